@@ -57,7 +57,7 @@ install: $(STAMP)  ## the program, with what finds by meaning
 	@echo "Plumbline is ready. Next: make demo, or $(BIN)/plumb init my.toml for sites of your own (README.md)"
 
 docs: $(STAMP)  ## docs/settings.md, from the settings themselves
-	$(BIN)/python -m pipeline.template > docs/settings.md
+	$(BIN)/python -m pipeline.settings_template > docs/settings.md
 
 bench-%: $(TEST_STAMP)  ## make bench-NAME [DATA=DIR] [ARGS='--option ...']: a table, and benchmarks/out/NAME.jsonl
 	$(BIN)/python -m benchmarks.$* $(if $(DATA),--data $(DATA)) $(ARGS)

@@ -11,7 +11,7 @@ from setuptools import Extension, setup
 # Where the time goes. All others stay Python: compiled they gain next to nothing (docs/decisions.md).
 MODULES = (
     *("extractor/page/" + name for name in ("boilerplate", "layout", "lines", "markup_hints", "phrases", "tokens")),
-    *("extractor/methods/" + name for name in ("anchor", "line_scoring")),
+    *("extractor/body_methods/" + name for name in ("anchor", "line_scoring")),
 )
 ASKED = os.environ.get("PLUMBLINE_COMPILED") == "1"
 

@@ -20,8 +20,8 @@ from docstore.errors import PlumblineError
 from docstore.model import StageReport
 from pipeline import stages
 from pipeline.engine import Engine
-from pipeline.progress import Quiet
-from pipeline.settings import Settings, build
+from pipeline.progress import NullProgress
+from pipeline.settings import Settings, build_settings
 
 
 @benchmark("chain", count=12)
@@ -36,8 +36,8 @@ def main(data: Path, count: int) -> None:
 
 def measure(web: GoldWeb, folder: Path) -> Iterator[Figure]:
     """A first run, and a second one that finds nothing changed."""
-    with Engine(chain_settings(web, folder), Quiet(), addresses=web) as engine:
-        engine.index.ensure()  # Solr's start is paid once a night, not once a page
+    with Engine(chain_settings(web, folder), NullProgress(), ip_policy=web) as engine:
+        engine.index.ensure_collection()  # Solr's start is paid once a night, not once a page
         yield from timed_run(engine, "first", len(web.pages))
         if engine.index.count() != engine.store.articles.count():
             raise PlumblineError("the index and the store differ after the run: the figures mean nothing")
@@ -71,7 +71,7 @@ def chain_settings(web: GoldWeb, folder: Path) -> Settings:
         "per_host": 8,
         "revisit_shortest": 0.0,
     }
-    return build({"vertical": {"data_dir": "data"}, "crawl": crawl}, folder)
+    return build_settings({"vertical": {"data_dir": "data"}, "crawl": crawl}, folder)
 
 
 def peak_megabytes() -> float:

@@ -29,11 +29,11 @@ from typing import Any, NoReturn
 import requests
 
 from benchmarks.object_store import environment, free_port, make_bucket, object_store
-from indexer.cluster.solr_cluster import SolrCluster
-from pipeline.demo.run import QUERY
+from indexer.cluster.local_cluster import LocalSolrCluster
+from pipeline.demo.run import DEMO_QUERY
 from pipeline.demo.site import DemoServer, demo_urls, write_sites
 from pipeline.settings import SECTIONS
-from pipeline.template import toml_value
+from pipeline.settings_template import toml_value
 
 NODES, SHARDS, REPLICAS, WORKERS, SITES = 3, 2, 2, 3, 2
 HEAP = "300m"
@@ -50,7 +50,7 @@ class Running:
     folder: Path
     settings: dict[str, dict[str, Any]]
     environment: dict[str, str]
-    solr: SolrCluster
+    solr: LocalSolrCluster
     object_store: str
     processes: dict[str, "subprocess.Popen[bytes]"] = field(default_factory=dict)
 
@@ -118,10 +118,10 @@ def services(
         s3, _ = stack.enter_context(object_store(free_port(), folder / "object-store.log"))
         make_bucket(s3, BUCKET)
         note(f"ZooKeeper and {nodes} Solr nodes ...")
-        solr = stack.enter_context(SolrCluster(folder / "solr", nodes, HEAP, START_SECONDS))
+        solr = stack.enter_context(LocalSolrCluster(folder / "solr", nodes, HEAP, START_SECONDS))
         settings: dict[str, dict[str, Any]] = {
             "store": {"url": database, "warc": f"s3://{BUCKET}/pages"},
-            "index": {"solr_url": solr.url, "shards": shards, "replicas": replicas},
+            "index": {"solr_url": solr.solr_url, "shards": shards, "replicas": replicas},
         }
         running = Running(folder, settings, environment(s3), solr, s3)
         stack.callback(running.stop)
@@ -197,7 +197,7 @@ def hits(url: str) -> int:
     """How many pages a site finds for the demo's query, once its index answers."""
     deadline = time.monotonic() + START_SECONDS
     while True:
-        answer = requests.get(f"{url}search", params={"q": QUERY, "format": "json"}, timeout=30)
+        answer = requests.get(f"{url}search", params={"q": DEMO_QUERY, "format": "json"}, timeout=30)
         if answer.status_code != requests.codes.service_unavailable or time.monotonic() > deadline:
             break
         time.sleep(POLL_SECONDS)
@@ -223,7 +223,7 @@ def main() -> None:
             found = [hits(url) for url in sites]
             say(running, sites, found)
             if asked.check and (not found[0] or len(set(found)) > 1):
-                sys.exit(f"the sites find {found} pages for {QUERY}")
+                sys.exit(f"the sites find {found} pages for {DEMO_QUERY}")
             if not asked.check:
                 signal.pause()
     except KeyboardInterrupt:
@@ -235,11 +235,11 @@ def main() -> None:
 def say(running: Running, sites: list[str], found: list[int]) -> None:
     """What runs where, for a person."""
     for url, count in zip(sites, found, strict=True):
-        print(f"search site       {url}search?q={QUERY}   {count} hits")
+        print(f"search site       {url}search?q={DEMO_QUERY}   {count} hits")
     print(f"vertical          {running.folder / 'crawler.toml'}")
     print(f"store             {running.settings['store']['url']}")
     print(f"object store      {running.object_store}/{BUCKET}")
-    print(f"Solr              {len(running.solr.urls)} nodes below {running.folder / 'solr'}")
+    print(f"Solr              {len(running.solr.node_urls)} nodes below {running.folder / 'solr'}")
     print(f"other processes   {', '.join(running.processes)}")
     print("for plumb beside it: export " + " ".join(f"{name}={value}" for name, value in running.environment.items()))
     print("Ctrl-C stops everything; nothing is kept.")

@@ -10,20 +10,20 @@ from urllib.parse import parse_qsl
 
 from lxml import etree
 
-from crawler.http.content_type import content_type_of
-from crawler.pages.links import links_of
-from crawler.pages.meta_refresh import refresh_of
-from crawler.robots.cache import LONGEST_DELAY, product_token, rules_of
-from crawler.sitemaps.sitemaps import read_sitemap
-from crawler.sitemaps.timestamps import moment_of
-from crawler.urls.canonical import address_of, canonical, resolved
-from crawler.urls.dust import loose_form
-from crawler.urls.registered_domains import registrable_domain
-from docstore.frontier.table import StoredRobots
+from crawler.http.content_type import parse_content_type
+from crawler.parsing.links import parse_page
+from crawler.parsing.meta_refresh import parse_meta_refresh
+from crawler.robots.robots_cache import MAX_CRAWL_DELAY_SECONDS, parse_stored_robots, product_token
+from crawler.sitemaps.sitemap_parser import parse_sitemap
+from crawler.sitemaps.timestamps import parse_timestamp
+from crawler.urls.canonical import canonicalize_url, parse_url_forms, resolve_url
+from crawler.urls.dust import apply_all_equivalences
+from crawler.urls.registrable_domains import registrable_domain
+from docstore.frontier.frontier_table import StoredRobots
 from docstore.model import Origin, Page, Reason
-from text.decoding.declared_encoding import bom_encoding, declared_encoding
-from text.decoding.encoding import decode
-from text.decoding.encoding_labels import codec_of
+from text.decoding.decode import decode_page
+from text.decoding.encoding_labels import python_codec
+from text.decoding.meta_charset import detect_bom, find_meta_charset
 
 Row = Mapping[str, Any]
 
@@ -93,15 +93,15 @@ def judge(got: object, want: object, row: Row, rule: str = "") -> Verdict:
 
 def robots(row: Row, agent: str) -> Iterator[Verdict]:
     """`allowed`, or `crawl_delay`."""
-    rules = rules_of(StoredRobots(Origin(""), 200, read(row["robots"]), 0.0), agent)
+    rules = parse_stored_robots(StoredRobots(Origin(""), 200, read(row["robots"]), 0.0), agent)
     if "allowed" not in row:
-        yield judge(rules.delay, min(row["crawl_delay"] or 0.0, LONGEST_DELAY), row)
+        yield judge(rules.crawl_delay, min(row["crawl_delay"] or 0.0, MAX_CRAWL_DELAY_SECONDS), row)
         return
     url = text_of(row["url"])
     rule = "" if url.isascii() else RAW_UTF8
     if re.search(r"^\s*\w+_\w+\s*:", text_of(row["robots"]), re.MULTILINE):
         rule = UNKNOWN_LINE
-    yield judge(rules.refuse(url) is None, row["allowed"], row, rule)
+    yield judge(rules.rejection_outcome(url) is None, row["allowed"], row, rule)
 
 
 def robots_google(row: Row) -> Iterator[Verdict]:
@@ -117,19 +117,22 @@ def robots_protego(row: Row) -> Iterator[Verdict]:
 def robots_real(row: Row) -> Iterator[Verdict]:
     """Every probe of a real file."""
     stored = StoredRobots(Origin(""), 200, read(row["robots"]), 0.0)
-    by_agent = {agent: rules_of(stored, agent) for agent in {probe["agent"] for probe in row["probes"]}}
+    by_agent = {agent: parse_stored_robots(stored, agent) for agent in {probe["agent"] for probe in row["probes"]}}
     for probe in row["probes"]:
-        allowed = by_agent[probe["agent"]].refuse(probe["url"]) is None
+        allowed = by_agent[probe["agent"]].rejection_outcome(probe["url"]) is None
         rule = SAME_PATH if re.search(r"%(?:7e|2d|2e|5f|[346][1-9a-f])", probe["url"], re.IGNORECASE) else ""
         yield judge(allowed, probe["reference"], {**probe, "host": row["host"]}, rule)
 
 
 def sitemaps(row: Row) -> Iterator[Verdict]:
     """URLs and lastmods, as sets."""
-    found = read_sitemap(read(row["body"]), row["url"])
+    found = parse_sitemap(read(row["body"]), row["url"])
     told = row["crawler_commons"]
-    want = {(one["loc"], moment_of(one["lastmod"] or "")) for one in (*told.get("urls", ()), *told.get("sitemaps", ()))}
-    got = {(one.fetch, one.lastmod) for one in (*found.urls, *found.sitemaps)}
+    want = {
+        (one["loc"], parse_timestamp(one["lastmod"] or ""))
+        for one in (*told.get("urls", ()), *told.get("sitemaps", ()))
+    }
+    got = {(one.request_url, one.lastmod) for one in (*found.entries, *found.child_sitemaps)}
     pictures = all(re.search(r"\.(?:jpe?g|png|gif|webp)\b", place) for place, _ in want - got)
     yield judge(got, want, {"name": row["name"]}, IMAGES if got < want and pictures else "")
 
@@ -143,14 +146,14 @@ def whatwg_asked(row: Row) -> Iterator[Verdict]:
     """What we ask for: http and https, without the fragment; anything else is refused."""
     href = row.get("href") or ""
     want = href.partition("#")[0] if href.startswith(("http:", "https:")) else None
-    found = address_of(row["input"], row["base"] or "")
+    found = parse_url_forms(row["input"], row["base"] or "")
     rule = _policy(href) if isinstance(found, Reason) and want else ""
-    yield judge(None if isinstance(found, Reason) else found.fetch, want, row, rule)
+    yield judge(None if isinstance(found, Reason) else found.request_url, want, row, rule)
 
 
 def _resolved(text: str, base: str = "", encoding: str = "utf-8") -> str | None:
     try:
-        return resolved(text, base, encoding)
+        return resolve_url(text, base, encoding)
     except (ValueError, LookupError):
         return None
 
@@ -169,14 +172,16 @@ def crawler_commons(row: Row) -> Iterator[Verdict]:
     if row["fn"] == "resolve":
         yield judge(_resolved(row["url"], row["base"]), row["want"], row)
         return
-    found = canonical(row["url"])
+    found = canonicalize_url(row["url"])
     if row["fn"] == "invalid":
         yield judge(isinstance(found, Reason), True, row)
         return
     want = row["want"]
     rule = ""
     if isinstance(found, Reason):
-        rule = NO_SCHEME if "://" not in row["url"] and canonical(f"http://{row['url']}") == want else _policy(want)
+        rule = (
+            NO_SCHEME if "://" not in row["url"] and canonicalize_url(f"http://{row['url']}") == want else _policy(want)
+        )
         rule = NO_HOST if want in ("http:/", "https:/") else rule
     yield judge(found, want, row, rule)
 
@@ -186,15 +191,15 @@ def urlcanon(row: Row) -> Iterator[Verdict]:
     url, want = _bytes(row["url"]), _bytes(row["want"])
     if "://" not in url and re.match(r"\s*[\w%][\w.%-]*/|\s*www", url):
         url = f"http://{url.strip()}"  # as the settings take it
-    found = canonical(url)
+    found = canonicalize_url(url)
     if row["fn"] == "aggressive":
-        yield judge(found if isinstance(found, Reason) else loose_form(found), want, row)
+        yield judge(found if isinstance(found, Reason) else apply_all_equivalences(found), want, row)
         return
     href = _resolved(url)
     if isinstance(found, Reason):
         yield judge(found, want, row, _policy(href) if href else NOT_HTTP if not want.startswith("http") else NO_HOST)
         return
-    goal = canonical(want)
+    goal = canonicalize_url(want)
     rule = UNESCAPED if re.search(r"%[0-9A-Fa-f]{2}|%%", url) else ""
     yield judge(found, goal, {**row, "url": url}, BROWSER if re.search(r"[{}\[\]|^`\"]", want) and not rule else rule)
 
@@ -225,7 +230,7 @@ def _w3lib_address(row: Row) -> Iterator[Verdict]:
     if href is not None and href in (want, _resolved(want)):
         yield Verdict(True)
         return
-    ours, theirs = canonical(text, "", encoding), canonical(want)
+    ours, theirs = canonicalize_url(text, "", encoding), canonicalize_url(want)
     rule = ""
     if isinstance(ours, Reason):
         rule = _policy(href, text)
@@ -251,29 +256,29 @@ def _unescaped(url: str) -> object:
 
 def _w3lib_header(row: Row) -> Iterator[Verdict]:
     header = re.sub(r"^Content-Type:\s*", "", str(row["args"][0]), flags=re.IGNORECASE)
-    got = codec_of(content_type_of(header).encoding) or None
+    got = python_codec(parse_content_type(header).charset) or None
     odd = header.count('"') % 2 or not re.match(r"[^;/]+/[^;]+(?:;|\Z)", header)
-    yield judge(got, row["want"] and codec_of(row["want"]), row, LENIENT if odd else "")
+    yield judge(got, row["want"] and python_codec(row["want"]), row, LENIENT if odd else "")
 
 
 def _w3lib_body(row: Row) -> Iterator[Verdict]:
     body = read(row["args"][0])
-    want = row["want"] and (codec_of(row["want"]) or row["want"])
+    want = row["want"] and (python_codec(row["want"]) or row["want"])
     rule = XML if body.lstrip().startswith(b"<?xml") else BODY if b"<body>" in body else ""
     yield judge(
-        codec_of(declared_encoding(body)) or None, want, row, rule or ("" if _WHOLE_META.search(body) else LOOSE)
+        python_codec(find_meta_charset(body)) or None, want, row, rule or ("" if _WHOLE_META.search(body) else LOOSE)
     )
 
 
 def _w3lib_bom(row: Row) -> Iterator[Verdict]:
-    name, length = bom_encoding(read(row["args"][0]))
+    name, length = detect_bom(read(row["args"][0]))
     want = row["want"][0]
-    yield judge((codec_of(name) or name or None, length), (want, len(read(row["want"][1])) if want else 0), row)
+    yield judge((python_codec(name) or name or None, length), (want, len(read(row["want"][1])) if want else 0), row)
 
 
 def _w3lib_page(row: Row) -> Iterator[Verdict]:
     header = re.sub(r"^Content-Type:\s*", "", str(row["args"][0] or ""), flags=re.IGNORECASE)
-    found = decode(read(row["args"][1]), header)
+    found = decode_page(read(row["args"][1]), header)
     yield judge(found.text if found else None, row["want"][1], row, NO_PARSER)
 
 
@@ -283,14 +288,16 @@ def _w3lib_refresh(row: Row) -> Iterator[Verdict]:
     found = None
     for meta in tree.iter("meta") if tree is not None else ():
         if str(meta.get("http-equiv") or "").strip().lower() == "refresh" and found is None:
-            found = refresh_of(str(meta.get("content") or ""))
+            found = parse_meta_refresh(str(meta.get("content") or ""))
     delay, want = row["want"]
     base = str(row["args"][1]) if len(row["args"]) > 1 else ""
     got = None if found is None or not found.url else _resolved(found.url, base, _encoding(row))
     rule = WHOLE_SECONDS if delay and delay != int(delay) else ""
     if html.count("<") == 1 and html.count("http-equiv") > 1:
         rule = TWICE
-    yield judge((found.delay if found and got else None, got), (delay, want and _resolved(text_of(want))), row, rule)
+    yield judge(
+        (found.delay_seconds if found and got else None, got), (delay, want and _resolved(text_of(want))), row, rule
+    )
 
 
 def _encoding(row: Row) -> str:
@@ -301,8 +308,8 @@ def _w3lib_base(row: Row) -> Iterator[Verdict]:
     """Where a link without path leads tells the base."""
     start = text_of(row["args"][1]) if len(row["args"]) > 1 else "http://none.test/"
     html = text_of(row["args"][0]).encode("utf-8", "replace") + b"<a href='zz'>z</a>"
-    links = links_of(Page(1, start, start, 200, "text/html; charset=utf-8", html, "", 0.0)).links
-    want = canonical("zz", _resolved(text_of(row["want"]) or start) or "")
+    links = parse_page(Page(1, start, start, 200, "text/html; charset=utf-8", html, "", 0.0)).links
+    want = canonicalize_url("zz", _resolved(text_of(row["want"]) or start) or "")
     rule = COMMENT if b"<!--" in html else NOSCRIPT if b"<noscript" in html else ""
     yield judge(links[-1].url if links else None, want, row, rule)
 
@@ -325,19 +332,19 @@ _W3LIB: Mapping[str, Check] = MappingProxyType(
 def encoding(row: Row) -> Iterator[Verdict]:
     """What the prescan finds."""
     body = read(row["body"])
-    yield judge(bom_encoding(body)[0] or declared_encoding(body) or "windows-1252", row["want"].lower(), row)
+    yield judge(detect_bom(body)[0] or find_meta_charset(body) or "windows-1252", row["want"].lower(), row)
 
 
 def content_type(row: Row) -> Iterator[Verdict]:
     """Type and encoding of a header."""
-    found = content_type_of(row["input"])
-    yield judge((found.type or None, found.encoding), (row["type"], (row["encoding"] or "").lower()), row)
+    found = parse_content_type(row["input"])
+    yield judge((found.media_type or None, found.charset), (row["type"], (row["encoding"] or "").lower()), row)
 
 
 def meta_refresh(row: Row) -> Iterator[Verdict]:
     """Delay and URL."""
-    found = refresh_of(row["input"])
-    yield judge(found and {"delay": found.delay, "url": found.url or None}, row["want"], row)
+    found = parse_meta_refresh(row["input"])
+    yield judge(found and {"delay": found.delay_seconds, "url": found.url or None}, row["want"], row)
 
 
 def public_suffix(row: Row) -> Iterator[Verdict]:

@@ -13,12 +13,12 @@ from pathlib import Path
 
 from benchmarks.crawl_site import BenchSite
 from benchmarks.results import Figure
-from crawler.parallel.recorder import BATCH, MAX_WAITING
 from crawler.settings import CrawlSettings
-from docstore.archive import Archive
+from crawler.workers.visit_recorder import BATCH_SIZE, MAX_QUEUED_BATCHES
 from docstore.model import WarcPointer
+from docstore.warc_archive import WarcArchive
 
-MAX_AT_ONCE = CrawlSettings().threads + (MAX_WAITING + 2) * BATCH  # pages fetched and not yet recorded
+MAX_AT_ONCE = CrawlSettings().threads + (MAX_QUEUED_BATCHES + 2) * BATCH_SIZE  # pages fetched and not yet recorded
 _LONGEST = 900.0  # seconds for what is left after the last kill
 _SOONEST, _LATEST = 2.0, 5.0  # seconds until a kill; a process needs one to start
 
@@ -99,13 +99,13 @@ def kept_pages(database: Path) -> dict[str, tuple[str, float]]:
 
 def unreadable(folder: Path) -> int:
     """How many pages have no record that can be read, of every tenth."""
-    archive = Archive(folder / "warc")
+    archive = WarcArchive(folder / "warc")
     with closing(sqlite3.connect(folder / "store.db")) as connection:
         rows = connection.execute("SELECT warc_file, warc_offset, warc_length, digest FROM pages WHERE url_id % 10 = 0")
         missing = 0
         for file, offset, length, digest in rows:
             try:
-                archive.read(WarcPointer(file, offset, length), digest)
+                archive.read_body(WarcPointer(file, offset, length), digest)
             except Exception:  # noqa: BLE001 (whatever it is, the page is lost)
                 missing += 1
     return missing

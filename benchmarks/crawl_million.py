@@ -9,12 +9,12 @@ from typing import Any
 
 from benchmarks.crawl_site import BenchSite
 from benchmarks.results import Figure
-from crawler.schedule.queues import by_hflp
+from crawler.schedule.queues import fold_hash_queue_of
 from crawler.settings import DEFAULT_QUEUES
 from docstore.batches import batched
-from docstore.frontier.table import NewUrl
-from docstore.model import Host, Kind
-from docstore.store import sqlite_store
+from docstore.frontier.frontier_table import NewUrl
+from docstore.model import Host, UrlKind
+from docstore.store import open_sqlite_store
 
 KNOWN = 1_000_000
 _PAGES = 1000
@@ -24,11 +24,13 @@ _BATCH = 20_000
 def million_figures(site: BenchSite, folder: Path, known: int = KNOWN) -> Iterator[Figure]:
     """Fill a store with URLs of hosts that are out of reach by priority, begin once (queues and seen filter are
     made then), then crawl a thousand pages."""
-    queue_of = by_hflp(DEFAULT_QUEUES)
-    with sqlite_store(folder) as store:
+    queue_of = fold_hash_queue_of(DEFAULT_QUEUES)
+    with open_sqlite_store(folder) as store:
         for numbers in batched(range(known), _BATCH):
             rows = ((f"http://h{n % 5000}.test/news/2024/{n}.html", f"h{n % 5000}.test") for n in numbers)
-            store.frontier.add([NewUrl(url, Host(host), queue_of(url), 2, Kind.UNKNOWN, -9.0) for url, host in rows])
+            store.frontier.add_urls(
+                [NewUrl(url, Host(host), queue_of(url), 2, UrlKind.UNKNOWN, -9.0) for url, host in rows]
+            )
     seeds = folder / "seeds"
     seeds.write_text("\n".join(site.seeds))
     command = [sys.executable, "-m", "benchmarks.crawl_ours", "--seeds", str(seeds), "--folder", str(folder)]

@@ -18,11 +18,11 @@ import click
 
 from crawler.crawl import crawl
 from crawler.http.fetch import Fetcher
-from crawler.http.ip_policy import PublicAddresses
+from crawler.http.ip_policy import PublicOnlyPolicy
 from crawler.settings import CrawlSettings
 from crawler.urls.canonical import host_of
 from docstore.model import Reason, StageReport
-from docstore.store import sqlite_store
+from docstore.store import open_sqlite_store
 
 
 @click.command()
@@ -50,22 +50,22 @@ def measured(settings: CrawlSettings, folder: Path) -> dict[str, Any]:
     """One run and its cost."""
     wall, cpu = time.monotonic(), cpu_seconds()
     report = run_once(settings, folder)
-    good = sum(report.counts.get(reason, 0) for reason in (Reason.FETCHED, Reason.UNCHANGED))
+    good = sum(report.outcome_counts.get(reason, 0) for reason in (Reason.FETCHED, Reason.UNCHANGED))
     return {
         "name": "plumbline",
         "pages": good,
         "wall_s": round(time.monotonic() - wall, 3),
         "cpu_s": round(cpu_seconds() - cpu, 3),
         "rss_mb": round(peak_megabytes(settings), 1),
-        "counts": {reason.value: count for reason, count in report.counts.items()},
+        "counts": {reason.value: count for reason, count in report.outcome_counts.items()},
         "notes": list(report.notes),
     }
 
 
 def run_once(settings: CrawlSettings, folder: Path, now: Callable[[], float] = time.time) -> StageReport:
     """One run of the crawl over the store in `folder`."""
-    fetcher = Fetcher(settings, PublicAddresses(settings.inside_hosts), now)
-    with sqlite_store(folder) as store:
+    fetcher = Fetcher(settings, PublicOnlyPolicy(settings.inside_hosts), now)
+    with open_sqlite_store(folder) as store:
         return crawl(store.frontier, fetcher, settings, folder / "seen.bloom", now)
 
 

@@ -8,17 +8,17 @@ from statistics import pstdev
 from zlib import crc32
 
 from benchmarks.results import Figure
-from crawler.schedule.bloom import FILTERS, UrlFilter
-from crawler.schedule.queues import elf_hash, hflp
-from crawler.schedule.url_seen import fingerprint
+from crawler.schedule.bloom_filters import FILTER_BY_NAME, FingerprintFilter
+from crawler.schedule.queues import elf_hash, fold_hash
+from crawler.schedule.url_seen import url_fingerprint
 from crawler.urls.canonical import host_of
 from docstore.batches import batched
 
 HASHES: Mapping[str, Callable[[str], int]] = {
     "elf": elf_hash,
-    "hflp": hflp,
+    "hflp": fold_hash,
     "crc32": lambda url: crc32(url.encode()),
-    "host": lambda url: hflp(host_of(url)),
+    "host": lambda url: fold_hash(host_of(url)),
 }
 QUEUES = (100, 101, 128)
 TURNS = (0.5, 1.0, 2.0)  # as many as a queue has URLs in the mean, times this
@@ -54,14 +54,14 @@ def bloom_figures(addresses: int = _ADDRESSES) -> Iterator[Figure]:
     """Operations a second, bytes a URL, seconds to load, and share of wrong answers."""
     others = fingerprints("other", range(addresses // 10))
     name = f"bloom {addresses}"
-    for kind, make in FILTERS.items():
+    for kind, make in FILTER_BY_NAME.items():
         made = make(0, b"")
         seconds = added_in(made, addresses)
         yield Figure(name, kind, "adds_per_s", addresses / seconds)
         started = time.process_time()
         wrong = sum(one in made for one in others)
         yield Figure(name, kind, "tests_per_s", len(others) / (time.process_time() - started))
-        data = made.dump()
+        data = made.to_bytes()
         started = time.process_time()
         make(0, data)
         yield Figure(name, kind, "load_s", time.process_time() - started)
@@ -70,7 +70,7 @@ def bloom_figures(addresses: int = _ADDRESSES) -> Iterator[Figure]:
     yield Figure(name, "both", "peak_mb", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
 
-def added_in(made: UrlFilter, addresses: int) -> float:
+def added_in(made: FingerprintFilter, addresses: int) -> float:
     """CPU seconds that adding so many takes; making their fingerprints, some at a time, is not counted."""
     seconds = 0.0
     for numbers in batched(range(addresses), _BATCH):
@@ -83,4 +83,4 @@ def added_in(made: UrlFilter, addresses: int) -> float:
 
 def fingerprints(site: str, numbers: Iterable[int]) -> list[str]:
     """Those of some URLs of a site."""
-    return [fingerprint(f"http://{site}.test/{number}") for number in numbers]
+    return [url_fingerprint(f"http://{site}.test/{number}") for number in numbers]

@@ -28,7 +28,7 @@ class Reader:
 
 def plumbline() -> Read:
     """Ours as the pipeline calls it, in a worker that has loaded its readers."""
-    module = import_module("extractor.documents.read")
+    module = import_module("extractor.documents.reader")
     read_document = module.read_document
     for name, _ in module.READERS.values():
         import_module(f"extractor.documents.{name}")
@@ -79,7 +79,7 @@ def python_docx() -> Read:
 
     def run(data: bytes, name: str) -> dict[str, str]:
         document = docx.Document(io.BytesIO(data))
-        rows = [cell.text for table in document.tables for row in table.rows for cell in row.cells]
+        rows = [cell.text for table in document.data_table_spans for row in table.rows for cell in row.cells]
         text = "\n".join([paragraph.text for paragraph in document.paragraphs] + rows)
         return {"text": text, "title": document.core_properties.title or ""}
 

@@ -20,8 +20,8 @@ from benchmarks.extract_pages import GoldSet, Run
 from benchmarks.extract_systems import OURS
 from benchmarks.results import SHARED, Figure
 from docstore.errors import PlumblineError
-from pipeline.demo.articles import generate
-from pipeline.demo.render import SITES, load_design, render
+from pipeline.demo.articles import generate_articles
+from pipeline.demo.render import SITES, load_design, render_site
 
 POOLED = "list-or-article"
 ACCURACY, KEPT, REFUSED = "list_accuracy", "articles_kept", "lists_refused"
@@ -73,10 +73,10 @@ def gold_articles(sets: Sequence[GoldSet], run: Run) -> Iterator[tuple[KnownPage
 
 def demo_pages() -> Iterator[KnownPage]:
     """Articles, lists and home pages of the demo sites."""
-    articles = generate()
+    articles = generate_articles()
     for design in map(load_design, SITES):
         texts = {design.path_of(article) for article in articles if article.site == design.key}
-        for path, content in render(design, articles).files.items():
+        for path, content in render_site(design, articles).files.items():
             url = f"http://{design.host}/{'' if path == 'index.html' else path}"
             if b"<body" in content and path not in design.file:  # the files of its own are forms and such
                 yield KnownPage("demo", url, content, design.html_type, path not in texts)

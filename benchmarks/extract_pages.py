@@ -15,7 +15,7 @@ from typing import Any
 from benchmarks.extract_systems import System
 from benchmarks.results import SHARED
 from docstore.errors import PlumblineError
-from text.decoding.encoding import decode
+from text.decoding.decode import decode_page
 
 ROOT = Path(__file__).resolve().parents[1]
 PEERS = ROOT / ".venv-peers" / "bin" / "python"
@@ -93,7 +93,7 @@ def write_jobs(sets: Sequence[GoldSet], folder: Path) -> Path:
 
 def text_of(raw: bytes) -> str:
     """A page as text, by our charset decision; without an XML declaration, which lxml refuses in text."""
-    decoded = decode(raw)
+    decoded = decode_page(raw)
     return XML_DECLARATION.sub("", decoded.text if decoded else raw.decode("utf-8", "replace"))
 
 

@@ -18,9 +18,9 @@ import click
 
 from benchmarks.extract_pages import load_scorer, load_sets
 from benchmarks.results import SHARED
-from docstore.model import PageTraits, Reading, SiteKnowledge
+from docstore.model import ExtractionResult, PageTraits, SiteTemplate
 from extractor.article_extractor import ArticleExtractor
-from extractor.methods import METHODS
+from extractor.body_methods import BODY_METHODS
 from extractor.settings import ExtractSettings
 
 FOLDERS = ("extraction", "page_types")  # of gold sets
@@ -63,17 +63,17 @@ def differences(before: Sequence[str], after: Sequence[str]) -> list[str]:
 
 def digests(pages: Iterator[Sample]) -> Iterator[str]:
     """A line for each page and method: set, name, method, digest."""
-    readers = {name: ArticleExtractor(replace(ExtractSettings(), method=name)) for name in METHODS}
+    readers = {name: ArticleExtractor(replace(ExtractSettings(), method=name)) for name in BODY_METHODS}
     for page in pages:
         for name, reader in readers.items():
-            found = reader.read(page.html, page.url, fetched_at=FETCHED_AT)
+            found = reader.extract_with_site(page.html, page.url, fetched_at=FETCHED_AT)
             yield "\t".join((page.set, page.name, name, digest_of(found)))
 
 
-def digest_of(reading: Reading) -> str:
+def digest_of(reading: ExtractionResult) -> str:
     """The digest of all that came out; sets are put in order first."""
-    learned = (sorted(reading.learned.lines), reading.learned.title_tail)
-    text = repr((replace(reading, learned=PageTraits()), learned))
+    learned = (sorted(reading.page_traits.line_hashes), reading.page_traits.title_suffix)
+    text = repr((replace(reading, page_traits=PageTraits()), learned))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
@@ -103,23 +103,23 @@ def site_digests(sites: Path, every: int) -> Iterator[str]:
             for path in sorted(site.rglob("*.html"))[::every]
         ]
         reader = ArticleExtractor()
-        first = (reader.read((site / page.name).read_bytes(), page.url) for page in pages)
-        known = knowledge_of([reading.learned for reading in first])
+        first = (reader.extract_with_site((site / page.name).read_bytes(), page.url) for page in pages)
+        known = knowledge_of([reading.page_traits for reading in first])
         for page in pages:
-            found = reader.read((site / page.name).read_bytes(), page.url, "", FETCHED_AT, known)
+            found = reader.extract_with_site((site / page.name).read_bytes(), page.url, "", FETCHED_AT, known)
             yield "\t".join((*page[:2], "known", digest_of(found)))
 
 
-def knowledge_of(learned: Sequence[PageTraits]) -> SiteKnowledge:
+def knowledge_of(learned: Sequence[PageTraits]) -> SiteTemplate:
     """What is known of a site after these pages: an easy stand-in for the store's own count."""
     counts: dict[int, int] = {}
     for traits in learned:
-        for line in traits.lines:
+        for line in traits.line_hashes:
             counts[line] = counts.get(line, 0) + 1
     repeated = frozenset(line for line, count in counts.items() if count >= max(MIN_REPEATED, len(learned) / 4))
-    tails = [traits.title_tail for traits in learned if traits.title_tail]
+    tails = [traits.title_suffix for traits in learned if traits.title_suffix]
     suffixes = sorted(set(tails), key=lambda tail: (-tails.count(tail), tail))[:3]
-    return SiteKnowledge(len(learned), repeated, tuple(suffixes))
+    return SiteTemplate(len(learned), repeated, tuple(suffixes))
 
 
 if __name__ == "__main__":

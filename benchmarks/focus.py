@@ -49,11 +49,11 @@ from benchmarks.focus_site import TOPICS, Shape, generated
 from benchmarks.focus_worth import WebIndex, questions_of
 from benchmarks.focus_zhou import Collected, MakeFocus, Sweep, curve_of, informed, run, sweeps_of
 from benchmarks.results import SHARED, Figure, out_folder, publish
-from crawler.guide import FocusedStrategy, TopicWords
+from crawler.focused_policy import FocusedStrategy, TopicWords
 from docstore.errors import PlumblineError
-from focused.fused.strategy import Fused
-from focused.papers.semantic import Semantic, SemanticSettings
-from focused.strategies import FOCUSES
+from focused.fused.strategy import FusedFeatureStrategy
+from focused.paper_strategies.semantic import SemanticSettings, SemanticStrategy
+from focused.strategy_registry import STRATEGIES
 
 DRAWS = 3
 CLAIMS = (
@@ -298,11 +298,13 @@ SYSTEMS: Mapping[str, Callable[[TopicWords, str], FocusedStrategy]] = {
     "parent_anchor_context": baseline(1.0, 1.0, 1.0),
     "shark": lambda topic, name: Shark(topic, idf_of(_graph.name)),
     "oracle": lambda topic, name: Oracle(distances(_graph, relevant_of(name))),
-    **{name: focused(make) for name, make in FOCUSES.items()},
-    FUSED: lambda topic, name: Fused(topic, priors_without(_graph.name)),
-    JUDGED: lambda topic, name: Fused(topic, priors_without(_graph.name)),
+    **{name: focused(make) for name, make in STRATEGIES.items()},
+    FUSED: lambda topic, name: FusedFeatureStrategy(topic, priors_without(_graph.name)),
+    JUDGED: lambda topic, name: FusedFeatureStrategy(topic, priors_without(_graph.name)),
     # A replay asks for an order of all pages: nothing is left out for good.
-    "semantic": focused(lambda topic: Semantic(topic, settings=SemanticSettings(discard=False))),
+    "semantic": focused(
+        lambda topic: SemanticStrategy(topic, settings=SemanticSettings(discard_below_threshold=False))
+    ),
 }
 
 

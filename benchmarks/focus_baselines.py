@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmarks.focus_graph import Graph
-from crawler.guide import LinkWords, PageWords, Relevance, TopicWords
-from text.sparse import cosine
+from crawler.focused_policy import LinkWords, PageWords, RelevanceScore, TopicWords
+from text.sparse_vectors import cosine
 
 DECAY = 0.5  # of what is inherited (Shark-search)
 ANCHOR_SHARE = 0.8  # of the anchor in a link's neighbourhood (Shark-search)
@@ -21,20 +21,20 @@ LEAST = 0.05  # a page below it hands on what it inherited
 class BreadthFirst:
     """Links in the order in which they were found."""
 
-    def keep(self, page: PageWords) -> Relevance:
+    def score_page(self, page: PageWords) -> RelevanceScore:
         """Always."""
-        return Relevance(keep=True, score=1.0)
+        return RelevanceScore(is_relevant=True, score=1.0)
 
     def link_priorities(
-        self, page: PageWords, judgement: Relevance, links: Sequence[LinkWords]
+        self, page: PageWords, relevance: RelevanceScore, links: Sequence[LinkWords]
     ) -> Sequence[float | None]:
         """All alike: the frontier has what was found first first."""
         return [0.0] * len(links)
 
-    def learn(self, page: PageWords, judgement: Relevance) -> None:
+    def observe_page(self, page: PageWords, relevance: RelevanceScore) -> None:
         """Nothing."""
 
-    def rescored(self) -> Mapping[str, float]:
+    def take_changed_priorities(self) -> Mapping[str, float]:
         """None."""
         return {}
 
@@ -49,19 +49,21 @@ class BestFirst(BreadthFirst):
         self._idf = idf
         self._topic: Counter[str] = Counter()
         for example in topic.examples:
-            self._topic.update(self.vector(example.counts))
+            self._topic.update(self.vector(example.word_counts))
 
-    def keep(self, page: PageWords) -> Relevance:
+    def score_page(self, page: PageWords) -> RelevanceScore:
         """All pages; the score is the cosine."""
-        return Relevance(keep=True, score=cosine(self._topic, self.vector(page.counts)))
+        return RelevanceScore(is_relevant=True, score=cosine(self._topic, self.vector(page.word_counts)))
 
     def link_priorities(
-        self, page: PageWords, judgement: Relevance, links: Sequence[LinkWords]
+        self, page: PageWords, relevance: RelevanceScore, links: Sequence[LinkWords]
     ) -> Sequence[float | None]:
         """The weighted sum."""
         of_page, of_anchor, of_context = self._weights
         return [
-            of_page * judgement.score + of_anchor * self.like(link.anchor) + of_context * self.like(link.context)
+            of_page * relevance.score
+            + of_anchor * self.like(link.anchor_words)
+            + of_context * self.like(link.context_words)
             for link in links
         ]
 
@@ -85,15 +87,15 @@ class Shark(BestFirst):
         self._inherited: dict[str, float] = {}
 
     def link_priorities(
-        self, page: PageWords, judgement: Relevance, links: Sequence[LinkWords]
+        self, page: PageWords, relevance: RelevanceScore, links: Sequence[LinkWords]
     ) -> Sequence[float | None]:
         """Half inherited, half by the link's own neighbourhood."""
-        own = judgement.score if judgement.score > LEAST else self._inherited.get(page.url, 0.0)
+        own = relevance.score if relevance.score > LEAST else self._inherited.get(page.url, 0.0)
         inherited = DECAY * own
         found: list[float | None] = []
         for link in links:
             self._inherited[link.url] = max(self._inherited.get(link.url, 0.0), inherited)
-            anchor, context = self.like(link.anchor), self.like(link.context)
+            anchor, context = self.like(link.anchor_words), self.like(link.context_words)
             near = ANCHOR_SHARE * anchor + (1 - ANCHOR_SHARE) * (1.0 if anchor > 0 else context)
             found.append(0.5 * inherited + 0.5 * near)
         return found
@@ -106,7 +108,7 @@ class Oracle(BreadthFirst):
         self._distance = distance
 
     def link_priorities(
-        self, page: PageWords, judgement: Relevance, links: Sequence[LinkWords]
+        self, page: PageWords, relevance: RelevanceScore, links: Sequence[LinkWords]
     ) -> Sequence[float | None]:
         """The nearer the sooner."""
         return [-float(self._distance.get(link.url, len(self._distance))) for link in links]
@@ -128,7 +130,7 @@ def frequencies(graph: Graph) -> Frequencies:
     """Count once for a graph."""
     holding: Counter[str] = Counter()
     for node in graph.nodes.values():
-        holding.update(node.page.counts.keys())
+        holding.update(node.page.word_counts.keys())
     return Frequencies(len(graph.nodes), holding)
 
 

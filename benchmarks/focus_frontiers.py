@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from focused.fused.crawl_graph import Floats, Ints
+from focused.fused.crawl_graph import Float64Array, Int64Array
 
 ANY = 0.3  # of the loss: that some relevant URL is first; the rest: that all of them are before the others
 
@@ -17,13 +17,13 @@ class Frontiers:
     `weights` rows.
     """
 
-    rows: Floats
-    labels: Floats
-    weights: Floats
-    starts: Ints
-    shares: Floats
+    rows: Float64Array
+    labels: Float64Array
+    weights: Float64Array
+    starts: Int64Array
+    shares: Float64Array
 
-    def loss(self, slopes: Floats) -> tuple[float, Floats]:
+    def loss(self, slopes: Float64Array) -> tuple[float, Float64Array]:
         """-ln of the chance that a softmax over a frontier picks relevant rows, and its gradient."""
         sizes = np.diff(np.append(self.starts, len(self.rows)))
         owner = np.repeat(np.arange(len(sizes)), sizes)
@@ -39,6 +39,6 @@ class Frontiers:
         pull = ANY * raised * self.labels / relevant[owner] + (1 - ANY) * wanted
         return value, self.rows.T @ (self.shares[owner] * (chance - pull))
 
-    def _sum(self, values: Floats) -> Floats:
-        found: Floats = np.add.reduceat(values, self.starts)
+    def _sum(self, values: Float64Array) -> Float64Array:
+        found: Float64Array = np.add.reduceat(values, self.starts)
         return found

@@ -18,7 +18,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from crawler.guide import CONTENT, TITLE, LinkWords, PageWords, WordBlock, Words
+from crawler.focused_policy import BLOCK_CONTENT, BLOCK_TITLE, LinkWords, PageWords, WordBlock, Words
 from docstore.errors import PlumblineError
 from text.segment import base_segmenter
 
@@ -132,7 +132,10 @@ def read_rows(path: Path) -> Iterable[dict[str, Any]]:
 def node_of(row: Mapping[str, Any], known: set[str], cut: Cut, context: int) -> Node:
     """A page, without links that leave the set or lead back to it; each URL is linked once, where it is first."""
     title, paras = cut(row["title"]), row["paras"]
-    blocks = (WordBlock(TITLE, title, 0.5), *(WordBlock(CONTENT, cut(text), 0.5 / len(paras)) for text in paras))
+    blocks = (
+        WordBlock(BLOCK_TITLE, title, 0.5),
+        *(WordBlock(BLOCK_CONTENT, cut(text), 0.5 / len(paras)) for text in paras),
+    )
     links: dict[str, LinkWords] = {}
     for link in row["links"]:
         if link["to"] in known and link["to"] != row["url"] and link["to"] not in links:

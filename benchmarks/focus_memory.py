@@ -5,7 +5,7 @@
 crawl   a web of DIR again and again under other hosts, each copy linked with the next: one topic, one crawl through the
         guide, the best URL first. After each tenth: pages remembered, the state as it is saved, memory of the process,
         time of the processor a page since the tenth before, all looks at everything included
-start   a store with so many pages `judged`, and the state of that crawl, which has been told of as many: what it takes
+start   a store with so many pages `focused_decisions`, and the state of that crawl, which has been told of as many: what it takes
         until a crawl goes on, and at its end, when what is kept is decided of all of them
 share   what forgetting costs: harvest@R of `fused` with so small a memory, as a share of one that forgets nothing, over
         the topics of DIR whose crawls are twice as long (`--most 500`)
@@ -32,21 +32,21 @@ from benchmarks.focus_prior import priors_without
 from benchmarks.focus_replay import Queue, replay
 from benchmarks.focus_scores import mean, score
 from benchmarks.results import SHARED, Figure, publish
-from crawler.guide import LinkWords, PageReading, PageWords, TopicWords, packed
+from crawler.focused_policy import LinkWords, PageWords, TokenizedPage, TopicWords, serialize_page
 from docstore.batches import batched
 from docstore.database import Database
 from docstore.errors import PlumblineError
-from docstore.model import Kind
-from docstore.schema.crawl_tables import judged, urls
-from docstore.topics import ExamplePage, Topic
-from focused.fused.strategy import Fused
-from focused.topic.file import TopicFiles
-from focused.topic_guide import TopicGuide
+from docstore.model import UrlKind
+from docstore.schema.crawl_tables import focused_decisions, urls
+from docstore.topic import ExamplePage, Topic
+from focused.fused.strategy import FusedFeatureStrategy
+from focused.topic.topic_file_store import TopicFileStore
+from focused.topic_policy import TopicPolicy
 from pipeline.engine import Engine
-from pipeline.progress import Quiet
-from pipeline.settings import build
-from pipeline.topic.guide import guide_for, settings_for, state_file
-from pipeline.topic.keeping import settle
+from pipeline.progress import NullProgress
+from pipeline.settings import build_settings
+from pipeline.topic.policy_factory import create_policy, focused_crawl_settings, policy_state_path
+from pipeline.topic.retention import apply_retention
 
 TENTHS = 10
 AT_ONCE = 10_000  # rows
@@ -55,7 +55,7 @@ MEGABYTE = 1e6
 NAME = "topic"
 FAR = 4e9  # epoch seconds: not due for long
 _graph: Graph  # of the process: workers inherit it
-NO_WORDS = packed(PageReading(PageWords("")))
+NO_WORDS = serialize_page(TokenizedPage(PageWords("")))
 
 
 @benchmark("focus_memory", web="zh_docs", pages=20, told=20, nodes=300)
@@ -82,22 +82,22 @@ def measured(folder: Path, graph: Graph, pages: int, told: int) -> Iterator[Figu
     """The long crawl, then the start after it."""
     topic = max(graph.topics, key=lambda name: len(graph.relevant(name)))
     seeds = graph.seeds(topic, 0)
-    TopicFiles(folder / "data").create(
+    TopicFileStore(folder / "data").create(
         Topic(NAME, graph.cut(topic), examples=tuple(example_of(graph.nodes[url].page) for url in seeds))
     )
-    settings = build({"crawl": {"seeds": list(seeds), "topic": NAME, "strategy": "fused"}}, folder)
-    with Engine(settings, Quiet()) as engine:
-        guide = guide_for(engine, settings_for(engine))
+    settings = build_settings({"crawl": {"seeds": list(seeds), "topic": NAME, "strategy": "fused"}}, folder)
+    with Engine(settings, NullProgress()) as engine:
+        guide = create_policy(engine, focused_crawl_settings(engine))
         try:
             yield from crawled(guide, graph, seeds, pages)
             told_of(guide, told)
             record(engine, guide)
-            assert guide.means.snapshot is not None
-            guide.means.snapshot.save(guide.state)
+            assert guide.config.snapshot is not None
+            guide.config.snapshot.save(guide.state)
         finally:
-            guide.means.close()
+            guide.config.close()
         del guide
-        yield from started(engine, state_file(engine.settings.data_dir))
+        yield from started(engine, policy_state_path(engine.settings.data_dir))
 
 
 def example_of(page: PageWords) -> ExamplePage:
@@ -107,7 +107,7 @@ def example_of(page: PageWords) -> ExamplePage:
     )
 
 
-def crawled(guide: TopicGuide, graph: Graph, seeds: Sequence[str], pages: int) -> Iterator[Figure]:
+def crawled(guide: TopicPolicy, graph: Graph, seeds: Sequence[str], pages: int) -> Iterator[Figure]:
     """Crawl so many pages of the copies."""
     queue, spent, before = Queue(), time.process_time(), 0
     for seed in seeds:
@@ -118,15 +118,15 @@ def crawled(guide: TopicGuide, graph: Graph, seeds: Sequence[str], pages: int) -
         if url is None:
             break
         reading = reading_of(graph, url)
-        priorities = guide.judge(reading, {}).priorities
+        priorities = guide.decide(reading, {}).priorities
         for link in reading.links:
             queue.offer(link.url, priorities.get(link.url))
         queue.change(priorities)
         if count % (pages // TENTHS) == 0:
             now = time.process_time()
             print(f"\r{count} of {pages} pages", end="", file=sys.stderr)
-            yield Figure("crawl", f"{count} pages", "pages_remembered", fused_of(guide).pages_remembered)
-            yield Figure("crawl", f"{count} pages", "priorities_remembered", len(guide.priorities))
+            yield Figure("crawl", f"{count} pages", "pages_remembered", fused_of(guide).remembered_page_count)
+            yield Figure("crawl", f"{count} pages", "priorities_remembered", len(guide.priority_by_url))
             yield Figure("crawl", f"{count} pages", "process_mb", resident())
             yield Figure("crawl", f"{count} pages", "ms_a_page", 1000 * (now - spent) / (count - before))
             spent, before = time.process_time(), count
@@ -138,35 +138,37 @@ def copy_of(url: str, number: int) -> str:
     return parts._replace(netloc=f"{parts.netloc}.{number}").geturl() if number else url
 
 
-def reading_of(graph: Graph, url: str) -> PageReading:
+def reading_of(graph: Graph, url: str) -> TokenizedPage:
     """A page of a copy."""
     host, _, number = urlsplit(url).netloc.rpartition(".")
     copy = 0 if url in graph.nodes else int(number)
     there = urlsplit(url)._replace(netloc=host).geturl() if copy else url
     node = graph.nodes[there]
-    links = [LinkWords(copy_of(link.url, copy), link.anchor, link.context) for link in node.links]
+    links = [LinkWords(copy_of(link.url, copy), link.anchor_words, link.context_words) for link in node.links]
     if sum(map(ord, there)) % NEXT_COPY == 0:
         links.append(LinkWords(copy_of(there, copy + 1), node.page.title))
     page = PageWords(url, node.page.title, (), node.page.blocks)
-    return PageReading(page.counted(), tuple(links))
+    return TokenizedPage(page.with_counts_cached(), tuple(links))
 
 
-def told_of(guide: TopicGuide, count: int) -> None:
+def told_of(guide: TopicPolicy, count: int) -> None:
     """Have the state know of so many pages, those that were not crawled as of those that it has forgotten."""
     state, focus = guide.state, fused_of(guide)
-    more = [f"http://forgotten.test/{number % 1000}/page-{number}" for number in range(count - len(state.shown))]
-    focus._forgotten.update(dict.fromkeys(more, 0.1))
-    state.shown.update(more)
-    state.pages = state.seq = len(state.shown)
+    more = [
+        f"http://forgotten.test/{number % 1000}/page-{number}" for number in range(count - len(state.assessed_urls))
+    ]
+    focus._evicted_scores.update(dict.fromkeys(more, 0.1))
+    state.assessed_urls.update(more)
+    state.page_count = state.next_seq = len(state.assessed_urls)
 
 
-def record(engine: Engine, guide: TopicGuide) -> None:
+def record(engine: Engine, guide: TopicPolicy) -> None:
     """The rows that the pages of a state have in the store."""
     with closing(Database(f"sqlite:///{engine.settings.data_dir / 'store.db'}")) as database:
-        for some in batched(enumerate(guide.state.shown), AT_ONCE):
+        for some in batched(enumerate(guide.state.assessed_urls), AT_ONCE):
             with database.write() as connection:
                 connection.execute(insert(urls), [url_row(number, url) for number, url in some])
-                connection.execute(insert(judged), [judged_row(number) for number, _ in some])
+                connection.execute(insert(focused_decisions), [judged_row(number) for number, _ in some])
 
 
 def url_row(number: int, url: str) -> dict[str, object]:
@@ -177,7 +179,7 @@ def url_row(number: int, url: str) -> dict[str, object]:
         "host": urlsplit(url).netloc,
         "queue": 0,
         "depth": 1,
-        "kind": Kind.UNKNOWN.value,
+        "kind": UrlKind.UNKNOWN.value,
         "priority": 0.0,
         "due_at": FAR,
         "gap": 1e6,
@@ -202,23 +204,23 @@ def judged_row(number: int) -> dict[str, object]:
 def started(engine: Engine, state: Path) -> Iterator[Figure]:
     """What the next start takes, until the crawl goes on, and its end."""
     clock, processor = time.perf_counter(), time.process_time()
-    guide = guide_for(engine, settings_for(engine))
-    guide.means.close()
+    guide = create_policy(engine, focused_crawl_settings(engine))
+    guide.config.close()
     taken = time.perf_counter() - clock, time.process_time() - processor
-    system = f"{guide.state.pages} pages"
+    system = f"{guide.state.page_count} pages"
     yield Figure("start", system, "seconds", taken[0])
     yield Figure("start", system, "cpu_seconds", taken[1])
-    yield Figure("start", system, "pages_remembered", fused_of(guide).pages_remembered)
+    yield Figure("start", system, "pages_remembered", fused_of(guide).remembered_page_count)
     yield Figure("start", system, "state_mb", state.stat().st_size / MEGABYTE)
     clock = time.perf_counter()
-    settle(engine, guide)
+    apply_retention(engine, guide)
     yield Figure("end", system, "seconds", time.perf_counter() - clock)
 
 
-def fused_of(guide: TopicGuide) -> Fused:
+def fused_of(guide: TopicPolicy) -> FusedFeatureStrategy:
     """The strategy of a guide."""
-    focus = guide.state.focus
-    assert isinstance(focus, Fused)
+    focus = guide.state.strategy
+    assert isinstance(focus, FusedFeatureStrategy)
     return focus
 
 
@@ -250,7 +252,10 @@ def compared(most: int, topic: str) -> tuple[float, float] | None:
     words = TopicWords(graph.cut(topic), tuple(graph.nodes[url].page for url in seeds))
     free, bounded = (
         score(replay(graph, focus, seeds, reachable), relevant, reachable).harvest_r
-        for focus in (Fused(words, priors_without(graph.name)), Fused(words, priors_without(graph.name), most))
+        for focus in (
+            FusedFeatureStrategy(words, priors_without(graph.name)),
+            FusedFeatureStrategy(words, priors_without(graph.name), most),
+        )
     )
     return free, bounded
 

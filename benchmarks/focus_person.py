@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from benchmarks.focus_graph import Graph
-from crawler.guide import PageWords
-from text.general_language import of_pages
+from crawler.focused_policy import PageWords
+from text.background_frequencies import page_share
 
 PROPOSED = 40
 RARE = 0.0005  # of pages of general language: what is rarer is not known
@@ -27,7 +27,8 @@ def proposed(examples: Sequence[PageWords]) -> list[str]:
     scores: Counter[str] = Counter()
     for page in examples:
         weights = {
-            word: (1 + math.log(count)) * -math.log(max(of_pages(word), RARE)) for word, count in page.counts.items()
+            word: (1 + math.log(count)) * -math.log(max(page_share(word), RARE))
+            for word, count in page.word_counts.items()
         }
         length = math.sqrt(sum(weight**2 for weight in weights.values()))
         for word, weight in weights.items():
@@ -40,7 +41,7 @@ def confirmed(graph: Graph, relevant: frozenset[str], words: Sequence[str]) -> t
     within, outside = Counter[str](), Counter[str]()
     wanted = set(words)
     for url, node in graph.nodes.items():
-        (within if url in relevant else outside).update(wanted & node.page.counts.keys())
+        (within if url in relevant else outside).update(wanted & node.page.word_counts.keys())
     rest = max(len(graph.nodes) - len(relevant), 1)
     return tuple(
         word

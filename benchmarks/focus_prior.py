@@ -9,17 +9,23 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from focused.fused.keeping import KEEPING
-from focused.fused.link_features import FEATURES
-from focused.fused.page_features import OWN, PAGE_FEATURES, PROMISE, Priors, shipped
-from focused.fused.pretrained_prior import prior_of
+from focused.fused.link_features import LINK_FEATURES
+from focused.fused.page_features import (
+    OWN_FEATURES,
+    PAGE_FEATURES,
+    YIELD_FEATURES,
+    PretrainedModels,
+    load_pretrained_models,
+)
+from focused.fused.pretrained import model_from_json
+from focused.fused.retention import RETENTION_FEATURES
 
 LEFT_OUT = Path(__file__).parent / "training" / "focus_left_out.json"
 
 Weights = Mapping[str, Mapping[str, Mapping[str, float]]]
 
 
-def priors_without(web: str) -> Priors:
+def priors_without(web: str) -> PretrainedModels:
     """What other webs than this one teach."""
     return priors_of(left_out().get(web))
 
@@ -31,17 +37,17 @@ def left_out() -> Mapping[str, Weights]:
     return read
 
 
-def priors_of(weights: Weights | None) -> Priors:
+def priors_of(weights: Weights | None) -> PretrainedModels:
     """Weights as the strategy takes them; those that are shipped where there are none."""
     if weights is None:
-        return shipped()
-    return Priors(
-        prior_of(weights["own"], OWN),
-        prior_of(weights["page"], PAGE_FEATURES),
-        prior_of(weights["first_sight"], PAGE_FEATURES),
-        prior_of(weights["link"], FEATURES),
-        prior_of(weights["keeping"], KEEPING),
-        prior_of(weights["first_keeping"], KEEPING),
-        prior_of(weights["promise"], PROMISE),
-        prior_of(weights["first_promise"], PROMISE),
+        return load_pretrained_models()
+    return PretrainedModels(
+        model_from_json(weights["own"], OWN_FEATURES),
+        model_from_json(weights["page"], PAGE_FEATURES),
+        model_from_json(weights["first_sight"], PAGE_FEATURES),
+        model_from_json(weights["link"], LINK_FEATURES),
+        model_from_json(weights["keeping"], RETENTION_FEATURES),
+        model_from_json(weights["first_keeping"], RETENTION_FEATURES),
+        model_from_json(weights["promise"], YIELD_FEATURES),
+        model_from_json(weights["first_promise"], YIELD_FEATURES),
     )

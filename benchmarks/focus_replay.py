@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from benchmarks.focus_graph import Graph
-from crawler.guide import FocusedStrategy, Instructions, Relevance, ReviewedStrategy
-from focused.fused.keeping import QUESTIONS
+from crawler.focused_policy import FocusedStrategy, RelevanceScore, ReviewableStrategy, ReviewInstructions
+from focused.fused.retention import DEFAULT_QUESTION_COUNT
 
 NEVER = float("-inf")
 
@@ -19,7 +19,7 @@ class Replay:
     """A replay, in order and without the seeds.
 
     fetched    URLs
-    judged     how relevant each was judged to be, at the end where the strategy thinks again (`ReviewedStrategy`)
+    judged     how relevant each was judged to be, at the end where the strategy thinks again (`ReviewableStrategy`)
     kept       those of them that were kept at the end
     again      pages that had not been held when they came and would be kept at the end: they cost another fetch
     seconds    of its decisions: about a page (is it kept, what does it teach), about each of its links, and all of both
@@ -108,17 +108,17 @@ def replay(
         judgement, spent = visit(graph, focus, url, queue)
         fetched.append(url)
         judged.append(judgement.score)
-        kept += [url] * judgement.keep
+        kept += [url] * judgement.is_relevant
         seconds.append(spent)
         if person is not None and len(fetched) in person.after:
             ask(person, focus)
         if is_enough(url):
             break
     held = frozenset(kept)
-    if not isinstance(focus, ReviewedStrategy):
+    if not isinstance(focus, ReviewableStrategy):
         return Replay(tuple(fetched), tuple(judged), held, tuple(seconds))
-    verdicts = focus.verdicts()
-    now = frozenset(url for url in fetched if verdicts[url].keep)
+    verdicts = focus.current_scores()
+    now = frozenset(url for url in fetched if verdicts[url].is_relevant)
     return Replay(
         tuple(fetched), tuple(verdicts[url].score for url in fetched), now, tuple(seconds), again=len(now - held)
     )
@@ -126,28 +126,28 @@ def replay(
 
 def ask(person: Person, focus: FocusedStrategy) -> None:
     """Have the person answer its part of the questions."""
-    if isinstance(focus, ReviewedStrategy):
-        asked = focus.questions(QUESTIONS // len(person.after))
+    if isinstance(focus, ReviewableStrategy):
+        asked = focus.pages_to_label(DEFAULT_QUESTION_COUNT // len(person.after))
         person.answers.update((url, person.says(url)) for url in asked)
-        focus.instruct(Instructions(answers=dict(person.answers)))
+        focus.apply_instructions(ReviewInstructions(labels_by_url=dict(person.answers)))
 
 
-def visit(graph: Graph, focus: FocusedStrategy, url: str, queue: Queue) -> tuple[Relevance, Seconds]:
+def visit(graph: Graph, focus: FocusedStrategy, url: str, queue: Queue) -> tuple[RelevanceScore, Seconds]:
     """Judge a page and queue its links: the judgement, and what that took.
 
     Seconds of the processor: what else the machine does is not the strategy's cost. Nor is cutting and counting words,
     which threads that read pages do.
     """
     node = graph.nodes[url]
-    page = node.page.counted()
+    page = node.page.with_counts_cached()
     start = time.thread_time()
-    judgement = focus.keep(page)
+    judgement = focus.score_page(page)
     judged = time.thread_time()
     priorities = focus.link_priorities(page, judgement, node.links)
     linked = time.thread_time()
-    focus.learn(page, judgement)
+    focus.observe_page(page, judgement)
     learned = time.thread_time()
-    changed = focus.rescored()
+    changed = focus.take_changed_priorities()
     end = time.thread_time()
     for link, priority in zip(node.links, priorities, strict=True):
         queue.offer(link.url, priority)

@@ -14,7 +14,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from benchmarks.focus_graph import Graph, Node
-from crawler.guide import CONTENT, NAVIGATION, OTHER, TITLE, LinkWords, PageWords, WordBlock, Words
+from crawler.focused_policy import (
+    BLOCK_CONTENT,
+    BLOCK_NAVIGATION,
+    BLOCK_OTHER,
+    BLOCK_TITLE,
+    LinkWords,
+    PageWords,
+    WordBlock,
+    Words,
+)
 
 NAME = "generated"
 OFF = ""  # label of a page off topic
@@ -163,7 +172,7 @@ class SiteWriter:
         return LinkWords(url, self._pools[other].deal().title)
 
     def _context(self, url: str) -> Words:
-        text = [block.words for block in self.drafts[url].blocks if block.kind == CONTENT]
+        text = [block.words for block in self.drafts[url].blocks if block.kind == BLOCK_CONTENT]
         return text[-1][:DESCRIPTION] if text else ()
 
     def nodes(self) -> dict[str, Node]:
@@ -201,19 +210,19 @@ def pages_of(source: Graph, of_topic: Mapping[str, frozenset[str]], topics: Sequ
 
 def paragraphs(page: PageWords) -> list[Words]:
     """The first paragraphs of a page, cut to WORDS."""
-    text = [block.words[:WORDS] for block in page.blocks if block.kind == CONTENT and block.words]
+    text = [block.words[:WORDS] for block in page.blocks if block.kind == BLOCK_CONTENT and block.words]
     return text[:PARAGRAPHS]
 
 
 def blocks_of(title: Words, text: Sequence[Words]) -> tuple[WordBlock, ...]:
     """Title and paragraphs; what is left of the weight is navigation's and the footer's."""
-    return (WordBlock(TITLE, title, 0.4), *(WordBlock(CONTENT, words, 0.4 / len(text)) for words in text))
+    return (WordBlock(BLOCK_TITLE, title, 0.4), *(WordBlock(BLOCK_CONTENT, words, 0.4 / len(text)) for words in text))
 
 
 def node_of(url: str, draft: Draft, links: Sequence[LinkWords], menu: Words, footer: PageWords) -> Node:
     """A whole page; each URL is linked once, none to itself."""
     last = tuple(word for words in paragraphs(footer) for word in words)[:FOOTER_WORDS]
-    blocks = (*draft.blocks, WordBlock(NAVIGATION, menu, 0.1), WordBlock(OTHER, last, 0.1))
+    blocks = (*draft.blocks, WordBlock(BLOCK_NAVIGATION, menu, 0.1), WordBlock(BLOCK_OTHER, last, 0.1))
     first: dict[str, LinkWords] = {}
     for link in links:
         if link.url != url:

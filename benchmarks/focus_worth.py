@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from benchmarks.focus_graph import Graph, Node
 from benchmarks.focus_scores import mean
-from crawler.guide import TITLE as TITLE_BLOCK
-from crawler.guide import Words
+from crawler.focused_policy import BLOCK_TITLE as TITLE_BLOCK
+from crawler.focused_policy import Words
 
 QUESTIONS = 20  # of a topic
 MIN_ANSWERS = 3  # pages whose titles share a word
@@ -68,7 +68,7 @@ def citations(graph: Graph) -> Counter[str]:
 def own_text(node: Node) -> tuple[int, bytes]:
     """How many words a page has that are no anchor's, and what tells its text from another's."""
     words = [word for block in node.page.blocks if block.kind != TITLE_BLOCK for word in block.words]
-    anchors = sum(len(link.anchor) for link in node.links)
+    anchors = sum(len(link.anchor_words) for link in node.links)
     return max(len(words) - anchors, 0), hashlib.blake2b(" ".join(words).encode()).digest()
 
 
@@ -102,7 +102,7 @@ class WebIndex:
     @cached_property
     def columns(self) -> dict[str, int]:
         """Word -> column."""
-        words = dict.fromkeys(word for node in self.graph.nodes.values() for word in node.page.counts)
+        words = dict.fromkeys(word for node in self.graph.nodes.values() for word in node.page.word_counts)
         return {word: column for column, word in enumerate(words)}
 
     @cached_property
@@ -110,7 +110,7 @@ class WebIndex:
         """BM25's weight of each word in each page, (pages, words) float64."""
         rows, columns, counts = [], [], []
         for place, node in enumerate(self.graph.nodes.values()):
-            own = node.page.counts + Counter(node.page.title * (TITLE - 1))
+            own = node.page.word_counts + Counter(node.page.title * (TITLE - 1))
             rows += [place] * len(own)
             columns += [self.columns[word] for word in own]
             counts += list(own.values())

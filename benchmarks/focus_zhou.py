@@ -16,10 +16,10 @@ from benchmarks.focus_replay import replay
 from benchmarks.focus_scores import mean
 from benchmarks.focus_site import host_of, is_portal
 from benchmarks.results import Figure
-from crawler.guide import CONTENT, FocusedStrategy, TopicWords
-from focused.papers.knowledge import Given
-from focused.papers.semantic import Semantic, SemanticSettings
-from focused.papers.vectors import train
+from crawler.focused_policy import BLOCK_CONTENT, FocusedStrategy, TopicWords
+from focused.paper_strategies.semantic import SemanticSettings, SemanticStrategy
+from focused.paper_strategies.topic_knowledge import OperatorResources
+from focused.paper_strategies.word_vectors import train_word_vectors
 
 THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.6)
 PAPERS = 0.2  # the threshold from which precision is stable
@@ -64,8 +64,8 @@ def sweeps_of(graph: Graph, topics: Sequence[str], draws: int) -> list[Sweep]:
 def informed(graph: Graph) -> MakeFocus:
     """`semantic` with vectors of the graph's words."""
     words = [tuple(word for block in node.page.blocks for word in block.words) for node in graph.nodes.values()]
-    given = Given(vectors=train(words, DIMENSIONS))
-    return lambda topic, settings: Semantic(topic, given, settings)
+    given = OperatorResources(vectors=train_word_vectors(words, DIMENSIONS))
+    return lambda topic, settings: SemanticStrategy(topic, given, settings)
 
 
 def run(graph: Graph, make: MakeFocus, sweep: Sweep) -> Collected:
@@ -74,8 +74,8 @@ def run(graph: Graph, make: MakeFocus, sweep: Sweep) -> Collected:
     of_topic = sorted(url for url in site.nodes if url in relevant)
     seeds = random.Random(f"{sweep.host} {sweep.draw}").sample(of_topic, SEEDS)
     topic = TopicWords(graph.cut(sweep.topic), tuple(site.nodes[url].page for url in seeds))
-    kept = replay(site, make(topic, SemanticSettings(threshold=sweep.threshold)), seeds, FETCHES).kept
-    texts = {url for url in kept if any(block.kind == CONTENT for block in site.nodes[url].page.blocks)}
+    kept = replay(site, make(topic, SemanticSettings(link_threshold=sweep.threshold)), seeds, FETCHES).kept
+    texts = {url for url in kept if any(block.kind == BLOCK_CONTENT for block in site.nodes[url].page.blocks)}
     return Collected(len(texts), len(texts & relevant))
 
 

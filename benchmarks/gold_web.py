@@ -19,7 +19,7 @@ from types import TracebackType
 from urllib.parse import urlsplit
 
 from benchmarks.results import sample
-from crawler.urls.canonical import canonical, host_of
+from crawler.urls.canonical import canonicalize_url, host_of
 from docstore.errors import PlumblineError
 from docstore.model import Reason
 
@@ -101,16 +101,16 @@ def free_address(page: GoldPage, taken: set[str]) -> str:
     """The page's own URL over plain HTTP; one made for it where it has none, or shares it with another page."""
     if page.url:
         parts = urlsplit(page.url)
-        own = canonical(f"http://{parts.netloc}{parts.path or '/'}{'?' + parts.query if parts.query else ''}")
+        own = canonicalize_url(f"http://{parts.netloc}{parts.path or '/'}{'?' + parts.query if parts.query else ''}")
         if not isinstance(own, Reason) and own not in taken:
             return own
-    made = canonical(f"http://{page.set}.gold.test/{hashlib.sha256(page.id.encode()).hexdigest()[:16]}.html")
+    made = canonicalize_url(f"http://{page.set}.gold.test/{hashlib.sha256(page.id.encode()).hexdigest()[:16]}.html")
     assert not isinstance(made, Reason)
     return made
 
 
 class GoldWeb:
-    """Serves `pages` on a free port. Use with `with`. Also the crawler's IP policy (`connect_to`)."""
+    """Serves `pages` on a free port. Use with `with`. Also the crawler's IP policy (`resolve_allowed`)."""
 
     def __init__(self, pages: Sequence[GoldPage]) -> None:
         self.pages = {page.url: page for page in pages}
@@ -125,7 +125,7 @@ class GoldWeb:
         """The hosts of all pages and lists."""
         return tuple(sorted({host_of(url) for url in (*self.pages, SEED)}))
 
-    def connect_to(self, host: str, port: int) -> list[tuple[str, int]]:
+    def resolve_allowed(self, host: str, port: int) -> list[tuple[str, int]]:
         """Every name is here, whatever its port."""
         return [("127.0.0.1", self._server.server_address[1])]
 

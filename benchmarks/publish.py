@@ -37,18 +37,18 @@ from benchmarks.command import benchmark, data_option
 from benchmarks.results import Figure, publish
 from docstore.batches import batched
 from docstore.errors import PlumblineError
-from docstore.fields import BODY_DOMAIN, LEXICON_VERSION
 from docstore.model import TermStatus, document_id
 from docstore.schema.article_tables import articles
 from docstore.schema.crawl_tables import urls
+from docstore.solr_fields import BODY_DOMAIN, LEXICON_VERSION
 from docstore.terms.edits import ActKind, TermEdit
 from pipeline import stages
 from pipeline.engine import Engine
-from pipeline.progress import Quiet
+from pipeline.progress import NullProgress
 from pipeline.search_site.review_service import StoreReview
 from pipeline.search_site.serve import SearchSite
 from pipeline.settings import Settings
-from search_ui.query.clauses import as_phrase
+from search_ui.query.solr_query import quote_phrase
 from search_ui.settings import SearchSettings
 
 SYSTEM, SET = "plumbline", "publish"
@@ -168,14 +168,14 @@ def touched(engine: Engine, version: int) -> tuple[int, int]:
     """Documents that were written with `version`: all, and those of them that do not hold the term."""
     query = {"q": f"{LEXICON_VERSION}:{version}", "rows": 0}
     every = int(engine.index.search(query)["response"]["numFound"])
-    with_term = {"fq": "{!field f=body_chars v=$word}", "word": as_phrase(TERM).strip('"')}
+    with_term = {"fq": "{!field f=body_chars v=$word}", "word": quote_phrase(TERM).strip('"')}
     return every, every - int(engine.index.search({**query, **with_term})["response"]["numFound"])
 
 
 def measure(engine: Engine, documents: int, holding: int, queries: Sequence[str]) -> Iterator[Figure]:
     """Publish the term on a vertical that is indexed and served."""
     desk = StoreReview(engine.store)
-    engine.store.acts.do(ActKind.ADD, [TermEdit(TERM, TermStatus.ACCEPTED, adds=True)])
+    engine.store.review_history.apply(ActKind.ADD, [TermEdit(TERM, TermStatus.ACCEPTED, adds=True)])
     with SearchSite(engine) as site:
         readers = Readers(site.url, queries)
         threads = [threading.Thread(target=readers.read, args=(n * 7,)) for n in range(READERS)]
@@ -249,9 +249,9 @@ def main(data: Path, documents: int, holding: int) -> None:
     queries = [found[:8] for text in chance.sample(texts, min(200, len(texts))) if (found := _HAN.findall(text)[0])]
     with tempfile.TemporaryDirectory() as folder:
         settings = settings_for(Path(folder))
-        with Engine(settings, Quiet()) as engine:
+        with Engine(settings, NullProgress()) as engine:
             fill(f"sqlite:///{settings.data_dir / 'store.db'}", made_of(texts, documents, holding, chance))
-            engine.store.changes.enqueue_all()
+            engine.store.change_log.enqueue_all()
             stages.index(engine)
             figures = list(measure(engine, documents, holding, queries))
     publish(SET, figures)

@@ -24,7 +24,7 @@ from benchmarks.real_vertical import Vertical, open_vertical
 from benchmarks.results import Figure, publish
 from docstore.errors import PlumblineError
 from pipeline.demo.site import write_sites
-from pipeline.progress import Progress, Terminal
+from pipeline.progress import Progress, TerminalProgress
 
 SETS: Mapping[str, Callable[[Vertical], Iterator[Figure]]] = {
     "sites": site_figures,
@@ -50,7 +50,7 @@ def main(data: Path | None, set_names: list[str], part: str, hosts: list[str], k
     with ExitStack() as stack:
         folder = keep or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         trees = demo_trees(folder / "sites") if made else dict(trees_of(data, part, hosts, console))
-        publish("real", measure(trees, folder, chosen, Terminal(console)))
+        publish("real", measure(trees, folder, chosen, TerminalProgress(console)))
 
 
 def demo_trees(folder: Path) -> dict[Site, Path]:

@@ -17,7 +17,7 @@ from benchmarks.real_vertical import Vertical, is_article, is_list, path_of
 from benchmarks.results import Figure, out_folder
 from docstore.model import StoredArticle
 from pipeline import stages
-from pipeline.engines.extraction import grouping_of
+from pipeline.compute.extraction_jobs import duplicate_grouping
 
 PAIRS = Path(__file__).parent / "real_copies.tsv"
 MADE_FROM = 12  # articles of each site
@@ -46,8 +46,8 @@ def copy_figures(vertical: Vertical) -> Iterator[Figure]:
     """Precision and recall on both halves, real and made; what is hidden wrongly, or was never judged, is a line of
     `out/real-copies.tsv`.
     """
-    stages.group_again(vertical.engine, grouping_of(vertical.engine.settings.extract))
-    kept = {one.article.url: one for one in vertical.engine.store.articles.all()}
+    stages.regroup_duplicates(vertical.engine, duplicate_grouping(vertical.engine.settings.extract))
+    kept = {one.article.url: one for one in vertical.engine.store.articles.iter_all()}
     groups = {url: one.duplicate_of or one.doc_id for url, one in kept.items()}
     judged = load_pairs()
     lines = list(unjudged(vertical, kept, judged))

@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import Any
 
 from benchmarks.real_copies_store import Told
-from text.resemblance.shingles import tokens_of
+from text.similarity.shingles import tokenize_folded
 
 MIN_TOKENS = 60
 SOME_DAY = "2019-03-05"
@@ -104,7 +104,7 @@ def made_of(text: Told, part: str, other: str) -> Iterator[Told]:
     for name, version in VERSIONS.items():
         chance = random.Random(f"{text.name} {name}")
         made = version(text, other, chance)
-        if made and tokens_of(made.body) != tokens_of(text.body):
+        if made and tokenize_folded(made.body) != tokenize_folded(text.body):
             made = framed(made, frame, chance) if chance.random() < 0.5 else made
             yield replace(made, name=f"{text.name} {name}", event=f"{text.name} {name}", rule=name)
 
@@ -292,7 +292,7 @@ VERSIONS: Mapping[str, Callable[[Told, str, random.Random], Told | None]] = {
 
 def all_made(texts: Sequence[Told], part: str) -> list[Told]:
     """What is made of texts that are long enough, each with the next of its language for what is put in."""
-    long = [text for text in texts if len(tokens_of(text.body)) >= MIN_TOKENS]
+    long = [text for text in texts if len(tokenize_folded(text.body)) >= MIN_TOKENS]
     made = []
     for language in ("zh", "en"):
         mine = [text for text in long if language_of(text.body) == language]

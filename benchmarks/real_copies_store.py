@@ -10,16 +10,16 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from docstore.articles.table import Extraction
+from docstore.articles.article_table import PageExtraction
 from docstore.batches import batched
-from docstore.frontier.table import NewUrl, Visit
-from docstore.grouping.near_duplicates import Grouping
-from docstore.model import Article, Host, Kind, Outcome, Page, Reason
+from docstore.frontier.frontier_table import NewUrl, Visit
+from docstore.model import Article, Host, Outcome, Page, Reason, UrlKind
+from docstore.near_duplicates.clusters import CopyDetection
 from docstore.store import Store
+from extractor.minhash import minhash_signature
 from extractor.settings import ExtractSettings
-from extractor.signature import signature
-from pipeline.engines.extraction import SAVE_EVERY
-from text.resemblance.copies import Text
+from pipeline.compute.extraction_jobs import SAVE_BATCH_SIZE
+from text.similarity.duplicates import ComparedArticle
 
 HOST = "texts.test"
 
@@ -72,16 +72,18 @@ def hiding_of(texts: Sequence[Told]) -> Hiding:
 
 def fill(store: Store, texts: Sequence[Told]) -> None:
     """Keep texts as articles, in their order."""
-    grouping = Grouping(ExtractSettings().near_duplicate, Text)
-    for batch in batched(list(enumerate(texts)), SAVE_EVERY):
+    grouping = CopyDetection(ExtractSettings().near_duplicate, ComparedArticle)
+    for batch in batched(list(enumerate(texts)), SAVE_BATCH_SIZE):
         found = {f"http://{HOST}/{number}": text for number, text in batch}
-        store.frontier.add([NewUrl(url, Host(HOST), 0, 0, Kind.UNKNOWN, 0.0) for url in found])
-        entries = store.frontier.entries(list(found))
+        store.frontier.add_urls([NewUrl(url, Host(HOST), 0, 0, UrlKind.UNKNOWN, 0.0) for url in found])
+        entries = store.frontier.find_entries(list(found))
         pages = {url: page_of(url) for url in found}
         visits = [Visit(entries[url], Outcome(Reason.FETCHED), 1.0, None, 1.0, page=pages[url]) for url in found]
-        store.frontier.record(visits)
+        store.frontier.record_visits(visits)
         articles = {url: article_of(url, text) for url, text in found.items()}
-        store.articles.save([Extraction(page, articles[page.url]) for page in store.articles.pending()], grouping)
+        store.articles.save(
+            [PageExtraction(page, articles[page.url]) for page in store.articles.iter_pending()], grouping
+        )
 
 
 def page_of(url: str) -> Page:
@@ -91,12 +93,12 @@ def page_of(url: str) -> Page:
 
 def article_of(url: str, text: Told) -> Article:
     """A text as the extractor would have it."""
-    return Article(url, text.title, text.body, published=text.published, signature=signature(text.body))
+    return Article(url, text.title, text.body, published=text.published, signature=minhash_signature(text.body))
 
 
 def hidden(store: Store, texts: Sequence[Told]) -> Iterator[tuple[str, str]]:
     """The names of texts that stand behind others, with these."""
-    kept = list(store.articles.all())
+    kept = list(store.articles.iter_all())
     names = {one.doc_id: texts[int(one.article.url.rpartition("/")[2])].name for one in kept}
     for one in kept:
         if one.duplicate_of:

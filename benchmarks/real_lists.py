@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from benchmarks.real_recipe import Site
 from benchmarks.real_vertical import Vertical, is_article, is_list, path_of
 from benchmarks.results import Figure, out_folder
-from crawler.urls.canonical import canonical
+from crawler.urls.canonical import canonicalize_url
 from docstore.model import Stage
 
 SAMPLE = 300
@@ -32,7 +32,7 @@ class Kept:
 
 def list_figures(vertical: Vertical) -> Iterator[Figure]:
     """The shares, and what became of the lost articles; each URL in question is a line of `out/real-lists.tsv`."""
-    kept = [Kept(one.article.url, one.doc_id, one.duplicate_of) for one in vertical.engine.store.articles.all()]
+    kept = [Kept(one.article.url, one.doc_id, one.duplicate_of) for one in vertical.engine.store.articles.iter_all()]
     wrong = [one.url for one in kept if (site := vertical.site_of(one.url)) and is_list(site, path_of(one.url))]
     yield Figure("lists", "plumbline", "kept_as_articles", len(wrong) / max(len(kept), 1))
     yield Figure("lists", "plumbline", "articles", len(kept))
@@ -66,7 +66,7 @@ def behind_lists(kept: Sequence[Kept], site_of: Callable[[str], Site | None]) ->
 def sampled_fates(vertical: Vertical) -> dict[str, str]:
     """The same articles each time, of those that were fetched: URL -> `fate_of`."""
     fates: dict[str, str] = {}
-    explain = vertical.engine.store.status.explain
+    explain = vertical.engine.store.status.url_report
     certain = (spelled for site in vertical.sites for spelled in certain_articles(vertical, site))
     for spelled in sorted(certain, key=lambda urls: hashlib.sha256(urls[0].encode()).digest()):
         fetched = next((url for url in spelled if (told := explain(url)) and told.page), "")
@@ -90,7 +90,7 @@ def certain_articles(vertical: Vertical, site: Site) -> Iterator[list[str]]:
         titles[title] += 1
         spelled = vertical.spellings(site, path)
         named = _CANONICAL.search(text)
-        if is_article(site, path) and spelled and (not named or canonical(html.unescape(named[1])) in spelled):
+        if is_article(site, path) and spelled and (not named or canonicalize_url(html.unescape(named[1])) in spelled):
             found.append((title, len("".join(_UNSEEN.sub(" ", text).split())), spelled))
     barest = min((length for _title, length, _spelled in found), default=0)
     for title, length, spelled in found:
@@ -106,7 +106,7 @@ def title_of(text: str) -> str:
 
 def fate_of(vertical: Vertical, url: str) -> str:
     """ "" for an article in its own right; else why it is none, and of what it is taken for a copy."""
-    told = vertical.engine.store.status.explain(url)
+    told = vertical.engine.store.status.url_report(url)
     if told and told.article:
         head = told.article.duplicate_of
         return f"near_duplicate {url_of(vertical, head)}" if head else ""
@@ -116,7 +116,7 @@ def fate_of(vertical: Vertical, url: str) -> str:
 
 def url_of(vertical: Vertical, doc_id: str) -> str:
     """The URL of the article with this id."""
-    found = vertical.engine.store.articles.get(vertical.engine.store.articles.url_ids([doc_id]))
+    found = vertical.engine.store.articles.load_by_url_ids(vertical.engine.store.articles.find_url_ids([doc_id]))
     return next((stored.article.url for stored in found.values()), doc_id)
 
 

@@ -28,9 +28,9 @@ def night_figures(vertical: Vertical) -> Iterator[Figure]:
 def second_night(vertical: Vertical) -> None:
     """Crawl a day after the last page was fetched."""
     engine = vertical.engine
-    start, began = (engine.store.status.freshness().last_fetched or time.time()) + DAY, time.time()
+    start, began = (engine.store.status.freshness().last_fetched_at or time.time()) + DAY, time.time()
     clock = lambda: start + time.time() - began  # noqa: E731
-    fetcher = Fetcher(engine.settings.crawl, engine.addresses, clock)
+    fetcher = Fetcher(engine.settings.crawl, engine.ip_policy, clock)
     try:
         crawl(engine.store.frontier, fetcher, engine.settings.crawl, engine.settings.data_dir / "seen.bloom", clock)
     finally:

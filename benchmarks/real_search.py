@@ -11,7 +11,7 @@ from benchmarks.real_vertical import Vertical, is_article, path_of
 from benchmarks.results import Figure, out_folder
 from docstore.errors import PlumblineError
 from pipeline import stages
-from pipeline.search_site.serve import search_app
+from pipeline.search_site.serve import create_search_app
 
 QUERIES = Path(__file__).parent / "real_queries.tsv"
 TITLES = 200
@@ -62,7 +62,7 @@ def search_figures(vertical: Vertical, path: Path = QUERIES) -> Iterator[Figure]
 
 def asker(vertical: Vertical) -> Ask:
     """Asks the search site as it is served, by its JSON API. An answer that is none raises PlumblineError."""
-    client = search_app(vertical.engine).test_client()
+    client = create_search_app(vertical.engine).test_client()
 
     def ask(query: str) -> list[dict[str, Any]]:
         answer = client.get("/api/v1/search", query_string={"q": query})
@@ -92,7 +92,7 @@ def share(places: Sequence[int], depth: int) -> float:
 def sampled_titles(vertical: Vertical) -> list[str]:
     """The same titles each time, as the store has them, of pages that are articles for certain."""
     found = set()
-    for stored in vertical.engine.store.articles.all():
+    for stored in vertical.engine.store.articles.iter_all():
         site = vertical.site_of(stored.article.url)
         if site and stored.article.title and is_article(site, path_of(stored.article.url)):
             found.add(stored.article.title)

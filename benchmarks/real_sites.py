@@ -10,7 +10,7 @@ from benchmarks.real_recipe import Site
 from benchmarks.real_vertical import Vertical, is_article
 from benchmarks.real_web import reply_of
 from benchmarks.results import Figure, out_folder
-from crawler.urls.canonical import canonical
+from crawler.urls.canonical import canonicalize_url
 from docstore.model import Reason
 
 MAX_SITEMAPS = 1000
@@ -53,15 +53,15 @@ def cost_figures(vertical: Vertical) -> Iterator[Figure]:
 
 def sitemap_coverage(vertical: Vertical, site: Site) -> Coverage:
     """Which of the URLs of the site's sitemaps the store knows."""
-    listed = {url for url in map(canonical, sitemap_urls(vertical, site)) if not isinstance(url, Reason)}
-    known = vertical.engine.store.frontier.known(sorted(listed))
+    listed = {url for url in map(canonicalize_url, sitemap_urls(vertical, site)) if not isinstance(url, Reason)}
+    known = vertical.engine.store.frontier.known_urls(sorted(listed))
     return {url: url in known for url in listed}
 
 
 def pages_coverage(vertical: Vertical, site: Site, wanted: Callable[[Site, str], bool]) -> Coverage:
     """Which pages of the site's tree the store knows, by any of their spellings; of those that are `wanted`."""
     pages = [vertical.spellings(site, path) for path, _file in vertical.pages_of(site) if wanted(site, path)]
-    known = vertical.engine.store.frontier.known([url for urls in pages for url in urls])
+    known = vertical.engine.store.frontier.known_urls([url for urls in pages for url in urls])
     return {urls[0]: any(url in known for url in urls) for urls in pages if urls}
 
 

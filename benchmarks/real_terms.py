@@ -20,10 +20,10 @@ from benchmarks.results import Figure, out_folder
 from docstore.errors import PlumblineError
 from docstore.model import Term
 from lexicon.counting.corpus import Corpus, CorpusDocument
-from lexicon.mine import mine_terms
+from lexicon.mining import mine_terms
 from pipeline.stages import StoredCorpus
 from text.folding import word_key
-from text.scripts import LANGUAGES, language_of_term
+from text.scripts import LANGUAGE_PATTERNS, language_of_term
 
 JUDGED = Path(__file__).parent / "real_terms_judged.tsv"
 FIRST = 100  # terms of each language
@@ -36,7 +36,7 @@ def term_figures(vertical: Vertical, judged: Path = JUDGED, sizes: Sequence[int]
     """Precision of what is offered first, then what mining costs; `bytes_*` and `*_share` are the worst of `sizes`."""
     corpus, verdicts = StoredCorpus(vertical.engine.store.articles), load_verdicts(judged)
     terms = mine_terms(corpus, vertical.engine.settings.lexicon)
-    firsts = {language: first_of(terms, language) for language in LANGUAGES}
+    firsts = {language: first_of(terms, language) for language in LANGUAGE_PATTERNS}
     for language, first in firsts.items():
         good = sum(verdicts.get(word_key(term.text), False) for term in first)
         unjudged = sum(word_key(term.text) not in verdicts for term in first)
@@ -66,7 +66,7 @@ def first_of(terms: Sequence[Term], language: str) -> list[Term]:
 
 def all_of(corpus: Corpus) -> list[CorpusDocument]:
     """All documents."""
-    return list(corpus.read([number for number, _ in corpus.digests()]))
+    return list(corpus.iter_documents([number for number, _ in corpus.iter_digests()]))
 
 
 def cost_figures(articles: Sequence[CorpusDocument], folder: Path, sizes: Sequence[int]) -> Iterator[Figure]:
@@ -75,7 +75,7 @@ def cost_figures(articles: Sequence[CorpusDocument], folder: Path, sizes: Sequen
     for size in sizes:
         days = [folder / "day1", folder / "day2"]
         write_documents(multiplied(articles, size), days[0])
-        write_documents(changed(FileCorpus(days[:1]).read(range(1, size + 1)), CHANGED), days[1])
+        write_documents(changed(FileCorpus(days[:1]).iter_documents(range(1, size + 1)), CHANGED), days[1])
         costs = [mined(folder, days[: number + 1]) for number in range(len(days))]
         kept.append(sum(file.stat().st_size for file in (folder / "store" / "lexicon").iterdir()) / size)
         shares.append(costs[1]["cpu_seconds"] / costs[0]["cpu_seconds"])

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from docstore.articles.rows import block_list, blocks_of
+from docstore.articles.row_mapping import block_to_list, blocks_from_lists
 from docstore.model import Block
 from lexicon.counting.corpus import CorpusDocument
-from text.segment import cut_finely
+from text.segment import cut_by_dictionary
 
 SUBSTITUTED = 0.1  # of the distinct words, each time the articles are gone through
 WORDS_FROM = 2_000  # articles, in which these words are looked for
@@ -31,19 +31,19 @@ class FileCorpus:
                     place += len(line)
         self._numbers = array("q", sorted(self._places))
 
-    def digests(self) -> Iterator[tuple[int, str]]:
+    def iter_digests(self) -> Iterator[tuple[int, str]]:
         """Where a document stands says which version it is."""
         return ((number, str(self._places[number])) for number in self._numbers)
 
-    def read(self, numbers: Sequence[int]) -> Iterator[CorpusDocument]:
+    def iter_documents(self, document_ids: Sequence[int]) -> Iterator[CorpusDocument]:
         """See `Corpus`."""
         files = [path.open("rb") for path in self._paths]
         try:
-            for number in numbers:
+            for number in document_ids:
                 file, place = self._places[number]
                 files[file].seek(place)
                 title, body, blocks = json.loads(files[file].readline().partition(b"\t")[2])
-                yield CorpusDocument(number, title, body, blocks_of(blocks))
+                yield CorpusDocument(number, title, body, blocks_from_lists(blocks))
         finally:
             for opened in files:
                 opened.close()
@@ -54,8 +54,8 @@ def write_documents(documents: Iterable[CorpusDocument], path: Path) -> int:
     characters = 0
     with path.open("w", encoding="utf-8", errors="replace") as file:
         for document in documents:
-            said = [document.title, document.body, [block_list(block) for block in document.blocks]]
-            file.write(f"{document.number}\t{json.dumps(said, ensure_ascii=False)}\n")
+            said = [document.title, document.body, [block_to_list(block) for block in document.blocks]]
+            file.write(f"{document.document_id}\t{json.dumps(said, ensure_ascii=False)}\n")
             characters += len(document.title) + len(document.body)
     return characters
 
@@ -63,14 +63,16 @@ def write_documents(documents: Iterable[CorpusDocument], path: Path) -> int:
 def multiplied(articles: Sequence[CorpusDocument], wanted: int) -> Iterator[CorpusDocument]:
     """So many documents, numbered from 1 on: the articles as they are, then with other words, and so on."""
     chance = random.Random(7)
-    words = sorted({word for article in articles[:WORDS_FROM] for word in cut_finely(article.body) if is_long(word)})
+    words = sorted(
+        {word for article in articles[:WORDS_FROM] for word in cut_by_dictionary(article.body) if is_long(word)}
+    )
     others: Mapping[str, str] = {}
     for number in range(1, wanted + 1):
         place = (number - 1) % len(articles)
         if place == 0 and number > 1:
             chosen = chance.sample(words, int(len(words) * SUBSTITUTED))
             others = {word: another(word, chance) for word in chosen}
-        yield replace(rewritten(articles[place], others), number=number)
+        yield replace(rewritten(articles[place], others), document_id=number)
 
 
 def changed(documents: Iterable[CorpusDocument], share: float) -> Iterator[CorpusDocument]:
@@ -78,7 +80,7 @@ def changed(documents: Iterable[CorpusDocument], share: float) -> Iterator[Corpu
     chance = random.Random(8)
     for document in documents:
         if chance.random() < share:
-            words = sorted({word for word in cut_finely(document.body) if is_long(word)})
+            words = sorted({word for word in cut_by_dictionary(document.body) if is_long(word)})
             chosen = chance.sample(words, int(len(words) * SUBSTITUTED))
             yield rewritten(document, {word: another(word, chance) for word in chosen})
 
@@ -87,13 +89,13 @@ def rewritten(document: CorpusDocument, others: Mapping[str, str]) -> CorpusDocu
     """A document with `others` in the place of their words."""
 
     def words(text: str) -> str:
-        return "".join(others.get(word, word) for word in cut_finely(text)) if others else text
+        return "".join(others.get(word, word) for word in cut_by_dictionary(text)) if others else text
 
     def block(one: Block) -> Block:
         return replace(one, text=words(one.text), links=())
 
     return CorpusDocument(
-        document.number, words(document.title), words(document.body), tuple(map(block, document.blocks))
+        document.document_id, words(document.title), words(document.body), tuple(map(block, document.blocks))
     )
 
 

@@ -12,20 +12,20 @@ from pathlib import Path
 
 from benchmarks.extract_worker import peak_megabytes
 from benchmarks.real_terms_corpus import FileCorpus
-from docstore.store import sqlite_store
-from lexicon.mine import mine_terms
+from docstore.store import open_sqlite_store
+from lexicon.mining import mine_terms
 from lexicon.settings import LexiconSettings
-from pipeline.stages import reviewed_in
+from pipeline.stages import load_review_state
 
 
 def main(folder: Path, answer: Path, files: Sequence[Path]) -> None:
     """Mine once, as `plumb` does."""
     corpus = FileCorpus(files)
     start = time.process_time()
-    with sqlite_store(folder) as store:
-        counts, reviewed = folder / "lexicon", reviewed_in(store)
-        terms = mine_terms(corpus, LexiconSettings(), counts=counts, reviewed=reviewed)
-        new = store.lexicon.replace_candidates(terms)
+    with open_sqlite_store(folder) as store:
+        counts, reviewed = folder / "lexicon", load_review_state(store)
+        terms = mine_terms(corpus, LexiconSettings(), counts_dir=counts, review_state=reviewed)
+        new = store.lexicons.replace_candidates(terms)
     spent = {"cpu_seconds": time.process_time() - start, "peak_mb": peak_megabytes()}
     answer.write_text(json.dumps({**spent, "terms": len(terms), "new": new}), encoding="utf-8")
 

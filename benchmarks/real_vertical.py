@@ -11,13 +11,13 @@ from urllib.parse import quote, unquote, urlsplit
 
 from benchmarks.real_recipe import PAGE_SUFFIXES, Site, kept_files
 from benchmarks.real_web import RealWeb
-from crawler.urls.canonical import canonical
+from crawler.urls.canonical import canonicalize_url
 from docstore.errors import PlumblineError
 from docstore.model import Reason, StageReport
 from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.progress import Progress
-from pipeline.settings import Settings, build
+from pipeline.settings import Settings, build_settings
 
 MAX_CRAWL_MINUTES = 600.0
 _RECORD = "built.json"
@@ -59,7 +59,9 @@ class Vertical:
     def spellings(self, site: Site, path: str) -> list[str]:
         """The canonical URLs that a static host answers with the page at `path`, the shortest first."""
         written = {path, path.removesuffix(".html"), path + "index.html" if path.endswith("/") else path}
-        found = (canonical(self.web.url(site.host, quote(one, safe=_UNQUOTED))) for one in sorted(written, key=len))
+        found = (
+            canonicalize_url(self.web.url(site.host, quote(one, safe=_UNQUOTED))) for one in sorted(written, key=len)
+        )
         return [url for url in found if not isinstance(url, Reason)]
 
 
@@ -85,7 +87,7 @@ def open_vertical(
     """The vertical in `folder`, made there unless it is there. Raises PlumblineError for one of other sites."""
     with RealWeb(trees, frozenset(site.host for site in sites if site.scheme == "https")) as web:
         folder.mkdir(parents=True, exist_ok=True)
-        with Engine(settings_for(sites, web, folder), progress, addresses=web) as engine:
+        with Engine(settings_for(sites, web, folder), progress, ip_policy=web) as engine:
             made = Made(folder / _RECORD, [site.host for site in sites], web)
             made.once("crawl", engine)
             made.once("extract", engine)
@@ -103,7 +105,7 @@ def settings_for(sites: Sequence[Site], web: RealWeb, folder: Path) -> Settings:
         "minutes": MAX_CRAWL_MINUTES,
     }
     search = {"timeout": 60.0}  # quality is measured, not a busy machine
-    return build({"vertical": {"data_dir": "data"}, "crawl": crawl, "search": search}, folder)
+    return build_settings({"vertical": {"data_dir": "data"}, "crawl": crawl, "search": search}, folder)
 
 
 @dataclass
@@ -135,10 +137,10 @@ class Made:
 def measured(stage: str, engine: Engine, web: RealWeb) -> StageCost:
     """Run a stage, and say what it cost."""
     before, cpu = web.counts(), cpu_seconds()
-    report: StageReport = stages.FLOW[stage](engine)
+    report: StageReport = stages.STAGES[stage](engine)
     after = web.counts()
     return StageCost(
-        {reason.value: count for reason, count in report.counts.items()},
+        {reason.value: count for reason, count in report.outcome_counts.items()},
         report.seconds,
         cpu_seconds() - cpu,
         after["requests"] - before["requests"],

@@ -74,7 +74,7 @@ def _missing(tree: Path) -> Reply:
 
 class RealWeb:
     """Serves `trees` (host -> document root); `secure` hosts over https. Use with `with`. Also the crawler's IP
-    policy (`connect_to`): every name is here."""
+    policy (`resolve_allowed`): every name is here."""
 
     def __init__(self, trees: Mapping[str, Path], secure: frozenset[str] = frozenset()) -> None:
         self.trees = dict(trees)
@@ -86,7 +86,7 @@ class RealWeb:
         """The URL of a path at a host."""
         return f"{'https' if host in self.secure else 'http'}://{host}{path}"
 
-    def connect_to(self, host: str, port: int) -> list[tuple[str, int]]:
+    def resolve_allowed(self, host: str, port: int) -> list[tuple[str, int]]:
         """The port that stands for 80 or 443; another one is closed, as it is on the real host."""
         if port not in self._ports:
             raise ConnectionRefusedError(f"{host} listens at 80 and 443 alone")

@@ -29,8 +29,8 @@ from benchmarks.terms_sets import load_scorer as load_term_scorer
 from benchmarks.terms_sets import read_sets
 from benchmarks.terms_sets import score as score_terms
 from docstore.errors import PlumblineError
-from lexicon.counting.count import count_texts
-from lexicon.model.learned import ranked, selection_of, shipped_models, spelt
+from lexicon.counting.incremental_count import count_in_memory
+from lexicon.model.term_model import iter_spellings, load_shipped_models, rank_rows, select_from_table
 
 PAGES_PER_SET = 24
 FILES = 60
@@ -76,9 +76,9 @@ def measure_terms(data: Path) -> dict[str, float]:
             if size < CHARACTERS_PER_SET:
                 texts.append(text)
                 size += len(text)
-        table = count_texts(texts, shipped_models())
-        rows, _ = ranked(shipped_models(), selection_of(table, shipped_models()))
-        scores = score_terms(one, list(spelt(table, rows)), scorer)
+        table = count_in_memory(texts, load_shipped_models())
+        rows, _ = rank_rows(load_shipped_models(), select_from_table(table, load_shipped_models()))
+        scores = score_terms(one, list(iter_spellings(table, rows)), scorer)
         values |= {f"{one.name} avp": scores["AvP"], f"{one.name} p100": scores["P@100"]}
     return values
 

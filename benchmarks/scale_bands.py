@@ -1,7 +1,7 @@
 """Keys of near-duplicates: rows and bytes an article, and how many of today's candidates are found.
 
 rows        the table `bands`, with its indexes, in PostgreSQL
-sealed      the same keys sealed (docstore/grouping/sealing.py), with all that finds them, in PostgreSQL
+sealed      the same keys sealed (docstore/near_duplicates/key_compaction.py), with all that finds them, in PostgreSQL
 LSHBloom    a Bloom filter a band (Khan et al., arXiv 2411.04257): says that a key was seen, not by whom
 
 The gold articles tell what is found, made ones (keys by chance, as many each as gold articles leave) what a larger
@@ -23,14 +23,14 @@ from benchmarks.results import Figure
 from benchmarks.scale_cluster import Postgres
 from docstore.batches import batched
 from docstore.database import Database
-from docstore.grouping.near_duplicates import bands_of, leaders_sharing
-from docstore.grouping.sealed_keys import ready_parts
-from docstore.grouping.sealing import KeySealing
+from docstore.near_duplicates.clusters import leaders_by_shared_keys, signature_bands
+from docstore.near_duplicates.key_compaction import KeyCompaction
+from docstore.near_duplicates.key_segments import ready_segments
 from docstore.schema.article_tables import articles
-from docstore.schema.article_tables import bands as band_rows
+from docstore.schema.article_tables import near_duplicate_keys as band_rows
 from docstore.schema.crawl_tables import urls
-from extractor.signature import signature
-from text.resemblance.copies import Text
+from extractor.minhash import minhash_signature
+from text.similarity.duplicates import ComparedArticle
 
 BLOOM_FALSE = 1e-5  # of a filter: what the paper takes
 MADE = 40_000  # articles
@@ -76,7 +76,7 @@ def stored(postgres: Postgres, name: str, keys: Sequence[Sequence[int]], today: 
         yield from looked(database, set_name, "rows", keys, today)
         longest = longest_transaction(database)
         started = time.process_time()
-        KeySealing(database, lambda: NOW).seal_past(above=0)
+        KeyCompaction(database, lambda: NOW).seal_past_months(min_rows=0)
         yield Figure(
             set_name, "sealed", "sealing, CPU ms an article", 1000 * (time.process_time() - started) / len(keys)
         )
@@ -91,8 +91,8 @@ def stored(postgres: Postgres, name: str, keys: Sequence[Sequence[int]], today: 
 
 def keys_of(page: GoldPage) -> list[int]:
     """What an article leaves: the bands of its signature, and the keys of its text."""
-    own = signature(page.body)
-    return sorted({*bands_of(own), *Text(page.title, page.body, "").keys}) if own else []
+    own = minhash_signature(page.body)
+    return sorted({*signature_bands(own), *ComparedArticle(page.title, page.body, "").duplicate_keys}) if own else []
 
 
 def sharing(keys: Sequence[Sequence[int]]) -> Iterator[set[int]]:
@@ -124,9 +124,9 @@ def looked(
     """How long a look for the candidates of an article takes, and of those that there are how many are found."""
     wanted = keys if today else random.Random(2).sample(keys, LOOKED_FOR)
     with database.read() as connection:
-        parts = ready_parts(connection)
+        parts = ready_segments(connection)
         started = time.monotonic()
-        found = [leaders_sharing(connection, 0, own, parts) for own in wanted]
+        found = [leaders_by_shared_keys(connection, 0, own, parts) for own in wanted]
         took = time.monotonic() - started
     yield Figure(set_name, system, "ms a look", 1000 * took / len(wanted))
     yield Figure(set_name, system, "parts", len(parts))

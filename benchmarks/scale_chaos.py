@@ -20,7 +20,7 @@ from benchmarks.results import Figure
 from benchmarks.scale_cluster import Cluster, Postgres
 from benchmarks.scale_web import ScaleWeb
 from docstore.errors import PlumblineError
-from pipeline.template import toml_value
+from pipeline.settings_template import toml_value
 
 HEARTBEAT, LONGEST_REQUEST = 0.5, 5.0  # seconds
 LONGEST = 600.0  # seconds for a stage with all its kills

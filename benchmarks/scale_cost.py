@@ -22,16 +22,16 @@ from benchmarks.results import Figure
 from benchmarks.scale_cluster import Cluster, Postgres, cpu_seconds
 from crawler.urls.canonical import host_of
 from docstore.database import Database
-from docstore.frontier.table import NewUrl, Visit
+from docstore.frontier.frontier_table import NewUrl, Visit
 from docstore.locking.leases import LeaseTable
-from docstore.model import Kind, Outcome, Page, Reason
+from docstore.model import Outcome, Page, Reason, UrlKind
 from docstore.store import Store
-from lexicon.counting.pieces import count_piece
-from lexicon.model.learned import model_digest, shipped_models
+from lexicon.counting.distributed_count import count_piece
+from lexicon.model.term_model import counting_digest, load_shipped_models
 from pipeline import stages
 from pipeline.engine import Engine
-from pipeline.progress import Quiet
-from pipeline.settings import build
+from pipeline.progress import NullProgress
+from pipeline.settings import build_settings
 
 SLEEPERS, THREADS = 8, 8  # processes, and sleepers in each
 SLEEP = 0.02  # seconds that a sleeper is at a block
@@ -99,7 +99,7 @@ def of_cluster(
         of_stages(folder / f"{folder.name}warm", postgres, warm, {**shares, "block": blocks[0]})
         client_of: Any = distributed.Client
         with client_of(cluster.address, set_as_default=False) as client:
-            client.run(count_piece, [(1, "页岩气 shale gas")], model_digest(shipped_models()))
+            client.run(count_piece, [(1, "页岩气 shale gas")], counting_digest(load_shipped_models()))
         begun = cpu_seconds([os.getpid()]) - before
         return of_stages(folder / folder.name, postgres, pages, {**shares, "block": blocks[1]}), begun
     finally:
@@ -125,9 +125,9 @@ def of_stages(
     folder: Path, postgres: Postgres, pages: Sequence[GoldPage], shares: Mapping[str, object]
 ) -> dict[str, float]:
     """CPU seconds of extraction and mining of pages in an empty store: stage -> seconds."""
-    settings = build({"store": {"url": postgres.database(folder.name)}, "cluster": dict(shares)}, folder)
+    settings = build_settings({"store": {"url": postgres.database(folder.name)}, "cluster": dict(shares)}, folder)
     roots = (os.getpid(), postgres.pid)  # the cluster's processes are children of this one
-    with Engine(settings, Quiet()) as engine:
+    with Engine(settings, NullProgress()) as engine:
         fill(engine.store, pages)
         return {stage: took(partial(work, engine), roots) for stage, work in STAGES.items()}
 
@@ -143,8 +143,8 @@ def fill(store: Store, pages: Sequence[GoldPage]) -> None:
     """Put pages into a store as a crawl would."""
     now = time.time()
     table = store.frontier
-    table.add([NewUrl(page.url, host_of(page.url), 0, 1, Kind.UNKNOWN, 0.0) for page in pages])
-    known = table.entries([page.url for page in pages])
+    table.add_urls([NewUrl(page.url, host_of(page.url), 0, 1, UrlKind.UNKNOWN, 0.0) for page in pages])
+    known = table.find_entries([page.url for page in pages])
     visits = []
     for page in pages:
         entry, kind = known[page.url], f"text/html; charset={page.encoding}"
@@ -152,7 +152,7 @@ def fill(store: Store, pages: Sequence[GoldPage]) -> None:
         answer = Page(entry.url_id, page.url, page.url, 200, kind, page.content, digest, now)
         visits.append(Visit(entry, Outcome(Reason.FETCHED), now, None, 0.0, answer))
     for start in range(0, len(visits), 64):
-        table.record(visits[start : start + 64])
+        table.record_visits(visits[start : start + 64])
 
 
 def leases(folder: Path, seconds: float) -> Iterator[Figure]:
@@ -192,7 +192,7 @@ def sleepers(url: str, number: int, seconds: float) -> list[float]:
             while time.monotonic() < until:
                 keys = [str((block + step) % BLOCKS) for step in range(4)]
                 asked = time.monotonic()
-                taken = table.take("block", keys, 30.0)
+                taken = table.acquire("block", keys, 30.0)
                 waits.append(time.monotonic() - asked)
                 time.sleep(SLEEP)
                 table.release(taken)

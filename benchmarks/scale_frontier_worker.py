@@ -45,7 +45,7 @@ class Plumbline:
 
     def __init__(self, where: str, folder: Path, hosts: int) -> None:
         self._hosts, self._model = hosts, import_module("docstore.model")
-        self._module = import_module("docstore.frontier.table")
+        self._module = import_module("docstore.frontier.frontier_table")
         self._table = import_module("docstore.store").Store(where, folder).frontier
         self._known: dict[int, Any] = {}
         self._queues: deque[int] = deque()
@@ -59,7 +59,7 @@ class Plumbline:
     def get(self) -> list[int]:
         found: list[Any] = []
         if not self._queues:
-            self._queues.extend(self._table.due_queues(time.time()))
+            self._queues.extend(self._table.due_counts_by_queue(time.time()))
         for _ in range(min(QUEUES, len(self._queues))):
             queue = self._queues.popleft()
             due = self._table.due(queue, time.time(), OF_EACH)
@@ -75,7 +75,7 @@ class Plumbline:
         self._table.record([visit(self._known[number], outcome, now, None, 0.0) for number in numbers])
 
     def is_empty(self) -> bool:
-        return not self._table.due_queues(time.time())
+        return not self._table.due_counts_by_queue(time.time())
 
 
 class UrlFrontier:

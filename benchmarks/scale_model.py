@@ -6,7 +6,7 @@
 
 A size is a number of pages, on a number of hosts. Every figure is linear in pages, articles or hosts; what is not
 linear (one writer, one machine's disk, the manners of a host) is a limit, and the table says at which size it is met.
-Keys of near-duplicates are rows while their month is open, and parts once it is over (docstore/grouping/sealing.py): so
+Keys of near-duplicates are rows while their month is open, and parts once it is over (docstore/near_duplicates/key_compaction.py): so
 rows and bytes of the database are two figures, when the first crawl ends, and after its last month.
 Slopes of this run come from `benchmarks/out/scale_slopes.jsonl` where there is one, else from `SLOPES` below.
 """
@@ -30,10 +30,10 @@ from benchmarks.command import benchmark, data_option
 from benchmarks.gold_web import GoldWeb, sample_pages
 from benchmarks.results import Figure, out_folder, publish
 from docstore.database import Database
-from docstore.grouping.sealing import SEAL_ABOVE, KeySealing
+from docstore.near_duplicates.key_compaction import MIN_ROWS_TO_SEAL, KeyCompaction
 from pipeline import stages
 from pipeline.engine import Engine
-from pipeline.progress import Quiet
+from pipeline.progress import NullProgress
 
 NAME, SET, OURS = "scale_slopes", "slopes", "plumbline"
 MEASURED_PAGES = 1000
@@ -147,8 +147,8 @@ def need_of(size: Size, slopes: Mapping[str, float], days: float) -> Need:
 def by_months(pages: float, slopes: Mapping[str, float], name: str, keys: float, days: float) -> tuple[float, float]:
     """Of a slope that sealing makes smaller: how much it is when the first crawl ends, the pages of the last MONTH as
     rows and those before sealed; and how much once all is sealed. Of so few keys nothing is sealed."""
-    open_share = min(1.0, MONTH / days) if keys > SEAL_ABOVE else 1.0
-    sealed = slopes["sealed_" + name] if keys > SEAL_ABOVE else slopes[name]
+    open_share = min(1.0, MONTH / days) if keys > MIN_ROWS_TO_SEAL else 1.0
+    sealed = slopes["sealed_" + name] if keys > MIN_ROWS_TO_SEAL else slopes[name]
     return pages * (open_share * slopes[name] + (1 - open_share) * sealed), pages * sealed
 
 
@@ -190,9 +190,9 @@ def measured(data: Path, count: int = 0) -> Iterator[Figure]:
     with (
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
         GoldWeb(pages) as web,
-        Engine(chain_settings(web, Path(folder)), Quiet(), addresses=web) as engine,
+        Engine(chain_settings(web, Path(folder)), NullProgress(), ip_policy=web) as engine,
     ):
-        engine.index.ensure()
+        engine.index.ensure_collection()
         found = dict(slopes_of(engine, Path(folder)))
     yield from (Figure(SET, OURS, name, value) for name, value in found.items())
 
@@ -206,7 +206,7 @@ def slopes_of(engine: Engine, folder: Path) -> Iterator[tuple[str, float]]:
         stage(engine)
         cpu[name], solr = cpu_seconds() - before, solr_seconds(folder) - solr_before
     engine.index.commit(soft=False)
-    pages = sum(1 for _ in engine.store.soundness.records())
+    pages = sum(1 for _ in engine.store.integrity.iter_warc_records())
     articles = engine.store.articles.count()
     data = engine.settings.data_dir
     yield "pages", pages
@@ -217,7 +217,7 @@ def slopes_of(engine: Engine, folder: Path) -> Iterator[tuple[str, float]]:
     yield "rows_a_page", rows_in(data / "store.db") / pages
     yield "database_bytes", packed_bytes(data / "store.db") / pages
     with closing(Database(f"sqlite:///{data / 'store.db'}")) as database:
-        KeySealing(database, lambda: time.time() + MAX_MONTH * DAY).seal_past(above=0)
+        KeyCompaction(database, lambda: time.time() + MAX_MONTH * DAY).seal_past_months(min_rows=0)
     yield "sealed_rows_a_page", rows_in(data / "store.db") / pages
     yield "sealed_database_bytes", packed_bytes(data / "store.db") / pages
     yield "warc_bytes", bytes_below(data / "warc") / pages

@@ -18,12 +18,12 @@ from sqlalchemy import create_engine, text
 
 from benchmarks.results import Figure
 from benchmarks.scale_cluster import Postgres, cpu_seconds
-from docstore.archive import Archive
 from docstore.batches import batched
 from docstore.database import Database
-from docstore.frontier.table import FrontierTable, NewUrl, Visit
+from docstore.frontier.frontier_table import FrontierTable, NewUrl, Visit
 from docstore.locking.leases import LeaseTable
-from docstore.model import FrontierEntry, Host, Kind, Outcome, Reason
+from docstore.model import FrontierEntry, Host, Outcome, Reason, UrlKind
+from docstore.warc_archive import WarcArchive
 
 PARTS = 16
 HOSTS, PAGES = 2_000, 200  # of each
@@ -109,38 +109,38 @@ def run(url: str, statements: tuple[str, ...]) -> None:
 def new_url(host: int, page: int) -> NewUrl:
     """A page of a host."""
     name = Host(f"host{host}.example")
-    return NewUrl(f"https://{name}/articles/2026/{page}.html", name, host, 1, Kind.UNKNOWN, page / PAGES)
+    return NewUrl(f"https://{name}/articles/2026/{page}.html", name, host, 1, UrlKind.UNKNOWN, page / PAGES)
 
 
 def fill(url: str, folder: Path) -> None:
     """Put all pages into a frontier."""
-    with closing(Database(url)) as database, Archive(folder) as archive:
+    with closing(Database(url)) as database, WarcArchive(folder) as archive:
         table = FrontierTable(database, archive)
         for batch in batched((new_url(host, page) for host in range(HOSTS) for page in range(PAGES)), 10_000):
-            table.add(batch)
+            table.add_urls(batch)
 
 
 def crawlers(url: str, folder: Path, number: int, seconds: float) -> Times:
     """What one process does with its threads; how long each lease and each record took."""
     leases: list[float] = []
     records: list[float] = []
-    with closing(Database(url)) as database, Archive(folder) as archive:
+    with closing(Database(url)) as database, WarcArchive(folder) as archive:
         table = FrontierTable(database, archive)
 
         def work(thread: int) -> None:
             own, chance = LeaseTable(database, f"{number}-{thread}"), random.Random(f"{number} {thread}")
             until = time.monotonic() + seconds
             while (asked := time.monotonic()) < until:
-                taken = own.take("host", map(str, chance.sample(range(HOSTS), 4)), 30.0)
+                taken = own.acquire("host", map(str, chance.sample(range(HOSTS), 4)), 30.0)
                 leases.append(time.monotonic() - asked)
                 if not taken:
                     continue
                 host = int(taken[0].key)
-                due = table.due(host, time.time(), VISITS)
+                due = table.due_entries(host, time.time(), VISITS)
                 time.sleep(SLEEP)
                 visits = [visit_of(entry, host, chance) for entry in due]
                 asked = time.monotonic()
-                table.record(visits)
+                table.record_visits(visits)
                 records.append(time.monotonic() - asked)
                 own.release(taken)
 
@@ -156,4 +156,4 @@ def visit_of(entry: FrontierEntry, host: int, chance: random.Random) -> Visit:
     """A page that was asked for and named others, most of them known."""
     now = time.time()
     links = tuple(new_url(host, chance.randrange(PAGES * 5 // 4)) for _ in range(LINKS))
-    return Visit(entry, Outcome(Reason.UNCHANGED), now, now + AGAIN, AGAIN, etag=str(now), links=links)
+    return Visit(entry, Outcome(Reason.UNCHANGED), now, now + AGAIN, AGAIN, etag=str(now), discovered_urls=links)

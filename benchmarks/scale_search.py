@@ -37,20 +37,20 @@ import requests
 from benchmarks.command import benchmark
 from benchmarks.object_store import environment, free_port, make_bucket, object_store
 from benchmarks.results import Figure, publish
-from docstore.archive import Archive
 from docstore.errors import PlumblineError
 from docstore.model import Page, WarcPointer
-from docstore.remote_pages import RemotePages
-from docstore.solr_http import SolrSession, replicas_of
-from docstore.warc_reading import read_warc
-from indexer.cluster.solr_cluster import SolrCluster
+from docstore.solr_session import SolrSession, collection_replicas
+from docstore.warc_archive import WarcArchive
+from docstore.warc_object_store import WarcObjectStore
+from docstore.warc_reader import read_warc
+from indexer.cluster.local_cluster import LocalSolrCluster
 from pipeline import stages
 from pipeline.demo.site import DemoServer, demo_urls, write_sites
 from pipeline.engine import Engine
-from pipeline.import_sources import WarcSource
-from pipeline.progress import Quiet
+from pipeline.progress import NullProgress
 from pipeline.search_site.serve import SearchSite
-from pipeline.settings import Settings, build
+from pipeline.settings import Settings, build_settings
+from pipeline.warc_sources import WarcSource
 
 SEARCH, CHAOS, OURS = "search", "chaos", "plumbline"
 RATE = 20.0  # requests a second
@@ -113,7 +113,7 @@ def node_figures(short: bool) -> Iterator[Figure]:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         nodes = 2 if short else NODES
-        cluster = stack.enter_context(SolrCluster(folder / "solr", nodes, HEAP, START_SECONDS))
+        cluster = stack.enter_context(LocalSolrCluster(folder / "solr", nodes, HEAP, START_SECONDS))
         engine = stack.enter_context(indexed_demo(folder, cluster))
         site = stack.enter_context(SearchSite(engine))
         before, answers, seconds = Answers(), Answers(), SHORT_DOWN_SECONDS if short else DOWN_SECONDS
@@ -122,7 +122,7 @@ def node_figures(short: bool) -> Iterator[Figure]:
                 time.sleep(seconds)
             with asking(site.url, answers):
                 for number in (1,) if short else range(1, nodes + 1):
-                    cluster.kill(number)
+                    cluster.kill_node(number)
                     time.sleep(seconds)
                     cluster.start_node(number)
                     until_whole(cluster)  # else the next kill leaves a shard without any replica
@@ -136,14 +136,14 @@ def node_figures(short: bool) -> Iterator[Figure]:
         yield from ledger_figures(engine)
 
 
-def until_whole(cluster: SolrCluster) -> None:
+def until_whole(cluster: LocalSolrCluster) -> None:
     """Until every replica of every shard is active again, as it was before a node was killed."""
     deadline = time.monotonic() + START_SECONDS
-    with SolrSession(cluster.url, START_SECONDS) as session:
+    with SolrSession(cluster.solr_url, START_SECONDS) as session:
         while time.monotonic() < deadline:
             with suppress(requests.RequestException, ValueError, KeyError):
-                said = session.cluster()
-                found = [one for collection in said["collections"].values() for one in replicas_of(collection)]
+                said = session.cluster_status()
+                found = [one for collection in said["collections"].values() for one in collection_replicas(collection)]
                 if all(one["state"] == "active" and one["node_name"] in said["live_nodes"] for one in found):
                     return
             time.sleep(POLL_SECONDS)
@@ -158,26 +158,26 @@ def causes(log: Path) -> Counter[str]:
 
 
 @contextmanager
-def indexed_demo(folder: Path, cluster: SolrCluster) -> Iterator[Engine]:
+def indexed_demo(folder: Path, cluster: LocalSolrCluster) -> Iterator[Engine]:
     """The demo's articles in an index of several shards."""
     write_sites(folder / "sites")
     with (
         DemoServer(folder / "sites", 0) as server,
-        Engine(settings_of(folder, cluster, server.port), Quiet()) as engine,
+        Engine(settings_of(folder, cluster, server.port), NullProgress()) as engine,
     ):
         for stage in (stages.crawl, stages.extract, stages.index):
             stage(engine)
         yield engine
 
 
-def settings_of(folder: Path, cluster: SolrCluster, port: int) -> Settings:
+def settings_of(folder: Path, cluster: LocalSolrCluster, port: int) -> Settings:
     """The demo's vertical on this cluster."""
     seeds = demo_urls(port)
     hosts = [seed.split("/")[2] for seed in seeds]
     crawl = {"seeds": seeds, "depth": 6, "delay": 0.002, "per_host": 4, "inside_hosts": hosts}
-    index = {"solr_url": cluster.url, "shards": SHARDS, "replicas": REPLICAS}
+    index = {"solr_url": cluster.solr_url, "shards": SHARDS, "replicas": REPLICAS}
     search = {"port": 0, "timeout": 30.0}
-    return build({"crawl": crawl, "index": index, "search": search, "embed": {"model": "off"}}, folder)
+    return build_settings({"crawl": crawl, "index": index, "search": search, "embed": {"model": "off"}}, folder)
 
 
 @contextmanager
@@ -208,9 +208,9 @@ def writing(engine: Engine) -> Iterator[list[int]]:
 
     def again() -> None:
         while not stop.wait(WRITE_SECONDS):
-            if not engine.store.changes.count():
+            if not engine.store.change_log.pending_document_count():
                 try:
-                    written[0] += engine.store.changes.enqueue_all()
+                    written[0] += engine.store.change_log.enqueue_all()
                 except PlumblineError:
                     continue
 
@@ -226,9 +226,9 @@ def writing(engine: Engine) -> Iterator[list[int]]:
 def ledger_figures(engine: Engine) -> Iterator[Figure]:
     """What the index holds by what the store says that it holds."""
     engine.index.commit()
-    ids = list(engine.index.ids())
-    ours = {stored.doc_id for stored in engine.store.articles.all()}
-    yield Figure(CHAOS, "solr_node", "documents", engine.store.changes.indexed_count())
+    ids = list(engine.index.iter_ids())
+    ours = {stored.doc_id for stored in engine.store.articles.iter_all()}
+    yield Figure(CHAOS, "solr_node", "documents", engine.store.change_log.indexed_document_count())
     yield Figure(CHAOS, "solr_node", "lost", len(ours - set(ids)))
     yield Figure(CHAOS, "solr_node", "duplicates", engine.index.count() - len(set(ids) & ours))
 
@@ -247,8 +247,8 @@ def object_store_figures(short: bool) -> Iterator[Figure]:
         stack.enter_context(patch.dict("os.environ", said))
         kept = written_while_cut(folder, store, port, SHORT_PAGES if short else PAGES)
         with way(port, store):
-            with Archive(folder / "here", remote=f"s3://{BUCKET}/pages") as again:
-                left = again.upload()
+            with WarcArchive(folder / "here", object_store_url=f"s3://{BUCKET}/pages") as again:
+                left = again.upload_closed_files()
             yield Figure(CHAOS, "object_store", "pages", len(kept))
             yield Figure(CHAOS, "object_store", "lost", left + unreadable(folder, kept))
             yield Figure(CHAOS, "object_store", "duplicates", records() - len(kept))
@@ -257,7 +257,7 @@ def object_store_figures(short: bool) -> Iterator[Figure]:
 def written_while_cut(folder: Path, store: str, port: int, pages: int) -> list[tuple[WarcPointer, str]]:
     """Write pages as a crawl does; in the middle of it the way to the object store is killed for a third of them."""
     kept = []
-    archive = Archive(folder / "here", ROTATE_BYTES, remote=f"s3://{BUCKET}/pages")
+    archive = WarcArchive(folder / "here", ROTATE_BYTES, object_store_url=f"s3://{BUCKET}/pages")
     with ExitStack() as stack:
         server = stack.enter_context(way(port, store))
         for number in range(pages):
@@ -267,7 +267,7 @@ def written_while_cut(folder: Path, store: str, port: int, pages: int) -> list[t
                 server.wait()
                 stack.enter_context(way(port, store))
             page = page_of(number)
-            kept.append((archive.write(page), page.digest))
+            kept.append((archive.append_page(page), page.digest))
         archive.close()
     return kept
 
@@ -282,10 +282,10 @@ def page_of(number: int) -> Page:
 def unreadable(folder: Path, kept: Sequence[tuple[WarcPointer, str]]) -> int:
     """How many pages another machine cannot read."""
     bad = 0
-    with Archive(folder / "another machine", remote=f"s3://{BUCKET}/pages") as archive:
+    with WarcArchive(folder / "another machine", object_store_url=f"s3://{BUCKET}/pages") as archive:
         for pointer, digest in kept:
             try:
-                archive.read(pointer, digest)
+                archive.read_body(pointer, digest)
             except PlumblineError:
                 bad += 1
     return bad
@@ -293,7 +293,7 @@ def unreadable(folder: Path, kept: Sequence[tuple[WarcPointer, str]]) -> int:
 
 def records() -> int:
     """How many pages there are in the bucket."""
-    names = RemotePages(f"s3://{BUCKET}/pages").sizes()
+    names = WarcObjectStore(f"s3://{BUCKET}/pages").file_sizes()
     return sum(1 for name in names for _ in read_warc(WarcSource(f"s3://{BUCKET}/pages/{name}")))
 
 

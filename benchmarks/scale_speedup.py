@@ -16,13 +16,13 @@ from benchmarks.results import Figure
 from benchmarks.scale_cluster import TICKS, Cluster, Postgres, cpu_seconds
 from benchmarks.scale_cost import fill
 from crawler.urls.canonical import host_of
-from docstore.frontier.table import NewUrl
-from docstore.model import Kind
+from docstore.frontier.frontier_table import NewUrl
+from docstore.model import UrlKind
 from docstore.store import Store
 from pipeline import stages
 from pipeline.engine import Engine
-from pipeline.progress import Quiet
-from pipeline.settings import build
+from pipeline.progress import NullProgress
+from pipeline.settings import build_settings
 
 BLOCK = 1000  # as cluster.block is by default
 BLOCKS = 2  # one for each of two workers
@@ -147,13 +147,13 @@ def extraction(
     url = postgres.database("speedup")
 
     def engine_of(block: int) -> Engine:
-        settings = build({"store": {"url": url}, "cluster": {**shares, "block": block}}, folder)
-        return Engine(settings, Quiet())
+        settings = build_settings({"store": {"url": url}, "cluster": {**shares, "block": block}}, folder)
+        return Engine(settings, NullProgress())
 
     with engine_of(WARM // SHARES) as engine:
         fill(engine.store, warm)
         stages.extract(engine)
-        engine.store.frontier.add([idle(number) for number in range(BLOCK - 1 - WARM)])
+        engine.store.frontier.add_urls([idle(number) for number in range(BLOCK - 1 - WARM)])
         fill(engine.store, pages)
     with engine_of(BLOCK) as engine:
         before, started = spent(roots), time.monotonic()
@@ -167,7 +167,7 @@ def extraction(
 def idle(number: int) -> NewUrl:
     """A URL that nobody has asked."""
     url = f"http://idle.test/{number}"
-    return NewUrl(url, host_of(url), 0, 1, Kind.UNKNOWN, 0.0)
+    return NewUrl(url, host_of(url), 0, 1, UrlKind.UNKNOWN, 0.0)
 
 
 def spent(roots: Mapping[str, Sequence[int]]) -> dict[str, float]:
@@ -187,6 +187,6 @@ def busy_seconds() -> float:
 def made(store: Store) -> tuple[int, str]:
     """How many articles there are, and a digest of what a reader sees of each, by URL. Whose copy an article is hangs
     on which of them was saved first, so that is not in it."""
-    digests = dict(store.articles.digests())
-    rows = sorted((one.article.url, digests[one.url_id]) for one in store.articles.all())
+    digests = dict(store.articles.iter_digests())
+    rows = sorted((one.article.url, digests[one.url_id]) for one in store.articles.iter_all())
     return len(rows), hashlib.sha256(repr(rows).encode()).hexdigest()

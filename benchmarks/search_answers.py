@@ -27,27 +27,27 @@ from benchmarks.search_data import Collection
 from benchmarks.search_meaning import WithMeaning
 from benchmarks.search_systems import OURS, WORDS
 from benchmarks.training.answers import half_of
-from docstore import fields
+from docstore import solr_fields
 from docstore.model import Lexicon
-from search_ui.query.clauses import QueryVariant
-from search_ui.query.semantic.answers import (
-    Evidence,
-    Quote,
-    Source,
-    confidence,
-    evidence,
-    model_for,
-    quotes,
-    word_weights,
+from search_ui.query.semantic.answer_extraction import (
+    AnswerEvidence,
+    SourceQuote,
+    SourceText,
+    answer_confidence,
+    collect_evidence,
+    extract_quotes,
+    find_answer_model,
+    rarity_weights,
 )
 from search_ui.query.semantic.questions import is_question
+from search_ui.query.solr_query import QueryVariant
 
 ANSWERS, ANSWERS_EN, RELATED = "answers", "answers_en", "related"
 COLLECTIONS = {ANSWERS: "zh_statute", ANSWERS_EN: "en_cran", RELATED: "zh_statute"}
 FORUMS = Path("page_types") / "en-forum" / "gold.json"  # below the data folder
 OTHERS = 500  # questions of other collections; where they have fewer, other queries of theirs
 PLACES = 10
-NOTHING = Evidence(0.0, 0.0, 0.0, 0.0, 0.0)  # nothing was found
+NOTHING = AnswerEvidence(0.0, 0.0, 0.0, 0.0, 0.0)  # nothing was found
 
 
 def answer_figures(url: str, data: Path, collections: Sequence[Collection], wanted: Sequence[str]) -> Iterator[Figure]:
@@ -89,7 +89,7 @@ def foreign(collections: Sequence[Collection]) -> list[tuple[str, str]]:
 
 def answers(system: WithMeaning, name: str, own: Collection, others: Sequence[tuple[str, str]]) -> Iterator[Figure]:
     """The set of this name: what is shown to the collection's questions, and to those of others."""
-    texts = {document.id: Source(document.id, document.title, document.text) for document in own.documents}
+    texts = {document.id: SourceText(document.id, document.title, document.text) for document in own.documents}
     asked = [(query, text) for query, text in own.queries if is_question(text)]
     cases = [case(system, texts, query, text, own.judgments[query]) for query, text in asked]
     cases += [case(system, texts, query, text, {}) for query, text in others]
@@ -109,19 +109,23 @@ def answers(system: WithMeaning, name: str, own: Collection, others: Sequence[tu
 
 
 def case(
-    system: WithMeaning, texts: Mapping[str, Source], name: str, text: str, judged: Mapping[str, float]
+    system: WithMeaning, texts: Mapping[str, SourceText], name: str, text: str, judged: Mapping[str, float]
 ) -> dict[str, Any]:
     """One question: the evidence, how sure that makes, and the quotes with their documents."""
     asked, words = system.understood(text)
     both = system.both(asked, words)
     assert both is not None, "the vectors are there"
-    hits = [texts[system.named(str(one.doc[fields.ID]))] for one in both.listed[:PLACES]]
-    near = [(system.named(doc_id), cosine) for doc_id, cosine in both.near]
-    weights = word_weights(words[QueryVariant.CONTENT])
-    found = evidence(weights, hits, [system.named(doc_id) for doc_id in both.by_words], near) if hits else NOTHING
-    said: Sequence[Quote] = quotes(weights, hits)
-    model = model_for(both.vector.model_id)
-    sure = confidence(found, model) if model and hits else 0.0
+    hits = [texts[system.named(str(one.doc[solr_fields.ID]))] for one in both.entries[:PLACES]]
+    near = [(system.named(doc_id), cosine) for doc_id, cosine in both.neighbours]
+    weights = rarity_weights(words[QueryVariant.CONTENT])
+    found = (
+        collect_evidence(weights, hits, [system.named(doc_id) for doc_id in both.lexical_ids], near)
+        if hits
+        else NOTHING
+    )
+    said: Sequence[SourceQuote] = extract_quotes(weights, hits)
+    model = find_answer_model(both.vector.model_id)
+    sure = answer_confidence(found, model) if model and hits else 0.0
     return {
         "query": name,
         "text": text,

@@ -1,6 +1,6 @@
 """Filling the index: the set `bulk` of `make bench-search`.
 
-The articles of a store go through the project's own `sync`; plain Solr is sent the same texts, in batches of the same
+The articles of a store go through the project's own `flush_changes`; plain Solr is sent the same texts, in batches of the same
 size, through its own CJK analysis. Both in turns, in one Solr; the first round only warms Java up.
 """
 
@@ -15,16 +15,16 @@ from pathlib import Path
 from benchmarks.results import Figure
 from benchmarks.search_data import Collection, Document
 from benchmarks.search_systems import OURS, PEER_SYSTEMS, TIMEOUT
-from docstore.articles.extraction_writer import Extraction
+from docstore.articles.extraction_writer import PageExtraction
 from docstore.batches import batched
 from docstore.errors import PlumblineError
-from docstore.frontier.table import NewUrl, Visit
-from docstore.model import Article, Host, Kind, Lexicon, Outcome, Page, Reason
-from docstore.store import Store, sqlite_store
-from indexer.mapping import Analysis
+from docstore.frontier.frontier_table import NewUrl, Visit
+from docstore.model import Article, Host, Lexicon, Outcome, Page, Reason, UrlKind
+from docstore.store import Store, open_sqlite_store
+from indexer.document_mapping import TextAnalysis
 from indexer.settings import IndexSettings
-from indexer.solr import SolrIndex
-from indexer.sync import sync
+from indexer.solr_index import SolrIndex
+from indexer.sync import flush_changes
 from text.segment import base_segmenter
 
 BULK = "bulk"
@@ -55,7 +55,7 @@ def _joined(name: str, chance: random.Random, real: Sequence[Document]) -> Docum
 def bulk_figures(url: str, documents: Sequence[Document]) -> Iterator[Figure]:
     """Documents a second of both, and the ratio of their medians."""
     speeds: dict[str, list[float]] = {OURS: [], PLAIN: []}
-    with tempfile.TemporaryDirectory() as folder, sqlite_store(Path(folder)) as store:
+    with tempfile.TemporaryDirectory() as folder, open_sqlite_store(Path(folder)) as store:
         fill(store, documents)
         for _ in range(ROUNDS):
             speeds[PLAIN].append(len(documents) / plain_seconds(url, documents))
@@ -74,15 +74,15 @@ def plain_seconds(url: str, documents: Sequence[Document]) -> float:
 
 def sync_seconds(url: str, store: Store) -> float:
     """Seconds until the whole store is in an empty index of ours."""
-    store.changes.enqueue_all()
+    store.change_log.enqueue_all()
     index = SolrIndex(url, "bulk_ours", TIMEOUT)
-    index.ensure()
-    analysis = Analysis(Lexicon(), base_segmenter(), base_segmenter())
-    return _seconds(lambda: _synced(store, index, analysis), index.drop)
+    index.ensure_collection()
+    analysis = TextAnalysis(Lexicon(), base_segmenter(), base_segmenter())
+    return _seconds(lambda: _synced(store, index, analysis), index.delete_all)
 
 
-def _synced(store: Store, index: SolrIndex, analysis: Analysis) -> None:
-    sync(store, index, analysis, IndexSettings().batch)
+def _synced(store: Store, index: SolrIndex, analysis: TextAnalysis) -> None:
+    flush_changes(store, index, analysis, IndexSettings().batch)
     index.commit(soft=False)
 
 
@@ -98,17 +98,17 @@ def fill(store: Store, documents: Sequence[Document]) -> None:
     """Put the documents into the store as if they had been crawled and extracted."""
     for batch in batched(documents, AT_ONCE):
         found = {f"http://{HOST}/{document.id}": document for document in batch}
-        store.frontier.add([NewUrl(url, Host(HOST), 0, 0, Kind.UNKNOWN, 0.0) for url in found])
-        entries = store.frontier.entries(list(found))
-        store.frontier.record(
+        store.frontier.add_urls([NewUrl(url, Host(HOST), 0, 0, UrlKind.UNKNOWN, 0.0) for url in found])
+        entries = store.frontier.find_entries(list(found))
+        store.frontier.record_visits(
             [
                 Visit(entries[url], Outcome(Reason.FETCHED), 1.0, None, 1.0, page=_page(url, document))
                 for url, document in found.items()
             ]
         )
-    for pages in batched(store.articles.pending(), AT_ONCE):
+    for pages in batched(store.articles.iter_pending(), AT_ONCE):
         texts = {page.url_id: documents[int(page.url.rpartition("/")[2])] for page in pages}
-        store.articles.save([Extraction(page, _article(page.url, texts[page.url_id])) for page in pages])
+        store.articles.save([PageExtraction(page, _article(page.url, texts[page.url_id])) for page in pages])
 
 
 def _page(url: str, document: Document) -> Page:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from docstore.batches import batched
 from docstore.model import StoredArticle
-from docstore.store import sqlite_store
-from indexer.relations import citing_of
+from docstore.store import open_sqlite_store
+from indexer.article_relations import extract_citations
 
 BATCH = 1000
 
@@ -16,8 +16,8 @@ BATCH = 1000
 def with_citations(documents: Sequence[StoredArticle]) -> list[StoredArticle]:
     """The same articles, each with the number of the others that cite it."""
     placed = [replace(document, url_id=place) for place, document in enumerate(documents)]
-    with tempfile.TemporaryDirectory() as folder, sqlite_store(Path(folder)) as store:
+    with tempfile.TemporaryDirectory() as folder, open_sqlite_store(Path(folder)) as store:
         for batch in batched(placed, BATCH):
-            store.citations.save([citing_of(document) for document in batch], [])
-        counts = store.citations.of(range(len(placed)))
-    return [replace(document, citations=counts.get(document.url_id, 0)) for document in placed]
+            store.citations.save([extract_citations(document) for document in batch], [])
+        counts = store.citations.counts_for(range(len(placed)))
+    return [replace(document, citation_count=counts.get(document.url_id, 0)) for document in placed]

@@ -13,11 +13,11 @@ from benchmarks.search_data import Collection, Document
 from benchmarks.search_systems import OURS, TIMEOUT, Ours
 from docstore.errors import PlumblineError
 from docstore.model import Lexicon, LexiconEntry, Term
-from lexicon.counting.corpus import Listed
-from lexicon.mine import mine_terms
+from lexicon.counting.corpus import InMemoryCorpus
+from lexicon.mining import mine_terms
 from lexicon.settings import LexiconSettings
-from search_ui.pages.compare import SIDES, compare
-from search_ui.query.solr_client import SearchClient
+from search_ui.pages.compare import LEXICON_NAMES, compare_lexicons
+from search_ui.query.solr_client import SolrSearchClient
 from text.segment import RjiebaSegmenter, Segmenter, base_segmenter
 
 ARTICLES, MIN_ARTICLES = 3_000, 1_000
@@ -31,14 +31,16 @@ def compare_figures(url: str, collections: Sequence[Collection], name: str) -> I
     documents = articles(collections)
     terms = mined(documents)
     lexicon = accepted(terms)
-    domain = RjiebaSegmenter((entry.text, entry.frequency, entry.tag) for entry in lexicon.entries)
+    domain = RjiebaSegmenter((entry.text, entry.frequency, entry.pos_tag) for entry in lexicon.entries)
     chosen = looked_for(terms, base_segmenter())
     index = Ours(url, name, lexicon)
     try:
         index.load(documents)
         yield Figure(name, OURS, "articles", len(documents))
         yield Figure(name, OURS, "terms", len(chosen))
-        yield from sides(SearchClient(url, name, TIMEOUT), {"base": base_segmenter(), "domain": domain}, chosen, name)
+        yield from sides(
+            SolrSearchClient(url, name, TIMEOUT), {"base": base_segmenter(), "domain": domain}, chosen, name
+        )
     finally:
         index.drop()
 
@@ -46,7 +48,7 @@ def compare_figures(url: str, collections: Sequence[Collection], name: str) -> I
 def mined(documents: Sequence[Document]) -> list[Term]:
     """The terms of the documents' own texts by C-value, best first."""
     settings = LexiconSettings(scorer="c_value", max_contexts=0, depth=0)
-    return mine_terms(Listed((doc.title, doc.text) for doc in documents), settings)
+    return mine_terms(InMemoryCorpus((doc.title, doc.text) for doc in documents), settings)
 
 
 def accepted(terms: Sequence[Term]) -> Lexicon:
@@ -54,10 +56,12 @@ def accepted(terms: Sequence[Term]) -> Lexicon:
     return Lexicon(1, tuple(LexiconEntry(term.text) for term in terms))
 
 
-def sides(client: SearchClient, segmenters: dict[str, Segmenter], terms: Sequence[str], name: str) -> Iterator[Figure]:
+def sides(
+    client: SolrSearchClient, segmenters: dict[str, Segmenter], terms: Sequence[str], name: str
+) -> Iterator[Figure]:
     """The means over `terms`, a figure for each side and measure."""
-    found = [compare(client, segmenters, term) for term in terms]
-    for n, side in enumerate(SIDES):
+    found = [compare_lexicons(client, segmenters, term) for term in terms]
+    for n, side in enumerate(LEXICON_NAMES):
         measures = [both[n].measures for both in found]
         yield Figure(name, OURS, f"mrr_{side}", statistics.fmean(one.reciprocal_rank for one in measures))
         yield Figure(name, OURS, f"p10_{side}", statistics.fmean(one.precision_at_10 for one in measures))
@@ -79,5 +83,5 @@ def _is_chinese(collection: Collection) -> bool:
 
 def looked_for(terms: Sequence[Term], base: Segmenter) -> list[str]:
     """The best terms that several documents hold and the base dictionary cuts apart."""
-    several = (term.text for term in terms if term.documents >= MIN_DOCUMENTS and _CHINESE.search(term.text))
+    several = (term.text for term in terms if term.document_count >= MIN_DOCUMENTS and _CHINESE.search(term.text))
     return [text for text in several if len(base.cut(text)) > 1][:TERMS]

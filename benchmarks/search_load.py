@@ -31,29 +31,29 @@ from benchmarks.results import Figure
 from benchmarks.search_data import Document
 from benchmarks.search_meaning import SETTINGS, vectors_of
 from benchmarks.search_systems import OURS, TIMEOUT
-from docstore import fields
-from docstore.articles.vectors import WHOLE, Embedded, PassageVector
+from docstore import solr_fields
+from docstore.articles.vectors import WHOLE_ARTICLE, EmbeddingResult, PassageVector
 from docstore.batches import batched
 from docstore.model import Lexicon, Outcome, Reason
-from docstore.solr_http import auth_headers
-from indexer.mapping import Analysis, to_document
+from docstore.solr_session import auth_headers
+from indexer.document_mapping import TextAnalysis, to_solr_document
 from indexer.settings import IndexSettings
-from indexer.solr import Seen, SolrIndex
-from pipeline.embedding.models import fetch, specs
-from pipeline.embedding.settings import DEFAULT, OFF, EmbedSettings
+from indexer.solr_index import CommitWithin, SolrIndex
+from pipeline.embedding.models import configured_models, fetch_models
+from pipeline.embedding.settings import DEFAULT_MODEL, MODEL_OFF, EmbedSettings
 from pipeline.engine import Engine
-from pipeline.progress import Quiet
+from pipeline.progress import NullProgress
 from pipeline.search_site.serve import SearchSite
 from pipeline.settings import Settings
-from search_ui.query.clauses import Params, QueryVariant, select_params
-from search_ui.query.filters import filter_clauses
-from search_ui.query.ranking import works_in, works_params
-from search_ui.query.request import SearchRequest
-from search_ui.query.solr_client import SearchClient
-from search_ui.query.solr_params import ranked, words_of
-from search_ui.query.texts import searchable
+from search_ui.query.display_text import normalize_query
+from search_ui.query.filters import build_filter_queries
+from search_ui.query.ranking import parse_work_boosts, works_params
+from search_ui.query.search_request import SearchRequest
+from search_ui.query.solr_client import SolrSearchClient
+from search_ui.query.solr_query import Params, QueryVariant, select_params
+from search_ui.query.solr_requests import ranking_query, segment_words
 from search_ui.settings import SearchSettings
-from text.embedding.spec import ModelSpec
+from text.embedding.model_spec import ModelSpec
 from text.segment import base_segmenter
 
 LOAD = "load"
@@ -102,44 +102,45 @@ def load_figures(
 ) -> Iterator[Figure]:
     """All figures of the set; the vectors are those of `sample`. `url` is a Solr's; its collection of this benchmark is
     deleted afterwards."""
-    analysis = Analysis(Lexicon(), base_segmenter(), base_segmenter())
+    analysis = TextAnalysis(Lexicon(), base_segmenter(), base_segmenter())
     spec, vectors = sample_vectors(sample)
     index = SolrIndex(url, LOAD, TIMEOUT)
-    index.ensure()
+    index.ensure_collection()
     try:
         write(index, documents, analysis, itertools.cycle({spec.model_id: one} for one in vectors))
         yield Figure(LOAD, OURS, "documents", index.count())
-        with served(url, OFF) as words, served(url, DEFAULT, (spec, vectors[0])) as meaning:
+        with served(url, MODEL_OFF) as words, served(url, DEFAULT_MODEL, (spec, vectors[0])) as meaning:
             asked = [query for query in queries if query][:QUERIES]
             yield from clients_figures(Sites(words, meaning), url, asked, analysis)
         yield Figure(LOAD, OURS, "nrt_p95_s", searchable_after(index, documents, analysis))
     finally:
-        index.drop()
+        index.delete_all()
 
 
 def sample_vectors(sample: Sequence[Document]) -> tuple[ModelSpec, list[bytes]]:
     """The default model for the language of some documents, and what it makes of them."""
-    fetch(SETTINGS, print)
-    spec = specs(SETTINGS, Path())[0]
+    fetch_models(SETTINGS, print)
+    spec = configured_models(SETTINGS, Path())[0]
     stored = [document.stored(LOAD) for document in sample[:VECTORS]]
     made = vectors_of(stored, spec)
     return spec, [made[one.article.digest] for one in stored if made.get(one.article.digest)]
 
 
 def write(
-    index: SolrIndex, documents: Sequence[Document], analysis: Analysis, vectors: Iterator[Mapping[str, bytes]]
+    index: SolrIndex, documents: Sequence[Document], analysis: TextAnalysis, vectors: Iterator[Mapping[str, bytes]]
 ) -> None:
     """Index the documents, as a run does it but without a store; at the end of a run an index of this size is merged
-    (`pipeline.stages.tidy`)."""
+    (`pipeline.stages.force_merge_index`)."""
     with ThreadPoolExecutor(SENDERS) as pool:
         for group in batched(batched(documents, IndexSettings().batch), 4 * SENDERS):
             made = (
-                [to_document(document.stored(LOAD), analysis, next(vectors)) for document in batch] for batch in group
+                [to_solr_document(document.stored(LOAD), analysis, next(vectors)) for document in batch]
+                for batch in group
             )
-            for sent in [pool.submit(index.add, batch, Seen.LATER) for batch in made]:
+            for sent in [pool.submit(index.add, batch, CommitWithin.LATER) for batch in made]:
                 sent.result()
     index.commit(soft=False)
-    index.merge()
+    index.optimize()
 
 
 @contextmanager
@@ -153,18 +154,20 @@ def served(solr_url: str, model: str, known: tuple[ModelSpec, bytes] | None = No
             search=SearchSettings(port=0, timeout=10.0),
             embed=EmbedSettings(model=model),
         )
-        with Engine(settings, Quiet()) as engine:
+        with Engine(settings, NullProgress()) as engine:
             if known is not None:
                 spec, vector = known
-                whole = Embedded("0" * 64, (PassageVector(WHOLE, 0, 0, vector),), Outcome(Reason.EMBEDDED))
+                whole = EmbeddingResult(
+                    "0" * 64, (PassageVector(WHOLE_ARTICLE, 0, 0, vector),), Outcome(Reason.EMBEDDED)
+                )
                 engine.store.vectors.save(spec.model_id, [whole])
             with SearchSite(engine) as site:
                 yield site.url
 
 
-def clients_figures(sites: Sites, solr: str, queries: Sequence[str], analysis: Analysis) -> Iterator[Figure]:
+def clients_figures(sites: Sites, solr: str, queries: Sequence[str], analysis: TextAnalysis) -> Iterator[Figure]:
     """95th percentiles and their ratios at each number of clients, each of which has other queries."""
-    client, rounds = SearchClient(solr, LOAD, TIMEOUT), itertools.cycle(queries)
+    client, rounds = SolrSearchClient(solr, LOAD, TIMEOUT), itertools.cycle(queries)
     for server, requests in kinds(sites, solr, list(itertools.islice(rounds, WARM_UP)), client, analysis).values():
         measured(server, requests, 2)  # warm
     worst, errors = {"p95_ratio": 0.0, "meaning_p95_ratio": 0.0}, 0
@@ -187,7 +190,7 @@ def clients_figures(sites: Sites, solr: str, queries: Sequence[str], analysis: A
 
 
 def kinds(
-    sites: Sites, solr: str, queries: Sequence[str], client: SearchClient, analysis: Analysis
+    sites: Sites, solr: str, queries: Sequence[str], client: SolrSearchClient, analysis: TextAnalysis
 ) -> Mapping[str, tuple[str, Sequence[Request]]]:
     """What is asked for each of the queries, by name: the server, and the requests."""
     pages = [Request(f"/search?{urlencode({'q': query})}") for query in queries]
@@ -206,17 +209,21 @@ def half(text: str) -> str:
     return text[: max(1, len(text) // 2)]
 
 
-def bare_query(text: str, client: SearchClient, analysis: Analysis) -> Params:
+def bare_query(text: str, client: SolrSearchClient, analysis: TextAnalysis) -> Params:
     """The ranking of a query as the site asks it, without all that a page shows beside it."""
-    asked = SearchRequest(typed=text, text=searchable(text, SearchSettings().longest_query))
+    asked = SearchRequest(raw_query=text, text=normalize_query(text, SearchSettings().longest_query))
     words = {
-        QueryVariant.DOMAIN: words_of(asked.query.text, analysis.domain),
-        QueryVariant.BASE: words_of(asked.query.text, analysis.base),
+        QueryVariant.DOMAIN: segment_words(asked.parsed_query.ranking_text, analysis.domain_segmenter),
+        QueryVariant.BASE: segment_words(asked.parsed_query.ranking_text, analysis.base_segmenter),
     }
-    if works := works_params(asked.query.text, asked.profile):
-        words[QueryVariant.WORKS] = works_in(client.select(works), asked.profile)
+    if works := works_params(asked.parsed_query.ranking_text, asked.profile):
+        words[QueryVariant.WORK_BOOSTS] = parse_work_boosts(client.select(works), asked.profile)
     return select_params(
-        ranked(asked, words), filter_clauses(asked, words), 10, [fields.ID], f"score desc,{fields.ID} asc"
+        ranking_query(asked, words),
+        build_filter_queries(asked, words),
+        10,
+        [solr_fields.ID],
+        f"score desc,{solr_fields.ID} asc",
     )
 
 
@@ -263,7 +270,7 @@ def answered(connection: http.client.HTTPConnection, request: Request, auth: Map
     return response.status == http.client.OK
 
 
-def searchable_after(index: SolrIndex, documents: Sequence[Document], analysis: Analysis) -> float:
+def searchable_after(index: SolrIndex, documents: Sequence[Document], analysis: TextAnalysis) -> float:
     """The 95th percentile of the seconds until what was acknowledged is found, batch after batch being written."""
     waits: list[float] = []
     watching: list[threading.Thread] = []
@@ -271,7 +278,7 @@ def searchable_after(index: SolrIndex, documents: Sequence[Document], analysis: 
         fresh = [
             Document(f"nrt{number}-{place}", document.title, document.text) for place, document in enumerate(batch)
         ]
-        index.add([to_document(document.stored(LOAD), analysis) for document in fresh])
+        index.add([to_solr_document(document.stored(LOAD), analysis) for document in fresh])
         last = fresh[-1].stored(LOAD).doc_id
         watching.append(threading.Thread(target=lambda name=last: waits.append(wait_for(index, name))))
         watching[-1].start()
@@ -285,7 +292,7 @@ def wait_for(index: SolrIndex, doc_id: str) -> float:
     started = time.perf_counter()
     host = urlsplit(index.base_url)
     connection = http.client.HTTPConnection(host.hostname or "", host.port, timeout=60)
-    body = urlencode({"q": f"{{!term f={fields.ID} v=$id}}", "id": doc_id, "rows": 0})
+    body = urlencode({"q": f"{{!term f={solr_fields.ID} v=$id}}", "id": doc_id, "rows": 0})
     while True:
         connection.request("POST", f"/solr/{LOAD}/select", body, FORM | auth_headers(index.base_url))
         if json.loads(connection.getresponse().read())["response"]["numFound"]:

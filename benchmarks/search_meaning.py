@@ -13,21 +13,27 @@ import numpy as np
 from benchmarks.results import OUT
 from benchmarks.search_data import Document
 from benchmarks.search_systems import DEPTH, Ours
-from docstore import fields
-from docstore.articles.vectors import WHOLE, PendingText
+from docstore import solr_fields
+from docstore.articles.vectors import WHOLE_ARTICLE, PendingText
 from docstore.batches import batched
 from docstore.model import Lexicon, StoredArticle
-from extractor.fields.language import language_of
-from pipeline.embedding.models import Embedders, fetch, specs
+from extractor.fields.language import detect_language
+from pipeline.embedding.embedding_pool import embed_articles
+from pipeline.embedding.models import Embedders, configured_models, fetch_models
 from pipeline.embedding.settings import EmbedSettings
-from pipeline.embedding.work import embed_articles
-from search_ui.query.clauses import Words
 from search_ui.query.ranking import PROFILES
-from search_ui.query.request import SearchRequest
-from search_ui.query.semantic.meaning import Candidates, QueryVector, fused, neighbours_params, words_shown
-from search_ui.query.semantic.similar import CANDIDATES, alike_params, fused_similar, near_alone, nearest_params
-from text.embedding.contract import quantised
-from text.embedding.spec import ModelSpec
+from search_ui.query.search_request import SearchRequest
+from search_ui.query.semantic.hybrid import FusedCandidates, QueryVector, fuse, lexical_fields, vector_search_params
+from search_ui.query.semantic.related import (
+    CANDIDATES_PER_LIST,
+    drop_distant,
+    fuse_by_rank,
+    more_like_this_params,
+    nearest_articles_params,
+)
+from search_ui.query.solr_query import QueryWords
+from text.embedding.embedder import quantize
+from text.embedding.model_spec import ModelSpec
 
 VECTORS = OUT / "vectors"
 SETTINGS = EmbedSettings(passages=0)
@@ -39,8 +45,8 @@ class WithMeaning(Ours):
 
     def __init__(self, url: str, name: str, lexicon: Lexicon, profile: str = "plumbline") -> None:
         super().__init__(url, name, lexicon, profile)
-        fetch(SETTINGS, print)
-        self._embedders = Embedders(specs(SETTINGS, Path()))
+        fetch_models(SETTINGS, print)
+        self._embedders = Embedders(configured_models(SETTINGS, Path()))
         self._vectors: dict[str, bytes] = {}
         self._spec: ModelSpec | None = None
         self._stored: dict[str, StoredArticle] = {}
@@ -59,45 +65,51 @@ class WithMeaning(Ours):
         found = self._vectors.get(stored.article.digest)
         return {self._spec.model_id: found} if found and self._spec else {}
 
-    def found(self, asked: SearchRequest, words: Words) -> list[str]:
+    def found(self, asked: SearchRequest, words: QueryWords) -> list[str]:
         """The ids in Solr of what words and meaning find."""
         both = self.both(asked, words)
-        return [str(one.doc[fields.ID]) for one in both.listed] if both else super().found(asked, words)
+        return [str(one.doc[solr_fields.ID]) for one in both.entries] if both else super().found(asked, words)
 
-    def both(self, asked: SearchRequest, words: Words) -> Candidates | None:
+    def both(self, asked: SearchRequest, words: QueryWords) -> FusedCandidates | None:
         """What words and meaning find; None where nothing is found by meaning."""
-        vector = self._vector_of(asked.query.text)
+        vector = self._vector_of(asked.parsed_query.ranking_text)
         if vector is None:
             return None
-        near = self._client.select(neighbours_params(asked, words, vector, (fields.ID, fields.CLUSTER, "score")))
-        shown = words_shown(asked, (fields.ID, fields.CLUSTER))
+        near = self._client.select(
+            vector_search_params(asked, words, vector, (solr_fields.ID, solr_fields.CLUSTER_ID, "score"))
+        )
+        shown = lexical_fields(asked, (solr_fields.ID, solr_fields.CLUSTER_ID))
         by_words = self._client.select(self.words_params(asked, words, shown))
-        return fused(by_words, near, vector, PROFILES[asked.profile].meaning, DEPTH, 0)
+        return fuse(by_words, near, vector, PROFILES[asked.profile].semantic_weight, DEPTH, 0)
 
     def similar(self, name: str, with_meaning: bool) -> list[str]:
         """The documents most like the one of this name in its collection."""
         stored = self._stored[name]
-        group, shown = (stored.doc_id, stored.doc_id), (fields.ID, fields.CLUSTER)
-        answers = [self._client.select(alike_params(stored.doc_id, *group, shown))]
+        group, shown = (stored.doc_id, stored.doc_id), (solr_fields.ID, solr_fields.CLUSTER_ID)
+        answers = [self._client.select(more_like_this_params(stored.doc_id, *group, shown))]
         near_enough = self._spec.near_enough if self._spec else 0.0
         for model, kept in self.vectors(stored).items() if with_meaning else ():
-            vector = QueryVector(model, fields.vector_field(model, len(kept)), tuple(array("b", kept)), near_enough)
-            answers.append(near_alone(self._client.select(nearest_params(vector, *group, shown)), vector))
-        found = fused_similar(answers, CANDIDATES)["response"]["docs"]
-        return [self.named(str(doc[fields.ID])) for doc in found]
+            vector = QueryVector(
+                model, solr_fields.vector_field_name(model, len(kept)), tuple(array("b", kept)), near_enough
+            )
+            answers.append(drop_distant(self._client.select(nearest_articles_params(vector, *group, shown)), vector))
+        found = fuse_by_rank(answers, CANDIDATES_PER_LIST)["response"]["docs"]
+        return [self.named(str(doc[solr_fields.ID])) for doc in found]
 
     def _vector_of(self, text: str) -> QueryVector | None:
         spec = self._spec
         embedder = self._embedders.for_language(spec.languages[0]) if spec and text else None
         if spec is None or embedder is None:
             return None
-        values = tuple(quantised(embedder.encode_queries([text]))[0].tolist())
-        return QueryVector(spec.model_id, fields.vector_field(spec.model_id, len(values)), values, spec.near_enough)
+        values = tuple(quantize(embedder.encode_queries([text]))[0].tolist())
+        return QueryVector(
+            spec.model_id, solr_fields.vector_field_name(spec.model_id, len(values)), values, spec.near_enough
+        )
 
 
 def collection_language(documents: Sequence[Document]) -> str:
     """The language of most documents of a collection."""
-    told = [language_of(f"{one.title}\n{one.text}") for one in documents[:: max(1, len(documents) // SAMPLE)]]
+    told = [detect_language(f"{one.title}\n{one.text}") for one in documents[:: max(1, len(documents) // SAMPLE)]]
     return max(set(told), key=told.count)
 
 
@@ -109,7 +121,9 @@ def vectors_of(stored: Sequence[StoredArticle], spec: ModelSpec) -> dict[str, by
     pending = (PendingText(0, digest, one.article.title, one.article.body) for digest, one in missing.items())
     for batches in batched(embed_articles(pending, spec, SETTINGS), SAVE_EVERY):
         made = [one for batch in batches for one in batch]
-        known |= {one.digest: part.vector for one in made for part in one.vectors if part.passage == WHOLE}
+        known |= {
+            one.digest: part.vector for one in made for part in one.vectors if part.passage_number == WHOLE_ARTICLE
+        }
         save(path, known)
     return known
 

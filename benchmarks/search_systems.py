@@ -12,29 +12,29 @@ from typing import Protocol
 import requests
 import rjieba
 
-from artifacts.jars import read_lock
 from benchmarks.search_citations import with_citations
 from benchmarks.search_data import Document
-from docstore import fields
+from docstore import solr_fields
 from docstore.batches import batched
 from docstore.model import Lexicon, StoredArticle
 from indexer.configset import configset_digest, configset_zip
-from indexer.mapping import Analysis, to_document
+from indexer.document_mapping import TextAnalysis, to_solr_document
+from indexer.embedded_solr import EmbeddedSolr
 from indexer.settings import IndexSettings
-from indexer.solr import SolrIndex
-from indexer.solr_jars import LOCK, default_folder, resolve_jars
-from indexer.solr_node import SolrNode
-from search_ui.query.clauses import Params, QueryVariant, Words, select_params
-from search_ui.query.content_words import content_words
-from search_ui.query.filters import filter_clauses
-from search_ui.query.parse import as_plain
-from search_ui.query.ranking import works_in, works_params
-from search_ui.query.request import SearchRequest
-from search_ui.query.solr_client import SearchClient
-from search_ui.query.solr_params import ranked, words_of
-from search_ui.query.texts import searchable
-from text.joined import WORD_JOINT
+from indexer.solr_index import SolrIndex
+from indexer.solr_jars import LOCK_PATH, default_jar_folder, ensure_jars
+from maven_jars.jar_cache import parse_lock
+from search_ui.query.content_words import split_content_words
+from search_ui.query.display_text import normalize_query
+from search_ui.query.filters import build_filter_queries
+from search_ui.query.query_parser import as_plain_words
+from search_ui.query.ranking import parse_work_boosts, works_params
+from search_ui.query.search_request import SearchRequest
+from search_ui.query.solr_client import SolrSearchClient
+from search_ui.query.solr_query import Params, QueryVariant, QueryWords, select_params
+from search_ui.query.solr_requests import ranking_query, segment_words
 from text.segment import RjiebaSegmenter, base_segmenter
+from text.solr_words import WORD_SEPARATOR
 
 PEERS = Path(__file__).parent / "peers"
 DEPTH = 100  # results of a query
@@ -60,9 +60,9 @@ class System(Protocol):
 @contextmanager
 def running_solr(folder: Path) -> Iterator[str]:
     """The base URL of a Solr of our version with the peers' analyses beside it; its data stand in `folder`."""
-    jars = [*read_lock(LOCK.read_text("utf-8")), *read_lock((PEERS / "solr_jars.lock").read_text("utf-8"))]
-    lib = resolve_jars(default_folder().with_name(default_folder().name + "-peers"), print, jars)
-    with SolrNode(folder, IndexSettings(solr_jars=str(lib), solr_heap="1g")) as node:
+    jars = [*parse_lock(LOCK_PATH.read_text("utf-8")), *parse_lock((PEERS / "solr_jars.lock").read_text("utf-8"))]
+    lib = ensure_jars(default_jar_folder().with_name(default_jar_folder().name + "-peers"), print, jars)
+    with EmbeddedSolr(folder, IndexSettings(solr_jars=str(lib), solr_heap="1g")) as node:
         yield node.url
 
 
@@ -70,37 +70,39 @@ class Ours:
     """The project's mapping, index and query code, from the text as it was typed; by words alone."""
 
     def __init__(self, url: str, name: str, lexicon: Lexicon, profile: str = "plumbline") -> None:
-        words = RjiebaSegmenter((entry.text, entry.frequency, entry.tag) for entry in lexicon.entries)
+        words = RjiebaSegmenter((entry.text, entry.frequency, entry.pos_tag) for entry in lexicon.entries)
         self._collection = name
         self._profile = profile
-        self._analysis = Analysis(lexicon, words, base_segmenter())
+        self._analysis = TextAnalysis(lexicon, words, base_segmenter())
         self._index = SolrIndex(url, name, TIMEOUT)
-        self._client = SearchClient(url, name, TIMEOUT)
+        self._client = SolrSearchClient(url, name, TIMEOUT)
         self._ids: dict[str, str] = {}
 
     def load(self, documents: Sequence[Document]) -> None:
         """See `System`."""
-        self._index.ensure()
+        self._index.ensure_collection()
         stored = with_citations([document.stored(self._collection) for document in documents])
         self._ids.update((one.doc_id, document.id) for one, document in zip(stored, documents, strict=True))
         for batch in batched(stored, IndexSettings().batch):
-            self._index.add([to_document(one, self._analysis, self.vectors(one)) for one in batch])
+            self._index.add([to_solr_document(one, self._analysis, self.vectors(one)) for one in batch])
         self._index.commit(soft=False)
 
     def search(self, text: str) -> list[str]:
         """See `System`."""
         return [self._ids[doc_id] for doc_id in self.found(*self.understood(text))]
 
-    def understood(self, text: str) -> tuple[SearchRequest, Words]:
+    def understood(self, text: str) -> tuple[SearchRequest, QueryWords]:
         """A query as the search page reads it."""
-        plain = searchable(as_plain(text), LONGEST)  # the marks in these queries are no syntax
-        asked = SearchRequest(typed=text, text=plain, profile=self._profile)
-        cuts = {QueryVariant.DOMAIN: self._analysis.domain, QueryVariant.BASE: self._analysis.base}
-        words = {form: words_of(asked.query.text, segmenter) for form, segmenter in cuts.items()}
-        cut = self._analysis.domain.cut(asked.query.text)
-        words[QueryVariant.CONTENT], words[QueryVariant.LEFT_OVER] = content_words(asked.query.text, cut)
-        if works := works_params(asked.query.text, self._profile):
-            words[QueryVariant.WORKS] = works_in(self._client.select(works), self._profile)
+        plain = normalize_query(as_plain_words(text), LONGEST)  # the marks in these queries are no syntax
+        asked = SearchRequest(raw_query=text, text=plain, profile=self._profile)
+        cuts = {QueryVariant.DOMAIN: self._analysis.domain_segmenter, QueryVariant.BASE: self._analysis.base_segmenter}
+        words = {form: segment_words(asked.parsed_query.ranking_text, segmenter) for form, segmenter in cuts.items()}
+        cut = self._analysis.domain_segmenter.cut(asked.parsed_query.ranking_text)
+        words[QueryVariant.CONTENT], words[QueryVariant.RESIDUAL_CHARS] = split_content_words(
+            asked.parsed_query.ranking_text, cut
+        )
+        if works := works_params(asked.parsed_query.ranking_text, self._profile):
+            words[QueryVariant.WORK_BOOSTS] = parse_work_boosts(self._client.select(works), self._profile)
         return asked, words
 
     def named(self, doc_id: str) -> str:
@@ -111,19 +113,23 @@ class Ours:
         """The vectors that a document is indexed with: none."""
         return {}
 
-    def found(self, asked: SearchRequest, words: Words) -> list[str]:
+    def found(self, asked: SearchRequest, words: QueryWords) -> list[str]:
         """The ids in Solr of what is found, best first."""
-        answer = self._client.select(self.words_params(asked, words, [fields.ID]))
-        return [str(doc[fields.ID]) for doc in answer["response"]["docs"]]
+        answer = self._client.select(self.words_params(asked, words, [solr_fields.ID]))
+        return [str(doc[solr_fields.ID]) for doc in answer["response"]["docs"]]
 
-    def words_params(self, asked: SearchRequest, words: Words, shown: Sequence[str]) -> Params:
+    def words_params(self, asked: SearchRequest, words: QueryWords, shown: Sequence[str]) -> Params:
         """The question for what the words find."""
-        q, filters, order = ranked(asked, words), filter_clauses(asked, words), f"score desc,{fields.ID} asc"
+        q, filters, order = (
+            ranking_query(asked, words),
+            build_filter_queries(asked, words),
+            f"score desc,{solr_fields.ID} asc",
+        )
         return select_params(q, filters, DEPTH, shown, order)
 
     def drop(self) -> None:
         """See `System`."""
-        self._index.drop()
+        self._index.delete_all()
 
 
 class Peer:
@@ -133,7 +139,7 @@ class Peer:
         self._url, self._collection, self._field = url, name, field
         self._cut = joined_words if field == "jieba" else str
         self._index = SolrIndex(url, name, TIMEOUT)
-        self._client = SearchClient(url, name, TIMEOUT)
+        self._client = SolrSearchClient(url, name, TIMEOUT)
 
     def load(self, documents: Sequence[Document]) -> None:
         """See `System`."""
@@ -169,7 +175,7 @@ class Peer:
 def joined_words(text: str) -> str:
     """The words of jieba's search mode: long words, and the words in them."""
     words: list[str] = rjieba.cut_for_search(text)
-    return WORD_JOINT.join(words)
+    return WORD_SEPARATOR.join(words)
 
 
 _SYNTAX = re.compile(r'([-+!(){}\[\]^"~*?:\\/&|])')

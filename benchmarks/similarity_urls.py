@@ -22,10 +22,10 @@ import click
 
 from benchmarks.command import benchmark, data_option
 from benchmarks.results import SHARED, Figure, publish
-from crawler.pages.links import links_of
+from crawler.parsing.links import parse_page
 from docstore.errors import PlumblineError
 from docstore.model import Page
-from focused.papers.url_structure import DEFAULT, StructureSettings, likeness
+from focused.paper_strategies.url_similarity import DEFAULT_SETTINGS, UrlSimilaritySettings, url_similarity
 
 SITES, PAIRS = 25, 100  # pairs a site: half of one board, half of two
 LEAST = 8  # URLs of a board
@@ -49,18 +49,21 @@ def main(data: Path, pages: int) -> None:
 def figures(pairs: Sequence[Pair]) -> Iterator[Figure]:
     """The curve of both readings, and where each is highest."""
     yield Figure("pairs", "plumbline", "pairs", len(pairs))
-    for name, settings in (("proper", DEFAULT), ("literal", replace(DEFAULT, proper=False))):
+    for name, settings in (
+        ("proper", DEFAULT_SETTINGS),
+        ("literal", replace(DEFAULT_SETTINGS, require_proper_subdomain=False)),
+    ):
         values = {threshold: accuracy(pairs, settings, threshold) for threshold in THRESHOLDS}
-        best = max(values, key=lambda threshold: (values[threshold], -abs(threshold - DEFAULT.threshold)))
+        best = max(values, key=lambda threshold: (values[threshold], -abs(threshold - DEFAULT_SETTINGS.threshold)))
         yield Figure(name, "plumbline", "best_threshold", best)
         yield Figure(name, "plumbline", "best_accuracy", values[best])
         for threshold, value in values.items():
             yield Figure(name, "plumbline", f"accuracy_{threshold:.2f}", value)
 
 
-def accuracy(pairs: Sequence[Pair], settings: StructureSettings, threshold: float) -> float:
+def accuracy(pairs: Sequence[Pair], settings: UrlSimilaritySettings, threshold: float) -> float:
     """The part of the pairs that are told right."""
-    return sum((likeness(one, other, settings) > threshold) == same for one, other, same in pairs) / len(pairs)
+    return sum((url_similarity(one, other, settings) > threshold) == same for one, other, same in pairs) / len(pairs)
 
 
 def pairs_of(sites: Mapping[str, Mapping[str, Sequence[str]]], draw: random.Random) -> Iterator[Pair]:
@@ -103,7 +106,7 @@ def addresses(data: Path, pages: int = 0) -> Iterator[str]:
                 file = archive.extractfile(member) if url.startswith("http") else None
                 if file is not None:
                     page = Page(0, url, url, 200, "text/html", file.read(), "", 0.0)
-                    yield from (link.url for link in links_of(page).links)
+                    yield from (link.url for link in parse_page(page).links)
 
 
 if __name__ == "__main__":

@@ -18,11 +18,11 @@ import click
 from benchmarks.command import benchmark, data_option
 from benchmarks.results import SHARED, Figure, publish
 from docstore.errors import PlumblineError
-from focused.papers.concepts import Concepts
-from focused.papers.concepts_groups import read_lines
-from focused.papers.concepts_hownet import read_sememes
-from focused.papers.vectors import EMPTY, WordVectors, train
-from focused.papers.word_similarity import DEFAULT, SimilaritySettings, combined
+from focused.paper_strategies.concept_source import ConceptSource
+from focused.paper_strategies.hownet import read_pooled_sememes
+from focused.paper_strategies.synonym_groups import read_data_lines
+from focused.paper_strategies.word_similarity import DEFAULT_SETTINGS, SimilaritySettings, combine_similarities
+from focused.paper_strategies.word_vectors import EMPTY_VECTORS, WordVectors, train_word_vectors
 from text.segment import base_segmenter
 
 HIGH, LOW = 0.6, 0.4  # parts of the scale of human scores
@@ -60,7 +60,7 @@ def figures(sets: Mapping[str, Sequence[Pair]]) -> Iterator[Figure]:
         others = [pair for other, some in sets.items() if other != name for pair in some] or pairs
         tuned = best_of(others)
         yield Figure(name, "plumbline", "pairs", len(pairs))
-        yield Figure(name, "plumbline", "accuracy_default", accuracy(pairs, DEFAULT))
+        yield Figure(name, "plumbline", "accuracy_default", accuracy(pairs, DEFAULT_SETTINGS))
         yield Figure(name, "plumbline", "accuracy_tuned_on_others", accuracy(pairs, tuned))
         yield Figure(name, "vectors", "accuracy", accuracy([replace(one, by_concepts=None) for one in pairs], tuned))
         yield Figure(name, "concepts", "accuracy", accuracy([replace(one, by_vectors=None) for one in pairs], tuned))
@@ -71,7 +71,7 @@ def figures(sets: Mapping[str, Sequence[Pair]]) -> Iterator[Figure]:
     yield Figure("all", "plumbline", "best_accuracy", accuracy(everything, best))
     for th1 in STEPS[::2]:
         for th2 in STEPS[::4]:
-            value = accuracy(everything, replace(best, least_vectors=th1, least_concepts=th2))
+            value = accuracy(everything, replace(best, min_vector_similarity=th1, min_concept_similarity=th2))
             yield Figure("all", "plumbline", f"accuracy_th1_{th1:.1f}_th2_{th2:.1f}", value)
 
 
@@ -85,7 +85,7 @@ def best_of(pairs: Sequence[Pair]) -> SimilaritySettings:
 def distance(settings: SimilaritySettings) -> float:
     """How far from the defaults."""
     names = ("alpha", "beta", "least_vectors", "least_concepts")
-    return float(sum(abs(getattr(settings, name) - getattr(DEFAULT, name)) for name in names))
+    return float(sum(abs(getattr(settings, name) - getattr(DEFAULT_SETTINGS, name)) for name in names))
 
 
 def accuracy(pairs: Sequence[Pair], settings: SimilaritySettings) -> float:
@@ -94,12 +94,12 @@ def accuracy(pairs: Sequence[Pair], settings: SimilaritySettings) -> float:
     total = {True: 0, False: 0}
     for pair in pairs:
         total[pair.alike] += 1
-        right[pair.alike] += (combined(pair.by_vectors, pair.by_concepts, settings) > 0) == pair.alike
+        right[pair.alike] += (combine_similarities(pair.by_vectors, pair.by_concepts, settings) > 0) == pair.alike
     shares = [right[kind] / total[kind] for kind in (True, False) if total[kind]]
     return sum(shares) / len(shares) if shares else 0.0
 
 
-def pairs_of(path: Path, vectors: WordVectors, concepts: Concepts | None) -> list[Pair]:
+def pairs_of(path: Path, vectors: WordVectors, concepts: ConceptSource | None) -> list[Pair]:
     """The pairs of a file that people are sure of."""
     rows = [line.split() for line in path.read_text(encoding="utf-8").splitlines()]
     scored = [(one, other, float(score)) for one, other, score in (row for row in rows if len(row) == 3)]
@@ -115,7 +115,7 @@ def pairs_of(path: Path, vectors: WordVectors, concepts: Concepts | None) -> lis
 def vectors_of(web: Path, pages: int = 0) -> WordVectors:
     """Vectors of the words of the first so many Chinese pages, 0: all; none where there are no pages."""
     path = web / "zh_docs.jsonl.xz"
-    return train(list(itertools.islice(texts_of(path), pages or None))) if path.exists() else EMPTY
+    return train_word_vectors(list(itertools.islice(texts_of(path), pages or None))) if path.exists() else EMPTY_VECTORS
 
 
 def texts_of(path: Path) -> Iterable[list[str]]:
@@ -128,11 +128,11 @@ def texts_of(path: Path) -> Iterable[list[str]]:
             yield [word for word in words if len(word) > 1 and word[0].isalpha()]
 
 
-def concepts_in(data: Path) -> Concepts | None:
+def concepts_in(data: Path) -> ConceptSource | None:
     """HowNet's sememes by word; None where they are not there."""
     path = data / "hownet" / "word_sememes.tsv.gz"
     try:
-        return read_sememes(read_lines(path)) if path.exists() else None
+        return read_pooled_sememes(read_data_lines(path)) if path.exists() else None
     except OSError as error:
         raise PlumblineError(f"cannot read {path}: {error}") from error
 

@@ -33,7 +33,7 @@ from pipeline import stages
 from pipeline.demo.run import DemoOptions, demo_settings
 from pipeline.demo.site import DemoServer, write_sites
 from pipeline.engine import Engine
-from pipeline.progress import Quiet
+from pipeline.progress import NullProgress
 from pipeline.search_site.serve import SearchSite
 
 CONNECTIONS, SECONDS = 500, 120.0
@@ -118,7 +118,7 @@ def demo_site() -> Iterator[str]:
         write_sites(folder / "sites")
         with DemoServer(folder / "sites", 0) as sites:
             settings = demo_settings(DemoOptions(folder, port=0, site_port=sites.port))
-            with Engine(settings, Quiet()) as engine:
+            with Engine(settings, NullProgress()) as engine:
                 stages.run(engine)
                 with SearchSite(engine) as site:
                     yield site.url

@@ -27,9 +27,9 @@ from benchmarks.terms_systems import OURS, SHIPPED, SYSTEMS, UNSEEN, System
 from benchmarks.terms_texts import write_texts
 from benchmarks.training.terms import Trainer, load_sets
 from docstore.errors import PlumblineError
-from lexicon.counting.corpus import Listed
-from lexicon.mine import mine_terms
-from lexicon.model.learned import save_model
+from lexicon.counting.corpus import InMemoryCorpus
+from lexicon.mining import mine_terms
+from lexicon.model.term_model import save_model
 from lexicon.settings import LexiconSettings
 from text.folding import word_key
 
@@ -159,7 +159,7 @@ def wd_e4(one: TermSet) -> Iterator[Figure]:
     lines = [line for file in files for line in file.read_text(encoding="utf-8").splitlines()]
     gold = {term for line in lines if len(term := word_key(line.split("\t")[0])) > 1 and term in whole}
     for name, settings in WD_E4.items():
-        found = {word_key(term.text) for term in mine_terms(Listed(("", text) for text in texts), settings)}
+        found = {word_key(term.text) for term in mine_terms(InMemoryCorpus(("", text) for text in texts), settings)}
         right = len(found & gold)
         precision, recall = right / max(1, len(found)), right / max(1, len(gold))
         values = {"candidates": len(found), "p": precision, "r": recall}

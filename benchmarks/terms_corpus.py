@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.terms_texts import write_texts
-from text.segment import cut_finely
+from text.segment import cut_by_dictionary
 
 SUBSTITUTED = 0.1  # of the distinct words, each time the documents are gone through
 
@@ -33,7 +33,7 @@ def _counted(texts: Iterable[str], sizes: list[int]) -> Iterator[str]:
 
 def multiplied(texts: Sequence[str], chance: random.Random) -> Iterator[str]:
     """The texts without end, first as they are."""
-    cut = [cut_finely(text) for text in texts]
+    cut = [cut_by_dictionary(text) for text in texts]
     distinct = sorted({word for words in cut for word in words if len(word) > 1 and word.isalpha()})
     letters = sorted({letter for word in distinct for letter in word if letter > "\u2e80"})
     others: dict[str, str] = {}

@@ -11,8 +11,8 @@ from types import ModuleType
 
 from benchmarks.results import Figure
 from benchmarks.terms_sets import METRICS, TermSet, gold_of, known_of, score
-from lexicon.counting.count import count_texts
-from lexicon.model.learned import load_model, ranked, selection_of, shipped_models, spelt
+from lexicon.counting.incremental_count import count_in_memory
+from lexicon.model.term_model import iter_spellings, load_model, load_shipped_models, rank_rows, select_from_table
 from text.folding import word_key
 
 GUIDED = "plumbline-guided"
@@ -21,13 +21,13 @@ GUIDED = "plumbline-guided"
 def seeded(one: TermSet, model: Path, plain: str, scorer: ModuleType) -> Iterator[Figure]:
     """The figures of set `seeded-NAME`; of the set itself with its seed dictionary, if there is one."""
     trained = load_model(model)
-    models = {**shipped_models(), trained.boundaries.language: trained}
-    table = count_texts(one.texts, models)
-    chosen = selection_of(table, models)
+    models = {**load_shipped_models(), trained.boundary_model.language: trained}
+    table = count_in_memory(one.texts, models)
+    chosen = select_from_table(table, models)
 
     def figures(name: str, system: str, seeds: Collection[str], given: Collection[str]) -> Iterator[Figure]:
-        rows, _ = ranked(models, chosen, frozenset(map(word_key, seeds)))
-        scored = score(one, list(spelt(table, rows)), scorer, given)
+        rows, _ = rank_rows(models, chosen, frozenset(map(word_key, seeds)))
+        scored = score(one, list(iter_spellings(table, rows)), scorer, given)
         yield from (Figure(name, system, metric, scored[key]) for key, metric in METRICS.items())
 
     half = {term for term in gold_of(one, scorer) if hashlib.md5(term.encode()).digest()[0] % 2}

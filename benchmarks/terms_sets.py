@@ -10,7 +10,7 @@ from types import ModuleType
 
 from benchmarks.results import SHARED
 from docstore.errors import PlumblineError
-from lexicon.counting.tokens import language_of
+from lexicon.counting.tokens import detect_line_language
 
 METRICS = {"AvP": "avp", "P@100": "p100", "P@500": "p500", "bestF1": "best_f1"}
 
@@ -31,7 +31,7 @@ def read_sets(data: Path) -> list[TermSet]:
     for gold in sorted((data / "terms").glob("*/gold.tsv")):
         with gzip.open(gold.parent / "docs.jsonl.gz", "rt", encoding="utf-8") as lines:
             texts = [json.loads(line)["text"] for line in lines]
-        sets.append(TermSet(gold.parent.name, gold.parent, language_of("".join(texts[:20])), texts))
+        sets.append(TermSet(gold.parent.name, gold.parent, detect_line_language("".join(texts[:20])), texts))
     if not sets:
         raise PlumblineError(f"no sets in {data / 'terms'}: give DATA=DIR, a folder of the form of ../shared/data")
     return sets

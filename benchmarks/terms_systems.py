@@ -29,11 +29,11 @@ class System:
 
 def ours(model: Path | None) -> Mine:
     """Ours: every row of the table ranked, however unlikely."""
-    learned, counting = import_module("lexicon.model.learned"), import_module("lexicon.counting.count")
+    learned, counting = import_module("lexicon.model.term_model"), import_module("lexicon.counting.incremental_count")
     models = learned.shipped_models()
     if model:
         trained = learned.load_model(model)
-        models = {**models, trained.boundaries.language: trained}
+        models = {**models, trained.boundary_model.language: trained}
 
     def run(texts: Iterable[str], language: str) -> list[str]:
         table = counting.count_texts(texts, models)
@@ -45,7 +45,7 @@ def ours(model: Path | None) -> Mine:
 
 def as_shipped(_: Path | None) -> Mine:
     """Ours with the default settings, as `plumb` mines: what is frequent and likely enough, all of it."""
-    build, corpus = import_module("lexicon.mine"), import_module("lexicon.counting.corpus")
+    build, corpus = import_module("lexicon.mining"), import_module("lexicon.counting.corpus")
     settings = import_module("lexicon.settings").LexiconSettings(depth=0)
 
     def run(texts: Iterable[str], language: str) -> list[str]:
@@ -59,7 +59,7 @@ def by_rules(rules: str) -> Callable[[Path | None], Mine]:
     """The paper's C-value with these rules, all candidates ranked."""
 
     def make(_: Path | None) -> Mine:
-        build, corpus = import_module("lexicon.mine"), import_module("lexicon.counting.corpus")
+        build, corpus = import_module("lexicon.mining"), import_module("lexicon.counting.corpus")
         settings = import_module("lexicon.settings").LexiconSettings(
             scorer="c_value", rules=rules, threshold=-1e9, min_frequency=1, max_contexts=1, depth=0
         )

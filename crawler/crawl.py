@@ -7,17 +7,17 @@ from typing import Protocol, runtime_checkable
 
 from crawler.crawl_context import CrawlContext, add_seeds
 from crawler.crawl_loop import CrawlLoop
-from crawler.crawl_plan import check_contact, plan_of
-from crawler.guide import Guide
-from crawler.host_suggestions import with_added
+from crawler.crawl_plan import build_crawl_plan, require_contact
+from crawler.focused_policy import FocusedPolicy
+from crawler.host_suggestions import with_added_sites
 from crawler.http.fetch import Fetcher
-from crawler.parallel.coordination import SingleProcess
-from crawler.parallel.shards import OpenedElsewhere, crawl_in_processes
-from crawler.progress import CrawlProgress, Tell
+from crawler.progress import CrawlProgress, ProgressCallback
 from crawler.schedule.frontier import CrawlTable
 from crawler.schedule.url_seen import UrlSeenTest
 from crawler.settings import CrawlSettings
-from crawler.state_files import state_file
+from crawler.state_files import state_path_factory
+from crawler.workers.coordinator import SingleProcessCoordinator
+from crawler.workers.process_shards import ReopenableTable, crawl_in_processes
 from docstore.errors import StoreError
 from docstore.model import StageReport
 
@@ -25,10 +25,10 @@ __all__ = ["CrawlProgress", "crawl"]
 
 
 @runtime_checkable
-class NoisyTable(Protocol):
+class SpuriousChangeTable(Protocol):
     """A table that knows of pages whose bytes were new and whose article was not."""
 
-    def discount_spurious_changes(self, longer: Callable[[float], float], /) -> int:
+    def discount_spurious_changes(self, next_interval: Callable[[float], float], /) -> int:
         """Take their last visits for ones without a change."""
 
 
@@ -38,8 +38,8 @@ def crawl(
     settings: CrawlSettings,
     seen_path: Path,
     now: Callable[[], float] = time.time,
-    progress: Tell | None = None,
-    guide: Guide | None = None,
+    progress: ProgressCallback | None = None,
+    guide: FocusedPolicy | None = None,
 ) -> StageReport:
     """Crawl until nothing is due, the time or the page limit is reached; visits are counted by reason.
 
@@ -51,21 +51,21 @@ def crawl(
     the table fails. After Ctrl-C everything fetched is recorded before the exception goes on.
     """
     started = time.monotonic()
-    plan = plan_of(with_added(settings, seen_path.parent))
-    check_contact(plan)
-    table.requeue(plan.queues, plan.queue_of)
-    if isinstance(table, NoisyTable):
-        table.discount_spurious_changes(plan.revisit.longer)
-    if plan.processes > 1 and isinstance(table, OpenedElsewhere):
+    plan = build_crawl_plan(with_added_sites(settings, seen_path.parent))
+    require_contact(plan)
+    table.reassign_queues(plan.queue_policy_name, plan.queue_of)
+    if isinstance(table, SpuriousChangeTable):
+        table.discount_spurious_changes(plan.revisit_policy.next_interval)
+    if plan.processes > 1 and isinstance(table, ReopenableTable):
         tally = crawl_in_processes(table, fetcher, plan, seen_path, progress)
         UrlSeenTest.load(seen_path, table, plan.seen_filter).save(seen_path)
         return tally.report(time.monotonic() - started)
     seen = UrlSeenTest.load(seen_path, table, plan.seen_filter)
-    alone, state = SingleProcess(plan.max_pages), state_file(seen_path)
-    context = CrawlContext(table, fetcher, plan, seen, alone, state, progress, now, guide=guide)
+    coordinator, state_path = SingleProcessCoordinator(plan.max_pages), state_path_factory(seen_path)
+    context = CrawlContext(table, fetcher, plan, seen, coordinator, state_path, progress, now, focused_policy=guide)
     try:
         add_seeds(context)
-        CrawlLoop.of(context).work()
+        CrawlLoop.from_context(context).run()
     except StoreError:
         raise
     except BaseException:

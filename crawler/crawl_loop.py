@@ -11,23 +11,23 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from crawler.crawl_context import CrawlContext
-from crawler.parallel.fetch_pool import Done, FetchPool, Job, JobKind, PageDone, Reader
-from crawler.parallel.recorder import BATCH_AGE, Recorder
-from crawler.progress import GOOD, Reporter
-from crawler.schedule.backlog import Backlog, CountedTable
-from crawler.schedule.best_first import BestFirst
-from crawler.schedule.crawl_window import seconds_of_quiet
+from crawler.origin_requests import OriginRequests
+from crawler.progress import SUCCESS_REASONS, ProgressReporter
+from crawler.result_handler import ResultHandler
+from crawler.schedule.backlog import Backlog, HostCountTable
+from crawler.schedule.best_first_frontier import BestFirstFrontier
 from crawler.schedule.frontier import Frontier, Wait
-from crawler.schedule.origin_requests import OriginRequests
-from crawler.schedule.result_handler import ResultHandler
-from crawler.schedule.retries import Retries, is_trouble
+from crawler.schedule.quiet_hours import quiet_seconds_left
+from crawler.schedule.retry_queue import RetryQueue, is_transient_failure
 from crawler.schedule.throttle import NEVER, HostThrottle
+from crawler.workers.fetch_pool import FetchPool, Job, JobKind, JobResult, JobRunner, PageResult
+from crawler.workers.visit_recorder import MAX_BATCH_AGE_SECONDS, VisitRecorder
 from docstore.errors import PlumblineError
-from docstore.frontier.table import NewUrl, Visit
-from docstore.model import FrontierEntry, Kind, Outcome, Reason
+from docstore.frontier.frontier_table import NewUrl, Visit
+from docstore.model import FrontierEntry, Outcome, Reason, UrlKind
 
-_TICK = 0.5  # seconds without looking up at most
-_MAX_UNEXPECTED = 20
+_MAX_POLL_SECONDS = 0.5  # seconds without looking up at most
+_MAX_UNEXPECTED_FAILURES = 20
 
 
 class CrawlLoop:
@@ -37,237 +37,263 @@ class CrawlLoop:
         self, context: CrawlContext, frontier: Frontier, throttle: HostThrottle, pool: FetchPool, results: ResultHandler
     ) -> None:
         self.context, self.tally = context, context.tally
-        self.frontier, self.throttle, self.pool, self.results = frontier, throttle, pool, results
-        self.origins = OriginRequests(context, frontier, throttle, pool, results)
-        self.recorder = Recorder(context.table.record)
-        self.backlog = Backlog.of(context.table, context.before, context.coordinator.mine)
-        self.reporter = Reporter(context.tell, context.tally, throttle, context.started)
-        self.retries = Retries()
-        self.spellings: dict[int, str] = {}  # url_id -> how the site wants it asked for
+        self.frontier, self.throttle, self.pool, self.result_handler = frontier, throttle, pool, results
+        self.origin_requests = OriginRequests(context, frontier, throttle, pool, results)
+        self.recorder = VisitRecorder(context.table.record_visits)
+        self.backlog = Backlog.from_table(context.table, context.due_before, context.coordinator.owns_queue)
+        self.reporter = ProgressReporter(context.on_progress, context.tally, throttle, context.started_at)
+        self.retry_queue = RetryQueue()
+        self.preferred_request_urls: dict[int, str] = {}  # url_id -> how the site wants it asked for
 
     @classmethod
-    def of(cls, context: CrawlContext) -> "CrawlLoop":
+    def from_context(cls, context: CrawlContext) -> "CrawlLoop":
         """The loop that the plan describes. SettingsError where pages shall be rendered and nothing can do it."""
-        plan, table, before, mine = context.plan, context.table, context.before, context.coordinator.mine
-        reader = Reader(context.fetcher, plan, context.now, context.guide, context.coordinator.turn)
+        plan, table, due_before, owns_queue = (
+            context.plan,
+            context.table,
+            context.due_before,
+            context.coordinator.owns_queue,
+        )
+        reader = JobRunner(context.fetcher, plan, context.now, context.focused_policy, context.coordinator.request_slot)
         throttle = HostThrottle(plan.delay, plan.per_host, plan.delay_factor, plan.per_ip, plan.speed_up)
-        context.coordinator.meet(throttle)
-        if context.guide:
-            frontier: Frontier = BestFirst(table, throttle, before, plan.queue_of, mine)
+        context.coordinator.attach_throttle(throttle)
+        if context.focused_policy:
+            frontier: Frontier = BestFirstFrontier(table, throttle, due_before, plan.queue_of, owns_queue)
         else:
-            frontier = Frontier(table, throttle, before, mine)
-        revisit = replace(plan.revisit, rates=table.change_rates() if isinstance(table, CountedTable) else {})
+            frontier = Frontier(table, throttle, due_before, owns_queue)
+        revisit = replace(
+            plan.revisit_policy,
+            change_rates_by_host=table.change_rates_by_host() if isinstance(table, HostCountTable) else {},
+        )
         results = ResultHandler(context, revisit)
         return cls(context, frontier, throttle, FetchPool(plan.threads, reader), results)
 
-    def work(self) -> None:
+    def run(self) -> None:
         """Crawl until nothing is due, or time or pages are up. After Ctrl-C everything fetched is recorded before the
         exception goes on."""
         try:
-            self._loop()
+            self._run_loop()
         except BaseException:
             if not self.recorder.has_failed:
                 self.recorder.flush()
                 self.recorder.close()
-                self.recorder.check()
+                self.recorder.raise_if_failed()
             raise
         finally:
             self.pool.close()
             self.recorder.close()
-            self.context.learned.paces.found(self.throttle.manners())
-            self.context.learned.save(self.context.state)
+            self.context.site_state.host_paces.update(self.throttle.status_by_host())
+            self.context.site_state.save(self.context.state_path)
 
-    def _loop(self) -> None:
+    def _run_loop(self) -> None:
         while True:
-            wait = self._start_what_may()
-            if wait is None and not self.pool.under_way and self._is_over():
+            wait = self._start_jobs()
+            if wait is None and not self.pool.in_flight and self._finish_or_continue():
                 break
-            longest = BATCH_AGE if self.recorder.has_work else _TICK
-            done = self.pool.next(longest if wait is None else min(wait, longest))
+            max_wait_seconds = MAX_BATCH_AGE_SECONDS if self.recorder.has_unrecorded else _MAX_POLL_SECONDS
+            done = self.pool.next_result(max_wait_seconds if wait is None else min(wait, max_wait_seconds))
             while done is not None:
-                self._finish(done)
-                done = self.pool.next(0)
-            self.recorder.flush(BATCH_AGE)
-            self._take_recorded()
+                self._handle_result(done)
+                done = self.pool.next_result(0)
+            self.recorder.flush(MAX_BATCH_AGE_SECONDS)
+            self._apply_recorded()
 
     # -- take
 
-    def _start_what_may(self) -> float | None:
+    def _start_jobs(self) -> float | None:
         """Give idle workers what may be fetched now. Seconds until more may be, None if only results can bring more."""
-        while self.pool.idle and self._has_time():
-            self._ask_again()
-            if self.context.guide and not self.pool.under_way:
-                self._catch_up()  # what the last pages have taught counts when the next one is chosen
-            if self.origins.start_own_turn():
+        while self.pool.free_threads and self._may_start_more():
+            self._requeue_due_retries()
+            if self.context.focused_policy and not self.pool.in_flight:
+                self._flush_recorder()  # what the last pages have taught counts when the next one is chosen
+            if self.origin_requests.start_standalone_job():
                 continue
-            taken = self.frontier.take(self.context.clock())
-            if isinstance(taken, FrontierEntry):
-                self._start(taken)
-            elif self.context.coordinator.takes_more(self.frontier.waiting):
-                self.frontier.look_again()
-            elif self.pool.under_way or not self._catch_up():  # the links of pages kept may be all there is
-                return self._pause(taken)
+            next_entry = self.frontier.take_next(self.context.clock())
+            if isinstance(next_entry, FrontierEntry):
+                self._start_entry(next_entry)
+            elif self.context.coordinator.acquire_more_queues(self.frontier.waiting_hosts):
+                self.frontier.rescan()
+            elif self.pool.in_flight or not self._flush_recorder():  # the links of pages kept may be all there is
+                return self._seconds_until_next_start(next_entry)
         return None
 
-    def _has_time(self) -> bool:
+    def _may_start_more(self) -> bool:
         plan = self.context.plan
-        if self.context.clock() >= self.context.until:
-            self.tally.note(f"stopped after {plan.seconds / 60:g} minutes")
+        if self.context.clock() >= self.context.deadline:
+            self.tally.add_note(f"stopped after {plan.max_seconds / 60:g} minutes")
             return False
-        if seconds_of_quiet(plan.quiet, self.context.now()):
-            self.tally.note(f"stopped for the quiet hours {plan.quiet_hours}")
+        if quiet_seconds_left(plan.quiet_minutes, self.context.now()):
+            self.tally.add_note(f"stopped for the quiet hours {plan.quiet_hours}")
             return False
-        if self.context.coordinator.has_room():
+        if self.context.coordinator.has_page_budget():
             return True
-        if plan.max_pages and not self.pool.under_way:
-            self.tally.note(f"stopped after {plan.max_pages} pages")
+        if plan.max_pages and not self.pool.in_flight:
+            self.tally.add_note(f"stopped after {plan.max_pages} pages")
         return False
 
-    def _ask_again(self) -> None:
-        while (done := self.retries.due(self.context.clock())) is not None:
-            if self.throttle.is_resting(done.job.entry.host):
-                self._keep(self.results.to_visit(done))
+    def _requeue_due_retries(self) -> None:
+        while (done := self.retry_queue.pop_due(self.context.clock())) is not None:
+            if self.throttle.is_suspended(done.job.entry.host):
+                self._record_visit(self.result_handler.build_visit(done))
             else:
-                self.frontier.again(done.job.entry)
+                self.frontier.retry(done.job.entry)
 
-    def _pause(self, wait: Wait | None) -> float | None:
+    def _seconds_until_next_start(self, wait: Wait | None) -> float | None:
         """Seconds until something may start, None if nothing may in the time that is left, unless results bring it."""
-        own_turn, retry = self.origins.seconds(), self.retries.seconds(self.context.clock())
-        if wait is None and not self.retries and own_turn == NEVER:
+        standalone_wait_seconds, retry = (
+            self.origin_requests.seconds_until_standalone_job(),
+            self.retry_queue.seconds_until_due(self.context.clock()),
+        )
+        if wait is None and not self.retry_queue and standalone_wait_seconds == NEVER:
             return None
-        seconds = min(wait.seconds if wait else _TICK, retry, own_turn)
-        if self.context.clock() + seconds < self.context.until:
+        seconds = min(wait.seconds if wait else _MAX_POLL_SECONDS, retry, standalone_wait_seconds)
+        if self.context.clock() + seconds < self.context.deadline:
             return seconds
-        if not self.pool.under_way:
-            self.tally.note("stopped early: every host left asks to wait longer than this run may last")
+        if not self.pool.in_flight:
+            self.tally.add_note("stopped early: every host left asks to wait longer than this run may last")
         return None
 
-    def _is_over(self) -> bool:
+    def _finish_or_continue(self) -> bool:
         """Nothing is under way and nothing may start: is that the end?"""
-        stopped = self.context.clock() >= self.context.until or bool(self.tally.notes)
-        if self.retries and not stopped:
+        is_stopped = self.context.clock() >= self.context.deadline or bool(self.tally.notes)
+        if self.retry_queue and not is_stopped:
             return False
-        for done in self.retries.give_up():
-            self._keep(self.results.to_visit(done))
-        self._catch_up()
-        if stopped or not self.context.coordinator.has_room():
-            self._add(self.results.left())
+        for done in self.retry_queue.drain():
+            self._record_visit(self.result_handler.build_visit(done))
+        self._flush_recorder()
+        if is_stopped or not self.context.coordinator.has_page_budget():
+            self._add_new_urls(self.result_handler.take_remaining_held_urls())
             return True
-        if self._add(self.results.released()):
+        if self._add_new_urls(self.result_handler.take_released_urls()):
             return False
-        if self.context.coordinator.all_done():
+        if self.context.coordinator.check_finished():
             return True
-        self.frontier.look_again()
+        self.frontier.rescan()
         return False
 
     # -- fetch
 
-    def _start(self, entry: FrontierEntry) -> None:
+    def _start_entry(self, entry: FrontierEntry) -> None:
         """Send an entry, or what its origin is asked first, to the workers; or record why it is not fetched."""
-        self.context.coordinator.is_busy()
-        outcome = self._refuse(entry)
+        self.context.coordinator.mark_busy()
+        outcome = self._rejection_outcome(entry)
         if outcome is not None:
-            self.throttle.withdrawn(entry.host)
-            self._over(entry, outcome)
-        elif not self.origins.ask_before(entry):
-            self._fetch(entry)
+            self.throttle.cancel_request(entry.host)
+            self._record_without_fetch(entry, outcome)
+        elif not self.origin_requests.submit_prerequisite(entry):
+            self._submit_fetch(entry)
 
-    def _refuse(self, entry: FrontierEntry) -> Outcome | None:
-        outcome = self.results.refused(entry)
-        if outcome is None and self.throttle.is_resting(entry.host):
-            self.tally.rested.add(entry.host)
+    def _rejection_outcome(self, entry: FrontierEntry) -> Outcome | None:
+        outcome = self.result_handler.rejection_outcome(entry)
+        if outcome is None and self.throttle.is_suspended(entry.host):
+            self.tally.suspended_hosts.add(entry.host)
             outcome = Outcome(Reason.UNREACHABLE, "the host failed repeatedly in this run")
-        return outcome or self.origins.refuse(entry)
+        return outcome or self.origin_requests.rejection_outcome(entry)
 
-    def _fetch(self, entry: FrontierEntry) -> None:
-        if self.context.coordinator.may_start():
-            self.pool.submit(Job(entry, url=self.spellings.get(entry.url_id, "")))
+    def _submit_fetch(self, entry: FrontierEntry) -> None:
+        if self.context.coordinator.try_reserve_page():
+            self.pool.submit(Job(entry, url=self.preferred_request_urls.get(entry.url_id, "")))
             return
-        self.throttle.withdrawn(entry.host)
+        self.throttle.cancel_request(entry.host)
         self.frontier.put_back(entry)
 
-    def _finish(self, done: Done) -> None:
+    def _handle_result(self, done: JobResult) -> None:
         """Take the result of a job."""
-        if isinstance(done, PageDone) and done.job.kind is JobKind.PAGE:
-            self._finish_page(done)
+        if isinstance(done, PageResult) and done.job.kind is JobKind.PAGE:
+            self._handle_page_result(done)
             return
-        outcome, new = self.origins.finish(done)
-        self._add(new)
+        outcome, new_urls = self.origin_requests.handle_result(done)
+        self._add_new_urls(new_urls)
         if outcome is not None:
-            self._over(done.job.entry, outcome)
+            self._record_without_fetch(done.job.entry, outcome)
 
-    def _finish_page(self, done: PageDone) -> None:
-        entry, result = done.job.entry, done.result
-        good = result.outcome.reason in GOOD
-        self._tell_throttle(done)
-        self.frontier.done(entry)
-        self.context.coordinator.ended(good)
-        if self._is_asked_again(done, good):
+    def _handle_page_result(self, done: PageResult) -> None:
+        entry, result = done.job.entry, done.fetch_result
+        is_success = result.outcome.reason in SUCCESS_REASONS
+        self._update_throttle(done)
+        self.frontier.finish(entry)
+        self.context.coordinator.finish_page(is_success)
+        if self._schedule_retry(done, is_success):
             return
-        self.retries.over(entry.url_id)
-        self.tally.fetched += good
-        self.tally.refused.update(done.refused)
-        if good:
-            self.context.learned.lastmods.visited(entry.host, entry.url, result.outcome.reason is Reason.FETCHED)
-        if (done.feeds or done.sitemaps) and entry.kind in (Kind.SEED, Kind.HUB):
-            self.origins.add_named(done)
-        visit = self.results.to_visit(done)
+        self.retry_queue.forget(entry.url_id)
+        self.tally.pages_fetched += is_success
+        self.tally.rejected_links.update(done.rejected_counts)
+        if is_success:
+            self.context.site_state.lastmod_trust.record_visit(
+                entry.host, entry.url, result.outcome.reason is Reason.FETCHED
+            )
+        if (done.feeds or done.sitemaps) and entry.kind in (UrlKind.SEED, UrlKind.HUB):
+            self.origin_requests.add_declared_files(done)
+        visit = self.result_handler.build_visit(done)
         if visit.page is not None:
-            self.context.learned.proposals.linked(entry.host, done.abroad)
-        self._keep(visit)
-        self.origins.probe(self.results.doubts(entry.host))
-        if self.tally.counts[Reason.FAILED] >= _MAX_UNEXPECTED:
-            raise PlumblineError(f"{_MAX_UNEXPECTED} pages failed in unexpected ways; see the log for the tracebacks")
+            self.context.site_state.host_suggestions.record_links(entry.host, done.external_links)
+        self._record_visit(visit)
+        self.origin_requests.add_probes(self.result_handler.start_probes(entry.host))
+        if self.tally.visits_by_reason[Reason.UNEXPECTED_ERROR] >= _MAX_UNEXPECTED_FAILURES:
+            raise PlumblineError(
+                f"{_MAX_UNEXPECTED_FAILURES} pages failed in unexpected ways; see the log for the tracebacks"
+            )
 
-    def _tell_throttle(self, done: PageDone) -> None:
-        host, result, now = done.job.entry.host, done.result, self.context.clock()
-        self.throttle.lives_at(host, self.context.fetcher.ip_of(host))
-        how = (result.answered_at, result.host_failed, result.retry_after, not is_trouble(result.outcome))
-        self.throttle.finished(host, now, *how, given_up=result.answered_at is None)
-        self.throttle.is_large(host, self.backlog.left[host], self.context.until - now)
+    def _update_throttle(self, done: PageResult) -> None:
+        host, result, now = done.job.entry.host, done.fetch_result, self.context.clock()
+        self.throttle.set_ip(host, self.context.fetcher.last_ip(host))
+        response_args = (
+            result.responded_at,
+            result.host_failed,
+            result.retry_after,
+            not is_transient_failure(result.outcome),
+        )
+        self.throttle.finish_request(host, now, *response_args, is_aborted=result.responded_at is None)
+        self.throttle.update_backlog(host, self.backlog.due_by_host[host], self.context.deadline - now)
 
-    def _is_asked_again(self, done: PageDone, good: bool) -> bool:
+    def _schedule_retry(self, done: PageResult, is_success: bool) -> bool:
         """Is the page to be fetched once more in this run: in its site's spelling, or after a failure that passes?"""
-        entry, spelling = done.job.entry, done.result.spelling
-        if spelling and entry.url_id not in self.spellings:
-            self.spellings[entry.url_id] = spelling
-            self.frontier.again(entry)
+        entry, preferred_url = done.job.entry, done.fetch_result.preferred_request_url
+        if preferred_url and entry.url_id not in self.preferred_request_urls:
+            self.preferred_request_urls[entry.url_id] = preferred_url
+            self.frontier.retry(entry)
             return True
-        return not good and self.throttle.has_answered(entry.host) and self.retries.take(done, self.context.clock())
+        return (
+            not is_success
+            and self.throttle.has_responded(entry.host)
+            and self.retry_queue.schedule(done, self.context.clock())
+        )
 
     # -- keep
 
-    def _over(self, entry: FrontierEntry, outcome: Outcome) -> None:
+    def _record_without_fetch(self, entry: FrontierEntry, outcome: Outcome) -> None:
         """The turn of an entry is over without a fetch."""
-        self.frontier.done(entry)
-        self._keep(self.results.visit(entry, outcome))
+        self.frontier.finish(entry)
+        self._record_visit(self.result_handler.visit_without_page(entry, outcome))
 
-    def _keep(self, visit: Visit) -> None:
+    def _record_visit(self, visit: Visit) -> None:
         self.recorder.add(visit)
-        self.tally.visited(visit.entry.host, visit.outcome.reason)
-        self.backlog.visited(visit)
-        if visit.entry.kind is Kind.SEED:
-            self.tally.seeds[visit.entry.url] = visit.outcome
+        self.tally.count_visit(visit.entry.host, visit.outcome.reason)
+        self.backlog.mark_visited(visit)
+        if visit.entry.kind is UrlKind.SEED:
+            self.tally.seed_outcomes[visit.entry.url] = visit.outcome
 
     # -- follow
 
-    def _add(self, new: Sequence[NewUrl]) -> bool:
+    def _add_new_urls(self, new_urls: Sequence[NewUrl]) -> bool:
         """Put URLs into the table that no visit has led to; are there any?"""
-        if new:
-            self.context.table.add(new)
-            self.backlog.found(new)
-            self.frontier.expect({one.queue for one in new if self.context.coordinator.mine(one.queue)})
-        return bool(new)
+        if new_urls:
+            self.context.table.add_urls(new_urls)
+            self.backlog.add_new_urls(new_urls)
+            self.frontier.mark_changed(
+                {new_url.queue for new_url in new_urls if self.context.coordinator.owns_queue(new_url.queue)}
+            )
+        return bool(new_urls)
 
-    def _catch_up(self) -> bool:
+    def _flush_recorder(self) -> bool:
         """Have all that is kept recorded, and its links in the frontier; was there anything?"""
-        has_work = self.recorder.has_work
+        has_work = self.recorder.has_unrecorded
         if has_work:
             self.recorder.flush()
-            self._take_recorded(wait=True)
+            self._apply_recorded(wait=True)
         return has_work
 
-    def _take_recorded(self, wait: bool = False) -> None:
-        for batch in self.recorder.recorded(wait):
-            self.frontier.recorded(batch)
-            self.reporter.say(self.context.clock(), self.pool.under_way, self.backlog.left)
+    def _apply_recorded(self, wait: bool = False) -> None:
+        for batch in self.recorder.take_recorded(wait):
+            self.frontier.mark_recorded(batch)
+            self.reporter.report(self.context.clock(), self.pool.in_flight, self.backlog.due_by_host)

@@ -2,33 +2,41 @@
 
 from dataclasses import dataclass, fields
 
-from crawler.http.documents import document_rules
-from crawler.http.ip_policy import InsideHosts
-from crawler.http.site_requests import site_requests
-from crawler.robots.cache import product_token
-from crawler.schedule.crawl_window import quiet_hours
-from crawler.schedule.queues import QUEUE_POLICIES, QueueOf, sharded
-from crawler.schedule.revisit import RevisitPolicy, policy_of
-from crawler.settings import FOCUSED, CrawlSettings, broken_bound, strategy_of
-from crawler.urls.canonical import Scope, UrlRules, canonical, host_and_port, host_of, refuse, scope_of
+from crawler.http.document_types import parse_document_rules
+from crawler.http.ip_policy import AllowedPrivateHosts
+from crawler.http.site_options import parse_site_options
+from crawler.robots.robots_cache import product_token
+from crawler.schedule.queues import QUEUE_POLICIES, QueueOf, sharded_queue_of
+from crawler.schedule.quiet_hours import parse_quiet_hours
+from crawler.schedule.revisit_policy import RevisitPolicy, build_revisit_policy
+from crawler.settings import FOCUSED_STRATEGIES, CrawlSettings, resolve_strategy, violated_bound
+from crawler.urls.canonical import (
+    Scope,
+    UrlRules,
+    canonicalize_url,
+    host_of,
+    parse_scope,
+    rejection_reason,
+    split_host_port,
+)
 from docstore.errors import SettingsError
 from docstore.model import Reason
 
 
 @dataclass(frozen=True)
 class CrawlPlan:
-    """All that a run goes by. Made by `plan_of`; can be pickled, so that other processes take it as it is."""
+    """All that a run goes by. Made by `build_crawl_plan`; can be pickled, so that other processes take it as it is."""
 
     seeds: tuple[str, ...]  # canonical URLs
-    rules: UrlRules  # what a URL must keep to
-    queues: str  # names how URLs are spread over queues
+    url_rules: UrlRules  # what a URL must keep to
+    queue_policy_name: str  # names how URLs are spread over queues
     queue_of: QueueOf
     strategy: str  # a name, never "auto"
-    revisit: RevisitPolicy  # when a page is due again
-    seconds: float  # length of the run
+    revisit_policy: RevisitPolicy  # when a page is due again
+    max_seconds: float  # length of the run
     max_pages: int  # fetched in the run; 0: no limit
     quiet_hours: str  # without requests, as the operator wrote them
-    quiet: tuple[int, int] | None  # the same as minutes of the day
+    quiet_minutes: tuple[int, int] | None  # the same as minutes of the day
     threads: int  # pages that one process fetches at the same time
     processes: int  # that share the hosts
     delay: float  # this one and the next four are the arguments of `HostThrottle`
@@ -37,69 +45,69 @@ class CrawlPlan:
     per_ip: int
     speed_up: float
     max_redirects: int  # in a row
-    agent: str  # product token, by which a group of robots.txt is chosen
+    product_token: str  # product token, by which a group of robots.txt is chosen
     contact: str  # how sites reach the operator
-    inside: InsideHosts  # what may be asked on private networks
-    rendered: tuple[Scope, ...]  # sites whose pages a browser shows before they are read
+    allowed_private_hosts: AllowedPrivateHosts  # what may be asked on private networks
+    rendered_sites: tuple[Scope, ...]  # sites whose pages a browser shows before they are read
     sitemaps: bool  # are sites asked for sitemaps and feeds?
     seen_filter: str  # name of the Bloom filter before the exact seen test
 
 
-_AS_SET = (
+_COPIED_SETTINGS = (
     *("max_pages", "quiet_hours", "threads", "processes", "delay", "per_host", "delay_factor", "per_ip", "speed_up"),
     *("max_redirects", "contact", "sitemaps", "seen_filter"),
 )
-_COMPLAINTS = {
-    Reason.OFF_SCOPE: "lies outside its own scope; add its host to crawl.scope or leave the seed out",
-    Reason.NOT_TEXT: "is not a page: its URL ends like a picture, an archive or another file",
-    Reason.TOO_LONG: "is too long",
+_SEED_ERROR_BY_REASON = {
+    Reason.OUT_OF_SCOPE: "lies outside its own scope; add its host to crawl.scope or leave the seed out",
+    Reason.UNSUPPORTED_EXTENSION: "is not a page: its URL ends like a picture, an archive or another file",
+    Reason.URL_TOO_LONG: "is too long",
 }
 
 
-def plan_of(settings: CrawlSettings) -> CrawlPlan:
+def build_crawl_plan(settings: CrawlSettings) -> CrawlPlan:
     """The plan that the settings describe. Raises SettingsError naming the setting that cannot be followed."""
     _check_values(settings)
-    strategy, quiet = _strategy(settings), _quiet(settings)
-    site_requests(settings)  # sent by the fetcher, which is opened before there is a plan
-    rendered, inside = _rendered(settings), InsideHosts.of(settings.inside_hosts)
+    strategy, quiet = _checked_strategy(settings), _parse_quiet_setting(settings)
+    parse_site_options(settings)  # sent by the fetcher, which is opened before there is a plan
+    rendered, inside = _parse_rendered_sites(settings), AllowedPrivateHosts.from_settings(settings.inside_hosts)
     seeds, rules = _seeds_and_rules(settings)
-    queues, queue_of = _queues(settings, strategy)
+    queues, queue_of = _queue_policy(settings, strategy)
     return CrawlPlan(
         seeds=seeds,
-        rules=rules,
-        queues=queues,
+        url_rules=rules,
+        queue_policy_name=queues,
         queue_of=queue_of,
         strategy=strategy,
-        revisit=policy_of(settings),
-        seconds=settings.minutes * 60,
-        quiet=quiet,
-        agent=product_token(settings.user_agent),
-        inside=inside,
-        rendered=rendered,
-        **{name: getattr(settings, name) for name in _AS_SET},
+        revisit_policy=build_revisit_policy(settings),
+        max_seconds=settings.minutes * 60,
+        quiet_minutes=quiet,
+        product_token=product_token(settings.user_agent),
+        allowed_private_hosts=inside,
+        rendered_sites=rendered,
+        **{name: getattr(settings, name) for name in _COPIED_SETTINGS},
     )
 
 
-def check_contact(plan: CrawlPlan) -> None:
+def require_contact(plan: CrawlPlan) -> None:
     """Raise SettingsError where the crawl would ask sites of other people without saying who is asking."""
     if plan.contact:
         return
     for host in dict.fromkeys(host_of(seed) for seed in plan.seeds):
-        name, port = host_and_port(host)
-        if not plan.inside.has_name(name, port) and not _is_number(name):
+        name, port = split_host_port(host)
+        if not plan.allowed_private_hosts.allows_host(name, port) and not _is_ip_address(name):
             raise SettingsError(
                 f"crawl.contact is empty: name a URL or a page where {host} can reach you before you crawl it"
             )
 
 
 def _check_values(settings: CrawlSettings) -> None:
-    for one in fields(settings):
-        value, names = getattr(settings, one.name), one.metadata.get("names")
+    for field_info in fields(settings):
+        value, names = getattr(settings, field_info.name), field_info.metadata.get("names")
         if isinstance(value, int | float) and not isinstance(value, bool):
-            if bound := broken_bound(value, one.metadata):
-                raise SettingsError(f"crawl.{one.name} must be {bound}, not {value}")
+            if requirement := violated_bound(value, field_info.metadata):
+                raise SettingsError(f"crawl.{field_info.name} must be {requirement}, not {value}")
         elif names and value not in names:
-            raise SettingsError(f"crawl.{one.name} must be one of {', '.join(names)}, not {value!r}")
+            raise SettingsError(f"crawl.{field_info.name} must be one of {', '.join(names)}, not {value!r}")
     if settings.revisit_shortest > settings.revisit_longest:
         raise SettingsError("crawl.revisit_shortest must not be more than crawl.revisit_longest")
     if not settings.user_agent.isascii() or not settings.user_agent.isprintable() or not settings.user_agent.strip():
@@ -108,78 +116,82 @@ def _check_values(settings: CrawlSettings) -> None:
         raise SettingsError("crawl.contact must be printable ASCII")
 
 
-def _strategy(settings: CrawlSettings) -> str:
-    strategy = strategy_of(settings)
-    if strategy in FOCUSED and settings.processes > 1:
+def _checked_strategy(settings: CrawlSettings) -> str:
+    strategy = resolve_strategy(settings)
+    if strategy in FOCUSED_STRATEGIES and settings.processes > 1:
         raise SettingsError("crawl.processes must be 1 where crawl.topic is set: one process learns what is relevant")
     return strategy
 
 
-def _quiet(settings: CrawlSettings) -> tuple[int, int] | None:
+def _parse_quiet_setting(settings: CrawlSettings) -> tuple[int, int] | None:
     try:
-        return quiet_hours(settings.quiet_hours)
+        return parse_quiet_hours(settings.quiet_hours)
     except ValueError:
         raise SettingsError(f"crawl.quiet_hours must be like 08:00-18:30, not {settings.quiet_hours!r}") from None
 
 
-def _rendered(settings: CrawlSettings) -> tuple[Scope, ...]:
-    found = [scope_of(text) for text in settings.rendered]
-    for text, scope in zip(settings.rendered, found, strict=True):
-        if scope is None or scope.prefix != "/":
+def _parse_rendered_sites(settings: CrawlSettings) -> tuple[Scope, ...]:
+    scopes = [parse_scope(text) for text in settings.rendered]
+    for text, scope in zip(settings.rendered, scopes, strict=True):
+        if scope is None or scope.path_prefix != "/":
             raise SettingsError(f"crawl.rendered: {text[:200]!r} is not a host, nor *.host")
-    return tuple(scope for scope in found if scope is not None)
+    return tuple(scope for scope in scopes if scope is not None)
 
 
 def _seeds_and_rules(settings: CrawlSettings) -> tuple[tuple[str, ...], UrlRules]:
-    seeds = tuple(dict.fromkeys(_seed(text) for text in settings.seeds))
+    seeds = tuple(dict.fromkeys(_parse_seed(text) for text in settings.seeds))
     if not seeds:
         raise SettingsError("crawl.seeds is empty: name at least one URL to begin at")
-    rules = UrlRules(_scopes(settings, seeds), settings.depth, skipped=document_rules(settings).skipped)
+    rules = UrlRules(
+        _build_scopes(settings, seeds),
+        settings.depth,
+        skipped_extensions=parse_document_rules(settings).skipped_extensions,
+    )
     for seed in seeds:
-        reason = refuse(seed, rules)
+        reason = rejection_reason(seed, rules)
         if reason is not None:
-            raise SettingsError(f"crawl.seeds: {seed} {_COMPLAINTS.get(reason, reason)}")
+            raise SettingsError(f"crawl.seeds: {seed} {_SEED_ERROR_BY_REASON.get(reason, reason)}")
     return seeds, rules
 
 
-def _queues(settings: CrawlSettings, strategy: str) -> tuple[str, QueueOf]:
+def _queue_policy(settings: CrawlSettings, strategy: str) -> tuple[str, QueueOf]:
     # The best URL of a host comes first only where all URLs of the host are in one queue.
-    policy = "host" if strategy in FOCUSED else settings.queue_policy
+    policy = "host" if strategy in FOCUSED_STRATEGIES else settings.queue_policy
     name = "host" if policy == "host" else f"{policy}/{settings.queues}"
     queue_of = QUEUE_POLICIES[policy](settings.queues)
     if settings.processes > 1:
-        return f"{name}/{settings.processes}", sharded(queue_of, settings.processes)
+        return f"{name}/{settings.processes}", sharded_queue_of(queue_of, settings.processes)
     return name, queue_of
 
 
-def _is_number(name: str) -> bool:
+def _is_ip_address(name: str) -> bool:
     return ":" in name or name.replace(".", "").isdigit()
 
 
-def _seed(text: str) -> str:
-    url = canonical(text if "://" in text else f"http://{text}")
+def _parse_seed(text: str) -> str:
+    url = canonicalize_url(text if "://" in text else f"http://{text}")
     if isinstance(url, Reason):
         raise SettingsError(f"crawl.seeds: {text[:200]!r} is not an http or https URL")
     return url
 
 
-def _scopes(settings: CrawlSettings, seeds: tuple[str, ...]) -> tuple[Scope, ...]:
+def _build_scopes(settings: CrawlSettings, seeds: tuple[str, ...]) -> tuple[Scope, ...]:
     if not settings.scope:
-        hosts = [form for seed in seeds for form in _with_and_without_www(host_of(seed))]
+        hosts = [host_variant for seed in seeds for host_variant in _www_variants(host_of(seed))]
         return tuple(Scope(host) for host in dict.fromkeys(hosts))
-    return tuple(_scope(text) for text in settings.scope)
+    return tuple(_parse_scope_setting(text) for text in settings.scope)
 
 
-def _with_and_without_www(host: str) -> tuple[str, ...]:
+def _www_variants(host: str) -> tuple[str, ...]:
     """The host and the same name with `www.` or without it: a site answers at one of them and redirects the other."""
-    name, _ = host_and_port(host)
-    if _is_number(name) or "." not in name:
+    name, _ = split_host_port(host)
+    if _is_ip_address(name) or "." not in name:
         return (host,)
     return (host, host.removeprefix("www.") if host.startswith("www.") else f"www.{host}")
 
 
-def _scope(text: str) -> Scope:
-    scope = scope_of(text)
+def _parse_scope_setting(text: str) -> Scope:
+    scope = parse_scope(text)
     if scope is None:
         raise SettingsError(f"crawl.scope: {text[:200]!r} is not a host, with a path prefix or not")
     return scope

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from crawler.schedule.bloom import FILTERS
+from crawler.schedule.bloom_filters import FILTER_BY_NAME
 from crawler.schedule.queues import QUEUE_POLICIES
 from docstore.errors import SettingsError
 
@@ -12,8 +12,8 @@ T = TypeVar("T")
 DEFAULT_QUEUES = 101
 AUTO = "auto"
 BREADTH_FIRST = "breadth_first"
-FOCUSED = ("fused", "semantic", "topic_library", "semantic_tree", "static_keywords", "vsm")
-"""The names of `focused.strategies.FOCUSES`, without all that it loads."""
+FOCUSED_STRATEGIES = ("fused", "semantic", "topic_library", "semantic_tree", "static_keywords", "vsm")
+"""The names of `focused.strategy_registry.FOCUSES`, without all that it loads."""
 
 
 def setting(default: T, text: str, least: float | None = None, names: Collection[str] = ()) -> T:
@@ -97,7 +97,7 @@ class CrawlSettings:
     hub_gap: float = setting(0.0, "hours between two visits to a seed or list page; 0: in every run", least=0)
     sitemaps: bool = setting(True, "ask each site for its sitemaps and feeds, which tell of new and changed pages")
     seen_filter: str = setting(
-        "rbloom", "Bloom filter before the exact seen test: rbloom, or pybloom (slower)", names=FILTERS
+        "rbloom", "Bloom filter before the exact seen test: rbloom, or pybloom (slower)", names=FILTER_BY_NAME
     )
     topic: str = setting("", "topic that the crawl looks for, made by plumb topic init; empty: all pages are kept")
     concepts: tuple[str, ...] = setting(
@@ -109,7 +109,7 @@ class CrawlSettings:
         AUTO,
         "which pages are worth keeping and which links come first: breadth_first, or for a topic fused, semantic, "
         "topic_library, semantic_tree, static_keywords, vsm; auto: fused where there is a topic",
-        names=(AUTO, BREADTH_FIRST, *FOCUSED),
+        names=(AUTO, BREADTH_FIRST, *FOCUSED_STRATEGIES),
     )
     inside_hosts: tuple[str, ...] = setting(
         (),
@@ -118,19 +118,21 @@ class CrawlSettings:
     )
 
 
-def strategy_of(settings: CrawlSettings) -> str:
+def resolve_strategy(settings: CrawlSettings) -> str:
     """The strategy that the settings mean. SettingsError where one needs a topic and there is none."""
-    named = settings.strategy
-    if named == AUTO:
-        return FOCUSED[0] if settings.topic else BREADTH_FIRST
-    if named in FOCUSED and not settings.topic:
-        raise SettingsError(f"crawl.strategy = {named!r} looks for a topic: name one in crawl.topic (plumb topic init)")
-    return named
+    strategy = settings.strategy
+    if strategy == AUTO:
+        return FOCUSED_STRATEGIES[0] if settings.topic else BREADTH_FIRST
+    if strategy in FOCUSED_STRATEGIES and not settings.topic:
+        raise SettingsError(
+            f"crawl.strategy = {strategy!r} looks for a topic: name one in crawl.topic (plumb topic init)"
+        )
+    return strategy
 
 
-def broken_bound(value: float, metadata: Mapping[str, Any]) -> str:
+def violated_bound(value: float, metadata: Mapping[str, Any]) -> str:
     """What a number has to be by the metadata of its field, where it is not; else "". NaN breaks every bound."""
-    least = metadata.get("least")
-    if least is None:
+    minimum = metadata.get("least")
+    if minimum is None:
         return "" if value > 0 else "more than 0"
-    return "" if value >= least else f"{least} or more"
+    return "" if value >= minimum else f"{minimum} or more"

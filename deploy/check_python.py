@@ -9,36 +9,36 @@ import re
 import sys
 from pathlib import Path
 
-SETTINGS = Path(__file__).resolve().parents[1] / "setup.cfg"
-NEEDED = {
+SETUP_CFG = Path(__file__).resolve().parents[1] / "setup.cfg"
+REQUIRED_MODULES = {
     "ensurepip": "put pip into an environment: apt install python3-venv",
     "sqlite3": "open the store: it was built without SQLite; take another: make PYTHON=/usr/bin/python3",
     "venv": "make environments: apt install python3-venv",
 }
 
 
-def promised(text: str) -> tuple:
+def supported_versions(text: str) -> tuple:
     """(lowest, first that is too new), each as (major, minor)."""
-    found = re.search(r"^python_requires = >=(\d+)\.(\d+),<(\d+)\.(\d+)$", text, re.M)
-    numbers = [int(number) for number in found.groups()]
+    match = re.search(r"^python_requires = >=(\d+)\.(\d+),<(\d+)\.(\d+)$", text, re.M)
+    numbers = [int(number) for number in match.groups()]
     return tuple(numbers[:2]), tuple(numbers[2:])
 
 
-def fault(version: tuple, bounds: tuple) -> str:
+def version_error(version: tuple, bounds: tuple) -> str:
     """What is wrong with this version of Python; "" if nothing is."""
     lowest, (major, minor) = bounds
-    this, low, high = f"Python {version[0]}.{version[1]}", "{}.{}".format(*lowest), f"{major}.{minor - 1}"
-    instead = f"{low} to {high} will do: make PYTHON=python{high}"
+    current, low, high = f"Python {version[0]}.{version[1]}", "{}.{}".format(*lowest), f"{major}.{minor - 1}"
+    advice = f"{low} to {high} will do: make PYTHON=python{high}"
     if version[:2] < lowest:
-        return f"{this} is too old, {instead}"
+        return f"{current} is too old, {advice}"
     if version[:2] >= (major, minor):
-        return f"{this} is too new, the pinned libraries have no wheels for it; {instead}"
+        return f"{current} is too new, the pinned libraries have no wheels for it; {advice}"
     return ""
 
 
-def lacking() -> str:
+def missing_module_error() -> str:
     """What this Python cannot do for want of a module; "" if all are there."""
-    for name, use in NEEDED.items():
+    for name, use in REQUIRED_MODULES.items():
         try:
             importlib.import_module(name)
         except ImportError:
@@ -47,5 +47,5 @@ def lacking() -> str:
 
 
 if __name__ == "__main__":
-    bounds = promised(SETTINGS.read_text(encoding="utf-8"))
-    sys.exit(fault(tuple(sys.version_info[:2]), bounds) or lacking() or None)
+    bounds = supported_versions(SETUP_CFG.read_text(encoding="utf-8"))
+    sys.exit(version_error(tuple(sys.version_info[:2]), bounds) or missing_module_error() or None)

@@ -19,26 +19,26 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
 from docstore.errors import StoreError, StoreFullError, StoreTooNewError
-from docstore.integrity import page_sums
+from docstore.integrity import page_checksums
 from docstore.schema import SCHEMA_VERSION, metadata
-from docstore.schema.base import meta
-from docstore.schema.migrations import upgrade
+from docstore.schema.base import store_meta
+from docstore.schema.migrations import upgrade_schema
 
 BUSY_TIMEOUT_MS = 60_000
-SCHEMA_LOCK = 0x506C756D  # two programs that open a store at once must not both make or change its tables
+SCHEMA_ADVISORY_LOCK_ID = 0x506C756D  # two programs that open a store at once must not both make or change its tables
 
-Check = Callable[[Connection], None]
-GUARDS: ContextVar[tuple[Check, ...]] = ContextVar("guards", default=())
+CommitCheck = Callable[[Connection], None]
+COMMIT_CHECKS: ContextVar[tuple[CommitCheck, ...]] = ContextVar("guards", default=())
 
 
 @contextmanager
-def guarded(check: Check) -> Iterator[None]:
+def commit_check(check: CommitCheck) -> Iterator[None]:
     """Have `check` asked at the end of every writing transaction of this thread; what it raises takes all back."""
-    before = GUARDS.set((*GUARDS.get(), check))
+    token = COMMIT_CHECKS.set((*COMMIT_CHECKS.get(), check))
     try:
         yield
     finally:
-        GUARDS.reset(before)
+        COMMIT_CHECKS.reset(token)
 
 
 class Database:
@@ -50,22 +50,22 @@ class Database:
 
     def __init__(self, url: str) -> None:
         self._engine = open_engine(url)
-        self.file = sqlite_file(self._engine)
-        if self.file is not None:
-            page_sums.opened(self.file)
+        self.sqlite_path = sqlite_path_from_engine(self._engine)
+        if self.sqlite_path is not None:
+            page_checksums.register_open(self.sqlite_path)
         try:
-            self._prepare()
+            self._initialize_schema()
         except BaseException:
             self.close()
             raise
 
-    def _prepare(self) -> None:
+    def _initialize_schema(self) -> None:
         with self.write() as connection:
             if connection.dialect.name == "postgresql":  # SQLite's writers wait for each other anyway
-                connection.execute(select(func.pg_advisory_xact_lock(SCHEMA_LOCK)))
+                connection.execute(select(func.pg_advisory_xact_lock(SCHEMA_ADVISORY_LOCK_ID)))
             metadata.create_all(connection)
-            self.is_new = check_schema(connection, self)
-            self.store_id = stamped(connection, self)
+            self.is_new = ensure_schema_version(connection, self)
+            self.store_id = ensure_store_id(connection, self)
 
     @property
     def is_shared(self) -> bool:
@@ -80,7 +80,7 @@ class Database:
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:
         """What a long report reads: all its questions see one moment, and hold up nobody who writes."""
-        with wrapped_errors(), self._engine.connect() as connection:
+        with translate_errors(), self._engine.connect() as connection:
             if self.is_shared:  # SQLite's readers have it so anyway
                 connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
             with connection.begin():
@@ -89,41 +89,41 @@ class Database:
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """A consistent view; nothing can be written through it on SQLite without a later refusal."""
-        with wrapped_errors(), self._engine.connect() as connection, connection.begin():
+        with translate_errors(), self._engine.connect() as connection, connection.begin():
             yield connection
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """One transaction: all of it is kept, or nothing."""
-        with wrapped_errors(), self._engine.connect() as connection:
+        with translate_errors(), self._engine.connect() as connection:
             connection.execution_options(plumb_write=True)
             with connection.begin():
-                before = changes_of(connection)
+                changes_before = total_changes(connection)
                 yield connection
-                for check in GUARDS.get():
+                for check in COMMIT_CHECKS.get():
                     check(connection)
-                is_changed = self.file is not None and changes_of(connection) != before
-                self._forget_sums(is_changed)
-        self._forget_sums(is_changed)  # again: somebody may have made them before the commit
+                is_changed = self.sqlite_path is not None and total_changes(connection) != changes_before
+                self._invalidate_checksums(is_changed)
+        self._invalidate_checksums(is_changed)  # again: somebody may have made them before the commit
 
-    def _forget_sums(self, is_changed: bool) -> None:
-        if is_changed and self.file is not None:
-            page_sums.forget_sums(self.file)
+    def _invalidate_checksums(self, is_changed: bool) -> None:
+        if is_changed and self.sqlite_path is not None:
+            page_checksums.delete_checksums(self.sqlite_path)
 
     def upsert(
-        self, connection: Connection, table: Table, rows: Sequence[dict[str, Any]], update: Sequence[str] = ()
+        self, connection: Connection, table: Table, rows: Sequence[dict[str, Any]], update_columns: Sequence[str] = ()
     ) -> int:
-        """Insert `rows`; where the primary key exists, set the columns `update` instead (none: leave the row).
+        """Insert `rows`; where the primary key exists, set the columns `update_columns` instead (none: leave the row).
 
         Returns how many rows were inserted or updated.
         """
         if not rows:
             return 0
-        statement = insert_into(connection, table)
-        if update:
+        statement = dialect_insert(connection, table)
+        if update_columns:
             keys = list(table.primary_key.columns)
-            new = {name: statement.excluded[name] for name in update}
-            statement = statement.on_conflict_do_update(index_elements=keys, set_=new)
+            updated_values = {name: statement.excluded[name] for name in update_columns}
+            statement = statement.on_conflict_do_update(index_elements=keys, set_=updated_values)
         else:
             statement = statement.on_conflict_do_nothing()
         options = {"preserve_rowcount": True}
@@ -132,12 +132,12 @@ class Database:
     def close(self) -> None:
         """Give all connections back."""
         self._engine.dispose()
-        if self.file is not None:
-            page_sums.closed(self.file)
-            self.file = None
+        if self.sqlite_path is not None:
+            page_checksums.register_close(self.sqlite_path)
+            self.sqlite_path = None
 
 
-def insert_into(connection: Connection, table: Table) -> Any:
+def dialect_insert(connection: Connection, table: Table) -> Any:
     """An INSERT that can be told what to do where the key exists; each database has its own."""
     if connection.dialect.name == "postgresql":
         from sqlalchemy.dialects import postgresql  # loading it takes .1 s
@@ -156,26 +156,26 @@ def open_engine(url: str) -> Engine:
             f"store.url is not usable ({error}); use sqlite:///FILE or postgresql+psycopg://..."
         ) from error
     if parsed.get_backend_name() == "sqlite":
-        event.listen(engine, "connect", set_up_sqlite)
-        event.listen(engine, "begin", begin_sqlite)
+        event.listen(engine, "connect", configure_sqlite_connection)
+        event.listen(engine, "begin", begin_sqlite_transaction)
     return engine
 
 
-def sqlite_file(engine: Engine) -> Path | None:
+def sqlite_path_from_engine(engine: Engine) -> Path | None:
     """The file of a SQLite store; None for another database, and for one in memory."""
     name = engine.url.database
     return Path(name) if engine.url.get_backend_name() == "sqlite" and name and name != ":memory:" else None
 
 
-def changes_of(connection: Connection) -> int:
+def total_changes(connection: Connection) -> int:
     """Rows that a connection has changed since it was opened; 0 where there are no files to look after."""
-    raw = connection.connection.driver_connection
-    return raw.total_changes if isinstance(raw, sqlite3.Connection) else 0
+    driver_connection = connection.connection.driver_connection
+    return driver_connection.total_changes if isinstance(driver_connection, sqlite3.Connection) else 0
 
 
-def set_up_sqlite(connection: sqlite3.Connection, _record: object) -> None:
+def configure_sqlite_connection(connection: sqlite3.Connection, _record: object) -> None:
     """WAL lets readers go on while one writes; a commit then survives kill -9 without an fsync of its own."""
-    connection.isolation_level = None  # transactions are begun by `begin_sqlite`, not guessed by the driver
+    connection.isolation_level = None  # transactions are begun by `begin_sqlite_transaction`, not guessed by the driver
     for pragma in (
         f"busy_timeout={BUSY_TIMEOUT_MS}",
         "journal_mode=WAL",
@@ -185,58 +185,60 @@ def set_up_sqlite(connection: sqlite3.Connection, _record: object) -> None:
         connection.execute(f"PRAGMA {pragma}")
 
 
-def begin_sqlite(connection: Connection) -> None:
+def begin_sqlite_transaction(connection: Connection) -> None:
     """Take the write lock first where something is to be written (see the module's docstring)."""
-    writes = connection.get_execution_options().get("plumb_write", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+    is_write = connection.get_execution_options().get("plumb_write", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if is_write else "BEGIN")
 
 
-def check_schema(connection: Connection, database: Database) -> bool:
+def ensure_schema_version(connection: Connection, database: Database) -> bool:
     """Stamp a fresh store, bring an older one up to date, refuse one that a newer program made. Is it a fresh one?"""
     row = {"key": "schema_version", "value": str(SCHEMA_VERSION)}
-    is_new = database.upsert(connection, meta, [row]) == 1
-    found = connection.scalar(select(meta.c.value).where(meta.c.key == "schema_version"))
-    if not str(found).isdecimal():
-        raise StoreError(f"the store is damaged (schema version {found!r}): restore it from a backup")
-    if int(str(found)) > SCHEMA_VERSION:
+    is_new = database.upsert(connection, store_meta, [row]) == 1
+    stored_version = connection.scalar(select(store_meta.c.value).where(store_meta.c.key == "schema_version"))
+    if not str(stored_version).isdecimal():
+        raise StoreError(f"the store is damaged (schema version {stored_version!r}): restore it from a backup")
+    if int(str(stored_version)) > SCHEMA_VERSION:
         raise StoreTooNewError(
-            f"this store has schema version {found}, this program knows {SCHEMA_VERSION}: "
+            f"this store has schema version {stored_version}, this program knows {SCHEMA_VERSION}: "
             "update the program, or point store.url at another store"
         )
-    if int(str(found)) < SCHEMA_VERSION:
-        upgrade(connection, int(str(found)))
-        database.upsert(connection, meta, [row], update=("value",))
+    if int(str(stored_version)) < SCHEMA_VERSION:
+        upgrade_schema(connection, int(str(stored_version)))
+        database.upsert(connection, store_meta, [row], update_columns=("value",))
     return is_new
 
 
-def stamped(connection: Connection, database: Database) -> str:
+def ensure_store_id(connection: Connection, database: Database) -> str:
     """The id of the store, made where it has none."""
-    database.upsert(connection, meta, [{"key": "store_id", "value": uuid.uuid4().hex}])
-    return str(connection.scalar(select(meta.c.value).where(meta.c.key == "store_id")))
+    database.upsert(connection, store_meta, [{"key": "store_id", "value": uuid.uuid4().hex}])
+    return str(connection.scalar(select(store_meta.c.value).where(store_meta.c.key == "store_id")))
 
 
 @contextmanager
-def wrapped_errors() -> Iterator[None]:
+def translate_errors() -> Iterator[None]:
     """Turn the database's errors into one line that says what to do."""
     try:
         yield
     except SQLAlchemyError as error:
-        raise store_error(error) from error
+        raise to_store_error(error) from error
     except OSError as error:
         if error.errno == errno.ENOSPC:
-            raise StoreFullError(DISK_FULL) from error
-        if error.errno in LIMITS:
-            raise may_not_grow(str(error.strerror)) from error
+            raise StoreFullError(DISK_FULL_MESSAGE) from error
+        if error.errno in FILE_LIMIT_ERRNOS:
+            raise file_limit_error(str(error.strerror)) from error
         raise StoreError(f"the store failed ({error}): see that its folder can be written, then run again") from error
 
 
-DISK_FULL = "the disk that holds the store is full: free some space, then run the same command again; nothing was lost"
-LIMITS = (errno.EDQUOT, errno.EFBIG)
+DISK_FULL_MESSAGE = (
+    "the disk that holds the store is full: free some space, then run the same command again; nothing was lost"
+)
+FILE_LIMIT_ERRNOS = (errno.EDQUOT, errno.EFBIG)
 # Of all reasons why the system may refuse a write, SQLite tells a full disk apart, and no other.
-REFUSED_WRITES = ("SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE")
+SQLITE_WRITE_ERROR_NAMES = ("SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE")
 
 
-def may_not_grow(text: str) -> StoreFullError:
+def file_limit_error(text: str) -> StoreFullError:
     """The error for a file of the store that the system does not let grow; `text` is what the system calls it."""
     return StoreFullError(
         f"the store's files may not grow ({text}): see that neither a quota nor a limit on the size of files "
@@ -244,14 +246,14 @@ def may_not_grow(text: str) -> StoreFullError:
     )
 
 
-def store_error(error: SQLAlchemyError) -> StoreError:
+def to_store_error(error: SQLAlchemyError) -> StoreError:
     """The project's error for one of SQLAlchemy's."""
     cause = error.orig if isinstance(error, DBAPIError) else error
     text = " ".join(str(cause).split()).rstrip(".")
     if "disk is full" in text or "No space left" in text:
-        return StoreFullError(DISK_FULL)
-    if getattr(cause, "sqlite_errorname", "") in REFUSED_WRITES:
-        return may_not_grow(text)
+        return StoreFullError(DISK_FULL_MESSAGE)
+    if getattr(cause, "sqlite_errorname", "") in SQLITE_WRITE_ERROR_NAMES:
+        return file_limit_error(text)
     if "database is locked" in text:
         return StoreError("the store is locked by another program: close what holds it open, then try again")
     if "not a database" in text or "malformed" in text:

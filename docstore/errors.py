@@ -49,11 +49,11 @@ class SolrStartingError(SolrUnavailableError):
     """Solr is being started. It will answer soon."""
 
 
-class ForeignIndexError(SolrError):
+class IndexOwnershipError(SolrError):
     """The index was filled from another store: to bring it in step with this one would delete what it holds."""
 
 
-class EmbedError(PlumblineError):
+class EmbeddingError(PlumblineError):
     """A model of meaning cannot be used."""
 
 
@@ -66,19 +66,19 @@ class TopicError(PlumblineError):
 
 
 class DictionaryError(LexiconError):
-    """A list of words has lines that no lexicon takes: `faults`, as (number from 1, reason), all of them."""
+    """A list of words has lines that no lexicon takes: `line_errors`, as (number from 1, reason), all of them."""
 
     def __init__(self, text: str, faults: tuple[tuple[int, str], ...]) -> None:
         super().__init__(text)
-        self.faults = faults
+        self.line_errors = faults
 
 
-class ChangedMeanwhileError(LexiconError):
+class ConcurrentEditError(LexiconError):
     """Somebody else (`by`, an account; "" is the miner) has changed the term `text` since it was looked at."""
 
-    def __init__(self, text: str, by: str, at: float | None, status: str) -> None:
-        super().__init__(f"{text} was changed meanwhile by {by or 'the miner'}: it is {status} now; look again")
-        self.text, self.by, self.at, self.status = text, by, at, status
+    def __init__(self, text: str, changed_by: str, changed_at: float | None, status: str) -> None:
+        super().__init__(f"{text} was changed meanwhile by {changed_by or 'the miner'}: it is {status} now; look again")
+        self.text, self.by, self.at, self.status = text, changed_by, changed_at, status
 
 
 class AccountError(PlumblineError):

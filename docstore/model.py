@@ -38,40 +38,40 @@ class Reason(StrEnum):
     FETCHED = "fetched"
     UNCHANGED = "unchanged"  # 304, or the same bytes again
     OFF_TOPIC = "off_topic"  # fetched, and not what the crawl looks for: neither kept nor indexed
-    BAD_URL = "bad_url"
-    TOO_LONG = "url_too_long"
-    OFF_SCOPE = "off_scope"
+    INVALID_URL = "bad_url"
+    URL_TOO_LONG = "url_too_long"
+    OUT_OF_SCOPE = "off_scope"
     TOO_DEEP = "too_deep"
-    TRAP = "trap"  # one of many URLs alike whose pages say nothing new
-    NOT_TEXT = "not_text"  # the URL ends like a picture, an archive ...
+    CRAWLER_TRAP = "trap"  # one of many URLs alike whose pages say nothing new
+    UNSUPPORTED_EXTENSION = "not_text"  # the URL ends like a picture, an archive ...
     ROBOTS_FORBIDDEN = "robots_forbidden"
     ROBOTS_UNAVAILABLE = "robots_unavailable"  # RFC 9309: a failing robots.txt forbids everything
-    INSIDE_ADDRESS = "inside_address"  # loopback, private or reserved network
+    PRIVATE_ADDRESS = "inside_address"  # loopback, private or reserved network
     UNREACHABLE = "unreachable"
     TIMED_OUT = "timed_out"
     TOO_LARGE = "too_large"
     TOO_MANY_REDIRECTS = "too_many_redirects"
-    REDIRECTED_OFF_SCOPE = "redirected_off_scope"
-    DUPLICATE = "duplicate"  # redirected to a URL that is crawled on its own
+    REDIRECTED_OUT_OF_SCOPE = "redirected_off_scope"
+    REDIRECTED_TO_KNOWN_URL = "duplicate"  # redirected to a URL that is crawled on its own
     HTTP_ERROR = "http_error"
     GONE = "gone"  # 404 or 410
     NOT_HTML = "not_html"
-    EMPTY = "empty"
-    BAD_RESPONSE = "bad_response"  # the answer is not HTTP, or its compression is broken
+    EMPTY_BODY = "empty"
+    MALFORMED_RESPONSE = "bad_response"  # the answer is not HTTP, or its compression is broken
     # extract
     EXTRACTED = "extracted"
-    SAME_ARTICLE = "same_article"  # the page's bytes changed, its article did not
+    ARTICLE_UNCHANGED = "same_article"  # the page's bytes changed, its article did not
     UNDECODABLE = "undecodable"
     UNPARSABLE = "unparsable"
     LIST_PAGE = "list_page"
     NO_BODY = "no_body"
     COPYRIGHT_ONLY = "copyright_only"
     CONTINUATION = "continuation"  # a later page of an article: its text is with the first page
-    DOUBLE = "double"  # an AMP, print or mobile version of an article that is kept under another URL
-    LOST_PAGE = "lost_page"  # its WARC record cannot be read any more
-    SUSPECT_BODY = "suspect_body"  # extracted, but much readable text was left out
-    NEEDS_SCRIPTS = "needs_scripts"  # empty until a browser has run its scripts
-    ENCRYPTED = "encrypted"  # a document that opens with a password only
+    ALTERNATE_VERSION = "double"  # an AMP, print or mobile version of an article that is kept under another URL
+    WARC_RECORD_LOST = "lost_page"  # its WARC record cannot be read any more
+    INCOMPLETE_BODY = "suspect_body"  # extracted, but much readable text was left out
+    NEEDS_JAVASCRIPT = "needs_scripts"  # empty until a browser has run its scripts
+    PASSWORD_PROTECTED = "encrypted"  # a document that opens with a password only
     NO_TEXT_LAYER = "no_text_layer"  # a document of pictures alone, as a scanner makes it
     # embed
     EMBEDDED = "embedded"
@@ -79,24 +79,24 @@ class Reason(StrEnum):
     # index
     INDEXED = "indexed"
     DELETED = "deleted"
-    REFUSED_BY_SOLR = "refused_by_solr"
+    REJECTED_BY_SOLR = "refused_by_solr"
     # any stage
-    FAILED = "failed"  # the unexpected: the traceback is in the log
+    UNEXPECTED_ERROR = "failed"  # the unexpected: the traceback is in the log
 
 
 @dataclass(frozen=True)
 class Outcome:
     """Why a stage did what it did with one URL.
 
-    `published` is the day that a page gives which is no article, as `Article.published`: a list says when it was made.
+    `published_date` is the day that a page gives which is no article, as `Article.published`: a list says when it was made.
     """
 
     reason: Reason
     detail: str = ""
-    published: str = field(default="", compare=False)
+    published_date: str = field(default="", compare=False)
 
 
-class Kind(StrEnum):
+class UrlKind(StrEnum):
     """What a page is to the crawl: seeds and hubs are asked again in every run, articles by the revisit rule."""
 
     SEED = "seed"
@@ -127,7 +127,7 @@ class FrontierEntry:
     host: Host
     queue: int
     depth: int
-    kind: Kind
+    kind: UrlKind
     priority: float
     etag: str = ""
     last_modified: str = ""
@@ -140,7 +140,7 @@ class FrontierEntry:
 class WarcPointer:
     """Where the record of a fetched answer stands: file name below the WARC folder, offset and length in bytes."""
 
-    file: str
+    file_name: str
     offset: int
     length: int
 
@@ -151,7 +151,7 @@ class Page:
 
     `body` is the payload with transfer and content coding undone, `content_type` the header as sent (of a document that
     it does not name: the type of its format), `digest` the sha256 (hex) of `body`. `format` is `html`, or the name of
-    the document's format (`docstore/formats.py`) as far as the answer's headers and first bytes tell it.
+    the document's format (`docstore/file_formats.py`) as far as the answer's headers and first bytes tell it.
     """
 
     url_id: int
@@ -173,13 +173,13 @@ class BlockKind(StrEnum):
 
     PARAGRAPH = "paragraph"
     HEADING = "heading"
-    ITEM = "item"
-    ROW = "row"
+    LIST_ITEM = "item"
+    TABLE_ROW = "row"
     QUOTE = "quote"
     CODE = "code"
     PICTURE = "picture"
     CAPTION = "caption"
-    POST = "post"  # begins a post of a thread; its text is the author, as far as the page names one
+    POST_START = "post"  # begins a post of a thread; its text is the author, as far as the page names one
 
 
 @dataclass(frozen=True)
@@ -204,7 +204,7 @@ class Block:
 
 
 class PageType(StrEnum):
-    """What kind of page an article is, as the extractor decides it (`extractor/types/decide.py`)."""
+    """What kind of page an article is, as the extractor decides it (`extractor/page_types/classifier.py`)."""
 
     ARTICLE = "article"
     THREAD = "thread"  # posts of several people: a board, questions and answers, an issue
@@ -213,7 +213,7 @@ class PageType(StrEnum):
     PRODUCT = "product"  # one thing that is sold
     SERVICE = "service"  # what somebody offers to do
     COLLECTION = "collection"  # many things, with a text of its own about them
-    PICTURES = "pictures"  # pictures with captions
+    GALLERY = "pictures"  # pictures with captions
     DOCUMENT = "document"  # a file: PDF, Word, slides, a table ...
 
 
@@ -257,8 +257,8 @@ class Article:
     @property
     def digest(self) -> str:
         """sha256 (hex) of what a reader can see; equal digests need no new index entry."""
-        seen = "\x00".join((self.title, self.published, self.body, self.author, self.source, self.section))
-        return hashlib.sha256(seen.encode("utf-8", "surrogatepass")).hexdigest()
+        visible_text = "\x00".join((self.title, self.published, self.body, self.author, self.source, self.section))
+        return hashlib.sha256(visible_text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -266,9 +266,9 @@ class StoredArticle:
     """An article with its place in the store: `doc_id` is its stable id in the index, `host` its site.
 
     `duplicate_of` is the `doc_id` of the article that its copies stand behind, "" for that one itself and for an
-    article that has none. `series` is what it has in common with articles that are similar and no copies: versions,
-    or issues of one series; "" where that was not told. `citations` is how many others cite it,
-    `story` the id of the story that it tells with others, or "".
+    article that has none. `series_id` is what it has in common with articles that are similar and no copies: versions,
+    or issues of one series; "" where that was not told. `citation_count` is how many others cite it,
+    `story_id` the id of the story that it tells with others, or "".
     """
 
     url_id: int
@@ -277,66 +277,66 @@ class StoredArticle:
     article: Article
     fetched_at: float = 0.0
     duplicate_of: str = ""
-    series: str = ""
-    citations: int = 0
-    story: str = ""
+    series_id: str = ""
+    citation_count: int = 0
+    story_id: str = ""
 
 
 @dataclass(frozen=True)
 class PageTraits:
-    """What a page teaches about its site: the `line_hash` of its lines, and what followed the title in `<title>`."""
+    """What a page teaches about its site: the `text_hash64` of its lines, and what followed the title in `<title>`."""
 
-    lines: frozenset[int] = frozenset()
-    title_tail: str = ""
+    line_hashes: frozenset[int] = frozenset()
+    title_suffix: str = ""
 
 
 @dataclass(frozen=True)
 class Teaser:
     """The headline that a page's text stands below, where it leads to another page of the site at `url` (absolute).
 
-    `lines` are beginnings of lines of the text below it, a sample down to the next such headline; none where there is
-    no text. `below_own`: the page shows a headline of its own above it.
+    `sample_lines` are beginnings of lines of the text below it, a sample down to the next such headline; none where there is
+    no text. `is_below_own_headline`: the page shows a headline of its own above it.
     """
 
     url: str
     headline: str
-    lines: tuple[str, ...] = ()
-    below_own: bool = False
+    sample_lines: tuple[str, ...] = ()
+    is_below_own_headline: bool = False
 
 
 @dataclass(frozen=True)
-class Reading:
+class ExtractionResult:
     """What the extractor made of a page, what its site can learn from it, and whose text its text may be.
 
-    `vouched`: the page itself says that it is an article, by more than that there is text on it. `warning` is recorded
+    `is_declared_article`: the page itself says that it is an article, by more than that there is text on it. `warning` is recorded
     beside an article that is kept, in place of its good end: what the article may lack.
     """
 
     result: Article | Outcome
-    learned: PageTraits = field(default_factory=PageTraits)
+    page_traits: PageTraits = field(default_factory=PageTraits)
     teaser: Teaser | None = None
-    vouched: bool = True
+    is_declared_article: bool = True
     warning: Outcome | None = None
 
 
 @dataclass(frozen=True)
-class SiteKnowledge:
+class SiteTemplate:
     """What the pages of a host have in common, by those seen so far.
 
-    `pages` of them were counted; `repeated` are the hashes (`line_hash`) of lines that so many of them show that they
-    are no article's text; `suffixes` what follows the title in `<title>` on many of them, most frequent first.
+    `page_count` of them were counted; `template_line_hashes` are the hashes (`text_hash64`) of lines that so many of them show that they
+    are no article's text; `title_suffixes` what follows the title in `<title>` on many of them, most frequent first.
     """
 
-    pages: int = 0
-    repeated: frozenset[int] = frozenset()
-    suffixes: tuple[str, ...] = ()
+    page_count: int = 0
+    template_line_hashes: frozenset[int] = frozenset()
+    title_suffixes: tuple[str, ...] = ()
 
 
 class TermStatus(StrEnum):
     """What the reviewers said of a term."""
 
     CANDIDATE = "candidate"
-    LATER = "later"  # looked at, to be decided another time
+    DEFERRED = "later"  # looked at, to be decided another time
     ACCEPTED = "accepted"
     MERGED = "merged"  # it is another word for an accepted term, and among the synonyms of that one
     REJECTED = "rejected"
@@ -355,28 +355,28 @@ class TermClass(StrEnum):
 class Term:
     """A candidate word of the domain with its evidence, and what was said of it.
 
-    `score` is the scorer's value (C-value by default), `parts` what it was made of, by name; `frequency` occurrences
-    in the corpus, `documents` the articles it occurs in, `tags` its POS sequence ("n n"), `contexts` a few sentences
-    that hold it. `synonyms` are other words for the same and `broader` wider terms, which a reviewer has named;
-    `weight` and `tag` are what a dictionary line that was brought said (0 and "": whatever fits).
-    `rank` is the order of review, best first: the score until decisions were learned from. `version` grows with every
+    `score` is the scorer's value (C-value by default), `score_components` what it was made of, by name; `frequency` occurrences
+    in the corpus, `document_count` the articles it occurs in, `pos_tags` its POS sequence ("n n"), `contexts` a few sentences
+    that hold it. `synonyms` are other words for the same and `broader_terms` wider terms, which a reviewer has named;
+    `dictionary_weight` and `dictionary_tag` are what a dictionary line that was brought said (0 and "": whatever fits).
+    `review_score` is the order of review, best first: the score until decisions were learned from. `version` grows with every
     change that people make; who makes one says which version it was made on.
     """
 
     text: str
     score: float
     frequency: int
-    documents: int
-    tags: str = ""
+    document_count: int
+    pos_tags: str = ""
     contexts: tuple[str, ...] = ()
     status: TermStatus = TermStatus.CANDIDATE
     synonyms: tuple[str, ...] = ()
-    parts: tuple[tuple[str, float], ...] = ()
+    score_components: tuple[tuple[str, float], ...] = ()
     category: TermClass = TermClass.NONE
-    broader: tuple[str, ...] = ()
-    weight: int = 0
-    tag: str = ""
-    rank: float = field(default=0.0, compare=False)
+    broader_terms: tuple[str, ...] = ()
+    dictionary_weight: int = 0
+    dictionary_tag: str = ""
+    review_score: float = field(default=0.0, compare=False)
     version: int = field(default=0, compare=False)
     first_seen: float | None = field(default=None, compare=False)
     decided_at: float | None = field(default=None, compare=False)
@@ -388,15 +388,15 @@ class LexiconEntry:
     """One line of a published lexicon, as a jieba dictionary has it. `frequency` 0: let the segmenter choose.
 
     `synonyms` are looked for beside the word when somebody searches; documents are not cut by them, nor by `category`
-    and `broader`, which are there for those who take the lexicon elsewhere.
+    and `broader_terms`, which are there for those who take the lexicon elsewhere.
     """
 
     text: str
     frequency: int = 0
-    tag: str = "n"
+    pos_tag: str = "n"
     synonyms: tuple[str, ...] = ()
     category: TermClass = TermClass.NONE
-    broader: tuple[str, ...] = ()
+    broader_terms: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -408,16 +408,16 @@ class Lexicon:
     published_at: float = 0.0
     applied_at: float | None = None
     note: str = ""
-    by: str = field(default="", compare=False)  # the account that published it
+    published_by: str = field(default="", compare=False)  # the account that published it
 
-    def changed_since(self, previous: "Lexicon") -> list[str]:
+    def changed_terms_since(self, previous: "Lexicon") -> list[str]:
         """The terms that only one of the two has, or that they weigh differently: their documents change.
 
         Synonyms change no document.
         """
-        before = {(entry.text, entry.frequency) for entry in previous.entries}
-        after = {(entry.text, entry.frequency) for entry in self.entries}
-        return sorted({text for text, _ in before ^ after})
+        old_entries = {(entry.text, entry.frequency) for entry in previous.entries}
+        new_entries = {(entry.text, entry.frequency) for entry in self.entries}
+        return sorted({text for text, _ in old_entries ^ new_entries})
 
 
 @dataclass(frozen=True)
@@ -425,14 +425,14 @@ class StageReport:
     """What one stage did in one run: outcomes counted by reason, wall seconds, and anything worth a line."""
 
     stage: Stage
-    counts: Mapping[Reason, int] = field(default_factory=dict)
+    outcome_counts: Mapping[Reason, int] = field(default_factory=dict)
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
 
     @property
     def total(self) -> int:
         """All outcomes of the run, good and bad."""
-        return sum(self.counts.values())
+        return sum(self.outcome_counts.values())
 
 
 def document_id(url: str) -> str:
@@ -440,7 +440,7 @@ def document_id(url: str) -> str:
     return hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def line_hash(text: str) -> int:
+def text_hash64(text: str) -> int:
     """64 bits (signed, as databases have them) of a text without its white space: equal for what reads the same."""
-    bare = "".join(text.split()).encode("utf-8", "surrogatepass")
-    return int.from_bytes(hashlib.blake2b(bare, digest_size=8).digest(), "big", signed=True)
+    without_whitespace = "".join(text.split()).encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.blake2b(without_whitespace, digest_size=8).digest(), "big", signed=True)

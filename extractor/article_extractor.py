@@ -3,28 +3,38 @@
 import datetime
 from dataclasses import replace
 
-from docstore.model import Article, Block, BlockKind, Outcome, PageTraits, Reading, Reason, SiteKnowledge, line_hash
-from extractor.fields.dates.date import find_date
-from extractor.fields.language import language_of
+from docstore.model import (
+    Article,
+    Block,
+    BlockKind,
+    ExtractionResult,
+    Outcome,
+    PageTraits,
+    Reason,
+    SiteTemplate,
+    text_hash64,
+)
+from extractor.article_blocks import build_blocks
+from extractor.body_methods import BODY_METHODS
+from extractor.body_methods.base import Body
+from extractor.body_methods.declared_body import find_declared_body
+from extractor.fields.dates.publication_date import find_publication_date
+from extractor.fields.language import detect_language
 from extractor.fields.metadata import find_metadata
-from extractor.fields.site_name import title_tail
-from extractor.garbage import no_cycle_search
-from extractor.list_page import is_vouched
-from extractor.methods import METHODS
-from extractor.methods.contract import Body
-from extractor.page.document import Document, lay_out, source_of, with_all_lines
-from extractor.page.structure import blocks_of
-from extractor.page.structured_body import structured_body
-from extractor.rejection import body_size, refuse
+from extractor.fields.site_name import title_suffix
+from extractor.garbage import gc_paused
+from extractor.page.parsed_page import ParsedPage, decode_page, parse_page, with_complete_layout
+from extractor.page_types.classifier import ClassifiedPage, classify_page, with_first_post_fields
+from extractor.page_types.content import refine_type_by_content
+from extractor.page_types.javascript_page import is_only_javascript_notice, javascript_outcome
+from extractor.page_types.list_page import is_declared_article
+from extractor.page_types.rejection import body_size, find_rejection
+from extractor.page_types.suspect import find_suspicion
+from extractor.page_types.teaser import find_teaser
 from extractor.settings import ExtractSettings
-from extractor.teaser import find_teaser
-from extractor.types.content import kind_with_content
-from extractor.types.decide import TypedPage, of_first_post, typed_page
-from extractor.types.scripts import asks_alone, needs_scripts
-from extractor.types.suspect import suspicion
 
-DAY = 86_400.0
-END_OF_TIME = "2099-12-31"
+SECONDS_PER_DAY = 86_400.0
+MAX_DATE = "2099-12-31"
 
 
 class ArticleExtractor:
@@ -35,9 +45,9 @@ class ArticleExtractor:
 
     def __init__(self, settings: ExtractSettings | None = None) -> None:
         self.settings = settings or ExtractSettings()
-        self.method = METHODS[self.settings.method](self.settings)
+        self.method = BODY_METHODS[self.settings.method](self.settings)
 
-    @no_cycle_search()
+    @gc_paused()
     def extract(
         self, html: bytes | str, url: str, content_type: str = "", fetched_at: float = 0.0
     ) -> Article | Outcome:
@@ -46,136 +56,156 @@ class ArticleExtractor:
         `content_type` is the HTTP header as sent. `fetched_at` (seconds since 1970, 0: unknown) bounds the date: an
         article is not published more than a day after it was fetched.
         """
-        document = self.document(html, url, content_type, None, self.method.reads_whole)
-        return document if isinstance(document, Outcome) else self.result(document, fetched_at)
+        document = self.parse_page(html, url, content_type, None, self.method.needs_complete_layout)
+        return document if isinstance(document, Outcome) else self.extract_from_page(document, fetched_at)
 
-    @no_cycle_search()
-    def read(
+    @gc_paused()
+    def extract_with_site(
         self,
         html: bytes | str,
         url: str,
         content_type: str = "",
         fetched_at: float = 0.0,
-        site: SiteKnowledge | None = None,
-    ) -> Reading:
+        site_template: SiteTemplate | None = None,
+    ) -> ExtractionResult:
         """As `extract`, with what is known of the page's site, and with what the site can learn from the page."""
-        document = self.document(html, url, content_type, site, self.method.reads_whole)
+        document = self.parse_page(html, url, content_type, site_template, self.method.needs_complete_layout)
         if isinstance(document, Outcome):
-            return Reading(document)
-        reading = self.reading(document, fetched_at)
+            return ExtractionResult(document)
+        reading = self.analyze_page(document, fetched_at)
         title = reading.result.title if isinstance(reading.result, Article) else ""
-        return replace(reading, learned=traits_of(document, title))
+        return replace(reading, page_traits=site_traits(document, title))
 
-    def document(
-        self, html: bytes | str, url: str, content_type: str, site: SiteKnowledge | None = None, whole: bool = True
-    ) -> Document | Outcome:
-        """The page, decoded and laid out; not `whole`: without what is plainly navigation (see layout.Layout)."""
-        source = source_of(html, content_type)
-        if source is None:
+    def parse_page(
+        self,
+        html: bytes | str,
+        url: str,
+        content_type: str,
+        site_template: SiteTemplate | None = None,
+        complete: bool = True,
+    ) -> ParsedPage | Outcome:
+        """The page, decoded and laid out; not `complete`: without what is plainly navigation (see layout.Layout)."""
+        page_source = decode_page(html, content_type)
+        if page_source is None:
             return Outcome(Reason.UNDECODABLE, "the bytes are no text in any known encoding")
-        document = lay_out(source, url, site, whole)
+        document = parse_page(page_source, url, site_template, complete)
         if document is None:
-            return Outcome(Reason.UNPARSABLE if html.strip() else Reason.EMPTY, "no element found")
+            return Outcome(Reason.UNPARSABLE if html.strip() else Reason.EMPTY_BODY, "no element found")
         return document
 
-    def result(self, document: Document, fetched_at: float) -> Article | Outcome:
+    def extract_from_page(self, page: ParsedPage, fetched_at: float) -> Article | Outcome:
         """The article of a page, or the reason why it has none."""
-        return self.reading(document, fetched_at).result
+        return self.analyze_page(page, fetched_at).result
 
-    def reading(self, document: Document, fetched_at: float) -> Reading:
+    def analyze_page(self, page: ParsedPage, fetched_at: float) -> ExtractionResult:
         """The same with what speaks against it, and without what the site can learn."""
-        body = self.method.choose(document)
-        if not document.whole and (body is None or not body.sure):
-            document = with_all_lines(document)
-            body = self.method.choose(document)
-        latest = latest_day(fetched_at)
-        page = self.typed(document, body, latest)
-        if page.thread is not None and page.body is not None:
-            return Reading(self.typed_article(page, page.body, latest))
-        document, body = page.document, self.enough(page.document, page.body)
-        teaser = find_teaser(document, body)
-        refusal = refuse(document, body, teaser, self.settings, page.kind)
-        if refusal is not None or body is None or asks_alone(document, body):
-            refusal = needs_scripts(document) or refusal or Outcome(Reason.NO_BODY, "no text found")
-            return Reading(replace(refusal, published=find_date(document, body.span if body else 0, latest).day))
-        article = self.typed_article(page, body, latest)
-        return Reading(article, teaser=teaser, vouched=is_vouched(document), warning=suspicion(page, body))
+        body = self.method.choose_body(page)
+        if not page.is_complete and (body is None or not body.is_confident):
+            page = with_complete_layout(page)
+            body = self.method.choose_body(page)
+        latest = max_published_date(fetched_at)
+        classified_page = self.classify(page, body, latest)
+        if classified_page.thread is not None and classified_page.body is not None:
+            return ExtractionResult(self.build_typed_article(classified_page, classified_page.body, latest))
+        page, body = classified_page.page, self.with_fallback_body(classified_page.page, classified_page.body)
+        teaser = find_teaser(page, body)
+        rejection = find_rejection(page, body, teaser, self.settings, classified_page.page_type)
+        if rejection is not None or body is None or is_only_javascript_notice(page, body):
+            rejection = javascript_outcome(page) or rejection or Outcome(Reason.NO_BODY, "no text found")
+            return ExtractionResult(
+                replace(
+                    rejection, published_date=find_publication_date(page, body.span_index if body else 0, latest).date
+                )
+            )
+        article = self.build_typed_article(classified_page, body, latest)
+        return ExtractionResult(
+            article,
+            teaser=teaser,
+            is_declared_article=is_declared_article(page),
+            warning=find_suspicion(classified_page, body),
+        )
 
-    def typed(self, document: Document, body: Body | None, latest: str) -> TypedPage:
+    def classify(self, page: ParsedPage, body: Body | None, latest_date: str) -> ClassifiedPage:
         """The page with its kind, if the method asks for that."""
-        if not self.method.reads_stated:
-            return TypedPage(document, body)
-        return typed_page(document, body, lambda found: self.method.published(document, found, latest))
+        if not self.method.uses_declared_body:
+            return ClassifiedPage(page, body)
+        return classify_page(page, body, lambda chosen_body: self.method.find_published(page, chosen_body, latest_date))
 
-    def kind(self, document: Document, fetched_at: float) -> str:
+    def describe_page_type(self, page: ParsedPage, fetched_at: float) -> str:
         """What kind of page this is and why, for a person."""
-        found = self.result(document, fetched_at)
-        page = self.typed(document, self.method.choose(document), latest_day(fetched_at))
-        kind = found.page_type if isinstance(found, Article) else page.kind or "no page of a kind"
-        return f"{kind}: {page.why or 'by what it is made of'}"
+        result = self.extract_from_page(page, fetched_at)
+        classified_page = self.classify(page, self.method.choose_body(page), max_published_date(fetched_at))
+        page_type_name = (
+            result.page_type if isinstance(result, Article) else classified_page.page_type or "no page of a kind"
+        )
+        return f"{page_type_name}: {classified_page.reason or 'by what it is made of'}"
 
-    def typed_article(self, page: TypedPage, body: Body, latest: str) -> Article:
+    def build_typed_article(self, classified_page: ClassifiedPage, body: Body, latest_date: str) -> Article:
         """The article of a page of some kind."""
-        article = self.article(page.document, body, latest)
-        if page.thread is not None:
-            article = of_first_post(replace(article, blocks=page.thread.blocks(page.document)), page.thread, latest)
-        return replace(article, page_type=kind_with_content(article, page.kind))
+        article = self.build_article(classified_page.page, body, latest_date)
+        if classified_page.thread is not None:
+            article = with_first_post_fields(
+                replace(article, blocks=classified_page.thread.to_blocks(classified_page.page)),
+                classified_page.thread,
+                latest_date,
+            )
+        return replace(article, page_type=refine_type_by_content(article, classified_page.page_type))
 
-    def enough(self, document: Document, body: Body | None) -> Body | None:
+    def with_fallback_body(self, page: ParsedPage, body: Body | None) -> Body | None:
         """A body, or where that is too little, the one that the page states, if the method reads those."""
-        enough = body_size(body, self.settings) >= self.settings.shortest_body
-        if (body is not None and enough) or not self.method.reads_stated:
+        is_long_enough = body_size(body, self.settings) >= self.settings.shortest_body
+        if (body is not None and is_long_enough) or not self.method.uses_declared_body:
             return body
-        return structured_body(document, body.title if body is not None else -1) or body
+        return find_declared_body(page, body.title_line if body is not None else -1) or body
 
-    def article(self, document: Document, body: Body, latest: str) -> Article:
+    def build_article(self, page: ParsedPage, body: Body, latest_date: str) -> Article:
         """The article around a body that was found good."""
-        title = self.method.title(document, body)
-        published = self.method.published(document, body, latest)
-        found = find_metadata(document, body, title)
+        title = self.method.find_title(page, body)
+        published = self.method.find_published(page, body, latest_date)
+        metadata = find_metadata(page, body, title)
         return Article(
-            url=document.url,
+            url=page.url,
             title=title,
             body=body.text,
-            published=published.day,
+            published=published.date,
             date_source=published.source,
-            language=language_of(body.text, stated_language(document)),
+            language=detect_language(body.text, declared_language(page)),
             method=self.settings.method,
-            published_at=published.at,
+            published_at=published.datetime,
             modified=published.modified,
-            author=found.author,
-            source=found.source,
-            section=found.section,
-            keywords=found.keywords,
-            picture=found.picture,
-            canonical_url=found.canonical_url,
-            next_url=found.next_url,
-            blocks=blocks_of(document, body) if body.lines else paragraphs(body.text),
+            author=metadata.author,
+            source=metadata.source,
+            section=metadata.section,
+            keywords=metadata.keywords,
+            picture=metadata.picture,
+            canonical_url=metadata.canonical_url,
+            next_url=metadata.next_url,
+            blocks=build_blocks(page, body) if body.line_indices else paragraph_blocks(body.text),
         )
 
 
-def paragraphs(text: str) -> tuple[Block, ...]:
+def paragraph_blocks(text: str) -> tuple[Block, ...]:
     """The blocks of a text that has no structure but its lines."""
     return tuple(Block(BlockKind.PARAGRAPH, line) for line in text.split("\n"))
 
 
-def stated_language(document: Document) -> str:
+def declared_language(page: ParsedPage) -> str:
     """What the page says of its language, or ""."""
-    spans = document.layout.spans
-    return spans[0].facts.attributes.get("lang", "") if spans else ""
+    spans = page.layout.spans
+    return spans[0].tag_info.attributes.get("lang", "") if spans else ""
 
 
-def traits_of(document: Document, title: str) -> PageTraits:
+def site_traits(page: ParsedPage, title: str) -> PageTraits:
     """What a page teaches about its site: its lines, and what stands behind the title in <title>."""
-    lines = frozenset(line_hash(line.text) for line in document.layout.lines)
-    return PageTraits(lines, title_tail(document.title, title) if title else "")
+    lines = frozenset(text_hash64(line.text) for line in page.layout.lines)
+    return PageTraits(lines, title_suffix(page.title, title) if title else "")
 
 
-def latest_day(fetched_at: float) -> str:
+def max_published_date(fetched_at: float) -> str:
     """The day after a fetch in UTC, `YYYY-MM-DD`; the end of time where the fetch is not known."""
     if fetched_at <= 0:
-        return END_OF_TIME
+        return MAX_DATE
     try:
-        return datetime.datetime.fromtimestamp(fetched_at + DAY, datetime.UTC).date().isoformat()
+        return datetime.datetime.fromtimestamp(fetched_at + SECONDS_PER_DAY, datetime.UTC).date().isoformat()
     except (OverflowError, OSError, ValueError):
-        return END_OF_TIME
+        return MAX_DATE

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def no_cycle_search() -> Iterator[None]:
+def gc_paused() -> Iterator[None]:
     """No search for cycles inside, if there was any before; safe for threads: who has stopped it starts it again.
 
     It is the whole process that does without; cycles that other threads make meanwhile are found afterwards.

@@ -6,7 +6,7 @@ EXTRACTOR_VERSION = 5
 """Raise it when the extractor makes something else of a page: every kept page is then extracted once more."""
 
 METHOD_NAMES = ("blocks", "two_pass", "tag_path_ratio")
-"""The names of `extractor.methods.METHODS`, without all that it loads."""
+"""The names of `extractor.body_methods.METHODS`, without all that it loads."""
 
 
 @dataclass(frozen=True)

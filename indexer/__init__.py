@@ -4,5 +4,5 @@ In: the store's change log, and the published lexicon. Out: documents in Solr, a
 Everything is done at least once and is safe to repeat: ids are stable, the *present* state of an article decides what
 is written, and a line of the change log is struck only after Solr has acknowledged.
 
-Open `sync.py` first; `mapping.py` makes the documents, `solr.py` talks to Solr, `solr_node.py` runs the embedded one.
+Open `sync.py` first; `document_mapping.py` makes the documents, `solr.py` talks to Solr, `solr_node.py` runs the embedded one.
 """

@@ -11,9 +11,9 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-CONFIG = "solrconfig.xml"
-_END = b"</config>"
-_SCATTERED = """
+SOLRCONFIG_FILE = "solrconfig.xml"
+_CONFIG_END_TAG = b"</config>"
+_SHARDED_CONFIG = """
   <!-- Of several shards (indexer/configset.py). -->
   <statsCache class="org.apache.solr.search.stats.ExactStatsCache"/>
   <requestHandler name="/get" class="solr.RealTimeGetHandler">
@@ -31,13 +31,13 @@ def configset_files(folder: Path, shards: int = 1) -> Iterator[tuple[str, bytes]
     files = (path for path in folder.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc"))
     for path in sorted(files, key=lambda path: path.relative_to(folder).as_posix()):
         name, data = path.relative_to(folder).as_posix(), path.read_bytes()
-        yield name, scattered(data, shards) if name == CONFIG and shards > 1 else data
+        yield name, with_shard_config(data, shards) if name == SOLRCONFIG_FILE and shards > 1 else data
 
 
-def scattered(config: bytes, shards: int) -> bytes:
+def with_shard_config(config: bytes, shards: int) -> bytes:
     """The solrconfig.xml of a collection of several shards, whose names are those that Solr gives them."""
     names = ",".join(f"shard{number}" for number in range(1, shards + 1))
-    return config.replace(_END, _SCATTERED.format(shards=names).encode() + _END)
+    return config.replace(_CONFIG_END_TAG, _SHARDED_CONFIG.format(shards=names).encode() + _CONFIG_END_TAG)
 
 
 def configset_digest(folder: Path, shards: int = 1) -> str:

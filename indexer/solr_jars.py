@@ -1,6 +1,6 @@
-"""The embedded Solr's jars: which they are, as `solr_jars.lock` lists them (artifacts/jars.py fetches them).
+"""The embedded Solr's jars: which they are, as `solr_jars.lock` lists them (maven_jars/jar_cache.py fetches them).
 
-Regenerate the lock after a change of `ROOTS` with
+Regenerate the lock after a change of `ROOT_ARTIFACTS` with
 
     python -m indexer.solr_jars --write-lock
 """
@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from artifacts.jars import Jar, JarError, JarSet, Note, cache_folder, read_lock, sha256_of
-from artifacts.jars import resolve_jars as resolve
 from docstore.errors import SolrError
+from maven_jars.jar_cache import Jar, JarError, JarSet, ProgressCallback, default_cache_folder, file_sha256, parse_lock
+from maven_jars.jar_cache import ensure_jars as resolve
 
 SOLR_VERSION = "9.10.1"
 JETTY_VERSION = "10.0.26"  # what Solr 9.10 ships; solr-core's POM alone would bring Jetty 9.4
-ROOTS = (
+ROOT_ARTIFACTS = (
     f"org.apache.solr:solr-core:{SOLR_VERSION}",
     f"org.eclipse.jetty:jetty-server:{JETTY_VERSION}",
     f"org.eclipse.jetty:jetty-servlet:{JETTY_VERSION}",
@@ -26,31 +26,31 @@ ROOTS = (
     f"org.eclipse.jetty.http2:http2-server:{JETTY_VERSION}",
     "org.apache.logging.log4j:log4j-api:2.25.3",  # the POMs mix it with a younger log4j-core
 )
-LOCK = Path(__file__).with_name("solr_jars.lock")
+LOCK_PATH = Path(__file__).with_name("solr_jars.lock")
 
 
-def default_folder() -> Path:
+def default_jar_folder() -> Path:
     """Where the jars are kept unless the operator says otherwise."""
-    return cache_folder(f"solr-{SOLR_VERSION}", LOCK)
+    return default_cache_folder(f"solr-{SOLR_VERSION}", LOCK_PATH)
 
 
-def resolve_jars(folder: Path, note: Note, jars: Iterable[Jar] | None = None) -> Path:
+def ensure_jars(folder: Path, note: ProgressCallback, jars: Iterable[Jar] | None = None) -> Path:
     """Promise that `folder` holds exactly the locked jars (those of Solr's lock, or `jars`), and return it.
 
-    As `artifacts.jars.resolve_jars`; raises SolrError.
+    As `maven_jars.jar_cache.ensure_jars`; raises SolrError.
     """
-    locked = tuple(read_lock(LOCK.read_text("utf-8")) if jars is None else jars)
-    instead = "check the network, or set index.solr_url to a Solr of your own"
+    jar_list = tuple(parse_lock(LOCK_PATH.read_text("utf-8")) if jars is None else jars)
+    hint = "check the network, or set index.solr_url to a Solr of your own"
     try:
         return resolve(
-            JarSet("Solr's jar", f"Solr {SOLR_VERSION}", 70, locked, "index.solr_jars", instead), folder, note
+            JarSet("Solr's jar", f"Solr {SOLR_VERSION}", 70, jar_list, "index.solr_jars", hint), folder, note
         )
     except JarError as error:
         raise SolrError(str(error)) from error
 
 
-def write_lock(lock: Path, note: Note) -> None:
-    """Resolve `ROOTS` anew and write what they need, with the digests as downloaded just now.
+def write_lock(lock: Path, note: ProgressCallback) -> None:
+    """Resolve `ROOT_ARTIFACTS` anew and write what they need, with the digests as downloaded just now.
 
     `!` asks for the versions that the POMs themselves name: with the lists of versions they import (BOM), jgo picks
     a jakarta.inject too old for Jersey. Jars with a classifier are left out: they are native libraries of Netty,
@@ -58,24 +58,24 @@ def write_lock(lock: Path, note: Note) -> None:
     """
     import jgo
 
-    from artifacts.maven import maven_client
+    from maven_jars.maven_client import create_jar_downloader
 
     artifacts = [
-        artifact for artifact in jgo.resolve("+".join(f"{root}!" for root in ROOTS)) if not artifact.classifier
+        artifact for artifact in jgo.resolve("+".join(f"{root}!" for root in ROOT_ARTIFACTS)) if not artifact.classifier
     ]
-    found = {(a.groupId, a.artifactId, a.version) for a in artifacts}
+    coordinates = {(a.groupId, a.artifactId, a.version) for a in artifacts}
     with tempfile.TemporaryDirectory() as scratch:
-        client = maven_client(Path(scratch))
-        jars = sorted(_measured(client, Jar(*parts, sha256="")) for parts in found)
-    lock.write_text("".join(f"{jar.line}\n" for jar in jars), "utf-8")
+        client = create_jar_downloader(Path(scratch))
+        jars = sorted(_with_digest(client, Jar(*parts, sha256="")) for parts in coordinates)
+    lock.write_text("".join(f"{jar.lock_line}\n" for jar in jars), "utf-8")
     note(f"{len(jars)} jars written to {lock}")
 
 
-def _measured(client: Callable[[str, str, str], Path], jar: Jar) -> Jar:
-    return replace(jar, sha256=sha256_of(client(jar.group, jar.artifact, jar.version)))
+def _with_digest(client: Callable[[str, str, str], Path], jar: Jar) -> Jar:
+    return replace(jar, sha256=file_sha256(client(jar.group, jar.artifact, jar.version)))
 
 
 if __name__ == "__main__":
     if sys.argv[1:] != ["--write-lock"]:
         sys.exit("usage: python -m indexer.solr_jars --write-lock")
-    write_lock(LOCK, print)
+    write_lock(LOCK_PATH, print)

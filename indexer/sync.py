@@ -18,22 +18,24 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from docstore.batches import batched
-from docstore.changes import Change, Indexed
+from docstore.change_log import IndexChange, IndexResult
 from docstore.model import Outcome, Reason, StoredArticle, document_id
 from docstore.store import Store
-from indexer.containing import url_ids_holding
-from indexer.mapping import NO_VECTORS, Analysis, to_document
-from indexer.solr import Seen
+from indexer.affected_articles import find_url_ids_containing
+from indexer.document_mapping import NO_VECTORS, TextAnalysis, to_solr_document
+from indexer.solr_index import CommitWithin
 
-LOOK_UP = 500
-MANY = 2000  # changes that are waiting: with more, what is written is seen later
-SENDERS = 2  # batches that Solr takes side by side: it analyses each in a thread of its own
+LOOKUP_BATCH_SIZE = 500
+BACKLOG_THRESHOLD = 2000  # changes that are waiting: with more, what is written is seen later
+SENDER_COUNT = 2  # batches that Solr takes side by side: it analyses each in a thread of its own
 
 
-class Index(Protocol):
-    """What this module needs of Solr; `indexer.solr.SolrIndex` is it. `add` and `delete` come from several threads."""
+class SearchIndex(Protocol):
+    """What this module needs of Solr; `indexer.solr_index.SolrIndex` is it. `add` and `delete` come from several threads."""
 
-    def add(self, docs: Sequence[Mapping[str, object]], seen: Seen = Seen.SOON) -> Mapping[str, str]:
+    def add(
+        self, docs: Sequence[Mapping[str, object]], commit_within: CommitWithin = CommitWithin.SOON
+    ) -> Mapping[str, str]:
         """Write documents; returns id -> why, for those that Solr refuses."""
 
     def delete(self, ids: Sequence[str]) -> None:
@@ -45,27 +47,27 @@ class Index(Protocol):
     def count(self) -> int:
         """Documents that a search can find now."""
 
-    def ids(self) -> Iterator[str]:
+    def iter_ids(self) -> Iterator[str]:
         """Their ids."""
 
-    def ids_containing(self, phrases: Sequence[str]) -> Iterator[str]:
+    def iter_ids_containing(self, phrases: Sequence[str]) -> Iterator[str]:
         """The ids of documents whose title or body holds one of `phrases`."""
 
 
-def apply_lexicon(store: Store, index: Index) -> int:
+def apply_lexicon(store: Store, index: SearchIndex) -> int:
     """Segment with the newest published version from now on; returns how many documents have to be done again."""
-    newest, applied = store.lexicon.latest(), store.lexicon.applied()
+    newest, applied = store.lexicons.load_latest(), store.lexicons.load_applied()
     if newest.version == applied.version:
         return 0
-    url_ids = url_ids_holding(newest.changed_since(applied), store, index)
-    store.lexicon.mark_applied(newest.version, sorted(url_ids))
+    url_ids = find_url_ids_containing(newest.changed_terms_since(applied), store, index)
+    store.lexicons.mark_applied(newest.version, sorted(url_ids))
     return len(url_ids)
 
 
-def sync(
+def flush_changes(
     store: Store,
-    index: Index,
-    analysis: Analysis,
+    index: SearchIndex,
+    analysis: TextAnalysis,
     batch_size: int,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Counter[Reason]:
@@ -74,8 +76,8 @@ def sync(
     Raises SolrError when Solr cannot take what it is sent; what was acknowledged before stays done.
     """
     counts: Counter[Reason] = Counter()
-    while store.changes.pending(1):
-        for results in _written(store, index, analysis, batch_size):
+    while store.change_log.pending(1):
+        for results in _iter_flushed_batches(store, index, analysis, batch_size):
             counts.update(result.outcome.reason for result in results)
             progress(len(results))
     if counts:
@@ -84,88 +86,97 @@ def sync(
 
 
 @dataclass(frozen=True)
-class _Flight:
+class _BatchInFlight:
     """A batch on its way to Solr."""
 
-    batch: Sequence[Change]
+    changes: Sequence[IndexChange]
     url_ids: frozenset[int]
-    results: Future[list[Indexed]]
+    result_future: Future[list[IndexResult]]
 
 
-def _written(store: Store, index: Index, analysis: Analysis, batch_size: int) -> Iterator[list[Indexed]]:
+def _iter_flushed_batches(
+    store: Store, index: SearchIndex, analysis: TextAnalysis, batch_size: int
+) -> Iterator[list[IndexResult]]:
     """Write the change log up to its present end; yields what became of each batch when it is struck."""
-    flights: deque[_Flight] = deque()
+    in_flight: deque[_BatchInFlight] = deque()
 
-    def land() -> list[Indexed]:
-        landed = flights.popleft()
-        results = landed.results.result()
-        store.changes.done(landed.batch, results)
+    def finish_oldest() -> list[IndexResult]:
+        finished = in_flight.popleft()
+        results = finished.result_future.result()
+        store.change_log.acknowledge(finished.changes, results)
         return results
 
-    seen = Seen.LATER if store.changes.count() > MANY else Seen.SOON
-    with ThreadPoolExecutor(SENDERS, "to-solr") as pool:
-        last = 0
-        while batch := store.changes.pending(batch_size, after=last):
-            last = batch[-1].seq
+    seen = CommitWithin.LATER if store.change_log.pending_document_count() > BACKLOG_THRESHOLD else CommitWithin.SOON
+    with ThreadPoolExecutor(SENDER_COUNT, "to-solr") as pool:
+        last_seq = 0
+        while batch := store.change_log.pending(batch_size, after_seq=last_seq):
+            last_seq = batch[-1].seq
             url_ids = frozenset(change.url_id for change in batch)
             # A document must not overtake itself: its newer state waits until the older one has been written.
-            while len(flights) > SENDERS or any(url_ids & flight.url_ids for flight in flights):
-                yield land()
-            made = prepared(batch, store, analysis)
-            flights.append(_Flight(batch, url_ids, pool.submit(send_batch, made, index, seen)))
-        while flights:
-            yield land()
+            while len(in_flight) > SENDER_COUNT or any(
+                url_ids & batch_in_flight.url_ids for batch_in_flight in in_flight
+            ):
+                yield finish_oldest()
+            prepared_batch = prepare_batch(batch, store, analysis)
+            in_flight.append(_BatchInFlight(batch, url_ids, pool.submit(send_batch, prepared_batch, index, seen)))
+        while in_flight:
+            yield finish_oldest()
 
 
-def remove_orphans(store: Store, index: Index) -> int:
+def remove_orphans(store: Store, index: SearchIndex) -> int:
     """Delete documents that the store does not know (it was restored from a backup); returns how many there were.
 
     Looks at the ids only if the index holds more than the store says. Everything pending has to be written before.
     """
-    if index.count() <= store.changes.indexed_count():
+    if index.count() <= store.change_log.indexed_document_count():
         return 0
-    orphans = [doc_id for batch in batched(index.ids(), LOOK_UP) for doc_id in store.articles.unknown(batch)]
-    for batch in batched(orphans, LOOK_UP):
+    orphans = [
+        doc_id
+        for batch in batched(index.iter_ids(), LOOKUP_BATCH_SIZE)
+        for doc_id in store.articles.unknown_doc_ids(batch)
+    ]
+    for batch in batched(orphans, LOOKUP_BATCH_SIZE):
         index.delete(batch)
     index.commit(soft=True)
     return len(orphans)
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedBatch:
     """A batch as it is sent: the present articles with their documents, and what is no more (url_id -> URL)."""
 
-    present: Mapping[int, StoredArticle]
+    articles: Mapping[int, StoredArticle]
     documents: Sequence[Mapping[str, object]]
-    gone: Mapping[int, str]
-    version: int
+    deleted_urls: Mapping[int, str]
+    lexicon_version: int
 
 
-def prepared(batch: Sequence[Change], store: Store, analysis: Analysis) -> Prepared:
+def prepare_batch(batch: Sequence[IndexChange], store: Store, analysis: TextAnalysis) -> PreparedBatch:
     """The present state of the URLs in `batch`, whatever the log says was done to them."""
     urls = {change.url_id: change.url for change in batch}
-    present = store.articles.get(list(urls))
-    vectors = store.vectors.whole(stored.article.digest for stored in present.values())
+    article_by_url_id = store.articles.load_by_url_ids(list(urls))
+    vectors = store.vectors.article_vectors(stored.article.digest for stored in article_by_url_id.values())
     documents = [
-        to_document(stored, analysis, vectors.get(stored.article.digest, NO_VECTORS)) for stored in present.values()
+        to_solr_document(stored, analysis, vectors.get(stored.article.digest, NO_VECTORS))
+        for stored in article_by_url_id.values()
     ]
-    gone = {url_id: url for url_id, url in urls.items() if url_id not in present}
-    return Prepared(present, documents, gone, analysis.lexicon.version)
+    deleted_urls = {url_id: url for url_id, url in urls.items() if url_id not in article_by_url_id}
+    return PreparedBatch(article_by_url_id, documents, deleted_urls, analysis.lexicon.version)
 
 
-def send_batch(batch: Prepared, index: Index, seen: Seen) -> list[Indexed]:
+def send_batch(batch: PreparedBatch, index: SearchIndex, expected_version: CommitWithin) -> list[IndexResult]:
     """Write and delete what `batch` says; what Solr refuses of an article is not left there in an older state."""
-    refused = index.add(batch.documents, seen) if batch.documents else {}
-    lost = [document_id(url) for url in batch.gone.values()]
-    lost += [stored.doc_id for stored in batch.present.values() if stored.doc_id in refused]
-    if lost:
-        index.delete(lost)
-    written = [result_of(stored, refused, batch.version) for stored in batch.present.values()]
-    return written + [Indexed(url_id, Outcome(Reason.DELETED)) for url_id in batch.gone]
+    rejected = index.add(batch.documents, expected_version) if batch.documents else {}
+    ids_to_delete = [document_id(url) for url in batch.deleted_urls.values()]
+    ids_to_delete += [stored.doc_id for stored in batch.articles.values() if stored.doc_id in rejected]
+    if ids_to_delete:
+        index.delete(ids_to_delete)
+    results = [to_index_result(stored, rejected, batch.lexicon_version) for stored in batch.articles.values()]
+    return results + [IndexResult(url_id, Outcome(Reason.DELETED)) for url_id in batch.deleted_urls]
 
 
-def result_of(stored: StoredArticle, refused: Mapping[str, str], version: int) -> Indexed:
+def to_index_result(stored: StoredArticle, rejected: Mapping[str, str], version: int) -> IndexResult:
     """What became of one article that was sent."""
-    if stored.doc_id in refused:
-        return Indexed(stored.url_id, Outcome(Reason.REFUSED_BY_SOLR, refused[stored.doc_id]))
-    return Indexed(stored.url_id, Outcome(Reason.INDEXED), stored.article.digest, version)
+    if stored.doc_id in rejected:
+        return IndexResult(stored.url_id, Outcome(Reason.REJECTED_BY_SOLR, rejected[stored.doc_id]))
+    return IndexResult(stored.url_id, Outcome(Reason.INDEXED), stored.article.digest, version)

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
-LEARNED = "learned"
-SCORER_NAMES = (LEARNED, "c_value")
+LEARNED_SCORER = "learned"
+SCORER_NAMES = (LEARNED_SCORER, "c_value")
 
 
 @dataclass(frozen=True)
@@ -11,7 +11,7 @@ class LexiconSettings:
     """How terms are mined. Those of `c_value` default to the paper's where it gives one (Wang Du 2019, METHODS 1.7)."""
 
     scorer: str = field(
-        default=LEARNED,
+        default=LEARNED_SCORER,
         metadata={
             "help": "how candidates are found and scored: learned (our models), c_value (the paper's rules)",
             "names": SCORER_NAMES,

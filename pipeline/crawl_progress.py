@@ -6,49 +6,53 @@ from contextlib import contextmanager
 from crawler.progress import CrawlProgress
 from pipeline.progress import Progress as Bars
 
-LINE_EVERY = 60.0  # seconds between two lines, where there is no terminal
-_ALMOST = 3600.0
+LINE_INTERVAL_SECONDS = 60.0  # seconds between two lines, where there is no terminal
+_SECONDS_PER_HOUR = 3600.0
 
 
-def how_far(now: CrawlProgress, before: CrawlProgress | None = None) -> str:
-    """In a line. The rate is that since `before`, without one that of the whole run."""
-    seconds = now.seconds - (before.seconds if before else 0.0)
-    rate = (now.done - (before.done if before else 0)) / max(seconds, 0.001)
-    hosts = f"{now.at_work} host{'s' * (now.at_work != 1)} at work"
-    return f"{now.done} done, {rate:.1f} pages/s, {hosts}, {now.left} left{time_left(now, rate)}"
+def format_progress(current: CrawlProgress, previous: CrawlProgress | None = None) -> str:
+    """In a line. The rate is that since `previous`, without one that of the whole run."""
+    seconds = current.elapsed_seconds - (previous.elapsed_seconds if previous else 0.0)
+    rate = (current.visits - (previous.visits if previous else 0)) / max(seconds, 0.001)
+    hosts = f"{current.active_hosts} host{'s' * (current.active_hosts != 1)} at work"
+    return (
+        f"{current.visits} done, {rate:.1f} pages/s, {hosts}, {current.backlog} left{format_time_left(current, rate)}"
+    )
 
 
-def time_left(now: CrawlProgress, rate: float) -> str:
+def format_time_left(current: CrawlProgress, rate: float) -> str:
     """What is left by the rate, or by the slowest host at its gap, whichever is longer; "" if that is not known."""
-    if not now.left or not rate:
+    if not current.backlog or not rate:
         return ""
-    seconds = max(now.left / rate, now.takes)
-    return f", about {seconds / 60:.0f} min" if seconds < 2 * _ALMOST else f", about {seconds / 3600:.1f} h"
+    seconds = max(current.backlog / rate, current.slowest_host_seconds)
+    return f", about {seconds / 60:.0f} min" if seconds < 2 * _SECONDS_PER_HOUR else f", about {seconds / 3600:.1f} h"
 
 
-def in_lines(note: Callable[[str], None], every: float = LINE_EVERY) -> Callable[[CrawlProgress], None]:
+def line_reporter(
+    report_progress: Callable[[str], None], interval_seconds: float = LINE_INTERVAL_SECONDS
+) -> Callable[[CrawlProgress], None]:
     """Tell it by a line every so many seconds of the run."""
-    before = CrawlProgress({}, 0, 0, 0.0)
+    previous = CrawlProgress({}, 0, 0, 0.0)
 
-    def tell(now: CrawlProgress) -> None:
-        nonlocal before
-        if now.seconds - before.seconds >= every:
-            note(f"crawl: {how_far(now, before)}")
-            before = now
+    def report(now: CrawlProgress) -> None:
+        nonlocal previous
+        if now.elapsed_seconds - previous.elapsed_seconds >= interval_seconds:
+            report_progress(f"crawl: {format_progress(now, previous)}")
+            previous = now
 
-    return tell
+    return report
 
 
 @contextmanager
-def shown(bars: Bars) -> Iterator[Callable[[CrawlProgress], None]]:
+def show_crawl_progress(bars: Bars) -> Iterator[Callable[[CrawlProgress], None]]:
     """As a bar of what is done in all there is to do, or where there is no terminal by lines."""
-    with bars.crawl() as bar:
-        tell_line = in_lines(bars.note)
+    with bars.crawl_task() as bar:
+        report_line = line_reporter(bars.note)
 
-        def tell(now: CrawlProgress) -> None:
+        def report(now: CrawlProgress) -> None:
             if bar is None:
-                tell_line(now)
+                report_line(now)
             else:
-                bar(how_far(now), now.done, now.done + now.left)
+                bar(format_progress(now), now.visits, now.visits + now.backlog)
 
-        yield tell
+        yield report

@@ -18,106 +18,108 @@ from docstore.errors import PlumblineError
 if TYPE_CHECKING:
     from structlog.typing import EventDict, Processor, WrappedLogger
 
-FORMATS = ("text", "json")
-MAX_BYTES = 5_000_000
-KEPT_FILES = 3
-ODD = "backslashreplace"  # for lone surrogates, which no encoding has
+LOG_FORMATS = ("text", "json")
+MAX_LOG_BYTES = 5_000_000
+LOG_BACKUP_COUNT = 3
+ENCODING_ERRORS = "backslashreplace"  # for lone surrogates, which no encoding has
 SECRET_VARIABLES = ("PLUMB_SMTP_PASSWORD", "PLUMB_ALERTS_WEBHOOK")
-MIN_SECRET = 4  # characters; what is shorter would be found in every other line
+MIN_SECRET_LENGTH = 4  # characters; what is shorter would be found in every other line
 MASK = "***"
-_IN_URL = re.compile(r"(://[^/\s:@]*:)[^@\s/]+@")
-_NAMED = re.compile(
+_URL_PASSWORD = re.compile(r"(://[^/\s:@]*:)[^@\s/]+@")
+_NAMED_SECRET = re.compile(
     r"""(?i)\b(password|passwd|secret|api[_-]?key|authorization|bearer|token)(["']?\s*[=:]\s*["']?|\s+)(?=\S*\d|\S{12})"""
     r"""[^\s"',;&]+"""
 )
 
 
-def log_to(path: Path, log_format: str = FORMATS[0]) -> None:
+def configure_logging(path: Path, log_format: str = LOG_FORMATS[0]) -> None:
     """Warnings and tracebacks go to a file that is rotated; a person is told in one line where it is."""
-    logging.getLogger().handlers[:] = [handler(path, log_format)]
+    logging.getLogger().handlers[:] = [create_file_handler(path, log_format)]
     logging.getLogger().setLevel(logging.INFO)
     logging.raiseExceptions = False  # a log that cannot be written is no reason to print tracebacks
     for noisy in ("urllib3", "pysolr", "apscheduler", "charset_normalizer"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
 
 
-def log_access_to(path: Path, log_format: str) -> None:
-    """Requests to the search site go to a file of their own (`search_ui.operator.access_log`)."""
-    access = logging.getLogger("search_ui.operator.access_log")
-    access.handlers[:] = [handler(path, log_format)]
+def configure_access_log(path: Path, log_format: str) -> None:
+    """Requests to the search site go to a file of their own (`search_ui.admin.access_log`)."""
+    access = logging.getLogger("search_ui.admin.access_log")
+    access.handlers[:] = [create_file_handler(path, log_format)]
     access.setLevel(logging.INFO)
     access.propagate = False
 
 
-def handler(path: Path, log_format: str) -> logging.Handler:
+def create_file_handler(path: Path, log_format: str) -> logging.Handler:
     """What writes lines to a file. PlumblineError where it cannot be opened."""
     try:
-        made = SharedFileHandler(path, maxBytes=MAX_BYTES, backupCount=KEPT_FILES, encoding="utf-8", errors=ODD)
+        file_handler = SharedFileHandler(
+            path, maxBytes=MAX_LOG_BYTES, backupCount=LOG_BACKUP_COUNT, encoding="utf-8", errors=ENCODING_ERRORS
+        )
     except OSError as error:
         raise PlumblineError(f"cannot write the log {path}: {error.strerror}; see that it can be written") from error
-    made.setFormatter(formatter(log_format))
-    return made
+    file_handler.setFormatter(create_formatter(log_format))
+    return file_handler
 
 
-def formatter(log_format: str) -> logging.Formatter:
+def create_formatter(log_format: str) -> logging.Formatter:
     """Makes a line of a record."""
     import structlog  # a tenth of a second, after the settings have been checked
 
-    written = json_line if log_format == "json" else text_line
-    before: list[Processor] = [
+    create_renderer = json_renderer if log_format == "json" else text_renderer
+    pre_chain: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
         structlog.stdlib.ExtraAdder(),
         structlog.processors.TimeStamper(fmt="iso", utc=False),
     ]
-    after: list[Processor] = [
+    processors: list[Processor] = [
         structlog.stdlib.ProcessorFormatter.remove_processors_meta,
         structlog.processors.format_exc_info,
-        masked,
-        written(),
+        mask_event,
+        create_renderer(),
     ]
-    return structlog.stdlib.ProcessorFormatter(processors=after, foreign_pre_chain=before)
+    return structlog.stdlib.ProcessorFormatter(processors=processors, foreign_pre_chain=pre_chain)
 
 
-def json_line() -> "Processor":
+def json_renderer() -> "Processor":
     """A JSON object in a line."""
     import structlog
 
     return structlog.processors.JSONRenderer(ensure_ascii=False, default=str)
 
 
-def text_line() -> "Processor":
+def text_renderer() -> "Processor":
     """A line for people: time, level, logger, what happened, what belongs to it; a traceback below."""
 
     def line(_: "WrappedLogger", __: str, event: "EventDict") -> str:
-        head = (event.pop(name, "") for name in ("timestamp", "level", "logger", "event"))
-        timestamp, level, logger, text = map(str, head)
-        trace = event.pop("exception", "")
-        more = "".join(f" {name}={value}" for name, value in event.items())
-        return f"{timestamp[:19].replace('T', ' ')} {level.upper()} {logger} {text}{more}" + (
-            f"\n{trace}" if trace else ""
+        fields = (event.pop(name, "") for name in ("timestamp", "level", "logger", "event"))
+        timestamp, level, logger, text = map(str, fields)
+        traceback = event.pop("exception", "")
+        extras = "".join(f" {name}={value}" for name, value in event.items())
+        return f"{timestamp[:19].replace('T', ' ')} {level.upper()} {logger} {text}{extras}" + (
+            f"\n{traceback}" if traceback else ""
         )
 
     return line
 
 
-def masked(_: "WrappedLogger", __: str, event: "EventDict") -> "EventDict":
+def mask_event(_: "WrappedLogger", __: str, event: "EventDict") -> "EventDict":
     """The same event without secrets: of URLs, of what is named so, of the variables that hold one."""
-    hide = masker()
-    return {name: hide(value) if isinstance(value, str) else value for name, value in event.items()}
+    mask = create_masker()
+    return {name: mask(value) if isinstance(value, str) else value for name, value in event.items()}
 
 
-def masker() -> Callable[[str], str]:
+def create_masker() -> Callable[[str], str]:
     """What takes secrets out of a text."""
-    known = [value for name in SECRET_VARIABLES if len(value := os.environ.get(name, "")) >= MIN_SECRET]
+    secrets = [value for name in SECRET_VARIABLES if len(value := os.environ.get(name, "")) >= MIN_SECRET_LENGTH]
 
-    def hide(text: str) -> str:
-        for secret in known:
+    def mask(text: str) -> str:
+        for secret in secrets:
             text = text.replace(secret, MASK)
-        return _NAMED.sub(rf"\1\2{MASK}", _IN_URL.sub(rf"\1{MASK}@", text))
+        return _NAMED_SECRET.sub(rf"\1\2{MASK}", _URL_PASSWORD.sub(rf"\1{MASK}@", text))
 
-    return hide
+    return mask
 
 
 class SharedFileHandler(logging.handlers.RotatingFileHandler):
@@ -125,18 +127,18 @@ class SharedFileHandler(logging.handlers.RotatingFileHandler):
 
     def __init__(self, path: Path, **options: Any) -> None:
         super().__init__(path, **options)
-        self._guard = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._lock_fd = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a line."""
-        fcntl.flock(self._guard, fcntl.LOCK_EX)
+        fcntl.flock(self._lock_fd, fcntl.LOCK_EX)
         try:
-            self._follow()
+            self._reopen_if_rotated()
             super().emit(record)
         finally:
-            fcntl.flock(self._guard, fcntl.LOCK_UN)
+            fcntl.flock(self._lock_fd, fcntl.LOCK_UN)
 
-    def _follow(self) -> None:
+    def _reopen_if_rotated(self) -> None:
         """Where another process has rotated, the file of this name is a new one."""
         try:
             if self.stream is not None and not os.path.samestat(
@@ -151,6 +153,6 @@ class SharedFileHandler(logging.handlers.RotatingFileHandler):
     def close(self) -> None:
         """Close the file."""
         super().close()
-        if self._guard >= 0:
-            os.close(self._guard)
-            self._guard = -1
+        if self._lock_fd >= 0:
+            os.close(self._lock_fd)
+            self._lock_fd = -1

@@ -18,7 +18,7 @@ from rich.progress import (
 from rich.progress import Progress as RichProgress
 
 Advance = Callable[[int], None]
-Show = Callable[[str, int, int], None]
+ShowCrawlProgress = Callable[[str, int, int], None]
 
 
 class Progress(Protocol):
@@ -27,7 +27,7 @@ class Progress(Protocol):
     def task(self, label: str, total: int | None = None) -> AbstractContextManager[Advance]:
         """Begin a task of `total` steps (None: not known); the context gives a function to advance it."""
 
-    def crawl(self) -> AbstractContextManager[Show | None]:
+    def crawl_task(self) -> AbstractContextManager[ShowCrawlProgress | None]:
         """Begin a task whose steps come up while it goes on. The context gives a function that shows a line, steps done
         and steps in all; None where nobody watches."""
 
@@ -35,7 +35,7 @@ class Progress(Protocol):
         """Say one line."""
 
 
-class Quiet:
+class NullProgress:
     """Says nothing."""
 
     @contextmanager
@@ -44,7 +44,7 @@ class Quiet:
         yield lambda steps: None
 
     @contextmanager
-    def crawl(self) -> Iterator[Show | None]:
+    def crawl_task(self) -> Iterator[ShowCrawlProgress | None]:
         """Nobody watches."""
         yield None
 
@@ -52,7 +52,7 @@ class Quiet:
         """Nothing."""
 
 
-class JsonLines(Quiet):
+class JsonLineProgress(NullProgress):
     """Notes alone, each as a JSON object in a line of `out`, for programs that read logs."""
 
     def __init__(self, out: IO[str]) -> None:
@@ -64,7 +64,7 @@ class JsonLines(Quiet):
         print(json.dumps(event, ensure_ascii=False), file=self._out, flush=True)
 
 
-class Terminal:
+class TerminalProgress:
     """Bars on a terminal; where standard error is no terminal, only the notes."""
 
     def __init__(self, console: Console) -> None:
@@ -81,23 +81,23 @@ class Terminal:
             TimeElapsedColumn(),
             TimeRemainingColumn(),
         )
-        shown = self._console.is_terminal
-        with RichProgress(*columns, console=self._console, transient=True, disable=not shown) as bars:
-            bar = bars.add_task(label, total=total)
-            yield lambda steps: bars.advance(bar, steps)
+        is_terminal = self._console.is_terminal
+        with RichProgress(*columns, console=self._console, transient=True, disable=not is_terminal) as progress:
+            task_id = progress.add_task(label, total=total)
+            yield lambda steps: progress.advance(task_id, steps)
 
     @contextmanager
-    def crawl(self) -> Iterator[Show | None]:
+    def crawl_task(self) -> Iterator[ShowCrawlProgress | None]:
         """A line and a bar, taken away at the end; on no terminal none."""
         if not self._console.is_terminal:
             yield None
             return
         columns = (TextColumn("crawl: {task.description}"), BarColumn(), TimeElapsedColumn())
-        with RichProgress(*columns, console=self._console, transient=True) as bars:
-            bar = bars.add_task("", total=None)
+        with RichProgress(*columns, console=self._console, transient=True) as progress:
+            task_id = progress.add_task("", total=None)
 
             def show(line: str, done: int, total: int) -> None:
-                bars.update(bar, description=line, completed=done, total=total)
+                progress.update(task_id, description=line, completed=done, total=total)
 
             yield show
 

@@ -7,151 +7,161 @@ from dataclasses import dataclass
 
 from crawler.crawl import crawl as run_crawl
 from crawler.http.fetch import Fetcher
-from crawler.urls.canonical import canonical
-from docstore import fields
+from crawler.urls.canonical import canonicalize_url
+from docstore import solr_fields
 from docstore.errors import PlumblineError
-from docstore.frontier.table import FrontierTable, NewUrl, StoredRobots, Visit
-from docstore.model import FrontierEntry, Kind, Origin, Reason, StageReport, document_id
+from docstore.frontier.frontier_table import FrontierTable, NewUrl, StoredRobots, Visit
+from docstore.model import FrontierEntry, Origin, Reason, StageReport, UrlKind, document_id
 from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.local_time import local_time
 
-SEARCHABLE_SECONDS = 30.0
+SEARCHABLE_TIMEOUT_SECONDS = 30.0
 
 
 @dataclass(frozen=True)
-class Trace:
+class RefreshTimes:
     """When each stage was done with a page, in epoch seconds; `outcomes` says how."""
 
     url: str
-    times: tuple[tuple[str, float], ...]
+    stage_times: tuple[tuple[str, float], ...]
     outcomes: tuple[str, ...]
 
     @property
-    def seconds(self) -> float:
+    def total_seconds(self) -> float:
         """From fetched to searchable."""
-        return self.times[-1][1] - self.times[0][1]
+        return self.stage_times[-1][1] - self.stage_times[0][1]
 
 
-class OnePage:
+class SingleUrlFrontier:
     """A frontier with one URL in it, due now; what is found on the page goes to the real one."""
 
     def __init__(self, table: FrontierTable, entry: FrontierEntry) -> None:
         self._table = table
         self._entry: FrontierEntry | None = entry
 
-    def due_queues(self, before: float) -> dict[int, int]:
+    def due_counts_by_queue(self, due_before: float) -> dict[int, int]:
         """The queue of the one page, until it was visited."""
         return {self._entry.queue: 1} if self._entry else {}
 
-    def due(
-        self, queue: int, before: float, limit: int, exclude: Collection[int] = (), by_promise: bool = False
+    def due_entries(
+        self, queue: int, due_before: float, limit: int, excluded_ids: Collection[int] = (), is_focused: bool = False
     ) -> list[FrontierEntry]:
         """The one page."""
         entry = self._entry
-        return [entry] if entry and entry.queue == queue and entry.url_id not in exclude else []
+        return [entry] if entry and entry.queue == queue and entry.url_id not in excluded_ids else []
 
-    def record(self, visits: Sequence[Visit]) -> None:
+    def record_visits(self, visits: Sequence[Visit]) -> None:
         """Keep the visit; nothing else is due."""
-        self._table.record(visits)
+        self._table.record_visits(visits)
         self._entry = None
 
-    def add(self, urls: Sequence[NewUrl]) -> int:
+    def add_urls(self, urls: Sequence[NewUrl]) -> int:
         """As the real frontier, but no seed is begun again."""
-        return self._table.add([new for new in urls if new.kind is not Kind.SEED])
+        return self._table.add_urls([new for new in urls if new.kind is not UrlKind.SEED])
 
-    def urls(self) -> Iterator[str]:
+    def iter_urls(self) -> Iterator[str]:
         """As the real frontier."""
-        return self._table.urls()
+        return self._table.iter_urls()
 
-    def known(self, urls: Sequence[str]) -> set[str]:
+    def known_urls(self, urls: Sequence[str]) -> set[str]:
         """As the real frontier."""
-        return self._table.known(urls)
+        return self._table.known_urls(urls)
 
-    def count(self) -> int:
+    def url_count(self) -> int:
         """As the real frontier."""
-        return self._table.count()
+        return self._table.url_count()
 
-    def robots(self, origin: Origin) -> StoredRobots | None:
+    def find_robots(self, origin: Origin) -> StoredRobots | None:
         """As the real frontier."""
-        return self._table.robots(origin)
+        return self._table.find_robots(origin)
 
     def save_robots(self, robots: StoredRobots) -> None:
         """As the real frontier."""
         self._table.save_robots(robots)
 
-    def requeue(self, policy_name: str, queue_of: Callable[[str], int]) -> int:
+    def reassign_queues(self, policy_name: str, queue_for_url: Callable[[str], int]) -> int:
         """As the real frontier."""
-        return self._table.requeue(policy_name, queue_of)
+        return self._table.reassign_queues(policy_name, queue_for_url)
 
 
-def refresh(engine: Engine, url: str) -> Trace:
+def refresh_page(engine: Engine, url: str) -> RefreshTimes:
     """Fetch a known page now and take it through all stages; returns when each was done.
 
     The times come from the store where it has them. Raises PlumblineError if the page was never seen, or if Solr
     cannot find within SEARCHABLE_SECONDS what it acknowledged.
     """
-    entry = known_entry(engine, url)
-    engine.index.ensure()  # a Solr that has to be started first is not what is measured
-    crawled = fetch_again(engine, entry)
-    fetched = visited_at(engine, entry.url)
-    extracted = stages.extract(engine)
-    times = [("fetched", fetched), ("extracted", time.time())]
-    indexed = stages.index(engine)
+    entry = require_frontier_entry(engine, url)
+    engine.index.ensure_collection()  # a Solr that has to be started first is not what is measured
+    crawl_report = refetch(engine, entry)
+    fetched_at = last_visit_time(engine, entry.url)
+    extract_report = stages.extract(engine)
+    times = [("fetched", fetched_at), ("extracted", time.time())]
+    index_report = stages.index(engine)
     times.append(("indexed", time.time()))
     wait_until_searchable(engine, entry.url)
     times.append(("searchable", time.time()))
-    outcomes = [str(reason) for report in (crawled, extracted, indexed) for reason in report.counts]
-    return Trace(entry.url, tuple(times), tuple(outcomes))
+    outcomes = [
+        str(reason) for report in (crawl_report, extract_report, index_report) for reason in report.outcome_counts
+    ]
+    return RefreshTimes(entry.url, tuple(times), tuple(outcomes))
 
 
-def fetch_again(engine: Engine, entry: FrontierEntry) -> StageReport:
+def refetch(engine: Engine, entry: FrontierEntry) -> StageReport:
     """A crawl of this page alone, by the rules of any other: where the crawl looks for a topic, the page is judged."""
     with (
         engine.lock("crawl"),
-        closing(Fetcher(engine.settings.crawl, engine.addresses)) as fetcher,
-        stages.looking_for_topic(engine) as (settings, guide),
+        closing(Fetcher(engine.settings.crawl, engine.ip_policy)) as fetcher,
+        stages.focused_crawl(engine) as (settings, guide),
     ):
-        table, seen = OnePage(engine.store.frontier, entry), engine.settings.data_dir / "seen.bloom"
-        return run_crawl(table, fetcher, settings, seen, guide=guide)
+        table, seen_filter_path = (
+            SingleUrlFrontier(engine.store.frontier, entry),
+            engine.settings.data_dir / "seen.bloom",
+        )
+        return run_crawl(table, fetcher, settings, seen_filter_path, guide=guide)
 
 
-def known_entry(engine: Engine, url: str) -> FrontierEntry:
+def require_frontier_entry(engine: Engine, url: str) -> FrontierEntry:
     """The frontier's entry for `url`."""
-    address = canonical(url)
-    if isinstance(address, Reason):
-        raise PlumblineError(f"{url!r} is not a URL: {address}")
-    entry = engine.store.frontier.entries([address]).get(address)
+    canonical_url = canonicalize_url(url)
+    if isinstance(canonical_url, Reason):
+        raise PlumblineError(f"{url!r} is not a URL: {canonical_url}")
+    entry = engine.store.frontier.find_entries([canonical_url]).get(canonical_url)
     if entry is None:
-        raise PlumblineError(f"{address} was never seen: crawl a page that links to it first")
+        raise PlumblineError(f"{canonical_url} was never seen: crawl a page that links to it first")
     return entry
 
 
-def visited_at(engine: Engine, url: str) -> float:
+def last_visit_time(engine: Engine, url: str) -> float:
     """When the crawler last had an answer for `url`."""
-    told = engine.store.status.explain(url)
-    return (told and told.row.visited_at) or time.time()
+    report = engine.store.status.url_report(url)
+    return (report and report.url_row.visited_at) or time.time()
 
 
 def wait_until_searchable(engine: Engine, url: str) -> None:
     """Until a search finds the present version of the article at `url` (or, if there is none, finds nothing)."""
-    told = engine.store.status.explain(url)
-    wanted = told.article.digest if told and told.article else None
-    deadline = time.monotonic() + SEARCHABLE_SECONDS
-    query = {"q": "{!term f=id v=$wanted_id}", "wanted_id": document_id(url), "fl": fields.ARTICLE_DIGEST, "rows": 1}
+    report = engine.store.status.url_report(url)
+    expected_digest = report.article.digest if report and report.article else None
+    deadline = time.monotonic() + SEARCHABLE_TIMEOUT_SECONDS
+    query = {
+        "q": "{!term f=id v=$wanted_id}",
+        "wanted_id": document_id(url),
+        "fl": solr_fields.ARTICLE_DIGEST,
+        "rows": 1,
+    }
     while True:
         docs = engine.index.search(query)["response"]["docs"]
-        if (docs[0][fields.ARTICLE_DIGEST] if docs else None) == wanted:
+        if (docs[0][solr_fields.ARTICLE_DIGEST] if docs else None) == expected_digest:
             return
         if time.monotonic() > deadline:
             raise PlumblineError(f"Solr acknowledged {url} but does not find it: look at solr/logs in the data folder")
         time.sleep(0.05)
 
 
-def trace_lines(trace: Trace) -> Iterator[str]:
+def format_refresh_times(times: RefreshTimes) -> Iterator[str]:
     """When each stage was done with a page."""
-    yield trace.url
-    start = trace.times[0][1]
-    for name, moment in trace.times:
-        yield f"  {name:<11} {local_time(moment)}  +{moment - start:6.3f} s"
-    yield f"  outcomes: {', '.join(trace.outcomes)}"
+    yield times.url
+    start = times.stage_times[0][1]
+    for name, timestamp in times.stage_times:
+        yield f"  {name:<11} {local_time(timestamp)}  +{timestamp - start:6.3f} s"
+    yield f"  outcomes: {', '.join(times.outcomes)}"

@@ -18,21 +18,21 @@ from datetime import datetime, time
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin
 
-from crawler.settings import CrawlSettings, broken_bound
+from crawler.settings import CrawlSettings, violated_bound
 from docstore.errors import SettingsError
 from extractor.settings import ExtractSettings
 from indexer.settings import IndexSettings
 from lexicon.settings import LexiconSettings
 from pipeline.alerts.settings import AlertSettings
+from pipeline.compute.settings import DASK, ClusterSettings
 from pipeline.embedding.settings import EmbedSettings
-from pipeline.engines.settings import DASK, ClusterSettings
-from pipeline.logs import FORMATS
+from pipeline.logs import LOG_FORMATS
 from pipeline.topic.settings import TopicSettings
 from search_ui.settings import SearchSettings
 
-ENVIRONMENT = "PLUMB_"
-STAGE_NAMES = ("crawl", "extract", "lexicon", "index")  # those of pipeline.stages.FLOW
-HOST = re.compile(r"[a-z0-9_.-]+(:[0-9]{1,5})?|\[[0-9a-f:.]+\](:[0-9]{1,5})?")
+ENV_PREFIX = "PLUMB_"
+SCHEDULABLE_STAGES = ("crawl", "extract", "lexicon", "index")  # those of pipeline.stages.FLOW
+HOST_PATTERN = re.compile(r"[a-z0-9_.-]+(:[0-9]{1,5})?|\[[0-9a-f:.]+\](:[0-9]{1,5})?")
 S = TypeVar("S")
 
 
@@ -49,7 +49,7 @@ class VerticalSettings:
         metadata={
             "help": "lines of logs/plumb.log, and of what commands say on standard error while they work: text for "
             "people, json for machines",
-            "names": FORMATS,
+            "names": LOG_FORMATS,
         },
     )
 
@@ -97,33 +97,33 @@ class ScheduleSettings:
     )
 
     def __post_init__(self) -> None:
-        if len(times_of_day(self.at, "schedule.at")) > 1:
+        if len(parse_times_of_day(self.at, "schedule.at")) > 1:
             raise SettingsError(f"schedule.at = {self.at!r}: expected one time as 02:30; schedule.stages has more")
-        for kind, wanted in (("stages", self.stages), ("sites", self.sites)):
-            for name, text in wanted.items():
-                times_of_day(text, f"schedule.{kind} {name!r}")
-        if unknown := self.stages.keys() - STAGE_NAMES:
-            names = ", ".join(STAGE_NAMES)
+        for key, times_by_name in (("stages", self.stages), ("sites", self.sites)):
+            for name, text in times_by_name.items():
+                parse_times_of_day(text, f"schedule.{key} {name!r}")
+        if unknown := self.stages.keys() - SCHEDULABLE_STAGES:
+            names = ", ".join(SCHEDULABLE_STAGES)
             raise SettingsError(f"schedule.stages: there is no stage {min(unknown)!r}; there is {names}")
-        for host in (host for names in self.sites for host in hosts_in(names)):
-            if not HOST.fullmatch(host):
+        for host in (host for names in self.sites for host in parse_hosts(names)):
+            if not HOST_PATTERN.fullmatch(host):
                 raise SettingsError(f"schedule.sites: {host!r} is no host, as news.example.org or intra:8080")
 
 
-def hosts_in(names: str) -> tuple[str, ...]:
+def parse_hosts(names: str) -> tuple[str, ...]:
     """The hosts in `a.example, b.example:8080`, as URLs have them."""
     return tuple(names.lower().replace(",", " ").split())
 
 
-def times_of_day(text: str, setting: str) -> list[time]:
-    """The times in `02:30 14:00`. SettingsError for what is none; `setting` is named in it."""
+def parse_times_of_day(value: str, setting_path: str) -> list[time]:
+    """The times in `02:30 14:00`. SettingsError for what is none; `setting_path` is named in it."""
     try:
-        found = [datetime.strptime(part, "%H:%M").time() for part in text.replace(",", " ").split()]
+        times = [datetime.strptime(part, "%H:%M").time() for part in value.replace(",", " ").split()]
     except ValueError:
-        found = []
-    if not found:
-        raise SettingsError(f"{setting} = {text!r}: expected a time as 02:30")
-    return found
+        times = []
+    if not times:
+        raise SettingsError(f"{setting_path} = {value!r}: expected a time as 02:30")
+    return times
 
 
 @dataclass(frozen=True)
@@ -165,15 +165,15 @@ SECTIONS: dict[str, type[Any]] = {
     "cluster": ClusterSettings,
 }
 # Settings whose value is a name in a table: full path -> the names there are.
-NAMES: dict[str, Collection[str]] = {
-    f"{section}.{one.name}": names
+ALLOWED_VALUES: dict[str, Collection[str]] = {
+    f"{section}.{setting.name}": names
     for section, settings in SECTIONS.items()
-    for one in fields(settings)
-    if (names := one.metadata.get("names"))
+    for setting in fields(settings)
+    if (names := setting.metadata.get("names"))
 }
-HIGHEST_PORT = 65535
+MAX_PORT = 65535
 # Settings of the other stages that may be 0; every other number has to be positive.
-MAY_BE_ZERO = frozenset(
+ZERO_ALLOWED = frozenset(
     {
         "cluster.crawlers",
         "index.solr_port",
@@ -196,28 +196,28 @@ def load_settings(path: Path, flags: Mapping[str, str] | None = None) -> Setting
 
     Raises SettingsError with one line that names the setting by its full path.
     """
-    given = read_toml(path)
-    for full, text in {**from_environment(os.environ), **(flags or {})}.items():
-        section, _, key = full.partition(".")
-        given.setdefault(section, {})[key] = parse_text(full, text)
-    return build(given, path.resolve().parent)
+    raw = read_toml_sections(path)
+    for setting_path, text in {**read_environment(os.environ), **(flags or {})}.items():
+        section, _, key = setting_path.partition(".")
+        raw.setdefault(section, {})[key] = parse_override(setting_path, text)
+    return build_settings(raw, path.resolve().parent)
 
 
-def build(given: Mapping[str, Any], folder: Path) -> Settings:
+def build_settings(raw: Mapping[str, Any], folder: Path) -> Settings:
     """Settings from parsed sections. Pure but for nothing: the same input gives the same settings or error."""
-    for name in given:
+    for name in raw:
         if name not in SECTIONS:
-            raise SettingsError(f"unknown section [{name}]{suggestion(name, SECTIONS)}")
-    sections = {name: fill(kind, given.get(name, {}), name) for name, kind in SECTIONS.items()}
+            raise SettingsError(f"unknown section [{name}]{suggest_name(name, SECTIONS)}")
+    sections = {name: build_section(expected_type, raw.get(name, {}), name) for name, expected_type in SECTIONS.items()}
     settings = Settings(folder=folder, **sections)
-    check_together(settings)
-    if settings.vertical.name and "title" not in given.get("search", {}):
-        titled = dataclasses.replace(settings.search, title=settings.vertical.name)
-        settings = dataclasses.replace(settings, search=titled)
+    check_combination(settings)
+    if settings.vertical.name and "title" not in raw.get("search", {}):
+        search = dataclasses.replace(settings.search, title=settings.vertical.name)
+        settings = dataclasses.replace(settings, search=search)
     return settings
 
 
-def read_toml(path: Path) -> dict[str, dict[str, Any]]:
+def read_toml_sections(path: Path) -> dict[str, dict[str, Any]]:
     """The sections of a TOML file."""
     try:
         parsed = tomllib.loads(path.read_text(encoding="utf-8-sig"))
@@ -233,86 +233,88 @@ def read_toml(path: Path) -> dict[str, dict[str, Any]]:
     return parsed
 
 
-def from_environment(environment: Mapping[str, str]) -> dict[str, str]:
+def read_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """`PLUMB_CRAWL_THREADS=8` -> {"crawl.threads": "8"}; other variables are not ours."""
-    found = {}
+    overrides = {}
     for name, value in environment.items():
-        section, _, key = name.removeprefix(ENVIRONMENT).lower().partition("_")
-        if name.startswith(ENVIRONMENT) and section in SECTIONS:
-            found[f"{section}.{key}"] = value
-    return found
+        section, _, key = name.removeprefix(ENV_PREFIX).lower().partition("_")
+        if name.startswith(ENV_PREFIX) and section in SECTIONS:
+            overrides[f"{section}.{key}"] = value
+    return overrides
 
 
-def parse_text(full: str, text: str) -> Any:
+def parse_override(setting_path: str, text: str) -> Any:
     """The value that `text` of a flag or variable stands for: by the field's type, lists separated by commas."""
-    section, _, key = full.partition(".")
+    section, _, key = setting_path.partition(".")
     if section not in SECTIONS:
-        raise SettingsError(f"unknown section [{section}]{suggestion(section, SECTIONS)}")
-    kind = typing.get_type_hints(SECTIONS[section]).get(key, str)
-    if kind is str:
+        raise SettingsError(f"unknown section [{section}]{suggest_name(section, SECTIONS)}")
+    expected_type = typing.get_type_hints(SECTIONS[section]).get(key, str)
+    if expected_type is str:
         return text
-    if get_origin(kind) is tuple:
+    if get_origin(expected_type) is tuple:
         return [part.strip() for part in text.split(",") if part.strip()]
     try:
-        return json.loads(text.lower() if kind is bool else text)
+        return json.loads(text.lower() if expected_type is bool else text)
     except ValueError:
-        raise SettingsError(f"{full} = {text!r}: expected {type_name(kind)}") from None
+        raise SettingsError(f"{setting_path} = {text!r}: expected {type_name(expected_type)}") from None
 
 
-def fill(kind: type[S], given: Mapping[str, Any], path: str) -> S:
-    """An instance of the settings class `kind` with the values in `given`."""
-    hints = typing.get_type_hints(kind)
+def build_section(expected_type: type[S], raw: Mapping[str, Any], path: str) -> S:
+    """An instance of the settings class `expected_type` with the values in `raw`."""
+    hints = typing.get_type_hints(expected_type)
     values = {}
-    for key, value in given.items():
-        full = f"{path}.{key}"
+    for key, value in raw.items():
+        setting_path = f"{path}.{key}"
         if key not in hints:
-            raise SettingsError(f"unknown setting {full}{suggestion(key, hints)}")
-        values[key] = checked(full, value, hints[key])
+            raise SettingsError(f"unknown setting {setting_path}{suggest_name(key, hints)}")
+        values[key] = validate_value(setting_path, value, hints[key])
     try:
-        return kind(**values)
+        return expected_type(**values)
     except ValueError as error:  # a class may refuse what it alone understands
         raise SettingsError(f"[{path}] {error}") from error
 
 
-def checked(full: str, value: Any, kind: Any) -> Any:
-    """`value` as `kind`, or a SettingsError that says what was expected."""
-    if get_origin(kind) in (tuple, Mapping) or kind is Mapping:
-        return checked_container(full, value, kind)
-    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+def validate_value(setting_path: str, value: Any, expected_type: Any) -> Any:
+    """`value` as `expected_type`, or a SettingsError that says what was expected."""
+    if get_origin(expected_type) in (tuple, Mapping) or expected_type is Mapping:
+        return validate_container(setting_path, value, expected_type)
+    if expected_type is float and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
-    wanted = kind if not isinstance(kind, types.UnionType) else get_args(kind)
-    if not isinstance(value, wanted) or (isinstance(value, bool) and kind is not bool):
-        raise SettingsError(f"{full} = {value!r}: expected {type_name(kind)}")
-    check_value(full, value)
+    accepted_types = expected_type if not isinstance(expected_type, types.UnionType) else get_args(expected_type)
+    if not isinstance(value, accepted_types) or (isinstance(value, bool) and expected_type is not bool):
+        raise SettingsError(f"{setting_path} = {value!r}: expected {type_name(expected_type)}")
+    check_constraints(setting_path, value)
     return value
 
 
-def checked_container(full: str, value: Any, kind: Any) -> Any:
+def validate_container(setting_path: str, value: Any, expected_type: Any) -> Any:
     """A list or a table whose members have the right type."""
-    if get_origin(kind) is tuple:
-        member = get_args(kind)[0]
+    if get_origin(expected_type) is tuple:
+        member = get_args(expected_type)[0]
         if not isinstance(value, list | tuple) or not all(isinstance(item, member) for item in value):
-            raise SettingsError(f"{full}: expected a list of {type_name(member)}")
+            raise SettingsError(f"{setting_path}: expected a list of {type_name(member)}")
         return tuple(value)
     if not isinstance(value, dict) or not all(isinstance(item, str) for item in value.values()):
-        raise SettingsError(f"{full}: expected a table of text, as {{ host = 'name' }}")
+        raise SettingsError(f"{setting_path}: expected a table of text, as {{ host = 'name' }}")
     return dict(value)
 
 
-def check_value(full: str, value: Any) -> None:
+def check_constraints(setting_path: str, value: Any) -> None:
     """Refuse names that no table has, and numbers that make no sense."""
-    if full in NAMES and value not in NAMES[full]:
-        raise SettingsError(f"{full} = {value!r}: there is {', '.join(sorted(NAMES[full]))}")
-    if full.endswith("port") and value > HIGHEST_PORT:
-        raise SettingsError(f"{full} = {value}: ports go up to {HIGHEST_PORT}")
+    if setting_path in ALLOWED_VALUES and value not in ALLOWED_VALUES[setting_path]:
+        raise SettingsError(f"{setting_path} = {value!r}: there is {', '.join(sorted(ALLOWED_VALUES[setting_path]))}")
+    if setting_path.endswith("port") and value > MAX_PORT:
+        raise SettingsError(f"{setting_path} = {value}: ports go up to {MAX_PORT}")
     if isinstance(value, int | float) and not isinstance(value, bool):
-        section, _, key = full.partition(".")
-        metadata = {"least": 0} if full in MAY_BE_ZERO else SECTIONS[section].__dataclass_fields__[key].metadata
-        if bound := broken_bound(value, metadata):
-            raise SettingsError(f"{full} = {value}: it must be {bound}")
+        section, _, key = setting_path.partition(".")
+        metadata = (
+            {"least": 0} if setting_path in ZERO_ALLOWED else SECTIONS[section].__dataclass_fields__[key].metadata
+        )
+        if bound := violated_bound(value, metadata):
+            raise SettingsError(f"{setting_path} = {value}: it must be {bound}")
 
 
-def check_together(settings: Settings) -> None:
+def check_combination(settings: Settings) -> None:
     """Refuse settings that contradict each other."""
     crawl, search = settings.crawl, settings.search
     if crawl.revisit_longest < crawl.revisit_shortest:
@@ -335,12 +337,14 @@ def check_together(settings: Settings) -> None:
         raise SettingsError("search.port is also Solr's (index.solr_port, and ZooKeeper 1000 above): change one")
 
 
-def suggestion(wrong: str, right: Collection[str]) -> str:
+def suggest_name(name: str, candidates: Collection[str]) -> str:
     """What was probably meant."""
-    near = difflib.get_close_matches(wrong, list(right), n=1)
-    return f": did you mean {near[0]}?" if near else f"; there is {', '.join(sorted(right))}"
+    matches = difflib.get_close_matches(name, list(candidates), n=1)
+    return f": did you mean {matches[0]}?" if matches else f"; there is {', '.join(sorted(candidates))}"
 
 
-def type_name(kind: Any) -> str:
+def type_name(expected_type: Any) -> str:
     """A type as an operator calls it."""
-    return {int: "a whole number", float: "a number", bool: "true or false", str: "text"}.get(kind, str(kind))
+    return {int: "a whole number", float: "a number", bool: "true or false", str: "text"}.get(
+        expected_type, str(expected_type)
+    )

@@ -2,10 +2,10 @@
 
     seeds | crawl   -> Page     pages worth keeping, in order of promise       crawler/crawl.py
           | extract -> Article  title, date, body; or a reason why not         extractor/article_extractor.py
-          |                     the same of PDF, Word and other files          extractor/documents/read.py
+          |                     the same of PDF, Word and other files          extractor/documents/reader.py
           | embed   -> Vector   what a model of meaning makes of title and text   pipeline/embedding/stage.py
-          | mine    -> Term     candidate words of the domain, by C-value      lexicon/mine.py
-          | publish -> Lexicon  the administrator's choice, versioned          lexicon/review.py
+          | mine    -> Term     candidate words of the domain, by C-value      lexicon/mining.py
+          | publish -> Lexicon  the administrator's choice, versioned          lexicon/publishing.py
           | index   -> Solr     whatever changed since the last run            indexer/sync.py
           | serve   -> Hit      what the reader sees                           search_ui/app.py
 
@@ -24,197 +24,216 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from artifacts.jars import JarError
-from crawler.settings import FOCUSED, CrawlSettings, strategy_of
-from docstore.errors import BusyError, EmbedError, ForeignIndexError, PlumblineError
+from crawler.settings import FOCUSED_STRATEGIES, CrawlSettings, resolve_strategy
+from docstore.errors import BusyError, EmbeddingError, IndexOwnershipError, PlumblineError
 from docstore.model import Reason, Stage, StageReport, TermStatus
 from extractor.settings import EXTRACTOR_VERSION
-from pipeline.crawl_progress import shown
+from maven_jars.jar_cache import JarError
+from pipeline.crawl_progress import show_crawl_progress
 
 if TYPE_CHECKING:
-    from crawler.guide import Guide
+    from crawler.focused_policy import FocusedPolicy
     from crawler.progress import CrawlProgress
-    from docstore.articles.table import ArticleTable
-    from docstore.grouping.near_duplicates import Grouping
+    from docstore.articles.article_table import ArticleTable
     from docstore.model import Lexicon
+    from docstore.near_duplicates.clusters import CopyDetection
     from docstore.store import Store
-    from indexer.solr import SolrIndex
+    from indexer.solr_index import SolrIndex
     from lexicon.counting.corpus import CorpusDocument
-    from lexicon.offers import Reviewed
+    from lexicon.review_selection import ReviewState
     from pipeline.engine import Engine
     from pipeline.runs.run_record import RunRecord
 
-EMBED_AHEAD = 300.0  # seconds of embedding before the index has new articles; what is left comes behind it
-INDEX_WAIT = 3600.0  # seconds to wait while another process indexes: it does our work
-MAX_MERGED = 100_000  # documents: writing a larger index anew every night costs more than it is worth
-FAILURES_MOST = 50  # more unexpected failures than this, and more than a fifth of all, stop a stage
+EMBED_BEFORE_INDEX_SECONDS = (
+    300.0  # seconds of embedding before the index has new articles; what is left comes behind it
+)
+INDEX_LOCK_WAIT_SECONDS = 3600.0  # seconds to wait while another process indexes: it does our work
+MAX_FORCE_MERGE_DOCUMENTS = 100_000  # documents: writing a larger index anew every night costs more than it is worth
+MAX_FAILURES = 50  # more unexpected failures than this, and more than a fifth of all, stop a stage
 
 
-def crawl(engine: "Engine", watch: "Callable[[CrawlProgress], None] | None" = None) -> StageReport:
-    """Ask every URL that is due, follow what is worth following; `watch` is told now and then how far it is."""
+def crawl(engine: "Engine", on_progress: "Callable[[CrawlProgress], None] | None" = None) -> StageReport:
+    """Ask every URL that is due, follow what is worth following; `on_progress` is told now and then how far it is."""
     from crawler.crawl import crawl as run_crawl
     from crawler.http.fetch import Fetcher
-    from pipeline.engines.crawling import crawl_with_workers, is_shared_out
-    from pipeline.missed_documents import add_missed_documents
+    from pipeline.compute.distributed_crawl import crawl_on_cluster, is_distributed_crawl
+    from pipeline.document_backfill import backfill_documents
 
     with (
         engine.lock("crawl"),
-        closing(Fetcher(engine.settings.crawl, engine.addresses)) as fetcher,
-        looking_for_topic(engine) as (settings, guide),
+        closing(Fetcher(engine.settings.crawl, engine.ip_policy)) as fetcher,
+        focused_crawl(engine) as (settings, policy),
     ):
-        seen = engine.settings.data_dir / "seen.bloom"
-        engine.store.frontier.trust_clock(time.time())
-        engine.store.frontier.desk.deepen(settings.depth)
-        add_missed_documents(engine, settings)
-        with shown(engine.progress) if watch is None else nullcontext(watch) as tell:
-            if is_shared_out(engine.settings):
-                report = crawl_with_workers(engine, tell)
+        seen_filter_path = engine.settings.data_dir / "seen.bloom"
+        engine.store.frontier.clamp_future_visits(time.time())
+        engine.store.frontier.admin.requeue_deepest_pages(settings.depth)
+        backfill_documents(engine, settings)
+        with (
+            show_crawl_progress(engine.progress) if on_progress is None else nullcontext(on_progress) as report_progress
+        ):
+            if is_distributed_crawl(engine.settings):
+                report = crawl_on_cluster(engine, report_progress)
             else:
-                report = run_crawl(engine.store.frontier, fetcher, settings, seen, progress=tell, guide=guide)
-        if left := engine.store.upload_pages():
-            report = replace(report, notes=(*report.notes, f"{left} WARC files could not be uploaded: see the log"))
+                report = run_crawl(
+                    engine.store.frontier, fetcher, settings, seen_filter_path, progress=report_progress, guide=policy
+                )
+        if unuploaded_count := engine.store.upload_warc_files():
+            report = replace(
+                report, notes=(*report.notes, f"{unuploaded_count} WARC files could not be uploaded: see the log")
+            )
         return report
 
 
 @contextmanager
-def looking_for_topic(engine: "Engine") -> "Iterator[tuple[CrawlSettings, Guide | None]]":
+def focused_crawl(engine: "Engine") -> "Iterator[tuple[CrawlSettings, FocusedPolicy | None]]":
     """The crawl's settings, and who judges pages and links, where it looks for a topic; at the end that one decides
     what is kept, and what it has learned is saved."""
-    if strategy_of(engine.settings.crawl) not in FOCUSED:
+    if resolve_strategy(engine.settings.crawl) not in FOCUSED_STRATEGIES:
         yield engine.settings.crawl, None
         return
-    from pipeline.topic.guide import guide_for, settings_for  # scikit-learn: a crawl without a topic does without
-    from pipeline.topic.keeping import settle
+    from pipeline.topic.policy_factory import (  # scikit-learn: a crawl without a topic does without
+        create_policy,
+        focused_crawl_settings,
+    )
+    from pipeline.topic.retention import apply_retention
 
-    settings = settings_for(engine)
-    guide = guide_for(engine, settings)
+    settings = focused_crawl_settings(engine)
+    policy = create_policy(engine, settings)
     try:
-        yield settings, guide
-        settle(engine, guide)
+        yield settings, policy
+        apply_retention(engine, policy)
     finally:
-        guide.save()
-        guide.means.close()
+        policy.save_snapshot()
+        policy.config.close()
 
 
 def extract(engine: "Engine") -> StageReport:
     """Make an article, or an outcome, of every page that was fetched new or changed."""
-    from pipeline.engines.extraction import extracted, grouping_of
+    from pipeline.compute.extraction_jobs import duplicate_grouping, extract_pending
 
     started, counts = time.monotonic(), Counter[Reason]()
     articles = engine.store.articles
     with engine.lock("extract"):
-        articles.use_extractor(EXTRACTOR_VERSION)
-        grouping = grouping_of(engine.settings.extract)
-        group_again(engine, grouping)
-        counts.update(articles.forget_gone(grouping))
-        learn_sites(engine)
-        waiting = articles.pending_count()
-        with engine.progress.task("extract", waiting) as advance:
-            for became, pages in extracted(engine.work, articles, engine.settings):
-                counts.update(became)
-                stop_if_hopeless(Stage.EXTRACT, counts)
+        articles.require_extractor_version(EXTRACTOR_VERSION)
+        grouping = duplicate_grouping(engine.settings.extract)
+        regroup_duplicates(engine, grouping)
+        counts.update(articles.resolve_removed_pages(grouping))
+        learn_site_templates(engine)
+        pending_count = articles.pending_count()
+        with engine.progress.task("extract", pending_count) as advance:
+            for outcomes, pages in extract_pending(engine.compute_backend, articles, engine.settings):
+                counts.update(outcomes)
+                abort_on_many_failures(Stage.EXTRACT, counts)
                 advance(pages)
     return StageReport(Stage.EXTRACT, counts, time.monotonic() - started)
 
 
-def group_again(engine: "Engine", grouping: "Grouping") -> None:
+def regroup_duplicates(engine: "Engine", grouping: "CopyDetection") -> None:
     """Decide anew which articles are copies, where older rules did."""
-    from text.resemblance.copies import VERSION
+    from text.similarity.duplicates import ALGORITHM_VERSION
 
     articles = engine.store.articles
-    if articles.is_grouped(VERSION):
+    if articles.is_grouping_current(ALGORITHM_VERSION):
         return
     with engine.progress.task("copies", articles.count()) as advance:
-        for done in articles.group_again(VERSION, grouping):
-            advance(done)
+        for step in articles.regroup_all(ALGORITHM_VERSION, grouping):
+            advance(step)
 
 
-def learn_sites(engine: "Engine") -> None:
+def learn_site_templates(engine: "Engine") -> None:
     """Look at a few pages of each new site for what repeats: its first pages need to know it as well."""
-    from pipeline.engines.extraction import learned
+    from pipeline.compute.extraction_jobs import learn_site_statistics
 
     articles = engine.store.articles
-    sample = [page for page in articles.sample() if not page.is_document]
+    sample = [page for page in articles.template_sample_pages() if not page.is_document]
     if not sample:
         return
     with engine.progress.task("sites", len(sample)) as advance:
-        for pages in learned(engine.work, articles, sample, engine.settings):
+        for pages in learn_site_statistics(engine.compute_backend, articles, sample, engine.settings):
             advance(pages)
 
 
 def mine(engine: "Engine") -> StageReport:
     """Mine the articles for candidate terms; decisions taken before stay."""
-    from lexicon.mine import mine_terms
-    from pipeline.keeping.digests import drop_damaged, keep_digests
+    from lexicon.mining import mine_terms
+    from pipeline.maintenance.file_checksums import delete_if_damaged, write_digests
 
     started = time.monotonic()
     with engine.lock("lexicon"):
         version = engine.store.articles.text_version()
-        counts, corpus = engine.settings.data_dir / "lexicon", StoredCorpus(engine.store.articles)
-        drop_damaged(counts)
-        known = [term.text for term in engine.store.lexicon.accepted()]
-        task, reviewed = engine.progress.task, reviewed_in(engine.store)
-        spread = engine.work.in_order if engine.work.is_spread else None
+        cache_dir, corpus = engine.settings.data_dir / "lexicon", StoredCorpus(engine.store.articles)
+        delete_if_damaged(cache_dir)
+        accepted_terms = [term.text for term in engine.store.lexicons.accepted_terms()]
+        task, reviewed = engine.progress.task, load_review_state(engine.store)
+        map_ordered = engine.compute_backend.map_ordered if engine.compute_backend.is_distributed else None
         terms = mine_terms(
-            corpus, engine.settings.lexicon, task, counts=counts, seeds=known, reviewed=reviewed, spread=spread
+            corpus,
+            engine.settings.lexicon,
+            task,
+            counts_dir=cache_dir,
+            known_terms=accepted_terms,
+            review_state=reviewed,
+            spread=map_ordered,
         )
-        new = engine.store.lexicon.replace_candidates(terms, version)
-        keep_digests(counts)
-    notes = (f"{len(terms)} candidate terms, {new} of them new",)
+        new_count = engine.store.lexicons.replace_candidates(terms, version)
+        write_digests(cache_dir)
+    notes = (f"{len(terms)} candidate terms, {new_count} of them new",)
     return StageReport(Stage.LEXICON, {}, time.monotonic() - started, notes)
 
 
-def reviewed_in(store: "Store") -> "Reviewed":
+def load_review_state(store: "Store") -> "ReviewState":
     """What the review has said so far, as the miner wants to know it."""
-    from lexicon.offers import Reviewed
+    from lexicon.review_selection import ReviewState
     from text.folding import word_key
 
-    texts = {status: map(word_key, store.queue.texts(status)) for status in TermStatus}
-    waiting = frozenset(texts.pop(TermStatus.CANDIDATE))
-    return Reviewed(frozenset(chain(*texts.values())), waiting)
+    texts = {status: map(word_key, store.review_queue.texts_with_status(status)) for status in TermStatus}
+    pending_texts = frozenset(texts.pop(TermStatus.CANDIDATE))
+    return ReviewState(frozenset(chain(*texts.values())), pending_texts)
 
 
-def publish(engine: "Engine", by: str = "") -> "Lexicon":
+def publish(engine: "Engine", actor: str = "") -> "Lexicon":
     """Publish the accepted terms as the next version. NothingToPublishError if that would change nothing."""
     from pipeline.search_site.review_service import StoreReview
 
-    return StoreReview(engine.store).publish(by)
+    return StoreReview(engine.store).publish(actor)
 
 
-def open_solr(engine: "Engine") -> StageReport:
+def wait_for_solr(engine: "Engine") -> StageReport:
     """Wait until Solr is open and has a collection: where it was not begun beside other stages, from now on."""
-    waiting = time.monotonic()
-    opening = engine.open_index_beside()
+    started = time.monotonic()
+    opener = engine.open_index_in_background()
     engine.index  # noqa: B018
-    waited = time.monotonic() - waiting
-    notes = ("opened",) if waited >= opening.seconds else (f"opened beside the stages before, {waited:.1f} s longer",)
-    return StageReport(Stage.SOLR, {}, opening.seconds, notes)
+    waited = time.monotonic() - started
+    notes = ("opened",) if waited >= opener.seconds else (f"opened beside the stages before, {waited:.1f} s longer",)
+    return StageReport(Stage.SOLR, {}, opener.seconds, notes)
 
 
-def index(engine: "Engine", wait: float = INDEX_WAIT, adopt: bool = False) -> StageReport:
+def index(engine: "Engine", wait: float = INDEX_LOCK_WAIT_SECONDS, adopt: bool = False) -> StageReport:
     """Bring Solr in step: first a newly published lexicon, then the change log.
 
     Waits so many seconds where another process does this. Raises ForeignIndexError where the index was filled from
     another store, unless this one shall `adopt` it.
     """
-    from indexer.relations import relate
-    from indexer.sync import apply_lexicon, remove_orphans, sync
+    from indexer.article_relations import update_relations
+    from indexer.sync import apply_lexicon, flush_changes, remove_orphans
 
     with engine.lock("index", wait):
         started = time.monotonic()
-        target, notes = collection_to_fill(engine, adopt)
-        again = apply_lexicon(engine.store, target)
-        if again:
-            notes += (f"{again} documents hold a changed term and are segmented again",)
-        if moved := relate(engine.store, engine.analysis().base):
-            notes += (f"{moved} documents are cited more or less often, or tell another story, and are indexed again",)
-        with engine.progress.task("index", engine.store.changes.count()) as advance:
-            counts = sync(engine.store, target, engine.analysis(), engine.settings.index.batch, advance)
+        target, notes = prepare_target_collection(engine, adopt)
+        resegmented_count = apply_lexicon(engine.store, target)
+        if resegmented_count:
+            notes += (f"{resegmented_count} documents hold a changed term and are segmented again",)
+        if regrouped_count := update_relations(engine.store, engine.analysis().base_segmenter):
+            notes += (
+                f"{regrouped_count} documents are cited more or less often, or tell another story, and are indexed again",
+            )
+        with engine.progress.task("index", engine.store.change_log.pending_document_count()) as advance:
+            counts = flush_changes(engine.store, target, engine.analysis(), engine.settings.index.batch, advance)
         if orphans := remove_orphans(engine.store, target):
             notes += (f"{orphans} documents that the store does not know were deleted",)
         if target is not engine.index:
             engine.index.switch_alias()
-        engine.serve_complete_models()
+        engine.activate_complete_models()
     return StageReport(Stage.INDEX, counts, time.monotonic() - started, notes)
 
 
@@ -229,108 +248,117 @@ def embed_if_possible(engine: "Engine", seconds: float | None = None) -> StageRe
     """As `embed`; without a model articles are found by their words, and the run goes on."""
     try:
         return embed(engine, seconds)
-    except (EmbedError, JarError) as error:
+    except (EmbeddingError, JarError) as error:
         return StageReport(Stage.EMBED, {}, 0.0, (f"found by words alone: {error}",))
 
 
-def run(engine: "Engine", until: str = "index", command: str = "run", only: str = "") -> list[StageReport]:
+def run(engine: "Engine", last_stage: str = "index", command: str = "run", only_stage: str = "") -> list[StageReport]:
     """The stages once, in order, as the nightly run does, or one of them alone. Solr starts while they crawl and
     extract."""
-    with engine.lock("run"), recorded(engine, command) as record:
-        engine.store.searches.purge(engine.settings.search.log_days)  # first: whatever fails below, it is done
-        if until == "index" and only in ("", "index"):
-            engine.open_index_beside()
-        for name, stage in FLOW.items():
-            if only and name != only:
+    with engine.lock("run"), record_run(engine, command) as record:
+        engine.store.search_log.purge(engine.settings.search.log_days)  # first: whatever fails below, it is done
+        if last_stage == "index" and only_stage in ("", "index"):
+            engine.open_index_in_background()
+        for name, stage in STAGES.items():
+            if only_stage and name != only_stage:
                 continue
-            if stage is mine and not engine.store.lexicon.is_outdated():
+            if stage is mine and not engine.store.lexicons.are_candidates_outdated():
                 continue  # no article changed: the candidates would be the same
             if stage is index:
-                record.do(Stage.SOLR, lambda: open_solr(engine))
-            record.do(Stage(name), partial(stage, engine))
-            if name == until:
+                record.run_stage(Stage.SOLR, lambda: wait_for_solr(engine))
+            record.run_stage(Stage(name), partial(stage, engine))
+            if name == last_stage:
                 break
-        if until == "index" and any(Reason.EMBEDDED in report.counts for report in record.reports):
-            embed_the_rest(engine, record)
+        if last_stage == "index" and any(Reason.EMBEDDED in report.outcome_counts for report in record.reports):
+            embed_remaining(engine, record)
         if any(report.stage is Stage.INDEX for report in record.reports):
-            tidy(engine)
-        seal_keys(engine)
+            force_merge_index(engine)
+        seal_past_duplicate_keys(engine)
         return record.reports
 
 
 @contextmanager
-def recorded(engine: "Engine", command: str) -> "Iterator[RunRecord]":
+def record_run(engine: "Engine", command: str) -> "Iterator[RunRecord]":
     """The record of a run. A damaged store ends it before it begins: what it does would rest on that."""
-    from pipeline.keeping.night import faults_before_run, refuse_damaged
+    from pipeline.maintenance.preflight import check_before_run, raise_if_damaged
     from pipeline.runs.run_record import RunRecord
 
-    faults = faults_before_run(engine)
+    faults = check_before_run(engine)
     with RunRecord(engine.store, command) as record:
-        refuse_damaged(faults)
+        raise_if_damaged(faults)
         yield record
 
 
-def tidy(engine: "Engine") -> None:
+def force_merge_index(engine: "Engine") -> None:
     """Merge the index of a run that is done, so that scores and the order of equals hang on its documents alone."""
-    with engine.lock("index", INDEX_WAIT):
-        if engine.index.count() <= MAX_MERGED:
-            engine.index.merge()
+    with engine.lock("index", INDEX_LOCK_WAIT_SECONDS):
+        if engine.index.count() <= MAX_FORCE_MERGE_DOCUMENTS:
+            engine.index.optimize()
 
 
-def seal_keys(engine: "Engine") -> None:
+def seal_past_duplicate_keys(engine: "Engine") -> None:
     """Seal the keys of near-duplicates of past months, unless somebody extracts: then the next night does."""
     with suppress(BusyError), engine.lock("extract"):
-        engine.store.sealing.seal_past()
+        engine.store.key_compaction.seal_past_months()
 
 
-def embed_the_rest(engine: "Engine", record: "RunRecord") -> None:
+def embed_remaining(engine: "Engine", record: "RunRecord") -> None:
     """What the first embedding of a run had no time for, now that all can be found by words."""
-    if engine.to_embed():
-        record.do(Stage.EMBED, partial(embed_if_possible, engine))
-        record.do(Stage.INDEX, partial(index, engine))
+    if engine.count_pending_embeddings():
+        record.run_stage(Stage.EMBED, partial(embed_if_possible, engine))
+        record.run_stage(Stage.INDEX, partial(index, engine))
 
 
-FLOW: "dict[str, Callable[[Engine], StageReport]]" = {
+STAGES: "dict[str, Callable[[Engine], StageReport]]" = {
     "crawl": crawl,
     "extract": extract,
-    "embed": partial(embed_if_possible, seconds=EMBED_AHEAD),
+    "embed": partial(embed_if_possible, seconds=EMBED_BEFORE_INDEX_SECONDS),
     "lexicon": mine,
     "index": index,
 }
 
 
-def collection_to_fill(engine: "Engine", adopt: bool = False) -> "tuple[SolrIndex, tuple[str, ...]]":
+def prepare_target_collection(engine: "Engine", adopt: bool = False) -> "tuple[SolrIndex, tuple[str, ...]]":
     """The collection to write to, which is this store's. A changed schema gets a new one, filled before the searches
     have it; one that has lost documents (a restored or emptied Solr) is filled again.
     """
-    from indexer.solr import Built
+    from indexer.solr_index import ConfigsetState
 
-    index, changes = engine.index, engine.store.changes
-    is_outdated = index.ensure() is Built.OUTDATED
+    index, changes = engine.index, engine.store.change_log
+    is_outdated = index.ensure_collection() is ConfigsetState.OUTDATED
     index.commit(soft=True)
-    target = index.successor() if is_outdated else index
-    if adopted := own(engine, index, adopt):
-        return target, adopted
+    target = index.open_current_collection() if is_outdated else index
+    if notes := claim_index(engine, index, adopt):
+        return target, notes
     if is_outdated:
         return target, (f"the schema has changed: {changes.enqueue_all()} articles into a new collection",)
-    if index.count() < changes.indexed_count():
+    if index.count() < changes.indexed_document_count():
         return target, (f"Solr has lost documents: {changes.enqueue_all()} articles are indexed again",)
     return target, ()
 
 
-def own(engine: "Engine", index: "SolrIndex", adopt: bool) -> tuple[str, ...]:
+def claim_index(engine: "Engine", index: "SolrIndex", adopt: bool) -> tuple[str, ...]:
     """Make sure that the index is this store's; says so where it was another's. ForeignIndexError: it stays so."""
-    from indexer.ownership import TAKE_OVER, Holding, ownership_fault
+    from indexer.index_ownership import TAKE_OVER_HINT, StoreSnapshot, ownership_error
 
-    store, owner = engine.store, index.owner()
-    holding = Holding(store.store_id, store.articles.count(), store.changes.indexed_count(), store.changes.count())
-    fault = ownership_fault(owner, index.count(), holding)
-    if fault and not adopt:
-        raise ForeignIndexError(f"{fault}: {TAKE_OVER}")
+    store, owner = engine.store, index.get_owner()
+    store_state = StoreSnapshot(
+        store.store_id,
+        store.articles.count(),
+        store.change_log.indexed_document_count(),
+        store.change_log.pending_document_count(),
+    )
+    ownership_problem = ownership_error(owner, index.count(), store_state)
+    if ownership_problem and not adopt:
+        raise IndexOwnershipError(f"{ownership_problem}: {TAKE_OVER_HINT}")
     # What this store says of the index is of another one; killed before the claim, it is refused again.
-    notes = (f"the index is this store's now: {store.changes.enqueue_all()} articles to write",) if fault else ()
+    notes = (
+        (f"the index is this store's now: {store.change_log.enqueue_all()} articles to write",)
+        if ownership_problem
+        else ()
+    )
     if owner != store.store_id:
-        index.claim(store.store_id)
+        index.set_owner(store.store_id)
     return notes
 
 
@@ -346,10 +374,10 @@ def by_difference(advance: Callable[[int], None]) -> Callable[[int], None]:
     return tell
 
 
-def stop_if_hopeless(stage: Stage, counts: Counter[Reason]) -> None:
+def abort_on_many_failures(stage: Stage, counts: Counter[Reason]) -> None:
     """A few failures are outcomes; very many mean that something is wrong with the program or the machine."""
-    failed = counts[Reason.FAILED]
-    if failed > FAILURES_MOST and failed * 5 > counts.total():
+    failed = counts[Reason.UNEXPECTED_ERROR]
+    if failed > MAX_FAILURES and failed * 5 > counts.total():
         raise PlumblineError(
             f"{failed} of {counts.total()} pages failed in {stage}: see logs/plumb.log, then run again"
         )
@@ -361,12 +389,12 @@ class StoredCorpus:
     def __init__(self, articles: "ArticleTable") -> None:
         self._articles = articles
 
-    def digests(self) -> Iterator[tuple[int, str]]:
+    def iter_digests(self) -> Iterator[tuple[int, str]]:
         """Number and digest of every article."""
-        return self._articles.digests()
+        return self._articles.iter_digests()
 
-    def read(self, numbers: Sequence[int]) -> "Iterator[CorpusDocument]":
+    def iter_documents(self, document_ids: Sequence[int]) -> "Iterator[CorpusDocument]":
         """The articles with these numbers."""
         from lexicon.counting.corpus import CorpusDocument
 
-        return (CorpusDocument(*text) for text in self._articles.texts(numbers))
+        return (CorpusDocument(*text) for text in self._articles.iter_texts(document_ids))

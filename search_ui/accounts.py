@@ -22,36 +22,36 @@ from flask_login import LoginManager, current_user, login_user
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response as BaseResponse
 
-from docstore.accounts import Account, folded_name
+from docstore.accounts import Account, normalize_account_name
 from docstore.roles import Role
-from search_ui.messages import say
-from search_ui.passwords import LEAST, hash_password, is_password, may_be_password
+from search_ui.context import current_account, current_site, error_response, render_page, wants_json
+from search_ui.i18n import translate
+from search_ui.passwords import MIN_PASSWORD_CHARS, hash_password, is_acceptable_length, verify_password
 from search_ui.security import (
-    GUESSES_OF_ACCOUNT,
-    GUESSES_OF_ADDRESS,
-    TOKEN,
-    brake_on_guessing,
-    is_refused,
-    known_device,
+    CSRF_FIELD,
+    LOGIN_LIMIT_PER_ACCOUNT,
+    LOGIN_LIMIT_PER_IP,
+    client_network,
+    create_login_limiter,
+    get_known_device,
+    is_wrong_password,
     remember_device,
-    seconds_to_wait,
-    sender,
+    retry_after_seconds,
 )
-from search_ui.site import account, current_site, error_answer, page, wants_json
 
-pages = Blueprint("accounts", __name__, url_prefix="/admin")
+blueprint = Blueprint("accounts", __name__, url_prefix="/admin")
 
-SIGNED_IN_SECONDS = 8 * 3600
-RESENT = frozenset({"review", "admin"})  # blueprints whose forms are held while somebody signs in
+SESSION_SECONDS = 8 * 3600
+RESUBMITTABLE_BLUEPRINTS = frozenset({"review", "admin"})  # blueprints whose forms are held while somebody signs in
 
-log = logging.getLogger(__name__)
+_log = logging.getLogger(__name__)
 
 _Args = ParamSpec("_Args")
 _View = Callable[_Args, BaseResponse]
 
 
 @dataclass(frozen=True)
-class SignedIn:
+class LoginUser:
     """What flask-login asks of a user."""
 
     account: Account
@@ -61,237 +61,258 @@ class SignedIn:
 
     def get_id(self) -> str:
         """What the session keeps."""
-        return f"{self.account.name}\n{_fingerprint(self.account)}"
+        return f"{self.account.name}\n{_account_fingerprint(self.account)}"
 
 
-def use_accounts(app: Flask) -> None:
+def init_accounts(app: Flask) -> None:
     """Let accounts sign in to `app`, and wrong passwords be counted."""
     manager = LoginManager(app, add_context_processor=False)
     manager.session_protection = None  # it would hang a session on the browser's address
-    manager.user_loader(_load)
-    app.register_blueprint(pages)
-    brake = brake_on_guessing(app, _too_often)
-    for endpoint in ("accounts.sign_in_form", "accounts.change_password"):
-        by_address = brake.limit(GUESSES_OF_ADDRESS, deduct_when=is_refused)
-        by_account = brake.limit(GUESSES_OF_ACCOUNT, key_func=_guessed_account, deduct_when=is_refused)
+    manager.user_loader(_load_user)
+    app.register_blueprint(blueprint)
+    limiter = create_login_limiter(app, _rate_limit_response)
+    for endpoint in ("accounts.sign_in", "accounts.change_password"):
+        limit_by_ip = limiter.limit(LOGIN_LIMIT_PER_IP, deduct_when=is_wrong_password)
+        limit_by_account = limiter.limit(
+            LOGIN_LIMIT_PER_ACCOUNT, key_func=_rate_limit_account_key, deduct_when=is_wrong_password
+        )
         view: Callable[..., Any] = app.view_functions[endpoint]
-        app.view_functions[endpoint] = by_account(by_address(view))
+        app.view_functions[endpoint] = limit_by_account(limit_by_ip(view))
 
 
-def _load(user_id: str) -> SignedIn | None:
+def _load_user(user_id: str) -> LoginUser | None:
     """flask-login's question: whose session is this, if it still counts?"""
-    name, _, mark = user_id.partition("\n")
+    name, _, fingerprint = user_id.partition("\n")
     since = session.get("since")
-    if not isinstance(since, int | float) or current_site().clock() - since >= SIGNED_IN_SECONDS:
+    if not isinstance(since, int | float) or current_site().clock() - since >= SESSION_SECONDS:
         return None
-    if current_site().accounts.is_ended(str(session.get("id", ""))):
+    if current_site().accounts.is_session_revoked(str(session.get("id", ""))):
         return None
-    found = current_site().accounts.find(name)
-    if found is None or found.disabled_at is not None or not hmac.compare_digest(mark, _fingerprint(found)):
+    account = current_site().accounts.find(name)
+    if (
+        account is None
+        or account.disabled_at is not None
+        or not hmac.compare_digest(fingerprint, _account_fingerprint(account))
+    ):
         return None
-    return SignedIn(found)
+    return LoginUser(account)
 
 
-def _fingerprint(one: Account) -> str:
-    text = f"{one.password_hash}\n{sorted(one.roles)}\n{one.created_at}"
+def _account_fingerprint(account: Account) -> str:
+    text = f"{account.password_hash}\n{sorted(account.roles)}\n{account.created_at}"
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def _begin_session(one: Account) -> None:
+def _start_session(account: Account) -> None:
     """A session with nothing left of the one before."""
     session.clear()
     session.permanent = True
     session["since"] = current_site().clock()
     session["id"] = secrets.token_hex(16)
-    login_user(SignedIn(one))
+    login_user(LoginUser(account))
 
 
-def _guessed_account() -> str:
+def _rate_limit_account_key() -> str:
     """Whose password is being guessed, and whether on a device on which that account has signed in before: who guesses
     from elsewhere, from however many addresses, shall not keep its owner out.
     """
-    one = account()
-    name = one.name if one else folded_name(request.form.get("name", ""))[:64]
-    return f"{name}\n{known_device(name)}"
+    current = current_account()
+    name = current.name if current else normalize_account_name(request.form.get("name", ""))[:64]
+    return f"{name}\n{get_known_device(name)}"
 
 
 # -- who may
 
 
-def requires(*roles: Role) -> Callable[[_View[_Args]], _View[_Args]]:
+def require_role(*roles: Role) -> Callable[[_View[_Args]], _View[_Args]]:
     """Let only those in who have one of `roles` (none named: whoever is signed in)."""
 
-    def guard(view: _View[_Args]) -> _View[_Args]:
+    def decorator(view: _View[_Args]) -> _View[_Args]:
         @wraps(view)
-        def guarded(*args: _Args.args, **kwargs: _Args.kwargs) -> BaseResponse:
-            one = account()
-            if one is None:
-                return _ask_to_sign_in()
-            if roles and not any(one.may(role) for role in roles):
+        def wrapper(*args: _Args.args, **kwargs: _Args.kwargs) -> BaseResponse:
+            current = current_account()
+            if current is None:
+                return _login_required_response()
+            if roles and not any(current.has_role(role) for role in roles):
                 abort(403, description="error.role")
             return view(*args, **kwargs)
 
-        return guarded
+        return wrapper
 
-    return guard
+    return decorator
 
 
-def never_stored(response: Response) -> Response:
+def add_no_store_headers(response: Response) -> Response:
     """For blueprints whose pages no cache and no search engine may keep."""
     response.headers["Cache-Control"] = "no-store"
     response.headers["X-Robots-Tag"] = "noindex"
     return response
 
 
-def _ask_to_sign_in() -> BaseResponse:
+def _login_required_response() -> BaseResponse:
     if wants_json():
-        return error_answer(403, say(_why_signed_out()))
+        return error_response(403, translate(_signed_out_message_key()))
     if request.method == "GET":
         return redirect(url_for("accounts.login", next=request.full_path.rstrip("?")), 303)
-    form = HeldForm.of_request()
-    return _login_page(403, problem=say(_why_signed_out()), held=form if form.may_be_sent() else None)
+    pending_form = PendingForm.from_request()
+    return _render_login_page(
+        403,
+        problem=translate(_signed_out_message_key()),
+        held=pending_form if pending_form.is_resubmittable() else None,
+    )
 
 
-def _why_signed_out() -> str:
+def _signed_out_message_key() -> str:
     return "login.ended" if "_user_id" in session else "login.needed"
 
 
 @dataclass(frozen=True)
-class HeldForm:
+class PendingForm:
     """A form that came from somebody who is no longer signed in: where it goes, and its fields but for the token."""
 
     action: str
     fields: tuple[tuple[str, str], ...]
 
     @classmethod
-    def of_request(cls) -> "HeldForm":
+    def from_request(cls) -> "PendingForm":
         """The form that has just come."""
         pairs = request.form.items(multi=True)
-        return cls(request.path, tuple((name, value) for name, value in pairs if name != TOKEN))
+        return cls(request.path, tuple((name, value) for name, value in pairs if name != CSRF_FIELD))
 
     @classmethod
-    def of_login(cls) -> "HeldForm | None":
+    def from_login_page(cls) -> "PendingForm | None":
         """The one that the login page holds, if it does and it is one that may be sent."""
         try:
             pairs = json.loads(request.form.get("held_fields", "[]"))
-            held = cls(request.form.get("held_action", ""), tuple((str(name), str(value)) for name, value in pairs))
+            form = cls(request.form.get("held_action", ""), tuple((str(name), str(value)) for name, value in pairs))
         except (ValueError, TypeError):
             return None
-        return held if held.may_be_sent() else None
+        return form if form.is_resubmittable() else None
 
     @property
-    def encoded(self) -> str:
-        """The fields as `of_login` reads them."""
+    def fields_json(self) -> str:
+        """The fields as `from_login_page` reads them."""
         return json.dumps(self.fields)
 
-    def values(self, name: str) -> list[str]:
+    def get_values(self, name: str) -> list[str]:
         """The values of a field."""
         return [value for field, value in self.fields if field == name]
 
-    def may_be_sent(self) -> bool:
+    def is_resubmittable(self) -> bool:
         """Does it go to a form of the signed-in pages? Passwords are never held."""
         adapter = current_app.url_map.bind_to_environ(request.environ)
         try:
             endpoint = str(adapter.match(self.action, method="POST")[0])
         except HTTPException:
             return False
-        return endpoint.partition(".")[0] in RESENT
+        return endpoint.partition(".")[0] in RESUBMITTABLE_BLUEPRINTS
 
 
 # -- pages
 
-pages.after_request(never_stored)
+blueprint.after_request(add_no_store_headers)
 
 
-@pages.get("/login")
+@blueprint.get("/login")
 def login() -> BaseResponse:
     """The form that asks for name and password."""
-    if account():
-        return redirect(_way_on(request.args.get("next", "")), 303)
-    return _login_page(note=say("login.ended") if "_user_id" in session else "")
+    if current_account():
+        return redirect(_safe_next_url(request.args.get("next", "")), 303)
+    return _render_login_page(note=translate("login.ended") if "_user_id" in session else "")
 
 
-def _login_page(status: int = 200, **values: object) -> Response:
+def _render_login_page(status: int = 200, **values: object) -> Response:
     """`next` is where to go afterwards, `held` a form that waits."""
-    wanted = request.values.get("next", "")
-    shown = {"wanted": wanted, "name": request.form.get("name", ""), "no_accounts": current_site().accounts.is_empty()}
-    shown["language_page"] = url_for("accounts.login")
-    return page("login.html", status, **{**shown, **values})
+    next_url = request.values.get("next", "")
+    context = {
+        "wanted": next_url,
+        "name": request.form.get("name", ""),
+        "no_accounts": current_site().accounts.has_no_active_account(),
+    }
+    context["language_page"] = url_for("accounts.login")
+    return render_page("login.html", status, **{**context, **values})
 
 
-def _too_often(limit: RequestLimit) -> Response:
-    wait = seconds_to_wait(limit)
-    log.warning("too many wrong passwords for %r from %s", request.form.get("name", "")[:64], sender())
-    problem = say("login.wait", n=wait)
-    response = _account_page(429, problem) if account() else _login_page(429, problem=problem, held=HeldForm.of_login())
-    response.headers["Retry-After"] = str(wait)
+def _rate_limit_response(limit: RequestLimit) -> Response:
+    wait_seconds = retry_after_seconds(limit)
+    _log.warning("too many wrong passwords for %r from %s", request.form.get("name", "")[:64], client_network())
+    problem = translate("login.wait", n=wait_seconds)
+    response = (
+        _render_account_page(429, problem)
+        if current_account()
+        else _render_login_page(429, problem=problem, held=PendingForm.from_login_page())
+    )
+    response.headers["Retry-After"] = str(wait_seconds)
     return response
 
 
-@pages.post("/login")
-def sign_in_form() -> BaseResponse:
+@blueprint.post("/login")
+def sign_in() -> BaseResponse:
     """Check name and password; wrong ones are counted, and too many make their sender wait."""
-    held = HeldForm.of_login()
-    found = current_site().accounts.find(request.form.get("name", ""))
-    usable = found if found and found.disabled_at is None else None
-    if not is_password(request.form.get("password", ""), usable.password_hash if usable else None) or usable is None:
-        return _login_page(403, problem=say("login.wrong"), held=held)
-    _begin_session(usable)
-    if held:
-        answer: BaseResponse = page(
-            "admin_again.html", held=held, account=usable, language_page=url_for("admin.overview")
+    pending_form = PendingForm.from_login_page()
+    account = current_site().accounts.find(request.form.get("name", ""))
+    active_account = account if account and account.disabled_at is None else None
+    if (
+        not verify_password(request.form.get("password", ""), active_account.password_hash if active_account else None)
+        or active_account is None
+    ):
+        return _render_login_page(403, problem=translate("login.wrong"), held=pending_form)
+    _start_session(active_account)
+    if pending_form:
+        response: BaseResponse = render_page(
+            "admin_again.html", held=pending_form, account=active_account, language_page=url_for("admin.overview")
         )
     else:
-        answer = redirect(_way_on(request.form.get("next", "")), 303)
-    remember_device(answer, usable.name)
-    return answer
+        response = redirect(_safe_next_url(request.form.get("next", "")), 303)
+    remember_device(response, active_account.name)
+    return response
 
 
-def _way_on(wanted: str) -> str:
-    """`wanted` if it is a page of the signed-in area, else where this account begins."""
-    parts = urlsplit(wanted)
+def _safe_next_url(next_url: str) -> str:
+    """`next_url` if it is a page of the signed-in area, else where this account begins."""
+    parts = urlsplit(next_url)
     is_ours = parts.path.startswith("/admin") and not (parts.scheme or parts.netloc)
-    return wanted if is_ours and wanted.isprintable() and "\\" not in wanted else url_for("admin.overview")
+    return next_url if is_ours and next_url.isprintable() and "\\" not in next_url else url_for("admin.overview")
 
 
-@pages.post("/logout")
-@requires()
+@blueprint.post("/logout")
+@require_role()
 def logout() -> BaseResponse:
     """End the session, for whoever has kept its cookie as well."""
-    if own := session.get("id"):
-        current_site().accounts.end_session(own, session["since"] + SIGNED_IN_SECONDS)
+    if session_id := session.get("id"):
+        current_site().accounts.revoke_session(session_id, session["since"] + SESSION_SECONDS)
     session.clear()
     return redirect(url_for("public.home"), 303)
 
 
-@pages.get("/account")
-@requires()
-def own_account() -> BaseResponse:
+@blueprint.get("/account")
+@require_role()
+def account_page() -> BaseResponse:
     """Who is signed in, for what, and the form for another password."""
-    return _account_page()
+    return _render_account_page()
 
 
-def _account_page(status: int = 200, problem: str = "") -> Response:
-    here = url_for("accounts.own_account")
-    return page("admin_account.html", status, least=LEAST, problem=problem, language_page=here)
+def _render_account_page(status: int = 200, problem: str = "") -> Response:
+    page_url = url_for("accounts.account_page")
+    return render_page("admin_account.html", status, least=MIN_PASSWORD_CHARS, problem=problem, language_page=page_url)
 
 
-@pages.post("/account/password")
-@requires()
+@blueprint.post("/account/password")
+@require_role()
 def change_password() -> BaseResponse:
     """Change one's own password; every other session of the account ends."""
-    one: Account = current_user.account
+    current: Account = current_user.account
     new = request.form.get("new", "")
-    if not is_password(request.form.get("old", ""), one.password_hash):
-        return _account_page(403, say("account.wrong"))
-    if not may_be_password(new):
-        return _account_page(422, say("account.short", n=LEAST))
+    if not verify_password(request.form.get("old", ""), current.password_hash):
+        return _render_account_page(403, translate("account.wrong"))
+    if not is_acceptable_length(new):
+        return _render_account_page(422, translate("account.short", n=MIN_PASSWORD_CHARS))
     if new != request.form.get("again", ""):
-        return _account_page(422, say("account.differ"))
+        return _render_account_page(422, translate("account.differ"))
     accounts = current_site().accounts
-    accounts.set_password(one.name, hash_password(new))
-    changed = accounts.find(one.name)
-    if changed is not None:
-        _begin_session(changed)
-    flash(say("account.changed"))
-    return redirect(url_for("accounts.own_account"), 303)
+    accounts.set_password(current.name, hash_password(new))
+    updated_account = accounts.find(current.name)
+    if updated_account is not None:
+        _start_session(updated_account)
+    flash(translate("account.changed"))
+    return redirect(url_for("accounts.account_page"), 303)

@@ -1,6 +1,6 @@
 """The JSON API, version 1: what the pages show, for programs. docs/api.md describes it, /api/v1 is the same in OpenAPI.
 
-Fields may be added within a version; none changes its meaning or goes away. Errors are `search_ui.site.error_answer`'s.
+Fields may be added within a version; none changes its meaning or goes away. Errors are `search_ui.context.error_response`'s.
 """
 
 from collections.abc import Sequence
@@ -9,81 +9,88 @@ from urllib.parse import urlencode
 
 from flask import Blueprint, Response, abort, current_app, g, jsonify, request, url_for
 
-from search_ui.pages.article import ArticlePage, Details, Neighbour, is_id
-from search_ui.pages.compare import Side, compare
-from search_ui.pages.searcher import finder
-from search_ui.pages.suggestions import suggestions_for
-from search_ui.query.explanation import RankExplanation
+from search_ui.context import current_site
+from search_ui.pages.article import ArticleDetails, ArticleView, RelatedArticle, is_doc_id
+from search_ui.pages.compare import LexiconResult, compare_lexicons
+from search_ui.pages.search_service import current_search_service
+from search_ui.pages.suggestions import suggest_completions
+from search_ui.query.display_text import Segments, normalize_query
 from search_ui.query.ranking import PROFILES
-from search_ui.query.request import CHOSEN, SearchRequest, parse_request
 from search_ui.query.results import Facet, Hit, SearchPage
-from search_ui.query.semantic.answers import Quotation
-from search_ui.query.texts import Segments, searchable
-from search_ui.site import current_site
-from search_ui.spelling.did_you_mean import DidYouMean
+from search_ui.query.score_explanation import RankExplanation
+from search_ui.query.search_request import PARAM_BY_FILTER, SearchRequest, parse_search_request
+from search_ui.query.semantic.answer_extraction import Quotation
+from search_ui.spelling.did_you_mean import SearchSuggestion
 
-pages = Blueprint("api", __name__, url_prefix="/api/v1")
+blueprint = Blueprint("api", __name__, url_prefix="/api/v1")
 
-Json = dict[str, Any]
+JsonDict = dict[str, Any]
 
 
-@pages.get("")
-def description() -> Response:
+@blueprint.get("")
+def openapi_document() -> Response:
     """This API in OpenAPI 3.1."""
     response = current_app.send_static_file("openapi.json")
     response.mimetype = "application/json"
     return response
 
 
-@pages.get("/search")
+@blueprint.get("/search")
 def search() -> Response:
     """One page of results."""
-    finding = finder()
-    asked = finding.as_meant(parse_request(request.args, current_site().settings, PROFILES))
-    found = finding.page_of(asked, finding.words(asked))
+    search_service = current_search_service()
+    asked = search_service.resolve_exact_title(parse_search_request(request.args, current_site().settings, PROFILES))
+    search_page = search_service.execute(asked, search_service.segment_query(asked))
     if asked.text:
-        g.hits = found.total
-    return jsonify(search_json(found, finding.offers(asked, found), asked))
+        g.hits = search_page.total
+    return jsonify(search_page_to_json(search_page, search_service.suggest_alternatives(asked, search_page), asked))
 
 
-@pages.get("/articles/<doc_id>")
+@blueprint.get("/articles/<doc_id>")
 def article(doc_id: str) -> Response:
     """One article; with `q`, what of it the query finds and why."""
-    asked = parse_request(request.args, current_site().settings, PROFILES)
-    found = finder().article(doc_id, asked) if is_id(doc_id) else None
-    return jsonify(_article_json(found)) if found else abort(404)
+    asked = parse_search_request(request.args, current_site().settings, PROFILES)
+    article_page = current_search_service().get_article(doc_id, asked) if is_doc_id(doc_id) else None
+    return jsonify(_article_to_json(article_page)) if article_page else abort(404)
 
 
-@pages.get("/suggest")
+@blueprint.get("/suggest")
 def suggest() -> Response:
     """Completions of what is being typed."""
-    typed = request.args.get("q", "")
-    return jsonify(query=typed, suggestions=[{"text": one.text, "kind": one.kind} for one in suggestions_for(typed)])
+    raw_query = request.args.get("q", "")
+    return jsonify(
+        query=raw_query,
+        suggestions=[
+            {"text": suggestion.text, "kind": suggestion.kind} for suggestion in suggest_completions(raw_query)
+        ],
+    )
 
 
-@pages.get("/compare")
-def comparison() -> Response:
+@blueprint.get("/compare")
+def compare_api() -> Response:
     """One term against the base dictionary and the domain lexicon."""
-    site, typed = current_site(), request.args.get("q", "")
-    term = searchable(typed, site.settings.longest_query)
-    segmenters = {"base": site.actions.base_segmenter(), "domain": site.actions.segmenter()}
-    return jsonify(query=typed, sides=[_side(side) for side in compare(site.search, segmenters, term)])
+    site, raw_query = current_site(), request.args.get("q", "")
+    term = normalize_query(raw_query, site.settings.longest_query)
+    segmenters = {"base": site.backend.base_segmenter(), "domain": site.backend.domain_segmenter()}
+    return jsonify(
+        query=raw_query, sides=[_side_to_json(side) for side in compare_lexicons(site.solr, segmenters, term)]
+    )
 
 
-@pages.get("/<path:rest>")
-def nothing(rest: str) -> Response:
+@blueprint.get("/<path:rest>")
+def not_found(rest: str) -> Response:
     """What does not exist, said as JSON."""
     return abort(404)
 
 
-def search_json(page: SearchPage, offers: Sequence[DidYouMean], asked: SearchRequest) -> Json:
+def search_page_to_json(page: SearchPage, offers: Sequence[SearchSuggestion], request: SearchRequest) -> JsonDict:
     """A result page; the hits are those of what was asked, whatever is offered beside."""
     settings = current_site().settings
-    following = _following(page, asked)
+    next_request = _next_page_request(page, request)
     return {
-        "query": asked.typed,
-        "profile": asked.profile,
-        "sort": asked.sort,
+        "query": request.raw_query,
+        "profile": request.profile,
+        "sort": request.sort,
         "total": page.total,
         "documents": page.documents,
         "matched": page.matched,
@@ -91,25 +98,27 @@ def search_json(page: SearchPage, offers: Sequence[DidYouMean], asked: SearchReq
         "took_ms": page.took_ms,
         "page": page.page,
         "page_size": settings.page_size,
-        "next": url_for("api.search") + "?" + urlencode(following.arguments(settings)) if following else None,
-        "answer": [_quotation(quote) for quote in page.quotes],
-        "hits": [_hit(hit) for hit in page.hits],
-        "offers": [_offer(offer) for offer in offers],
-        "facets": {name: [_facet(facet) for facet in getattr(page, name)] for name in (*CHOSEN, "dates")},
+        "next": url_for("api.search") + "?" + urlencode(next_request.to_url_params(settings)) if next_request else None,
+        "answer": [_quotation_to_json(quote) for quote in page.quotations],
+        "hits": [_hit_to_json(hit) for hit in page.hits],
+        "offers": [_suggestion_to_json(offer) for offer in offers],
+        "facets": {
+            name: [_facet_to_json(facet) for facet in getattr(page, name)] for name in (*PARAM_BY_FILTER, "dates")
+        },
     }
 
 
-def _following(page: SearchPage, asked: SearchRequest) -> SearchRequest | None:
+def _next_page_request(page: SearchPage, request: SearchRequest) -> SearchRequest | None:
     if page.cursor:
-        return asked.changed(cursor=page.cursor)
-    return asked.changed(page=page.page + 1) if page.page < page.pages else None
+        return request.replaced(cursor=page.cursor)
+    return request.replaced(page=page.page + 1) if page.page < page.numbered_pages else None
 
 
-def _quotation(quote: Quotation) -> Json:
+def _quotation_to_json(quote: Quotation) -> JsonDict:
     return {"id": quote.doc_id, "title": quote.title, "text": quote.text, "paragraph": quote.paragraph}
 
 
-def _hit(hit: Hit) -> Json:
+def _hit_to_json(hit: Hit) -> JsonDict:
     return {
         "id": hit.doc_id,
         "title": hit.plain_title,
@@ -125,48 +134,51 @@ def _hit(hit: Hit) -> Json:
         "by_meaning": hit.by_meaning,
         "format": hit.format,
         "page": hit.page or None,
-        "snippet": _segments(hit.snippet),
+        "snippet": _segments_to_json(hit.snippet),
     }
 
 
-def _offer(offer: DidYouMean) -> Json:
-    query, settings = offer.asked, current_site().settings
-    address = url_for("api.search") + "?" + urlencode(query.arguments(settings))
-    return {"kind": offer.kind, "query": query.typed, "total": offer.count, "address": address}
+def _suggestion_to_json(offer: SearchSuggestion) -> JsonDict:
+    search_request, settings = offer.request, current_site().settings
+    address = url_for("api.search") + "?" + urlencode(search_request.to_url_params(settings))
+    return {"kind": offer.kind, "query": search_request.raw_query, "total": offer.hit_count, "address": address}
 
 
-def _facet(facet: Facet) -> Json:
+def _facet_to_json(facet: Facet) -> JsonDict:
     return {"value": facet.value, "label": facet.label, "count": facet.count, "selected": facet.selected}
 
 
-def _segments(segments: Segments) -> list[Json]:
+def _segments_to_json(segments: Segments) -> list[JsonDict]:
     return [{"text": segment.text, "marked": segment.marked} for segment in segments]
 
 
-def _article_json(page: ArticlePage) -> Json:
+def _article_to_json(page: ArticleView) -> JsonDict:
     return {
-        **_details(page.article),
-        "similar": _neighbours(page.similar),
-        "series": _neighbours(page.series),
-        "copies": _neighbours(page.copies),
-        "explanation": _explanation(page.why),
+        **_article_details_to_json(page.article),
+        "similar": _neighbours_to_json(page.related),
+        "series": _neighbours_to_json(page.same_series),
+        "copies": _neighbours_to_json(page.copies),
+        "explanation": _explanation_to_json(page.explanation),
     }
 
 
-def _details(article: Details) -> Json:
+def _article_details_to_json(article: ArticleDetails) -> JsonDict:
     names = ("url", "site", "published", "fetched", "author", "source", "section", "language", "cluster", "length")
     return {
         "id": article.doc_id,
         "title": article.plain_title,
         **{name: getattr(article, name) for name in names},
         "format": article.format,
-        "pages": [{"page": one.number, "paragraphs": len(one.paragraphs)} for one in article.pages],
+        "pages": [
+            {"page": document_page.number, "paragraphs": len(document_page.paragraphs)}
+            for document_page in article.pages
+        ],
         "terms": list(article.terms),
-        "paragraphs": [_segments(paragraph) for paragraph in article.paragraphs],
+        "paragraphs": [_segments_to_json(paragraph) for paragraph in article.paragraphs],
     }
 
 
-def _side(side: Side) -> Json:
+def _side_to_json(side: LexiconResult) -> JsonDict:
     """One lexicon's answer in a comparison."""
     measures = side.measures
     return {
@@ -180,15 +192,18 @@ def _side(side: Side) -> Json:
     }
 
 
-def _neighbours(found: Sequence[Neighbour]) -> list[Json]:
-    return [{"id": one.doc_id, "title": one.title, "url": one.link, "published": one.published} for one in found]
+def _neighbours_to_json(neighbours: Sequence[RelatedArticle]) -> list[JsonDict]:
+    return [
+        {"id": neighbour.doc_id, "title": neighbour.title, "url": neighbour.safe_url, "published": neighbour.published}
+        for neighbour in neighbours
+    ]
 
 
-def _explanation(why: RankExplanation | None) -> Json | None:
-    if why is None:
+def _explanation_to_json(explanation: RankExplanation | None) -> JsonDict | None:
+    if explanation is None:
         return None
     parts = [
         {"part": part.name, "score": part.score, "percent": part.percent, "terms": list(part.terms)}
-        for part in why.parts
+        for part in explanation.parts
     ]
-    return {"score": why.score, "parts": parts}
+    return {"score": explanation.score, "parts": parts}

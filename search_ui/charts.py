@@ -3,26 +3,26 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-WIDTH, HEIGHT = 720, 200  # units of the drawing, which grows and shrinks with the page
-LEFT, RIGHT, TOP, BOTTOM = 62, 4, 12, 26  # room for the labels
-STEPS = 4  # lines across
+CHART_WIDTH, CHART_HEIGHT = 720, 200  # units of the drawing, which grows and shrinks with the page
+MARGIN_LEFT, MARGIN_RIGHT, MARGIN_TOP, MARGIN_BOTTOM = 62, 4, 12, 26  # room for the labels
+GRID_STEPS = 4  # lines across
 MAX_LABELS = 7
 
 
 @dataclass(frozen=True)
-class Point:
-    """What one bar shows: `value`, and `part` of it (0 to `value`) in another colour."""
+class ChartPoint:
+    """What one bar shows: `value`, and `part_value` of it (0 to `value`) in another colour."""
 
     label: str
     value: int
-    part: int = 0
+    part_value: int = 0
 
 
 @dataclass(frozen=True)
 class Bar:
     """A bar and its lower part. `y` counts downwards, as in SVG."""
 
-    point: Point
+    point: ChartPoint
     x: float
     width: float
     y: float
@@ -36,38 +36,43 @@ class Chart:
     """Bars, lines across as (y, value), and labels below as (x, text)."""
 
     bars: tuple[Bar, ...]
-    lines: tuple[tuple[float, int], ...]
+    grid_lines: tuple[tuple[float, int], ...]
     labels: tuple[tuple[float, str], ...]
-    width: int = WIDTH
-    height: int = HEIGHT
+    width: int = CHART_WIDTH
+    height: int = CHART_HEIGHT
 
 
-def bar_chart(points: Sequence[Point]) -> Chart:
+def bar_chart(points: Sequence[ChartPoint]) -> Chart:
     """A bar for each of `points`, from left to right, on a scale that begins at 0 and ends at a round number."""
-    top = round_top(max((point.value for point in points), default=0))
-    room = (WIDTH - LEFT - RIGHT) / max(1, len(points))
-    bars = tuple(_bar(point, LEFT + n * room, room, top) for n, point in enumerate(points))
-    lines = tuple((_y(top * step // STEPS, top), top * step // STEPS) for step in range(STEPS + 1))
-    every = -(-len(bars) // MAX_LABELS) or 1
-    labels = tuple((round(bar.x + bar.width / 2, 1), bar.point.label) for bar in bars[every // 2 :: every])
+    axis_maximum = round_axis_maximum(max((point.value for point in points), default=0))
+    slot_width = (CHART_WIDTH - MARGIN_LEFT - MARGIN_RIGHT) / max(1, len(points))
+    bars = tuple(
+        _layout_bar(point, MARGIN_LEFT + n * slot_width, slot_width, axis_maximum) for n, point in enumerate(points)
+    )
+    lines = tuple(
+        (_to_y(axis_maximum * step // GRID_STEPS, axis_maximum), axis_maximum * step // GRID_STEPS)
+        for step in range(GRID_STEPS + 1)
+    )
+    label_step = -(-len(bars) // MAX_LABELS) or 1
+    labels = tuple((round(bar.x + bar.width / 2, 1), bar.point.label) for bar in bars[label_step // 2 :: label_step])
     return Chart(bars, lines, labels)
 
 
-def round_top(largest: int) -> int:
+def round_axis_maximum(largest: int) -> int:
     """The end of a scale for values up to `largest`: the least of 4, 8, 20, 40, 80, 200 ... that holds it."""
-    top = STEPS
+    top = GRID_STEPS
     while top < largest:
         top = top * 5 // 2 if str(top)[0] == "8" else top * 2
     return top
 
 
-def _bar(point: Point, x: float, room: float, top: int) -> Bar:
+def _layout_bar(point: ChartPoint, x: float, room: float, axis_maximum: int) -> Bar:
     gap = min(4.0, room / 5)
-    y, part_y, floor = _y(point.value, top), _y(point.part, top), _y(0, top)
+    y, part_y, base_y = _to_y(point.value, axis_maximum), _to_y(point.part_value, axis_maximum), _to_y(0, axis_maximum)
     return Bar(
-        point, round(x + gap / 2, 1), round(room - gap, 1), y, round(floor - y, 1), part_y, round(floor - part_y, 1)
+        point, round(x + gap / 2, 1), round(room - gap, 1), y, round(base_y - y, 1), part_y, round(base_y - part_y, 1)
     )
 
 
-def _y(value: int, top: int) -> float:
-    return round(TOP + (HEIGHT - TOP - BOTTOM) * (1 - value / top), 1)
+def _to_y(value: int, axis_maximum: int) -> float:
+    return round(MARGIN_TOP + (CHART_HEIGHT - MARGIN_TOP - MARGIN_BOTTOM) * (1 - value / axis_maximum), 1)

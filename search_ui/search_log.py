@@ -1,6 +1,6 @@
 """What is written down of a search, and how: without personal data, and without making anyone wait.
 
-`masked` is pure. `SearchLog` has a bounded queue and one thread; while the store is locked or gone it counts what it
+`mask_personal_data` is pure. `SearchLogWriter` has a bounded queue and one thread; while the store is locked or gone it counts what it
 cannot keep, and the pages answer as ever.
 """
 
@@ -12,18 +12,18 @@ import unicodedata
 from collections.abc import Callable, Sequence
 
 from docstore.errors import PlumblineError
-from docstore.reports.searches import LONGEST_QUERY, Click, LoggedSearch
+from docstore.reports.search_log import MAX_QUERY_CHARS, Click, LoggedSearch
 from text.folding import word_key
 
-log = logging.getLogger(__name__)
+_log = logging.getLogger(__name__)
 
 MASK = "[…]"
-MAX_WAITING = 2000  # searches and clicks
-PAUSE = 0.5  # seconds in which what comes is gathered into one transaction
-_DIGIT_RUN = 9  # so many digits in a row are somebody's number: an account, a card, an identity
+MAX_PENDING_ENTRIES = 2000  # searches and clicks
+FLUSH_SECONDS = 0.5  # seconds in which what comes is gathered into one transaction
+_MIN_PERSONAL_DIGITS = 9  # so many digits in a row are somebody's number: an account, a card, an identity
 # A URL, then numbers as they are written: Chinese and foreign telephones, cards, identity cards, passports.
 # Years, dates (2016-05-09) and the numbers of standards (GB/T 19001-2016) are what people search a domain for.
-_PERSONAL = re.compile(
+_PERSONAL_DATA_RE = re.compile(
     "|".join(
         (
             r"[^\s@]+@[^\s@]+\.[^\s@]+",
@@ -34,19 +34,19 @@ _PERSONAL = re.compile(
             r"(?<![0-9])[0-9]{4}(?:[ -][0-9]{4}){3}(?:[ -][0-9]{1,3})?(?![0-9])",
             r"(?<![0-9])[0-9]{6}[- ]?[0-9]{8}[- ]?[0-9]{3}[0-9Xx](?![0-9])",
             r"(?<![A-Za-z0-9])[A-Za-z]{1,2}[0-9]{8}(?![0-9])",
-            rf"[0-9]{{{_DIGIT_RUN},}}[Xx]?",
+            rf"[0-9]{{{_MIN_PERSONAL_DIGITS},}}[Xx]?",
         )
     )
 )
 
 
-def masked(typed: str) -> tuple[str, bool]:
+def mask_personal_data(raw_query: str) -> tuple[str, bool]:
     """A query as the log keeps it: folded, short, personal data masked; and whether there was any."""
-    text, count = _PERSONAL.subn(MASK, unicodedata.normalize("NFKC", typed))
-    return word_key(" ".join(text.split()))[:LONGEST_QUERY], count > 0
+    text, count = _PERSONAL_DATA_RE.subn(MASK, unicodedata.normalize("NFKC", raw_query))
+    return word_key(" ".join(text.split()))[:MAX_QUERY_CHARS], count > 0
 
 
-class SearchLog:
+class SearchLogWriter:
     """Takes searches and clicks at once, and hands them to `keep` from a thread of its own; `keep` may fail and wait.
 
     `keep` is told the searches, the clicks, and how many of both were dropped since it last succeeded. The thread
@@ -54,62 +54,64 @@ class SearchLog:
     """
 
     def __init__(
-        self, keep: Callable[[Sequence[LoggedSearch], Sequence[Click], int], None], most: int = MAX_WAITING
+        self,
+        save: Callable[[Sequence[LoggedSearch], Sequence[Click], int], None],
+        max_pending: int = MAX_PENDING_ENTRIES,
     ) -> None:
-        self._keep = keep
-        self._most = most
-        self._waiting: queue.SimpleQueue[LoggedSearch | Click] = queue.SimpleQueue()
+        self._save = save
+        self._max_pending = max_pending
+        self._pending: queue.SimpleQueue[LoggedSearch | Click] = queue.SimpleQueue()
         self._stop = threading.Event()
-        self._guard = threading.Lock()
+        self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._dropped = 0
 
-    def note(self, entry: LoggedSearch | Click) -> None:
+    def enqueue(self, entry: LoggedSearch | Click) -> None:
         """Write `entry` down soon, or drop it where too many wait. Never blocks on the store."""
-        with self._guard:
-            if self._stop.is_set() or self._waiting.qsize() >= self._most:
+        with self._lock:
+            if self._stop.is_set() or self._pending.qsize() >= self._max_pending:
                 self._dropped += 1
                 return
-            self._waiting.put(entry)
+            self._pending.put(entry)
             if self._thread is None:
-                self._thread = threading.Thread(target=self._write, name="search log", daemon=True)
+                self._thread = threading.Thread(target=self._run, name="search log", daemon=True)
                 self._thread.start()
 
     @property
-    def dropped(self) -> int:
+    def dropped_count(self) -> int:
         """How many entries were dropped and not yet counted in the store."""
         return self._dropped
 
     def close(self, timeout: float = 5.0) -> None:
         """Take nothing more, and write what waits, for `timeout` seconds at most."""
-        with self._guard:
+        with self._lock:
             self._stop.set()
             thread = self._thread
         if thread is not None:
             thread.join(timeout)
 
-    def _write(self) -> None:
-        while not self._stop.wait(PAUSE):
-            self._hand_over()
-        self._hand_over()
+    def _run(self) -> None:
+        while not self._stop.wait(FLUSH_SECONDS):
+            self._flush()
+        self._flush()
 
-    def _hand_over(self) -> None:
-        entries = [self._waiting.get() for _ in range(self._waiting.qsize())]
-        with self._guard:
+    def _flush(self) -> None:
+        entries = [self._pending.get() for _ in range(self._pending.qsize())]
+        with self._lock:
             dropped, self._dropped = self._dropped, 0
         if not entries and not dropped:
             return
         searches = [entry for entry in entries if isinstance(entry, LoggedSearch)]
         clicks = [entry for entry in entries if isinstance(entry, Click)]
         try:
-            self._keep(searches, clicks, dropped)
+            self._save(searches, clicks, dropped)
         except PlumblineError as error:
-            log.warning("%d searches and clicks were not logged: %s", len(entries), error)
-            self._lost(dropped + len(entries))
+            _log.warning("%d searches and clicks were not logged: %s", len(entries), error)
+            self._add_dropped(dropped + len(entries))
         except Exception:  # the log outlives whatever one entry meets
-            log.exception("%d searches and clicks were not logged", len(entries))
-            self._lost(dropped + len(entries))
+            _log.exception("%d searches and clicks were not logged", len(entries))
+            self._add_dropped(dropped + len(entries))
 
-    def _lost(self, count: int) -> None:
-        with self._guard:
+    def _add_dropped(self, count: int) -> None:
+        with self._lock:
             self._dropped += count

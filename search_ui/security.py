@@ -25,102 +25,102 @@ SECURITY_HEADERS: Mapping[str, str] = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
 # A cookie outlives its sign-in (search_ui/accounts.py): the form that is sent too late is still known to be ours.
-COOKIE_HOURS = 24
-LARGEST_FORM = 256 * 1024  # bytes
-LARGEST_LIST = 8 * 1024 * 1024  # bytes of a word list that a reviewer sends
-TAKES_LIST = "review.pages.bring_in"  # the view that takes one
-TOKEN = "token"  # name of the form field
-TOKEN_HEADER = "X-Form-Token"
-GUESSES_OF_ADDRESS = "5 per 5 minutes"
-GUESSES_OF_ACCOUNT = "20 per 15 minutes"  # on one device that it knows, or on all others together
-BEHIND_PROXIES = "PLUMBLINE_TRUSTED_PROXIES"
+SESSION_COOKIE_HOURS = 24
+MAX_FORM_BYTES = 256 * 1024  # bytes
+MAX_LIST_BYTES = 8 * 1024 * 1024  # bytes of a word list that a reviewer sends
+LIST_UPLOAD_ENDPOINT = "review.pages.import_list"  # the view that takes one
+CSRF_FIELD = "token"  # name of the form field
+CSRF_HEADER = "X-Form-Token"
+LOGIN_LIMIT_PER_IP = "5 per 5 minutes"
+LOGIN_LIMIT_PER_ACCOUNT = "20 per 15 minutes"  # on one device that it knows, or on all others together
+TRUSTED_PROXIES_KEY = "PLUMBLINE_TRUSTED_PROXIES"
 DEVICE_COOKIE = "plumbline_device"
 DEVICE_DAYS = 365
 
 
-class _Sessions(SecureCookieSessionInterface):
+class _SecureOverHttpsSessions(SecureCookieSessionInterface):
     """Cookies are for HTTPS alone as soon as the site is asked over HTTPS; a laptop's plain HTTP works too."""
 
     def get_cookie_secure(self, app: Flask) -> bool:
         return request.is_secure
 
 
-def protect(app: Flask, secret_key: bytes, trusted_proxies: int) -> CSRFProtect:
+def init_security(app: Flask, secret_key: bytes, trusted_proxies: int) -> CSRFProtect:
     """Set sessions, form tokens, form limits and headers up on `app`.
 
     Every request that could change something needs a token from a page of its session, but for views that are
     exempted from what is returned. Addresses and HTTPS are read from the headers of so many proxies, 0: of none.
     """
     app.secret_key = secret_key
-    app.session_interface = _Sessions()
-    app.permanent_session_lifetime = timedelta(hours=COOKIE_HOURS)
+    app.session_interface = _SecureOverHttpsSessions()
+    app.permanent_session_lifetime = timedelta(hours=SESSION_COOKIE_HOURS)
     app.config.update(
         SESSION_COOKIE_NAME="plumbline",
         SESSION_COOKIE_HTTPONLY=True,
         SESSION_COOKIE_SAMESITE="Lax",
-        MAX_CONTENT_LENGTH=LARGEST_FORM,
-        WTF_CSRF_FIELD_NAME=TOKEN,
-        WTF_CSRF_HEADERS=[TOKEN_HEADER],
+        MAX_CONTENT_LENGTH=MAX_FORM_BYTES,
+        WTF_CSRF_FIELD_NAME=CSRF_FIELD,
+        WTF_CSRF_HEADERS=[CSRF_HEADER],
         WTF_CSRF_TIME_LIMIT=None,  # a token is as old as its session
         WTF_CSRF_SSL_STRICT=False,  # it asks for a referrer, which our pages do not let browsers send
     )
-    app.config[BEHIND_PROXIES] = trusted_proxies
+    app.config[TRUSTED_PROXIES_KEY] = trusted_proxies
     if trusted_proxies:
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=trusted_proxies, x_proto=trusted_proxies)  # type: ignore[method-assign]
-    app.after_request(_with_headers)
-    app.before_request(_allow_list)  # before the token is read from the form
+    app.after_request(_add_security_headers)
+    app.before_request(_raise_limit_for_list_upload)  # before the token is read from the form
     return CSRFProtect(app)
 
 
-def _allow_list() -> None:
-    if request.endpoint == TAKES_LIST:
-        request.max_content_length = LARGEST_LIST
+def _raise_limit_for_list_upload() -> None:
+    if request.endpoint == LIST_UPLOAD_ENDPOINT:
+        request.max_content_length = MAX_LIST_BYTES
 
 
-def _with_headers(response: Response) -> Response:
+def _add_security_headers(response: Response) -> Response:
     for name, value in SECURITY_HEADERS.items():
         response.headers.setdefault(name, value)
     return response
 
 
-def brake_on_guessing(app: Flask, too_often: Callable[[RequestLimit], Response]) -> Limiter:
-    """What counts wrong passwords, in this process. `too_often` makes the answer for whoever has to wait."""
-    return Limiter(sender, app=app, storage_uri="memory://", strategy="moving-window", on_breach=too_often)
+def create_login_limiter(app: Flask, on_breach: Callable[[RequestLimit], Response]) -> Limiter:
+    """What counts wrong passwords, in this process. `on_breach` makes the answer for whoever has to wait."""
+    return Limiter(client_network, app=app, storage_uri="memory://", strategy="moving-window", on_breach=on_breach)
 
 
-def seconds_to_wait(limit: RequestLimit) -> int:
+def retry_after_seconds(limit: RequestLimit) -> int:
     """How long until a brake lets go, at least 1."""
     return max(1, limit.reset_at - int(time.time()))  # by the clock that flask-limiter goes by
 
 
-def sender() -> str:
+def client_network() -> str:
     """The address that a request comes from; of an IPv6 address the network, which is one customer's."""
     text = request.remote_addr or ""
     try:
-        address = ipaddress.ip_address(text)
+        ip_address = ipaddress.ip_address(text)
     except ValueError:
         return text
-    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is None:
-        return str(ipaddress.ip_network((address, 64), strict=False))
+    if isinstance(ip_address, ipaddress.IPv6Address) and ip_address.ipv4_mapped is None:
+        return str(ipaddress.ip_network((ip_address, 64), strict=False))
     return text
 
 
-def is_on_this_machine() -> bool:
+def is_local_request() -> bool:
     """Does a request come from this machine, and from nobody behind it? A proxy that we were not told of
     (`search.trusted_proxies`) has an address of this machine too, and says for whom it asks."""
     try:
         is_loopback = ipaddress.ip_address(request.remote_addr or "").is_loopback
     except ValueError:
         return False
-    is_passed_on = any(name in request.headers for name in ("X-Forwarded-For", "Forwarded", "Via", "X-Real-IP"))
-    return is_loopback and (not is_passed_on or bool(current_app.config[BEHIND_PROXIES]))
+    is_forwarded = any(name in request.headers for name in ("X-Forwarded-For", "Forwarded", "Via", "X-Real-IP"))
+    return is_loopback and (not is_forwarded or bool(current_app.config[TRUSTED_PROXIES_KEY]))
 
 
 def remember_device(response: BaseResponse, name: str) -> None:
     """Let this browser be known as one on which the account `name` has signed in (OWASP: device cookies)."""
     response.set_cookie(
         DEVICE_COOKIE,
-        str(_devices().dumps([name, known_device(name) or secrets.token_hex(8)])),
+        str(_device_signer().dumps([name, get_known_device(name) or secrets.token_hex(8)])),
         max_age=DEVICE_DAYS * 86_400,
         path="/admin",
         secure=request.is_secure,
@@ -129,19 +129,21 @@ def remember_device(response: BaseResponse, name: str) -> None:
     )
 
 
-def known_device(name: str) -> str:
+def get_known_device(name: str) -> str:
     """The device that a request comes from, if the account `name` has signed in on it before; else ""."""
     try:
-        owner, device = _devices().loads(request.cookies.get(DEVICE_COOKIE, ""), max_age=DEVICE_DAYS * 86_400)
+        account_name, device = _device_signer().loads(
+            request.cookies.get(DEVICE_COOKIE, ""), max_age=DEVICE_DAYS * 86_400
+        )
     except (BadData, ValueError, TypeError):
         return ""
-    return str(device) if owner == name else ""
+    return str(device) if account_name == name else ""
 
 
-def _devices() -> URLSafeTimedSerializer:
+def _device_signer() -> URLSafeTimedSerializer:
     return URLSafeTimedSerializer(current_app.secret_key or b"", salt="device")
 
 
-def is_refused(response: Response) -> bool:
+def is_wrong_password(response: Response) -> bool:
     """Was the password wrong? Only then does an attempt count."""
     return response.status_code == 403

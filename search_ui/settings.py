@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from docstore.errors import SettingsError
 
 # Solr allows 1,024 clauses. In the worst case a character makes six: a bigram, itself and a word, in title and body.
-LONGEST_QUERY = 160  # a Latin word counts as one
+MAX_QUERY_UNITS = 160  # a Latin word counts as one
 
 PROFILE_NAMES = ("plumbline", "bigram", "domain", "base")
 """The names of `search_ui.query.ranking.PROFILES`, without all that it loads."""
@@ -32,7 +32,7 @@ class SearchSettings:
     page_size: int = field(default=10, metadata={"help": "results on a page"})
     deepest_result: int = field(default=1000, metadata={"help": "rank of the last result that can be paged to"})
     longest_query: int = field(
-        default=LONGEST_QUERY,
+        default=MAX_QUERY_UNITS,
         metadata={"help": "Chinese characters, Latin words and numbers of a query that are searched for, 1 to 160"},
     )
     timeout: float = field(
@@ -72,5 +72,5 @@ class SearchSettings:
     site_names: Mapping[str, str] = field(default_factory=dict, metadata={"help": "name to show for a site, by host"})
 
     def __post_init__(self) -> None:
-        if not 1 <= self.longest_query <= LONGEST_QUERY:
-            raise SettingsError(f"search.longest_query must be 1 to {LONGEST_QUERY}, not {self.longest_query}")
+        if not 1 <= self.longest_query <= MAX_QUERY_UNITS:
+            raise SettingsError(f"search.longest_query must be 1 to {MAX_QUERY_UNITS}, not {self.longest_query}")

@@ -26,12 +26,12 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Dialog, Locator, Page, Response, expect, sync_playwright
 
 from docstore.accounts import Role
-from indexer.solr import SolrIndex
-from indexer.solr_node import SolrNode
+from indexer.embedded_solr import EmbeddedSolr
+from indexer.solr_index import SolrIndex
 from pipeline import stages
 from pipeline.demo.run import DemoOptions, demo_settings
 from pipeline.engine import Engine
-from pipeline.progress import Quiet
+from pipeline.progress import NullProgress
 from pipeline.search_site.serve import SearchSite
 from pipeline.settings import Settings
 from tests.demo_sites import DemoData, shared_demo
@@ -90,16 +90,16 @@ def demo_data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemoData]:
 
 @pytest.fixture(scope="module")
 def unindexed(
-    chromium: Browser, solr_node: SolrNode, demo_data: DemoData, tmp_path_factory: pytest.TempPathFactory
+    chromium: Browser, solr_node: EmbeddedSolr, demo_data: DemoData, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Engine]:
     """A copy of the demo without an index. Depends on the browser: without one nothing has to be copied."""
     folder = tmp_path_factory.mktemp("browser")
     shutil.copytree(demo_data.data_dir, folder / "data")
     settings = settings_for(folder, demo_data.port, solr_node.url)
-    with Engine(settings, Quiet()) as engine:
-        engine.store.accounts.add(ACCOUNT, PASSWORD_HASH, [Role.OPERATOR])
+    with Engine(settings, NullProgress()) as engine:
+        engine.store.accounts.create(ACCOUNT, PASSWORD_HASH, [Role.OPERATOR])
         yield engine
-        engine.index.drop()
+        engine.index.delete_all()
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +111,7 @@ def lexicon(unindexed: Engine) -> None:
 def vertical(unindexed: Engine, lexicon: None) -> Iterator[Vertical]:
     """The demo after one run, served."""
     engine = unindexed
-    stages.run(engine, only="index")
+    stages.run(engine, only_stage="index")
     with SearchSite(engine) as site:
         settings = engine.settings
         index = SolrIndex(settings.index.solr_url, settings.index.collection, timeout=120.0)

@@ -17,19 +17,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from docstore.archive import Archive
 from docstore.model import WarcPointer
-from indexer.solr import SolrIndex
-from indexer.solr_node import open_solr
-from pipeline.demo.site import HOSTS, DemoAnswer, DemoServer, Validators
+from docstore.warc_archive import WarcArchive
+from indexer.embedded_solr import open_solr
+from indexer.solr_index import SolrIndex
+from pipeline.demo.site import SITE_NAMES, ConditionalHeaders, DemoResponse, DemoServer
 from pipeline.settings import load_settings
-from pipeline.template import toml_value
+from pipeline.settings_template import toml_value
 from tests.plumb_call import Said as Said
 from tests.plumb_call import call_plumb
 from tests.web_fixture import PATIENCE
 
 PLUMB = str(Path(sys.executable).with_name("plumb"))
-HOST = next(iter(HOSTS))
+HOST = next(iter(SITE_NAMES))
 
 
 @dataclass(frozen=True)
@@ -188,9 +188,9 @@ class Vertical:
     def check_archive(self) -> int:
         """Every page's WARC record can be read and is the one that was kept; returns how many."""
         rows = self.ask("SELECT warc_file, warc_offset, warc_length, digest FROM pages")
-        with Archive(self.data / "warc") as archive:
+        with WarcArchive(self.data / "warc") as archive:
             for file, offset, length, digest in rows:
-                body = archive.read(WarcPointer(file, offset, length), digest)
+                body = archive.read_body(WarcPointer(file, offset, length), digest)
                 assert hashlib.sha256(body).hexdigest() == digest
         return len(rows)
 
@@ -248,10 +248,10 @@ class SlowSites(DemoServer):
         """The home page of the first site."""
         return f"http://{HOST}:{self.port}/"
 
-    def answer(self, host: str, target: str, validators: Validators) -> DemoAnswer:
+    def respond(self, host: str, target: str, conditions: ConditionalHeaders) -> DemoResponse:
         """As the demo sites."""
         time.sleep(self.pause)
-        found = super().answer(host, target, validators)
+        found = super().respond(host, target, conditions)
         self.log.append((f"http://{host}:{self.port}{target}", int(found.status)))
         return found
 

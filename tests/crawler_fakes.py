@@ -5,13 +5,13 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from crawler.settings import CrawlSettings
-from docstore.frontier.table import NewUrl, StoredRobots, Visit
-from docstore.model import FrontierEntry, Kind, Page
+from docstore.frontier.frontier_table import NewUrl, StoredRobots, Visit
+from docstore.model import FrontierEntry, Page, UrlKind
 
 
 @dataclass
 class MemoryTable:
-    """What `docstore.frontier.table.FrontierTable` does, without a disk. Keeps every visit in `visits`."""
+    """What `docstore.frontier.frontier_table.FrontierTable` does, without a disk. Keeps every visit in `visits`."""
 
     rows: dict[int, FrontierEntry] = field(default_factory=dict)
     due_at: dict[int, float | None] = field(default_factory=dict)
@@ -23,9 +23,9 @@ class MemoryTable:
     policy: str = ""
     lock: threading.RLock = field(default_factory=threading.RLock)  # the recorder is a thread of its own
 
-    def add(self, new: Sequence[NewUrl], /) -> int:
+    def add_urls(self, new_urls: Sequence[NewUrl], /) -> int:
         with self.lock:
-            fresh = [url for url in {new_url.url: new_url for new_url in new}.values() if url.url not in self.ids]
+            fresh = [url for url in {new_url.url: new_url for new_url in new_urls}.values() if url.url not in self.ids]
             for url in fresh:
                 number = len(self.rows) + 1
                 self.ids[url.url] = number
@@ -33,68 +33,68 @@ class MemoryTable:
                     number, url.url, url.host, url.queue, url.depth, url.kind, url.priority
                 )
                 self.due_at[number] = 0.0
-            for url in new:
-                if url.kind is Kind.SEED:
+            for url in new_urls:
+                if url.kind is UrlKind.SEED:
                     number = self.ids[url.url]
-                    self.rows[number] = replace(self.rows[number], kind=Kind.SEED, depth=0)
+                    self.rows[number] = replace(self.rows[number], kind=UrlKind.SEED, depth=0)
             return len(fresh)
 
     def _due(self, before: float) -> list[FrontierEntry]:
         return [row for row in self.rows.values() if (at := self.due_at[row.url_id]) is not None and at <= before]
 
-    def due_queues(self, before: float, /) -> dict[int, int]:
+    def due_counts_by_queue(self, due_before: float, /) -> dict[int, int]:
         with self.lock:
             counts: dict[int, int] = {}
-            for row in self._due(before):
+            for row in self._due(due_before):
                 counts[row.queue] = counts.get(row.queue, 0) + 1
             return counts
 
-    def due(
-        self, queue: int, before: float, limit: int, exclude: Collection[int] = (), /, by_promise: bool = False
+    def due_entries(
+        self, queue: int, due_before: float, limit: int, excluded_ids: Collection[int] = (), /, is_focused: bool = False
     ) -> list[FrontierEntry]:
         with self.lock:
-            found = [row for row in self._due(before) if row.queue == queue and row.url_id not in exclude]
+            found = [row for row in self._due(due_before) if row.queue == queue and row.url_id not in excluded_ids]
             return sorted(found, key=_turn)[:limit]
 
-    def record(self, visits: Sequence[Visit], /) -> None:
+    def record_visits(self, visits: Sequence[Visit], /) -> None:
         with self.lock:
             self.transactions += 1
             for visit in visits:
                 self.visits.append(visit)
                 number = visit.entry.url_id
-                row = replace(self.rows[number], gap=visit.gap, attempts=visit.attempts)
+                row = replace(self.rows[number], gap=visit.revisit_seconds, attempts=visit.failed_attempts)
                 if visit.page is not None:
                     self.pages[row.url] = visit.page
                     page = visit.page
                     row = replace(row, etag=page.etag, last_modified=page.last_modified, digest=page.digest)
-                if visit.gone:
+                if visit.is_gone:
                     self.pages.pop(row.url, None)
                     row = replace(row, etag="", last_modified="", digest="")
                 self.rows[number] = row
-                self.due_at[number] = visit.next_visit
-                self.add(visit.links)
+                self.due_at[number] = visit.next_visit_at
+                self.add_urls(visit.discovered_urls)
 
-    def known(self, wanted: Sequence[str], /) -> set[str]:
+    def known_urls(self, urls_to_find: Sequence[str], /) -> set[str]:
         with self.lock:
-            return {url for url in wanted if url in self.ids}
+            return {url for url in urls_to_find if url in self.ids}
 
-    def urls(self) -> Iterator[str]:
+    def iter_urls(self) -> Iterator[str]:
         yield from list(self.ids)
 
-    def count(self) -> int:
+    def url_count(self) -> int:
         return len(self.ids)
 
-    def robots(self, origin: str, /) -> StoredRobots | None:
+    def find_robots(self, origin: str, /) -> StoredRobots | None:
         return self.stored_robots.get(origin)
 
     def save_robots(self, fetched: StoredRobots, /) -> None:
         self.stored_robots[fetched.origin] = fetched
 
-    def requeue(self, policy_name: str, queue_of: Callable[[str], int], /) -> int:
+    def reassign_queues(self, policy_name: str, queue_for_url: Callable[[str], int], /) -> int:
         if policy_name == self.policy:
             return 0
         self.policy = policy_name
-        moved = {number: replace(row, queue=queue_of(row.url)) for number, row in self.rows.items()}
+        moved = {number: replace(row, queue=queue_for_url(row.url)) for number, row in self.rows.items()}
         changed = sum(moved[number] != row for number, row in self.rows.items())
         self.rows = moved
         return changed
@@ -106,13 +106,13 @@ class MemoryTable:
 
 def _turn(row: FrontierEntry) -> tuple[int, float, int]:
     """Seeds and lists, what is new, what was fetched before."""
-    place = 0 if row.kind in (Kind.SEED, Kind.HUB) else 2 if row.gap or row.attempts else 1
+    place = 0 if row.kind in (UrlKind.SEED, UrlKind.HUB) else 2 if row.gap or row.attempts else 1
     return place, -row.priority, row.url_id
 
 
 def entry(url: str, url_id: int = 1, **changes: object) -> FrontierEntry:
     """A frontier entry with plain values."""
-    made = FrontierEntry(url_id, url, url.split("/", 3)[2], 0, 0, Kind.UNKNOWN, 0.0)
+    made = FrontierEntry(url_id, url, url.split("/", 3)[2], 0, 0, UrlKind.UNKNOWN, 0.0)
     return replace(made, **changes)  # type: ignore[arg-type]
 
 

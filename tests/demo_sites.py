@@ -21,7 +21,7 @@ from pipeline import stages
 from pipeline.demo.run import DemoOptions, demo_settings
 from pipeline.demo.site import DemoServer, write_sites
 from pipeline.engine import Engine
-from pipeline.progress import Quiet
+from pipeline.progress import NullProgress
 
 ROOT = Path(__file__).resolve().parents[1]
 LAST_STAGE = "lexicon"  # each copy of the data has an index of its own
@@ -85,8 +85,8 @@ def make_demo(folder: Path) -> IO[str]:
         port = int(server.stdout.readline())
     (folder / "port").write_text(str(port))
     (folder / "demo").mkdir()
-    with Engine(demo_settings(DemoOptions(folder / "demo", port=0, site_port=port)), Quiet()) as engine:
-        stages.run(engine, until=LAST_STAGE)
+    with Engine(demo_settings(DemoOptions(folder / "demo", port=0, site_port=port)), NullProgress()) as engine:
+        stages.run(engine, last_stage=LAST_STAGE)
     (folder / "ready").touch()
     return users_lock
 

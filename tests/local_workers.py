@@ -7,7 +7,7 @@ from typing import Any
 from unittest.mock import patch
 
 from docstore.errors import PlumblineError
-from pipeline.workers.worker_process import WorkerProcess, WorkRaisedError
+from pipeline.workers.worker_process import WorkerExceptionError, WorkerProcess
 
 
 @contextmanager
@@ -23,4 +23,4 @@ def _call_here(_: WorkerProcess, work: Callable[..., Any], *args: Any, **kwargs:
     except PlumblineError:
         raise
     except Exception as error:
-        raise WorkRaisedError(f"{type(error).__name__}: {error}", traceback.format_exc()) from error
+        raise WorkerExceptionError(f"{type(error).__name__}: {error}", traceback.format_exc()) from error

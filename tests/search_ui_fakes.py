@@ -13,33 +13,33 @@ from flask import Flask
 from flask.testing import FlaskClient
 from jinja2.bccache import Bucket, BytecodeCache
 
-from docstore import fields
-from docstore.accounts import Account, Role, folded_name
+from docstore import solr_fields
+from docstore.accounts import Account, Role, normalize_account_name
 from docstore.errors import LexiconError, SolrError
 from docstore.model import Lexicon, Reason, Term, TermStatus
 from docstore.reports.alerts import Alert
 from docstore.reports.runs import RunState
-from docstore.reports.searches import Click, LoggedSearch, SearchReport
+from docstore.reports.search_log import Click, LoggedSearch, SearchReport
 from docstore.reports.site_runs import SiteArticles, SiteRun
-from docstore.reports.status import Freshness, Sample, SiteTotals
+from docstore.reports.status import Freshness, OutcomeSample, SiteTotals
 from docstore.store import Store
-from docstore.terms.history import Act, ActKind, TermEdit
+from docstore.terms.review_history import ActKind, ReviewDecision, TermEdit
 from docstore.terms.review_queue import TermQuery
 from pipeline.search_site.review_service import StoreReview
-from search_ui.actions import (
-    CrawledSite,
-    Nights,
-    Original,
+from search_ui.app import create_app
+from search_ui.interfaces import (
+    OriginalDocument,
     OriginalError,
     Overview,
+    RunHistory,
     RunSummary,
     SiteDetail,
+    SiteReport,
     StageSummary,
 )
-from search_ui.app import create_app
-from search_ui.query.clauses import Params
-from search_ui.query.solr_params import MARK_OFF, MARK_ON
-from search_ui.search_log import SearchLog
+from search_ui.query.solr_query import Params
+from search_ui.query.solr_requests import HIGHLIGHT_END, HIGHLIGHT_START
+from search_ui.search_log import SearchLogWriter
 from search_ui.settings import SearchSettings
 from tests.terms import decide
 from text.segment import RjiebaSegmenter, Segmenter
@@ -56,9 +56,9 @@ def document(
 ) -> dict[str, Any]:
     """A document as Solr returns it."""
     return {
-        fields.ID: f"doc{number}", fields.URL: f"https://{site}/{number}.html", fields.SITE: site,
-        fields.TITLE: title, fields.BODY: body, fields.PUBLISHED_TEXT: published, fields.CLUSTER: f"doc{number}",
-        fields.FETCHED: "2024-05-01T10:20:30Z", fields.LANGUAGE: "zh",
+        solr_fields.ID: f"doc{number}", solr_fields.URL: f"https://{site}/{number}.html", solr_fields.SITE: site,
+        solr_fields.TITLE: title, solr_fields.BODY: body, solr_fields.PUBLISHED_TEXT: published, solr_fields.CLUSTER_ID: f"doc{number}",
+        solr_fields.FETCHED: "2024-05-01T10:20:30Z", solr_fields.LANGUAGE: "zh",
     }  # fmt: skip
 
 
@@ -71,7 +71,7 @@ class FakeSearch:
     error: SolrError | None = None
 
     def select(self, params: Params) -> dict[str, Any]:
-        if dict(params).get("fl", "").startswith(fields.WORK):
+        if dict(params).get("fl", "").startswith(solr_fields.WORK_ID):
             return {}  # no document here is part of a work
         self.asked.append(params)
         if self.error:
@@ -84,10 +84,10 @@ class FakeSearch:
         return {
             "responseHeader": {"status": 0, "QTime": 7},
             "response": {"numFound": len(found), "start": start, "docs": docs},
-            "highlighting": {doc[fields.ID]: _highlights(doc, named.get("text", "")) for doc in docs},
+            "highlighting": {doc[solr_fields.ID]: _highlights(doc, named.get("text", "")) for doc in docs},
             "facets": _facets(found, named) | {"copies": _copies(docs, self.documents), "pictures": _pictures(found)},
             "nextCursorMark": f"mark{start + len(docs)}",
-            "debug": {"explain": {doc[fields.ID]: EXPLAINED for doc in docs}},
+            "debug": {"explain": {doc[solr_fields.ID]: EXPLAINED for doc in docs}},
         }
 
 
@@ -101,20 +101,20 @@ EXPLAINED = {
 
 def _matches(doc: dict[str, Any], named: dict[str, str]) -> bool:
     if "hits" in named:
-        return doc[fields.ID] in named["hits"].split(",")
+        return doc[solr_fields.ID] in named["hits"].split(",")
     if "doc" in named and not named["q"].startswith("{!bool must=$copies"):
-        is_it = doc[fields.ID] == named["doc"]
+        is_it = doc[solr_fields.ID] == named["doc"]
         return not is_it if named["q"].startswith("{!mlt") else is_it
     if "series" in named and not named["q"].startswith("{!mlt"):
-        return doc.get(fields.SERIES) == named["series"] and doc[fields.CLUSTER] != named["cluster"]
-    if "cluster" in named and doc[fields.CLUSTER] != named["cluster"]:
+        return doc.get(solr_fields.SERIES_ID) == named["series"] and doc[solr_fields.CLUSTER_ID] != named["cluster"]
+    if "cluster" in named and doc[solr_fields.CLUSTER_ID] != named["cluster"]:
         return False
-    if "doc" in named and doc[fields.ID] == named["doc"]:
+    if "doc" in named and doc[solr_fields.ID] == named["doc"]:
         return False
-    sites = named.get("sites", "").split("\x1f") if "sites" in named else [doc[fields.SITE]]
+    sites = named.get("sites", "").split("\x1f") if "sites" in named else [doc[solr_fields.SITE]]
     text = named.get("text", named.get("domain_words", named.get("base_words", ""))) or _parts(named, "")
-    held = f"{doc[fields.TITLE]}\n{doc[fields.BODY]}"
-    return doc[fields.SITE] in sites and all(part in held for part in text.replace("\u200b", "").split())
+    held = f"{doc[solr_fields.TITLE]}\n{doc[solr_fields.BODY]}"
+    return doc[solr_fields.SITE] in sites and all(part in held for part in text.replace("\u200b", "").split())
 
 
 def _parts(named: dict[str, str], prefix: str) -> str:
@@ -125,36 +125,42 @@ def _parts(named: dict[str, str], prefix: str) -> str:
 
 def _highlights(doc: dict[str, Any], text: str) -> dict[str, list[str]]:
     def mark(value: str) -> list[str]:
-        return [value.replace(text.strip(), f"{MARK_ON}{text.strip()}{MARK_OFF}") if text.strip() else value]
+        return [
+            value.replace(text.strip(), f"{HIGHLIGHT_START}{text.strip()}{HIGHLIGHT_END}") if text.strip() else value
+        ]
 
-    return {fields.TITLE: mark(doc[fields.TITLE]), fields.BODY: mark(doc[fields.BODY])}
+    return {solr_fields.TITLE: mark(doc[solr_fields.TITLE]), solr_fields.BODY: mark(doc[solr_fields.BODY])}
 
 
 def _copies(docs: Sequence[dict[str, Any]], all_docs: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return _buckets(
-        [doc[fields.CLUSTER] for doc in all_docs if doc[fields.CLUSTER] in {d[fields.CLUSTER] for d in docs}]
+        [
+            doc[solr_fields.CLUSTER_ID]
+            for doc in all_docs
+            if doc[solr_fields.CLUSTER_ID] in {d[solr_fields.CLUSTER_ID] for d in docs}
+        ]
     )
 
 
 def _pictures(found: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    return _buckets([doc.get(fields.PICTURE, "") for doc in found])
+    return _buckets([doc.get(solr_fields.PICTURE, "") for doc in found])
 
 
 def _facets(found: Sequence[dict[str, Any]], named: dict[str, str]) -> dict[str, Any]:
     if "newest" in json.loads(named.get("json.facet", "{}")):
-        return {"sites": _buckets([doc[fields.SITE] for doc in found]), "newest": "2016-05-09T00:00:00Z"}
-    clusters = [doc[fields.CLUSTER] for doc in found]
+        return {"sites": _buckets([doc[solr_fields.SITE] for doc in found]), "newest": "2016-05-09T00:00:00Z"}
+    clusters = [doc[solr_fields.CLUSTER_ID] for doc in found]
     others = {name: _holding(found, text) for name in _asked_facets(named) if (text := _parts(named, f"{name}_"))}
     return others | {
         "total": len(set(clusters)),
-        "sites": _buckets([doc[fields.SITE] for doc in found]),
-        "sections": _buckets([doc.get(fields.SECTION, "") for doc in found]),
-        "languages": _buckets([doc.get(fields.LANGUAGE, "") for doc in found]),
-        "authors": _buckets([doc.get(fields.AUTHOR, "") for doc in found]),
-        "types": _buckets([doc.get(fields.PAGE_TYPE, "") for doc in found]),
-        "formats": _buckets([doc.get(fields.FORMAT, "") for doc in found]),
-        "terms": _buckets([term for doc in found for term in doc.get(fields.DOMAIN_TERMS, ())]),
-        "dates": _buckets(sorted(f"{doc[fields.PUBLISHED_TEXT][:4]}-01-01T00:00:00Z" for doc in found)),
+        "sites": _buckets([doc[solr_fields.SITE] for doc in found]),
+        "sections": _buckets([doc.get(solr_fields.SECTION, "") for doc in found]),
+        "languages": _buckets([doc.get(solr_fields.LANGUAGE, "") for doc in found]),
+        "authors": _buckets([doc.get(solr_fields.AUTHOR, "") for doc in found]),
+        "types": _buckets([doc.get(solr_fields.PAGE_TYPE, "") for doc in found]),
+        "formats": _buckets([doc.get(solr_fields.FORMAT, "") for doc in found]),
+        "terms": _buckets([term for doc in found for term in doc.get(solr_fields.DOMAIN_TERMS, ())]),
+        "dates": _buckets(sorted(f"{doc[solr_fields.PUBLISHED_TEXT][:4]}-01-01T00:00:00Z" for doc in found)),
     }
 
 
@@ -165,7 +171,9 @@ def _asked_facets(named: dict[str, str]) -> list[str]:
 def _holding(found: Sequence[dict[str, Any]], text: str) -> dict[str, int]:
     """How many of the documents hold the parts of another search that could be offered."""
     return {
-        "total": sum(all(part in f"{doc[fields.TITLE]}\n{doc[fields.BODY]}" for part in text.split()) for doc in found)
+        "total": sum(
+            all(part in f"{doc[solr_fields.TITLE]}\n{doc[solr_fields.BODY]}" for part in text.split()) for doc in found
+        )
     }
 
 
@@ -180,7 +188,7 @@ def _segmenter(texts: tuple[str, ...]) -> Segmenter:
     return RjiebaSegmenter([(text, 0, "n") for text in texts]) if texts else BASE
 
 
-ONE_GOOD_RUN = Nights(
+ONE_GOOD_RUN = RunHistory(
     (RunSummary(0.0, 90.0, RunState.DONE, (StageSummary("crawl", (("fetched", 7),)), StageSummary("index", ()))),),
     0.0,
     None,
@@ -192,17 +200,17 @@ ONE_GOOD_RUN = Nights(
 class FakeOriginals:
     """Pages as they were fetched, in memory: what is kept of each article, its page or file, or why it is not shown."""
 
-    kept: dict[str, Original] = field(default_factory=dict)
+    kept: dict[str, OriginalDocument] = field(default_factory=dict)
     contents: dict[str, str | bytes] = field(default_factory=dict)
     faults: dict[str, str] = field(default_factory=dict)
 
-    def of(self, doc_id: str) -> Original | None:
+    def find(self, doc_id: str) -> OriginalDocument | None:
         return self.kept.get(doc_id)
 
-    def html(self, doc_id: str) -> str:
+    def sanitized_html(self, doc_id: str) -> str:
         return str(self._content(doc_id))
 
-    def file(self, doc_id: str) -> bytes:
+    def file_bytes(self, doc_id: str) -> bytes:
         content = self._content(doc_id)
         assert isinstance(content, bytes)
         return content
@@ -226,34 +234,34 @@ class FakeActions:
     pictures: dict[str, bytes] = field(default_factory=dict)
     originals: "FakeOriginals" = field(default_factory=lambda: FakeOriginals())
     asked_days: list[int] = field(default_factory=list)
-    runs: Nights = ONE_GOOD_RUN
+    runs: RunHistory = ONE_GOOD_RUN
     alerts: list[Alert] = field(default_factory=list)
-    samples: list[Sample] = field(default_factory=list)
+    samples: list[OutcomeSample] = field(default_factory=list)
     dask_pages: str = ""
 
     @cached_property
-    def review(self) -> "FakeDesk":
+    def review_service(self) -> "FakeDesk":
         return FakeDesk(self)
 
     def lexicon(self) -> Lexicon:
         return self.published
 
-    def segmenter(self) -> Segmenter:
+    def domain_segmenter(self) -> Segmenter:
         return _segmenter(tuple(entry.text for entry in self.published.entries))
 
-    def segmenters(self) -> list[Segmenter]:
-        return [self.segmenter(), *self.older]
+    def query_segmenters(self) -> list[Segmenter]:
+        return [self.domain_segmenter(), *self.older]
 
     def base_segmenter(self) -> Segmenter:
         return BASE
 
-    def terms(self, status: TermStatus | None, text: str, offset: int, limit: int) -> tuple[int, list[Term]]:
+    def find_terms(self, status: TermStatus | None, text: str, offset: int, limit: int) -> tuple[int, list[Term]]:
         found = [term for term in self.all_terms if status in (None, term.status) and text in term.text]
         found.sort(key=lambda term: -term.score)
         return len(found), found[offset : offset + limit]
 
-    def term_counts(self) -> dict[TermStatus, int]:
-        return {status: self.terms(status, "", 0, 0)[0] for status in TermStatus}
+    def count_terms_by_status(self) -> dict[TermStatus, int]:
+        return {status: self.find_terms(status, "", 0, 0)[0] for status in TermStatus}
 
     def decide(self, text: str, status: TermStatus) -> None:
         places = [n for n, term in enumerate(self.all_terms) if term.text == text]
@@ -261,13 +269,13 @@ class FakeActions:
             raise LexiconError(f"no such term: {text}")
         self.all_terms[places[0]] = replace(self.all_terms[places[0]], status=status)
 
-    def index_lag(self) -> int:
+    def count_pending_documents(self) -> int:
         return self.lag
 
-    def may_have_picture(self, article_url: str, picture_url: str) -> bool:
+    def may_have_thumbnail(self, article_url: str, picture_url: str) -> bool:
         return picture_url in self.pictures
 
-    def picture(self, article_url: str, picture_url: str) -> bytes | None:
+    def thumbnail(self, article_url: str, picture_url: str) -> bytes | None:
         return self.pictures.get(picture_url)
 
     def popular_queries(self, limit: int) -> list[str]:
@@ -277,24 +285,24 @@ class FakeActions:
         version = self.published.version
         return Overview(Freshness(3, 2, 1, 0.0, 60.0, 120.0), version, version, self.runs, self.alerts)
 
-    def dashboard(self) -> str:
+    def dashboard_url(self) -> str:
         return self.dask_pages
 
-    def nights(self) -> Nights:
+    def run_history(self) -> RunHistory:
         return self.runs
 
-    def sites(self) -> list[CrawledSite]:
+    def sites(self) -> list[SiteReport]:
         ends = {Reason.FETCHED: 4, Reason.GONE: 2, Reason.TIMED_OUT: 1}
         last = SiteRun(1, 60.0, {"fetched": 4, "gone": 2, "timed_out": 1})
         totals = SiteTotals("news.example", "https://news.example/", 7, 0, 3, 60.0, ends)
-        return [CrawledSite(totals, 2.5, last, SiteArticles(3, 60.0, 1), 2)]
+        return [SiteReport(totals, 2.5, last, SiteArticles(3, 60.0, 1), 2)]
 
     def site(self, host: str) -> SiteDetail | None:
-        known = {one.health.host: one for one in self.sites()}
+        known = {one.totals.host: one for one in self.sites()}
         runs = [SiteRun(1, 60.0, {"fetched": 4, "gone": 2, "timed_out": 1}, {"extracted": 3, "no_body": 1})]
         return SiteDetail(known[host], runs, self.samples) if host in known else None
 
-    def searches(self, days: int) -> SearchReport:
+    def search_report(self, days: int) -> SearchReport:
         self.asked_days.append(days)
         return self.report
 
@@ -306,32 +314,32 @@ class FakeDesk(StoreReview):
         self.store = Store("sqlite://", Path("/nowhere"))
         super().__init__(self.store)
         self._held = held
-        self.store.lexicon.replace_candidates(held.all_terms)
+        self.store.lexicons.replace_candidates(held.all_terms)
         for one in held.all_terms:
             if one.status is not TermStatus.CANDIDATE:
                 decide(self.store, [one.text], one.status)
         for number in range(1, held.published.version + 1):
-            self.store.lexicon.publish(Lexicon(number, held.published.entries))
+            self.store.lexicons.publish(Lexicon(number, held.published.entries))
 
-    def do(self, kind: ActKind, edits: Sequence[TermEdit], by: str) -> Act:
-        return self._told(super().do(kind, edits, by))
+    def apply(self, kind: ActKind, edits: Sequence[TermEdit], actor: str) -> ReviewDecision:
+        return self._told(super().apply(kind, edits, actor))
 
-    def merge(self, text: str, into: str, by: str, seen: int | None) -> Act:
-        return self._told(super().merge(text, into, by, seen))
+    def merge(self, text: str, into: str, actor: str, expected_version: int | None) -> ReviewDecision:
+        return self._told(super().merge(text, into, actor, expected_version))
 
-    def rename(self, text: str, new: str, by: str, seen: int | None) -> Act:
-        return self._told(super().rename(text, new, by, seen))
+    def rename(self, text: str, new_text: str, actor: str, expected_version: int | None) -> ReviewDecision:
+        return self._told(super().rename(text, new_text, actor, expected_version))
 
-    def undo(self, by: str, act_id: int | None) -> Act:
-        return self._told(super().undo(by, act_id))
+    def undo(self, actor: str, act_id: int | None) -> ReviewDecision:
+        return self._told(super().undo(actor, act_id))
 
-    def publish(self, by: str) -> Lexicon:
-        self._held.published = super().publish(by)
+    def publish(self, actor: str) -> Lexicon:
+        self._held.published = super().publish(actor)
         return self._held.published
 
-    def _told(self, act: Act) -> Act:
+    def _told(self, act: ReviewDecision) -> ReviewDecision:
         order = [one.text for one in self._held.all_terms]
-        now = {one.text: one for one in self.page(TermQuery(None, limit=10_000))[1]}
+        now = {one.text: one for one in self.find_page(TermQuery(None, limit=10_000))[1]}
         known = [now.pop(text) for text in order if text in now]
         self._held.all_terms[:] = [*known, *now.values()]
         return act
@@ -341,8 +349,8 @@ def term(text: str, score: float = 10.0, **changes: Any) -> Term:
     """A candidate with one context that holds it."""
     evidence: dict[str, Any] = {
         "frequency": 12,
-        "documents": 5,
-        "tags": "n n",
+        "document_count": 5,
+        "pos_tags": "n n",
         "contexts": (f"说到{text}，大家都知道。",),
     }
     return Term(text, score, **{**evidence, **changes})
@@ -356,16 +364,16 @@ class FakeAccounts:
         self.ended: set[str] = set()
 
     def find(self, name: str) -> Account | None:
-        return self.known.get(folded_name(name))
+        return self.known.get(normalize_account_name(name))
 
-    def is_empty(self) -> bool:
+    def has_no_active_account(self) -> bool:
         return all(one.disabled_at is not None for one in self.known.values())
 
-    def end_session(self, session: str, until: float) -> None:
-        self.ended.add(session)
+    def revoke_session(self, session_id: str, expires_at: float) -> None:
+        self.ended.add(session_id)
 
-    def is_ended(self, session: str) -> bool:
-        return session in self.ended
+    def is_session_revoked(self, session_id: str) -> bool:
+        return session_id in self.ended
 
     def set_password(self, name: str, password_hash: str) -> None:
         self.change(name, password_hash=password_hash)
@@ -411,7 +419,7 @@ def site_app(
     actions: FakeActions | None = None,
     settings: SearchSettings | None = None,
     accounts: FakeAccounts | None = None,
-    log: SearchLog | None = None,
+    log: SearchLogWriter | None = None,
     **more: Any,
 ) -> Flask:
     """The application with stand-ins for what is not named; `OPERATOR` may sign in."""
@@ -420,7 +428,7 @@ def site_app(
         search or FakeSearch(),
         actions or FakeActions(),
         accounts if accounts is not None else FakeAccounts(operator=Role.OPERATOR),
-        log or SearchLog(KeptLog().keep),
+        log or SearchLogWriter(KeptLog().keep),
         b"k" * 32,
         **more,
     )

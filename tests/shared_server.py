@@ -14,7 +14,7 @@ its run. In `folder`:
     address       the URL of the server
     keeper.log    output of the keeper and its server
 
-The embedded Solr shares itself in the same way (`indexer.solr_node`).
+The embedded Solr shares itself in the same way (`indexer.embedded_solr`).
 """
 
 import fcntl

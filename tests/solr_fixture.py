@@ -2,7 +2,7 @@
 
 `conftest.py` makes these fixtures known. The jars come from the user's cache folder (fetched once); the node's data
 stand in a temporary folder of the run. All pytest-xdist workers use that folder, so they share the node as the
-processes of a vertical do (`indexer.solr_node`): it ends with the last of them, also after kill -9. A test that stops
+processes of a vertical do (`indexer.embedded_solr`): it ends with the last of them, also after kill -9. A test that stops
 or kills its Solr starts another one in its own folder (`embedded`). Collections have names of their own: two workers
 may run the same test module at a time.
 
@@ -18,10 +18,10 @@ from typing import Protocol
 
 import pytest
 
-from indexer.cluster.solr_cluster import SolrCluster
+from indexer.cluster.local_cluster import LocalSolrCluster
+from indexer.embedded_solr import EmbeddedSolr
 from indexer.settings import IndexSettings
-from indexer.solr import SolrIndex
-from indexer.solr_node import SolrNode
+from indexer.solr_index import SolrIndex
 from tests.web_fixture import PATIENCE
 
 SHARDS = int(os.environ.get("PLUMB_TEST_SHARDS", "1"))
@@ -37,12 +37,12 @@ class RunningSolr(Protocol):
 
 
 @pytest.fixture(scope="session")
-def solr_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SolrCluster]:
+def solr_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalSolrCluster]:
     """A SolrCloud of two nodes; `.url` are their base URLs. It ends with the session.
 
     Each pytest process has its own, because tests kill its nodes. One file of `make test` uses it.
     """
-    with SolrCluster(tmp_path_factory.mktemp("cluster"), 2, HEAP, PATIENCE) as cluster:
+    with LocalSolrCluster(tmp_path_factory.mktemp("cluster"), 2, HEAP, PATIENCE) as cluster:
         yield cluster
 
 
@@ -56,9 +56,9 @@ def solr_node(request: pytest.FixtureRequest, run_folder: Path) -> Iterator[Runn
         yield node
 
 
-def embedded(home: Path) -> SolrNode:
+def embedded(home: Path) -> EmbeddedSolr:
     """An embedded node that may take its time to start."""
-    return SolrNode(home, IndexSettings(start_timeout=PATIENCE))
+    return EmbeddedSolr(home, IndexSettings(start_timeout=PATIENCE))
 
 
 def index_at(url: str, name: str, shards: int = SHARDS, timeout: float = 120.0) -> SolrIndex:
@@ -70,6 +70,6 @@ def index_at(url: str, name: str, shards: int = SHARDS, timeout: float = 120.0) 
 def solr_index(solr_node: RunningSolr) -> Iterator[SolrIndex]:
     """An empty index behind an alias of its own; deleted after the test."""
     index = index_at(solr_node.url, f"test{uuid.uuid4().hex[:12]}")
-    index.ensure()
+    index.ensure_collection()
     yield index
-    index.drop()
+    index.delete_all()

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from indexer.cluster.security import security_json
-from pipeline.settings import ENVIRONMENT, SECTIONS, build, load_settings, read_toml
+from pipeline.settings import ENV_PREFIX, SECTIONS, build_settings, load_settings, read_toml_sections
 
 DEPLOY = Path(__file__).resolve().parents[1] / "deploy"
 COMPOSE = DEPLOY / "compose.yaml"
@@ -64,7 +64,7 @@ def test_plumblines_settings_in_compose_are_settings(monkeypatch: pytest.MonkeyP
     """As a container starts it: the file that is mounted, and the variables."""
     service = compose()["services"]["web1"]
     for name, value in service["environment"].items():
-        if name.startswith(ENVIRONMENT) and name.removeprefix(ENVIRONMENT).split("_")[0].lower() in SECTIONS:
+        if name.startswith(ENV_PREFIX) and name.removeprefix(ENV_PREFIX).split("_")[0].lower() in SECTIONS:
             monkeypatch.setenv(name, re.sub(r"\$\{\w+:\?\}", "secret", value))
     settings = load_settings(DEPLOY / "cluster" / "vertical.toml")
     assert settings.index.solr_url.count(",") == 2 and settings.index.shards == settings.index.replicas == 2
@@ -127,9 +127,9 @@ def test_the_charts_secrets_are_said_and_its_vertical_is_one(tmp_path: Path) -> 
     assert all(f"{key}=" in head for key in keys) and "security.json" in head
     [vertical] = [one["data"]["vertical.toml"] for one in manifests() if one["kind"] == "ConfigMap"]
     (tmp_path / "vertical.toml").write_text(vertical)
-    sections = read_toml(tmp_path / "vertical.toml")
+    sections = read_toml_sections(tmp_path / "vertical.toml")
     sections["index"]["solr_url"] = "http://solr:8983/solr"
-    assert build(sections, tmp_path).index.replicas == 2
+    assert build_settings(sections, tmp_path).index.replicas == 2
 
 
 def test_security_json_lets_one_account_in_and_nobody_else() -> None:

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 from pipeline.cli.lexicon import lexicon
-from pipeline.cli.main import VERBS
+from pipeline.cli.main import COMMANDS
 from pipeline.settings import SECTIONS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -15,12 +15,12 @@ PACKAGES = "artifacts|docstore|text|crawler|focused|extractor|lexicon|indexer|se
 
 
 def test_every_command_is_documented() -> None:
-    missing = [verb for verb in (*VERBS, *lexicon.commands) if not re.search(rf"\b{verb}\b", TEXT)]
+    missing = [verb for verb in (*COMMANDS, *lexicon.commands) if not re.search(rf"\b{verb}\b", TEXT)]
     assert missing == []
 
 
 def test_every_documented_command_exists() -> None:
-    assert set(re.findall(r"`plumb ([a-z]+)", TEXT)) - set(VERBS) == set()
+    assert set(re.findall(r"`plumb ([a-z]+)", TEXT)) - set(COMMANDS) == set()
 
 
 def test_every_named_file_exists() -> None:

@@ -17,8 +17,8 @@ from docstore.model import Reason, Stage, StageReport
 from indexer.settings import IndexSettings
 from pipeline import stages
 from pipeline.engine import Engine
-from pipeline.progress import Quiet
-from pipeline.search_site.serve import search_app
+from pipeline.progress import NullProgress
+from pipeline.search_site.serve import create_search_app
 from tests.conftest import SHARED
 from tests.solr_fixture import RunningSolr
 
@@ -69,17 +69,17 @@ def story(
     web = GoldWeb(load_pages(SHARED / "data" / "extraction")[:: request.param])
     settings = chain_settings(web, tmp_path_factory.mktemp("end_to_end"))
     settings = replace(settings, index=IndexSettings(solr_url=solr_node.url, collection=f"gold{request.param}"))
-    with web, Engine(settings, Quiet(), addresses=web) as engine:
-        told = Story(web, engine, search_app(engine).test_client())
+    with web, Engine(settings, NullProgress(), ip_policy=web) as engine:
+        told = Story(web, engine, create_search_app(engine).test_client())
         first_day(told)
         second_day(told)
         yield told
-        engine.index.drop()
+        engine.index.delete_all()
 
 
 def first_day(told: Story) -> None:
     told.first = by_stage(stages.run(told.engine))
-    told.indexed_first = {stored.article.url for stored in told.engine.store.articles.all()}
+    told.indexed_first = {stored.article.url for stored in told.engine.store.articles.iter_all()}
     for page in scored(told.web):
         if page.url in hits(told.client, page.title)[:3]:
             told.found_first.add(page.url)
@@ -112,26 +112,26 @@ def test_at_least_95_percent_are_indexed_and_found_by_their_title(story: Story) 
 
 def kept_in(counts: Mapping[Reason, int]) -> int:
     """How many pages became articles, whole or in doubt."""
-    return counts[Reason.EXTRACTED] + counts.get(Reason.SUSPECT_BODY, 0)
+    return counts[Reason.EXTRACTED] + counts.get(Reason.INCOMPLETE_BODY, 0)
 
 
 def test_every_page_is_accounted_for(story: Story) -> None:
     """Each URL that was served has one outcome of the crawl, and each fetched page one of extraction."""
     for url in story.web.pages:
-        told = story.engine.store.status.explain(url)
+        told = story.engine.store.status.url_report(url)
         rows = {one.stage: one.reason for one in told.outcomes} if told else {}
         assert rows.get("crawl") in {"unchanged", "fetched", "gone"}, (url, rows)
         assert "extract" in rows or rows["crawl"] == "gone", (url, rows)
-    counts = story.first[Stage.EXTRACT].counts
-    fetched = story.first[Stage.CRAWL].counts[Reason.FETCHED]
+    counts = story.first[Stage.EXTRACT].outcome_counts
+    fetched = story.first[Stage.CRAWL].outcome_counts[Reason.FETCHED]
     assert sum(counts.values()) == fetched
     assert kept_in(counts) == len(story.indexed_first)
-    assert not counts.get(Reason.FAILED), counts
+    assert not counts.get(Reason.UNEXPECTED_ERROR), counts
 
 
 def test_the_index_holds_exactly_the_articles(story: Story) -> None:
     assert story.engine.index.count() == story.engine.store.articles.count()
-    assert story.engine.store.changes.count() == 0
+    assert story.engine.store.change_log.pending_document_count() == 0
 
 
 def test_the_second_run_extracts_and_indexes_only_what_changed(story: Story) -> None:
@@ -139,9 +139,9 @@ def test_the_second_run_extracts_and_indexes_only_what_changed(story: Story) -> 
     assert changed == len(story.web.pages) // 20
     assert gone == len(story.web.pages) // 100
     assert story.second[Stage.EXTRACT].total == changed
-    index = story.second[Stage.INDEX].counts
+    index = story.second[Stage.INDEX].outcome_counts
     assert index[Reason.DELETED] == gone
-    assert index[Reason.INDEXED] == kept_in(story.second[Stage.EXTRACT].counts) <= changed
+    assert index[Reason.INDEXED] == kept_in(story.second[Stage.EXTRACT].outcome_counts) <= changed
 
 
 def test_a_changed_page_is_found_by_its_new_word(story: Story) -> None:

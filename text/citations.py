@@ -11,70 +11,70 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 
-from text.titles import title_key, work_name
+from text.titles import series_name, title_key
 
-MAX_CITED = 500  # keys of one text
-MAX_READ = 500_000  # characters of one text
-MAX_OWN = 12  # keys of one document
-MIN_NAME = 2  # letters of a name, 刑法; a sign alone names nothing
+MAX_CITATION_KEYS = 500  # keys of one text
+MAX_TEXT_CHARS = 500_000  # characters of one text
+MAX_DOCUMENT_KEYS = 12  # keys of one document
+MIN_NAME_CHARS = 2  # letters of a name, 刑法; a sign alone names nothing
 MAX_LINK_SHARE = 0.5  # of a block's text: where links are more than this, it is a list of links
 
-_QUOTED = re.compile(r"《((?:[^《》]|《[^《》]{0,80}》){2,120})》|「([^「」]{4,80})」|〈([^〈〉]{4,80})〉")
+_QUOTED_NAME = re.compile(r"《((?:[^《》]|《[^《》]{0,80}》){2,120})》|「([^「」]{4,80})」|〈([^〈〉]{4,80})〉")
 _NUMBER = "[0-9一二三四五六七八九十百千零〇两]{1,12}"
-_PART_AFTER = re.compile(rf"\s?第\s?{_NUMBER}条(?:之{_NUMBER})?")
-_COUNTRY = "中华人民共和国"  # a law is cited with it or without it
-_EDITION = re.compile(r"[（(][^（）()]{0,20}(?:修正|修订|修改|试行|暂行|[12]\d{3}|公告)[^（）()]{0,20}[）)]\s*$")
+_ARTICLE_NUMBER_AFTER = re.compile(rf"\s?第\s?{_NUMBER}条(?:之{_NUMBER})?")
+_COUNTRY_PREFIX = "中华人民共和国"  # a law is cited with it or without it
+_EDITION_SUFFIX = re.compile(r"[（(][^（）()]{0,20}(?:修正|修订|修改|试行|暂行|[12]\d{3}|公告)[^（）()]{0,20}[）)]\s*$")
 # Of the standards' bodies those that write a number behind their letters; of others the year or the T tells.
-_STANDARD = re.compile(
+_STANDARD_NUMBER = re.compile(
     r"(?<![A-Za-z0-9])(?:(?P<known>GBZ|GB|ISO|IEC|IEEE|RFC|ASTM|DIN|ANSI|API|ITU|ETSI|NIST)(?P<kind>/[A-Z]{1,4})?"
     r"|(?P<other>[A-Z]{2,4}\d{0,2})(?:(?P<voluntary>/[TZ])|(?=[\s-]?\d{2,6}(?:\.\d{1,3})?[-—–:](?:19|20)\d\d(?!\d))))"
     r"[\s-]?(?P<number>[A-Z]?\d{2,6}(?:[.-]\d{1,3}){0,3})(?!\d)"
 )
 
 
-def cited(text: str) -> Iterator[str]:
-    """The keys of what `text` cites by name or by number, each once, at most `MAX_CITED`."""
-    text = text[:MAX_READ]
-    return islice(dict.fromkeys(chain(_names_in(text), standards(text))), MAX_CITED)
+def extract_citation_keys(text: str) -> Iterator[str]:
+    """The keys of what `text` cites by name or by number, each once, at most `MAX_CITATION_KEYS`."""
+    text = text[:MAX_TEXT_CHARS]
+    return islice(dict.fromkeys(chain(_iter_name_keys(text), iter_standard_keys(text))), MAX_CITATION_KEYS)
 
 
-def _names_in(text: str) -> Iterator[str]:
-    for found in _QUOTED.finditer(text):
-        name = name_key(found[found.lastindex or 0])
-        if len(name) >= MIN_NAME:
+def _iter_name_keys(text: str) -> Iterator[str]:
+    for match in _QUOTED_NAME.finditer(text):
+        name = name_key(match[match.lastindex or 0])
+        if len(name) >= MIN_NAME_CHARS:
             yield f"name {name}"
-            if part := _PART_AFTER.match(text, found.end()):
+            if part := _ARTICLE_NUMBER_AFTER.match(text, match.end()):
                 yield f"name {name}{title_key(part[0])}"
 
 
-def standards(text: str) -> Iterator[str]:
+def iter_standard_keys(text: str) -> Iterator[str]:
     """The keys of the standards that `text` names: without the year, which a citation may leave out."""
-    for found in _STANDARD.finditer(unicodedata.normalize("NFKC", text)):
-        letters = found["known"] or found["other"]
-        kind = (found["kind"] or found["voluntary"] or "").replace("/T", "").replace("/Z", "")
-        yield f"standard {letters}{kind} {found['number']}"
+    for match in _STANDARD_NUMBER.finditer(unicodedata.normalize("NFKC", text)):
+        letters = match["known"] or match["other"]
+        kind = (match["kind"] or match["voluntary"] or "").replace("/T", "").replace("/Z", "")
+        yield f"standard {letters}{kind} {match['number']}"
 
 
-def cited_links(blocks: Iterable[tuple[str, Sequence[tuple[int, int, str]]]]) -> Iterator[str]:
+def extract_link_keys(blocks: Iterable[tuple[str, Sequence[tuple[int, int, str]]]]) -> Iterator[str]:
     """The keys of the links that stand in sentences: `blocks` are texts with their links (start, end, URL)."""
-    found = (url_key(url) for text, links in blocks if _is_sentence(text, links) for _, _, url in links)
-    return islice(dict.fromkeys(found), MAX_CITED)
+    link_keys = (url_key(url) for text, links in blocks if _is_running_text(text, links) for _, _, url in links)
+    return islice(dict.fromkeys(link_keys), MAX_CITATION_KEYS)
 
 
-def _is_sentence(text: str, links: Sequence[tuple[int, int, str]]) -> bool:
+def _is_running_text(text: str, links: Sequence[tuple[int, int, str]]) -> bool:
     return bool(links) and sum(end - start for start, end, _ in links) <= MAX_LINK_SHARE * len(text)
 
 
-def own_keys(title: str, urls: Iterable[str]) -> list[str]:
+def document_keys(title: str, urls: Iterable[str]) -> list[str]:
     """The keys by which a document with this title and these URLs is cited."""
-    names = [key for name in (work_name(title), title) if len(key := name_key(name)) >= MIN_NAME]
-    keys = [f"name {name}" for name in names] + list(standards(title)) + [url_key(url) for url in urls if url]
-    return list(dict.fromkeys(keys))[:MAX_OWN]
+    names = [key for name in (series_name(title), title) if len(key := name_key(name)) >= MIN_NAME_CHARS]
+    keys = [f"name {name}" for name in names] + list(iter_standard_keys(title)) + [url_key(url) for url in urls if url]
+    return list(dict.fromkeys(keys))[:MAX_DOCUMENT_KEYS]
 
 
 def name_key(name: str) -> str:
     """A title as it is compared: letters and digits alone, without the country of a law and without its edition."""
-    return title_key(_EDITION.sub("", name).replace(_COUNTRY, ""))
+    return title_key(_EDITION_SUFFIX.sub("", name).replace(_COUNTRY_PREFIX, ""))
 
 
 def url_key(url: str) -> str:

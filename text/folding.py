@@ -9,35 +9,35 @@ import re
 from collections.abc import Mapping
 from importlib.resources import files
 
-from text.scripts import DENSE
+from text.scripts import UNSPACED_SCRIPTS
 
 # Full-width digits and letters: `ＰＤＣ` is typed for `PDC`. Full-width punctuation stays, it is Chinese punctuation.
-_WIDE = {
+_FULL_WIDTH = {
     chr(code): chr(code - 0xFEE0) for code in (*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B))
 }
 
 
-def _simplified() -> dict[str, str]:
+def _load_simplified() -> dict[str, str]:
     """Each traditional character of the Basic Multilingual Plane -> the simplified one that is likeliest meant."""
     table = (files("opencc") / "dictionary" / "TSCharacters.txt").read_text("utf-8")
     pairs = dict(line.split()[:2] for line in table.splitlines() if line)
-    final = {old: pairs.get(new, new) for old, new in pairs.items()}  # folded twice is folded once
-    return {old: new for old, new in final.items() if old != new and max(old + new) <= "\uffff"}
+    pairs_folded_twice = {old: pairs.get(new, new) for old, new in pairs.items()}  # folded twice is folded once
+    return {old: new for old, new in pairs_folded_twice.items() if old != new and max(old + new) <= "\uffff"}
 
 
-SIMPLIFIED: Mapping[str, str] = _simplified()
-_FOLDED = {**_WIDE, **SIMPLIFIED}
-_FOLDED_OR_LONE = re.compile(f"[\ud800-\udfff{''.join(_FOLDED)}]")
+SIMPLIFIED_BY_TRADITIONAL: Mapping[str, str] = _load_simplified()
+_FOLD_TABLE = {**_FULL_WIDTH, **SIMPLIFIED_BY_TRADITIONAL}
+_FOLDABLE_OR_SURROGATE = re.compile(f"[\ud800-\udfff{''.join(_FOLD_TABLE)}]")
 # Inside a term the signs that may join its parts count by their meaning, and any blank is a blank.
-_SIGNS = _FOLDED | dict(zip("－‐‑‒–−／＋．＃＆％＿＇’\t\u00a0\u3000", "------/+.#&%_''   ", strict=True))
-_SIGN = re.compile(f"[{''.join(_SIGNS)}]")
+_TERM_FOLD_TABLE = _FOLD_TABLE | dict(zip("－‐‑‒–−／＋．＃＆％＿＇’\t\u00a0\u3000", "------/+.#&%_''   ", strict=True))
+_TERM_FOLDABLE = re.compile(f"[{''.join(_TERM_FOLD_TABLE)}]")
 
-ALPHABETIC = rf"[^\W_{DENSE}]"
+ALPHABETIC = rf"[^\W_{UNSPACED_SCRIPTS}]"
 """Regex class of letters and digits of scripts that write words with spaces between them (Latin, Greek, ...)."""
 
-_CHINESE = re.compile("[\u4e00-\u9fff]+")  # the common case
+_HAN_ONLY = re.compile("[\u4e00-\u9fff]+")  # the common case
 _BLANK_RUN = re.compile(r"\s+")
-_BLANK_BESIDE_HAN = re.compile(f"(?<=[{DENSE}]) | (?=[{DENSE}])")
+_BLANK_BESIDE_HAN = re.compile(f"(?<=[{UNSPACED_SCRIPTS}]) | (?=[{UNSPACED_SCRIPTS}])")
 
 
 def fold_width(text: str) -> str:
@@ -45,12 +45,12 @@ def fold_width(text: str) -> str:
 
     Lone surrogates become U+FFFD: they are no characters, and Rust strings refuse them.
     """
-    return _FOLDED_OR_LONE.sub(lambda match: _FOLDED.get(match[0], "\ufffd"), text)
+    return _FOLDABLE_OR_SURROGATE.sub(lambda match: _FOLD_TABLE.get(match[0], "\ufffd"), text)
 
 
 def fold_term(text: str) -> str:
     """`text` as terms are compared: lower case, half width, simplified, one kind of dash and blank; same length."""
-    return _lower(_SIGN.sub(lambda match: _SIGNS[match[0]], text))
+    return _lowercase_same_length(_TERM_FOLDABLE.sub(lambda match: _TERM_FOLD_TABLE[match[0]], text))
 
 
 def word_key(text: str) -> str:
@@ -59,23 +59,23 @@ def word_key(text: str) -> str:
     Case, width, traditional characters and the kind of dash do not count; a run of white space is one space, and none
     beside a Chinese character.
     """
-    if _CHINESE.fullmatch(text):
+    if _HAN_ONLY.fullmatch(text):
         return fold_width(text)
     return _BLANK_BESIDE_HAN.sub("", _BLANK_RUN.sub(" ", fold_term(text).strip()))
 
 
-def _lower(text: str) -> str:
-    low = text.lower()
-    if len(low) != len(text):  # only `İ` grows in lower case; every other character is lowered where it stands
-        low = "".join(char if len(char.lower()) != 1 else char.lower() for char in text)
-    return low.replace("ς", "σ")  # which of the two `Σ` becomes hangs on its neighbours
+def _lowercase_same_length(text: str) -> str:
+    lowered = text.lower()
+    if len(lowered) != len(text):  # only `İ` grows in lower case; every other character is lowered where it stands
+        lowered = "".join(char if len(char.lower()) != 1 else char.lower() for char in text)
+    return lowered.replace("ς", "σ")  # which of the two `Σ` becomes hangs on its neighbours
 
 
-def solr_mapping() -> str:
-    """The table of `SIMPLIFIED` as Solr's MappingCharFilter reads it."""
-    lines = "".join(f'"{old}" => "{new}"\n' for old, new in sorted(SIMPLIFIED.items()))
+def render_solr_mapping() -> str:
+    """The table of `SIMPLIFIED_BY_TRADITIONAL` as Solr's MappingCharFilter reads it."""
+    lines = "".join(f'"{old}" => "{new}"\n' for old, new in sorted(SIMPLIFIED_BY_TRADITIONAL.items()))
     return f"# Traditional to simplified characters, from OpenCC (Apache License 2.0) by text/folding.py.\n{lines}"
 
 
 if __name__ == "__main__":
-    print(solr_mapping(), end="")
+    print(render_solr_mapping(), end="")

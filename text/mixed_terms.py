@@ -23,35 +23,35 @@ _OPTIONAL_BLANK = " {0,3}"
 
 
 class _Node(dict[str, "_Node"]):
-    """Regex units to the nodes after them; `ends` is the pattern of a term that ends here, or None."""
+    """Regex units to the nodes after them; `end_pattern` is the pattern of a term that ends here, or None."""
 
-    ends: str | None = None
+    end_pattern: str | None = None
 
 
-class MixedTerms:
+class MixedTermMatcher:
     """Finds the spans of given terms in any text. Immutable."""
 
     def __init__(self, terms: Iterable[str]) -> None:
         roots: dict[str, _Node] = {}
         for key in sorted({word_key(term) for term in terms} - {""}):
             _insert(roots.setdefault(key[0], _Node()), key)
-        self._by_first = {first: re.compile(_node_pattern(root)) for first, root in roots.items()}
-        self._first = re.compile(_first_pattern(roots)) if roots else None
+        self._pattern_by_first_char = {first: re.compile(_node_pattern(root)) for first, root in roots.items()}
+        self._first_char_pattern = re.compile(_first_pattern(roots)) if roots else None
 
-    def spans(self, text: str) -> Iterator[tuple[int, int]]:
+    def iter_spans(self, text: str) -> Iterator[tuple[int, int]]:
         """Start and end of each term in `text`: ascending, apart, the longest at its place."""
-        return self.spans_of_folded(fold_term(text))
+        return self.iter_spans_of_folded(fold_term(text))
 
-    def spans_of_folded(self, folded: str) -> Iterator[tuple[int, int]]:
+    def iter_spans_of_folded(self, folded: str) -> Iterator[tuple[int, int]]:
         """The same of a text that `fold_term` has folded already."""
-        if self._first is None:
+        if self._first_char_pattern is None:
             return
-        first = self._first.search(folded)
+        first = self._first_char_pattern.search(folded)
         while first:
-            term = self._by_first[first[0]].match(folded, first.start())
+            term = self._pattern_by_first_char[first[0]].match(folded, first.start())
             if term:
                 yield term.span()
-            first = self._first.search(folded, term.end() if term else first.end())
+            first = self._first_char_pattern.search(folded, term.end() if term else first.end())
 
 
 def _first_pattern(firsts: Iterable[str]) -> str:
@@ -64,33 +64,33 @@ def _first_pattern(firsts: Iterable[str]) -> str:
 
 def _insert(root: _Node, key: str) -> None:
     node = root
-    for unit in _units(key):
+    for unit in _iter_regex_units(key):
         node = node.setdefault(unit, _Node())
-    node.ends = f"(?!{ALPHABETIC})" if _ALPHABETIC.match(key[-1]) else ""
+    node.end_pattern = f"(?!{ALPHABETIC})" if _ALPHABETIC.match(key[-1]) else ""
 
 
-def _units(key: str) -> Iterator[str]:
+def _iter_regex_units(key: str) -> Iterator[str]:
     """One regex a character of the term, with an optional blank before it where scripts meet."""
     for previous, char in zip(" " + key, key, strict=False):
         if char == " ":
             yield _BLANK
-        elif _scripts_meet(previous, char):
+        elif _is_script_boundary(previous, char):
             yield _OPTIONAL_BLANK + re.escape(char)
         else:
             yield re.escape(char)
 
 
-def _scripts_meet(left: str, right: str) -> bool:
+def _is_script_boundary(left: str, right: str) -> bool:
     """Whether a Latin letter stands beside a Chinese one, where people put a blank or none."""
     return left.isalnum() and right.isalnum() and bool(_ALPHABETIC.match(left)) != bool(_ALPHABETIC.match(right))
 
 
 def _node_pattern(node: _Node) -> str:
     chain = ""
-    while len(node) == 1 and node.ends is None:  # a chain needs no group: nesting is only as deep as branching
+    while len(node) == 1 and node.end_pattern is None:  # a chain needs no group: nesting is only as deep as branching
         unit, node = next(iter(node.items()))
         chain += unit
     branches = [unit + _node_pattern(child) for unit, child in sorted(node.items())]
-    if node.ends is not None:
-        branches.append(node.ends)  # last: a longer term goes first
+    if node.end_pattern is not None:
+        branches.append(node.end_pattern)  # last: a longer term goes first
     return chain + (branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})")

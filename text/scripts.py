@@ -19,17 +19,17 @@ from functools import lru_cache
 HAN = "\u2e80-\u2fdf\u3005\u3007\u3021-\u3029\u3038-\u303b\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 """Chinese characters, for a regex class."""
 
-DENSE = "\u2e80-\U0003ffff"
+UNSPACED_SCRIPTS = "\u2e80-\U0003ffff"
 """Scripts that write no blanks between words, with their punctuation, for a regex class: Han, kana, Hangul ..."""
 
-LANGUAGES = {"zh": f"[{HAN}]", "en": f"^[^{HAN}]*$"}
+LANGUAGE_PATTERNS = {"zh": f"[{HAN}]", "en": f"^[^{HAN}]*$"}
 """What terms are told apart by, each with the regex of its terms: Chinese if one character is, else as English."""
 
 _HAN = re.compile(f"[{HAN}]")
-_NAMED_HAN = frozenset({"CJK", "IDEOGRAPHIC"})
-_BESIDE_LATIN = frozenset({"Latin", "Greek", "Han", "Hiragana", "Katakana", "Hangul", "Bopomofo"})
+_HAN_NAME_PREFIXES = frozenset({"CJK", "IDEOGRAPHIC"})
+_MIXABLE_SCRIPTS = frozenset({"Latin", "Greek", "Han", "Hiragana", "Katakana", "Hangul", "Bopomofo"})
 # Greek letters, and the Latin ones that they are drawn like.
-_DRAWN_ALIKE = dict(zip("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧαγικνορυ", "ABEZHIKMNOPTYXayiknopu", strict=True))
+_LATIN_BY_GREEK_LOOKALIKE = dict(zip("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧαγικνορυ", "ABEZHIKMNOPTYXayiknopu", strict=True))
 
 
 @lru_cache(maxsize=4096)
@@ -42,7 +42,7 @@ def script_of(char: str) -> str:
     first = unicodedata.name(char, "").partition(" ")[0]
     if first in ("MODIFIER", "KATAKANA-HIRAGANA", ""):
         return ""
-    return "Han" if first in _NAMED_HAN else first.capitalize()
+    return "Han" if first in _HAN_NAME_PREFIXES else first.capitalize()
 
 
 def language_of_term(text: str) -> str:
@@ -50,30 +50,34 @@ def language_of_term(text: str) -> str:
     return "zh" if _HAN.search(text) else "en"
 
 
-def disguised(text: str) -> str:
+def mixed_script_reason(text: str) -> str:
     """Why the letters of `text` cannot stand in one word, in a few words; "" where they can."""
     scripts = {script: char for char in reversed(text) if (script := script_of(char))}
-    if len(scripts) > 1 and (odd := sorted(scripts.keys() - _BESIDE_LATIN)):
-        others = " and ".join(sorted(scripts.keys() - {odd[0]}))
-        return f"the {odd[0]} letter {_named(scripts[odd[0]])} among {others} ones"
-    return _drawn_alike(text) if len(scripts) > 1 and "Greek" in scripts else ""
+    if len(scripts) > 1 and (unexpected_scripts := sorted(scripts.keys() - _MIXABLE_SCRIPTS)):
+        others = " and ".join(sorted(scripts.keys() - {unexpected_scripts[0]}))
+        return (
+            f"the {unexpected_scripts[0]} letter {_describe_char(scripts[unexpected_scripts[0]])} among {others} ones"
+        )
+    return _greek_lookalike_reason(text) if len(scripts) > 1 and "Greek" in scripts else ""
 
 
-def _drawn_alike(text: str) -> str:
-    for place, char in enumerate(text):
-        like = _DRAWN_ALIKE.get(char)
-        if like and _passes_for(like, text[:place][-1:], text[place + 1 :][:1]):
-            return f"the Greek letter {_named(char)}, which passes for the Latin {like}"
+def _greek_lookalike_reason(text: str) -> str:
+    for index, char in enumerate(text):
+        latin_lookalike = _LATIN_BY_GREEK_LOOKALIKE.get(char)
+        if latin_lookalike and _reads_as_latin(latin_lookalike, text[:index][-1:], text[index + 1 :][:1]):
+            return f"the Greek letter {_describe_char(char)}, which passes for the Latin {latin_lookalike}"
     return ""
 
 
-def _passes_for(like: str, before: str, after: str) -> bool:
-    """Whether a Greek letter drawn like the Latin one `like` reads as that in a word of other letters: a capital and an
+def _reads_as_latin(latin_lookalike: str, due_before: str, after: str) -> bool:
+    """Whether a Greek letter drawn like the Latin one `latin_lookalike` reads as that in a word of other letters: a capital and an
     `o` always, for no science uses them; any other amid small Latin letters (`pαyment`), at the edge it is a sign."""
     return (
-        like.isupper() or like == "o" or all(char.islower() and script_of(char) == "Latin" for char in (before, after))
+        latin_lookalike.isupper()
+        or latin_lookalike == "o"
+        or all(char.islower() and script_of(char) == "Latin" for char in (due_before, after))
     )
 
 
-def _named(char: str) -> str:
+def _describe_char(char: str) -> str:
     return f"{char} (U+{ord(char):04X})"

@@ -4,7 +4,7 @@
         -> ["页岩气", "井", "用", "PDC钻头"]
 
 The implementation is rjieba (jieba in Rust: the same dictionary, HMM and user dictionary format). Purely Chinese
-words are added to an instance of its own; all others are found beforehand by `MixedTerms`.
+words are added to an instance of its own; all others are found beforehand by `MixedTermMatcher`.
 """
 
 import re
@@ -15,7 +15,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from text.folding import fold_width, word_key
-from text.mixed_terms import MixedTerms
+from text.mixed_terms import MixedTermMatcher
 
 if TYPE_CHECKING:
     import rjieba
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 MAX_WORD_CHARS = 64
 MAX_FREQUENCY = 1_000_000  # jieba's most frequent word has 883,634; its dictionary sums up to 60 million
 
-Word = tuple[str, int, str]
+DictionaryWord = tuple[str, int, str]
 """A line of a jieba dictionary: word, frequency (0: choose it so that the word wins), tag."""
 
 _HAN_WORD = re.compile("[\u4e00-\u9fd5]+")
 # rjieba leaves `k-means` and `0.2mg` in one piece where jieba 0.42.1, the reference, cuts (finalseg, re_skip).
-_SIGN = re.compile(r"[-._+#&%]")
+_JOINING_SIGN = re.compile(r"[-._+#&%]")
 _LATIN_PIECE = re.compile(r"([a-zA-Z0-9]+(?:\.\d+)?%?)")
 _NUMBER = re.compile(r"[.0-9]+%?")
 
@@ -54,74 +54,76 @@ class RjiebaSegmenter:
     outside 0 to `MAX_FREQUENCY`; what else makes a word unfit is for the caller to decide.
     """
 
-    def __init__(self, words: Iterable[Word] = ()) -> None:
+    def __init__(self, words: Iterable[DictionaryWord] = ()) -> None:
         self._words = tuple(words)
         for word in self._words:
-            _check(word)
-        self._jieba = _new_jieba()
-        self._han_tags = {fold_width(text): tag for text, _, tag in self._words if _HAN_WORD.fullmatch(text)}
+            _validate_word(word)
+        self._jieba = _create_jieba()
+        self._tag_by_han_word = {fold_width(text): tag for text, _, tag in self._words if _HAN_WORD.fullmatch(text)}
         others = [(text, tag) for text, _, tag in self._words if not _HAN_WORD.fullmatch(text)]
-        self._mixed_tags = {word_key(text): tag for text, tag in others}
-        self._mixed = MixedTerms(self._mixed_tags)
+        self._tag_by_mixed_key = {word_key(text): tag for text, tag in others}
+        self._mixed_matcher = MixedTermMatcher(self._tag_by_mixed_key)
         # Short words first: the frequency of a long one is chosen against its parts as they will be.
         for text, frequency, tag in sorted(self._words, key=lambda word: (len(word[0]), word)):
             if _HAN_WORD.fullmatch(text):
                 self._jieba.add_word(fold_width(text), frequency or None, tag)
 
-    def __reduce__(self) -> tuple[type["RjiebaSegmenter"], tuple[tuple[Word, ...]]]:
+    def __reduce__(self) -> tuple[type["RjiebaSegmenter"], tuple[tuple[DictionaryWord, ...]]]:
         return (type(self), (self._words,))
 
     def cut(self, text: str) -> list[str]:
         """See `Segmenter`."""
         folded = fold_width(text)
-        words = self._around_mixed(folded, self._cut_block, str)
-        return words if folded is text else _spelt_as(text, words)
+        words = self._split_around_mixed_terms(folded, self._cut_block, str)
+        return words if folded is text else _restore_spelling(text, words)
 
     def tag(self, text: str) -> list[tuple[str, str]]:
         """See `Segmenter`. A word of the lexicon has the lexicon's tag."""
         folded = fold_width(text)
-        tagged = self._around_mixed(folded, self._tag_block, lambda word: (word, self._mixed_tags[word_key(word)]))
+        tagged = self._split_around_mixed_terms(
+            folded, self._tag_block, lambda word: (word, self._tag_by_mixed_key[word_key(word)])
+        )
         if folded is text:
             return tagged
-        words = _spelt_as(text, [word for word, _ in tagged])
+        words = _restore_spelling(text, [word for word, _ in tagged])
         return [(word, tag) for word, (_, tag) in zip(words, tagged, strict=True)]
 
-    def knows(self, word: str) -> bool:
+    def has_word(self, word: str) -> bool:
         """Whether the dictionary, or the lexicon, has `word`: so, and not as one that it guesses."""
-        return self._jieba.has_word(fold_width(word)) or word_key(word) in self._mixed_tags
+        return self._jieba.has_word(fold_width(word)) or word_key(word) in self._tag_by_mixed_key
 
-    def _around_mixed(
-        self, text: str, block: Callable[[str], list[_Piece]], term: Callable[[str], _Piece]
+    def _split_around_mixed_terms(
+        self, text: str, cut_block: Callable[[str], list[_Piece]], make_term: Callable[[str], _Piece]
     ) -> list[_Piece]:
-        """Each mixed term through `term`, the text before, between and after them through `block`."""
+        """Each mixed term through `make_term`, the text before, between and after them through `cut_block`."""
         pieces: list[_Piece] = []
-        done = 0
-        for start, end in self._mixed.spans(text):
-            if start > done:
-                pieces += block(text[done:start])
-            pieces.append(term(text[start:end]))
-            done = end
-        return pieces + block(text[done:]) if done else block(text)
+        consumed = 0
+        for start, end in self._mixed_matcher.iter_spans(text):
+            if start > consumed:
+                pieces += cut_block(text[consumed:start])
+            pieces.append(make_term(text[start:end]))
+            consumed = end
+        return pieces + cut_block(text[consumed:]) if consumed else cut_block(text)
 
     def _cut_block(self, text: str) -> list[str]:
         words: list[str] = self._jieba.cut(text)
-        return _with_signs_cut(text, words, map(len, words), self._latin_pieces)
+        return _split_words_with_signs(text, words, map(len, words), self._split_latin)
 
     def _tag_block(self, text: str) -> list[tuple[str, str]]:
         tagged: list[tuple[str, str]] = self._jieba.tag(text)
-        tagged = _with_signs_cut(text, tagged, (len(word) for word, _ in tagged), self._tagged_pieces)
-        if not self._han_tags:
+        tagged = _split_words_with_signs(text, tagged, (len(word) for word, _ in tagged), self._split_tagged_latin)
+        if not self._tag_by_han_word:
             return tagged
-        return [(word, self._han_tags.get(word, tag)) for word, tag in tagged]
+        return [(word, self._tag_by_han_word.get(word, tag)) for word, tag in tagged]
 
-    def _latin_pieces(self, word: str) -> list[str]:
-        if len(word) == 1 or _SIGN.search(word) is None or self._jieba.has_word(word):
+    def _split_latin(self, word: str) -> list[str]:
+        if len(word) == 1 or _JOINING_SIGN.search(word) is None or self._jieba.has_word(word):
             return [word]
         return [piece for piece in _LATIN_PIECE.split(word) if piece]
 
-    def _tagged_pieces(self, tagged: tuple[str, str]) -> list[tuple[str, str]]:
+    def _split_tagged_latin(self, tagged: tuple[str, str]) -> list[tuple[str, str]]:
         word, tag = tagged
-        pieces = self._latin_pieces(word)
+        pieces = self._split_latin(word)
         return [(word, tag)] if len(pieces) == 1 else [(piece, _latin_tag(piece)) for piece in pieces]
 
 
@@ -133,47 +135,47 @@ def base_segmenter() -> RjiebaSegmenter:
 
 def is_in_dictionary(word: str) -> bool:
     """Is `word` one of the base dictionary's own, rather than one that was guessed from its characters?"""
-    return bool(_plain_jieba().has_word(word))
+    return bool(_shared_jieba().has_word(word))
 
 
-def cut_finely(text: str) -> list[str]:
+def cut_by_dictionary(text: str) -> list[str]:
     """The words of `text` by the dictionary alone, no new ones guessed: `"".join` of them is `fold_width(text)`.
 
     What the dictionary does not know falls into characters, so that the parts of new words can be counted.
     """
-    words: list[str] = _plain_jieba().cut(fold_width(text), False)
+    words: list[str] = _shared_jieba().cut(fold_width(text), False)
     return words
 
 
 @cache
-def _plain_jieba() -> "rjieba.Jieba":
-    return _new_jieba()
+def _shared_jieba() -> "rjieba.Jieba":
+    return _create_jieba()
 
 
-def _new_jieba() -> "rjieba.Jieba":
+def _create_jieba() -> "rjieba.Jieba":
     import rjieba  # loading it makes its dictionary, .2 s: not for those who cut nothing
 
     return rjieba.Jieba()
 
 
-def _with_signs_cut(
-    text: str, words: list[_Piece], lengths: Iterable[int], pieces_of: Callable[[_Piece], list[_Piece]]
+def _split_words_with_signs(
+    text: str, words: list[_Piece], lengths: Iterable[int], split_word: Callable[[_Piece], list[_Piece]]
 ) -> list[_Piece]:
     """`words` of `text` with those that hold a sign in pieces. Few do, so they are found by where the signs stand."""
-    places = [match.start() for match in _SIGN.finditer(text)]
-    if not places:
+    sign_offsets = [match.start() for match in _JOINING_SIGN.finditer(text)]
+    if not sign_offsets:
         return words
     ends = list(accumulate(lengths))
     pieces: list[_Piece] = []
-    done = 0
-    for number in sorted({bisect_right(ends, place) for place in places}):
-        pieces += words[done:number]
-        pieces += pieces_of(words[number])
-        done = number + 1
-    return pieces + words[done:]
+    consumed = 0
+    for word_index in sorted({bisect_right(ends, offset) for offset in sign_offsets}):
+        pieces += words[consumed:word_index]
+        pieces += split_word(words[word_index])
+        consumed = word_index + 1
+    return pieces + words[consumed:]
 
 
-def _check(word: Word) -> None:
+def _validate_word(word: DictionaryWord) -> None:
     text, frequency, _ = word
     if not text.strip() or len(text) > MAX_WORD_CHARS:
         raise ValueError(f"a word has 1 to {MAX_WORD_CHARS} characters: {text[:80]!r}")
@@ -187,10 +189,10 @@ def _latin_tag(piece: str) -> str:
     return "eng" if piece[0].isalnum() else "x"
 
 
-def _spelt_as(text: str, words: list[str]) -> list[str]:
+def _restore_spelling(text: str, words: list[str]) -> list[str]:
     """`words` of a folded text, in the spelling of `text`: the same lengths one after another."""
-    spelt, start = [], 0
+    restored, start = [], 0
     for word in words:
-        spelt.append(text[start : start + len(word)])
+        restored.append(text[start : start + len(word)])
         start += len(word)
-    return spelt
+    return restored

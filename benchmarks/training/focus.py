@@ -4,7 +4,7 @@ replay      every label that teaches with the weights so far; at every refit the
 fit         logistic regression: which of those pages are of the topic by their label; what is alike never speaks
             against a page, and counts (length, links) are looked at only beside those of the other pages
             a softmax over each frontier puts relevant URLs first, the more so the more they are worth
-            how a page's links turned out teaches what links promise (`focused.fused.promise`)
+            how a page's links turned out teaches what links promise (`focused.fused.expected_yield`)
 mean        each round goes by the weights that the other webs taught so far; what is shipped is the mean of the rounds'
             fits on all webs, the first left out, which had no weights to go by
 leave out   for each web, the same mean without its lessons: benchmarks/training/focus_left_out.json
@@ -39,12 +39,18 @@ from benchmarks.focus_scores import BUDGET, Score, mean, score
 from benchmarks.focus_worth import grades_of
 from benchmarks.results import SHARED
 from benchmarks.training.focus_lessons import Lesson, Recorder, Taught
-from crawler.guide import TopicWords, Words
-from focused.fused.crawl_graph import Floats
-from focused.fused.keeping import FIRST_KEEPING, KEEPING, LIKELY
-from focused.fused.link_features import FEATURES
-from focused.fused.page_features import FIRST_PROMISE, FIRST_SIGHT, OWN, PAGE_FEATURES, PROMISE
-from focused.fused.pretrained_prior import FILE
+from crawler.focused_policy import TopicWords, Words
+from focused.fused.crawl_graph import Float64Array
+from focused.fused.link_features import LINK_FEATURES
+from focused.fused.page_features import (
+    INITIAL_PAGE_FEATURES,
+    INITIAL_YIELD_FEATURES,
+    OWN_FEATURES,
+    PAGE_FEATURES,
+    YIELD_FEATURES,
+)
+from focused.fused.pretrained import PRETRAINED_FILE
+from focused.fused.retention import INITIAL_RETENTION_FEATURES, NON_NEGATIVE_FEATURES, RETENTION_FEATURES
 
 OTHERS = 60
 OTHER_PAGES = (40, 300)  # of labels that are taken as a topic
@@ -98,7 +104,7 @@ def main(data: Path, rounds: int, most: int, max_pages: int, check: int, process
             fits[web] = [*(fits[web] if number > 1 else []), fit]
         left_out = {web: mean_weights(some) for web, some in fits.items() if web != ALL}
         print(f"round {number + 1}: {len(lessons)} lessons", flush=True)
-    FILE.write_text(json.dumps(mean_weights(fits[ALL]), indent=1) + "\n", encoding="utf-8")
+    PRETRAINED_FILE.write_text(json.dumps(mean_weights(fits[ALL]), indent=1) + "\n", encoding="utf-8")
     LEFT_OUT.write_text(json.dumps(left_out, indent=1) + "\n", encoding="utf-8")
     if check:
         for line in checked(left_out, check, processes):
@@ -213,30 +219,34 @@ def fitted(lessons: Sequence[Lesson]) -> Weights:
     """The weights of all parts: the first features of a page are its own."""
     sights = [one for one in lessons if len(one.sights.truth)]
     return {
-        "own": regression([one.pages for one in lessons], OWN),
+        "own": regression([one.pages for one in lessons], OWN_FEATURES),
         "page": regression([one.pages for one in lessons], PAGE_FEATURES),
-        "first_sight": regression([one.sights for one in sights], FIRST_SIGHT),
+        "first_sight": regression([one.sights for one in sights], INITIAL_PAGE_FEATURES),
         "link": {"own": {"": 0.0}, "relative": ranking(lessons)},
-        "keeping": keeping([(one.topic, one.keeping, one.pages.truth) for one in lessons], KEEPING),
-        "first_keeping": keeping([(one.topic, one.first_keeping, one.sights.truth) for one in sights], FIRST_KEEPING),
-        "promise": regression([one.linking for one in lessons], PROMISE, PROMISE, 1.0),
-        "first_promise": regression([one.first_linking for one in lessons], FIRST_PROMISE, PROMISE, 1.0),
+        "keeping": keeping([(one.topic, one.keeping, one.pages.truth) for one in lessons], RETENTION_FEATURES),
+        "first_keeping": keeping(
+            [(one.topic, one.first_keeping, one.sights.truth) for one in sights], INITIAL_RETENTION_FEATURES
+        ),
+        "promise": regression([one.linking for one in lessons], YIELD_FEATURES, YIELD_FEATURES, 1.0),
+        "first_promise": regression(
+            [one.first_linking for one in lessons], INITIAL_YIELD_FEATURES, YIELD_FEATURES, 1.0
+        ),
     }
 
 
 def keeping(
-    refits: Sequence[tuple[tuple[str, str], Floats, Floats]], names: Sequence[str]
+    refits: Sequence[tuple[tuple[str, str], Float64Array, Float64Array]], names: Sequence[str]
 ) -> dict[str, dict[str, float]]:
     """The regression of what is kept. Every topic counts alike, and its pages as they come: what it gives shall be a
     probability."""
-    places = [KEEPING.index(name) for name in names]
+    places = [RETENTION_FEATURES.index(name) for name in names]
     rows = np.vstack([rows[:, places] for _, rows, _ in refits])
     labels = np.concatenate([labels for _, _, labels in refits])
     weights = look_weights([topic for topic, _, _ in refits])
     counts = np.concatenate(
         [np.full(len(labels), weight / len(labels)) for weight, (_, _, labels) in zip(weights, refits, strict=True)]
     )
-    bounded = np.array([name in LIKELY for name in names])
+    bounded = np.array([name in NON_NEGATIVE_FEATURES for name in names])
     bias, slopes = logistic(rows, labels, counts / counts.mean(), bounded)
     return {"own": {"": round(bias, 5), **dict(zip(names, slopes.round(5).tolist(), strict=True))}, "relative": {}}
 
@@ -288,7 +298,9 @@ def regression(
     }
 
 
-def logistic(rows: Floats, labels: Floats, counts: Floats, bounded: NDArray[np.bool_]) -> tuple[float, Floats]:
+def logistic(
+    rows: Float64Array, labels: Float64Array, counts: Float64Array, bounded: NDArray[np.bool_]
+) -> tuple[float, Float64Array]:
     """Bias and weights of a penalised logistic regression on standardised columns, for the columns as they are.
 
     `bounded` says which columns may not weigh below 0.
@@ -296,7 +308,7 @@ def logistic(rows: Floats, labels: Floats, counts: Floats, bounded: NDArray[np.b
     centre, width = rows.mean(axis=0), rows.std(axis=0) + 1e-9
     standard = np.column_stack(((rows - centre) / width, np.ones(len(rows))))
 
-    def loss(weights: Floats) -> tuple[float, Floats]:
+    def loss(weights: Float64Array) -> tuple[float, Float64Array]:
         along = standard @ weights
         penalised = np.append(weights[:-1], 0.0)
         total = counts @ (np.logaddexp(0.0, along) - labels * along) + PENALTY / 2 * penalised @ penalised
@@ -322,15 +334,15 @@ def ranking(lessons: Sequence[Lesson]) -> dict[str, float]:
         starts[:-1],
         counts / counts.sum(),
     )
-    first = np.array([START if name in START_WITH else 0.0 for name in FEATURES])
+    first = np.array([START if name in START_WITH else 0.0 for name in LINK_FEATURES])
 
-    def loss(weights: Floats) -> tuple[float, Floats]:
+    def loss(weights: Float64Array) -> tuple[float, Float64Array]:
         value, slope = frontiers.loss(weights)
         away = weights - first
         return value + NEARNESS * float(away @ away), slope + 2 * NEARNESS * away
 
     found = minimize(loss, first, jac=True, method="L-BFGS-B").x / START
-    return dict(zip(FEATURES, found.round(4).tolist(), strict=True))
+    return dict(zip(LINK_FEATURES, found.round(4).tolist(), strict=True))
 
 
 def checked(left_out: Mapping[str, Weights], draws: int, processes: int) -> list[str]:

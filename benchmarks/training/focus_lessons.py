@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crawler.guide import PageWords, Relevance, TopicWords
-from focused.fused.crawl_graph import Floats, Ints
-from focused.fused.keeping import KEEPING
-from focused.fused.link_features import Scale
-from focused.fused.page_features import PAGE_FEATURES, PROMISE, Priors
-from focused.fused.strategy import Fused, Refit
+from crawler.focused_policy import PageWords, RelevanceScore, TopicWords
+from focused.fused.crawl_graph import Float64Array, Int64Array
+from focused.fused.link_features import FeatureScaler
+from focused.fused.page_features import PAGE_FEATURES, YIELD_FEATURES, PretrainedModels
+from focused.fused.retention import RETENTION_FEATURES
+from focused.fused.strategy import FusedFeatureStrategy, RefitResult
 
 MAX_A_LOOK = 60  # pages written down
 BEST_LINKS, OTHER_LINKS = 60, 150  # of a frontier that are written down
@@ -25,9 +25,9 @@ class Taught(NamedTuple):
     truth     (pages,) float64           0 to 1
     """
 
-    rows: Floats
-    relative: Floats
-    truth: Floats
+    rows: Float64Array
+    relative: Float64Array
+    truth: Float64Array
 
 
 @dataclass(frozen=True)
@@ -45,83 +45,87 @@ class Lesson:
 
     topic: tuple[str, str]
     pages: Taught
-    keeping: Floats
+    keeping: Float64Array
     linking: Taught
     sights: Taught
-    first_keeping: Floats
+    first_keeping: Float64Array
     first_linking: Taught
-    links: Floats
-    link_labels: Floats
-    link_weights: Floats
+    links: Float64Array
+    link_labels: Float64Array
+    link_weights: Float64Array
 
 
 class Sight(NamedTuple):
     """A page as it was first seen: its URL, rows of features as they are and in standard deviations, and of keeping."""
 
     url: str
-    row: Floats
-    relative: Floats
-    keeping: Floats
+    row: Float64Array
+    relative: Float64Array
+    keeping: Float64Array
 
 
-class Recorder(Fused):
+class Recorder(FusedFeatureStrategy):
     """`fused`, which writes down what it knew of its pages and of the frontier at every refit."""
 
-    def __init__(self, topic: TopicWords, name: tuple[str, str], worth: Mapping[str, float], priors: Priors) -> None:
+    def __init__(
+        self, topic: TopicWords, name: tuple[str, str], worth: Mapping[str, float], priors: PretrainedModels
+    ) -> None:
         """`worth` has the pages of the topic, and what each is worth in order, 0 to 1."""
         super().__init__(topic, priors)
         self._name = name
         self._worth = worth
         self.lessons: list[Lesson] = []
         self._sights: list[Sight] = []
-        self._first_linking: dict[int, tuple[Floats, Floats]] = {}  # by page
+        self._first_linking: dict[int, tuple[Float64Array, Float64Array]] = {}  # by page
 
-    def keep(self, page: PageWords) -> Relevance:
-        judgement = super().keep(page)
-        if self._refit is not None and self._sight is not None and page.url not in self._examples:
-            verdict = self._refit.verdict
-            keeping = self._at_first_sight(verdict, self._sight)
-            self._sights.append(Sight(page.url, self._sight, verdict.classifier.scale(self._sight), keeping))
+    def score_page(self, page: PageWords) -> RelevanceScore:
+        judgement = super().score_page(page)
+        if self._last_refit is not None and self._current_features is not None and page.url not in self._example_urls:
+            verdict = self._last_refit.assessment
+            keeping = self._initial_retention_features(verdict, self._current_features)
+            self._sights.append(
+                Sight(page.url, self._current_features, verdict.classifier.scaler(self._current_features), keeping)
+            )
         return judgement
 
-    def _linking_at_first_sight(self, refit: Refit, page: int, texts: Floats) -> Floats:
-        row = super()._linking_at_first_sight(refit, page, texts)
-        self._first_linking[page] = row, refit.linking_scale(row)
+    def _initial_yield_features(self, refit_result: RefitResult, page: int, texts: Float64Array) -> Float64Array:
+        row = super()._initial_yield_features(refit_result, page, texts)
+        self._first_linking[page] = row, refit_result.yield_scaler(row)
         return row
 
-    def _refitted(self, refit: Refit, frontier: list[int], rows: Floats) -> None:
-        super()._refitted(refit, frontier, rows)
-        draw = np.random.default_rng(refit.verdict.pages)
+    def _on_refit(self, refit_result: RefitResult, frontier: list[int], rows: Float64Array) -> None:
+        super()._on_refit(refit_result, frontier, rows)
+        draw = np.random.default_rng(refit_result.assessment.page_count)
         pages = draw.permutation(np.flatnonzero(self._is_example.values == 0))[:MAX_A_LOOK]
-        if refit.scale is None or not len(pages):
+        if refit_result.frontier_scaler is None or not len(pages):
             return
-        relative = refit.scale(rows)
-        some, weights = drawn(relative @ self._priors.link.relative, draw)
-        nodes = [self._graph.pages[page] for page in pages]
-        classifier, shares = refit.verdict.classifier, self._shares(pages.tolist())
+        relative = refit_result.frontier_scaler(rows)
+        some, weights = drawn(relative @ self._models.link.standardized_weights, draw)
+        nodes = [self._graph.page_nodes[page] for page in pages]
+        classifier, shares = refit_result.assessment.classifier, self._shares(pages.tolist())
         linking = pages[[page in shares for page in pages.tolist()]]
         self.lessons.append(
             Lesson(
                 self._name,
-                Taught(*as_they_are_and_relative(classifier.rows, classifier.scale, pages), self._labels(nodes)),
-                refit.verdict.keeping[pages],
+                Taught(*as_they_are_and_relative(classifier.features, classifier.scaler, pages), self._labels(nodes)),
+                refit_result.assessment.retention_features[pages],
                 Taught(
-                    *as_they_are_and_relative(refit.linking, refit.linking_scale, linking),
+                    *as_they_are_and_relative(refit_result.yield_features, refit_result.yield_scaler, linking),
                     np.array([shares[page] for page in linking.tolist()]),
                 ),
                 *self._seen(),
                 relative[some],
-                np.array([self._worth.get(self._graph.urls[frontier[place]], 0.0) for place in some]),
+                np.array([self._worth.get(self._graph.node_urls[frontier[place]], 0.0) for place in some]),
                 weights,
             )
         )
 
-    def _seen(self) -> tuple[Taught, Floats, Taught]:
+    def _seen(self) -> tuple[Taught, Float64Array, Taught]:
         """The pages that came since the last refit, as they were first seen."""
         seen, self._sights = self._sights, []
         linking, self._first_linking = self._first_linking, {}
-        nodes = [self._graph.nodes[one.url] for one in seen]
-        shares = self._shares([int(self._graph.page_of.values[node]) for node in nodes])
+        nodes = [self._graph.node_ids[one.url] for one in seen]
+        shares = self._shares([int(self._graph.node_page_id.values[node]) for node in nodes])
         some = {page: share for page, share in shares.items() if page in linking}
         return (
             Taught(
@@ -129,10 +133,10 @@ class Recorder(Fused):
                 stacked([one.relative for one in seen], len(PAGE_FEATURES)),
                 self._labels(nodes),
             ),
-            stacked([one.keeping for one in seen], len(KEEPING)),
+            stacked([one.keeping for one in seen], len(RETENTION_FEATURES)),
             Taught(
-                stacked([linking[page][0] for page in some], len(PROMISE)),
-                stacked([linking[page][1] for page in some], len(PROMISE)),
+                stacked([linking[page][0] for page in some], len(YIELD_FEATURES)),
+                stacked([linking[page][1] for page in some], len(YIELD_FEATURES)),
                 np.array(list(some.values())),
             ),
         )
@@ -141,27 +145,29 @@ class Recorder(Fused):
         """Of those of some pages that link to what was not fetched: what share of that is of the topic."""
         graph, found = self._graph, {}
         for page in pages:
-            targets = graph.target.values[slice(*graph.links_of[page])]
-            waiting = targets[graph.page_of.values[targets] < 0].tolist()
+            targets = graph.link_target_node.values[slice(*graph.page_link_ranges[page])]
+            waiting = targets[graph.node_page_id.values[targets] < 0].tolist()
             if waiting:
                 found[page] = float(self._labels(waiting).mean())
         return found
 
-    def _labels(self, nodes: Sequence[int]) -> Floats:
-        return np.array([float(self._graph.urls[node] in self._worth) for node in nodes])
+    def _labels(self, nodes: Sequence[int]) -> Float64Array:
+        return np.array([float(self._graph.node_urls[node] in self._worth) for node in nodes])
 
 
-def as_they_are_and_relative(rows: Floats, scale: Scale, pages: Ints) -> tuple[Floats, Floats]:
+def as_they_are_and_relative(
+    rows: Float64Array, scale: FeatureScaler, pages: Int64Array
+) -> tuple[Float64Array, Float64Array]:
     """The rows of some pages twice."""
     return rows[pages], scale(rows[pages])
 
 
-def stacked(rows: Sequence[Floats], width: int) -> Floats:
+def stacked(rows: Sequence[Float64Array], width: int) -> Float64Array:
     """Rows below each other, (rows, width), of which there may be none."""
     return np.vstack(rows) if rows else np.zeros((0, width))
 
 
-def drawn(scores: Floats, draw: np.random.Generator) -> tuple[Ints, Floats]:
+def drawn(scores: Float64Array, draw: np.random.Generator) -> tuple[Int64Array, Float64Array]:
     """Places of the best scores and of a sample of the others, and how many each stands for."""
     order = np.argsort(-scores, kind="stable")
     best, others = order[:BEST_LINKS], order[BEST_LINKS:]

@@ -14,7 +14,7 @@ from pathlib import Path
 from babel import Locale, UnknownLocaleError
 from babel.core import get_global
 
-from extractor.fields.dates.date_text import MONTH_WORD
+from extractor.fields.dates.date_parsing import MONTH_WORD_RE
 
 OUT = Path("extractor") / "fields" / "dates" / "cldr_months.py"
 HEAD = '''"""Names of the months in the official languages of the world, in lower case: January first.
@@ -50,7 +50,7 @@ def names_of(language: str) -> list[tuple[str, int]]:
         for number in months[context][width]
         if width == "wide" or not LATIN.match(months[context][width][number])
     )
-    return [(name, number) for name, number in found if MONTH_WORD.fullmatch(name)]
+    return [(name, number) for name, number in found if MONTH_WORD_RE.fullmatch(name)]
 
 
 def rows() -> list[list[str]]:

@@ -12,9 +12,9 @@ from pathlib import Path
 from benchmarks.search_data import Document
 from benchmarks.search_systems import Ours
 from docstore.model import Lexicon
-from indexer.class_archive import LIST, OPTIONS
+from indexer.class_data_sharing import CLASS_LIST_PATH, JAVA_OPTIONS_ENV
+from indexer.embedded_solr import EmbeddedSolr
 from indexer.settings import IndexSettings
-from indexer.solr_node import SolrNode
 
 TEXTS = (
     ("页岩气", "四川盆地的页岩气产量在2016年上升。水力压裂技术已经成熟。"),
@@ -32,16 +32,16 @@ def main() -> None:
     """Write the list."""
     with tempfile.TemporaryDirectory() as folder:
         loaded = Path(folder) / "loaded.lst"
-        os.environ[OPTIONS] = f"-Xshare:off -XX:DumpLoadedClassList={loaded}"
-        with SolrNode(Path(folder) / "solr", IndexSettings(start_timeout=300), print) as node:
+        os.environ[JAVA_OPTIONS_ENV] = f"-Xshare:off -XX:DumpLoadedClassList={loaded}"
+        with EmbeddedSolr(Path(folder) / "solr", IndexSettings(start_timeout=300), print) as node:
             system = Ours(node.url, "classes", Lexicon())
             system.load([Document(str(n), title, text) for n, (title, text) in enumerate(TEXTS)])
             for title, _ in TEXTS:
                 assert system.search(title)
             system.drop()
         names = class_names(loaded.read_text("utf-8"))
-    LIST.write_text("".join(f"{name}\n" for name in names), "utf-8")
-    print(f"{len(names)} classes written to {LIST}")
+    CLASS_LIST_PATH.write_text("".join(f"{name}\n" for name in names), "utf-8")
+    print(f"{len(names)} classes written to {CLASS_LIST_PATH}")
 
 
 if __name__ == "__main__":

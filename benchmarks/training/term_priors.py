@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from text.segment import cut_finely
+from text.segment import cut_by_dictionary
 
 LEAST = 3
 PLACES = ("first", "inside", "last")
@@ -24,7 +24,7 @@ def count_terms(terms: Iterable[str]) -> Iterator[str]:
     chars: Counter[tuple[str, str]] = Counter()
     pairs: Counter[str] = Counter()
     for term in terms:
-        parts = [word for word in cut_finely(term) if not word.isspace()]
+        parts = [word for word in cut_by_dictionary(term) if not word.isspace()]
         if len(parts) > 1:
             words.update(_placed(parts))
         chars.update(_placed(term))

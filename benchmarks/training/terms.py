@@ -24,15 +24,15 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
-from lexicon.c_value.candidates import readable
-from lexicon.counting.ngrams import NgramTable, Rows
-from lexicon.counting.occurrences import STEP, Occurrences, occurrences
-from lexicon.counting.tokens import Tokens, language_of, tokens_of
-from lexicon.model.boundaries import PAIRS, WINDOW, Boundaries, BoundaryModel, empty_model
-from lexicon.model.classifier import CLIP, CandidateModel, Standardizer, crossed
-from lexicon.model.features import WordFacts, features
-from lexicon.model.learned import LANGUAGES, TermModel, save_model, spelt
-from lexicon.model.words import NUMBERS, TAGS
+from lexicon.c_value.candidates import normalize_text
+from lexicon.counting.ngram_table import NgramRows, NgramTable
+from lexicon.counting.occurrences import STEPS_PER_LOG_ODDS, Occurrences, find_occurrences
+from lexicon.counting.tokens import Tokens, detect_line_language, tokenize
+from lexicon.model.boundaries import TAG_PAIR_POSITIONS, WINDOW_WORDS, BoundaryModel, BoundaryScorer, zero_model
+from lexicon.model.classifier import MAX_STANDARD_SCORE, CandidateModel, Standardizer, expand_features
+from lexicon.model.row_features import WordFeatureArrays, compute_features
+from lexicon.model.term_model import LANGUAGES, TermModel, iter_spellings, save_model
+from lexicon.model.word_features import TAGS_BY_LANGUAGE, WORD_FEATURES
 from text.folding import word_key
 
 Floats = NDArray[np.float32]
@@ -61,28 +61,30 @@ class GoldSet:
 def load_set(folder: Path) -> GoldSet:
     """The set in a folder. Terms of its seed dictionary are gold too: that they are known makes them no less terms."""
     with gzip.open(folder / "docs.jsonl.gz", "rt", encoding="utf-8") as lines:
-        texts = [readable(json.loads(line)["text"]) for line in lines]
+        texts = [normalize_text(json.loads(line)["text"]) for line in lines]
     gold = {key for name in ("gold.tsv", "seed.txt") if (folder / name).exists() for key in terms_in(folder / name)}
-    language = Counter(map(language_of, texts)).most_common(1)[0][0]
+    language = Counter(map(detect_line_language, texts)).most_common(1)[0][0]
     table = NgramTable()
-    tokens = tokens_of(texts, language, np.arange(len(texts)), table.vocabulary)
-    spans = occurrences(tokens, table.vocabulary, Boundaries(empty_model(language)), -np.inf)
+    tokens = tokenize(texts, language, np.arange(len(texts)), table.vocabulary)
+    spans = find_occurrences(tokens, table.vocabulary, BoundaryScorer(zero_model(language)), -np.inf)
     table.add([(tokens, spans)])
     rows = table.rows()
-    is_gold = np.fromiter((word_key(text) in gold for text in spelt(table, rows)), dtype=bool, count=len(rows))
+    is_gold = np.fromiter((word_key(text) in gold for text in iter_spellings(table, rows)), dtype=bool, count=len(rows))
     is_gold &= ~are_qualities(table, rows, language)
     golden = is_gold[np.searchsorted(rows.keys, spans.keys)]
-    return GoldSet(folder.name, table, tokens, spans, is_gold, verdicts(spans, golden, len(tokens.ids)))
+    return GoldSet(folder.name, table, tokens, spans, is_gold, verdicts(spans, golden, len(tokens.word_ids)))
 
 
-def are_qualities(table: NgramTable, rows: Rows, language: str) -> NDArray[np.bool_]:
+def are_qualities(table: NgramTable, rows: NgramRows, language: str) -> NDArray[np.bool_]:
     """Which rows are one English word that is no noun. Some sets list `cardiac` beside `cardiac arrest`, others do not;
     we learn from noun phrases alone, which a reader would search for.
     """
     if language != "en":
         return np.zeros(len(rows), dtype=bool)
-    tags = table.vocabulary.about.tags(language)[rows.words[0]]
-    found: NDArray[np.bool_] = (rows.words[1] < 0) & np.isin(tags, [TAGS[language].index(name) for name in QUALITIES])
+    tags = table.vocabulary.features.tag_ids(language)[rows.word_ids[0]]
+    found: NDArray[np.bool_] = (rows.word_ids[1] < 0) & np.isin(
+        tags, [TAGS_BY_LANGUAGE[language].index(name) for name in QUALITIES]
+    )
     return found
 
 
@@ -127,9 +129,9 @@ def fit_boundaries(sets: Sequence[GoldSet]) -> BoundaryModel:
 
 def unpacked(language: str, lexical: Sequence[str], weights: Floats, intercept: Floats) -> BoundaryModel:
     """The rows of `weights`, in the order of `gap_matrix`, as a model."""
-    tags, numbers = len(TAGS[language]), len(NUMBERS)
-    by_place = weights[: WINDOW * (numbers + tags + len(lexical))].reshape(WINDOW, -1, 3)
-    pairs = weights[WINDOW * by_place.shape[1] :].reshape(len(PAIRS), tags * tags, 3)
+    tags, numbers = len(TAGS_BY_LANGUAGE[language]), len(WORD_FEATURES)
+    by_place = weights[: WINDOW_WORDS * (numbers + tags + len(lexical))].reshape(WINDOW_WORDS, -1, 3)
+    pairs = weights[WINDOW_WORDS * by_place.shape[1] :].reshape(len(TAG_PAIR_POSITIONS), tags * tags, 3)
     return BoundaryModel(
         language,
         tuple(lexical),
@@ -145,7 +147,7 @@ def common_words(sets: Sequence[GoldSet]) -> list[str]:
     """Words frequent in at least two sets: function words mostly."""
     found: Counter[str] = Counter()
     for one in sets:
-        often = np.flatnonzero(np.bincount(one.tokens.ids) >= SEEN_AT_LEAST).tolist()
+        often = np.flatnonzero(np.bincount(one.tokens.word_ids) >= SEEN_AT_LEAST).tolist()
         found.update({one.table.vocabulary.words[number].lower() for number in often} - {"\n"})
     return sorted(word for word, count in found.items() if count >= min(2, len(sets)))
 
@@ -153,21 +155,24 @@ def common_words(sets: Sequence[GoldSet]) -> list[str]:
 def gap_matrix(one: GoldSet, lexical: Sequence[str]) -> scipy.sparse.csr_matrix:
     """One row a gap; columns as `unpacked` reads them."""
     language, words = one.tokens.language, one.table.vocabulary.words
-    about = one.table.vocabulary.about
+    about = one.table.vocabulary.features
     index = {word: number for number, word in enumerate(lexical)}
     own = np.array([index.get(word.lower(), len(lexical)) for word in words])
     each = scipy.sparse.hstack(
         [
-            scipy.sparse.csr_matrix(about.numbers),
-            one_hot(about.tags(language), len(TAGS[language])),
+            scipy.sparse.csr_matrix(about.features),
+            one_hot(about.tag_ids(language), len(TAGS_BY_LANGUAGE[language])),
             one_hot(own, len(lexical) + 1)[:, :-1],
         ]
     ).tocsr()
-    padded = np.concatenate([[0, 0], one.tokens.ids, [0, 0]])
-    gaps, tags = len(one.tokens.ids) + 1, about.tags(language)[padded]
-    places = [each[padded[place : place + gaps]] for place in range(WINDOW)]
-    size = len(TAGS[language])
-    pairs = [one_hot(tags[left : left + gaps] * size + tags[right : right + gaps], size**2) for left, right in PAIRS]
+    padded = np.concatenate([[0, 0], one.tokens.word_ids, [0, 0]])
+    gaps, tags = len(one.tokens.word_ids) + 1, about.tag_ids(language)[padded]
+    places = [each[padded[place : place + gaps]] for place in range(WINDOW_WORDS)]
+    size = len(TAGS_BY_LANGUAGE[language])
+    pairs = [
+        one_hot(tags[left : left + gaps] * size + tags[right : right + gaps], size**2)
+        for left, right in TAG_PAIR_POSITIONS
+    ]
     return scipy.sparse.hstack([*places, *pairs]).tocsr().astype(np.float32)
 
 
@@ -189,25 +194,25 @@ class Examples:
 def examples(one: GoldSet, boundaries: BoundaryModel) -> Examples:
     """The likeliest rows of a set by `boundaries`."""
     table = NgramTable(one.table.vocabulary)
-    table.add([(one.tokens, occurrences(one.tokens, table.vocabulary, Boundaries(boundaries), -np.inf))])
-    rows: Rows = table.rows()
-    count = min(len(rows), int(CANDIDATES_A_WORD * len(one.tokens.ids)))
-    floor = np.partition(rows.likeliest, -count)[-count]
-    chosen = np.flatnonzero(rows.likeliest >= floor)
-    facts = WordFacts.of(table, one.tokens.language, rows.words)
-    columns = features(rows.take(chosen), facts, table.words_read)
-    return Examples(columns, one.is_gold[chosen], float(floor) / STEP)
+    table.add([(one.tokens, find_occurrences(one.tokens, table.vocabulary, BoundaryScorer(boundaries), -np.inf))])
+    rows: NgramRows = table.rows()
+    count = min(len(rows), int(CANDIDATES_A_WORD * len(one.tokens.word_ids)))
+    floor = np.partition(rows.best_log_probability, -count)[-count]
+    chosen = np.flatnonzero(rows.best_log_probability >= floor)
+    facts = WordFeatureArrays.from_corpus(table, one.tokens.language, rows.word_ids)
+    columns = compute_features(rows.take(chosen), facts, table.total_words)
+    return Examples(columns, one.is_gold[chosen], float(floor) / STEPS_PER_LOG_ODDS)
 
 
 def fit_candidates(language: str, given: Sequence[Examples]) -> CandidateModel:
     """The judgement of candidates from the examples of all sets, each set counting alike."""
-    units = [Standardizer.of(one.columns) for one in given]
-    wide = np.vstack([crossed(one.columns, language, own) for one, own in zip(given, units, strict=True)])
+    units = [Standardizer.from_rows(one.columns) for one in given]
+    wide = np.vstack([expand_features(one.columns, language, own) for one, own in zip(given, units, strict=True)])
     right = np.concatenate([one.is_gold for one in given])
     weight = np.concatenate([np.full(len(one.is_gold), WEIGHT / len(one.is_gold)) for one in given])
-    whole = Standardizer.of(wide)
+    whole = Standardizer.from_rows(wide)
     fit = LogisticRegression(C=CANDIDATE_PENALTY[language], max_iter=150, tol=1e-3)
-    fit.fit(np.clip((wide - whole.mean) / whole.scale, -CLIP, CLIP), right, weight)
+    fit.fit(np.clip((wide - whole.mean) / whole.scale, -MAX_STANDARD_SCORE, MAX_STANDARD_SCORE), right, weight)
     usual = Standardizer(np.mean([own.mean for own in units], axis=0), np.mean([own.scale for own in units], axis=0))
     return CandidateModel(language, usual, whole, fit.coef_[0].astype(np.float32), float(fit.intercept_[0]))
 
@@ -216,10 +221,10 @@ def own_floor(sets: Sequence[GoldSet], boundaries: BoundaryModel) -> float:
     """The own log-odds that nearly all gold spans reach."""
     reached = []
     for one in sets:
-        at = Boundaries(boundaries)
-        at.learn_words(one.table.vocabulary, one.tokens.ids)
+        at = BoundaryScorer(boundaries)
+        at.add_words(one.table.vocabulary, one.tokens.word_ids)
         golden = one.is_gold[np.searchsorted(one.table.rows().keys, one.spans.keys)]
-        begins, ends, inside = at.alone(one.tokens.ids)
+        begins, ends, inside = at.standalone_scores(one.tokens.word_ids)
         flow = np.concatenate([[0], np.cumsum(-np.logaddexp(0, -inside.astype(np.float64)))])
         first, last = one.spans.starts[golden], (one.spans.starts + one.spans.sizes)[golden] - 1
         reached.append(np.quantile(begins[first] + ends[last] + flow[last + 1] - flow[first + 1], LOST))

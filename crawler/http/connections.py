@@ -26,100 +26,114 @@ from urllib3.util.request import make_headers
 from urllib3.util.ssl_ import create_urllib3_context
 from urllib3.util.url import parse_url
 
-from crawler.http.ip_policy import AnyAddress, IpPolicy
+from crawler.http.ip_policy import IpPolicy, UnrestrictedPolicy
 
-_HOSTS_KEPT_OPEN = 256
-_ONE_TRY = Retry(False, redirect=False)
+_MAX_POOLED_HOSTS = 256
+_NO_RETRY = Retry(False, redirect=False)
 
 
-class Wire:
+class RequestState:
     """What a thread's connections share about the fetch under way: its deadline, and when it was answered."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock
         self.deadline = float("inf")
-        self.answered_at = 0.0
-        self.reused = False  # the last request went over a connection that had served before
+        self.responded_at = 0.0
+        self.is_connection_reused = False  # the last request went over a connection that had served before
 
-    def remaining(self) -> float:
+    def remaining_seconds(self) -> float:
         """Seconds left. Raises TimeoutError when there are none."""
-        left = self.deadline - self.clock()
-        if left <= 0:
+        seconds_left = self.deadline - self.clock()
+        if seconds_left <= 0:
             raise TimeoutError("the total time of this fetch is up")
-        return left
+        return seconds_left
 
 
-class Connections:
+class ConnectionPool:
     """The open connections of a fetcher, `per_host` a host at most kept open; safe to use from many threads."""
 
-    def __init__(self, addresses: IpPolicy, per_host: int) -> None:
-        self._wires = threading.local()
-        self._places: dict[str, str] = {}  # host -> IP address last connected to
-        self._addresses = addresses
+    def __init__(self, ip_policy: IpPolicy, per_host: int) -> None:
+        self._thread_states = threading.local()
+        self._ip_by_host: dict[str, str] = {}  # host -> IP address last connected to
+        self._ip_policy = ip_policy
         tls = create_urllib3_context()
-        trust_authorities(tls)
-        tls.sslsocket_class = _TimedTlsSocket
-        self._options: dict[str, Any] = {"maxsize": per_host, "ssl_context": tls, "retries": _ONE_TRY}
-        self._manager = PoolManager(_HOSTS_KEPT_OPEN, **self._options)
-        self._manager.pool_classes_by_scheme = self._pools(addresses)
+        load_trusted_authorities(tls)
+        tls.sslsocket_class = _DeadlineTlsSocket
+        self._options: dict[str, Any] = {"maxsize": per_host, "ssl_context": tls, "retries": _NO_RETRY}
+        self._manager = PoolManager(_MAX_POOLED_HOSTS, **self._options)
+        self._manager.pool_classes_by_scheme = self._pool_classes(ip_policy)
         self._proxies: dict[str, ProxyManager] = {}
         self._lock = threading.Lock()
 
-    def wire(self) -> Wire:
+    def request_state(self) -> RequestState:
         """That of the calling thread."""
-        found: Wire | None = getattr(self._wires, "wire", None)
-        if found is None:
-            found = self._wires.wire = Wire()
-        return found
+        state: RequestState | None = getattr(self._thread_states, "wire", None)
+        if state is None:
+            state = self._thread_states.wire = RequestState()
+        return state
 
     def get(self, url: str, headers: Mapping[str, str], timeout: Timeout, proxy: str = "") -> BaseHTTPResponse:
         """Send a GET, through an http `proxy` if one is named. No redirect is followed, nothing tried twice, the body
         not read. Raises what urllib3 raises."""
         parts = parse_url(url)
-        how: dict[str, Any] = {"headers": headers, "retries": _ONE_TRY, "redirect": False, "timeout": timeout}
-        how |= {"assert_same_host": False, "preload_content": False, "decode_content": False}
+        request_options: dict[str, Any] = {
+            "headers": headers,
+            "retries": _NO_RETRY,
+            "redirect": False,
+            "timeout": timeout,
+        }
+        request_options |= {"assert_same_host": False, "preload_content": False, "decode_content": False}
         if proxy:
-            self._refuse_inside(str(parts.host), parts.port or 80)
-            return self._through(proxy).urlopen("GET", url, **how)
+            self._check_proxy_target(str(parts.host), parts.port or 80)
+            return self._proxy_manager(proxy).urlopen("GET", url, **request_options)
         pool = self._manager.connection_from_host(parts.host, parts.port, parts.scheme)
-        return pool.urlopen("GET", parts.request_uri, **how)
+        return pool.urlopen("GET", parts.request_uri, **request_options)
 
     def post(self, url: str, body: bytes, headers: Mapping[str, str], timeout: Timeout) -> int:
         """Send a POST; the status of the answer, whose body is not read. No redirect is followed, nothing tried twice.
         Raises what urllib3 raises."""
         parts = parse_url(url)
         pool = self._manager.connection_from_host(parts.host, parts.port, parts.scheme)
-        how: dict[str, Any] = {"headers": headers, "retries": _ONE_TRY, "redirect": False, "timeout": timeout}
-        answer = pool.urlopen("POST", parts.request_uri, body=body, **how, preload_content=False)
+        request_options: dict[str, Any] = {
+            "headers": headers,
+            "retries": _NO_RETRY,
+            "redirect": False,
+            "timeout": timeout,
+        }
+        answer = pool.urlopen("POST", parts.request_uri, body=body, **request_options, preload_content=False)
         answer.close()
         return int(answer.status)
 
-    def _refuse_inside(self, host: str, port: int) -> None:
+    def _check_proxy_target(self, host: str, port: int) -> None:
         """Names are for the proxy to look up; what needs no look-up is checked as without one."""
-        if _is_literal(host) or host.rpartition(".")[2] == "localhost":
-            self._addresses.connect_to(host, port)
+        if _is_ip_literal(host) or host.rpartition(".")[2] == "localhost":
+            self._ip_policy.resolve_allowed(host, port)
 
-    def _through(self, proxy: str) -> ProxyManager:
+    def _proxy_manager(self, proxy: str) -> ProxyManager:
         with self._lock:
             manager = self._proxies.get(proxy)
             if manager is None:
                 parts = parse_url(proxy)
                 headers = make_headers(proxy_basic_auth=unquote(parts.auth)) if parts.auth else None
-                place = f"http://{parts.netloc}"
-                manager = ProxyManager(place, _HOSTS_KEPT_OPEN, proxy_headers=headers, **self._options)
-                manager.pool_classes_by_scheme = self._pools(AnyAddress())
+                proxy_url = f"http://{parts.netloc}"
+                manager = ProxyManager(proxy_url, _MAX_POOLED_HOSTS, proxy_headers=headers, **self._options)
+                manager.pool_classes_by_scheme = self._pool_classes(UnrestrictedPolicy())
                 self._proxies[proxy] = manager
         return manager
 
-    def _pools(self, addresses: IpPolicy) -> Any:
+    def _pool_classes(self, ip_policy: IpPolicy) -> Any:
         return {
-            "http": _pool(HTTPConnectionPool, _CheckedHTTP, addresses, self.wire, self._places),
-            "https": _pool(HTTPSConnectionPool, _CheckedHTTPS, addresses, self.wire, self._places),
+            "http": _pool_factory(
+                HTTPConnectionPool, _PolicyHTTPConnection, ip_policy, self.request_state, self._ip_by_host
+            ),
+            "https": _pool_factory(
+                HTTPSConnectionPool, _PolicyHTTPSConnection, ip_policy, self.request_state, self._ip_by_host
+            ),
         }
 
-    def ip_of(self, host: str) -> str:
+    def last_ip(self, host: str) -> str:
         """Where the last connection to this host name went; "" if there was none."""
-        return self._places.get(host, "")
+        return self._ip_by_host.get(host, "")
 
     def close(self) -> None:
         """Close what is idle; what is in use closes when it is given back."""
@@ -127,60 +141,62 @@ class Connections:
             manager.clear()
 
 
-class _TimedReads:
+class _DeadlineReadMixin:
     """Mixed into sockets: no read waits beyond the deadline of the fetch."""
 
-    wire: Wire | None = None
+    request_state: RequestState | None = None
     read_timeout: float | None = None
 
     def recv_into(self, *args: Any, **keywords: Any) -> int:
         """As socket.recv_into; raises TimeoutError at the deadline too."""
-        if self.wire is not None:
-            left = self.wire.remaining()
-            self.settimeout(left if self.read_timeout is None else min(left, self.read_timeout))  # type: ignore[attr-defined]
+        if self.request_state is not None:
+            seconds_left = self.request_state.remaining_seconds()
+            self.settimeout(seconds_left if self.read_timeout is None else min(seconds_left, self.read_timeout))  # type: ignore[attr-defined]
         return super().recv_into(*args, **keywords)  # type: ignore[misc, no-any-return]
 
 
-class _TimedSocket(_TimedReads, socket.socket):
+class _DeadlineSocket(_DeadlineReadMixin, socket.socket):
     pass
 
 
-class _TimedTlsSocket(_TimedReads, ssl.SSLSocket):
+class _DeadlineTlsSocket(_DeadlineReadMixin, ssl.SSLSocket):
     pass
 
 
-class _Checked:
+class _PolicyConnectionMixin:
     """Mixed into urllib3 connections: connects where the policy says, and hands sockets the deadline."""
 
     def __init__(
         self,
         *args: Any,
-        addresses: IpPolicy,
-        wire: Callable[[], Wire],
-        places: dict[str, str],
+        ip_policy: IpPolicy,
+        request_state: Callable[[], RequestState],
+        ip_by_host: dict[str, str],
         **keywords: Any,
     ) -> None:
         super().__init__(*args, **keywords)
-        self.addresses = addresses
-        self.places = places
-        self.wire = wire
-        self.served = 0
+        self.ip_policy = ip_policy
+        self.ip_by_host = ip_by_host
+        self.request_state = request_state
+        self.request_count = 0
 
     def _new_conn(self) -> socket.socket:
         connection: Any = self
-        self.served = 0
-        wire = self.wire()
-        until = min(wire.clock() + float(connection.timeout or 60.0), wire.deadline)
+        self.request_count = 0
+        wire = self.request_state()
+        deadline = min(wire.clock() + float(connection.timeout or 60.0), wire.deadline)
         try:
-            targets = _looked_up(self.addresses, connection._dns_host, connection.port, until - wire.clock())
+            targets = _resolve_with_timeout(
+                self.ip_policy, connection._dns_host, connection.port, deadline - wire.clock()
+            )
         except socket.gaierror as error:
             raise NameResolutionError(connection.host, connection, error) from error
         except TimeoutError as error:
             raise ConnectTimeoutError(connection, "the name server took too long") from error
         except OSError as error:
             raise NewConnectionError(connection, str(error)) from error
-        sock = _connected(connection, targets, wire, until)
-        self.places[connection._dns_host] = sock.getpeername()[0]
+        sock = _connect_first(connection, targets, wire, deadline)
+        self.ip_by_host[connection._dns_host] = sock.getpeername()[0]
         return sock
 
     def request(self, *args: Any, **keywords: Any) -> None:
@@ -188,44 +204,44 @@ class _Checked:
         try:
             super().request(*args, **keywords)  # type: ignore[misc]
         finally:
-            self.wire().reused = self.served > 0
-            self.served += 1
+            self.request_state().is_connection_reused = self.request_count > 0
+            self.request_count += 1
 
     def getresponse(self) -> Any:
         """As urllib3's, which has the read timeout by now."""
         sock: Any = self.sock  # type: ignore[attr-defined]
-        wire = self.wire()
+        wire = self.request_state()
         sock.wire, sock.read_timeout = wire, self.timeout  # type: ignore[attr-defined]
         response = super().getresponse()  # type: ignore[misc]
-        wire.answered_at = wire.clock()
+        wire.responded_at = wire.clock()
         return response
 
 
-def _looked_up(addresses: IpPolicy, host: str, port: int, seconds: float) -> list[tuple[str, int]]:
+def _resolve_with_timeout(ip_policy: IpPolicy, host: str, port: int, seconds: float) -> list[tuple[str, int]]:
     """Where the policy says to connect, or TimeoutError. A name server cannot be interrupted: it is left waiting in a
     thread of its own."""
-    if _is_literal(host):
-        return addresses.connect_to(host, port)
-    found: list[list[tuple[str, int]]] = []
-    failed: list[Exception] = []
+    if _is_ip_literal(host):
+        return ip_policy.resolve_allowed(host, port)
+    results: list[list[tuple[str, int]]] = []
+    errors: list[Exception] = []
 
-    def ask() -> None:
+    def resolve() -> None:
         try:
-            found.append(addresses.connect_to(host, port))
+            results.append(ip_policy.resolve_allowed(host, port))
         except Exception as error:  # noqa: BLE001 (raised below, in the thread that asked)
-            failed.append(error)
+            errors.append(error)
 
-    thread = threading.Thread(target=ask, name=f"dns-{host}", daemon=True)
+    thread = threading.Thread(target=resolve, name=f"dns-{host}", daemon=True)
     thread.start()
     thread.join(max(seconds, 0.001))
-    if failed:
-        raise failed[0]
-    if not found:
+    if errors:
+        raise errors[0]
+    if not results:
         raise TimeoutError
-    return found[0]
+    return results[0]
 
 
-def _is_literal(host: str) -> bool:
+def _is_ip_literal(host: str) -> bool:
     try:
         ip_address(host.strip("[]"))
     except ValueError:
@@ -233,13 +249,15 @@ def _is_literal(host: str) -> bool:
     return True
 
 
-def _connected(connection: Any, targets: list[tuple[str, int]], wire: Wire, until: float) -> socket.socket:
+def _connect_first(
+    connection: Any, candidates: list[tuple[str, int]], request_state: RequestState, deadline: float
+) -> socket.socket:
     """The first target that answers in time."""
     error: OSError = OSError("no address")
-    for address, port in targets:
-        sock = _TimedSocket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM)
+    for address, port in candidates:
+        sock = _DeadlineSocket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM)
         try:
-            sock.settimeout(max(until - wire.clock(), 0.001))
+            sock.settimeout(max(deadline - request_state.clock(), 0.001))
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             sock.connect((address, port))
             return sock
@@ -251,35 +269,37 @@ def _connected(connection: Any, targets: list[tuple[str, int]], wire: Wire, unti
     raise NewConnectionError(connection, str(error)) from error
 
 
-class _CheckedHTTP(_Checked, HTTPConnection):
+class _PolicyHTTPConnection(_PolicyConnectionMixin, HTTPConnection):
     pass
 
 
-class _CheckedHTTPS(_Checked, HTTPSConnection):
+class _PolicyHTTPSConnection(_PolicyConnectionMixin, HTTPSConnection):
     pass
 
 
-def _pool(
+def _pool_factory(
     pool: type[HTTPConnectionPool],
     connection: Callable[..., Any],
-    addresses: IpPolicy,
-    wire: Callable[[], Wire],
-    places: dict[str, str],
+    ip_policy: IpPolicy,
+    request_state: Callable[[], RequestState],
+    ip_by_host: dict[str, str],
 ) -> Callable[..., Any]:
-    def make(*args: Any, **keywords: Any) -> Any:
-        made = pool(*args, **keywords)
-        made.ConnectionCls = functools.partial(connection, addresses=addresses, wire=wire, places=places)  # type: ignore[assignment]
-        return made
+    def make_pool(*args: Any, **keywords: Any) -> Any:
+        urllib3_pool = pool(*args, **keywords)
+        urllib3_pool.ConnectionCls = functools.partial(
+            connection, addresses=ip_policy, wire=request_state, places=ip_by_host
+        )  # type: ignore[assignment]
+        return urllib3_pool
 
-    return make
+    return make_pool
 
 
-def trust_authorities(tls: ssl.SSLContext) -> None:
+def load_trusted_authorities(tls: ssl.SSLContext) -> None:
     """Trust whom the machine trusts; where it has no list of its own (a slim image, a Python built by hand), certifi's.
 
     urllib3 does so for a context of its own alone.
     """
     tls.load_default_certs()
-    places = ssl.get_default_verify_paths()
-    if not places.cafile and not (places.capath and any(Path(places.capath).iterdir())):
+    verify_paths = ssl.get_default_verify_paths()
+    if not verify_paths.cafile and not (verify_paths.capath and any(Path(verify_paths.capath).iterdir())):
         tls.load_verify_locations(certifi.where())

@@ -12,10 +12,10 @@ import brotli  # type: ignore[import-untyped]
 import zstandard
 
 ACCEPT_ENCODING = "gzip, deflate, br, zstd"
-_MAX_LAYERS = 5
+_MAX_CODINGS = 5
 
 
-class CodingError(ValueError):
+class ContentDecodingError(ValueError):
     """The body is not what its Content-Encoding says, or ends too early."""
 
 
@@ -23,21 +23,21 @@ class TooLargeError(ValueError):
     """The body is longer than the cap."""
 
 
-def undo(body: bytes, content_encoding: str, cap: int) -> bytes:
+def decode_body(body: bytes, content_encoding: str, cap: int) -> bytes:
     """The body without its codings. Raises CodingError or TooLargeError."""
     names = [name.strip().lower() for name in content_encoding.split(",")]
     names = [name for name in names if name not in ("", "identity")]
-    if len(names) > _MAX_LAYERS:
-        raise CodingError(f"{len(names)} content codings")
+    if len(names) > _MAX_CODINGS:
+        raise ContentDecodingError(f"{len(names)} content codings")
     for name in reversed(names):
         decoder = DECODERS.get(name)
         if decoder is None:
-            raise CodingError(f"content coding {name[:20]!r}")
-        body = _capped(decoder(body, cap), cap) if body else b""
-    return _capped(body, cap)
+            raise ContentDecodingError(f"content coding {name[:20]!r}")
+        body = _check_size(decoder(body, cap), cap) if body else b""
+    return _check_size(body, cap)
 
 
-def _capped(body: bytes, cap: int) -> bytes:
+def _check_size(body: bytes, cap: int) -> bytes:
     if len(body) > cap:
         raise TooLargeError(f"more than {cap} bytes")
     return body
@@ -46,25 +46,25 @@ def _capped(body: bytes, cap: int) -> bytes:
 def _inflate(body: bytes, cap: int, bits: int) -> tuple[bytes, bytes]:
     """One zlib stream and what follows it; at most cap + 1 bytes of output."""
     stream = zlib.decompressobj(bits)
-    out = stream.decompress(body, cap + 1)
-    if not stream.eof and len(out) <= cap:
-        raise CodingError("ends too early")
-    return out, stream.unused_data
+    output = stream.decompress(body, cap + 1)
+    if not stream.eof and len(output) <= cap:
+        raise ContentDecodingError("ends too early")
+    return output, stream.unused_data
 
 
 def _gzip(body: bytes, cap: int) -> bytes:
     """All members; bytes after the last member that are none are ignored, as other clients do."""
     parts: list[bytes] = []
-    size = 0
+    byte_count = 0
     try:
-        while body.startswith(b"\x1f\x8b") and size <= cap:
-            out, body = _inflate(body, cap - size, 16 + zlib.MAX_WBITS)
-            parts.append(out)
-            size += len(out)
+        while body.startswith(b"\x1f\x8b") and byte_count <= cap:
+            output, body = _inflate(body, cap - byte_count, 16 + zlib.MAX_WBITS)
+            parts.append(output)
+            byte_count += len(output)
     except zlib.error as error:
-        raise CodingError(str(error)) from error
+        raise ContentDecodingError(str(error)) from error
     if not parts:
-        raise CodingError("not gzip")
+        raise ContentDecodingError("not gzip")
     return b"".join(parts)
 
 
@@ -77,21 +77,21 @@ def _deflate(body: bytes, cap: int) -> bytes:
     try:
         return _inflate(body, cap, -zlib.MAX_WBITS)[0]
     except zlib.error as error:
-        raise CodingError(str(error)) from error
+        raise ContentDecodingError(str(error)) from error
 
 
 def _brotli(body: bytes, cap: int) -> bytes:
     stream = brotli.Decompressor()
     try:
-        out: bytes = stream.process(body, output_buffer_limit=cap + 1)
-        while len(out) <= cap and not stream.is_finished():
-            more = stream.process(b"", output_buffer_limit=cap + 1 - len(out))
+        output: bytes = stream.process(body, output_buffer_limit=cap + 1)
+        while len(output) <= cap and not stream.is_finished():
+            more = stream.process(b"", output_buffer_limit=cap + 1 - len(output))
             if not more:
-                raise CodingError("ends too early")
-            out += more
+                raise ContentDecodingError("ends too early")
+            output += more
     except brotli.error as error:
-        raise CodingError("not brotli") from error
-    return out
+        raise ContentDecodingError("not brotli") from error
+    return output
 
 
 def _zstd(body: bytes, cap: int) -> bytes:
@@ -99,13 +99,13 @@ def _zstd(body: bytes, cap: int) -> bytes:
         io.BytesIO(body), read_across_frames=True
     )
     parts: list[bytes] = []
-    size = 0
+    byte_count = 0
     try:
-        while size <= cap and (part := stream.read(min(cap + 1 - size, 1 << 20))):
+        while byte_count <= cap and (part := stream.read(min(cap + 1 - byte_count, 1 << 20))):
             parts.append(part)
-            size += len(part)
+            byte_count += len(part)
     except zstandard.ZstdError as error:
-        raise CodingError(str(error)) from error
+        raise ContentDecodingError(str(error)) from error
     return b"".join(parts)
 
 

@@ -6,59 +6,59 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from text.decoding.encoding_labels import encoding_named
+from text.decoding.encoding_labels import standard_encoding_name
 
 _TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+\-.^_`|~]+")
 _ESSENCE = re.compile(r"([A-Za-z0-9!#$%&'*+\-.^_`|~]+)/([A-Za-z0-9!#$%&'*+\-.^_`|~]+)[\t\n\r ]*\Z")
 _PARAMETER = re.compile(r"[\t\n\r ]*([^;=]*)(?:=(?:\"((?:[^\"\\]|\\.)*)(?:\"|\\?\Z)[^;]*|([^;]*)))?(?:;|\Z)", re.DOTALL)
 _VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]+")
-_COMMA = re.compile(r",(?=(?:[^\"]*\"[^\"]*\")*[^\"]*\Z)")  # outside of quotes
+_UNQUOTED_COMMA = re.compile(r",(?=(?:[^\"]*\"[^\"]*\")*[^\"]*\Z)")  # outside of quotes
 _MAX_PARAMETERS = 50
 _MAX_VALUES = 10
-_MAX_LENGTH = 2000  # characters
+_MAX_CHARS = 2000  # characters
 
 
 @dataclass(frozen=True)
 class ContentType:
-    """`type` is `text/html` and the like in lower case, "" if the header names none; `encoding` is the standard name
+    """`media_type` is `text/html` and the like in lower case, "" if the header names none; `charset` is the standard name
     (WHATWG) of the charset that it names, or ""."""
 
-    type: str = ""
-    encoding: str = ""
+    media_type: str = ""
+    charset: str = ""
 
 
 @lru_cache(maxsize=4096)
-def content_type_of(header: str) -> ContentType:
+def parse_content_type(header: str) -> ContentType:
     """What the value of a Content-Type header says. Any text will do.
 
     Of several values the last one that names a type counts; it takes the charset of the one before if both name the
     same type and it has none.
     """
-    header = header[:_MAX_LENGTH]
-    found = _one(header)
-    for value in _COMMA.split(header, _MAX_VALUES) if "," in header else ():
-        last = _one(value)
-        if last.type and last.type != "*/*":
-            found = last if last.encoding or last.type != found.type else found
-    return found
+    header = header[:_MAX_CHARS]
+    result = _parse_single(header)
+    for value in _UNQUOTED_COMMA.split(header, _MAX_VALUES) if "," in header else ():
+        last = _parse_single(value)
+        if last.media_type and last.media_type != "*/*":
+            result = last if last.charset or last.media_type != result.media_type else result
+    return result
 
 
-def _one(value: str) -> ContentType:
-    essence, _, rest = value.strip("\t\n\r ").partition(";")
+def _parse_single(value: str) -> ContentType:
+    essence, _, remainder = value.strip("\t\n\r ").partition(";")
     match = _ESSENCE.match(essence)
     if match is None:
         return ContentType()
-    return ContentType(f"{match[1]}/{match[2]}".lower(), encoding_named(_charset(rest)))
+    return ContentType(f"{match[1]}/{match[2]}".lower(), standard_encoding_name(_charset_parameter(remainder)))
 
 
-def _charset(parameters: str) -> str:
+def _charset_parameter(parameters: str) -> str:
     """The first charset of a list of parameters that is written as it should be, or ""."""
-    at = 0
+    position = 0
     for _ in range(_MAX_PARAMETERS):
-        match = _PARAMETER.match(parameters, at)
-        if match is None or at >= len(parameters):
+        match = _PARAMETER.match(parameters, position)
+        if match is None or position >= len(parameters):
             return ""
-        at = match.end()
+        position = match.end()
         value = re.sub(r"\\(.)", r"\1", match[2]) if match[2] is not None else (match[3] or "").rstrip("\t\n\r ")
         if match[1].lower() == "charset" and _VALUE.fullmatch(value):
             return value

@@ -20,31 +20,46 @@ from http.client import HTTPException, RemoteDisconnected
 import urllib3.exceptions as u3
 from urllib3 import BaseHTTPResponse, Timeout
 
-from crawler.http.connections import Connections
-from crawler.http.content_encoding import ACCEPT_ENCODING, CodingError, TooLargeError, undo
-from crawler.http.content_type import content_type_of
-from crawler.http.documents import NO_DOCUMENTS, PLAIN, DocumentRules, document_rules, media_of
-from crawler.http.ip_policy import InsideAddressError, IpPolicy
-from crawler.http.site_requests import site_requests
+from crawler.http.connections import ConnectionPool
+from crawler.http.content_encoding import ACCEPT_ENCODING, ContentDecodingError, TooLargeError, decode_body
+from crawler.http.content_type import parse_content_type
+from crawler.http.document_types import (
+    NO_DOCUMENTS,
+    TEXT_PLAIN,
+    DocumentRules,
+    parse_document_rules,
+    stored_content_type,
+)
+from crawler.http.ip_policy import IpPolicy, PrivateAddressError
+from crawler.http.site_options import parse_site_options
 from crawler.settings import CrawlSettings
-from crawler.urls.canonical import Address, address_of, host_and_port, host_of
-from docstore.formats import HTML
+from crawler.urls.canonical import UrlForms, host_of, parse_url_forms, split_host_port
+from docstore.file_formats import HTML_FORMAT
 from docstore.model import FrontierEntry, Outcome, Page, Reason
 
-_CHUNK = 1 << 16
-_REDIRECTS = frozenset((301, 302, 303, 307, 308))
-_PAGE_STATUS = frozenset((200, 203))
-_HTML = frozenset(("text/html", "application/xhtml+xml"))
-_MAYBE_HTML = frozenset(
+_CHUNK_BYTES = 1 << 16
+_REDIRECT_STATUSES = frozenset((301, 302, 303, 307, 308))
+_SUCCESS_STATUSES = frozenset((200, 203))
+_HTML_TYPES = frozenset(("text/html", "application/xhtml+xml"))
+_AMBIGUOUS_TYPES = frozenset(
     ("", "text/plain", "application/octet-stream", "application/xml", "text/xml", "unknown/unknown")
 )
-_LOOKS_HTML = re.compile(
+_HTML_START = re.compile(
     rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype html|html|head|body|meta|title|script|div|table|p|h1|a)\b", re.I | re.S
 )
-_BINARY = (b"%PDF-", b"PK\x03\x04", b"GIF8", b"\x89PNG", b"\xff\xd8\xff", b"\x1f\x8b\x08", b"Rar!", b"\xd0\xcf\x11\xe0")
-_VALIDATOR = re.compile(r"[\x21-\x7e][\x20-\x7e]{0,499}")
-_OUR_CONNECTION = re.compile(r"^_CheckedHTTPS?\(.*?\): ")  # urllib3 begins its messages with the object
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]+")
+_BINARY_SIGNATURES = (
+    b"%PDF-",
+    b"PK\x03\x04",
+    b"GIF8",
+    b"\x89PNG",
+    b"\xff\xd8\xff",
+    b"\x1f\x8b\x08",
+    b"Rar!",
+    b"\xd0\xcf\x11\xe0",
+)
+_VALID_VALIDATOR = re.compile(r"[\x21-\x7e][\x20-\x7e]{0,499}")
+_CONNECTION_PREFIX = re.compile(r"^_CheckedHTTPS?\(.*?\): ")  # urllib3 begins its messages with the object
+_CONTROL_CHARS = re.compile(r"[\x00-\x1f\x7f]+")
 
 
 class FetchError(Exception):
@@ -52,200 +67,215 @@ class FetchError(Exception):
 
     def __init__(self, reason: Reason, detail: str = "", host_failed: bool = False) -> None:
         super().__init__(detail)
-        self.outcome = Outcome(reason, _CONTROL.sub(" ", detail)[:300])
+        self.outcome = Outcome(reason, _CONTROL_CHARS.sub(" ", detail)[:300])
         self.host_failed = host_failed
 
 
 @dataclass(frozen=True)
-class Answer:
-    """An HTTP answer that began at `answered_at` (monotonic). `body` has its codings undone; empty if not wanted."""
+class HttpResponse:
+    """An HTTP answer that began at `responded_at` (monotonic). `body` has its codings undone; empty if not wanted."""
 
     url: str
     status: int
     headers: tuple[tuple[str, str], ...]
     body: bytes
-    answered_at: float
+    responded_at: float
 
-    def header(self, name: str) -> str:
+    def header(self, header_name: str) -> str:
         """All values of a header, joined by commas; "" if absent."""
-        return ", ".join(value for key, value in self.headers if key.lower() == name)
+        return ", ".join(value for key, value in self.headers if key.lower() == header_name)
 
     @property
-    def media(self) -> str:
+    def content_type(self) -> str:
         """The header Content-Type."""
         return self.header("content-type")
 
-    def claimed(self, documents: DocumentRules) -> str:
+    def declared_format(self, document_rules: DocumentRules) -> str:
         """The format of a document that the head promises, "" for none."""
-        return documents.claimed(self.url, self.media, self.header("content-disposition"))
+        return document_rules.declared_format(self.url, self.content_type, self.header("content-disposition"))
 
     @property
-    def target(self) -> str | Reason | None:
+    def redirect_url(self) -> str | Reason | None:
         """Canonical URL that this answer redirects to; None if it does not redirect."""
-        found = self.moved_to
-        return found.url if isinstance(found, Address) else found
+        redirect = self.redirect_forms
+        return redirect.url if isinstance(redirect, UrlForms) else redirect
 
     @property
-    def moved_to(self) -> Address | Reason | None:
+    def redirect_forms(self) -> UrlForms | Reason | None:
         """Both forms of the URL that this answer redirects to; None if it does not redirect."""
         location = self.header("location").strip()
-        if self.status not in _REDIRECTS or not location:
+        if self.status not in _REDIRECT_STATUSES or not location:
             return None
-        return address_of(_location(location), self.url)
+        return parse_url_forms(_decode_location(location), self.url)
 
 
 @dataclass(frozen=True)
 class FetchResult:
     """What became of one request for a page.
 
-    `redirect` is where the URL has moved (with Outcome DUPLICATE), for good if `moved_for_good`; `spelling` is how
+    `redirect_url` is where the URL has moved (with Outcome DUPLICATE), for good if `is_permanent_redirect`; `preferred_request_url` is how
     the site wants the same URL asked for, if it answers no other form of it. `retry_after`
     are seconds the host asked for; `host_failed` says that the host cannot be reached or is overloaded;
-    `answered_at` is the monotonic time when the answer began, None if there was none.
+    `responded_at` is the monotonic time when the answer began, None if there was none.
     """
 
     outcome: Outcome
     page: Page | None = None
-    redirect: str = ""
-    moved_for_good: bool = False
-    spelling: str = ""
+    redirect_url: str = ""
+    is_permanent_redirect: bool = False
+    preferred_request_url: str = ""
     etag: str = ""
     last_modified: str = ""
     retry_after: float | None = None
     host_failed: bool = False
-    answered_at: float | None = None
+    responded_at: float | None = None
 
 
 class Fetcher:
     """Fetches pages; safe to use from many threads, which share its connections.
 
-    `opener` opens one like it, by the system's clock, and can be pickled for another process. `agent` is the User-Agent
-    header, `total_timeout` the seconds that one request may take in all, `max_bytes` the size of a page at most,
-    `documents` what is taken beside pages. Raises SettingsError for headers, cookies or proxies that cannot be sent,
+    `opener` opens one like it, by the system's clock, and can be pickled for another process. `user_agent` is the User-Agent
+    header, `total_timeout` the seconds that one request may take in all, `max_page_bytes` the size of a page at most,
+    `document_rules` what is taken beside pages. Raises SettingsError for headers, cookies or proxies that cannot be sent,
     and for formats that there are not.
     """
 
     def __init__(self, settings: CrawlSettings, addresses: IpPolicy, now: Callable[[], float] = time.time) -> None:
         self.opener = partial(Fetcher, settings, addresses)
         self.total_timeout = settings.total_timeout
-        self.max_bytes = settings.max_bytes
-        self.documents = document_rules(settings)
+        self.max_page_bytes = settings.max_bytes
+        self.document_rules = parse_document_rules(settings)
         self._now = now
-        self._connections = Connections(addresses, settings.per_host)
-        self._sites = site_requests(settings)
+        self._connections = ConnectionPool(addresses, settings.per_host)
+        self._site_options = parse_site_options(settings)
         self._timeout = Timeout(connect=settings.connect_timeout, read=settings.read_timeout)
-        self.agent = agent_header(settings)
+        self.user_agent = user_agent_header(settings)
         self._headers = {
-            "User-Agent": self.agent,
+            "User-Agent": self.user_agent,
             "Accept": "text/html,application/xhtml+xml,text/plain;q=0.8,*/*;q=0.1",
             "Accept-Encoding": ACCEPT_ENCODING,
         }
 
-    def fetch(self, entry: FrontierEntry, spelling: str = "") -> FetchResult:
+    def fetch(self, entry: FrontierEntry, request_url: str = "") -> FetchResult:
         """Ask for one page, conditionally if an earlier answer left validators. Never raises for bad answers.
 
-        `spelling` is the form of its URL that an earlier answer asked for.
+        `request_url` is the form of its URL that an earlier answer asked for.
         """
-        validators = _validators(entry)
+        validators = _conditional_headers(entry)
         try:
-            answer = self._ask(spelling or entry.url, validators, self._page_cap)
+            response = self._get(request_url or entry.url, validators, self._max_page_bytes)
         except FetchError as error:
             return FetchResult(error.outcome, host_failed=error.host_failed)
-        return judge(entry, answer, bool(validators), self._now(), self.documents)
+        return interpret_response(entry, response, bool(validators), self._now(), self.document_rules)
 
-    def ask(
+    def get(
         self,
         url: str,
         headers: Mapping[str, str],
-        wanted: Callable[[int, str], bool],
+        should_read_body: Callable[[int, str], bool],
         cap: int | None = None,
-        cut: bool = False,
-    ) -> Answer:
-        """One GET. The body is read if `wanted(status, content type)`.
+        truncate: bool = False,
+    ) -> HttpResponse:
+        """One GET. The body is read if `should_read_body(status, content type)`.
 
-        A body over `cap` bytes (default: the setting) is an error, or with `cut` (uncoded bodies only) ends there.
+        A body over `cap` bytes (default: the setting) is an error, or with `truncate` (uncoded bodies only) ends there.
         Raises FetchError.
         """
-        most = self.max_bytes if cap is None else cap
-        return self._ask(url, headers, lambda answer: most if wanted(answer.status, answer.media) else 0, cut)
+        limit = self.max_page_bytes if cap is None else cap
+        return self._get(
+            url,
+            headers,
+            lambda response: limit if should_read_body(response.status, response.content_type) else 0,
+            truncate,
+        )
 
-    def _ask(self, url: str, headers: Mapping[str, str], cap_of: Callable[[Answer], int], cut: bool = False) -> Answer:
-        """One GET; `cap_of` says by the head of an answer how many bytes of it are read, 0 for none."""
-        wire = self._connections.wire()
+    def _get(
+        self,
+        url: str,
+        headers: Mapping[str, str],
+        max_body_bytes: Callable[[HttpResponse], int],
+        truncate: bool = False,
+    ) -> HttpResponse:
+        """One GET; `max_body_bytes` says by the head of an answer how many bytes of it are read, 0 for none."""
+        wire = self._connections.request_state()
         wire.deadline = wire.clock() + self.total_timeout
         try:
-            response = self._send(url, {**self._headers, **self._sites.headers_for(host_of(url)), **headers})
+            raw_response = self._send(url, {**self._headers, **self._site_options.headers_for(host_of(url)), **headers})
             try:
-                answer = _answer(url, response, wire.answered_at, cap_of, cut)
-                _give_back(response)
-                return answer
+                response = _read_response(url, raw_response, wire.responded_at, max_body_bytes, truncate)
+                _release_connection(raw_response)
+                return response
             finally:
-                response.close()  # of no effect on a connection that was given back
-        except (InsideAddressError, *_LIBRARY_ERRORS) as error:
-            raise fetch_error(error) from error
+                raw_response.close()  # of no effect on a connection that was given back
+        except (PrivateAddressError, *_LIBRARY_ERRORS) as error:
+            raise to_fetch_error(error) from error
 
-    def _page_cap(self, answer: Answer) -> int:
+    def _max_page_bytes(self, response: HttpResponse) -> int:
         """How many bytes of an answer to read where a page or a document is wanted."""
-        if answer.status not in _PAGE_STATUS:
+        if response.status not in _SUCCESS_STATUSES:
             return 0
-        if name := answer.claimed(self.documents):
-            return self.documents.cap(name, self.max_bytes)
-        return self.max_bytes if content_type_of(answer.media).type in _HTML | _MAYBE_HTML else 0
+        if name := response.declared_format(self.document_rules):
+            return self.document_rules.max_body_bytes(name, self.max_page_bytes)
+        return (
+            self.max_page_bytes
+            if parse_content_type(response.content_type).media_type in _HTML_TYPES | _AMBIGUOUS_TYPES
+            else 0
+        )
 
-    def ip_of(self, host: str) -> str:
+    def last_ip(self, host: str) -> str:
         """The IP address that host[:port] was last reached at; "" if it never was."""
-        return self._connections.ip_of(host_and_port(host)[0])
+        return self._connections.last_ip(split_host_port(host)[0])
 
     def close(self) -> None:
         """Close the connections."""
         self._connections.close()
 
     def _send(self, url: str, headers: Mapping[str, str]) -> BaseHTTPResponse:
-        proxy = self._sites.proxy_for(host_of(url))
+        proxy = self._site_options.proxy_for(host_of(url))
         try:
             return self._connections.get(url, headers, self._timeout, proxy)
         except (u3.HTTPError, OSError) as error:
             # A server may close an idle connection in the moment we use it again: that is nobody's failure.
-            if not (self._connections.wire().reused and _closed_early(error)):
+            if not (self._connections.request_state().is_connection_reused and _is_connection_closed(error)):
                 raise
             return self._connections.get(url, headers, self._timeout, proxy)
 
 
-def agent_header(settings: CrawlSettings) -> str:
+def user_agent_header(settings: CrawlSettings) -> str:
     """Product name, and how to reach the operator."""
     return f"{settings.user_agent} (+{settings.contact})" if settings.contact else settings.user_agent
 
 
-def judge(
+def interpret_response(
     entry: FrontierEntry,
-    answer: Answer,
-    asked_conditionally: bool,
+    response: HttpResponse,
+    is_conditional: bool,
     now: float,
-    documents: DocumentRules = NO_DOCUMENTS,
+    document_rules: DocumentRules = NO_DOCUMENTS,
 ) -> FetchResult:
     """What an answer means for the page that was asked for. Pure."""
-    target = answer.moved_to
+    target = response.redirect_forms
     if target is not None:
-        return _redirected(entry, answer, target)
-    kept = {
-        "etag": answer.header("etag"),
-        "last_modified": answer.header("last-modified"),
-        "answered_at": answer.answered_at,
+        return _redirect_result(entry, response, target)
+    validators = {
+        "etag": response.header("etag"),
+        "last_modified": response.header("last-modified"),
+        "responded_at": response.responded_at,
     }
-    if answer.status == 304 and asked_conditionally:
-        return FetchResult(Outcome(Reason.UNCHANGED, "304"), **kept)  # type: ignore[arg-type]
-    if answer.status not in _PAGE_STATUS:
-        return _refused(answer, now)
-    found = _format_of(answer, documents)
-    if isinstance(found, Reason):
-        return FetchResult(Outcome(found, answer.media[:100]), answered_at=answer.answered_at)
-    page = _page(entry, answer, now, found)
+    if response.status == 304 and is_conditional:
+        return FetchResult(Outcome(Reason.UNCHANGED, "304"), **validators)  # type: ignore[arg-type]
+    if response.status not in _SUCCESS_STATUSES:
+        return _error_result(response, now)
+    format_or_reason = _detect_format(response, document_rules)
+    if isinstance(format_or_reason, Reason):
+        return FetchResult(Outcome(format_or_reason, response.content_type[:100]), responded_at=response.responded_at)
+    page = _build_page(entry, response, now, format_or_reason)
     if page.digest == entry.digest:
-        return FetchResult(Outcome(Reason.UNCHANGED, "same bytes"), **kept)  # type: ignore[arg-type]
-    return FetchResult(Outcome(Reason.FETCHED), page, **kept)  # type: ignore[arg-type]
+        return FetchResult(Outcome(Reason.UNCHANGED, "same bytes"), **validators)  # type: ignore[arg-type]
+    return FetchResult(Outcome(Reason.FETCHED), page, **validators)  # type: ignore[arg-type]
 
 
-def retry_after(value: str, now: float) -> float | None:
+def parse_retry_after(value: str, now: float) -> float | None:
     """Seconds that a Retry-After header asks for (a number or an HTTP date), None if it says nothing usable."""
     value = value.strip()
     if re.fullmatch(r"[0-9]{1,15}", value):
@@ -256,162 +286,176 @@ def retry_after(value: str, now: float) -> float | None:
         return None
 
 
-def fetch_error(error: Exception) -> FetchError:
+def to_fetch_error(error: Exception) -> FetchError:
     """The recorded reason for an error of urllib3, ssl or the URL policy."""
-    chain = list(_causes(error))
+    chain = list(_iter_causes(error))
     host_failed = any(isinstance(cause, u3.NewConnectionError | u3.ConnectTimeoutError) for cause in chain)
-    for kinds, reason in _REASONS:
-        found = next((cause for cause in chain if isinstance(cause, kinds)), None)
-        if found is not None:
-            return FetchError(reason, _OUR_CONNECTION.sub("", str(found)), host_failed)
+    for kinds, reason in _REASON_BY_ERROR:
+        matched_cause = next((cause for cause in chain if isinstance(cause, kinds)), None)
+        if matched_cause is not None:
+            return FetchError(reason, _CONNECTION_PREFIX.sub("", str(matched_cause)), host_failed)
     return FetchError(Reason.UNREACHABLE, str(error), host_failed)
 
 
 _LIBRARY_ERRORS = (u3.HTTPError, HTTPException, OSError, ValueError)
 # The first row that fits anything in the chain of causes decides.
-_REASONS: tuple[tuple[tuple[type[BaseException], ...], Reason], ...] = (
-    ((InsideAddressError,), Reason.INSIDE_ADDRESS),
+_REASON_BY_ERROR: tuple[tuple[tuple[type[BaseException], ...], Reason], ...] = (
+    ((PrivateAddressError,), Reason.PRIVATE_ADDRESS),
     ((TooLargeError,), Reason.TOO_LARGE),
-    ((CodingError,), Reason.BAD_RESPONSE),
+    ((ContentDecodingError,), Reason.MALFORMED_RESPONSE),
     ((u3.NameResolutionError, socket.gaierror, ssl.SSLError, u3.SSLError), Reason.UNREACHABLE),
     ((u3.NewConnectionError, RemoteDisconnected), Reason.UNREACHABLE),
     ((u3.TimeoutError, TimeoutError), Reason.TIMED_OUT),
-    ((HTTPException, u3.IncompleteRead, u3.InvalidHeader), Reason.BAD_RESPONSE),
-    ((u3.LocationParseError,), Reason.BAD_URL),
-    ((ConnectionError, OSError, u3.HTTPError), Reason.BAD_RESPONSE),
-    ((ValueError,), Reason.BAD_RESPONSE),
+    ((HTTPException, u3.IncompleteRead, u3.InvalidHeader), Reason.MALFORMED_RESPONSE),
+    ((u3.LocationParseError,), Reason.INVALID_URL),
+    ((ConnectionError, OSError, u3.HTTPError), Reason.MALFORMED_RESPONSE),
+    ((ValueError,), Reason.MALFORMED_RESPONSE),
 )
 
 
-def _causes(error: BaseException) -> Iterator[BaseException]:
+def _iter_causes(error: BaseException) -> Iterator[BaseException]:
     """The error, what it wraps and what caused it, inner ones last."""
     pending: list[BaseException] = [error]
-    met: set[int] = set()
+    seen_ids: set[int] = set()
     while pending:
         cause = pending.pop(0)
-        if id(cause) in met:
+        if id(cause) in seen_ids:
             continue
-        met.add(id(cause))
+        seen_ids.add(id(cause))
         yield cause
         inner = (*cause.args, getattr(cause, "reason", None), cause.__cause__, cause.__context__)
         pending.extend(item for item in inner if isinstance(item, BaseException))
 
 
-def _closed_early(error: Exception) -> bool:
+def _is_connection_closed(error: Exception) -> bool:
     return any(
-        isinstance(cause, RemoteDisconnected | ConnectionResetError | BrokenPipeError) for cause in _causes(error)
+        isinstance(cause, RemoteDisconnected | ConnectionResetError | BrokenPipeError) for cause in _iter_causes(error)
     )
 
 
-def _validators(entry: FrontierEntry) -> dict[str, str]:
-    found = {"If-None-Match": entry.etag, "If-Modified-Since": entry.last_modified}
-    return {name: value for name, value in found.items() if _VALIDATOR.fullmatch(value)}
+def _conditional_headers(entry: FrontierEntry) -> dict[str, str]:
+    headers = {"If-None-Match": entry.etag, "If-Modified-Since": entry.last_modified}
+    return {name: value for name, value in headers.items() if _VALID_VALIDATOR.fullmatch(value)}
 
 
-def _answer(
-    url: str, response: BaseHTTPResponse, answered_at: float, cap_of: Callable[[Answer], int], cut: bool
-) -> Answer:
-    headers = tuple((key, _CONTROL.sub(" ", value)[:2000]) for key, value in response.headers.items())
-    answer = Answer(url, response.status, headers, b"", answered_at)
-    cap = cap_of(answer)
+def _read_response(
+    url: str,
+    raw_response: BaseHTTPResponse,
+    answered_at: float,
+    max_body_bytes: Callable[[HttpResponse], int],
+    truncate: bool,
+) -> HttpResponse:
+    headers = tuple((key, _CONTROL_CHARS.sub(" ", value)[:2000]) for key, value in raw_response.headers.items())
+    response = HttpResponse(url, raw_response.status, headers, b"", answered_at)
+    cap = max_body_bytes(response)
     if not cap:
-        return answer
-    raw = _body(response, cap, cut)
-    body = undo(raw, answer.header("content-encoding"), cap)
-    return Answer(url, answer.status, headers, body, answered_at)
+        return response
+    encoded_body = _read_body(raw_response, cap, truncate)
+    body = decode_body(encoded_body, response.header("content-encoding"), cap)
+    return HttpResponse(url, response.status, headers, body, answered_at)
 
 
-def _body(response: BaseHTTPResponse, cap: int, cut: bool) -> bytes:
-    stated = response.headers.get("Content-Length", "")
-    if stated.isdecimal() and int(stated) > cap and not cut:
-        raise TooLargeError(f"more than {cap} bytes: {stated[:20]}")
+def _read_body(raw_response: BaseHTTPResponse, cap: int, truncate: bool) -> bytes:
+    content_length = raw_response.headers.get("Content-Length", "")
+    if content_length.isdecimal() and int(content_length) > cap and not truncate:
+        raise TooLargeError(f"more than {cap} bytes: {content_length[:20]}")
     parts: list[bytes] = []
-    size = 0
-    for part in response.stream(_CHUNK, decode_content=False):
+    byte_count = 0
+    for part in raw_response.stream(_CHUNK_BYTES, decode_content=False):
         parts.append(part)
-        size += len(part)
-        if size > cap:
-            if cut and not response.headers.get("Content-Encoding"):
+        byte_count += len(part)
+        if byte_count > cap:
+            if truncate and not raw_response.headers.get("Content-Encoding"):
                 break
             raise TooLargeError(f"more than {cap} bytes")
-    return b"".join(parts)[: cap if cut else None]
+    return b"".join(parts)[: cap if truncate else None]
 
 
-def _give_back(response: BaseHTTPResponse) -> None:
+def _release_connection(raw_response: BaseHTTPResponse) -> None:
     """The connection may serve again if what is left of the body is short and comes."""
-    length = response.headers.get("Content-Length", "")
-    if response.status != 304 and not (length.isdecimal() and int(length) <= _CHUNK):
+    length = raw_response.headers.get("Content-Length", "")
+    if raw_response.status != 304 and not (length.isdecimal() and int(length) <= _CHUNK_BYTES):
         return
     try:
-        response.read(_CHUNK, decode_content=False)
+        raw_response.read(_CHUNK_BYTES, decode_content=False)
     except (u3.HTTPError, HTTPException, OSError):
         return
-    response.release_conn()
+    raw_response.release_conn()
 
 
-def _location(value: str) -> str:
+def _decode_location(value: str) -> str:
     """Headers are decoded as Latin-1; bytes beyond ASCII are percent-encoded as they came, as browsers do."""
     return "".join(c if c < "\x7f" else f"%{ord(c):02X}" if ord(c) < 256 else c for c in value)
 
 
-def _redirected(entry: FrontierEntry, answer: Answer, target: Address | Reason) -> FetchResult:
+def _redirect_result(entry: FrontierEntry, response: HttpResponse, target: UrlForms | Reason) -> FetchResult:
     if isinstance(target, Reason):
-        outcome = Outcome(Reason.REDIRECTED_OFF_SCOPE, answer.header("location")[:300])
-        return FetchResult(outcome, answered_at=answer.answered_at)
-    is_itself = target.url == entry.url and target.fetch != answer.url
+        outcome = Outcome(Reason.REDIRECTED_OUT_OF_SCOPE, response.header("location")[:300])
+        return FetchResult(outcome, responded_at=response.responded_at)
+    is_same_page = target.url == entry.url and target.request_url != response.url
     return FetchResult(
-        Outcome(Reason.DUPLICATE, target.url[:300]),
-        redirect=target.url,
-        spelling=target.fetch if is_itself else "",
-        moved_for_good=answer.status in (301, 308),
-        answered_at=answer.answered_at,
+        Outcome(Reason.REDIRECTED_TO_KNOWN_URL, target.url[:300]),
+        redirect_url=target.url,
+        preferred_request_url=target.request_url if is_same_page else "",
+        is_permanent_redirect=response.status in (301, 308),
+        responded_at=response.responded_at,
     )
 
 
-def _refused(answer: Answer, now: float) -> FetchResult:
-    busy = answer.status in (429, 503)
+def _error_result(response: HttpResponse, now: float) -> FetchResult:
+    is_overloaded = response.status in (429, 503)
     return FetchResult(
-        Outcome(_STATUS_REASONS.get(answer.status, Reason.HTTP_ERROR), str(answer.status)),
-        retry_after=retry_after(answer.header("retry-after"), now) if busy else None,
-        host_failed=busy,
-        answered_at=answer.answered_at,
+        Outcome(_REASON_BY_STATUS.get(response.status, Reason.HTTP_ERROR), str(response.status)),
+        retry_after=parse_retry_after(response.header("retry-after"), now) if is_overloaded else None,
+        host_failed=is_overloaded,
+        responded_at=response.responded_at,
     )
 
 
-_STATUS_REASONS = {404: Reason.GONE, 410: Reason.GONE, 204: Reason.EMPTY, 205: Reason.EMPTY, 304: Reason.BAD_RESPONSE}
+_REASON_BY_STATUS = {
+    404: Reason.GONE,
+    410: Reason.GONE,
+    204: Reason.EMPTY_BODY,
+    205: Reason.EMPTY_BODY,
+    304: Reason.MALFORMED_RESPONSE,
+}
 
 
-def _format_of(answer: Answer, documents: DocumentRules) -> str | Reason:
+def _detect_format(response: HttpResponse, document_rules: DocumentRules) -> str | Reason:
     """What a 200 is, `html` or the format of a document; or why it is neither: its type, its emptiness, its bytes."""
-    media, body, claimed = content_type_of(answer.media).type, answer.body, answer.claimed(documents)
-    if not claimed and media not in _HTML | _MAYBE_HTML:
+    media, body, claimed = (
+        parse_content_type(response.content_type).media_type,
+        response.body,
+        response.declared_format(document_rules),
+    )
+    if not claimed and media not in _HTML_TYPES | _AMBIGUOUS_TYPES:
         return Reason.NOT_HTML
     if not body.strip():
-        return Reason.EMPTY
-    looks_html = bool(_LOOKS_HTML.match(body.removeprefix(b"\xef\xbb\xbf")[:4096]))
+        return Reason.EMPTY_BODY
+    looks_html = bool(_HTML_START.match(body.removeprefix(b"\xef\xbb\xbf")[:4096]))
     if looks_html and claimed != "md":  # a document in name alone: a page that asks who is there
-        return HTML if media in _HTML | _MAYBE_HTML else Reason.NOT_HTML
-    if name := documents.format_of(claimed, body):
+        return HTML_FORMAT if media in _HTML_TYPES | _AMBIGUOUS_TYPES else Reason.NOT_HTML
+    if name := document_rules.detect_format(claimed, body):
         return name
-    if body.startswith(_BINARY):
+    if body.startswith(_BINARY_SIGNATURES):
         return Reason.NOT_HTML
-    if media == PLAIN:  # documents are not fetched, or its ending is that of a program, a log, a table
-        return Reason.NOT_HTML if documents.formats else HTML
-    return HTML if media in _HTML else Reason.NOT_HTML
+    if media == TEXT_PLAIN:  # documents are not fetched, or its ending is that of a program, a log, a table
+        return Reason.NOT_HTML if document_rules.formats else HTML_FORMAT
+    return HTML_FORMAT if media in _HTML_TYPES else Reason.NOT_HTML
 
 
-def _page(entry: FrontierEntry, answer: Answer, now: float, name: str) -> Page:
+def _build_page(entry: FrontierEntry, response: HttpResponse, now: float, format_name: str) -> Page:
     return Page(
         url_id=entry.url_id,
         url=entry.url,
-        final_url=answer.url,
-        status=answer.status,
-        content_type=media_of(name, answer.media),
-        body=answer.body,
-        digest=hashlib.sha256(answer.body).hexdigest(),
+        final_url=response.url,
+        status=response.status,
+        content_type=stored_content_type(format_name, response.content_type),
+        body=response.body,
+        digest=hashlib.sha256(response.body).hexdigest(),
         fetched_at=now,
-        etag=answer.header("etag"),
-        last_modified=answer.header("last-modified"),
-        headers=answer.headers,
-        format=name,
+        etag=response.header("etag"),
+        last_modified=response.header("last-modified"),
+        headers=response.headers,
+        format=format_name,
     )

@@ -13,17 +13,17 @@ from typing import Protocol
 
 from docstore.errors import PlumblineError, SettingsError
 
-Resolve = Callable[[str, int], list[str]]
+Resolver = Callable[[str, int], list[str]]
 
 
-class InsideAddressError(PlumblineError):
+class PrivateAddressError(PlumblineError):
     """The host is, or resolves to, an address that is not on the public internet."""
 
 
 class IpPolicy(Protocol):
     """Says where to connect for a host."""
 
-    def connect_to(self, host: str, port: int) -> list[tuple[str, int]]:
+    def resolve_allowed(self, host: str, port: int) -> list[tuple[str, int]]:
         """IP addresses and ports to try in turn.
 
         Raises InsideAddressError if there is none that is allowed, OSError if the name does not resolve.
@@ -31,47 +31,49 @@ class IpPolicy(Protocol):
 
 
 @dataclass(frozen=True)
-class InsideHosts:
-    """What of the inside the operator allows: `names` are host or host:port, `domains` stand for themselves and all
+class AllowedPrivateHosts:
+    """What of the inside the operator allows: `hosts` are host or host:port, `domains` stand for themselves and all
     hosts below them, `networks` for whatever host leads there."""
 
-    names: frozenset[str] = frozenset()
+    hosts: frozenset[str] = frozenset()
     domains: frozenset[str] = frozenset()
     networks: tuple[IPv4Network | IPv6Network, ...] = ()
 
     @classmethod
-    def of(cls, texts: Collection[str]) -> "InsideHosts":
+    def from_settings(cls, texts: Collection[str]) -> "AllowedPrivateHosts":
         """From `crawl.inside_hosts`: `intra`, `intra:8080`, `[::1]:80`, `*.example.com`, `10.0.0.0/8`, `fd00::/8`.
 
         SettingsError for what is none of these.
         """
-        names = {text.lower() for text in texts if _NAME.fullmatch(text)}
-        domains = {text.lower().removeprefix("*.") for text in texts if _DOMAIN.fullmatch(text)}
-        others = [text for text in texts if not _NAME.fullmatch(text) and not _DOMAIN.fullmatch(text)]
-        return cls(frozenset(names), frozenset(domains), tuple(_network(text) for text in others))
+        names = {text.lower() for text in texts if _HOST_PATTERN.fullmatch(text)}
+        domains = {text.lower().removeprefix("*.") for text in texts if _WILDCARD_PATTERN.fullmatch(text)}
+        others = [text for text in texts if not _HOST_PATTERN.fullmatch(text) and not _WILDCARD_PATTERN.fullmatch(text)]
+        return cls(frozenset(names), frozenset(domains), tuple(_parse_network(text) for text in others))
 
-    def has_name(self, host: str, port: int | str) -> bool:
+    def allows_host(self, host: str, port: int | str) -> bool:
         """Is the host (an IPv6 address without its brackets) named, by itself or by its domain?"""
-        shown = f"[{host}]" if ":" in host else host
-        above = [shown]
-        while "." in above[-1] and not shown.startswith("["):
-            above.append(above[-1].partition(".")[2])
-        forms = {one for name in above for one in (name, f"{name}:{port}")}
-        return not self.names.isdisjoint({shown, f"{shown}:{port}"}) or not self.domains.isdisjoint(forms)
+        bracketed_host = f"[{host}]" if ":" in host else host
+        parent_domains = [bracketed_host]
+        while "." in parent_domains[-1] and not bracketed_host.startswith("["):
+            parent_domains.append(parent_domains[-1].partition(".")[2])
+        host_forms = {form for name in parent_domains for form in (name, f"{name}:{port}")}
+        return not self.hosts.isdisjoint({bracketed_host, f"{bracketed_host}:{port}"}) or not self.domains.isdisjoint(
+            host_forms
+        )
 
-    def has_address(self, address: str) -> bool:
+    def allows_ip(self, ip: str) -> bool:
         """Does the IP address lie in a network that is named?"""
         try:
-            return any(ip_address(address) in network for network in self.networks)
+            return any(ip_address(ip) in network for network in self.networks)
         except ValueError:
             return False
 
 
-_NAME = re.compile(r"(?:[\w.-]+|\[[0-9a-fA-F:.]+\])(?::[0-9]+)?")
-_DOMAIN = re.compile(r"\*\.[\w.-]+(?::[0-9]+)?")
+_HOST_PATTERN = re.compile(r"(?:[\w.-]+|\[[0-9a-fA-F:.]+\])(?::[0-9]+)?")
+_WILDCARD_PATTERN = re.compile(r"\*\.[\w.-]+(?::[0-9]+)?")
 
 
-def _network(text: str) -> IPv4Network | IPv6Network:
+def _parse_network(text: str) -> IPv4Network | IPv6Network:
     try:
         return ip_network(text, strict=False)
     except ValueError:
@@ -81,37 +83,39 @@ def _network(text: str) -> IPv4Network | IPv6Network:
         ) from None
 
 
-class PublicAddresses:
-    """Public addresses only, except for those of `inside_hosts` (see `InsideHosts`), which the operator named."""
+class PublicOnlyPolicy:
+    """Public addresses only, except for those of `inside_hosts` (see `AllowedPrivateHosts`), which the operator named."""
 
-    def __init__(self, inside_hosts: Collection[str] = (), resolve: Resolve | None = None) -> None:
-        self._inside = InsideHosts.of(inside_hosts)
+    def __init__(self, inside_hosts: Collection[str] = (), resolve: Resolver | None = None) -> None:
+        self._allowed_private = AllowedPrivateHosts.from_settings(inside_hosts)
         self._resolve = resolve or resolve_by_dns
 
-    def connect_to(self, host: str, port: int) -> list[tuple[str, int]]:
+    def resolve_allowed(self, host: str, port: int) -> list[tuple[str, int]]:
         """The resolved addresses, all of them public or allowed."""
         name = host.lower().strip("[]").removesuffix(".")
-        found = self._addresses(name, port)
-        if not self._inside.has_name(name, port):
-            inside = [address for address in found if not is_public(address) and not self._inside.has_address(address)]
-            if inside or not found:
-                raise InsideAddressError(
-                    f"{host} is on a private or reserved network ({', '.join(inside)}): if it is yours, name it, its "
+        ips = self._resolve_host(name, port)
+        if not self._allowed_private.allows_host(name, port):
+            private_ips = [
+                address for address in ips if not is_public_ip(address) and not self._allowed_private.allows_ip(address)
+            ]
+            if private_ips or not ips:
+                raise PrivateAddressError(
+                    f"{host} is on a private or reserved network ({', '.join(private_ips)}): if it is yours, name it, its "
                     "domain or its network in crawl.inside_hosts"
                 )
-        return [(address, port) for address in found]
+        return [(address, port) for address in ips]
 
-    def _addresses(self, name: str, port: int) -> list[str]:
+    def _resolve_host(self, name: str, port: int) -> list[str]:
         # RFC 6761: names below localhost are loopback, and no DNS server is asked about them.
         if name == "localhost" or name.endswith(".localhost"):
             return ["127.0.0.1"]
         return self._resolve(name, port)
 
 
-class AnyAddress:
+class UnrestrictedPolicy:
     """Wherever the name leads: for a proxy, which the operator has named."""
 
-    def connect_to(self, host: str, port: int) -> list[tuple[str, int]]:
+    def resolve_allowed(self, host: str, port: int) -> list[tuple[str, int]]:
         """All addresses of the host."""
         return [(address, port) for address in resolve_by_dns(host.strip("[]"), port)]
 
@@ -119,10 +123,10 @@ class AnyAddress:
 def resolve_by_dns(host: str, port: int) -> list[str]:
     """All addresses of a host, in the system's order. Raises OSError (socket.gaierror) if there are none."""
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        address_infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except UnicodeError as error:
         raise OSError(f"{host!r} is not a host name") from error
-    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+    return list(dict.fromkeys(str(entry[4][0]) for entry in address_infos))
 
 
 # What `is_global` of some Python releases still lets through.
@@ -140,7 +144,7 @@ _RESERVED_V6 = tuple(
 _NAT64 = IPv6Network("64:ff9b::/96")
 
 
-def is_public(text: str) -> bool:
+def is_public_ip(text: str) -> bool:
     """Is this IP address on the public internet? False for anything that is not an IP address."""
     try:
         address = ip_address(text)
@@ -151,17 +155,17 @@ def is_public(text: str) -> bool:
     return _is_public_v4(address)
 
 
-def _is_public_v4(address: IPv4Address) -> bool:
-    return address.is_global and not address.is_multicast and not any(address in net for net in _RESERVED_V4)
+def _is_public_v4(ip: IPv4Address) -> bool:
+    return ip.is_global and not ip.is_multicast and not any(ip in net for net in _RESERVED_V4)
 
 
-def _is_public_v6(address: IPv6Address) -> bool:
+def _is_public_v6(ip: IPv6Address) -> bool:
     """An IPv6 address that carries an IPv4 address is judged by that one."""
-    carried = address.ipv4_mapped or address.sixtofour
-    if carried is None and address in _NAT64:
-        carried = IPv4Address(int(address) & 0xFFFFFFFF)
-    if carried is not None:
-        return _is_public_v4(carried)
-    if address.scope_id is not None or address.is_multicast:
+    embedded_ipv4 = ip.ipv4_mapped or ip.sixtofour
+    if embedded_ipv4 is None and ip in _NAT64:
+        embedded_ipv4 = IPv4Address(int(ip) & 0xFFFFFFFF)
+    if embedded_ipv4 is not None:
+        return _is_public_v4(embedded_ipv4)
+    if ip.scope_id is not None or ip.is_multicast:
         return False
-    return address.is_global and not any(address in net for net in _RESERVED_V6)
+    return ip.is_global and not any(ip in net for net in _RESERVED_V6)

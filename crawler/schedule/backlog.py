@@ -5,17 +5,17 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from docstore.frontier.table import NewUrl, Visit
+from docstore.frontier.frontier_table import NewUrl, Visit
 
 
 @runtime_checkable
-class CountedTable(Protocol):
+class HostCountTable(Protocol):
     """A table that can count by host."""
 
-    def due_at_hosts(self, before: float, /) -> dict[tuple[str, int], int]:
+    def due_counts_by_host_and_queue(self, due_before: float, /) -> dict[tuple[str, int], int]:
         """(host, queue) -> how many of its URLs are due."""
 
-    def change_rates(self) -> dict[str, tuple[float, int]]:
+    def change_rates_by_host(self) -> dict[str, tuple[float, int]]:
         """Host -> the sum of its articles' rates of change (changes a second), and how many articles have one."""
 
 
@@ -23,29 +23,29 @@ class CountedTable(Protocol):
 class Backlog:
     """URLs that are due and not visited yet, by host. A redirect to what is known counts for one more than there is."""
 
-    left: Counter[str]
+    due_by_host: Counter[str]
 
     @classmethod
-    def of(cls, table: object, before: float, is_mine: Callable[[int], bool]) -> "Backlog":
+    def from_table(cls, table: object, due_before: float, owns_queue: Callable[[int], bool]) -> "Backlog":
         """What the table has; nothing, where it cannot count."""
-        counted: Counter[str] = Counter()
-        if isinstance(table, CountedTable):
-            for (host, queue), count in table.due_at_hosts(before).items():
-                counted[host] += count if is_mine(queue) else 0
-        return cls(counted)
+        due_by_host: Counter[str] = Counter()
+        if isinstance(table, HostCountTable):
+            for (host, queue), count in table.due_counts_by_host_and_queue(due_before).items():
+                due_by_host[host] += count if owns_queue(queue) else 0
+        return cls(due_by_host)
 
     @property
     def total(self) -> int:
         """Of all hosts."""
-        return self.left.total()
+        return self.due_by_host.total()
 
-    def found(self, new: Iterable[NewUrl]) -> None:
+    def add_new_urls(self, new_urls: Iterable[NewUrl]) -> None:
         """URLs that are added to the table."""
-        for one in new:
-            self.left[one.host] += 1
+        for new_url in new_urls:
+            self.due_by_host[new_url.host] += 1
 
-    def visited(self, visit: Visit) -> None:
+    def mark_visited(self, visit: Visit) -> None:
         """A visit is over; its links are new URLs."""
         host = visit.entry.host
-        self.left[host] = max(self.left[host] - 1, 0)
-        self.found(visit.links)
+        self.due_by_host[host] = max(self.due_by_host[host] - 1, 0)
+        self.add_new_urls(visit.discovered_urls)

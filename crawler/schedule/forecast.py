@@ -12,22 +12,22 @@ from pathlib import Path
 from crawler.schedule.throttle import HostStatus
 from crawler.settings import CrawlSettings
 from crawler.state_files import read_state, write_state
-from docstore.frontier.order import HostBacklog
+from docstore.frontier.due_order import HostBacklog
 
-PACES = "paces"
-_ANSWER = 0.5  # seconds that a page takes to come, where no run has found out
-_LEAST = 0.02  # seconds: what a page costs us, where no host asks for more
+PACES_STATE = "paces"
+_DEFAULT_RESPONSE_SECONDS = 0.5  # seconds that a page takes to come, where no run has found out
+_MIN_PAGE_SECONDS = 0.02  # seconds: what a page costs us, where no host asks for more
 _MAX_HOSTS = 20_000
 
 
 @dataclass
-class Paces:
+class HostPaces:
     """Host -> seconds between two of its pages, as the last run that asked it found; kept between runs."""
 
-    seconds: dict[str, float] = field(default_factory=dict)
+    seconds_by_host: dict[str, float] = field(default_factory=dict)
 
     @classmethod
-    def load(cls, path: Path) -> "Paces":
+    def load(cls, path: Path) -> "HostPaces":
         """What earlier runs have found."""
         try:
             return cls({host: float(seconds) for host, seconds in read_state(path).items()})
@@ -35,54 +35,57 @@ class Paces:
             return cls()
 
     @classmethod
-    def of(cls, folder: Path) -> "Paces":
+    def load_all(cls, folder: Path) -> "HostPaces":
         """What all processes of a crawl have found."""
-        found = cls()
-        for path in sorted(folder.glob(f"{PACES}*.json")):
-            found.seconds |= cls.load(path).seconds
-        return found
+        paces = cls()
+        for path in sorted(folder.glob(f"{PACES_STATE}*.json")):
+            paces.seconds_by_host |= cls.load(path).seconds_by_host
+        return paces
 
     def save(self, path: Path) -> None:
         """Keep it."""
-        write_state(path, dict(list(self.seconds.items())[-_MAX_HOSTS:]))
+        write_state(path, dict(list(self.seconds_by_host.items())[-_MAX_HOSTS:]))
 
-    def found(self, manners: Mapping[str, HostStatus]) -> None:
+    def update(self, status_by_host: Mapping[str, HostStatus]) -> None:
         """How hosts were treated at the end of a run."""
-        for host, one in manners.items():
-            self.seconds.pop(host, None)
-            self.seconds[host] = round(one.gap + one.seconds, 3)
+        for host, status in status_by_host.items():
+            self.seconds_by_host.pop(host, None)
+            self.seconds_by_host[host] = round(status.crawl_delay + status.response_seconds, 3)
 
 
 @dataclass(frozen=True)
-class Foretold:
+class HostForecast:
     """What a host has and takes: URLs known, new, lists and others that are due; pages a run; and runs until all that
     is new today is fetched, and until nothing is overdue. None: its lists alone take more than a run."""
 
     host: str
-    known: int
-    new: int
-    lists: int
-    due: int
-    pages_a_run: int
+    known_urls: int
+    new_urls: int
+    list_pages: int
+    due_urls: int
+    pages_per_run: int
     runs_for_new: int | None
     runs_for_all: int | None
 
 
-def foretold(one: HostBacklog, paces: Paces, settings: CrawlSettings) -> Foretold:
+def forecast_host(backlog: HostBacklog, paces: HostPaces, settings: CrawlSettings) -> HostForecast:
     """The runs that a host takes."""
-    seconds = paces.seconds.get(one.host, settings.delay + _ANSWER)
-    pages = max(int(settings.minutes * 60 / max(seconds, _LEAST)), 1)
-    runs = (_runs(one.new, pages - one.lists), _runs(one.new + one.due, pages - one.lists))
-    return Foretold(one.host, one.known, one.new, one.lists, one.due, pages, *runs)
+    seconds = paces.seconds_by_host.get(backlog.host, settings.delay + _DEFAULT_RESPONSE_SECONDS)
+    pages = max(int(settings.minutes * 60 / max(seconds, _MIN_PAGE_SECONDS)), 1)
+    runs = (
+        _runs_needed(backlog.new, pages - backlog.lists),
+        _runs_needed(backlog.new + backlog.due, pages - backlog.lists),
+    )
+    return HostForecast(backlog.host, backlog.known, backlog.new, backlog.lists, backlog.due, pages, *runs)
 
 
-def longest(runs: Iterable[int | None]) -> int | None:
+def max_runs(runs: Iterable[int | None]) -> int | None:
     """Of several hosts, which are asked beside each other."""
-    found = list(runs)
-    return None if None in found else max((one for one in found if one is not None), default=0)
+    counts = list(runs)
+    return None if None in counts else max((count for count in counts if count is not None), default=0)
 
 
-def _runs(urls: int, pages: int) -> int | None:
+def _runs_needed(urls: int, pages: int) -> int | None:
     if not urls:
         return 0
     return math.ceil(urls / pages) if pages > 0 else None

@@ -13,48 +13,48 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from crawler.schedule.throttle import NEVER, HostThrottle
-from docstore.frontier.table import NewUrl, StoredRobots, Visit
-from docstore.model import FrontierEntry, Host, Kind, Origin
+from docstore.frontier.frontier_table import NewUrl, StoredRobots, Visit
+from docstore.model import FrontierEntry, Host, Origin, UrlKind
 
-WINDOW = 64  # URLs taken from a queue at once
-WIDEST = 20_000  # URLs in memory in all
-_TELLS, _NEW, _FETCHED = range(3)
+WINDOW_SIZE = 64  # URLs taken from a queue at once
+MAX_URLS_IN_MEMORY = 20_000  # URLs in memory in all
+_LIST_PAGE, _NEW_URL, _FETCHED_BEFORE = range(3)
 
 
 @runtime_checkable
 class CrawlTable(Protocol):
-    """What the crawl needs of the store: `docstore.frontier.table.FrontierTable`."""
+    """What the crawl needs of the store: `docstore.frontier.frontier_table.FrontierTable`."""
 
-    def add(self, new: Sequence[NewUrl], /) -> int:
+    def add_urls(self, new_urls: Sequence[NewUrl], /) -> int:
         """Add URLs; how many were new."""
 
-    def due_queues(self, before: float, /) -> dict[int, int]:
+    def due_counts_by_queue(self, due_before: float, /) -> dict[int, int]:
         """Queue -> how many of its URLs are due."""
 
-    def due(
-        self, queue: int, before: float, limit: int, exclude: Collection[int] = (), /, by_promise: bool = False
+    def due_entries(
+        self, queue: int, due_before: float, limit: int, excluded_ids: Collection[int] = (), /, is_focused: bool = False
     ) -> list[FrontierEntry]:
-        """The best due URLs of a queue; `by_promise` where a topic is looked for."""
+        """The best due URLs of a queue; `is_focused` where a topic is looked for."""
 
-    def record(self, visits: Sequence[Visit], /) -> None:
+    def record_visits(self, visits: Sequence[Visit], /) -> None:
         """Keep what visits led to, in one transaction."""
 
-    def known(self, wanted: Sequence[str], /) -> set[str]:
+    def known_urls(self, urls_to_find: Sequence[str], /) -> set[str]:
         """Which URLs were ever added."""
 
-    def urls(self) -> Iterator[str]:
+    def iter_urls(self) -> Iterator[str]:
         """Every URL."""
 
-    def count(self) -> int:
+    def url_count(self) -> int:
         """How many URLs there are."""
 
-    def robots(self, origin: Origin, /) -> StoredRobots | None:
+    def find_robots(self, origin: Origin, /) -> StoredRobots | None:
         """robots.txt as last fetched."""
 
     def save_robots(self, fetched: StoredRobots, /) -> None:
         """Keep a robots.txt."""
 
-    def requeue(self, policy_name: str, queue_of: Callable[[str], int], /) -> int:
+    def reassign_queues(self, policy_name: str, queue_for_url: Callable[[str], int], /) -> int:
         """Recompute queues if the policy changed."""
 
 
@@ -70,181 +70,191 @@ class Frontier:
     are not `mine` to another process."""
 
     def __init__(
-        self, table: CrawlTable, throttle: HostThrottle, before: float, mine: Callable[[int], bool] = lambda queue: True
+        self,
+        table: CrawlTable,
+        throttle: HostThrottle,
+        due_before: float,
+        owns_queue: Callable[[int], bool] = lambda queue: True,
     ) -> None:
         self._table = table
-        self._gate = throttle
-        self._before = before
-        self._mine = mine
-        self._more: set[int] = set()  # queues that may have more in the table
-        self._turns: deque[int] = deque()
-        self.look_again()
-        self._waiting: dict[Host, dict[int, deque[FrontierEntry]]] = {}  # host -> queue -> entries, best first
-        self._held: dict[int, set[int]] = {}  # queue -> url_ids in the window, under way or not yet recorded
-        self._size = 0
-        self._busy: set[int] = set()
-        self._ready: list[tuple[float, int, Host]] = []  # heap: when a host may be ready, turn, host
-        self._queued: set[str] = set()  # hosts in the heap
-        self._order = itertools.count()
-        self._blocked: dict[int, set[str]] = {}  # queue -> hosts that are ready and wait for it alone
+        self._throttle = throttle
+        self._due_before = due_before
+        self._owns_queue = owns_queue
+        self._queues_with_more: set[int] = set()  # queues that may have more in the table
+        self._refill_order: deque[int] = deque()
+        self.rescan()
+        self._windows_by_host: dict[Host, dict[int, deque[FrontierEntry]]] = {}  # host -> queue -> entries, best first
+        self._claimed_ids_by_queue: dict[
+            int, set[int]
+        ] = {}  # queue -> url_ids in the window, under way or not yet recorded
+        self._window_size = 0
+        self._busy_queues: set[int] = set()
+        self._ready_heap: list[tuple[float, int, Host]] = []  # heap: when a host may be ready, turn, host
+        self._hosts_in_heap: set[str] = set()  # hosts in the heap
+        self._tie_breaker = itertools.count()
+        self._hosts_blocked_by_queue: dict[int, set[str]] = {}  # queue -> hosts that are ready and wait for it alone
 
-    def take(self, now: float) -> FrontierEntry | Wait | None:
+    def take_next(self, now: float) -> FrontierEntry | Wait | None:
         """The next URL to fetch; how long to wait for one; or None if nothing is due or under way."""
-        entry = self._next(now)
+        entry = self._next_ready(now)
         while entry is None and self._refill():
-            entry = self._next(now)
+            entry = self._next_ready(now)
         if entry is not None:
-            self._busy.add(entry.queue)
-            self._gate.started(entry.host, now)
+            self._busy_queues.add(entry.queue)
+            self._throttle.start_request(entry.host, now)
             return entry
-        if self._waiting or self._busy:
-            return Wait(max(self._ready[0][0] - now, 0.0) if self._ready else NEVER)
+        if self._windows_by_host or self._busy_queues:
+            return Wait(max(self._ready_heap[0][0] - now, 0.0) if self._ready_heap else NEVER)
         return None
 
     @property
-    def waiting(self) -> int:
+    def waiting_hosts(self) -> int:
         """How many hosts have something in memory."""
-        return len(self._waiting)
+        return len(self._windows_by_host)
 
-    def done(self, entry: FrontierEntry) -> None:
+    def finish(self, entry: FrontierEntry) -> None:
         """The fetch of `entry` has ended (the gate has been told): its queue and host may be used again."""
-        self._busy.discard(entry.queue)
-        for host in (entry.host, *self._blocked.pop(entry.queue, ())):
-            self.freed(host)
+        self._busy_queues.discard(entry.queue)
+        for host in (entry.host, *self._hosts_blocked_by_queue.pop(entry.queue, ())):
+            self.wake_host(host)
 
-    def freed(self, host: Host) -> None:
+    def wake_host(self, host: Host) -> None:
         """A request to the host that was no entry's has ended (the gate has been told): it may be its turn again."""
-        if host in self._waiting and host not in self._queued:
-            self._queue_host(host, 0.0)
+        if host in self._windows_by_host and host not in self._hosts_in_heap:
+            self._push_host(host, 0.0)
 
     def put_back(self, entry: FrontierEntry) -> None:
         """`entry` was not fetched after all; it is next in its queue."""
-        self.again(entry)
-        self.done(entry)
+        self.retry(entry)
+        self.finish(entry)
 
-    def again(self, entry: FrontierEntry) -> None:
+    def retry(self, entry: FrontierEntry) -> None:
         """`entry`, whose fetch has ended, is to be fetched once more."""
-        self._window(entry).appendleft(entry)
-        self._size += 1
+        self._window_for(entry).appendleft(entry)
+        self._window_size += 1
 
-    def recorded(self, visits: Iterable[Visit]) -> None:
+    def mark_recorded(self, visits: Iterable[Visit]) -> None:
         """Visits are in the table: it will not hand their URLs out again, and has new ones in their links."""
         for visit in visits:
-            self._held.get(visit.entry.queue, set()).discard(visit.entry.url_id)
-            links = [link for link in visit.links if self._mine(link.queue)]
-            self.expect(link.queue for link in links)
-            self._let_pass(links)
+            self._claimed_ids_by_queue.get(visit.entry.queue, set()).discard(visit.entry.url_id)
+            links = [link for link in visit.discovered_urls if self._owns_queue(link.queue)]
+            self.mark_changed(link.queue for link in links)
+            self._prefer_new_urls(links)
 
-    def _let_pass(self, links: Iterable[NewUrl]) -> None:
+    def _prefer_new_urls(self, links: Iterable[NewUrl]) -> None:
         """New URLs do not wait for what was fetched before: where nothing else of their host waits in memory, they are
         read at once."""
         queues: dict[Host, set[int]] = {}
         for link in links:
             queues.setdefault(link.host, set()).add(link.queue)
-        for host, found in queues.items():
-            waiting = self._waiting.get(host, {})
-            if waiting and all(_place(entries[0]) == _FETCHED for entries in waiting.values()):
-                for queue in found & self._more:
-                    if queue in self._waiting.get(host, {}):
-                        self._forget(host, queue)
-                    self._read(queue)
+        for host, host_queues in queues.items():
+            waiting = self._windows_by_host.get(host, {})
+            if waiting and all(_priority_class(entries[0]) == _FETCHED_BEFORE for entries in waiting.values()):
+                for queue in host_queues & self._queues_with_more:
+                    if queue in self._windows_by_host.get(host, {}):
+                        self._drop_window(host, queue)
+                    self._load_window(queue)
 
-    def _forget(self, host: Host, queue: int) -> None:
-        entries = self._waiting[host].pop(queue)
-        self._held[queue].difference_update(entry.url_id for entry in entries)
-        self._size -= len(entries)
-        if not self._waiting[host]:
-            del self._waiting[host]
+    def _drop_window(self, host: Host, queue: int) -> None:
+        entries = self._windows_by_host[host].pop(queue)
+        self._claimed_ids_by_queue[queue].difference_update(entry.url_id for entry in entries)
+        self._window_size -= len(entries)
+        if not self._windows_by_host[host]:
+            del self._windows_by_host[host]
 
-    def expect(self, queues: Iterable[int]) -> None:
+    def mark_changed(self, queues: Iterable[int]) -> None:
         """The table has something more in these queues."""
         for queue in queues:
-            if queue not in self._more:
-                self._more.add(queue)
-                self._turns.append(queue)
+            if queue not in self._queues_with_more:
+                self._queues_with_more.add(queue)
+                self._refill_order.append(queue)
 
-    def look_again(self) -> None:
+    def rescan(self) -> None:
         """Others may have added to the table."""
-        self.expect(sorted(queue for queue in self._table.due_queues(self._before) if self._mine(queue)))
+        self.mark_changed(
+            sorted(queue for queue in self._table.due_counts_by_queue(self._due_before) if self._owns_queue(queue))
+        )
 
-    def reread(self, host: Host) -> None:
+    def reload_host(self, host: Host) -> None:
         """What is due at a host has changed in the table: what waits in memory is read anew."""
-        for queue in tuple(self._waiting.get(host, ())):
-            self._forget(host, queue)
-            self.expect((queue,))
+        for queue in tuple(self._windows_by_host.get(host, ())):
+            self._drop_window(host, queue)
+            self.mark_changed((queue,))
 
-    def _next(self, now: float) -> FrontierEntry | None:
+    def _next_ready(self, now: float) -> FrontierEntry | None:
         """The first URL whose host is ready and whose queue is free. Hosts that are not go to the heap's end,
-        or, where only the end of a fetch can help, out of it until `done`."""
-        while self._ready and self._ready[0][0] <= now:
-            host = heapq.heappop(self._ready)[2]
-            self._queued.discard(host)
-            if host not in self._waiting:
+        or, where only the end of a fetch can help, out of it until `finish`."""
+        while self._ready_heap and self._ready_heap[0][0] <= now:
+            host = heapq.heappop(self._ready_heap)[2]
+            self._hosts_in_heap.discard(host)
+            if host not in self._windows_by_host:
                 continue
-            start = self._gate.next_start(host, now)
+            start = self._throttle.earliest_start(host, now)
             if start > now:
                 if start < NEVER:
-                    self._queue_host(host, start)
+                    self._push_host(host, start)
                 continue
-            entry = self._from_free_queue(host)
+            entry = self._pop_from_free_queue(host)
             if entry is not None:
-                if host in self._waiting:
-                    self._queue_host(host, now)
+                if host in self._windows_by_host:
+                    self._push_host(host, now)
                 return entry
-            for queue in self._waiting.get(host, ()):
-                self._blocked.setdefault(queue, set()).add(host)
+            for queue in self._windows_by_host.get(host, ()):
+                self._hosts_blocked_by_queue.setdefault(queue, set()).add(host)
         return None
 
-    def _from_free_queue(self, host: Host) -> FrontierEntry | None:
-        queues = self._waiting.get(host, {})
-        free = min(
-            (queue for queue in queues if queue not in self._busy), key=lambda one: _place(queues[one][0]), default=None
+    def _pop_from_free_queue(self, host: Host) -> FrontierEntry | None:
+        queues = self._windows_by_host.get(host, {})
+        free_queue = min(
+            (queue for queue in queues if queue not in self._busy_queues),
+            key=lambda queue_number: _priority_class(queues[queue_number][0]),
+            default=None,
         )
-        if free is None:
+        if free_queue is None:
             return None
-        entries = queues.pop(free)
+        entries = queues.pop(free_queue)
         entry = entries.popleft()
-        self._size -= 1
+        self._window_size -= 1
         if entries:
-            queues[free] = entries  # to the end: queues take turns, of those whose first are equal
+            queues[free_queue] = entries  # to the end: queues take turns, of those whose first are equal
         if not queues:
-            del self._waiting[host]
+            del self._windows_by_host[host]
         return entry
 
     def _refill(self) -> bool:
         """Read on in every free queue that has more in the table; False if that brought nothing."""
-        before = self._size
-        for _ in range(len(self._turns)):
-            if self._size >= WIDEST:
+        size_before = self._window_size
+        for _ in range(len(self._refill_order)):
+            if self._window_size >= MAX_URLS_IN_MEMORY:
                 break
-            queue = self._turns.popleft()
-            if queue in self._busy or self._read(queue):
-                self._turns.append(queue)
+            queue = self._refill_order.popleft()
+            if queue in self._busy_queues or self._load_window(queue):
+                self._refill_order.append(queue)
             else:
-                self._more.discard(queue)
-        return self._size > before
+                self._queues_with_more.discard(queue)
+        return self._window_size > size_before
 
-    def _read(self, queue: int) -> bool:
-        held = self._held.setdefault(queue, set())
-        entries = self._table.due(queue, self._before, WINDOW, held)
+    def _load_window(self, queue: int) -> bool:
+        held = self._claimed_ids_by_queue.setdefault(queue, set())
+        entries = self._table.due_entries(queue, self._due_before, WINDOW_SIZE, held)
         for entry in entries:
             held.add(entry.url_id)
-            self._window(entry).append(entry)
-        self._size += len(entries)
-        return len(entries) == WINDOW
+            self._window_for(entry).append(entry)
+        self._window_size += len(entries)
+        return len(entries) == WINDOW_SIZE
 
-    def _window(self, entry: FrontierEntry) -> deque[FrontierEntry]:
-        if entry.host not in self._queued:
-            self._queue_host(entry.host, 0.0)
-        return self._waiting.setdefault(entry.host, {}).setdefault(entry.queue, deque())
+    def _window_for(self, entry: FrontierEntry) -> deque[FrontierEntry]:
+        if entry.host not in self._hosts_in_heap:
+            self._push_host(entry.host, 0.0)
+        return self._windows_by_host.setdefault(entry.host, {}).setdefault(entry.queue, deque())
 
-    def _queue_host(self, host: Host, at: float) -> None:
-        heapq.heappush(self._ready, (at, next(self._order), host))
-        self._queued.add(host)
+    def _push_host(self, host: Host, ready_at: float) -> None:
+        heapq.heappush(self._ready_heap, (ready_at, next(self._tie_breaker), host))
+        self._hosts_in_heap.add(host)
 
 
-def _place(entry: FrontierEntry) -> int:
-    """Whether it tells of new pages, is new, or was fetched before: as docstore/frontier/order.py has it."""
-    if entry.kind in (Kind.SEED, Kind.HUB):
-        return _TELLS
-    return _FETCHED if entry.gap or entry.attempts else _NEW
+def _priority_class(entry: FrontierEntry) -> int:
+    """Whether it tells of new pages, is new, or was fetched before: as docstore/frontier/due_order.py has it."""
+    if entry.kind in (UrlKind.SEED, UrlKind.HUB):
+        return _LIST_PAGE
+    return _FETCHED_BEFORE if entry.gap or entry.attempts else _NEW_URL

@@ -18,16 +18,16 @@ QueueOf = Callable[[str], int]
 
 def elf_hash(url: str) -> int:
     """ELFHash of the URL' UTF-8 bytes, 31 bits (WD-F1, the baseline)."""
-    h = 0
+    hash_value = 0
     for byte in url.encode("utf-8", "surrogatepass"):
-        h = (h << 4) + byte
-        x = h & 0xF0000000
+        hash_value = (hash_value << 4) + byte
+        x = hash_value & 0xF0000000
         if x:
-            h = (h ^ (x >> 24)) & ~x
-    return h & 0x7FFFFFFF
+            hash_value = (hash_value ^ (x >> 24)) & ~x
+    return hash_value & 0x7FFFFFFF
 
 
-def hflp(url: str) -> int:
+def fold_hash(url: str) -> int:
     """Fold hash of the URL: XOR of its 4-byte slices, little-endian, 31 bits (WD-F2, the paper's choice)."""
     data = url.encode("utf-8", "surrogatepass")
     data += bytes(-len(data) % 4)
@@ -35,50 +35,50 @@ def hflp(url: str) -> int:
     return folded % 0x7FFFFFFF
 
 
-def by_elf(queues: int) -> QueueOf:
+def elf_queue_of(queues: int) -> QueueOf:
     """Queue = ELFHash of the URL modulo the number of queues."""
-    return partial(_modulo, elf_hash, queues)
+    return partial(_hash_modulo, elf_hash, queues)
 
 
-def by_hflp(queues: int) -> QueueOf:
+def fold_hash_queue_of(queues: int) -> QueueOf:
     """Queue = fold hash of the URL modulo the number of queues."""
-    return partial(_modulo, hflp, queues)
+    return partial(_hash_modulo, fold_hash, queues)
 
 
-def by_host(queues: int) -> QueueOf:
+def host_queue_of(queues: int) -> QueueOf:
     """A queue per host, as Heritrix has it. Not reduced modulo `queues`: two hosts shall not share a queue."""
     del queues
-    return _host_queue
+    return _queue_for_host
 
 
-def sharded(queue_of: QueueOf, shards: int) -> QueueOf:
-    """The same queues, once for each of so many processes: `shard_of(queue)` is the same for all pages of a host."""
-    return partial(_sharded, queue_of, shards)
+def sharded_queue_of(queue_of: QueueOf, shards: int) -> QueueOf:
+    """The same queues, once for each of so many processes: `find_shard(queue)` is the same for all pages of a host."""
+    return partial(_queue_in_shard, queue_of, shards)
 
 
-def shard_of(queue: int, shards: int) -> int:
+def find_shard(queue: int, shards: int) -> int:
     """Whose queue it is, of `shards` processes."""
     return queue % shards
 
 
-def _modulo(hashed: QueueOf, queues: int, url: str) -> int:
-    return hashed(url) % queues
+def _hash_modulo(hash_url: QueueOf, queues: int, url: str) -> int:
+    return hash_url(url) % queues
 
 
-def _host_queue(url: str) -> int:
-    return hflp(host_of(url))
+def _queue_for_host(url: str) -> int:
+    return fold_hash(host_of(url))
 
 
-def _sharded(queue_of: QueueOf, shards: int, url: str) -> int:
-    return queue_of(url) * shards + _shard_of_host(host_of(url), shards)
+def _queue_in_shard(queue_of: QueueOf, shards: int, url: str) -> int:
+    return queue_of(url) * shards + _shard_index_of_host(host_of(url), shards)
 
 
 @lru_cache(maxsize=65_536)
-def _shard_of_host(host: str, shards: int) -> int:
-    return hflp(host) % _HOST_QUEUES % shards
+def _shard_index_of_host(host: str, shards: int) -> int:
+    return fold_hash(host) % _HOST_HASH_PRIME % shards
 
 
-_HOST_QUEUES = 101  # Hflp spreads names of hosts badly over powers of two, evenly over a prime
+_HOST_HASH_PRIME = 101  # Hflp spreads names of hosts badly over powers of two, evenly over a prime
 QUEUE_POLICIES: Mapping[str, Callable[[int], QueueOf]] = MappingProxyType(
-    {"hflp": by_hflp, "elf": by_elf, "host": by_host}
+    {"hflp": fold_hash_queue_of, "elf": elf_queue_of, "host": host_queue_of}
 )

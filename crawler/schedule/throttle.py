@@ -18,48 +18,48 @@ from dataclasses import dataclass
 from docstore.model import Host
 
 NEVER = float("inf")
-LONGEST_RETRY_AFTER = 3600.0
-LONGEST_BACK_OFF = 300.0
-LONGEST_ADAPTED = 30.0
-FAILURES_TO_REST = 5
-_NEWEST = 0.3  # weight of the last response time in the mean
-_CALM = 10  # answers without fault between two steps
-_STEP = 0.8
-_SLOWER, _NOTICED = 2.0, 0.05  # so many times as long as at first, and so many seconds more, is slow
-_LOOK_AGAIN = 0.05  # seconds, where another host of the same address has to end first
+MAX_RETRY_AFTER_SECONDS = 3600.0
+MAX_BACKOFF_SECONDS = 300.0
+MAX_ADAPTIVE_DELAY_SECONDS = 30.0
+FAILURES_BEFORE_SUSPEND = 5
+_LATEST_RESPONSE_WEIGHT = 0.3  # weight of the last response time in the mean
+_RESPONSES_PER_STEP = 10  # answers without fault between two steps
+_SPEED_UP_STEP = 0.8
+_SLOWDOWN_RATIO, _SLOWDOWN_SECONDS = 2.0, 0.05  # so many times as long as at first, and so many seconds more, is slow
+_BUSY_IP_RETRY_SECONDS = 0.05  # seconds, where another host of the same address has to end first
 
 
 @dataclass
-class _Host:
+class _HostState:
     next_start: float = 0.0
-    start_before: float = 0.0  # next_start before the last request, should that be withdrawn
+    previous_next_start: float = 0.0  # next_start before the last request, should that be withdrawn
     started_at: float = 0.0
-    under_way: int = 0
+    in_flight: int = 0
     failures: int = 0
-    delay: float = 0.0
-    seconds: float = 0.0  # it takes to answer, of late
-    answered: bool = False
+    requested_delay: float = 0.0
+    response_seconds: float = 0.0  # it takes to answer, of late
+    has_responded: bool = False
     ip: str = ""
-    is_large: bool = False
+    has_large_backlog: bool = False
     has_failed: bool = False
-    pace: float = 1.0  # part of crawl.delay that is waited
-    calm: int = 0  # answers since the last step
-    at_first: float = 0.0  # seconds it took to answer when it was asked at crawl.delay
+    delay_multiplier: float = 1.0  # part of crawl.delay that is waited
+    clean_responses: int = 0  # answers since the last step
+    baseline_response_seconds: float = 0.0  # seconds it took to answer when it was asked at crawl.delay
 
 
 @dataclass(frozen=True)
 class HostStatus:
-    """How one host is treated: `gap` seconds between requests, `seconds` it takes to answer, failures in a row."""
+    """How one host is treated: `crawl_delay` seconds between requests, `response_seconds` it takes to answer, failures in a row."""
 
-    gap: float
-    seconds: float
+    crawl_delay: float
+    response_seconds: float
     failures: int
-    under_way: int
+    in_flight: int
 
     @property
-    def is_resting(self) -> bool:
+    def is_suspended(self) -> bool:
         """Has it failed so often in a row that it is left alone?"""
-        return self.failures >= FAILURES_TO_REST
+        return self.failures >= FAILURES_BEFORE_SUSPEND
 
 
 class HostThrottle:
@@ -70,139 +70,159 @@ class HostThrottle:
         self, delay: float, per_host: int, delay_factor: float = 0.0, per_ip: int = 0, speed_up: float = 1.0
     ) -> None:
         self._delay = delay
-        self._fastest = 1.0 / speed_up
-        self._per_host = per_host
-        self._factor = delay_factor
-        self._per_ip = per_ip
-        self._hosts: dict[str, _Host] = {}
-        self._at_ip: Counter[str] = Counter()
+        self._min_delay_multiplier = 1.0 / speed_up
+        self._max_in_flight_per_host = per_host
+        self._delay_factor = delay_factor
+        self._max_in_flight_per_ip = per_ip
+        self._hosts: dict[str, _HostState] = {}
+        self._in_flight_by_ip: Counter[str] = Counter()
 
-    def next_start(self, host: Host, now: float) -> float:
+    def earliest_start(self, host: Host, now: float) -> float:
         """The earliest time the next request may start (`now` or later); NEVER while the host is at its limit."""
-        state = self._state(host)
-        if state.under_way >= self._per_host:
+        host_state = self._state(host)
+        if host_state.in_flight >= self._max_in_flight_per_host:
             return NEVER
-        if self._per_ip and state.ip and self._at_ip[state.ip] >= self._per_ip:
-            return max(now + _LOOK_AGAIN, state.next_start)
-        return max(now, state.next_start)
+        if (
+            self._max_in_flight_per_ip
+            and host_state.ip
+            and self._in_flight_by_ip[host_state.ip] >= self._max_in_flight_per_ip
+        ):
+            return max(now + _BUSY_IP_RETRY_SECONDS, host_state.next_start)
+        return max(now, host_state.next_start)
 
-    def started(self, host: Host, now: float) -> None:
+    def start_request(self, host: Host, now: float) -> None:
         """A request to the host starts now."""
-        state = self._state(host)
-        state.under_way += 1
-        self._at_ip[state.ip] += 1
-        state.start_before = state.next_start
-        state.started_at = now
-        state.next_start = max(state.next_start, now + self._gap(state))
+        host_state = self._state(host)
+        host_state.in_flight += 1
+        self._in_flight_by_ip[host_state.ip] += 1
+        host_state.previous_next_start = host_state.next_start
+        host_state.started_at = now
+        host_state.next_start = max(host_state.next_start, now + self._current_delay(host_state))
 
-    def withdrawn(self, host: Host) -> None:
+    def cancel_request(self, host: Host) -> None:
         """The request just started was not sent after all."""
-        state = self._state(host)
-        self._ended(state)
-        state.next_start = state.start_before
+        host_state = self._state(host)
+        self._release_slot(host_state)
+        host_state.next_start = host_state.previous_next_start
 
-    def finished(
+    def finish_request(
         self,
         host: Host,
         now: float,
-        answered_at: float | None = None,
-        failed: bool = False,
+        responded_at: float | None = None,
+        is_host_failure: bool = False,
         retry_after: float | None = None,
-        good: bool = True,
-        given_up: bool = False,
+        is_clean: bool = True,
+        is_aborted: bool = False,
     ) -> None:
         """A request has ended.
 
-        The gap counts from `answered_at`, when its answer began (without one, from now): the host saw the request
-        before that, so it never sees two closer together, whatever the way between. `failed` says that the host is
+        The gap counts from `responded_at`, when its answer began (without one, from now): the host saw the request
+        before that, so it never sees two closer together, whatever the way between. `is_host_failure` says that the host is
         to blame: then the gap doubles with every failure in a row. `retry_after` seconds are granted, an hour at most.
-        `good` says that the answer shows no trouble of the host (a 404 does not, a 500 or a timeout does), `given_up`
+        `is_clean` says that the answer shows no trouble of the host (a 404 does not, a 500 or a timeout does), `is_aborted`
         that no whole answer was waited for.
         """
-        state = self._state(host)
-        self._ended(state)
-        gap = self._gap(state)
-        self._learn(state, answered_at, failed)
-        self._adapt(state, answered_at is not None, good and not failed)
-        waits = [(now if answered_at is None else answered_at) + self._gap(state), now + self._granted(retry_after)]
-        if given_up:
-            waits.append(now + min(now - state.started_at, LONGEST_ADAPTED))
-        if failed:
-            waits.append(now + min(max(gap, 1.0) * 2.0**state.failures, LONGEST_BACK_OFF))
-        state.next_start = max(state.next_start, *waits)
+        host_state = self._state(host)
+        self._release_slot(host_state)
+        delay_before = self._current_delay(host_state)
+        self._update_response_stats(host_state, responded_at, is_host_failure)
+        self._adapt_delay_multiplier(host_state, responded_at is not None, is_clean and not is_host_failure)
+        start_times = [
+            (now if responded_at is None else responded_at) + self._current_delay(host_state),
+            now + self._clamped_retry_after(retry_after),
+        ]
+        if is_aborted:
+            start_times.append(now + min(now - host_state.started_at, MAX_ADAPTIVE_DELAY_SECONDS))
+        if is_host_failure:
+            start_times.append(now + min(max(delay_before, 1.0) * 2.0**host_state.failures, MAX_BACKOFF_SECONDS))
+        host_state.next_start = max(host_state.next_start, *start_times)
 
-    def slow_down(self, host: Host, delay: float) -> None:
+    def raise_crawl_delay(self, host: Host, delay: float) -> None:
         """The host asks for at least `delay` seconds between requests (Crawl-delay)."""
-        state = self._state(host)
-        state.delay = max(state.delay, delay)
+        host_state = self._state(host)
+        host_state.requested_delay = max(host_state.requested_delay, delay)
 
-    def is_large(self, host: Host, waiting: int, seconds: float) -> None:
+    def update_backlog(self, host: Host, due_urls: int, seconds_left: float) -> None:
         """So many URLs of the host wait, and the run goes on for so many seconds: is that too many for it?"""
-        state = self._state(host)
-        state.is_large = waiting * (self._delay + state.seconds) > seconds
-        if not state.is_large:
-            state.pace = 1.0
+        host_state = self._state(host)
+        host_state.has_large_backlog = due_urls * (self._delay + host_state.response_seconds) > seconds_left
+        if not host_state.has_large_backlog:
+            host_state.delay_multiplier = 1.0
 
-    def lives_at(self, host: Host, ip: str) -> None:
+    def set_ip(self, host: Host, ip: str) -> None:
         """The host answers at this address; "" if that is not known."""
-        state = self._state(host)
-        if ip != state.ip:
-            self._at_ip[state.ip] -= state.under_way
-            self._at_ip[ip] += state.under_way
-            state.ip = ip
+        host_state = self._state(host)
+        if ip != host_state.ip:
+            self._in_flight_by_ip[host_state.ip] -= host_state.in_flight
+            self._in_flight_by_ip[ip] += host_state.in_flight
+            host_state.ip = ip
 
-    def is_resting(self, host: Host) -> bool:
+    def is_suspended(self, host: Host) -> bool:
         """Has the host failed so often in a row that it is left alone for the rest of the run?"""
-        return self._state(host).failures >= FAILURES_TO_REST
+        return self._state(host).failures >= FAILURES_BEFORE_SUSPEND
 
-    def has_answered(self, host: Host) -> bool:
+    def has_responded(self, host: Host) -> bool:
         """Did it ever answer in this run?"""
-        return self._state(host).answered
+        return self._state(host).has_responded
 
-    def rests(self, now: float) -> dict[Host, float]:
+    def remaining_delays(self, now: float) -> dict[Host, float]:
         """For how many seconds hosts want to be left alone yet, of those that do."""
-        return {Host(host): one.next_start - now for host, one in self._hosts.items() if one.next_start > now}
+        return {Host(host): state.next_start - now for host, state in self._hosts.items() if state.next_start > now}
 
-    def manners(self) -> dict[str, HostStatus]:
+    def status_by_host(self) -> dict[str, HostStatus]:
         """How each host is treated now."""
         return {
-            host: HostStatus(self._gap(state), state.seconds, state.failures, state.under_way)
-            for host, state in self._hosts.items()
+            host: HostStatus(
+                self._current_delay(host_state), host_state.response_seconds, host_state.failures, host_state.in_flight
+            )
+            for host, host_state in self._hosts.items()
         }
 
-    def _learn(self, state: _Host, answered_at: float | None, failed: bool) -> None:
-        state.failures = state.failures + 1 if failed else 0
-        if answered_at is None:
+    def _update_response_stats(self, state: _HostState, responded_at: float | None, is_host_failure: bool) -> None:
+        state.failures = state.failures + 1 if is_host_failure else 0
+        if responded_at is None:
             return
-        state.answered = True
-        seconds = max(answered_at - state.started_at, 0.0)
-        state.seconds += (seconds - state.seconds) * (_NEWEST if state.seconds else 1.0)
-        if failed:  # it answers, and says that it has too much to do
-            state.delay = min(2 * self._gap(state), LONGEST_ADAPTED)
+        state.has_responded = True
+        seconds = max(responded_at - state.started_at, 0.0)
+        state.response_seconds += (seconds - state.response_seconds) * (
+            _LATEST_RESPONSE_WEIGHT if state.response_seconds else 1.0
+        )
+        if is_host_failure:  # it answers, and says that it has too much to do
+            state.requested_delay = min(2 * self._current_delay(state), MAX_ADAPTIVE_DELAY_SECONDS)
 
-    def _adapt(self, state: _Host, answered: bool, good: bool) -> None:
+    def _adapt_delay_multiplier(self, state: _HostState, has_response: bool, is_clean: bool) -> None:
         """See the head of this module. The pace of a host that is not large, or asks for a delay, stays as it is."""
-        state.has_failed |= not good
-        if state.has_failed or not state.is_large or state.delay or not answered:
-            state.pace = 1.0 if state.has_failed or state.delay else state.pace
+        state.has_failed |= not is_clean
+        if state.has_failed or not state.has_large_backlog or state.requested_delay or not has_response:
+            state.delay_multiplier = 1.0 if state.has_failed or state.requested_delay else state.delay_multiplier
             return
-        state.calm += 1
-        if not state.at_first or (state.pace == 1.0 and state.calm < _CALM):
-            state.at_first = state.seconds
-        if state.seconds > _SLOWER * state.at_first + _NOTICED:
-            state.pace, state.calm, state.at_first = 1.0, 0, 0.0
-        elif state.calm >= _CALM:
-            state.pace, state.calm = max(state.pace * _STEP, self._fastest), 0
+        state.clean_responses += 1
+        if not state.baseline_response_seconds or (
+            state.delay_multiplier == 1.0 and state.clean_responses < _RESPONSES_PER_STEP
+        ):
+            state.baseline_response_seconds = state.response_seconds
+        if state.response_seconds > _SLOWDOWN_RATIO * state.baseline_response_seconds + _SLOWDOWN_SECONDS:
+            state.delay_multiplier, state.clean_responses, state.baseline_response_seconds = 1.0, 0, 0.0
+        elif state.clean_responses >= _RESPONSES_PER_STEP:
+            state.delay_multiplier, state.clean_responses = (
+                max(state.delay_multiplier * _SPEED_UP_STEP, self._min_delay_multiplier),
+                0,
+            )
 
-    def _ended(self, state: _Host) -> None:
-        state.under_way -= 1
-        self._at_ip[state.ip] -= 1
+    def _release_slot(self, state: _HostState) -> None:
+        state.in_flight -= 1
+        self._in_flight_by_ip[state.ip] -= 1
 
-    def _gap(self, state: _Host) -> float:
-        return max(self._delay * state.pace, state.delay, min(self._factor * state.seconds, LONGEST_ADAPTED))
+    def _current_delay(self, state: _HostState) -> float:
+        return max(
+            self._delay * state.delay_multiplier,
+            state.requested_delay,
+            min(self._delay_factor * state.response_seconds, MAX_ADAPTIVE_DELAY_SECONDS),
+        )
 
-    def _granted(self, retry_after: float | None) -> float:
-        return min(retry_after or 0.0, LONGEST_RETRY_AFTER)
+    def _clamped_retry_after(self, retry_after: float | None) -> float:
+        return min(retry_after or 0.0, MAX_RETRY_AFTER_SECONDS)
 
-    def _state(self, host: Host) -> _Host:
-        return self._hosts.setdefault(host, _Host())
+    def _state(self, host: Host) -> _HostState:
+        return self._hosts.setdefault(host, _HostState())

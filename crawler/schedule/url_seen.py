@@ -16,31 +16,31 @@ from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
-from crawler.schedule.bloom import FILTERS, UrlFilter
+from crawler.schedule.bloom_filters import FILTER_BY_NAME, FingerprintFilter
 
 logger = logging.getLogger(__name__)
 
 _MAGIC = b"PLSEEN02"
-_KIND = 8
-_HEAD = len(_MAGIC) + 32 + 8 + _KIND
-_RECENT = 50_000  # URLs; navigation links come back on every page
-_BATCH = 10_000
+_KIND_BYTES = 8
+_HEADER_BYTES = len(_MAGIC) + 32 + 8 + _KIND_BYTES
+_MAX_RECENT_URLS = 50_000  # URLs; navigation links come back on every page
+_BATCH_SIZE = 10_000
 
 
 class KnownUrls(Protocol):
     """The exact side: what was ever added to the frontier."""
 
-    def known(self, wanted: Sequence[str], /) -> set[str]:
+    def known_urls(self, urls_to_find: Sequence[str], /) -> set[str]:
         """Which of them were ever added."""
 
-    def urls(self) -> Iterator[str]:
+    def iter_urls(self) -> Iterator[str]:
         """Every URL."""
 
-    def count(self) -> int:
+    def url_count(self) -> int:
         """How many."""
 
 
-def fingerprint(url: str) -> str:
+def url_fingerprint(url: str) -> str:
     """The first 64 bits of the MD5 of a canonical URL, as 16 hex digits (METHODS 1.3 a)."""
     digest = hashlib.md5(url.encode("utf-8", "surrogatepass"), usedforsecurity=False)
     return digest.hexdigest()[:16]
@@ -49,51 +49,51 @@ def fingerprint(url: str) -> str:
 class UrlSeenTest:
     """Says which URLs are new. Used by one thread."""
 
-    def __init__(self, table: KnownUrls, kind: str = "rbloom", capacity: int = 0) -> None:
+    def __init__(self, table: KnownUrls, filter_kind: str = "rbloom", capacity: int = 0) -> None:
         self._table = table
-        self._kind = kind
-        self._filter = FILTERS[kind](capacity, b"")
-        self._count = 0
-        self._recent: dict[str, None] = {}
+        self._kind = filter_kind
+        self._filter = FILTER_BY_NAME[filter_kind](capacity, b"")
+        self._url_count = 0
+        self._recent_known: dict[str, None] = {}
 
     @classmethod
-    def load(cls, path: Path, table: KnownUrls, kind: str = "rbloom") -> "UrlSeenTest":
+    def load(cls, path: Path, table: KnownUrls, filter_kind: str = "rbloom") -> "UrlSeenTest":
         """The filter of `path`, with what the table has got since; if it cannot be that, one made from the table."""
-        known = table.count()
-        loaded = _read(path, kind)
-        seen = cls(table, kind, capacity=2 * known)
+        known = table.url_count()
+        loaded = _read_file(path, filter_kind)
+        url_seen = cls(table, filter_kind, capacity=2 * known)
         if loaded is not None and loaded[1] <= known:
-            seen._filter, seen._count = loaded
+            url_seen._filter, url_seen._url_count = loaded
         elif path.exists():
             logger.warning("the seen filter %s is damaged or out of date: made anew from the frontier", path)
-        if seen._count < known:
-            seen._catch_up(islice(table.urls(), seen._count, None))
-        return seen
+        if url_seen._url_count < known:
+            url_seen._add_from_table(islice(table.iter_urls(), url_seen._url_count, None))
+        return url_seen
 
-    def _catch_up(self, urls: Iterator[str]) -> None:
-        while batch := list(islice(urls, _BATCH)):
-            self._filter.update(map(fingerprint, batch))
-            self._count += len(batch)
+    def _add_from_table(self, urls: Iterator[str]) -> None:
+        while batch := list(islice(urls, _BATCH_SIZE)):
+            self._filter.update(map(url_fingerprint, batch))
+            self._url_count += len(batch)
 
-    def new_among(self, urls: Iterable[str]) -> list[str]:
+    def filter_unseen(self, urls: Iterable[str]) -> list[str]:
         """Those never added before, each once, in their order."""
-        wanted = [url for url in dict.fromkeys(urls) if url not in self._recent]
-        maybe = [url for url in wanted if fingerprint(url) in self._filter]
-        known = self._table.known(maybe) if maybe else set()
-        self._remember(known)
-        return [url for url in wanted if url not in known]
+        unchecked = [url for url in dict.fromkeys(urls) if url not in self._recent_known]
+        possibly_seen = [url for url in unchecked if url_fingerprint(url) in self._filter]
+        known_urls = self._table.known_urls(possibly_seen) if possibly_seen else set()
+        self._remember(known_urls)
+        return [url for url in unchecked if url not in known_urls]
 
     def add(self, urls: Iterable[str]) -> None:
-        """Remember URLs that are new to the table (see `new_among`) and are being added to it."""
+        """Remember URLs that are new to the table (see `filter_unseen`) and are being added to it."""
         new = list(urls)
-        self._filter.update(map(fingerprint, new))
-        self._count += len(new)
+        self._filter.update(map(url_fingerprint, new))
+        self._url_count += len(new)
         self._remember(new)
 
     @staticmethod
-    def is_whole(path: Path, kind: str) -> bool:
+    def is_valid_file(path: Path, filter_kind: str) -> bool:
         """Can the filter in this file be believed?"""
-        return _read(path, kind) is not None
+        return _read_file(path, filter_kind) is not None
 
     def save(self, path: Path) -> None:
         """Write the filter so that `path` holds the old file or the whole new one, whatever happens.
@@ -106,31 +106,33 @@ class UrlSeenTest:
             logger.warning("the seen filter %s cannot be written (%s): the next crawl makes it anew", path, error)
 
     def _write(self, path: Path) -> None:
-        rest = self._count.to_bytes(8, "little") + self._kind.encode().ljust(_KIND) + self._filter.dump()
+        remainder = (
+            self._url_count.to_bytes(8, "little") + self._kind.encode().ljust(_KIND_BYTES) + self._filter.to_bytes()
+        )
         path.parent.mkdir(parents=True, exist_ok=True)
-        half = path.with_name(path.name + ".new")
-        with half.open("wb") as file:
-            file.write(_MAGIC + hashlib.sha256(rest).digest() + rest)
+        temporary_path = path.with_name(path.name + ".new")
+        with temporary_path.open("wb") as file:
+            file.write(_MAGIC + hashlib.sha256(remainder).digest() + remainder)
             file.flush()
             os.fsync(file.fileno())
-        half.replace(path)
+        temporary_path.replace(path)
 
     def _remember(self, urls: Iterable[str]) -> None:
         for url in urls:
-            self._recent[url] = None
-        while len(self._recent) > _RECENT:
-            del self._recent[next(iter(self._recent))]
+            self._recent_known[url] = None
+        while len(self._recent_known) > _MAX_RECENT_URLS:
+            del self._recent_known[next(iter(self._recent_known))]
 
 
-def _read(path: Path, kind: str) -> tuple[UrlFilter, int] | None:
+def _read_file(path: Path, filter_kind: str) -> tuple[FingerprintFilter, int] | None:
     """pybloom loads a damaged file without a word and forgets keys, hence the checksum."""
     try:
         data = path.read_bytes()
     except OSError:
         return None
-    digest, rest = data[len(_MAGIC) : len(_MAGIC) + 32], data[len(_MAGIC) + 32 :]
-    if len(data) < _HEAD or data[: len(_MAGIC)] != _MAGIC or hashlib.sha256(rest).digest() != digest:
+    digest, remainder = data[len(_MAGIC) : len(_MAGIC) + 32], data[len(_MAGIC) + 32 :]
+    if len(data) < _HEADER_BYTES or data[: len(_MAGIC)] != _MAGIC or hashlib.sha256(remainder).digest() != digest:
         return None
-    if rest[8 : 8 + _KIND].decode("ascii", "replace").strip() != kind:
+    if remainder[8 : 8 + _KIND_BYTES].decode("ascii", "replace").strip() != filter_kind:
         return None
-    return FILTERS[kind](0, rest[8 + _KIND :]), int.from_bytes(rest[:8], "little")
+    return FILTER_BY_NAME[filter_kind](0, remainder[8 + _KIND_BYTES :]), int.from_bytes(remainder[:8], "little")

@@ -12,23 +12,23 @@ from itertools import islice
 
 from lxml import etree
 
-from crawler.http.content_type import content_type_of
-from text.decoding.declared_encoding import bom_encoding
-from text.decoding.encoding_labels import any_codec, codec_of
+from crawler.http.content_type import parse_content_type
+from text.decoding.encoding_labels import find_codec, python_codec
+from text.decoding.meta_charset import detect_bom
 
 _MAX_ELEMENTS = 1_000_000
 _MAX_FIELDS = 200  # of one record
-_LONGEST_TEXT = 20_000
-_DECLARED = re.compile(rb"<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([\w.:-]{1,40})")
+_MAX_TEXT_CHARS = 20_000
+_XML_ENCODING = re.compile(rb"<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([\w.:-]{1,40})")
 _DOCTYPE = re.compile(r"<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.DOTALL | re.IGNORECASE)
 _ENTITY = re.compile(r"<!ENTITY[^>]*>", re.IGNORECASE)
-_XML = re.compile(r"^\s*<\?xml[^>]*\?>")
+_XML_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 _CDATA = re.compile(r"(<!\[CDATA\[.*?\]\]>)", re.DOTALL)
 _ATTRIBUTES = ("href", "rel", "isPermaLink", "about")
 _NAMESPACES = {"about": "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}"}
-_LONG_TAG = re.compile(r"<[^<>]{20000,}>?")  # thousands of attributes: the parser compares each with all others
-_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
-_BARE_AND = re.compile(r"&(?!#\d{1,7};|#[xX][0-9A-Fa-f]{1,6};|(?:amp|lt|gt|quot|apos);)")
+_OVERSIZED_TAG = re.compile(r"<[^<>]{20000,}>?")  # thousands of attributes: the parser compares each with all others
+_FORBIDDEN_CHARS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
+_BARE_AMPERSAND = re.compile(r"&(?!#\d{1,7};|#[xX][0-9A-Fa-f]{1,6};|(?:amp|lt|gt|quot|apos);)")
 
 
 @dataclass(frozen=True)
@@ -52,34 +52,34 @@ class Record:
     fields: tuple[Field, ...]
     text: str = ""
     attributes: dict[str, str] = field(default_factory=dict)
-    base: str = ""
+    base_url: str = ""
 
-    def first(self, *names: str) -> Field | None:
+    def first_field(self, *names: str) -> Field | None:
         """The first field of one of these names, the earlier name first, those of the record's namespace first."""
         for name in names:
-            found = [one for one in self.fields if one.name == name]
-            if found:
-                return next((one for one in found if not one.namespace), found[0])
+            matching_fields = [item for item in self.fields if item.name == name]
+            if matching_fields:
+                return next((item for item in matching_fields if not item.namespace), matching_fields[0])
         return None
 
 
-def xml_text(body: bytes, content_type: str = "") -> str:
+def decode_xml(body: bytes, content_type: str = "") -> str:
     """The text of an XML file: by its mark, as UTF-8 if it is that, else as it or its header says. Any bytes do."""
-    marked, length = bom_encoding(body)
-    if marked:
-        return body[length:].decode(codec_of(marked) or marked, "replace")
+    bom_name, length = detect_bom(body)
+    if bom_name:
+        return body[length:].decode(python_codec(bom_name) or bom_name, "replace")
     if b"\x00" in body[:100]:
-        return body.decode(_by_zeros(body[:4]), "replace")
+        return body.decode(_encoding_from_nul_bytes(body[:4]), "replace")
     try:
         return body.decode("utf-8")
     except UnicodeDecodeError:
         pass
-    declared = _DECLARED.search(body[:1000])
-    label = declared[1].decode("ascii") if declared else content_type_of(content_type).encoding
-    return body.decode(any_codec(label) or "utf-8", "replace")
+    declared = _XML_ENCODING.search(body[:1000])
+    label = declared[1].decode("ascii") if declared else parse_content_type(content_type).charset
+    return body.decode(find_codec(label) or "utf-8", "replace")
 
 
-def _by_zeros(start: bytes) -> str:
+def _encoding_from_nul_bytes(start: bytes) -> str:
     zeros = [byte == 0 for byte in start.ljust(4, b"x")]
     if zeros[:3] == [True, True, True]:
         return "utf-32-be"
@@ -88,10 +88,10 @@ def _by_zeros(start: bytes) -> str:
     return "utf-16-be" if zeros[0] else "utf-16-le"
 
 
-def records(text: str, names: Collection[str]) -> Iterator[Record]:
+def iter_records(text: str, names: Collection[str]) -> Iterator[Record]:
     """The records of these names in file order, and what stands outside of them. Never raises."""
     events = etree.iterparse(
-        io.BytesIO(_cleaned(text).encode("utf-8", "replace")),
+        io.BytesIO(_sanitize(text).encode("utf-8", "replace")),
         events=("start", "end"),
         recover=True,
         resolve_entities=False,
@@ -102,83 +102,90 @@ def records(text: str, names: Collection[str]) -> Iterator[Record]:
         encoding="utf-8",
     )
     try:
-        yield from _records(events, names)
+        yield from _iter_records(events, names)
     except etree.XMLSyntaxError:  # nothing in it was XML, or it stopped being
         return
 
 
-def _cleaned(text: str) -> str:
+def _sanitize(text: str) -> str:
     """From the first tag on, without declarations, and with every `&` that begins no character escaped."""
-    clean = _FORBIDDEN.sub("", _DOCTYPE.sub("", text[max(text.find("<"), 0) :], count=1))
-    clean = _ENTITY.sub("", _XML.sub("", clean))
+    clean = _FORBIDDEN_CHARS.sub("", _DOCTYPE.sub("", text[max(text.find("<"), 0) :], count=1))
+    clean = _ENTITY.sub("", _XML_DECLARATION.sub("", clean))
     parts = _CDATA.split(clean)
-    parts[::2] = [_BARE_AND.sub("&amp;", _LONG_TAG.sub("", part)) for part in parts[::2]]
+    parts[::2] = [_BARE_AMPERSAND.sub("&amp;", _OVERSIZED_TAG.sub("", part)) for part in parts[::2]]
     return "".join(parts)
 
 
-def _records(events: Iterator[tuple[str, etree._Element]], names: Collection[str]) -> Iterator[Record]:
-    inside = 0
+def _iter_records(events: Iterator[tuple[str, etree._Element]], names: Collection[str]) -> Iterator[Record]:
+    record_depth = 0
     for count, (event, element) in enumerate(events):
         if count >= 2 * _MAX_ELEMENTS:
             return
-        is_record = local(element) in names
+        is_record = local_name(element) in names
         if event == "start":
-            inside += is_record
+            record_depth += is_record
             continue
-        inside -= is_record
-        if inside:
+        record_depth -= is_record
+        if record_depth:
             continue
         if is_record:
-            yield _record(element)
+            yield _build_record(element)
         elif len(element) == 0:
-            yield Record("", (_field(element, ""),), base=element.base or "")
-        _let_go(element)
+            yield Record("", (_build_field(element, ""),), base_url=element.base or "")
+        _free_element(element)
 
 
-def _let_go(element: etree._Element) -> None:
+def _free_element(element: etree._Element) -> None:
     element.clear()
     parent = element.getparent()
     if parent is not None and parent[0] is not element:
         del parent[0]
 
 
-def _record(element: etree._Element) -> Record:
-    namespace = _namespace(element)
+def _build_record(element: etree._Element) -> Record:
+    namespace = _namespace_of(element)
     fields: list[Field] = []
     for child in element:
         if len(fields) >= _MAX_FIELDS:
             break
-        fields.append(_field(child, namespace))
-        fields += [_field(grandchild, namespace) for grandchild in islice(child, _MAX_FIELDS)]
-    return Record(local(element), tuple(fields), _text(element.text), _attributes(element), element.base or "")
+        fields.append(_build_field(child, namespace))
+        fields += [_build_field(grandchild, namespace) for grandchild in islice(child, _MAX_FIELDS)]
+    return Record(
+        local_name(element), tuple(fields), _clip(element.text), _selected_attributes(element), element.base or ""
+    )
 
 
-def _field(element: etree._Element, namespace: str) -> Field:
+def _build_field(element: etree._Element, namespace: str) -> Field:
     parts: list[str] = []
-    size = 0
+    char_count = 0
     for text in element.itertext():
         parts.append(str(text))
-        size += len(parts[-1])
-        if size > _LONGEST_TEXT:
+        char_count += len(parts[-1])
+        if char_count > _MAX_TEXT_CHARS:
             break
-    own = _namespace(element)
-    return Field(local(element), _text("".join(parts)), _attributes(element), "" if own == namespace else own)
+    own_namespace = _namespace_of(element)
+    return Field(
+        local_name(element),
+        _clip("".join(parts)),
+        _selected_attributes(element),
+        "" if own_namespace == namespace else own_namespace,
+    )
 
 
-def _text(text: str | None) -> str:
-    return (text or "")[:_LONGEST_TEXT].strip()
+def _clip(text: str | None) -> str:
+    return (text or "")[:_MAX_TEXT_CHARS].strip()
 
 
-def _attributes(element: etree._Element) -> dict[str, str]:
+def _selected_attributes(element: etree._Element) -> dict[str, str]:
     """The few that anyone asks for: to list them all takes the square of their number."""
-    found = ((name, element.get(_NAMESPACES.get(name, "") + name)) for name in _ATTRIBUTES)
-    return {name.lower(): str(value)[:_LONGEST_TEXT] for name, value in found if value is not None}
+    pairs = ((name, element.get(_NAMESPACES.get(name, "") + name)) for name in _ATTRIBUTES)
+    return {name.lower(): str(value)[:_MAX_TEXT_CHARS] for name, value in pairs if value is not None}
 
 
-def local(element: etree._Element) -> str:
+def local_name(element: etree._Element) -> str:
     """The name of an element without its namespace, in small letters."""
     return str(element.tag).rpartition("}")[2].rpartition(":")[2].lower()
 
 
-def _namespace(element: etree._Element) -> str:
+def _namespace_of(element: etree._Element) -> str:
     return str(element.tag).rpartition("}")[0].removeprefix("{")

@@ -15,74 +15,74 @@ from typing import NamedTuple
 
 import ada_url
 
-from crawler.urls.parameters import without_idle, without_sessions
+from crawler.urls.ignored_parameters import strip_ignored_parameters, strip_session_ids
 from docstore.model import Host, Origin, Reason
 
-_LONGEST_INPUT = 20_000  # a sane upper bound before any work; `refuse` has the real limit
+_MAX_INPUT_CHARS = 20_000  # a sane upper bound before any work; `rejection_reason` has the real limit
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-_HREF = re.compile(r"(https?)://([^/?#]*)([^?#]*)(?:\?([^#]*))?")
+_HTTP_URL = re.compile(r"(https?)://([^/?#]*)([^?#]*)(?:\?([^#]*))?")
 _AUTHORITY = re.compile(r"((?!-)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*|\[[0-9a-f:]+\])\.?((?::[0-9]+)?)")
-_ODD = re.compile(r"%([0-9A-Fa-f]{2})?|[^A-Za-z0-9!$&'()*+,;=:@/?\-._~%]")
+_ESCAPE_OR_UNSAFE = re.compile(r"%([0-9A-Fa-f]{2})?|[^A-Za-z0-9!$&'()*+,;=:@/?\-._~%]")
 _SLASHES = re.compile("//+")
-_DOTS = re.compile(r"/\.\.?(?=/|\Z)")
+_DOT_SEGMENT = re.compile(r"/\.\.?(?=/|\Z)")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 # What most links look like; both forms of it are the same but for the query, and no parser is needed.
-_PLAIN = re.compile(
+_SIMPLE_URL = re.compile(
     r"(https?://[a-z0-9.\-]+(?::[0-9]+)?(?=[/?#]|\Z))?"
     r"(/?(?:[A-Za-z0-9_~][A-Za-z0-9_~.,+=@\-]*(?:/[A-Za-z0-9_~][A-Za-z0-9_~.,+=@\-]*)*/?)?)"
     r"(?:\?([A-Za-z0-9_~.,+=@\-/&:!*]+))?(?:#[^\x00-\x20]*)?"
 )
 
-_SUFFIXES = """
+_NON_PAGE_EXTENSION_LIST = """
     7z aac apk avi bin bmp bz2 css csv dat deb dmg doc docx eot epub exe flac flv gif gz ico iso jar
     jpeg jpg js json m3u8 m4a m4v mid mkv mov mp3 mp4 mpeg mpg msi odt ogg otf pdf png ppt pptx ps psd
     rar rm rpm rss rtf svg swf tar tgz tif tiff torrent ts ttf wasm wav webm webp wma wmv woff woff2 wps
     xls xlsx xml xz zip
 """
 # Plain text that sites keep for programs, at places agreed upon.
-_FOR_MACHINES = frozenset(
+_MACHINE_FILES = frozenset(
     f"/{name}.txt"
     for name in ("robots", "ads", "app-ads", "sellers", "humans", "security", "llms", "llms-full", "sitemap", "urllist")
 )
-MAX_URL = 2000  # characters
-NOT_TEXT_SUFFIXES = frozenset(_SUFFIXES.split())
+MAX_URL_CHARS = 2000  # characters
+NON_PAGE_EXTENSIONS = frozenset(_NON_PAGE_EXTENSION_LIST.split())
 """Endings of URLs that lead to no page; documents among them, which `DocumentRules.skipped` takes out again."""
 
 
-class Address(NamedTuple):
-    """One URL in two forms: `url` canonical, to tell pages apart by; `fetch` as a browser would ask for it."""
+class UrlForms(NamedTuple):
+    """One URL in two forms: `url` canonical, to tell pages apart by; `request_url` as a browser would ask for it."""
 
     url: str
-    fetch: str
+    request_url: str
 
 
-def canonical(text: str, base: str = "", encoding: str = "utf-8") -> str | Reason:
+def canonicalize_url(text: str, base: str = "", encoding: str = "utf-8") -> str | Reason:
     """The one form by which a URL is known, or why there is none. Never raises; of itself it is itself.
 
-    Tell the two by `isinstance(found, Reason)`: a Reason is a str as well. The arguments are those of `address_of`.
+    Tell the two by `isinstance(found, Reason)`: a Reason is a str as well. The arguments are those of `parse_url_forms`.
     """
-    found = address_of(text, base, encoding)
-    return found if isinstance(found, Reason) else found.url
+    url_forms = parse_url_forms(text, base, encoding)
+    return url_forms if isinstance(url_forms, Reason) else url_forms.url
 
 
-def address_of(text: str, base: str = "", encoding: str = "utf-8") -> Address | Reason:
+def parse_url_forms(text: str, base: str = "", encoding: str = "utf-8") -> UrlForms | Reason:
     """Both forms of a URL, or why there are none. Never raises.
 
     `base` is the absolute URL that relative ones are resolved against; `encoding` is Python's name of that of the
     page, in which browsers encode the query (the path is always UTF-8).
     """
-    if len(text) > _LONGEST_INPUT:
-        return Reason.TOO_LONG
-    plain = _plain(text, base)
+    if len(text) > _MAX_INPUT_CHARS:
+        return Reason.URL_TOO_LONG
+    plain = _parse_simple(text, base)
     if plain is not None:
         return plain
     try:
-        return _forms(resolved(text, base, encoding))
+        return _build_url_forms(resolve_url(text, base, encoding))
     except (ValueError, LookupError):  # LookupError: an encoding that Python does not know
-        return Reason.BAD_URL
+        return Reason.INVALID_URL
 
 
-def resolved(text: str, base: str = "", encoding: str = "utf-8") -> str:
+def resolve_url(text: str, base: str = "", encoding: str = "utf-8") -> str:
     """The URL by the WHATWG standard, of any scheme, with fragment and credentials.
 
     Raises ValueError for what a browser refuses, LookupError for an unknown `encoding`.
@@ -90,7 +90,7 @@ def resolved(text: str, base: str = "", encoding: str = "utf-8") -> str:
     if not text.isascii():
         text = _SURROGATE.sub("\ufffd", text)
         if encoding not in ("utf-8", "utf8"):
-            text = _query_in(text, encoding)
+            text = _encode_query(text, encoding)
     href: str = ada_url.join_url(base, text) if base else ada_url.normalize_url(text)
     return href
 
@@ -100,7 +100,7 @@ def host_of(url: str) -> Host:
     return Host(url.split("/", 3)[2])
 
 
-def host_and_port(host: str) -> tuple[str, str]:
+def split_host_port(host: str) -> tuple[str, str]:
     """A `host[:port]` in its parts, an IPv6 address without its brackets; the port is "" where none is named."""
     name, colon, port = host.rpartition(":")
     return (name.strip("[]"), port) if colon and port.isdigit() and not host.endswith("]") else (host.strip("[]"), "")
@@ -111,194 +111,204 @@ def origin_of(url: str) -> Origin:
     return Origin("/".join(url.split("/", 3)[:3]))
 
 
-def spelled(text: str) -> str:
+def normalize_escapes(text: str) -> str:
     """Escapes spelled one way: none for unreserved characters, capital digits, one for what may not stand bare."""
-    return _ODD.sub(_one_spelling, text)
+    return _ESCAPE_OR_UNSAFE.sub(_normalize_escape, text)
 
 
 @dataclass(frozen=True)
 class Scope:
-    """One allowed part of the web: `host` exactly, or also everything `below` it, with paths from `prefix` on."""
+    """One allowed part of the web: `host` exactly, or also everything `includes_subdomains` it, with paths from `path_prefix` on."""
 
     host: str
-    prefix: str = "/"
-    below: bool = False
+    path_prefix: str = "/"
+    includes_subdomains: bool = False
 
     def covers(self, host: str, path: str) -> bool:
         """Does the URL with this host and path (with query) belong to it?"""
-        same = host == self.host or (self.below and host.endswith("." + self.host))
-        return same and path.startswith(self.prefix)
+        same = host == self.host or (self.includes_subdomains and host.endswith("." + self.host))
+        return same and path.startswith(self.path_prefix)
 
 
 @dataclass(frozen=True)
 class UrlRules:
     """What a URL must keep to so that it may be fetched at all.
 
-    `languages` are the codes (`zh`) that a link may name as its target's; empty: any.
+    `allowed_languages` are the codes (`zh`) that a link may name as its target's; empty: any.
     """
 
     scopes: tuple[Scope, ...]
-    deepest: int = 1000
-    longest: int = MAX_URL
-    skipped: frozenset[str] = NOT_TEXT_SUFFIXES
-    languages: frozenset[str] = frozenset()
+    max_depth: int = 1000
+    max_url_chars: int = MAX_URL_CHARS
+    skipped_extensions: frozenset[str] = NON_PAGE_EXTENSIONS
+    allowed_languages: frozenset[str] = frozenset()
 
     @cached_property
-    def by_host(self) -> dict[str, tuple[Scope, ...]]:
+    def scopes_by_host(self) -> dict[str, tuple[Scope, ...]]:
         """The scopes that name each host; links are many, and so may be the scopes."""
-        return {scope.host: tuple(one for one in self.scopes if one.host == scope.host) for scope in self.scopes}
+        return {
+            scope.host: tuple(same_host_scope for same_host_scope in self.scopes if same_host_scope.host == scope.host)
+            for scope in self.scopes
+        }
 
     def covers(self, host: str, path: str) -> bool:
         """Does any scope cover the URL? Asks only those of the host and of the domains above it."""
         name = host
         while True:
-            if any(scope.covers(host, path) for scope in self.by_host.get(name, ())):
+            if any(scope.covers(host, path) for scope in self.scopes_by_host.get(name, ())):
                 return True
             _, dot, name = name.partition(".")
             if not dot:
                 return False
 
 
-def scope_of(text: str) -> Scope | None:
+def parse_scope(text: str) -> Scope | None:
     """The scope that a setting like `news.example.com/oil/` or `*.example.com` names; None if it names none."""
-    bare = re.sub(r"^https?://", "", text.strip(), flags=re.IGNORECASE)
-    below = bare.startswith("*.")
-    url = canonical("http://" + bare.removeprefix("*."))
+    without_wildcard = re.sub(r"^https?://", "", text.strip(), flags=re.IGNORECASE)
+    includes_subdomains = without_wildcard.startswith("*.")
+    url = canonicalize_url("http://" + without_wildcard.removeprefix("*."))
     if isinstance(url, Reason):
         return None
     host = host_of(url)
     if re.match(r"https://", text.strip(), flags=re.IGNORECASE):
         host = Host(host.removesuffix(":443"))
-    return Scope(host, url[len(origin_of(url)) :], below)
+    return Scope(host, url[len(origin_of(url)) :], includes_subdomains)
 
 
-def refuse(url: str, rules: UrlRules, depth: int = 0, language: str = "") -> Reason | None:
+def rejection_reason(url: str, rules: UrlRules, depth: int = 0, language: str = "") -> Reason | None:
     """Why a canonical URL is not fetched, cheapest test first; None if nothing speaks against it.
 
     `language` is what the link says of its target (`hreflang`), "" if nothing.
     """
-    if len(url) > rules.longest:
-        return Reason.TOO_LONG
-    if depth > rules.deepest:
+    if len(url) > rules.max_url_chars:
+        return Reason.URL_TOO_LONG
+    if depth > rules.max_depth:
         return Reason.TOO_DEEP
-    _, _, host, *rest = url.split("/", 3)
-    path = "/" + rest[0]
+    _, _, host, *path_parts = url.split("/", 3)
+    path = "/" + path_parts[0]
     if not rules.covers(host, path):
-        return Reason.OFF_SCOPE
-    if language and rules.languages and language.lower().partition("-")[0] not in rules.languages:
-        return Reason.OFF_SCOPE
-    if _ending(path) in rules.skipped or path in _FOR_MACHINES:
-        return Reason.NOT_TEXT
+        return Reason.OUT_OF_SCOPE
+    if language and rules.allowed_languages and language.lower().partition("-")[0] not in rules.allowed_languages:
+        return Reason.OUT_OF_SCOPE
+    if _extension(path) in rules.skipped_extensions or path in _MACHINE_FILES:
+        return Reason.UNSUPPORTED_EXTENSION
     return None
 
 
-def ending_of(url: str) -> str:
+def path_extension(url: str) -> str:
     """What the path of a canonical URL ends with: `pdf`, in lower case; "" where its last part has no dot."""
-    return _ending("/".join(url.split("/", 3)[3:]))
+    return _extension("/".join(url.split("/", 3)[3:]))
 
 
-def _ending(path: str) -> str:
+def _extension(path: str) -> str:
     last = path.partition("?")[0].rpartition("/")[2]
     return last.rpartition(".")[2].lower() if "." in last else ""
 
 
-def _plain(text: str, base: str) -> Address | None:
+def _parse_simple(text: str, base: str) -> UrlForms | None:
     """The forms of a plain URL; None if it is not plain, or is no URL."""
-    match = _PLAIN.fullmatch(text)
+    match = _SIMPLE_URL.fullmatch(text)
     if match is None:
         return None
     origin, path, query = match.groups()
-    start = _start(base, origin, path, query)
+    start = _resolve_simple(base, origin, path, query)
     if start is None:
         return None
     if not query:
-        return Address(start, start)
-    asked, ordered = _queries(query)
-    fetch = f"{start}?{asked}" if asked else start
-    return Address(f"{start}?{ordered}" if ordered else start, fetch)
+        return UrlForms(start, start)
+    request_query, canonical_query = _query_forms(query)
+    request_url = f"{start}?{request_query}" if request_query else start
+    return UrlForms(f"{start}?{canonical_query}" if canonical_query else start, request_url)
 
 
-def _start(base: str, origin: str | None, path: str, query: str | None) -> str | None:
+def _resolve_simple(base: str, origin: str | None, path: str, query: str | None) -> str | None:
     """A plain URL up to its query."""
     if origin is not None:
-        known = _plain_origin(origin)
+        known = _canonical_origin(origin)
         return known and known + (path or "/")
-    place = _place(base)
-    if place is None or not (path or query):
+    base_parts = _split_base_url(base)
+    if base_parts is None or not (path or query):
         return None
     if path.startswith("/"):
-        return place.origin + path
-    return place.folder + path if path else place.page
+        return base_parts.origin + path
+    return base_parts.folder_url + path if path else base_parts.page_url
 
 
-class _Place(NamedTuple):
+class _BaseUrl(NamedTuple):
     """A base URL, cut where plain relative URLs go on."""
 
     origin: str
-    folder: str
-    page: str
+    folder_url: str
+    page_url: str
 
 
 @lru_cache(maxsize=1024)
-def _place(base: str) -> _Place | None:
-    match = _PLAIN.fullmatch(base)
+def _split_base_url(base: str) -> _BaseUrl | None:
+    match = _SIMPLE_URL.fullmatch(base)
     if match is None or match[1] is None:
         return None
-    origin, path = _plain_origin(match[1]), match[2] or "/"
-    return _Place(origin, origin + path[: path.rindex("/") + 1], origin + path) if origin else None
+    origin, path = _canonical_origin(match[1]), match[2] or "/"
+    return _BaseUrl(origin, origin + path[: path.rindex("/") + 1], origin + path) if origin else None
 
 
 @lru_cache(maxsize=65_536)
-def _plain_origin(origin: str) -> str | None:
+def _canonical_origin(origin: str) -> str | None:
     """A plain origin, if it is written in its canonical form."""
     try:
-        return origin if _forms(resolved(origin)).url == origin + "/" else None
+        return origin if _build_url_forms(resolve_url(origin)).url == origin + "/" else None
     except ValueError:
         return None
 
 
-def _query_in(text: str, encoding: str) -> str:
+def _encode_query(text: str, encoding: str) -> str:
     """The text with its query percent-encoded in the page's encoding; UTF-16 and its like have UTF-8 stand in."""
     start = text.find("?")
     if start < 0 or encoding.startswith(("utf-16", "utf-32", "utf_16", "utf_32")):
         return text
     end = text.find("#", start)
-    query, rest = (text[start:], "") if end < 0 else (text[start:end], text[end:])
-    return text[:start] + "".join(char if char.isascii() else _escaped(char, encoding) for char in query) + rest
+    query, remainder = (text[start:], "") if end < 0 else (text[start:end], text[end:])
+    return (
+        text[:start]
+        + "".join(char if char.isascii() else _percent_encode(char, encoding) for char in query)
+        + remainder
+    )
 
 
-def _escaped(char: str, encoding: str) -> str:
+def _percent_encode(char: str, encoding: str) -> str:
     try:
         return "".join(f"%{byte:02X}" for byte in char.encode(encoding))
     except UnicodeEncodeError:
         return f"%26%23{ord(char)}%3B"
 
 
-def _forms(href: str) -> Address:
+def _build_url_forms(href: str) -> UrlForms:
     """Both forms of a URL that is resolved. Raises ValueError for what we do not ask for."""
-    match = _HREF.match(href)
+    match = _HTTP_URL.match(href)
     if match is None:
         raise ValueError("not http")
     scheme, authority, path, query = match[1], match[2], match[3], match[4]
-    asked, ordered = _queries(query) if query else ("", "")
-    start = f"{scheme}://{_checked(authority)}{_path(path)}"
-    fetch = f"{scheme}://{authority}{without_sessions(path) or '/'}"
-    asks = bool(asked) or query == ""
-    return Address(f"{start}?{ordered}" if ordered else start, f"{fetch}?{asked}" if asks else fetch)
+    request_query, canonical_query = _query_forms(query) if query else ("", "")
+    start = f"{scheme}://{_canonical_authority(authority)}{_canonical_path(path)}"
+    request_url = f"{scheme}://{authority}{strip_session_ids(path) or '/'}"
+    has_query = bool(request_query) or query == ""
+    return UrlForms(
+        f"{start}?{canonical_query}" if canonical_query else start,
+        f"{request_url}?{request_query}" if has_query else request_url,
+    )
 
 
-def _path(path: str) -> str:
+def _canonical_path(path: str) -> str:
     """A path in canonical form. Escapes are spelled first: they may hide a session id. What is left without it may
     have become a segment of dots, which ada knows only in a whole URL.
     """
-    bare = without_sessions(spelled(path)) or "/"
-    if bare != path and _DOTS.search(bare):
-        bare = resolved(f"http://h{bare}")[len("http://h") :]
-    return _SLASHES.sub("/", bare)
+    cleaned_path = strip_session_ids(normalize_escapes(path)) or "/"
+    if cleaned_path != path and _DOT_SEGMENT.search(cleaned_path):
+        cleaned_path = resolve_url(f"http://h{cleaned_path}")[len("http://h") :]
+    return _SLASHES.sub("/", cleaned_path)
 
 
 @lru_cache(maxsize=65_536)
-def _checked(authority: str) -> str:
+def _canonical_authority(authority: str) -> str:
     """The canonical host[:port]. Refuses credentials, port 0 and what no name server can know."""
     match = _AUTHORITY.fullmatch(authority)
     if match is None or len(match[1]) > 253 or match[2] == ":0":
@@ -306,25 +316,29 @@ def _checked(authority: str) -> str:
     return match[1] + match[2]
 
 
-def _queries(query: str) -> tuple[str, str]:
+def _query_forms(query: str) -> tuple[str, str]:
     """A query as it is asked and in canonical form: without idle parameters; ordered by name, each pair once."""
-    asked = without_idle(query)
-    query = without_idle(spelled(asked)) if _ODD.search(asked) else asked  # an escape may hide the parameter's name
+    request_query = strip_ignored_parameters(query)
+    query = (
+        strip_ignored_parameters(normalize_escapes(request_query))
+        if _ESCAPE_OR_UNSAFE.search(request_query)
+        else request_query
+    )  # an escape may hide the parameter's name
     if "&" not in query:
-        return asked, _shortest(query)
-    pairs = dict.fromkeys(short for pair in query.split("&") if (short := _shortest(pair)))
-    return asked, "&".join(sorted(pairs, key=_name))
+        return request_query, _drop_empty_value(query)
+    pairs = dict.fromkeys(short for pair in query.split("&") if (short := _drop_empty_value(pair)))
+    return request_query, "&".join(sorted(pairs, key=_parameter_name))
 
 
-def _shortest(pair: str) -> str:
+def _drop_empty_value(pair: str) -> str:
     return pair[:-1] if pair.endswith("=") and pair.count("=") == 1 else pair
 
 
-def _name(pair: str) -> str:
+def _parameter_name(pair: str) -> str:
     return pair.partition("=")[0]
 
 
-def _one_spelling(match: re.Match[str]) -> str:
+def _normalize_escape(match: re.Match[str]) -> str:
     if match[1]:
         char = chr(int(match[1], 16))
         return char if char in _UNRESERVED else match[0].upper()

@@ -23,70 +23,70 @@ from types import MappingProxyType
 from typing import Any
 
 from crawler.state_files import read_state, write_state
-from crawler.urls.parameters import without
-from crawler.urls.registered_domains import registrable_domain
+from crawler.urls.ignored_parameters import remove_parameters
+from crawler.urls.registrable_domains import registrable_domain
 
-_INDEX = re.compile(r"/(?:index|default|home)\.(?:[sx]?html?|php\d?|aspx?|jsp|cfm)(?=\?|\Z)", re.IGNORECASE)
-_WWW = re.compile(r"(?<=://)www\d*\.(?=[^/]*\.)")
-_SLASHES_AT_END = re.compile(r"(?<=[^/:])/+(?=\?|\Z)")
+_INDEX_FILE = re.compile(r"/(?:index|default|home)\.(?:[sx]?html?|php\d?|aspx?|jsp|cfm)(?=\?|\Z)", re.IGNORECASE)
+_WWW_PREFIX = re.compile(r"(?<=://)www\d*\.(?=[^/]*\.)")
+_TRAILING_SLASHES = re.compile(r"(?<=[^/:])/+(?=\?|\Z)")
 _ORIGIN = re.compile(r"[a-z]+://[^/]*/?")
-_BARE = re.compile("%(21|24|27|28|29|2A|2C|3A|3B|40)")  # ! $ ' ( ) * , : ; @
-_FEWEST_SAME = 5
-_MAX_OTHER = 0.02
-_MAX_REMEMBERED = 2000  # pages of a site
-_MAX_SITES = 100
-_MAX_SITES_KEPT = 5000
+_OPTIONAL_ESCAPE = re.compile("%(21|24|27|28|29|2A|2C|3A|3B|40)")  # ! $ ' ( ) * , : ; @
+_MIN_SAME_PAGES = 5
+_MAX_DIFFERENT_SHARE = 0.02
+_MAX_URLS_PER_SITE = 2000  # pages of a site
+_MAX_SITES_IN_MEMORY = 100
+_MAX_SITES_SAVED = 5000
 _MAX_EQUIVALENCES = 500
 _MAX_PARAMETERS = 20
 
 
-def _lower(url: str) -> str:
+def _lowercase_path(url: str) -> str:
     origin = _ORIGIN.match(url)
     cut = origin.end() if origin else 0
     return url[:cut] + url[cut:].lower()
 
 
-def _bare(url: str) -> str:
+def _strip_trailing_slashes(url: str) -> str:
     """Without the slashes at the end of the path; the root keeps its own."""
     origin = _ORIGIN.match(url)
     cut = origin.end() if origin else 0
-    return url[:cut] + _SLASHES_AT_END.sub("", url[cut:])
+    return url[:cut] + _TRAILING_SLASHES.sub("", url[cut:])
 
 
-TRAITS: MappingProxyType[str, Callable[[str], str]] = MappingProxyType(
+EQUIVALENCES: MappingProxyType[str, Callable[[str], str]] = MappingProxyType(
     {
         "scheme": lambda url: re.sub(r"\Ahttps:", "http:", url),
-        "www": lambda url: _WWW.sub("", url),
-        "escapes": lambda url: _BARE.sub(lambda match: chr(int(match[1], 16)), url),
-        "case": _lower,
-        "index": lambda url: _INDEX.sub("/", url),
-        "slash": _bare,
+        "www": lambda url: _WWW_PREFIX.sub("", url),
+        "escapes": lambda url: _OPTIONAL_ESCAPE.sub(lambda match: chr(int(match[1], 16)), url),
+        "case": _lowercase_path,
+        "index": lambda url: _INDEX_FILE.sub("/", url),
+        "slash": _strip_trailing_slashes,
     }
 )
 
 
-def loose_form(url: str) -> str:
+def apply_all_equivalences(url: str) -> str:
     """A canonical URL without any trait but its parameters: what looks alike may be the same page.
 
     To be believed only where content says so too.
     """
-    for take_away in TRAITS.values():
-        url = take_away(url)
+    for apply in EQUIVALENCES.values():
+        url = apply(url)
     return url
 
 
-def without_trait(url: str, equivalence: str) -> str:
+def apply_equivalence(url: str, equivalence: str) -> str:
     """A canonical URL without one trait."""
     if not equivalence.startswith("?"):
-        return TRAITS[equivalence](url)
+        return EQUIVALENCES[equivalence](url)
     path, mark, query = url.partition("?")
-    kept = without(query, frozenset((equivalence[1:],))) if mark else ""
-    return f"{path}?{kept}" if kept else path
+    remaining_query = remove_parameters(query, frozenset((equivalence[1:],))) if mark else ""
+    return f"{path}?{remaining_query}" if remaining_query else path
 
 
-def traits_of(url: str) -> Iterator[str]:
+def iter_equivalences(url: str) -> Iterator[str]:
     """The traits in which the URL may differ from another of the same page."""
-    yield from TRAITS
+    yield from EQUIVALENCES
     query = url.partition("?")[2]
     for part in query.split("&")[:_MAX_PARAMETERS] if query else ():
         yield "?" + part.partition("=")[0]
@@ -94,69 +94,69 @@ def traits_of(url: str) -> Iterator[str]:
 
 @dataclass
 class SiteDustRules:
-    """What is known of one site (a registrable domain). Bounded in memory; `evidence` is kept between runs:
+    """What is known of one site (a registrable domain). Bounded in memory; `evidence_by_equivalence` is kept between runs:
     trait -> how often URLs alike but for it were [the same page, another page]."""
 
-    evidence: dict[str, list[int]] = field(default_factory=dict)
+    evidence_by_equivalence: dict[str, list[int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._pages: dict[int, tuple[str, str]] = {}  # hash of a URL without traits -> the last such page
-        self._first: dict[str, str] = {}  # a URL without idle traits -> the first such
-        self.redundant: tuple[str, ...] = ()
-        self._judge()
+        self._last_page_by_key: dict[int, tuple[str, str]] = {}  # hash of a URL without traits -> the last such page
+        self._first_url_by_form: dict[str, str] = {}  # a URL without idle traits -> the first such
+        self.confirmed_equivalences: tuple[str, ...] = ()
+        self._update_confirmed()
 
-    def observe(self, url: str, content: str) -> None:
-        """A page was read at this canonical URL; `content` is a digest of what it says."""
-        for key in _keys(url):
-            known = self._pages.pop(key, None)
-            if known is not None and known[0] != url:
-                self._compare(known, (url, content))
-            self._pages[key] = (url, content)
-        _shorten(self._pages)
+    def record_page(self, url: str, content_digest: str) -> None:
+        """A page was read at this canonical URL; `content_digest` is a digest of what it says."""
+        for key in _candidate_keys(url):
+            existing = self._last_page_by_key.pop(key, None)
+            if existing is not None and existing[0] != url:
+                self._compare_pages(existing, (url, content_digest))
+            self._last_page_by_key[key] = (url, content_digest)
+        _evict_oldest(self._last_page_by_key)
 
-    def reduced(self, url: str) -> str:
+    def reduce_url(self, url: str) -> str:
         """The URL as it is to be compared: without what means nothing on this site."""
-        for equivalence in self.redundant:
-            url = without_trait(url, equivalence)
+        for equivalence in self.confirmed_equivalences:
+            url = apply_equivalence(url, equivalence)
         return url
 
-    def first_of(self, url: str) -> str:
+    def first_variant(self, url: str) -> str:
         """The first URL met that is alike but for what means nothing here; `url` itself, if it is that one."""
-        if not self.redundant:
+        if not self.confirmed_equivalences:
             return url
-        first = self._first.setdefault(self.reduced(url), url)
-        _shorten(self._first)
+        first = self._first_url_by_form.setdefault(self.reduce_url(url), url)
+        _evict_oldest(self._first_url_by_form)
         return first
 
-    def _compare(self, one: tuple[str, str], other: tuple[str, str]) -> None:
+    def _compare_pages(self, left_page: tuple[str, str], right_page: tuple[str, str]) -> None:
         """Two pages: if their URLs differ in one trait alone, they say something of it."""
-        for equivalence in dict.fromkeys((*traits_of(one[0]), *traits_of(other[0]))):
-            if without_trait(one[0], equivalence) == without_trait(other[0], equivalence):
-                self._count(equivalence, one[1] == other[1])
+        for equivalence in dict.fromkeys((*iter_equivalences(left_page[0]), *iter_equivalences(right_page[0]))):
+            if apply_equivalence(left_page[0], equivalence) == apply_equivalence(right_page[0], equivalence):
+                self._add_evidence(equivalence, left_page[1] == right_page[1])
                 return
 
-    def _count(self, equivalence: str, same: bool) -> None:
-        if equivalence in self.evidence or len(self.evidence) < _MAX_EQUIVALENCES:
-            self.evidence.setdefault(equivalence, [0, 0])[0 if same else 1] += 1
-            self._judge()
+    def _add_evidence(self, equivalence: str, is_same_content: bool) -> None:
+        if equivalence in self.evidence_by_equivalence or len(self.evidence_by_equivalence) < _MAX_EQUIVALENCES:
+            self.evidence_by_equivalence.setdefault(equivalence, [0, 0])[0 if is_same_content else 1] += 1
+            self._update_confirmed()
 
-    def _judge(self) -> None:
+    def _update_confirmed(self) -> None:
         """`redundant` are the traits that mean nothing here, in a fixed order."""
         redundant = tuple(
             equivalence
-            for equivalence, (same, other) in sorted(self.evidence.items())
-            if same >= _FEWEST_SAME and other <= _MAX_OTHER * (same + other)
+            for equivalence, (same, other) in sorted(self.evidence_by_equivalence.items())
+            if same >= _MIN_SAME_PAGES and other <= _MAX_DIFFERENT_SHARE * (same + other)
         )
-        if redundant != self.redundant:
-            self.redundant = redundant
-            self._first.clear()
+        if redundant != self.confirmed_equivalences:
+            self.confirmed_equivalences = redundant
+            self._first_url_by_form.clear()
 
 
 class DustRules:
     """All sites of a crawl; what was learned of them outlives a run, but for those that were not met for long."""
 
     def __init__(self, evidence: Mapping[str, dict[str, list[int]]] = MappingProxyType({})) -> None:
-        self._kept = dict(evidence)
+        self._evidence_by_site = dict(evidence)
         self._sites: dict[str, SiteDustRules] = {}
 
     @classmethod
@@ -164,40 +164,49 @@ class DustRules:
         """What earlier runs have learned."""
         try:
             stored = read_state(path)
-            return cls({site: {str(t): [int(a), int(b)] for t, (a, b) in of.items()} for site, of in stored.items()})
+            return cls(
+                {
+                    site: {str(t): [int(a), int(b)] for t, (a, b) in evidence.items()}
+                    for site, evidence in stored.items()
+                }
+            )
         except (ValueError, TypeError, AttributeError):
             return cls()
 
     def save(self, path: Path) -> None:
         """Keep it."""
-        self._kept |= {site: one.evidence for site, one in self._sites.items() if one.evidence}
-        write_state(path, dict(list(self._kept.items())[-_MAX_SITES_KEPT:]))
+        self._evidence_by_site |= {
+            site: site_rules.evidence_by_equivalence
+            for site, site_rules in self._sites.items()
+            if site_rules.evidence_by_equivalence
+        }
+        write_state(path, dict(list(self._evidence_by_site.items())[-_MAX_SITES_SAVED:]))
 
-    def of(self, host: str) -> SiteDustRules:
+    def for_host(self, host: str) -> SiteDustRules:
         """The site that a host[:port] belongs to."""
-        name = _site(host)
+        name = _site_name(host)
         site = self._sites.get(name)
         if site is None:
-            site = self._sites[name] = SiteDustRules(self._kept.get(name, {}))
-            if len(self._sites) > _MAX_SITES:
+            site = self._sites[name] = SiteDustRules(self._evidence_by_site.get(name, {}))
+            if len(self._sites) > _MAX_SITES_IN_MEMORY:
                 oldest = next(iter(self._sites))
-                self._kept[oldest] = self._sites.pop(oldest).evidence
+                self._evidence_by_site[oldest] = self._sites.pop(oldest).evidence_by_equivalence
         return site
 
 
 @lru_cache(maxsize=4096)
-def _site(host: str) -> str:
+def _site_name(host: str) -> str:
     return registrable_domain(host) or host
 
 
-def _keys(url: str) -> Iterator[int]:
+def _candidate_keys(url: str) -> Iterator[int]:
     """What a URL has in common with those that differ in one trait."""
-    yield hash(loose_form(url))
+    yield hash(apply_all_equivalences(url))
     query = url.partition("?")[2]
     for part in query.split("&")[:_MAX_PARAMETERS] if query else ():
-        yield hash(loose_form(without_trait(url, "?" + part.partition("=")[0])))
+        yield hash(apply_all_equivalences(apply_equivalence(url, "?" + part.partition("=")[0])))
 
 
-def _shorten(remembered: dict[Any, Any]) -> None:
-    while len(remembered) > _MAX_REMEMBERED:
+def _evict_oldest(remembered: dict[Any, Any]) -> None:
+    while len(remembered) > _MAX_URLS_PER_SITE:
         del remembered[next(iter(remembered))]

@@ -17,45 +17,50 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, Select, and_, delete, func, or_, select, update
 
-from docstore.articles.records import Op, write_changes
 from docstore.batches import batched
+from docstore.bookkeeping import IndexOperation, log_index_changes
 from docstore.database import Database
-from docstore.model import line_hash
-from docstore.schema.article_tables import articles, changes
-from docstore.schema.relation_tables import citations, cited_names, citing, uncounted
+from docstore.model import text_hash64
+from docstore.schema.article_tables import articles, index_changes
+from docstore.schema.relation_tables import (
+    article_citation_sources,
+    article_cited_keys,
+    article_own_keys,
+    stale_citation_keys,
+)
 
-BATCH = 200  # articles read, or keys counted, in one transaction
-MIN_FRAME = 10  # citations from one site that are never taken for its frame
-MAX_FRAME_SHARE = 0.3  # of a site's articles: what more of them cite is its frame
-MAX_NAMESAKES = 8  # works or single articles with one name; what more of them bear is no name
-STEPS = 4  # of authority, to one unit: a smaller change is not worth indexing for
+BATCH_SIZE = 200  # articles read, or keys counted, in one transaction
+MIN_BOILERPLATE_CITATIONS = 10  # citations from one site that are never taken for its frame
+MAX_BOILERPLATE_SHARE = 0.3  # of a site's articles: what more of them cite is its frame
+MAX_ARTICLES_PER_NAME = 8  # works or single articles with one name; what more of them bear is no name
+AUTHORITY_STEPS_PER_UNIT = 4  # of authority, to one unit: a smaller change is not worth indexing for
 
-CLUSTER = func.coalesce(func.nullif(articles.c.duplicate_of, ""), articles.c.doc_id)
+CLUSTER_ID_EXPRESSION = func.coalesce(func.nullif(articles.c.duplicate_of, ""), articles.c.doc_id)
 
 
 @dataclass(frozen=True)
-class Citing:
-    """What was read of one article: the keys of what it `cites` and of what it is cited by (`own`). `work` is the name
+class ArticleCitations:
+    """What was read of one article: the keys of what it `cited_keys` and of what it is cited by (`own_keys`). `work_name` is the name
     of the work that it is a part of, or "".
     """
 
     url_id: int
     digest: str
-    cluster: str
+    cluster_id: str
     host: str
-    work: str = ""
-    cites: Collection[str] = ()
-    own: Collection[str] = ()
+    work_name: str = ""
+    cited_keys: Collection[str] = ()
+    own_keys: Collection[str] = ()
 
     @property
-    def voice(self) -> int:
+    def source_hash(self) -> int:
         """Equal for those that count as one."""
-        return line_hash(f"work {self.work}" if self.work else self.cluster)
+        return text_hash64(f"work {self.work_name}" if self.work_name else self.cluster_id)
 
 
-def authority(count: int) -> float:
+def authority_score(count: int) -> float:
     """How much `count` citations are worth: the logarithm of one more, in steps of a quarter."""
-    return round(math.log1p(count) * STEPS) / STEPS
+    return round(math.log1p(count) * AUTHORITY_STEPS_PER_UNIT) / AUTHORITY_STEPS_PER_UNIT
 
 
 class CitationTable:
@@ -65,148 +70,197 @@ class CitationTable:
         self._database = database
         self._clock = clock
 
-    def unread(self) -> Iterator[list[int]]:
+    def iter_stale(self) -> Iterator[list[int]]:
         """Articles in the change log (`url_id`) that were not read as they are now, or are gone; a batch at a time."""
-        last = -1
+        last_url_id = -1
         while True:
-            query = _UNREAD.where(changes.c.url_id > last).order_by(changes.c.url_id).limit(BATCH)
+            query = (
+                _STALE_ARTICLES_QUERY.where(index_changes.c.url_id > last_url_id)
+                .order_by(index_changes.c.url_id)
+                .limit(BATCH_SIZE)
+            )
             with self._database.read() as connection:
                 ids = list(connection.scalars(query))
             if not ids:
                 return
             yield ids
-            last = ids[-1]
+            last_url_id = ids[-1]
 
-    def save(self, read: Sequence[Citing], gone: Sequence[int]) -> None:
-        """Keep what was read of articles, forget what those that are `gone` said."""
-        ids = [*(one.url_id for one in read), *gone]
-        cites = [(one.url_id, line_hash(key)) for one in read for key in one.cites]
-        own = [(one.url_id, line_hash(key)) for one in read for key in one.own]
+    def save(self, extracted: Sequence[ArticleCitations], removed_ids: Sequence[int]) -> None:
+        """Keep what was read of articles, forget what those that are `removed_ids` said."""
+        ids = [*(item.url_id for item in extracted), *removed_ids]
+        cited_pairs = [(item.url_id, text_hash64(key)) for item in extracted for key in item.cited_keys]
+        own_pairs = [(item.url_id, text_hash64(key)) for item in extracted for key in item.own_keys]
         rows = [
-            {"url_id": one.url_id, "digest": one.digest, "cluster": one.cluster, "voice": one.voice, "host": one.host}
-            for one in read
+            {
+                "url_id": item.url_id,
+                "digest": item.digest,
+                "cluster": item.cluster_id,
+                "voice": item.source_hash,
+                "host": item.host,
+            }
+            for item in extracted
         ]
         with self._database.write() as connection:
-            touched = {key for _, key in (*cites, *own)}
-            for table in (citations, cited_names):
-                touched.update(connection.scalars(select(table.c.key).where(table.c.url_id.in_(ids))))
+            stale_keys = {key for _, key in (*cited_pairs, *own_pairs)}
+            for table in (article_cited_keys, article_own_keys):
+                stale_keys.update(connection.scalars(select(table.c.key).where(table.c.url_id.in_(ids))))
                 connection.execute(delete(table).where(table.c.url_id.in_(ids)))
-            connection.execute(delete(citing).where(citing.c.url_id.in_(gone)))
-            self._database.upsert(connection, citing, rows, update=("digest", "cluster", "voice", "host"))
-            for table, pairs in ((citations, cites), (cited_names, own)):
+            connection.execute(
+                delete(article_citation_sources).where(article_citation_sources.c.url_id.in_(removed_ids))
+            )
+            self._database.upsert(
+                connection, article_citation_sources, rows, update_columns=("digest", "cluster", "voice", "host")
+            )
+            for table, pairs in ((article_cited_keys, cited_pairs), (article_own_keys, own_pairs)):
                 pairs = list(dict.fromkeys(pairs))
-                self._database.upsert(connection, table, [{"url_id": one, "key": key} for one, key in pairs])
-            self._database.upsert(connection, uncounted, [{"key": key} for key in sorted(touched)])
+                self._database.upsert(connection, table, [{"url_id": item, "key": key} for item, key in pairs])
+            self._database.upsert(connection, stale_citation_keys, [{"key": key} for key in sorted(stale_keys)])
 
-    def count(self) -> int:
+    def recount(self) -> int:
         """Count the citations of all articles that may have more or fewer now; returns how many are to be indexed
         again for it.
         """
         with self._database.write() as connection:  # what is nobody's name cites nothing that is here
-            connection.execute(delete(uncounted).where(uncounted.c.key.not_in(select(cited_names.c.key))))
-            sizes = {row.host: row.size for row in connection.execute(_SIZES)}
-        moved = 0
+            connection.execute(
+                delete(stale_citation_keys).where(stale_citation_keys.c.key.not_in(select(article_own_keys.c.key)))
+            )
+            articles_per_host = {row.host: row.size for row in connection.execute(_ARTICLES_PER_HOST_QUERY)}
+        reindexed_count = 0
         while True:
             with self._database.write() as connection:
-                keys = list(connection.scalars(select(uncounted.c.key).order_by(uncounted.c.key).limit(BATCH)))
+                keys = list(
+                    connection.scalars(
+                        select(stale_citation_keys.c.key).order_by(stale_citation_keys.c.key).limit(BATCH_SIZE)
+                    )
+                )
                 if not keys:
-                    return moved
-                named = select(cited_names.c.url_id).where(cited_names.c.key.in_(keys)).distinct()
-                for ids in batched(sorted(connection.scalars(named)), BATCH):
-                    moved += self._renew(connection, ids, sizes)
-                connection.execute(delete(uncounted).where(uncounted.c.key.in_(keys)))
+                    return reindexed_count
+                named_ids = select(article_own_keys.c.url_id).where(article_own_keys.c.key.in_(keys)).distinct()
+                for ids in batched(sorted(connection.scalars(named_ids)), BATCH_SIZE):
+                    reindexed_count += self._update_counts(connection, ids, articles_per_host)
+                connection.execute(delete(stale_citation_keys).where(stale_citation_keys.c.key.in_(keys)))
 
-    def of(self, url_ids: Sequence[int]) -> dict[int, int]:
+    def counts_for(self, url_ids: Sequence[int]) -> dict[int, int]:
         """By how many others each of these articles is cited, as counted now: url_id -> count, none for 0."""
         with self._database.read() as connection:
-            sizes = {row.host: row.size for row in connection.execute(_SIZES)}
-            return {one: n for batch in batched(url_ids, BATCH) for one, n in _counts(connection, batch, sizes).items()}
+            articles_per_host = {row.host: row.size for row in connection.execute(_ARTICLES_PER_HOST_QUERY)}
+            return {
+                url_id: source_count
+                for batch in batched(url_ids, BATCH_SIZE)
+                for url_id, source_count in _count_sources(connection, batch, articles_per_host).items()
+            }
 
-    def _renew(self, connection: Connection, url_ids: Sequence[int], sizes: Mapping[str, int]) -> int:
+    def _update_counts(
+        self, connection: Connection, url_ids: Sequence[int], articles_per_host: Mapping[str, int]
+    ) -> int:
         """Count the citations of these articles; returns how many of them are to be indexed again."""
-        counted = _counts(connection, url_ids, sizes)
+        new_counts = _count_sources(connection, url_ids, articles_per_host)
         query = select(articles.c.url_id, articles.c.citations).where(articles.c.url_id.in_(url_ids))
-        changed = [row for row in connection.execute(query) if row.citations != counted.get(row.url_id, 0)]
+        changed = [row for row in connection.execute(query) if row.citations != new_counts.get(row.url_id, 0)]
         for row in changed:
-            values = {"citations": counted.get(row.url_id, 0)}
+            values = {"citations": new_counts.get(row.url_id, 0)}
             connection.execute(update(articles).where(articles.c.url_id == row.url_id).values(values))
-        moved = {row.url_id for row in changed if authority(row.citations) != authority(counted.get(row.url_id, 0))}
-        waiting = set(connection.scalars(select(changes.c.url_id).where(changes.c.url_id.in_(moved))))
-        write_changes(connection, Op.UPSERT, sorted(moved - waiting), self._clock())
-        return len(moved - waiting)
+        changed_ids = {
+            row.url_id
+            for row in changed
+            if authority_score(row.citations) != authority_score(new_counts.get(row.url_id, 0))
+        }
+        already_pending = set(
+            connection.scalars(select(index_changes.c.url_id).where(index_changes.c.url_id.in_(changed_ids)))
+        )
+        log_index_changes(connection, IndexOperation.UPSERT, sorted(changed_ids - already_pending), self._clock())
+        return len(changed_ids - already_pending)
 
 
-_UNREAD: Select[int] = (
-    select(changes.c.url_id)
+_STALE_ARTICLES_QUERY: Select[int] = (
+    select(index_changes.c.url_id)
     .distinct()
-    .outerjoin(articles, articles.c.url_id == changes.c.url_id)
-    .outerjoin(citing, citing.c.url_id == changes.c.url_id)
+    .outerjoin(articles, articles.c.url_id == index_changes.c.url_id)
+    .outerjoin(article_citation_sources, article_citation_sources.c.url_id == index_changes.c.url_id)
     .where(
         or_(
-            and_(articles.c.url_id.is_(None), citing.c.url_id.is_not(None)),
-            and_(articles.c.url_id.is_not(None), citing.c.url_id.is_(None)),
-            citing.c.digest != articles.c.digest,
-            citing.c.cluster != CLUSTER,
+            and_(articles.c.url_id.is_(None), article_citation_sources.c.url_id.is_not(None)),
+            and_(articles.c.url_id.is_not(None), article_citation_sources.c.url_id.is_(None)),
+            article_citation_sources.c.digest != articles.c.digest,
+            article_citation_sources.c.cluster != CLUSTER_ID_EXPRESSION,
         )
     )
 )
-_SIZES = select(citing.c.host, func.count().label("size")).group_by(citing.c.host)
+_ARTICLES_PER_HOST_QUERY = select(article_citation_sources.c.host, func.count().label("size")).group_by(
+    article_citation_sources.c.host
+)
 
 
-def _counts(connection: Connection, url_ids: Sequence[int], sizes: Mapping[str, int]) -> dict[int, int]:
-    """By how many voices each of these articles is cited: url_id -> count; `sizes` are the articles of each host.
+def _count_sources(
+    connection: Connection, url_ids: Sequence[int], articles_per_host: Mapping[str, int]
+) -> dict[int, int]:
+    """By how many voices each of these articles is cited: url_id -> count; `articles_per_host` are the articles of each host.
 
     Those that are cited by the same names alone, as the parts of a law are, are counted once.
     """
-    alike: dict[tuple[int, frozenset[int]], list[int]] = defaultdict(list)
-    for url_id, (voice, keys) in _cited_keys(connection, url_ids).items():
-        alike[voice, keys].append(url_id)
-    by_first = _voices(connection, [same[0] for same in alike.values()], sizes)
-    return {url_id: by_first[same[0]] for same in alike.values() if same[0] in by_first for url_id in same}
+    ids_by_keys: dict[tuple[int, frozenset[int]], list[int]] = defaultdict(list)
+    for url_id, (voice, keys) in _own_keys_by_article(connection, url_ids).items():
+        ids_by_keys[voice, keys].append(url_id)
+    count_by_representative = _sources_per_article(
+        connection, [group[0] for group in ids_by_keys.values()], articles_per_host
+    )
+    return {
+        url_id: count_by_representative[group[0]]
+        for group in ids_by_keys.values()
+        if group[0] in count_by_representative
+        for url_id in group
+    }
 
 
-def _cited_keys(connection: Connection, url_ids: Sequence[int]) -> dict[int, tuple[int, frozenset[int]]]:
+def _own_keys_by_article(connection: Connection, url_ids: Sequence[int]) -> dict[int, tuple[int, frozenset[int]]]:
     """The articles of these that anything cites: url_id -> their voice and the keys by which they are cited."""
-    is_cited = select(citations.c.key).where(citations.c.key == cited_names.c.key).exists()
+    is_cited = select(article_cited_keys.c.key).where(article_cited_keys.c.key == article_own_keys.c.key).exists()
     query = (
-        select(cited_names, citing.c.voice)
-        .join(citing, citing.c.url_id == cited_names.c.url_id)
-        .where(cited_names.c.url_id.in_(url_ids), is_cited)
+        select(article_own_keys, article_citation_sources.c.voice)
+        .join(article_citation_sources, article_citation_sources.c.url_id == article_own_keys.c.url_id)
+        .where(article_own_keys.c.url_id.in_(url_ids), is_cited)
     )
     keys: dict[int, set[int]] = defaultdict(set)
     voices = {}
     for row in connection.execute(query):
         keys[row.url_id].add(row.key)
         voices[row.url_id] = row.voice
-    return {url_id: (voices[url_id], frozenset(found)) for url_id, found in keys.items()}
+    return {url_id: (voices[url_id], frozenset(own_keys)) for url_id, own_keys in keys.items()}
 
 
-def _voices(connection: Connection, url_ids: Sequence[int], sizes: Mapping[str, int]) -> dict[int, int]:
-    whom, who = citing.alias("whom"), citing.alias("who")
+def _sources_per_article(
+    connection: Connection, url_ids: Sequence[int], articles_per_host: Mapping[str, int]
+) -> dict[int, int]:
+    cited_article, citing_article = article_citation_sources.alias("whom"), article_citation_sources.alias("who")
     query = (
-        select(cited_names.c.url_id, who.c.host, func.count(who.c.voice.distinct()).label("voices"))
-        .join(whom, whom.c.url_id == cited_names.c.url_id)
-        .join(citations, citations.c.key == cited_names.c.key)
-        .join(who, who.c.url_id == citations.c.url_id)
-        .where(cited_names.c.url_id.in_(url_ids), who.c.voice != whom.c.voice)
-        .where(cited_names.c.key.not_in(_no_names(connection, url_ids)))
-        .group_by(cited_names.c.url_id, who.c.host)
+        select(
+            article_own_keys.c.url_id,
+            citing_article.c.host,
+            func.count(citing_article.c.voice.distinct()).label("voices"),
+        )
+        .join(cited_article, cited_article.c.url_id == article_own_keys.c.url_id)
+        .join(article_cited_keys, article_cited_keys.c.key == article_own_keys.c.key)
+        .join(citing_article, citing_article.c.url_id == article_cited_keys.c.url_id)
+        .where(article_own_keys.c.url_id.in_(url_ids), citing_article.c.voice != cited_article.c.voice)
+        .where(article_own_keys.c.key.not_in(_ambiguous_keys(connection, url_ids)))
+        .group_by(article_own_keys.c.url_id, citing_article.c.host)
     )
-    found: dict[int, int] = defaultdict(int)
+    source_counts: dict[int, int] = defaultdict(int)
     for row in connection.execute(query):
-        if row.voices <= max(MIN_FRAME, MAX_FRAME_SHARE * sizes.get(row.host, 0)):
-            found[row.url_id] += row.voices
-    return found
+        if row.voices <= max(MIN_BOILERPLATE_CITATIONS, MAX_BOILERPLATE_SHARE * articles_per_host.get(row.host, 0)):
+            source_counts[row.url_id] += row.voices
+    return source_counts
 
 
-def _no_names(connection: Connection, url_ids: Sequence[int]) -> list[int]:
+def _ambiguous_keys(connection: Connection, url_ids: Sequence[int]) -> list[int]:
     """The keys of these articles that too many others bear."""
-    mine = select(cited_names.c.key).where(cited_names.c.url_id.in_(url_ids))
+    own_keys = select(article_own_keys.c.key).where(article_own_keys.c.url_id.in_(url_ids))
     query = (
-        select(cited_names.c.key)
-        .join(citing, citing.c.url_id == cited_names.c.url_id)
-        .where(cited_names.c.key.in_(mine))
-        .group_by(cited_names.c.key)
-        .having(func.count(citing.c.voice.distinct()) > MAX_NAMESAKES)
+        select(article_own_keys.c.key)
+        .join(article_citation_sources, article_citation_sources.c.url_id == article_own_keys.c.url_id)
+        .where(article_own_keys.c.key.in_(own_keys))
+        .group_by(article_own_keys.c.key)
+        .having(func.count(article_citation_sources.c.voice.distinct()) > MAX_ARTICLES_PER_NAME)
     )
     return list(connection.scalars(query))

@@ -1,8 +1,8 @@
 """Keeping what extraction made of pages, in one transaction: own articles, page roles, near-duplicates, outcomes.
 
-Extraction -> ties, what the site can learn              docstore/grouping/page_graph.py, site_templates.py
-           -> PageRole of each page, and of those around it  docstore/grouping/resolve.py
-           -> articles, parts, bands, outcomes, changes   here and docstore/grouping/near_duplicates.py
+Extraction -> ties, what the site can learn              docstore/page_roles/page_graph.py, site_templates.py
+           -> PageRole of each page, and of those around it  docstore/page_roles/resolve_roles.py
+           -> articles, parts, bands, outcomes, changes   here and docstore/near_duplicates/clusters.py
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,29 +11,39 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, and_, case, delete, func, select, update
 
-from docstore.articles.records import TEXT_VERSION, Op, OutcomeRow, number, write_changes, write_number, write_outcomes
-from docstore.articles.rows import article_json, article_row
+from docstore.articles.row_mapping import article_row, article_to_json
+from docstore.articles.site_templates import learn_pages
+from docstore.bookkeeping import (
+    TEXT_VERSION_KEY,
+    IndexOperation,
+    OutcomeRow,
+    log_index_changes,
+    read_meta_int,
+    write_meta_int,
+    write_outcomes,
+)
 from docstore.database import Database
-from docstore.formats import HTML, format_of_type
-from docstore.grouping.near_duplicates import Grouping, regroup
-from docstore.grouping.page_graph import OwnArticle, renew_ties
-from docstore.grouping.resolve import PageRole, resolve
-from docstore.grouping.site_templates import learn
-from docstore.grouping.url_patterns import ListEvidence, Sibling, sibling_of
-from docstore.integrity.row_sums import seal
-from docstore.model import Article, Kind, Outcome, PageTraits, PageType, Reason, Stage, Teaser, WarcPointer
-from docstore.schema.article_tables import articles, parts
+from docstore.file_formats import HTML_FORMAT, format_for_content_type
+from docstore.integrity.row_checksums import update_row_checksums
+from docstore.model import Article, Outcome, PageTraits, PageType, Reason, Stage, Teaser, UrlKind, WarcPointer
+from docstore.near_duplicates.clusters import CopyDetection, reassign_clusters
+from docstore.page_roles.page_graph import PageArticle, replace_references
+from docstore.page_roles.resolve_roles import PageRole, resolve_roles
+from docstore.page_roles.url_patterns import ListEvidence, PatternMember, new_member
+from docstore.schema.article_tables import article_parts, articles
 from docstore.schema.crawl_tables import outcomes, urls
 
 # Pages whose worth lies in their links: the crawl asks them again in every run.
-HUB_REASONS = frozenset({Reason.LIST_PAGE, Reason.NO_BODY, Reason.NEEDS_SCRIPTS})
+HUB_REASONS = frozenset({Reason.LIST_PAGE, Reason.NO_BODY, Reason.NEEDS_JAVASCRIPT})
 ARTICLE_REASONS = frozenset(
-    {Reason.EXTRACTED, Reason.SAME_ARTICLE, Reason.CONTINUATION, Reason.DOUBLE, Reason.SUSPECT_BODY}
+    {Reason.EXTRACTED, Reason.ARTICLE_UNCHANGED, Reason.CONTINUATION, Reason.ALTERNATE_VERSION, Reason.INCOMPLETE_BODY}
 )
-KEPT_REASONS = frozenset({Reason.EXTRACTED, Reason.SAME_ARTICLE})  # a warning takes their place
-NOTHING_ELSE: Mapping[int, Reason] = {}
-TOLD_OF_OTHERS = ("duplicate_of", "series", "citations", "story")  # columns that other articles decide
-RENEWED = tuple(c.name for c in articles.columns if not c.primary_key and c.name not in TOLD_OF_OTHERS)
+SUCCESS_REASONS = frozenset({Reason.EXTRACTED, Reason.ARTICLE_UNCHANGED})  # a warning takes their place
+NO_OVERRIDES: Mapping[int, Reason] = {}
+COLUMNS_SET_BY_OTHER_ARTICLES = ("duplicate_of", "series", "citations", "story")  # columns that other articles decide
+REPLACED_COLUMNS = tuple(
+    c.name for c in articles.columns if not c.primary_key and c.name not in COLUMNS_SET_BY_OTHER_ARTICLES
+)
 
 
 @dataclass(frozen=True)
@@ -51,21 +61,21 @@ class PendingPage:
     @property
     def is_document(self) -> bool:
         """Is it kept as a document, and not as a page?"""
-        return format_of_type(self.content_type) != HTML
+        return format_for_content_type(self.content_type) != HTML_FORMAT
 
 
 @dataclass(frozen=True)
-class Extraction:
+class PageExtraction:
     """What extraction made of one page: an article, or an outcome that says why there is none; and what it teaches.
 
-    `teaser`, `vouched` and `warning`: see `docstore.model.Reading`.
+    `teaser`, `is_declared_article` and `warning`: see `docstore.model.ExtractionResult`.
     """
 
     page: PendingPage
     result: Article | Outcome
-    learned: PageTraits = field(default_factory=PageTraits)
+    page_traits: PageTraits = field(default_factory=PageTraits)
     teaser: Teaser | None = None
-    vouched: bool = True
+    is_declared_article: bool = True
     warning: Outcome | None = None
 
 
@@ -73,190 +83,234 @@ class Extraction:
 class ExtractionWriter:
     """Writes what extraction made of a batch of pages, in the transaction of `connection`.
 
-    `now` is the time of writing in epoch seconds, `grouping` says how copies are told.
+    `now` is the time of writing in epoch seconds, `copy_detection` says how copies are told.
     """
 
     database: Database
     connection: Connection
     now: float
-    grouping: Grouping = field(default_factory=Grouping)
+    copy_detection: CopyDetection = field(default_factory=CopyDetection)
 
-    def save(self, extractions: Sequence[Extraction]) -> list[Reason]:
+    def save(self, extractions: Sequence[PageExtraction]) -> list[Reason]:
         """Keep a batch. Returns what became of each page, then of pages of other batches whose role it has changed."""
-        lost = {e.page.url_id for e in extractions if is_lost(e)}
-        read = [e for e in extractions if e.page.url_id not in lost]
-        learn(self.connection, [(e.page.url_id, e.page.host, e.learned) for e in read])
-        siblings = {
-            e.page.url_id: sibling_of(e.page.url_id, e.page.url, seen) for e in read if (seen := seen_in(e)) is not None
+        lost_ids = {extraction.page.url_id for extraction in extractions if is_record_lost(extraction)}
+        readable = [extraction for extraction in extractions if extraction.page.url_id not in lost_ids]
+        learn_pages(
+            self.connection,
+            [(extraction.page.url_id, extraction.page.host, extraction.page_traits) for extraction in readable],
+        )
+        batch_members = {
+            extraction.page.url_id: new_member(extraction.page.url_id, extraction.page.url, evidence)
+            for extraction in readable
+            if (evidence := list_evidence(extraction)) is not None
         }
-        ends = self.keep({e.page.url_id: own_of(e) for e in read}, siblings)
-        ends |= {e.page.url_id: e.result for e in extractions if isinstance(e.result, Outcome)}
-        ends |= warnings_of(read, ends)
-        inputs = inputs_of(self.connection, list(ends)) | {e.page.url_id: e.page.digest for e in read}
-        for url_id in lost:  # the old article is better than none; the page waits on
-            ask_again(self.connection, url_id)
-            inputs[url_id] = ""
-        told = dict.fromkeys(collections_in(read), Reason.LIST_PAGE)  # their links are worth as much as a list's
-        told |= {e.page.url_id: Reason.EXTRACTED for e in extractions if e.page.is_document}  # they have no links
-        self.write(ends, inputs, told)
-        order = dict.fromkeys([*(e.page.url_id for e in extractions), *sorted(ends)])
-        return [ends[url_id].reason for url_id in order]
+        outcome_by_id = self.apply_roles(
+            {extraction.page.url_id: to_page_article(extraction) for extraction in readable}, batch_members
+        )
+        outcome_by_id |= {
+            extraction.page.url_id: extraction.result
+            for extraction in extractions
+            if isinstance(extraction.result, Outcome)
+        }
+        outcome_by_id |= warnings_by_url_id(readable, outcome_by_id)
+        input_digests = extraction_input_digests(self.connection, list(outcome_by_id)) | {
+            extraction.page.url_id: extraction.page.digest for extraction in readable
+        }
+        for url_id in lost_ids:  # the old article is better than none; the page waits on
+            force_refetch(self.connection, url_id)
+            input_digests[url_id] = ""
+        kind_overrides = dict.fromkeys(
+            collection_page_ids(readable), Reason.LIST_PAGE
+        )  # their links are worth as much as a list's
+        kind_overrides |= {
+            extraction.page.url_id: Reason.EXTRACTED for extraction in extractions if extraction.page.is_document
+        }  # they have no links
+        self.save_outcomes(outcome_by_id, input_digests, kind_overrides)
+        order = dict.fromkeys([*(extraction.page.url_id for extraction in extractions), *sorted(outcome_by_id)])
+        return [outcome_by_id[url_id].reason for url_id in order]
 
-    def forget(self, url_ids: Sequence[int]) -> list[Reason]:
+    def resolve_after_removal(self, url_ids: Sequence[int]) -> list[Reason]:
         """These pages are gone: resolve anew the pages that depended on them. Returns what became of those."""
-        settled = self.keep(dict.fromkeys(url_ids), {})
-        self.write(settled, inputs_of(self.connection, list(settled)))
-        return [outcome.reason for outcome in settled.values()]
+        outcome_by_id = self.apply_roles(dict.fromkeys(url_ids), {})
+        self.save_outcomes(outcome_by_id, extraction_input_digests(self.connection, list(outcome_by_id)))
+        return [outcome.reason for outcome in outcome_by_id.values()]
 
-    def write(
-        self, ends: Mapping[int, Outcome], inputs: Mapping[int, str], told: Mapping[int, Reason] = NOTHING_ELSE
+    def save_outcomes(
+        self,
+        outcome_by_id: Mapping[int, Outcome],
+        input_digests: Mapping[int, str],
+        kind_overrides: Mapping[int, Reason] = NO_OVERRIDES,
     ) -> None:
-        """Keep outcomes, and tell the crawl what the pages are: by their outcome, or by `told`, where that differs."""
-        for url_id, outcome in ends.items():
-            set_kind(self.connection, url_id, told.get(url_id, outcome.reason))
+        """Keep outcomes, and tell the crawl what the pages are: by their outcome, or by `kind_overrides`, where that differs."""
+        for url_id, outcome in outcome_by_id.items():
+            update_url_kind(self.connection, url_id, kind_overrides.get(url_id, outcome.reason))
         rows = [
-            OutcomeRow(url_id, Stage.EXTRACT, outcome, self.now, inputs.get(url_id, ""))
-            for url_id, outcome in ends.items()
+            OutcomeRow(url_id, Stage.EXTRACT, outcome, self.now, input_digests.get(url_id, ""))
+            for url_id, outcome in outcome_by_id.items()
         ]
         write_outcomes(self.database, self.connection, rows)
 
-    def keep(self, fresh: Mapping[int, OwnArticle | None], siblings: Mapping[int, Sibling]) -> dict[int, Outcome]:
+    def apply_roles(
+        self, batch_articles: Mapping[int, PageArticle | None], batch_members: Mapping[int, PatternMember]
+    ) -> dict[int, Outcome]:
         """Keep the articles of these pages (None: it has none) and of those they change; returns the outcomes of the
         pages that have an article or are parts of one, of the others only where it is a new one.
 
-        `siblings` are those of the pages that are articles or lists.
+        `batch_members` are those of the pages that are articles or lists.
         """
-        old_next = renew_ties(self.database, self.connection, fresh)
-        roles = resolve(self.database, self.connection, fresh, old_next, siblings)
-        before = rows_of(self.connection, [*roles, *fresh])
-        gone = [url_id for url_id in before if url_id not in roles or roles[url_id].article is None]
-        self.keep_parts(roles, fresh)
+        previous_next_urls = replace_references(self.database, self.connection, batch_articles)
+        roles = resolve_roles(self.database, self.connection, batch_articles, previous_next_urls, batch_members)
+        stored_rows = stored_article_rows(self.connection, [*roles, *batch_articles])
+        removed_ids = [url_id for url_id in stored_rows if url_id not in roles or roles[url_id].article is None]
+        self.save_parts(roles, batch_articles)
         connection = self.connection
-        connection.execute(delete(articles).where(articles.c.url_id.in_(gone)))
-        seal(self.database, connection, articles, gone)
-        write_changes(connection, Op.DELETE, gone, self.now)
-        self.keep_articles(roles, before, [before[url_id].doc_id for url_id in gone])
-        known = outcomes_of(connection, [url_id for url_id in roles if url_id not in fresh])
-        ends = {url_id: end_of(role, before.get(url_id)) for url_id, role in roles.items()}
-        return {url_id: end for url_id, end in ends.items() if url_id in fresh or is_news(end, known.get(url_id))}
+        connection.execute(delete(articles).where(articles.c.url_id.in_(removed_ids)))
+        update_row_checksums(self.database, connection, articles, removed_ids)
+        log_index_changes(connection, IndexOperation.DELETE, removed_ids, self.now)
+        self.save_articles(roles, stored_rows, [stored_rows[url_id].doc_id for url_id in removed_ids])
+        stored_outcomes = extraction_outcomes(connection, [url_id for url_id in roles if url_id not in batch_articles])
+        outcome_by_id = {url_id: outcome_for_role(role, stored_rows.get(url_id)) for url_id, role in roles.items()}
+        return {
+            url_id: outcome
+            for url_id, outcome in outcome_by_id.items()
+            if url_id in batch_articles or is_outcome_changed(outcome, stored_outcomes.get(url_id))
+        }
 
-    def keep_parts(self, roles: Mapping[int, PageRole], fresh: Mapping[int, OwnArticle | None]) -> None:
+    def save_parts(self, roles: Mapping[int, PageRole], batch_articles: Mapping[int, PageArticle | None]) -> None:
         """Keep a page's own article beside the store's, where that is another."""
         rows = [
-            {"url_id": url_id, "whole_id": role.whole_id, "article": article_json(role.own.article)}
+            {"url_id": url_id, "whole_id": role.main_url_id, "article": article_to_json(role.page_article.article)}
             for url_id, role in roles.items()
-            if role.article is None or role.pages > 1
+            if role.article is None or role.page_count > 1
         ]
-        rest = {*roles, *fresh} - {row["url_id"] for row in rows}
-        self.connection.execute(delete(parts).where(parts.c.url_id.in_(rest)))
-        self.database.upsert(self.connection, parts, rows, update=("whole_id", "article"))
+        without_part = {*roles, *batch_articles} - {row["url_id"] for row in rows}
+        self.connection.execute(delete(article_parts).where(article_parts.c.url_id.in_(without_part)))
+        self.database.upsert(self.connection, article_parts, rows, update_columns=("whole_id", "article"))
 
-    def keep_articles(self, roles: Mapping[int, PageRole], before: Mapping[int, Row[Any]], gone: Sequence[str]) -> None:
+    def save_articles(
+        self, roles: Mapping[int, PageRole], stored_rows: Mapping[int, Row[Any]], removed_doc_ids: Sequence[str]
+    ) -> None:
         """Write the articles, log those that a reader sees changed, and find whose copies they are."""
-        wholes = {url_id: role for url_id, role in roles.items() if role.article is not None}
-        rows = [row_of(role, before.get(url_id), self.now) for url_id, role in wholes.items()]
-        self.database.upsert(self.connection, articles, rows, update=RENEWED)
-        seal(self.database, self.connection, articles, wholes)
-        texts = [row["url_id"] for row in rows if differs(row, before.get(row["url_id"]), "digest")]
-        if texts:
-            version = number(self.connection, TEXT_VERSION) + 1
-            write_number(self.database, self.connection, TEXT_VERSION, version)
-        changed = [row["url_id"] for row in rows if differs(row, before.get(row["url_id"]), "digest", "signature")]
-        typed = [row["url_id"] for row in rows if differs(row, before.get(row["url_id"]), "page_type")]
-        moved = regroup(self.connection, self.database, changed, gone, self.grouping)
-        write_changes(self.connection, Op.UPSERT, dict.fromkeys([*texts, *typed, *moved]), self.now)
+        article_roles = {url_id: role for url_id, role in roles.items() if role.article is not None}
+        rows = [article_row_for_role(role, stored_rows.get(url_id), self.now) for url_id, role in article_roles.items()]
+        self.database.upsert(self.connection, articles, rows, update_columns=REPLACED_COLUMNS)
+        update_row_checksums(self.database, self.connection, articles, article_roles)
+        changed_text_ids = [row["url_id"] for row in rows if has_changed(row, stored_rows.get(row["url_id"]), "digest")]
+        if changed_text_ids:
+            version = read_meta_int(self.connection, TEXT_VERSION_KEY) + 1
+            write_meta_int(self.database, self.connection, TEXT_VERSION_KEY, version)
+        changed_digest_ids = [
+            row["url_id"] for row in rows if has_changed(row, stored_rows.get(row["url_id"]), "digest", "signature")
+        ]
+        changed_type_ids = [
+            row["url_id"] for row in rows if has_changed(row, stored_rows.get(row["url_id"]), "page_type")
+        ]
+        regrouped_ids = reassign_clusters(
+            self.connection, self.database, changed_digest_ids, removed_doc_ids, self.copy_detection
+        )
+        log_index_changes(
+            self.connection,
+            IndexOperation.UPSERT,
+            dict.fromkeys([*changed_text_ids, *changed_type_ids, *regrouped_ids]),
+            self.now,
+        )
 
 
-def is_lost(extraction: Extraction) -> bool:
+def is_record_lost(extraction: PageExtraction) -> bool:
     """Could the page not be read? It says nothing of what the page is."""
-    return isinstance(extraction.result, Outcome) and extraction.result.reason is Reason.LOST_PAGE
+    return isinstance(extraction.result, Outcome) and extraction.result.reason is Reason.WARC_RECORD_LOST
 
 
-def own_of(extraction: Extraction) -> OwnArticle | None:
+def to_page_article(extraction: PageExtraction) -> PageArticle | None:
     """The page's own article."""
     page, result = extraction.page, extraction.result
     if not isinstance(result, Article):
         return None
-    return OwnArticle(page.url_id, page.url, page.host, result, extraction.teaser)
+    return PageArticle(page.url_id, page.url, page.host, result, extraction.teaser)
 
 
-def warnings_of(extractions: Iterable[Extraction], ends: Mapping[int, Outcome]) -> dict[int, Outcome]:
+def warnings_by_url_id(
+    extractions: Iterable[PageExtraction], outcome_by_id: Mapping[int, Outcome]
+) -> dict[int, Outcome]:
     """What is recorded in place of the good end of a page whose article is kept with a warning: url_id -> outcome."""
-    found = {}
-    for one in extractions:
-        end = ends.get(one.page.url_id)
-        if one.warning is not None and end is not None and end.reason in KEPT_REASONS:
-            found[one.page.url_id] = one.warning
-    return found
+    warning_by_id = {}
+    for extraction in extractions:
+        outcome = outcome_by_id.get(extraction.page.url_id)
+        if extraction.warning is not None and outcome is not None and outcome.reason in SUCCESS_REASONS:
+            warning_by_id[extraction.page.url_id] = extraction.warning
+    return warning_by_id
 
 
-def collections_in(extractions: Iterable[Extraction]) -> frozenset[int]:
+def collection_page_ids(extractions: Iterable[PageExtraction]) -> frozenset[int]:
     """The pages whose article is a collection: they lead to others as a list does."""
     return frozenset(
-        one.page.url_id
-        for one in extractions
-        if isinstance(one.result, Article) and one.result.page_type == PageType.COLLECTION
+        extraction.page.url_id
+        for extraction in extractions
+        if isinstance(extraction.result, Article) and extraction.result.page_type == PageType.COLLECTION
     )
 
 
-def seen_in(extraction: Extraction) -> ListEvidence | None:
+def list_evidence(extraction: PageExtraction) -> ListEvidence | None:
     """What a page is by itself; None for one that says nothing of its siblings."""
     if isinstance(extraction.result, Outcome):
         return ListEvidence.LIST if extraction.result.reason is Reason.LIST_PAGE else None
-    return ListEvidence.VOUCHED if extraction.vouched else ListEvidence.UNVOUCHED
+    return ListEvidence.DECLARED_ARTICLE if extraction.is_declared_article else ListEvidence.UNDECLARED_ARTICLE
 
 
-def row_of(role: PageRole, before: Row[Any] | None, now: float) -> dict[str, Any]:
+def article_row_for_role(role: PageRole, stored_row: Row[Any] | None, now: float) -> dict[str, Any]:
     """The `articles` row of a page; one that a reader sees unchanged keeps its time."""
     assert role.article is not None
-    row = article_row(role.own.url_id, role.own.url, role.article, now)
-    if before is not None and before.digest == row["digest"]:
-        row["extracted_at"] = before.extracted_at
+    row = article_row(role.page_article.url_id, role.page_article.url, role.article, now)
+    if stored_row is not None and stored_row.digest == row["digest"]:
+        row["extracted_at"] = stored_row.extracted_at
     return row
 
 
-def differs(row: Mapping[str, Any], before: Row[Any] | None, *names: str) -> bool:
+def has_changed(row: Mapping[str, Any], stored_row: Row[Any] | None, *names: str) -> bool:
     """Is the row new, or another than before in one of these columns?"""
-    return before is None or any(getattr(before, name) != row[name] for name in names)
+    return stored_row is None or any(getattr(stored_row, name) != row[name] for name in names)
 
 
-def end_of(role: PageRole, before: Row[Any] | None) -> Outcome:
-    """The outcome of a page by its role; `before` is the article that was kept of it, None for a new one."""
+def outcome_for_role(role: PageRole, stored_row: Row[Any] | None) -> Outcome:
+    """The outcome of a page by its role; `stored_row` is the article that was kept of it, None for a new one."""
     if role.article is None:
-        return role.outcome or Outcome(Reason.FAILED)
-    if before is not None and before.digest == role.article.digest:
-        return Outcome(Reason.SAME_ARTICLE)
-    joined = f", joined of {role.pages} pages" if role.pages > 1 else ""
-    return Outcome(Reason.EXTRACTED, role.article.method + joined)
+        return role.outcome or Outcome(Reason.UNEXPECTED_ERROR)
+    if stored_row is not None and stored_row.digest == role.article.digest:
+        return Outcome(Reason.ARTICLE_UNCHANGED)
+    suffix = f", joined of {role.page_count} pages" if role.page_count > 1 else ""
+    return Outcome(Reason.EXTRACTED, role.article.method + suffix)
 
 
-def is_news(end: Outcome, known: Row[Any] | None) -> bool:
+def is_outcome_changed(outcome: Outcome, stored_outcome: Row[Any] | None) -> bool:
     """Does a page that was not extracted now need another outcome?"""
-    if end.reason in (Reason.SAME_ARTICLE, Reason.EXTRACTED):
-        return end.reason is Reason.EXTRACTED
-    return known is None or (known.reason, known.detail) != (end.reason, end.detail[:500])
+    if outcome.reason in (Reason.ARTICLE_UNCHANGED, Reason.EXTRACTED):
+        return outcome.reason is Reason.EXTRACTED
+    return stored_outcome is None or (stored_outcome.reason, stored_outcome.detail) != (
+        outcome.reason,
+        outcome.detail[:500],
+    )
 
 
-def rows_of(connection: Connection, url_ids: Iterable[int]) -> dict[int, Row[Any]]:
+def stored_article_rows(connection: Connection, url_ids: Iterable[int]) -> dict[int, Row[Any]]:
     """What of the articles that were kept before is compared with the new ones: url_id -> row."""
     columns = [articles.c[name] for name in ("url_id", "doc_id", "digest", "signature", "page_type", "extracted_at")]
     query = select(*columns).where(articles.c.url_id.in_(set(url_ids)))
     return {row.url_id: row for row in connection.execute(query)}
 
 
-def outcomes_of(connection: Connection, url_ids: Sequence[int]) -> dict[int, Row[Any]]:
+def extraction_outcomes(connection: Connection, url_ids: Sequence[int]) -> dict[int, Row[Any]]:
     """The last outcomes of extraction: url_id -> row."""
     query = select(outcomes).where(outcomes.c.stage == Stage.EXTRACT, outcomes.c.url_id.in_(url_ids))
     return {row.url_id: row for row in connection.execute(query)}
 
 
-def inputs_of(connection: Connection, url_ids: Sequence[int]) -> dict[int, str]:
+def extraction_input_digests(connection: Connection, url_ids: Sequence[int]) -> dict[int, str]:
     """The digests of the versions that pages were last extracted from: url_id -> digest."""
-    known = outcomes_of(connection, url_ids)
-    return {url_id: known[url_id].input for url_id in known}
+    stored_outcomes = extraction_outcomes(connection, url_ids)
+    return {url_id: stored_outcomes[url_id].input for url_id in stored_outcomes}
 
 
-def ask_again(connection: Connection, url_id: int) -> None:
+def force_refetch(connection: Connection, url_id: int) -> None:
     """Let the next crawl fetch a page whole, without a condition, unless it is never to be asked again: its record is
     lost, and its file may not be put back.
     """
@@ -265,11 +319,13 @@ def ask_again(connection: Connection, url_id: int) -> None:
     connection.execute(update(urls).where(urls.c.url_id == url_id).values(values))
 
 
-def set_kind(connection: Connection, url_id: int, reason: Reason) -> None:
+def update_url_kind(connection: Connection, url_id: int, reason: Reason) -> None:
     """Tell the crawl what the page is. A hub is due again in the next run, whatever was set for it before."""
-    mine = and_(urls.c.url_id == url_id, urls.c.kind != Kind.SEED)
+    is_target = and_(urls.c.url_id == url_id, urls.c.kind != UrlKind.SEED)
     if reason in HUB_REASONS:
         due = func.coalesce(urls.c.visited_at, 0.0)
-        connection.execute(update(urls).where(mine, urls.c.kind != Kind.HUB).values(kind=Kind.HUB, due_at=due))
+        connection.execute(
+            update(urls).where(is_target, urls.c.kind != UrlKind.HUB).values(kind=UrlKind.HUB, due_at=due)
+        )
     elif reason in ARTICLE_REASONS:
-        connection.execute(update(urls).where(mine).values(kind=Kind.ARTICLE))
+        connection.execute(update(urls).where(is_target).values(kind=UrlKind.ARTICLE))

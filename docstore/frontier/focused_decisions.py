@@ -12,14 +12,14 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Select, bindparam, func, select, update
 
 from docstore.articles.extraction_writer import PendingPage
-from docstore.articles.forgetting import forget_page
-from docstore.articles.records import OutcomeRow, storable, write_outcomes
+from docstore.articles.page_removal import remove_page
+from docstore.bookkeeping import OutcomeRow, sanitize_text, write_outcomes
 from docstore.database import Database
 from docstore.model import Outcome, Reason, Stage, WarcPointer
-from docstore.schema.crawl_tables import judged, left_out, pages, urls
+from docstore.schema.crawl_tables import focused_decisions, pages, rejected_links, urls
 
-_ROWS = 200  # with their words, in memory at once
-_SCORES_AT_ONCE = 10_000  # rows without
+_BATCH_SIZE = 200  # with their words, in memory at once
+_SCORE_BATCH_SIZE = 10_000  # rows without
 
 
 @dataclass(frozen=True)
@@ -32,37 +32,37 @@ class RejectedLink:
 
 
 @dataclass(frozen=True)
-class PageDecision:
-    """What a focused crawl makes of a page. `words` is what it read, packed; `seq` the place in the order of judging.
+class FocusedDecision:
+    """What a focused crawl makes of a page. `packed_words` is what it read, packed; `seq` the place in the order of judging.
 
-    `priorities` are those of URLs found before, as they are now; `left_out` links that are not followed.
+    `priorities` are those of URLs found before, as they are now; `rejected_links` links that are not followed.
     """
 
     seq: int
     strategy: str
     topic: str
     score: float
-    kept: bool
-    words: bytes
+    is_retained: bool
+    packed_words: bytes
     priorities: Mapping[str, float] = field(default_factory=dict)
-    left_out: tuple[RejectedLink, ...] = ()
+    rejected_links: tuple[RejectedLink, ...] = ()
 
 
 @dataclass(frozen=True)
-class StoredDecision:
-    """A page as it was judged. `words` is what was read, packed."""
+class StoredFocusedDecision:
+    """A page as it was judged. `packed_words` is what was read, packed."""
 
     url: str
     seq: int
     strategy: str
     topic: str
     score: float
-    kept: bool
-    words: bytes
+    is_retained: bool
+    packed_words: bytes
 
 
 @dataclass(frozen=True)
-class StoredScore:
+class StoredFocusedScore:
     """The same without what was read."""
 
     url: str
@@ -71,263 +71,309 @@ class StoredScore:
 
 
 @dataclass(frozen=True)
-class Sample:
+class DecisionSample:
     """Some of the judged pages: each that is so many places after the last one, and these URLs."""
 
-    every: int = 1
-    always: frozenset[str] = frozenset()
+    interval: int = 1
+    always_included_urls: frozenset[str] = frozenset()
 
     @property
-    def condition(self) -> ColumnElement[bool]:
-        """Of rows of `judged` with their URLs."""
-        return (judged.c.seq % self.every == 0) | urls.c.url.in_(self.always)
+    def sql_condition(self) -> ColumnElement[bool]:
+        """Of rows of `focused_decisions` with their URLs."""
+        return (focused_decisions.c.seq % self.interval == 0) | urls.c.url.in_(self.always_included_urls)
 
 
-WHOLE = Sample()
+ALL_DECISIONS = DecisionSample()
 
 
 @dataclass(frozen=True)
-class NewVerdict:
+class RevisedDecision:
     """What is thought of a page after it was judged."""
 
-    kept: bool
+    is_retained: bool
     score: float
 
 
 @dataclass(frozen=True)
-class Revised:
-    """What came of new verdicts. `dropped` are pages that are not kept any more; `wanted` the URLs of those that would
+class RevisionResult:
+    """What came of new verdicts. `dropped_count` are pages that are not kept any more; `missing_urls` the URLs of those that would
     be kept and that the archive does not have."""
 
-    dropped: int = 0
-    wanted: tuple[str, ...] = ()
+    dropped_count: int = 0
+    missing_urls: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class Harvest:
-    """Pages of a host that a strategy judged, and how many it kept. `score` is the mean of those kept: the precision
+class HostHarvest:
+    """Pages of a host that a strategy judged, and how many it kept. `mean_retained_score` is the mean of those kept: the precision
     to be expected, where scores are probabilities."""
 
     host: str
     strategy: str
-    fetched: int
-    kept: int
-    score: float = 0.0
+    decided_count: int
+    retained_count: int
+    mean_retained_score: float = 0.0
 
     @property
-    def rate(self) -> float:
+    def harvest_rate(self) -> float:
         """The part that was kept, 0 to 1."""
-        return self.kept / self.fetched if self.fetched else 0.0
+        return self.retained_count / self.decided_count if self.decided_count else 0.0
 
 
-class DecisionTable:
-    """`store.judgements`."""
+class FocusedDecisionTable:
+    """`store.focused_decisions`."""
 
     def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
         self._database = database
         self._clock = clock
 
-    def all(self, since: int = 0, sample: Sample = WHOLE) -> Iterator[StoredDecision]:
+    def iter_decisions(
+        self, since_seq: int = 0, sample: DecisionSample = ALL_DECISIONS
+    ) -> Iterator[StoredFocusedDecision]:
         """The judged pages of a sample in the order of judging, from a place on; some at a time, so that memory stays
         bounded."""
-        yield from map(_judged_of, self._pages(_JUDGED, since, sample.condition, _ROWS))
+        yield from map(
+            _decision_from_row, self._iter_rows(_DECISIONS_QUERY, since_seq, sample.sql_condition, _BATCH_SIZE)
+        )
 
-    def scores(self, since: int, sample: Sample) -> Iterator[StoredScore]:
+    def iter_unsampled_scores(self, since_seq: int, sample: DecisionSample) -> Iterator[StoredFocusedScore]:
         """The same of all that are not in the sample."""
-        rows = self._pages(_SCORES, since, ~sample.condition, _SCORES_AT_ONCE)
-        return (StoredScore(row.url, row.seq, row.score) for row in rows)
+        rows = self._iter_rows(_SCORES_QUERY, since_seq, ~sample.sql_condition, _SCORE_BATCH_SIZE)
+        return (StoredFocusedScore(row.url, row.seq, row.score) for row in rows)
 
-    def _pages(self, rows: Select[Any], since: int, condition: ColumnElement[bool], most: int) -> Iterator[Any]:
-        last = (since, -1)
+    def _iter_rows(
+        self, base_query: Select[Any], since_seq: int, condition: ColumnElement[bool], batch_size: int
+    ) -> Iterator[Any]:
+        last_key = (since_seq, -1)
         while True:
-            later = (judged.c.seq > last[0]) | ((judged.c.seq == last[0]) & (judged.c.url_id > last[1]))
-            query = rows.where(later, condition).order_by(judged.c.seq, judged.c.url_id).limit(most)
+            is_after_last = (focused_decisions.c.seq > last_key[0]) | (
+                (focused_decisions.c.seq == last_key[0]) & (focused_decisions.c.url_id > last_key[1])
+            )
+            query = (
+                base_query.where(is_after_last, condition)
+                .order_by(focused_decisions.c.seq, focused_decisions.c.url_id)
+                .limit(batch_size)
+            )
             with self._database.read() as connection:
-                found = connection.execute(query).all()
-            yield from found
-            if len(found) < most:
+                rows_found = connection.execute(query).all()
+            yield from rows_found
+            if len(rows_found) < batch_size:
                 return
-            last = (found[-1].seq, found[-1].url_id)
+            last_key = (rows_found[-1].seq, rows_found[-1].url_id)
 
-    def count(self, before: int | None = None) -> int:
+    def count(self, before_seq: int | None = None) -> int:
         """How many pages were judged; only those before a place in the order, if it is given."""
-        query = select(func.count()).select_from(judged)
+        query = select(func.count()).select_from(focused_decisions)
         with self._database.read() as connection:
-            return connection.scalar(query if before is None else query.where(judged.c.seq < before)) or 0
+            return (
+                connection.scalar(query if before_seq is None else query.where(focused_decisions.c.seq < before_seq))
+                or 0
+            )
 
-    def unread(self, most: int) -> list[PendingPage]:
-        """Pages that are kept and that no focused crawl has judged, the newest `most`, the oldest of them first."""
+    def undecided_pages(self, limit: int) -> list[PendingPage]:
+        """Pages that are kept and that no focused crawl has judged, the newest `limit`, the oldest of them first."""
         query = (
             select(pages, urls.c.url, urls.c.host)
             .join(urls, urls.c.url_id == pages.c.url_id)
-            .outerjoin(judged, judged.c.url_id == pages.c.url_id)
-            .where(judged.c.url_id.is_(None))
+            .outerjoin(focused_decisions, focused_decisions.c.url_id == pages.c.url_id)
+            .where(focused_decisions.c.url_id.is_(None))
             .order_by(pages.c.fetched_at.desc(), pages.c.url_id.desc())
-            .limit(most)
+            .limit(limit)
         )
         with self._database.read() as connection:
-            return [_pending_of(row) for row in connection.execute(query)][::-1]
+            return [_pending_page_from_row(row) for row in connection.execute(query)][::-1]
 
-    def record(self, given: Sequence[tuple[int, PageDecision]]) -> None:
+    def save(self, decisions: Sequence[tuple[int, FocusedDecision]]) -> None:
         """Keep what was thought of pages of the archive: (url_id, guidance) of each, in order."""
-        at = self._clock()
+        decided_at = self._clock()
         with self._database.write() as connection:
-            write_guidance(self._database, connection, [(url_id, one, at) for url_id, one in given])
+            write_focused_decisions(
+                self._database, connection, [(url_id, decision, decided_at) for url_id, decision in decisions]
+            )
 
-    def find(self, url: str) -> StoredDecision | None:
+    def find(self, url: str) -> StoredFocusedDecision | None:
         """The judgement of a URL."""
         with self._database.read() as connection:
-            row = connection.execute(_JUDGED.where(urls.c.url == url)).first()
-        return _judged_of(row) if row else None
+            row = connection.execute(_DECISIONS_QUERY.where(urls.c.url == url)).first()
+        return _decision_from_row(row) if row else None
 
-    def left_out(self, url: str) -> tuple[RejectedLink, str] | None:
+    def find_rejected_link(self, url: str) -> tuple[RejectedLink, str] | None:
         """Why a link was not followed, and the URL of the page that it was last seen on."""
         query = (
-            select(left_out, urls.c.url.label("parent"))
-            .outerjoin(urls, urls.c.url_id == left_out.c.parent_id)
-            .where(left_out.c.url == url)
+            select(rejected_links, urls.c.url.label("parent"))
+            .outerjoin(urls, urls.c.url_id == rejected_links.c.parent_id)
+            .where(rejected_links.c.url == url)
         )
         with self._database.read() as connection:
             row = connection.execute(query).first()
         return (RejectedLink(row.url, row.anchor, row.reason), row.parent or "") if row else None
 
-    def harvest(self) -> list[Harvest]:
+    def harvest_by_host(self) -> list[HostHarvest]:
         """What each strategy kept of each host's pages, the hosts with most pages first."""
         query = (
             select(
-                *(urls.c.host, judged.c.strategy, func.count(), func.sum(judged.c.kept)),
-                func.sum(judged.c.score * judged.c.kept),
+                *(urls.c.host, focused_decisions.c.strategy, func.count(), func.sum(focused_decisions.c.kept)),
+                func.sum(focused_decisions.c.score * focused_decisions.c.kept),
             )
-            .join(urls, urls.c.url_id == judged.c.url_id)
-            .group_by(urls.c.host, judged.c.strategy)
-            .order_by(func.count().desc(), urls.c.host, judged.c.strategy)
+            .join(urls, urls.c.url_id == focused_decisions.c.url_id)
+            .group_by(urls.c.host, focused_decisions.c.strategy)
+            .order_by(func.count().desc(), urls.c.host, focused_decisions.c.strategy)
         )
         with self._database.read() as connection:
             rows = connection.execute(query).all()
         return [
-            Harvest(host, name, count, int(kept), score / kept if kept else 0.0)
-            for host, name, count, kept, score in rows
+            HostHarvest(host, name, count, int(retained_count), score / retained_count if retained_count else 0.0)
+            for host, name, count, retained_count, score in rows
         ]
 
-    def expected(self, topic: str, strategy: str) -> tuple[int, float, float]:
+    def score_totals(self, topic: str, strategy: str) -> tuple[int, float, float]:
         """The pages kept for a topic, the sum of their scores, and that of all pages judged for it."""
         query = select(
-            func.coalesce(func.sum(judged.c.kept), 0),
-            func.coalesce(func.sum(judged.c.score * judged.c.kept), 0.0),
-            func.coalesce(func.sum(judged.c.score), 0.0),
-        ).where(judged.c.topic == topic, judged.c.strategy == strategy)
+            func.coalesce(func.sum(focused_decisions.c.kept), 0),
+            func.coalesce(func.sum(focused_decisions.c.score * focused_decisions.c.kept), 0.0),
+            func.coalesce(func.sum(focused_decisions.c.score), 0.0),
+        ).where(focused_decisions.c.topic == topic, focused_decisions.c.strategy == strategy)
         with self._database.read() as connection:
-            kept, right, there = connection.execute(query).one()
-        return int(kept), float(right), float(there)
+            retained_count, retained_score_sum, score_sum = connection.execute(query).one()
+        return int(retained_count), float(retained_score_sum), float(score_sum)
 
-    def revise(self, verdicts: Mapping[str, NewVerdict], strategy: str) -> Revised:
+    def apply_revisions(self, revisions: Mapping[str, RevisedDecision], strategy: str) -> RevisionResult:
         """Take new verdicts on pages that `strategy` fetched: those that are not kept any more leave the store and the
         index. Batch by batch, so that it may be stopped anywhere and done again."""
-        dropped, last = 0, -1
-        wanted: list[str] = []
+        dropped_count, last_url_id = 0, -1
+        missing_urls: list[str] = []
         while True:
-            query = _STANDING.where(judged.c.url_id > last, judged.c.strategy == strategy).limit(_ROWS * 10)
+            query = _CURRENT_DECISIONS_QUERY.where(
+                focused_decisions.c.url_id > last_url_id, focused_decisions.c.strategy == strategy
+            ).limit(_BATCH_SIZE * 10)
             with self._database.read() as connection:
                 rows = connection.execute(query).all()
             if not rows:
-                return Revised(dropped, tuple(wanted))
-            changed = [(row, verdicts[row.url]) for row in rows if row.url in verdicts and _differs(row, verdicts)]
+                return RevisionResult(dropped_count, tuple(missing_urls))
+            changed = [
+                (row, revisions[row.url]) for row in rows if row.url in revisions and _is_changed(row, revisions)
+            ]
             if changed:
                 with self._database.write() as connection:
-                    connection.execute(_REVISED, [_revised_row(row, one) for row, one in changed])
-                    gone = [row for row, one in changed if not one.kept and row.digest]
-                    self._drop(connection, gone, strategy)
-                dropped += len(gone)
-            wanted += [row.url for row, one in changed if one.kept and not row.kept and not row.digest]
-            last = rows[-1].url_id
+                    connection.execute(
+                        _REVISE_STATEMENT, [_revision_params(row, revision) for row, revision in changed]
+                    )
+                    dropped_rows = [row for row, revision in changed if not revision.is_retained and row.digest]
+                    self._remove_pages(connection, dropped_rows, strategy)
+                dropped_count += len(dropped_rows)
+            missing_urls += [
+                row.url for row, revision in changed if revision.is_retained and not row.kept and not row.digest
+            ]
+            last_url_id = rows[-1].url_id
 
-    def _drop(self, connection: Connection, rows: Sequence[Any], strategy: str) -> None:
-        at = self._clock()
+    def _remove_pages(self, connection: Connection, rows: Sequence[Any], strategy: str) -> None:
+        removed_at = self._clock()
         for row in rows:
-            forget_page(self._database, connection, row.url_id, at)
-        said = Outcome(Reason.OFF_TOPIC, f"{strategy} has thought again")
-        write_outcomes(self._database, connection, [OutcomeRow(row.url_id, Stage.CRAWL, said, at) for row in rows])
+            remove_page(self._database, connection, row.url_id, removed_at)
+        outcome = Outcome(Reason.OFF_TOPIC, f"{strategy} has thought again")
+        write_outcomes(
+            self._database, connection, [OutcomeRow(row.url_id, Stage.CRAWL, outcome, removed_at) for row in rows]
+        )
 
-    def reprioritise(self, priorities: Mapping[str, float]) -> None:
+    def update_priorities(self, priorities: Mapping[str, float]) -> None:
         """Set the priorities of URLs that were not fetched yet."""
         if priorities:
             with self._database.write() as connection:
                 _write_priorities(connection, priorities)
 
 
-def write_guidance(
-    database: Database, connection: Connection, given: Sequence[tuple[int, PageDecision, float]]
+def write_focused_decisions(
+    database: Database, connection: Connection, decisions: Sequence[tuple[int, FocusedDecision, float]]
 ) -> None:
     """Keep what was thought of pages: (url_id, guidance, time) of each, in order. Their links are in the table."""
-    database.upsert(connection, judged, [_judged_row(url_id, one) for url_id, one, _ in given], update=_RENEWED)
+    database.upsert(
+        connection,
+        focused_decisions,
+        [_decision_row(url_id, decision) for url_id, decision, _ in decisions],
+        update_columns=_UPDATED_COLUMNS,
+    )
     priorities: dict[str, float] = {}
-    for _, one, _ in given:
-        priorities.update(one.priorities)
+    for _, decision, _ in decisions:
+        priorities.update(decision.priorities)
     _write_priorities(connection, priorities)
-    rows = {link.url: _left_out_row(link, url_id, at) for url_id, one, at in given for link in one.left_out}
-    database.upsert(connection, left_out, list(rows.values()), update=("parent_id", "anchor", "reason", "at"))
+    rows = {
+        link.url: _rejected_link_row(link, url_id, decided_at)
+        for url_id, decision, decided_at in decisions
+        for link in decision.rejected_links
+    }
+    database.upsert(
+        connection, rejected_links, list(rows.values()), update_columns=("parent_id", "anchor", "reason", "at")
+    )
 
 
-def _differs(row: Any, verdicts: Mapping[str, NewVerdict]) -> bool:
-    one = verdicts[row.url]
-    return one.kept != bool(row.kept) or abs(one.score - row.score) > _SAME_SCORE
+def _is_changed(row: Any, revisions: Mapping[str, RevisedDecision]) -> bool:
+    revision = revisions[row.url]
+    return revision.is_retained != bool(row.kept) or abs(revision.score - row.score) > _MIN_SCORE_CHANGE
 
 
-def _revised_row(row: Any, one: NewVerdict) -> dict[str, Any]:
-    return {"key": row.url_id, "new_score": one.score, "new_kept": int(one.kept)}
+def _revision_params(row: Any, revision: RevisedDecision) -> dict[str, Any]:
+    return {"key": row.url_id, "new_score": revision.score, "new_kept": int(revision.is_retained)}
 
 
 def _write_priorities(connection: Connection, priorities: Mapping[str, float]) -> None:
     if priorities:
-        connection.execute(_PRIORITY, [{"address": url, "new": value} for url, value in priorities.items()])
+        connection.execute(_PRIORITY_STATEMENT, [{"address": url, "new": value} for url, value in priorities.items()])
 
 
-def _judged_row(url_id: int, one: PageDecision) -> dict[str, Any]:
+def _decision_row(url_id: int, decision: FocusedDecision) -> dict[str, Any]:
     return {
         "url_id": url_id,
-        "seq": one.seq,
-        "strategy": one.strategy,
-        "topic": one.topic,
-        "score": one.score,
-        "kept": int(one.kept),
-        "words": one.words,
+        "seq": decision.seq,
+        "strategy": decision.strategy,
+        "topic": decision.topic,
+        "score": decision.score,
+        "kept": int(decision.is_retained),
+        "words": decision.packed_words,
     }
 
 
-def _left_out_row(link: RejectedLink, parent_id: int, at: float) -> dict[str, Any]:
+def _rejected_link_row(link: RejectedLink, parent_id: int, seen_at: float) -> dict[str, Any]:
     return {
         "url": link.url,
         "parent_id": parent_id,
-        "anchor": storable(link.anchor)[:300],
-        "reason": storable(link.reason)[:300],
-        "at": at,
+        "anchor": sanitize_text(link.anchor)[:300],
+        "reason": sanitize_text(link.reason)[:300],
+        "at": seen_at,
     }
 
 
-def _pending_of(row: Any) -> PendingPage:
+def _pending_page_from_row(row: Any) -> PendingPage:
     pointer = WarcPointer(row.warc_file, row.warc_offset, row.warc_length)
     return PendingPage(row.url_id, row.url, row.content_type, row.digest, pointer, row.fetched_at, row.host)
 
 
-def _judged_of(row: Any) -> StoredDecision:
-    return StoredDecision(row.url, row.seq, row.strategy, row.topic, row.score, bool(row.kept), row.words)
+def _decision_from_row(row: Any) -> StoredFocusedDecision:
+    return StoredFocusedDecision(row.url, row.seq, row.strategy, row.topic, row.score, bool(row.kept), row.words)
 
 
-_RENEWED = ("strategy", "topic", "score", "kept", "words")  # a page that is read again keeps its place in the order
-_JUDGED = select(judged, urls.c.url).join(urls, urls.c.url_id == judged.c.url_id)
-_SCORES = select(judged.c.seq, judged.c.url_id, judged.c.score, urls.c.url).join(urls, urls.c.url_id == judged.c.url_id)
-_SAME_SCORE = 0.005
-_STANDING = (
-    select(judged.c.url_id, judged.c.score, judged.c.kept, urls.c.url, urls.c.digest)
-    .join(urls, urls.c.url_id == judged.c.url_id)
-    .order_by(judged.c.url_id)
+_UPDATED_COLUMNS = (
+    "strategy",
+    "topic",
+    "score",
+    "kept",
+    "words",
+)  # a page that is read again keeps its place in the order
+_DECISIONS_QUERY = select(focused_decisions, urls.c.url).join(urls, urls.c.url_id == focused_decisions.c.url_id)
+_SCORES_QUERY = select(focused_decisions.c.seq, focused_decisions.c.url_id, focused_decisions.c.score, urls.c.url).join(
+    urls, urls.c.url_id == focused_decisions.c.url_id
 )
-_REVISED = (
-    update(judged)
-    .where(judged.c.url_id == bindparam("key"))
+_MIN_SCORE_CHANGE = 0.005
+_CURRENT_DECISIONS_QUERY = (
+    select(focused_decisions.c.url_id, focused_decisions.c.score, focused_decisions.c.kept, urls.c.url, urls.c.digest)
+    .join(urls, urls.c.url_id == focused_decisions.c.url_id)
+    .order_by(focused_decisions.c.url_id)
+)
+_REVISE_STATEMENT = (
+    update(focused_decisions)
+    .where(focused_decisions.c.url_id == bindparam("key"))
     .values(score=bindparam("new_score"), kept=bindparam("new_kept"))
 )
-_PRIORITY = (
+_PRIORITY_STATEMENT = (
     update(urls)
     .where(urls.c.url == bindparam("address"), urls.c.visited_at.is_(None))
     .values(priority=bindparam("new"))

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from sqlalchemy import delete, select
 
-from docstore.articles.records import storable
+from docstore.bookkeeping import sanitize_text
 from docstore.database import Database
 from docstore.schema.crawl_tables import topic_questions
 
-MAX_TITLE = 300
+MAX_TITLE_CHARS = 300
 
 
 @dataclass(frozen=True)
@@ -22,32 +22,32 @@ class TopicQuestion:
     score: float
 
 
-class TopicQuestions:
+class TopicQuestionTable:
     """`store.topic_questions`. Answers stay; questions make room for those that are asked next."""
 
     def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
         self._database = database
         self._clock = clock
 
-    def ask(self, topic: str, questions: Sequence[TopicQuestion]) -> None:
+    def replace_pending(self, topic: str, questions: Sequence[TopicQuestion]) -> None:
         """Ask these in place of those that wait; what was answered is not asked again."""
         rows = [
             {
                 "topic": topic,
-                "url": one.url,
-                "title": storable(one.title)[:MAX_TITLE],
-                "place": place,
-                "score": one.score,
+                "url": question.url,
+                "title": sanitize_text(question.title)[:MAX_TITLE_CHARS],
+                "place": position,
+                "score": question.score,
                 "answered_by": "",
             }
-            for place, one in enumerate(questions)
+            for position, question in enumerate(questions)
         ]
         with self._database.write() as connection:
-            waiting = (topic_questions.c.topic == topic) & topic_questions.c.answer.is_(None)
-            connection.execute(delete(topic_questions).where(waiting))
+            is_pending = (topic_questions.c.topic == topic) & topic_questions.c.answer.is_(None)
+            connection.execute(delete(topic_questions).where(is_pending))
             self._database.upsert(connection, topic_questions, rows)
 
-    def waiting(self, topic: str) -> list[TopicQuestion]:
+    def pending(self, topic: str) -> list[TopicQuestion]:
         """The questions that were not answered, in order."""
         query = (
             select(topic_questions)
@@ -65,7 +65,7 @@ class TopicQuestions:
         with self._database.read() as connection:
             return {url: bool(answer) for url, answer in connection.execute(query)}
 
-    def answer(self, topic: str, answers: Mapping[str, bool], by: str) -> None:
+    def save_answers(self, topic: str, answers: Mapping[str, bool], actor: str) -> None:
         """Keep answers, also about pages that nobody was asked about. A later answer takes an earlier one's place."""
         now = self._clock()
         rows = [
@@ -76,10 +76,12 @@ class TopicQuestions:
                 "place": 0,
                 "score": 0.0,
                 "answer": int(is_relevant),
-                "answered_by": by,
+                "answered_by": actor,
                 "answered_at": now,
             }
             for url, is_relevant in answers.items()
         ]
         with self._database.write() as connection:
-            self._database.upsert(connection, topic_questions, rows, update=("answer", "answered_by", "answered_at"))
+            self._database.upsert(
+                connection, topic_questions, rows, update_columns=("answer", "answered_by", "answered_at")
+            )

@@ -24,7 +24,7 @@ from docstore.database import Database
 from docstore.errors import LeaseLostError, StoreError
 from docstore.schema.operation_tables import leases
 
-AT_ONCE = 1_000  # keys in one statement
+MAX_KEYS_PER_STATEMENT = 1_000  # keys in one statement
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Lease:
     token: int
 
     @property
-    def name(self) -> tuple[str, str]:
+    def identity(self) -> tuple[str, str]:
         """What there is one lease for."""
         return self.kind, self.key
 
@@ -48,167 +48,169 @@ class LeaseTable:
         self._database = database
         self.holder = holder[:100]
 
-    def named(self, holder: str) -> "LeaseTable":
+    def with_holder(self, holder: str) -> "LeaseTable":
         """The same leases, taken as another holder."""
         return LeaseTable(self._database, holder)
 
-    def take(self, kind: str, keys: Iterable[str], seconds: float, most: int = 1) -> list[Lease]:
+    def acquire(self, kind: str, keys: Iterable[str], seconds: float, limit: int = 1) -> list[Lease]:
         """Take at most so many of the leases that are free among `keys`, for so many seconds. Who asks at the same time
         is not waited for, and gets others."""
-        taken: list[Lease] = []
-        for batch in batched(list(keys), AT_ONCE):
-            taken += self._take(kind, batch, seconds, most - len(taken))
-            if len(taken) < most:
-                self._offer(kind, batch)
-                taken += self._take(kind, batch, seconds, most - len(taken))
-            if len(taken) >= most:
+        acquired: list[Lease] = []
+        for batch in batched(list(keys), MAX_KEYS_PER_STATEMENT):
+            acquired += self._acquire_batch(kind, batch, seconds, limit - len(acquired))
+            if len(acquired) < limit:
+                self._insert_missing(kind, batch)
+                acquired += self._acquire_batch(kind, batch, seconds, limit - len(acquired))
+            if len(acquired) >= limit:
                 break
-        return taken
+        return acquired
 
-    def take_over(self, kind: str, key: str, seconds: float, of: str) -> Lease | None:
-        """Take a lease whose holder's name begins with `of`, who is known to be dead."""
-        mine = and_(leases.c.kind == kind, leases.c.key == key, leases.c.holder.startswith(of, autoescape=True))
+    def take_over(self, kind: str, key: str, seconds: float, holder_prefix: str) -> Lease | None:
+        """Take a lease whose holder's name begins with `holder_prefix`, who is known to be dead."""
+        is_requested = and_(
+            leases.c.kind == kind, leases.c.key == key, leases.c.holder.startswith(holder_prefix, autoescape=True)
+        )
         with self._database.write() as connection:
-            row = connection.execute(self._taken(connection, seconds).where(mine)).first()
+            row = connection.execute(self._acquire_statement(connection, seconds).where(is_requested)).first()
         return Lease(kind, row.key, row.token) if row else None
 
-    def _offer(self, kind: str, keys: Sequence[str]) -> None:
+    def _insert_missing(self, kind: str, keys: Sequence[str]) -> None:
         query = select(leases.c.key).where(leases.c.kind == kind, leases.c.key.in_(keys))
         with self._database.write() as connection:
-            known = set(connection.scalars(query))
+            existing_keys = set(connection.scalars(query))
             rows = [{"kind": kind, "key": key, "token": 0, "holder": "", "until": 0.0} for key in keys]
-            self._database.upsert(connection, leases, [row for row in rows if row["key"] not in known])
+            self._database.upsert(connection, leases, [row for row in rows if row["key"] not in existing_keys])
 
-    def _take(self, kind: str, keys: Sequence[str], seconds: float, most: int) -> list[Lease]:
+    def _acquire_batch(self, kind: str, keys: Sequence[str], seconds: float, limit: int) -> list[Lease]:
         with self._database.write() as connection:
-            free = and_(leases.c.kind == kind, leases.c.key.in_(keys), leases.c.until <= now_in(connection))
-            picked = select(leases.c.key).where(free).limit(most).with_for_update(skip_locked=True).cte("picked")
-            mine = and_(leases.c.kind == kind, leases.c.key.in_(select(picked.c.key)))
-            rows = connection.execute(self._taken(connection, seconds).where(mine)).all()
+            is_free = and_(leases.c.kind == kind, leases.c.key.in_(keys), leases.c.until <= database_now(connection))
+            selected = select(leases.c.key).where(is_free).limit(limit).with_for_update(skip_locked=True).cte("picked")
+            is_requested = and_(leases.c.kind == kind, leases.c.key.in_(select(selected.c.key)))
+            rows = connection.execute(self._acquire_statement(connection, seconds).where(is_requested)).all()
         return [Lease(kind, row.key, row.token) for row in rows]
 
-    def _taken(self, connection: Connection, seconds: float) -> ReturningUpdate[tuple[str, int]]:
-        values = {"token": leases.c.token + 1, "holder": self.holder, "until": now_in(connection) + seconds}
+    def _acquire_statement(self, connection: Connection, seconds: float) -> ReturningUpdate[tuple[str, int]]:
+        values = {"token": leases.c.token + 1, "holder": self.holder, "until": database_now(connection) + seconds}
         return update(leases).values(values).returning(leases.c.key, leases.c.token)
 
-    def renew(self, held: Collection[Lease], seconds: float) -> list[Lease]:
+    def renew(self, leases_held: Collection[Lease], seconds: float) -> list[Lease]:
         """Hold leases for so many seconds from now; those that are still ours."""
-        kept: set[tuple[str, str, int]] = set()
-        for batch in batched(list(held), AT_ONCE):
+        renewed: set[tuple[str, str, int]] = set()
+        for batch in batched(list(leases_held), MAX_KEYS_PER_STATEMENT):
             with self._database.write() as connection:
-                change = update(leases).where(is_one_of(batch)).values(until=now_in(connection) + seconds)
-                kept.update(tuple(row) for row in connection.execute(change.returning(*NAMED)))
-        return [lease for lease in held if (lease.kind, lease.key, lease.token) in kept]
+                change = update(leases).where(matches_leases(batch)).values(until=database_now(connection) + seconds)
+                renewed.update(tuple(row) for row in connection.execute(change.returning(*LEASE_COLUMNS)))
+        return [lease for lease in leases_held if (lease.kind, lease.key, lease.token) in renewed]
 
-    def release(self, held: Collection[Lease], rest: float = 0.0) -> None:
+    def release(self, leases_held: Collection[Lease], cooldown_seconds: float = 0.0) -> None:
         """Let others have them, after so many seconds."""
-        for batch in batched(list(held), AT_ONCE):
+        for batch in batched(list(leases_held), MAX_KEYS_PER_STATEMENT):
             with self._database.write() as connection:
-                free = {"holder": "", "until": now_in(connection) + rest}
-                connection.execute(update(leases).where(is_one_of(batch)).values(free))
+                released_values = {"holder": "", "until": database_now(connection) + cooldown_seconds}
+                connection.execute(update(leases).where(matches_leases(batch)).values(released_values))
 
-    def holders(self, kind: str) -> dict[str, str]:
+    def holders_by_key(self, kind: str) -> dict[str, str]:
         """The keys that somebody holds now -> who."""
         with self._database.read() as connection:
-            is_held = and_(leases.c.kind == kind, leases.c.holder != "", leases.c.until > now_in(connection))
+            is_held = and_(leases.c.kind == kind, leases.c.holder != "", leases.c.until > database_now(connection))
             rows = connection.execute(select(leases.c.key, leases.c.holder).where(is_held))
             return {row.key: row.holder for row in rows}
 
 
-NAMED = (leases.c.kind, leases.c.key, leases.c.token)
+LEASE_COLUMNS = (leases.c.kind, leases.c.key, leases.c.token)
 
 
-def is_one_of(held: Collection[Lease]) -> ColumnElement[bool]:
+def matches_leases(leases_held: Collection[Lease]) -> ColumnElement[bool]:
     """The rows of leases that nobody has taken since."""
-    return tuple_(*NAMED).in_([(lease.kind, lease.key, lease.token) for lease in held])
+    return tuple_(*LEASE_COLUMNS).in_([(lease.kind, lease.key, lease.token) for lease in leases_held])
 
 
-def now_in(connection: Connection) -> ColumnElement[float]:
+def database_now(connection: Connection) -> ColumnElement[float]:
     """The present time of the database in epoch seconds."""
     if connection.dialect.name == "postgresql":
         return cast(extract("epoch", func.clock_timestamp()), Float)
     return (func.julianday("now") - 2440587.5) * 86400.0
 
 
-def still_ours(connection: Connection, held: Collection[Lease]) -> set[Lease]:
+def still_held(connection: Connection, leases_held: Collection[Lease]) -> set[Lease]:
     """Those leases that nobody else has taken; nobody can until the transaction ends."""
-    query = select(*NAMED).where(is_one_of(held)).with_for_update(read=True)
-    found = {tuple(row) for row in connection.execute(query)} if held else set()
-    return {lease for lease in held if (lease.kind, lease.key, lease.token) in found}
+    query = select(*LEASE_COLUMNS).where(matches_leases(leases_held)).with_for_update(read=True)
+    held_rows = {tuple(row) for row in connection.execute(query)} if leases_held else set()
+    return {lease for lease in leases_held if (lease.kind, lease.key, lease.token) in held_rows}
 
 
-def fence(connection: Connection, held: Collection[Lease]) -> None:
+def fence(connection: Connection, leases_held: Collection[Lease]) -> None:
     """Raise LeaseLostError where somebody else has taken one of the leases by which a transaction writes."""
-    lost = set(held) - still_ours(connection, held)
-    if lost:
-        kind, key = min(lease.name for lease in lost)
+    lost_leases = set(leases_held) - still_held(connection, leases_held)
+    if lost_leases:
+        kind, key = min(lease.identity for lease in lost_leases)
         raise LeaseLostError(
             f"another process has taken over this work ({kind} {key}), because nothing was heard of this one for too "
             "long: nothing was lost; see that machines and database reach each other"
         )
 
 
-class Heartbeat:
-    """Holds leases for `seconds` each, and puts their ends off every `beat` seconds until it is closed.
+class LeaseHeartbeat:
+    """Holds leases for `lease_seconds` each, and puts their ends off every `interval_seconds` seconds until it is closed.
 
     How long a lease is ours for sure is told by this machine's clock, counted from before the database was asked; so it
     ends here before it ends there, also while the database does not answer.
     """
 
-    def __init__(self, table: LeaseTable, seconds: float, beat: float) -> None:
-        self.table, self.seconds, self.beat = table, seconds, beat
-        self._ends: dict[Lease, float] = {}
-        self._guard = threading.Lock()
-        self._stop = threading.Event()
+    def __init__(self, table: LeaseTable, seconds: float, interval_seconds: float) -> None:
+        self.lease_table, self.lease_seconds, self.interval_seconds = table, seconds, interval_seconds
+        self._expires_at: dict[Lease, float] = {}
+        self._lock = threading.Lock()
+        self._stop_event = threading.Event()
         self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
         self._thread.start()
 
-    def take(self, kind: str, keys: Iterable[str], most: int = 1) -> list[Lease]:
-        """As `LeaseTable.take`; what is got is held from now on."""
-        asked = time.monotonic()
-        taken = self.table.take(kind, keys, self.seconds, most)
-        self.hold(taken, asked)
-        return taken
+    def acquire(self, kind: str, keys: Iterable[str], limit: int = 1) -> list[Lease]:
+        """As `LeaseTable.acquire`; what is got is held from now on."""
+        requested_at = time.monotonic()
+        acquired = self.lease_table.acquire(kind, keys, self.lease_seconds, limit)
+        self.track(acquired, requested_at)
+        return acquired
 
-    def hold(self, taken: Iterable[Lease], since: float) -> None:
-        """Hold leases that were asked for at `since` (monotonic)."""
-        with self._guard:
-            self._ends.update(dict.fromkeys(taken, since + self.seconds))
+    def track(self, acquired: Iterable[Lease], requested_at: float) -> None:
+        """Hold leases that were asked for at `requested_at` (monotonic)."""
+        with self._lock:
+            self._expires_at.update(dict.fromkeys(acquired, requested_at + self.lease_seconds))
 
-    def left(self, lease: Lease) -> float:
+    def seconds_left(self, lease: Lease) -> float:
         """For how many seconds a lease is ours for sure; 0 or less where it may be another's."""
-        return self._ends.get(lease, 0.0) - time.monotonic()
+        return self._expires_at.get(lease, 0.0) - time.monotonic()
 
-    def release(self, held: Collection[Lease], rest: float = 0.0) -> None:
+    def release(self, leases_held: Collection[Lease], cooldown_seconds: float = 0.0) -> None:
         """Give leases back. A database that does not take that has them end by themselves."""
-        with self._guard:
-            for lease in held:
-                self._ends.pop(lease, None)
+        with self._lock:
+            for lease in leases_held:
+                self._expires_at.pop(lease, None)
         try:
-            self.table.release(held, rest)
+            self.lease_table.release(leases_held, cooldown_seconds)
         except StoreError:
             return
 
     def close(self) -> None:
         """Give all back."""
-        self._stop.set()
+        self._stop_event.set()
         self._thread.join()
-        self.release(list(self._ends))
+        self.release(list(self._expires_at))
 
     def _run(self) -> None:
-        while not self._stop.wait(self.beat):
-            with self._guard:
-                held = list(self._ends)
-            asked = time.monotonic()
+        while not self._stop_event.wait(self.interval_seconds):
+            with self._lock:
+                tracked = list(self._expires_at)
+            requested_at = time.monotonic()
             try:
-                kept = set(self.table.renew(held, self.seconds)) if held else set()
+                renewed = set(self.lease_table.renew(tracked, self.lease_seconds)) if tracked else set()
             except StoreError:
                 continue  # the database is away: what is held runs out unless it comes back in time
-            with self._guard:
-                for lease in held:
-                    if lease not in self._ends:
+            with self._lock:
+                for lease in tracked:
+                    if lease not in self._expires_at:
                         continue
-                    if lease in kept:
-                        self._ends[lease] = asked + self.seconds
+                    if lease in renewed:
+                        self._expires_at[lease] = requested_at + self.lease_seconds
                     else:
-                        del self._ends[lease]
+                        del self._expires_at[lease]

@@ -20,11 +20,11 @@ class AlertKey:
 
 @dataclass(frozen=True)
 class Alert:
-    """Something that the operator shall know. `values` are what its message says; `since` epoch seconds."""
+    """Something that the operator shall know. `message_values` are what its message says; `firing_since` epoch seconds."""
 
     key: AlertKey
-    values: Mapping[str, str | int] = field(default_factory=dict)
-    since: float = 0.0
+    message_values: Mapping[str, str | int] = field(default_factory=dict)
+    firing_since: float = 0.0
 
 
 class AlertTable:
@@ -41,42 +41,42 @@ class AlertTable:
             rows = connection.execute(query).all()
         return [Alert(AlertKey(row.kind, row.subject), json.loads(row.details), row.since) for row in rows]
 
-    def replace(self, now_firing: Iterable[Alert]) -> None:
+    def replace_firing(self, now_firing: Iterable[Alert]) -> None:
         """Let these fire and no others; one that fired before keeps its `since`."""
-        before = {one.key: one.since for one in self.firing()}
+        firing_since = {alert.key: alert.firing_since for alert in self.firing()}
         rows = [
             {
-                "kind": one.key.kind,
-                "subject": one.key.subject,
-                "details": json.dumps(dict(one.values), ensure_ascii=False),
-                "since": before.get(one.key, self._clock()),
+                "kind": alert.key.kind,
+                "subject": alert.key.subject,
+                "details": json.dumps(dict(alert.message_values), ensure_ascii=False),
+                "since": firing_since.get(alert.key, self._clock()),
             }
-            for one in now_firing
+            for alert in now_firing
         ]
         with self._database.write() as connection:
             connection.execute(delete(alerts))
             if rows:
                 connection.execute(alerts.insert(), rows)
 
-    def told(self, channel: str) -> dict[AlertKey, Mapping[str, str | int]]:
+    def notified(self, channel: str) -> dict[AlertKey, Mapping[str, str | int]]:
         """What this channel was told of and not yet that it is over; with the values that it was told."""
         query = select(alert_notices).where(alert_notices.c.channel == channel)
         with self._database.read() as connection:
             return {AlertKey(row.kind, row.subject): json.loads(row.details) for row in connection.execute(query)}
 
-    def note_told(self, channel: str, begun: Collection[Alert], over: Collection[AlertKey]) -> None:
+    def record_notified(self, channel: str, started: Collection[Alert], resolved: Collection[AlertKey]) -> None:
         """Note that this channel was told of what has begun and of what is over."""
         rows = [
             {
                 "channel": channel,
-                "kind": one.key.kind,
-                "subject": one.key.subject,
-                "details": json.dumps(dict(one.values), ensure_ascii=False),
+                "kind": alert.key.kind,
+                "subject": alert.key.subject,
+                "details": json.dumps(dict(alert.message_values), ensure_ascii=False),
             }
-            for one in begun
+            for alert in started
         ]
         with self._database.write() as connection:
-            for key in over:
+            for key in resolved:
                 connection.execute(
                     delete(alert_notices).where(
                         alert_notices.c.channel == channel,
@@ -84,4 +84,4 @@ class AlertTable:
                         alert_notices.c.subject == key.subject,
                     )
                 )
-            self._database.upsert(connection, alert_notices, rows, update=("details",))
+            self._database.upsert(connection, alert_notices, rows, update_columns=("details",))

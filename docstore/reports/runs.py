@@ -17,7 +17,7 @@ from docstore.database import Database
 from docstore.model import StageReport
 from docstore.schema.operation_tables import runs
 
-MAX_ERROR = 1000  # characters of an error that are kept
+MAX_ERROR_CHARS = 1000  # characters of an error that are kept
 
 
 class RunState(StrEnum):
@@ -65,10 +65,10 @@ class PipelineRun:
         """Where it is, or where it ended."""
         return self.stages[-1] if self.stages else None
 
-    def state(self, is_held: bool) -> RunState:
-        """How it is; `is_held`: a living process holds the lock of this run."""
+    def current_state(self, is_lock_held: bool) -> RunState:
+        """How it is; `is_lock_held`: a living process holds the lock of this run."""
         if self.finished_at is None:
-            return RunState.RUNNING if is_held else RunState.KILLED
+            return RunState.RUNNING if is_lock_held else RunState.KILLED
         return self.last_stage.state if self.last_stage else RunState.DONE
 
 
@@ -86,63 +86,63 @@ class RunTable:
             key = result.inserted_primary_key
             return int(key[0]) if key is not None else 0
 
-    def save(self, run_id: int, stages: Sequence[StageRun]) -> None:
+    def save_progress(self, run_id: int, stages: Sequence[StageRun]) -> None:
         """Note how far a run is."""
-        self._write(run_id, report=text_of(stages))
+        self._update_run(run_id, report=stages_to_json(stages))
 
     def finish(self, run_id: int, stages: Sequence[StageRun]) -> None:
         """Note that a run has ended, and how."""
-        self._write(run_id, report=text_of(stages), finished_at=self._clock())
+        self._update_run(run_id, report=stages_to_json(stages), finished_at=self._clock())
 
-    def _write(self, run_id: int, **values: Any) -> None:
+    def _update_run(self, run_id: int, **values: Any) -> None:
         with self._database.write() as connection:
             connection.execute(runs.update().where(runs.c.run_id == run_id).values(**values))
 
-    def newest(self, limit: int = 5) -> list[PipelineRun]:
+    def list_newest(self, limit: int = 5) -> list[PipelineRun]:
         """The last runs, newest first."""
         with self._database.read() as connection:
             rows = connection.execute(select(runs).order_by(runs.c.run_id.desc()).limit(limit))
-            return [run_of(row) for row in rows]
+            return [run_from_row(row) for row in rows]
 
-    def ended_after(self, run_id: int) -> list[PipelineRun]:
+    def finished_after(self, run_id: int) -> list[PipelineRun]:
         """The runs behind this one, oldest first, up to the first that has not ended and may go on."""
         with self._database.read() as connection:
             rows = connection.execute(select(runs).where(runs.c.run_id > run_id).order_by(runs.c.run_id)).all()
-        found = [run_of(row) for row in rows]
+        later_runs = [run_from_row(row) for row in rows]
         # Of those without an end, only the newest can go on: the others were killed.
-        return [run for run in found if run.finished_at is not None or run is not found[-1]]
+        return [run for run in later_runs if run.finished_at is not None or run is not later_runs[-1]]
 
-    def since_last_good(self) -> tuple[PipelineRun | None, list[PipelineRun]]:
+    def since_last_success(self) -> tuple[PipelineRun | None, list[PipelineRun]]:
         """The newest whole run that did all it was asked, and those that began after it, newest first."""
-        after: list[PipelineRun] = []
+        runs_after: list[PipelineRun] = []
         with self._database.read() as connection:
             for row in connection.execute(select(runs).order_by(runs.c.run_id.desc())):
-                run = run_of(row)
-                if run.state(is_held=False) is RunState.DONE:
+                run = run_from_row(row)
+                if run.current_state(is_lock_held=False) is RunState.DONE:
                     if run.is_partial:
                         continue  # a stage that is well says nothing of the night
-                    return run, after
-                after.append(run)
-        return None, after
+                    return run, runs_after
+                runs_after.append(run)
+        return None, runs_after
 
 
-def stage_run(report: StageReport) -> StageRun:
+def stage_run_from_report(report: StageReport) -> StageRun:
     """A stage that is done, as a run keeps it."""
-    counts = {reason.value: count for reason, count in report.counts.items()}
+    counts = {reason.value: count for reason, count in report.outcome_counts.items()}
     return StageRun(report.stage.value, counts, round(report.seconds, 3), report.notes)
 
 
-def text_of(stages: Sequence[StageRun]) -> str:
+def stages_to_json(stages: Sequence[StageRun]) -> str:
     """The stages as the table keeps them."""
     return json.dumps([asdict(stage) for stage in stages], ensure_ascii=False)
 
 
-def run_of(row: Row[Any]) -> PipelineRun:
+def run_from_row(row: Row[Any]) -> PipelineRun:
     """The run in a row."""
-    return PipelineRun(row.run_id, row.command, row.started_at, row.finished_at, tuple(stages_in(row.report)))
+    return PipelineRun(row.run_id, row.command, row.started_at, row.finished_at, tuple(stages_from_json(row.report)))
 
 
-def stages_in(text: str) -> Iterator[StageRun]:
+def stages_from_json(text: str) -> Iterator[StageRun]:
     """The stages that a row keeps; those of older programs have no state: only done ones were kept."""
     for row in json.loads(text or "[]"):
         state = RunState(row.get("state", RunState.DONE))

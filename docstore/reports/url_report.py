@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Select, func, select
 
 from docstore.model import Reason, Stage
-from docstore.schema.article_tables import articles, changes, indexed, parts, ties
+from docstore.schema.article_tables import article_parts, articles, index_changes, indexed_documents, page_references
 from docstore.schema.crawl_tables import outcomes, pages, urls
 
 MAX_RELATED = 20  # parts and copies of one article
@@ -70,7 +70,7 @@ class StageOutcome:
 
 @dataclass(frozen=True)
 class ArticleRow:
-    """The article under this URL. `keywords` and `blocks` are JSON, `signature` is packed (docstore/articles/rows)."""
+    """The article under this URL. `keywords` and `blocks` are JSON, `signature` is packed (docstore/articles/row_mapping)."""
 
     url_id: int
     doc_id: str
@@ -103,7 +103,7 @@ class ArticleRow:
 
 
 @dataclass(frozen=True)
-class TieRow:
+class PageReferenceRow:
     """A page that this one names: as its next page or as its original (`kind`). `target` is a URL without scheme."""
 
     url_id: int
@@ -162,60 +162,68 @@ class UrlReport:
     one stands behind, or those that stand behind this one.
     """
 
-    row: UrlRow
+    url_row: UrlRow
     page: PageRow | None
     outcomes: tuple[StageOutcome, ...]
     article: ArticleRow | None
-    ties: tuple[TieRow, ...]
+    ties: tuple[PageReferenceRow, ...]
     changes: tuple[ChangeRow, ...]
     indexed: IndexedRow | None
     found_on: str | None
     parts: tuple[ArticlePart, ...]
     near_duplicates: tuple[NearDuplicate, ...]
-    similar: tuple[SimilarArticle, ...]
+    similar_articles: tuple[SimilarArticle, ...]
 
     def outcome(self, stage: Stage) -> StageOutcome | None:
         """The last outcome of a stage."""
-        return next((one for one in self.outcomes if one.stage == stage), None)
+        return next((outcome for outcome in self.outcomes if outcome.stage == stage), None)
 
 
 def url_report(connection: Connection, url: str) -> UrlReport | None:
     """The report of a canonical URL; None if it was never seen."""
-    row = first_as(connection, UrlRow, select(urls).where(urls.c.url == url))
+    row = fetch_first_as(connection, UrlRow, select(urls).where(urls.c.url == url))
     if row is None:
         return None
-    mine = row.url_id
+    url_id = row.url_id
     return UrlReport(
-        row=row,
-        page=first_as(connection, PageRow, select(pages).where(pages.c.url_id == mine)),
-        outcomes=all_as(connection, StageOutcome, select(outcomes).where(outcomes.c.url_id == mine)),
-        article=first_as(connection, ArticleRow, select(articles).where(articles.c.url_id == mine)),
-        ties=all_as(connection, TieRow, select(ties).where(ties.c.url_id == mine)),
-        changes=all_as(connection, ChangeRow, select(changes).where(changes.c.url_id == mine)),
-        indexed=first_as(connection, IndexedRow, select(indexed).where(indexed.c.url_id == mine)),
+        url_row=row,
+        page=fetch_first_as(connection, PageRow, select(pages).where(pages.c.url_id == url_id)),
+        outcomes=fetch_all_as(connection, StageOutcome, select(outcomes).where(outcomes.c.url_id == url_id)),
+        article=fetch_first_as(connection, ArticleRow, select(articles).where(articles.c.url_id == url_id)),
+        ties=fetch_all_as(
+            connection, PageReferenceRow, select(page_references).where(page_references.c.url_id == url_id)
+        ),
+        changes=fetch_all_as(connection, ChangeRow, select(index_changes).where(index_changes.c.url_id == url_id)),
+        indexed=fetch_first_as(
+            connection, IndexedRow, select(indexed_documents).where(indexed_documents.c.url_id == url_id)
+        ),
         found_on=connection.scalar(select(urls.c.url).where(urls.c.url_id == row.parent_id)),
-        parts=all_as(connection, ArticlePart, PARTS.where(parts.c.whole_id == mine, parts.c.url_id != mine)),
-        near_duplicates=all_as(connection, NearDuplicate, near_duplicates_of(mine)),
-        similar=all_as(connection, SimilarArticle, similar_to(mine)),
+        parts=fetch_all_as(
+            connection,
+            ArticlePart,
+            PARTS_QUERY.where(article_parts.c.whole_id == url_id, article_parts.c.url_id != url_id),
+        ),
+        near_duplicates=fetch_all_as(connection, NearDuplicate, near_duplicates_query(url_id)),
+        similar_articles=fetch_all_as(connection, SimilarArticle, similar_articles_query(url_id)),
     )
 
 
 T = TypeVar("T")
 
 
-def all_as(connection: Connection, form: type[T], query: Select[Any]) -> tuple[T, ...]:
-    """The rows of a query whose columns are the fields of `form`."""
-    return tuple(form(**row._mapping) for row in connection.execute(query))
+def fetch_all_as(connection: Connection, row_type: type[T], query: Select[Any]) -> tuple[T, ...]:
+    """The rows of a query whose columns are the fields of `row_type`."""
+    return tuple(row_type(**row._mapping) for row in connection.execute(query))
 
 
-def first_as(connection: Connection, form: type[T], query: Select[Any]) -> T | None:
+def fetch_first_as(connection: Connection, row_type: type[T], query: Select[Any]) -> T | None:
     """The first row of such a query."""
-    return next(iter(all_as(connection, form, query)), None)
+    return next(iter(fetch_all_as(connection, row_type, query)), None)
 
 
-PARTS = (
+PARTS_QUERY = (
     select(urls.c.url, outcomes.c.reason)
-    .join(parts, parts.c.url_id == urls.c.url_id)
+    .join(article_parts, article_parts.c.url_id == urls.c.url_id)
     .outerjoin(outcomes, (outcomes.c.url_id == urls.c.url_id) & (outcomes.c.stage == Stage.EXTRACT))
     .where(func.coalesce(outcomes.c.reason, "") != Reason.LIST_PAGE)  # a list shows the article, and is no part of it
     .order_by(urls.c.url_id)
@@ -223,29 +231,29 @@ PARTS = (
 )
 
 
-def near_duplicates_of(url_id: int) -> Select[Any]:
+def near_duplicates_query(url_id: int) -> Select[Any]:
     """The article that this one stands behind, and those behind this one."""
-    mine = articles.alias("mine")
-    near = (articles.c.doc_id == mine.c.duplicate_of) | (articles.c.duplicate_of == mine.c.doc_id)
+    own_row = articles.alias("mine")
+    is_same_cluster = (articles.c.doc_id == own_row.c.duplicate_of) | (articles.c.duplicate_of == own_row.c.doc_id)
     return (
         select(urls.c.url_id, urls.c.url, (articles.c.duplicate_of == "").label("stands_for_the_group"))
         .join(articles, articles.c.url_id == urls.c.url_id)
-        .join(mine, near)
-        .where(mine.c.url_id == url_id)
+        .join(own_row, is_same_cluster)
+        .where(own_row.c.url_id == url_id)
         .order_by(urls.c.url_id)
         .limit(MAX_RELATED)
     )
 
 
-def similar_to(url_id: int) -> Select[Any]:
+def similar_articles_query(url_id: int) -> Select[Any]:
     """Articles of the same series that stand for themselves, those that were found next to it first."""
-    mine = articles.alias("mine")
+    own_row = articles.alias("mine")
     return (
         select(urls.c.url_id, urls.c.url)
         .join(articles, articles.c.url_id == urls.c.url_id)
-        .join(mine, (articles.c.series == mine.c.series) & (mine.c.series > ""))
-        .where(mine.c.url_id == url_id, articles.c.url_id != url_id)
-        .where(articles.c.duplicate_of == "", articles.c.doc_id != mine.c.duplicate_of)
+        .join(own_row, (articles.c.series == own_row.c.series) & (own_row.c.series > ""))
+        .where(own_row.c.url_id == url_id, articles.c.url_id != url_id)
+        .where(articles.c.duplicate_of == "", articles.c.doc_id != own_row.c.duplicate_of)
         .order_by(func.abs(urls.c.url_id - url_id), urls.c.url_id)
         .limit(MAX_SIMILAR)
     )

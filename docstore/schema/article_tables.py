@@ -4,7 +4,7 @@ articles  the article that a page (or a chain of pages) became; `duplicate_of` g
 parts     what a page is by itself, where the article is kept under another URL or joined of several pages
 ties      URLs that a page names as the next page of its article, or as its original
 bands     keys of those articles that copies and similar ones are looked for among
-key_parts, sealed_keys, sealed_leaders   the same of past months, packed (docstore/grouping/sealed_keys.py)
+key_parts, sealed_keys, sealed_leaders   the same of past months, packed (docstore/near_duplicates/key_segments.py)
 teasers   what a page shows of another one below that one's headline
 page_kinds, url_patterns   is a page a list by itself, and how many of its siblings under one pattern of URLs are
 sites, site_pages, site_lines, site_tails   what the pages of a host have in common
@@ -15,7 +15,7 @@ indexed   what the index holds of a URL, and by which lexicon it was segmented
 
 from sqlalchemy import BigInteger, Column, Float, ForeignKey, Index, Integer, LargeBinary, String, Table, Text
 
-from docstore.schema.base import BigId, metadata
+from docstore.schema.base import BigIntegerId, metadata
 
 articles = Table(
     "articles",
@@ -39,7 +39,7 @@ articles = Table(
     Column("picture", Text, nullable=False, server_default=""),
     Column("canonical_url", Text, nullable=False, server_default=""),
     Column("next_url", Text, nullable=False, server_default=""),
-    Column("blocks", Text, nullable=False, server_default="[]"),  # JSON, see docstore/articles/rows.py
+    Column("blocks", Text, nullable=False, server_default="[]"),  # JSON, see docstore/articles/row_mapping.py
     Column("signature", LargeBinary),  # little-endian 32-bit numbers; NULL: a text too short for one
     Column("text_key", BigInteger),  # line_hash of title and body; NULL until extracted again after an upgrade
     Column("duplicate_of", String(32), nullable=False, server_default=""),  # doc_id
@@ -47,14 +47,14 @@ articles = Table(
     Column("page_type", String(16), nullable=False, server_default=""),  # "": not told yet
     Column("format", String(16), nullable=False, server_default="html"),
     Column("citations", Integer, nullable=False, server_default="0"),  # by how many others it is cited
-    Column("story", String(16), nullable=False, server_default=""),  # see docstore/grouping/stories.py
+    Column("story", String(16), nullable=False, server_default=""),  # see docstore/articles/stories.py
     Index("articles_by_text", "text_key"),
     Index("articles_by_digest", "digest"),
     Index("articles_by_duplicate", "duplicate_of"),
     Index("articles_by_series", "series"),
 )
 
-parts = Table(
+article_parts = Table(
     "parts",
     metadata,
     Column("url_id", BigInteger, ForeignKey("urls.url_id"), primary_key=True, autoincrement=False),
@@ -63,7 +63,7 @@ parts = Table(
     Index("parts_by_whole", "whole_id"),
 )
 
-ties = Table(
+page_references = Table(
     "ties",
     metadata,
     Column("url_id", BigInteger, ForeignKey("urls.url_id"), primary_key=True, autoincrement=False),
@@ -80,7 +80,7 @@ vectors = Table(
     Column("passage", Integer, primary_key=True, autoincrement=False),  # 0: the title and the beginning of the body
     Column("start", Integer, nullable=False),  # the passage's characters of the body
     Column("end", Integer, nullable=False),
-    Column("vector", LargeBinary, nullable=False),  # a byte a dimension, see text/embedding/contract.py; empty: no text
+    Column("vector", LargeBinary, nullable=False),  # a byte a dimension, see text/embedding/embedder.py; empty: no text
 )
 
 teasers = Table(
@@ -92,11 +92,11 @@ teasers = Table(
     Index("teasers_by_target", "target"),
 )
 
-page_kinds = Table(
+pattern_members = Table(
     "page_kinds",
     metadata,
     Column("url_id", BigInteger, ForeignKey("urls.url_id"), primary_key=True, autoincrement=False),
-    Column("pattern", BigInteger, nullable=False),  # line_hash, see docstore/grouping/url_patterns.py
+    Column("pattern", BigInteger, nullable=False),  # line_hash, see docstore/page_roles/url_patterns.py
     Column(
         "evidence", Integer, nullable=False
     ),  # of the page by itself: 0 a list, 1 an article, 2 one that is vouched for
@@ -104,7 +104,7 @@ page_kinds = Table(
     Index("page_kinds_by_pattern", "pattern", "evidence"),
 )
 
-url_patterns = Table(
+url_pattern_counts = Table(
     "url_patterns",
     metadata,
     Column("pattern", BigInteger, primary_key=True, autoincrement=False),
@@ -112,7 +112,7 @@ url_patterns = Table(
     Column("others", Integer, nullable=False),
 )
 
-bands = Table(
+near_duplicate_keys = Table(
     "bands",
     metadata,
     Column("band", BigInteger, primary_key=True, autoincrement=False),
@@ -126,10 +126,10 @@ bands = Table(
     Index("bands_by_article", "url_id"),
 )
 
-key_parts = Table(
+key_segments = Table(
     "key_parts",
     metadata,
-    Column("part", BigId, primary_key=True, autoincrement=True),
+    Column("part", BigIntegerId, primary_key=True, autoincrement=True),
     Column("first_seal", BigInteger, nullable=False),
     Column("last_seal", BigInteger, nullable=False),
     Column("bits", Integer, nullable=False),  # it has two to the power of so many buckets
@@ -138,7 +138,7 @@ key_parts = Table(
     sqlite_autoincrement=True,
 )
 
-sealed_keys = Table(
+key_segment_buckets = Table(
     "sealed_keys",
     metadata,
     Column("part", BigInteger, primary_key=True, autoincrement=False),
@@ -149,18 +149,20 @@ sealed_keys = Table(
 sealed_leaders = Table(
     "sealed_leaders",
     metadata,
-    Column("url_id", BigId, ForeignKey("articles.url_id", ondelete="CASCADE"), primary_key=True, autoincrement=False),
+    Column(
+        "url_id", BigIntegerId, ForeignKey("articles.url_id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+    ),
     Column("seal", BigInteger, nullable=False),  # which of all seals, counted from 1, holds its keys
 )
 
-sites = Table(
+site_page_counts = Table(
     "sites",
     metadata,
     Column("host", String(300), primary_key=True),
     Column("pages", Integer, nullable=False),
 )
 
-site_pages = Table(
+counted_site_pages = Table(
     "site_pages",
     metadata,
     Column("url_id", BigInteger, ForeignKey("urls.url_id"), primary_key=True, autoincrement=False),  # counted
@@ -174,7 +176,7 @@ site_lines = Table(
     Column("pages", Integer, nullable=False),
 )
 
-site_tails = Table(
+site_title_suffixes = Table(
     "site_tails",
     metadata,
     Column("host", String(300), primary_key=True),
@@ -182,10 +184,10 @@ site_tails = Table(
     Column("pages", Integer, nullable=False),
 )
 
-changes = Table(
+index_changes = Table(
     "changes",
     metadata,
-    Column("seq", BigId, primary_key=True, autoincrement=True),
+    Column("seq", BigIntegerId, primary_key=True, autoincrement=True),
     Column("url_id", BigInteger, nullable=False),
     Column("op", String(16), nullable=False),
     Column("at", Float, nullable=False),
@@ -193,7 +195,7 @@ changes = Table(
     sqlite_autoincrement=True,  # a sequence number is never given twice, even after rows are deleted
 )
 
-indexed = Table(
+indexed_documents = Table(
     "indexed",
     metadata,
     Column("url_id", BigInteger, primary_key=True, autoincrement=False),

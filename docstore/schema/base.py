@@ -10,9 +10,9 @@ SCHEMA_VERSION = 9
 metadata = MetaData()
 
 # SQLite numbers rows by itself only for a column of type INTEGER.
-BigId = BigInteger().with_variant(Integer, "sqlite")
+BigIntegerId = BigInteger().with_variant(Integer, "sqlite")
 
-meta = Table(
+store_meta = Table(
     "meta",
     metadata,
     Column("key", String(64), primary_key=True),

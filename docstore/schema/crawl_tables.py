@@ -12,12 +12,12 @@ learned   what crawls have learned of sites, where several machines share a stor
 
 from sqlalchemy import BigInteger, Column, Float, ForeignKey, Index, Integer, LargeBinary, String, Table, Text
 
-from docstore.schema.base import BigId, metadata
+from docstore.schema.base import BigIntegerId, metadata
 
 urls = Table(
     "urls",
     metadata,
-    Column("url_id", BigId, primary_key=True, autoincrement=True),
+    Column("url_id", BigIntegerId, primary_key=True, autoincrement=True),
     Column("url", Text, nullable=False, unique=True),  # canonical; at most 2,000 characters
     Column("host", String(300), nullable=False),
     Column("queue", Integer, nullable=False),
@@ -64,7 +64,7 @@ outcomes = Table(
     Index("outcomes_by_reason", "stage", "reason"),
 )
 
-robots = Table(
+robots_files = Table(
     "robots",
     metadata,
     Column("origin", String(400), primary_key=True),
@@ -73,7 +73,7 @@ robots = Table(
     Column("fetched_at", Float, nullable=False),
 )
 
-judged = Table(
+focused_decisions = Table(
     "judged",
     metadata,
     Column("url_id", BigInteger, ForeignKey("urls.url_id"), primary_key=True, autoincrement=False),
@@ -82,11 +82,11 @@ judged = Table(
     Column("topic", String(100), nullable=False),
     Column("score", Float, nullable=False),
     Column("kept", Integer, nullable=False),  # 1 where it was
-    Column("words", LargeBinary, nullable=False),  # see crawler/guide.py
+    Column("words", LargeBinary, nullable=False),  # see crawler/focused_policy.py
     Index("judged_by_seq", "seq"),
 )
 
-left_out = Table(
+rejected_links = Table(
     "left_out",
     metadata,
     Column("url", Text, primary_key=True),
@@ -109,7 +109,7 @@ topic_questions = Table(
     Column("answered_at", Float),
 )
 
-learned = Table(
+site_state = Table(
     "learned",
     metadata,
     Column("heading", String(32), primary_key=True),

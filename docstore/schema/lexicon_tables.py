@@ -7,7 +7,7 @@ lexicons, lexicon_entries   published versions; never changed once written
 
 from sqlalchemy import BigInteger, Column, Float, ForeignKey, Index, Integer, String, Table, Text
 
-from docstore.schema.base import BigId, metadata
+from docstore.schema.base import BigIntegerId, metadata
 
 terms = Table(
     "terms",
@@ -37,10 +37,10 @@ terms = Table(
     Index("terms_by_decision", "decided_at"),
 )
 
-term_acts = Table(
+review_decisions = Table(
     "term_acts",
     metadata,
-    Column("act_id", BigId, primary_key=True, autoincrement=True),
+    Column("act_id", BigIntegerId, primary_key=True, autoincrement=True),
     Column("at", Float, nullable=False),
     Column("by_whom", String(64), nullable=False),  # account; "" is the miner
     Column("kind", String(16), nullable=False),
@@ -48,12 +48,12 @@ term_acts = Table(
     Column("undone_by", BigInteger),  # a later act
 )
 
-term_changes = Table(
+review_changes = Table(
     "term_changes",
     metadata,
     Column("act_id", BigInteger, ForeignKey("term_acts.act_id"), primary_key=True, autoincrement=False),
     Column("text", String(200), primary_key=True),
-    Column("before", Text, nullable=False),  # JSON, see docstore/terms/rows.py; "": there was no such term
+    Column("before", Text, nullable=False),  # JSON, see docstore/terms/row_mapping.py; "": there was no such term
     Column("after", Text, nullable=False),
     Column("version", Integer, nullable=False),  # of the term after the act
     Index("term_changes_by_text", "text"),

@@ -64,7 +64,7 @@ TO_VERSION_7 = (
 TO_VERSION_8: tuple[str, ...] = ()
 # New tables (key_parts, sealed_keys, sealed_leaders): who does not know them would miss copies of what is sealed.
 TO_VERSION_9: tuple[str, ...] = ()
-STEPS = {
+MIGRATIONS_BY_VERSION = {
     1: TO_VERSION_2,
     2: TO_VERSION_3,
     3: TO_VERSION_4,
@@ -76,9 +76,9 @@ STEPS = {
 }
 
 
-def upgrade(connection: Connection, version: int) -> None:
-    """Take the tables of an existing store from `version` to the present one."""
+def upgrade_schema(connection: Connection, from_version: int) -> None:
+    """Take the tables of an existing store from `from_version` to the present one."""
     types = {"bytes": "BYTEA" if connection.dialect.name == "postgresql" else "BLOB"}
-    for step in (STEPS[n] for n in sorted(STEPS) if n >= version):
+    for step in (MIGRATIONS_BY_VERSION[n] for n in sorted(MIGRATIONS_BY_VERSION) if n >= from_version):
         for statement in step:
             connection.exec_driver_sql(statement.format_map(types))

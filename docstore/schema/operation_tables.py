@@ -5,18 +5,18 @@ site_runs what each of the last runs did at each site, by outcome
 alerts, alert_notices   what the operator shall know, and what each channel has been told
 accounts  who may sign in to the search site, and for what
 searches, clicks   what was searched for and opened; nothing that says by whom
-row_sums  sums of rows that nothing can make again          (docstore/integrity/row_sums.py)
+row_sums  sums of rows that nothing can make again          (docstore/integrity/row_checksums.py)
 leases    who does which work, where several machines share a store      (docstore/leases.py)
 """
 
 from sqlalchemy import DDL, BigInteger, Column, Float, Index, Integer, String, Table, Text, event
 
-from docstore.schema.base import BigId, metadata
+from docstore.schema.base import BigIntegerId, metadata
 
 runs = Table(
     "runs",
     metadata,
-    Column("run_id", BigId, primary_key=True, autoincrement=True),
+    Column("run_id", BigIntegerId, primary_key=True, autoincrement=True),
     Column("command", String(64), nullable=False),
     Column("started_at", Float, nullable=False),
     Column("finished_at", Float),
@@ -63,7 +63,7 @@ accounts = Table(
     Column("disabled_at", Float),
 )
 
-ended_sessions = Table(
+revoked_sessions = Table(
     "ended_sessions",
     metadata,
     Column("session", String(32), primary_key=True),  # hex digits
@@ -84,7 +84,7 @@ searches = Table(
     Index("searches_by_minute", "minute"),
 )
 
-row_sums = Table(
+row_checksums = Table(
     "row_sums",
     metadata,
     Column("name", String(32), primary_key=True),  # of a table

@@ -2,7 +2,7 @@
 
 citing, citations, cited_names   who cites what, and by what each article is cited (docstore/articles/citations.py)
 uncounted   keys of citations that have changed since the citations of articles were counted
-news, news_keys   dated articles by the words that tell of their events (docstore/grouping/stories.py)
+news, news_keys   dated articles by the words that tell of their events (docstore/articles/stories.py)
 glosses   where articles say the same in Chinese and English (docstore/terms/glosses.py)
 """
 
@@ -10,7 +10,7 @@ from sqlalchemy import BigInteger, Column, Index, Integer, LargeBinary, String, 
 
 from docstore.schema.base import metadata
 
-citing = Table(
+article_citation_sources = Table(
     "citing",
     metadata,
     Column("url_id", BigInteger, primary_key=True, autoincrement=False),  # of an article that was read, also once gone
@@ -20,7 +20,7 @@ citing = Table(
     Column("host", String(300), nullable=False),
 )
 
-citations = Table(
+article_cited_keys = Table(
     "citations",
     metadata,
     Column("url_id", BigInteger, primary_key=True, autoincrement=False),
@@ -28,7 +28,7 @@ citations = Table(
     Index("citations_by_key", "key"),
 )
 
-cited_names = Table(
+article_own_keys = Table(
     "cited_names",
     metadata,
     Column("url_id", BigInteger, primary_key=True, autoincrement=False),
@@ -36,13 +36,13 @@ cited_names = Table(
     Index("cited_names_by_key", "key"),
 )
 
-uncounted = Table(
+stale_citation_keys = Table(
     "uncounted",
     metadata,
     Column("key", BigInteger, primary_key=True, autoincrement=False),
 )
 
-news = Table(
+news_items = Table(
     "news",
     metadata,
     Column("url_id", BigInteger, primary_key=True, autoincrement=False),
@@ -55,7 +55,7 @@ news = Table(
     Index("news_by_story", "story"),
 )
 
-news_keys = Table(
+news_item_keys = Table(
     "news_keys",
     metadata,
     Column("key", BigInteger, primary_key=True, autoincrement=False),  # line_hash of a word

@@ -7,21 +7,29 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, func, select, update
 
-from docstore.articles.records import MINED_VERSION, TEXT_VERSION, Op, number, storable, write_changes, write_number
 from docstore.batches import batched
+from docstore.bookkeeping import (
+    MINED_TEXT_VERSION_KEY,
+    TEXT_VERSION_KEY,
+    IndexOperation,
+    log_index_changes,
+    read_meta_int,
+    sanitize_text,
+    write_meta_int,
+)
 from docstore.database import Database
 from docstore.errors import LexiconError
-from docstore.integrity.row_sums import seal
+from docstore.integrity.row_checksums import update_row_checksums
 from docstore.model import Lexicon, Term, TermStatus
-from docstore.schema.article_tables import changes
+from docstore.schema.article_tables import index_changes
 from docstore.schema.lexicon_tables import lexicon_entries, lexicons, terms
-from docstore.terms.history import TermActs
-from docstore.terms.review_queue import NEVER, RANKED_MINED
-from docstore.terms.rows import entry_of, entry_row, lexicon_of, term_of, term_row
+from docstore.terms.review_history import ReviewHistory
+from docstore.terms.review_queue import NEVER_RANKED, RANKED_TEXT_VERSION_KEY
+from docstore.terms.row_mapping import entry_row, lexicon_entry_from_row, lexicon_from_row, term_from_row, term_row
 
-BATCH = 500
-EVIDENCE = ("score", "frequency", "documents", "tags", "contexts", "parts", "place", "mined_at")
-MORE_EVIDENCE = 2  # times as often as when it was rejected: then a term is worth another look
+BATCH_SIZE = 500
+EVIDENCE_COLUMNS = ("score", "frequency", "documents", "tags", "contexts", "parts", "place", "mined_at")
+REOPEN_FREQUENCY_FACTOR = 2  # times as often as when it was rejected: then a term is worth another look
 
 
 class LexiconTable:
@@ -30,12 +38,12 @@ class LexiconTable:
     def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
         self._database = database
         self._clock = clock
-        self._acts = TermActs(database, clock)
+        self._review_history = ReviewHistory(database, clock)
 
-    def is_outdated(self) -> bool:
+    def are_candidates_outdated(self) -> bool:
         """Has any article come or changed since the candidates were mined?"""
         with self._database.read() as connection:
-            return number(connection, TEXT_VERSION) != number(connection, MINED_VERSION)
+            return read_meta_int(connection, TEXT_VERSION_KEY) != read_meta_int(connection, MINED_TEXT_VERSION_KEY)
 
     def replace_candidates(self, mined: Sequence[Term], text_version: int = 0) -> int:
         """Keep the newest evidence. Returns how many terms are new.
@@ -46,21 +54,25 @@ class LexiconTable:
         """
         now = self._clock()
         with self._database.write() as connection:
-            before = connection.scalar(select(func.count()).select_from(terms)) or 0
-            for batch in batched(mined, BATCH):
+            count_before = connection.scalar(select(func.count()).select_from(terms)) or 0
+            for batch in batched(mined, BATCH_SIZE):
                 rows = [term_row(term, now, now) for term in batch]
-                self._database.upsert(connection, terms, rows, update=EVIDENCE)
-            between = connection.scalar(select(func.count()).select_from(terms)) or 0
-            stale = terms.c.mined_at != now  # not only earlier: the clock may have been set back
-            connection.execute(delete(terms).where(terms.c.status == TermStatus.CANDIDATE, stale))
-            doubled = terms.c.frequency >= MORE_EVIDENCE * func.coalesce(func.nullif(terms.c.decided_on, 0), 1)
-            again = select(terms.c.text).where(terms.c.status == TermStatus.REJECTED, terms.c.mined_at == now, doubled)
-            self._acts.returned(connection, connection.scalars(again).all())
-            write_number(self._database, connection, MINED_VERSION, text_version)
-            write_number(self._database, connection, RANKED_MINED, NEVER)
-        return between - before
+                self._database.upsert(connection, terms, rows, update_columns=EVIDENCE_COLUMNS)
+            count_after = connection.scalar(select(func.count()).select_from(terms)) or 0
+            is_stale = terms.c.mined_at != now  # not only earlier: the clock may have been set back
+            connection.execute(delete(terms).where(terms.c.status == TermStatus.CANDIDATE, is_stale))
+            has_doubled = terms.c.frequency >= REOPEN_FREQUENCY_FACTOR * func.coalesce(
+                func.nullif(terms.c.decided_on, 0), 1
+            )
+            reopened_texts = select(terms.c.text).where(
+                terms.c.status == TermStatus.REJECTED, terms.c.mined_at == now, has_doubled
+            )
+            self._review_history.reopen_terms(connection, connection.scalars(reopened_texts).all())
+            write_meta_int(self._database, connection, MINED_TEXT_VERSION_KEY, text_version)
+            write_meta_int(self._database, connection, RANKED_TEXT_VERSION_KEY, NEVER_RANKED)
+        return count_after - count_before
 
-    def terms(
+    def find_terms(
         self, status: TermStatus | None = None, text: str = "", offset: int = 0, limit: int = 50
     ) -> tuple[int, list[Term]]:
         """How many terms match, and one page of them, best score first. `text` matches anywhere in the term."""
@@ -68,24 +80,24 @@ class LexiconTable:
         if status is not None:
             query = query.where(terms.c.status == status)
         if text:
-            query = query.where(terms.c.text.contains(storable(text), autoescape=True))
+            query = query.where(terms.c.text.contains(sanitize_text(text), autoescape=True))
         with self._database.read() as connection:
             total = connection.scalar(select(func.count()).select_from(query.subquery())) or 0
             page = query.order_by(terms.c.score.desc(), terms.c.text).offset(offset).limit(limit)
-            return total, [term_of(row) for row in connection.execute(page)]
+            return total, [term_from_row(row) for row in connection.execute(page)]
 
-    def counts(self) -> dict[TermStatus, int]:
+    def status_counts(self) -> dict[TermStatus, int]:
         """How many terms have each status."""
         query = select(terms.c.status, func.count()).group_by(terms.c.status)
         with self._database.read() as connection:
-            found = {TermStatus(status): count for status, count in connection.execute(query)}
-        return {status: found.get(status, 0) for status in TermStatus}
+            count_by_status = {TermStatus(status): count for status, count in connection.execute(query)}
+        return {status: count_by_status.get(status, 0) for status in TermStatus}
 
-    def accepted(self) -> list[Term]:
+    def accepted_terms(self) -> list[Term]:
         """Every accepted term, in the order of their text."""
         query = select(terms).where(terms.c.status == TermStatus.ACCEPTED).order_by(terms.c.text)
         with self._database.read() as connection:
-            return [term_of(row) for row in connection.execute(query)]
+            return [term_from_row(row) for row in connection.execute(query)]
 
     def publish(self, lexicon: Lexicon) -> Lexicon:
         """Keep a new version. LexiconError if someone else published that number meanwhile."""
@@ -98,22 +110,22 @@ class LexiconTable:
                 "version": published.version,
                 "published_at": published.published_at,
                 "note": published.note,
-                "by_whom": published.by,
+                "by_whom": published.published_by,
             }
             connection.execute(lexicons.insert(), [row])
             rows = [entry_row(published.version, e) for e in published.entries]
             if rows:
                 connection.execute(lexicon_entries.insert(), rows)
             for table in (lexicons, lexicon_entries):
-                seal(self._database, connection, table, [published.version])
+                update_row_checksums(self._database, connection, table, [published.version])
         return published
 
-    def latest(self) -> Lexicon:
+    def load_latest(self) -> Lexicon:
         """The newest published version (version 0, empty, if none was)."""
         with self._database.read() as connection:
             return self._load(connection, select(func.max(lexicons.c.version)))
 
-    def applied(self) -> Lexicon:
+    def load_applied(self) -> Lexicon:
         """The newest version that documents are segmented with."""
         newest = select(func.max(lexicons.c.version)).where(lexicons.c.applied_at.is_not(None))
         with self._database.read() as connection:
@@ -131,26 +143,30 @@ class LexiconTable:
 
         A version is left behind when nothing is pending from the time in which it was followed by the next.
         """
-        times = select(lexicons.c.version, lexicons.c.applied_at).where(lexicons.c.applied_at.is_not(None))
+        applied_query = select(lexicons.c.version, lexicons.c.applied_at).where(lexicons.c.applied_at.is_not(None))
         with self._database.read() as connection:
-            pending = connection.scalar(select(changes.c.at).order_by(changes.c.seq).limit(1))
-            applied = connection.execute(times.order_by(lexicons.c.version.desc())).all()
-        following = [row.applied_at for row in applied]  # when the version after each came; version 0 is the last
+            oldest_pending_at = connection.scalar(select(index_changes.c.at).order_by(index_changes.c.seq).limit(1))
+            applied = connection.execute(applied_query.order_by(lexicons.c.version.desc())).all()
+        superseded_at = [row.applied_at for row in applied]  # when the version after each came; version 0 is the last
         versions = [*(row.version for row in applied), 0]
-        held = [v for v, at in zip(versions[1:], following, strict=True) if pending is not None and pending <= at]
-        return [versions[0], *held]
+        still_indexed = [
+            v
+            for v, superseded_time in zip(versions[1:], superseded_at, strict=True)
+            if oldest_pending_at is not None and oldest_pending_at <= superseded_time
+        ]
+        return [versions[0], *still_indexed]
 
-    def version(self, number: int) -> Lexicon:
+    def load_version(self, version_number: int) -> Lexicon:
         """One published version; the empty one if there is none of this number."""
         with self._database.read() as connection:
-            return self._load(connection, select(lexicons.c.version).where(lexicons.c.version == number))
+            return self._load(connection, select(lexicons.c.version).where(lexicons.c.version == version_number))
 
     def latest_version(self) -> int:
         """The number of the newest published version (cheap to ask)."""
         with self._database.read() as connection:
             return connection.scalar(select(func.max(lexicons.c.version))) or 0
 
-    def versions(self) -> list[tuple[Lexicon, int]]:
+    def list_versions(self) -> list[tuple[Lexicon, int]]:
         """Every version without its entries, newest first, with how many entries it has."""
         count = (
             select(lexicon_entries.c.version, func.count().label("size")).group_by(lexicon_entries.c.version).subquery()
@@ -161,19 +177,19 @@ class LexiconTable:
             .order_by(lexicons.c.version.desc())
         )
         with self._database.read() as connection:
-            return [(lexicon_of(row, ()), row.size or 0) for row in connection.execute(query)]
+            return [(lexicon_from_row(row, ()), row.size or 0) for row in connection.execute(query)]
 
     def mark_applied(self, version: int, url_ids: Collection[int]) -> None:
         """From now on documents are segmented with `version`; `url_ids` are those that have to be done again."""
         now = self._clock()
         with self._database.write() as connection:
-            write_changes(connection, Op.RESEGMENT, url_ids, now)
+            log_index_changes(connection, IndexOperation.RESEGMENT, url_ids, now)
             connection.execute(update(lexicons).where(lexicons.c.version == version).values(applied_at=now))
 
-    def _load(self, connection: Connection, number: Any) -> Lexicon:
-        row = connection.execute(select(lexicons).where(lexicons.c.version == number.scalar_subquery())).first()
+    def _load(self, connection: Connection, version_query: Any) -> Lexicon:
+        row = connection.execute(select(lexicons).where(lexicons.c.version == version_query.scalar_subquery())).first()
         if row is None:
             return Lexicon()
         query = select(lexicon_entries).where(lexicon_entries.c.version == row.version).order_by(lexicon_entries.c.text)
-        entries = tuple(entry_of(e) for e in connection.execute(query))
-        return lexicon_of(row, entries)
+        entries = tuple(lexicon_entry_from_row(lexicon_entry_row) for lexicon_entry_row in connection.execute(query))
+        return lexicon_from_row(row, entries)

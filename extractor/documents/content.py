@@ -9,13 +9,13 @@ from docstore.model import Block, BlockKind, Reason
 MAX_CHARACTERS = 2_000_000  # of the text of one document: some 1,500 pages
 MAX_PAGES = 2_000
 MAX_BLOCKS = 100_000
-MAX_ASKED = 300_000  # paragraphs, empty ones too
-MAX_BLOCK = 100_000  # characters of one
-MAX_OPENING = 80  # lines of the beginning that a title is looked for in
+MAX_PARAGRAPHS = 300_000  # paragraphs, empty ones too
+MAX_BLOCK_CHARS = 100_000  # characters of one
+MAX_OPENING_LINES = 80  # lines of the beginning that a title is looked for in
 
-CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u2060\ufeff\ufffe\uffff\ud800-\udfff]")
+CONTROL_CHARS_RE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u2060\ufeff\ufffe\uffff\ud800-\udfff]")
 # Letters that stand for others in fonts: ligatures, radicals, compatibility ideographs, Arabic forms.
-COMPATIBLE = re.compile("[\ufb00-\ufdff\ufe70-\ufefc\u2e80-\u2fdf\uf900-\ufaff]+")
+COMPATIBILITY_CHARS_RE = re.compile("[\ufb00-\ufdff\ufe70-\ufefc\u2e80-\u2fdf\uf900-\ufaff]+")
 SPACES = re.compile(r"[^\S\n]+")
 
 
@@ -32,23 +32,23 @@ class UnreadableError(Exception):
 class OpeningLine:
     """A line of the beginning of a document, as the title's rules see it.
 
-    `size` is that of its letters in points, 0 where the format does not tell; `role` what its author called it:
-    `title`, `subtitle`, `heading` or "". `top` is the distance from the top of the page, 0 to 1 (-1: unknown).
-    `place` numbers the paragraphs: lines of one paragraph have the same.
+    `font_size` is that of its letters in points, 0 where the format does not tell; `role` what its author called it:
+    `title`, `subtitle`, `heading` or "". `distance_from_top` is the distance from the top of the page, 0 to 1 (-1: unknown).
+    `paragraph_number` numbers the paragraphs: lines of one paragraph have the same.
     """
 
     text: str
-    size: float = 0.0
+    font_size: float = 0.0
     role: str = ""
-    top: float = -1.0
-    bold: bool = False
-    centred: bool = False
-    place: int = 0
+    distance_from_top: float = -1.0
+    is_bold: bool = False
+    is_centred: bool = False
+    paragraph_number: int = 0
 
 
 @dataclass(frozen=True)
-class Properties:
-    """What the file says of itself; programs fill much of it, but where it is `edited` (a book's publisher wrote it).
+class FileProperties:
+    """What the file says of itself; programs fill much of it, but where it is `is_authored` (a book's publisher wrote it).
 
     `created` is a day, `YYYY-MM-DD`, or "".
     """
@@ -57,76 +57,82 @@ class Properties:
     author: str = ""
     created: str = ""
     language: str = ""
-    edited: bool = False
+    is_authored: bool = False
 
 
 @dataclass(frozen=True)
-class Content:
+class DocumentContent:
     """The text of a document in reading order.
 
-    `opening` are lines of its beginning; `body_size` the size of letters that most of it has (points, 0: unknown).
-    `cut` says what was left out beyond a cap, "" where nothing was.
+    `opening` are lines of its beginning; `body_font_size` the size of letters that most of it has (points, 0: unknown).
+    `truncation` says what was left out beyond a cap, "" where nothing was.
     """
 
     blocks: tuple[Block, ...]
     opening: tuple[OpeningLine, ...] = ()
-    properties: Properties = field(default_factory=Properties)
-    body_size: float = 0.0
-    cut: str = ""
+    properties: FileProperties = field(default_factory=FileProperties)
+    body_font_size: float = 0.0
+    truncation: str = ""
 
 
-class BlockList:
-    """Blocks of a document as they are read, up to the caps; `full` once these are reached."""
+class BlockCollector:
+    """Blocks of a document as they are read, up to the caps; `is_full` once these are reached."""
 
     def __init__(self) -> None:
         self.blocks: list[Block] = []
-        self.characters = 0
-        self.asked = 0
-        self.full = False
+        self.char_count = 0
+        self.paragraph_count = 0
+        self.is_full = False
 
     def add(self, block: Block) -> None:
         """Keep a block, without characters that are none; empty ones are dropped."""
-        self.skip()
-        text = plain(block.text) if block.kind is not BlockKind.CODE else CONTROL.sub("", block.text).rstrip()
-        if not text or self.full:
+        self.count_empty_paragraph()
+        text = (
+            clean_text(block.text)
+            if block.kind is not BlockKind.CODE
+            else CONTROL_CHARS_RE.sub("", block.text).rstrip()
+        )
+        if not text or self.is_full:
             return
-        self.blocks.append(replace(block, text=text[:MAX_BLOCK]))
-        self.characters += len(text)
-        self.full = self.characters >= MAX_CHARACTERS or len(self.blocks) >= MAX_BLOCKS
+        self.blocks.append(replace(block, text=text[:MAX_BLOCK_CHARS]))
+        self.char_count += len(text)
+        self.is_full = self.char_count >= MAX_CHARACTERS or len(self.blocks) >= MAX_BLOCKS
 
-    def skip(self) -> None:
+    def count_empty_paragraph(self) -> None:
         """Count a paragraph that is empty."""
-        self.asked += 1
-        self.full = self.full or self.asked >= MAX_ASKED
+        self.paragraph_count += 1
+        self.is_full = self.is_full or self.paragraph_count >= MAX_PARAGRAPHS
 
     @property
-    def cut(self) -> str:
-        """What `Content.cut` says of these."""
-        return f"cut at {self.characters:,} letters" if self.full else ""
+    def truncation(self) -> str:
+        """What `DocumentContent.truncation` says of these."""
+        return f"cut at {self.char_count:,} letters" if self.is_full else ""
 
 
-def opening_lines(blocks: list[Block], of_first_level: str = "title") -> tuple[OpeningLine, ...]:
-    """The first blocks, for the title. `of_first_level` is the role of a heading of the first level."""
-    roles = {0: "", 1: of_first_level}
+def opening_lines(blocks: list[Block], first_level_role: str = "title") -> tuple[OpeningLine, ...]:
+    """The first blocks, for the title. `first_level_role` is the role of a heading of the first level."""
+    roles = {0: "", 1: first_level_role}
     return tuple(
-        OpeningLine(block.text[:500], role=roles.get(level_of(block), "heading"), place=place)
-        for place, block in enumerate(blocks[:MAX_OPENING])
+        OpeningLine(
+            block.text[:500], role=roles.get(heading_level(block), "heading"), paragraph_number=paragraph_number
+        )
+        for paragraph_number, block in enumerate(blocks[:MAX_OPENING_LINES])
     )
 
 
-def level_of(block: Block) -> int:
+def heading_level(block: Block) -> int:
     """The level of a heading, 0 for what is none."""
     return block.level if block.kind is BlockKind.HEADING else 0
 
 
-def plain(text: str) -> str:
+def clean_text(text: str) -> str:
     """A text on lines without blanks around, control characters and letters that stand for others."""
-    text = CONTROL.sub("", text.replace("\xa0", " "))
+    text = CONTROL_CHARS_RE.sub("", text.replace("\xa0", " "))
     if not text.isascii():
-        text = COMPATIBLE.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
+        text = COMPATIBILITY_CHARS_RE.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
     return text.strip()
 
 
-def one_line(text: str) -> str:
+def to_one_line(text: str) -> str:
     """A text on one line."""
-    return " ".join(plain(text).split())
+    return " ".join(clean_text(text).split())

@@ -5,71 +5,75 @@ from dataclasses import replace
 from lxml.etree import _Element as Element
 
 from docstore.model import Block, BlockKind, Reason
-from extractor.documents.content import BlockList, Content, Properties, UnreadableError, opening_lines
-from extractor.documents.office_properties import DC, text_of
-from extractor.documents.package import Package, resolved
-from extractor.fields.dates.date_text import date_in_text
-from extractor.methods.contract import Body
-from extractor.page.document import lay_out, source_of
-from extractor.page.structure import blocks_of
+from extractor.article_blocks import build_blocks
+from extractor.body_methods.base import Body
+from extractor.documents.content import BlockCollector, DocumentContent, FileProperties, UnreadableError, opening_lines
+from extractor.documents.office_properties import DC_NAMESPACE, first_element_text
+from extractor.documents.zip_package import ZipPackage, resolve_part_name
+from extractor.fields.dates.date_parsing import find_date_in_text
+from extractor.page.parsed_page import decode_page, parse_page
 
-CONTAINER = "{urn:oasis:names:tc:opendocument:xmlns:container}rootfile"
-OPF = "{http://www.idpf.org/2007/opf}"
+ROOTFILE_TAG = "{urn:oasis:names:tc:opendocument:xmlns:container}rootfile"
+OPF_NAMESPACE = "{http://www.idpf.org/2007/opf}"
 FONT_ALGORITHMS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")  # fonts alone, no text
-ENCRYPTION = "{http://www.w3.org/2001/04/xmlenc#}EncryptionMethod"
+ENCRYPTION_METHOD_TAG = "{http://www.w3.org/2001/04/xmlenc#}EncryptionMethod"
 MAX_CHAPTERS = 5_000
 
 
-def read(data: bytes) -> Content:
+def read(data: bytes) -> DocumentContent:
     """The text of an EPUB book. Raises UnreadableError."""
-    package = Package(data)
-    refuse_encrypted(package.tree("META-INF/encryption.xml"))
-    container = package.needed("META-INF/container.xml")
-    main = next((one.get("full-path", "") for one in container.iter(CONTAINER)), "")
-    root = package.needed(main)
-    found = BlockList()
-    for number, name in enumerate(chapters(root, main.rpartition("/")[0])[:MAX_CHAPTERS], 1):
+    package = ZipPackage(data)
+    reject_encrypted(package.parse_part("META-INF/encryption.xml"))
+    container = package.require_part("META-INF/container.xml")
+    opf_name = next((element.get("full-path", "") for element in container.iter(ROOTFILE_TAG)), "")
+    root = package.require_part(opf_name)
+    collector = BlockCollector()
+    for number, name in enumerate(chapter_names(root, opf_name.rpartition("/")[0])[:MAX_CHAPTERS], 1):
         for block in chapter_blocks(package.read(name), number):
-            found.add(block)
-        if found.full:
+            collector.add(block)
+        if collector.is_full:
             break
-    opening = opening_lines(found.blocks, "heading")  # each chapter has its own of the first level
-    return Content(tuple(found.blocks), opening, properties_of(root), cut=found.cut)
+    opening = opening_lines(collector.blocks, "heading")  # each chapter has its own of the first level
+    return DocumentContent(tuple(collector.blocks), opening, read_properties(root), truncation=collector.truncation)
 
 
-def refuse_encrypted(root: Element | None) -> None:
+def reject_encrypted(root: Element | None) -> None:
     """Raise where more than fonts is encrypted."""
-    for method in root.iter(ENCRYPTION) if root is not None else ():
+    for method in root.iter(ENCRYPTION_METHOD_TAG) if root is not None else ():
         if method.get("Algorithm", "") not in FONT_ALGORITHMS:
-            raise UnreadableError(Reason.ENCRYPTED, "its text is encrypted (digital rights management)")
+            raise UnreadableError(Reason.PASSWORD_PROTECTED, "its text is encrypted (digital rights management)")
 
 
-def chapters(root: Element, folder: str) -> list[str]:
+def chapter_names(root: Element, folder: str) -> list[str]:
     """The parts of the chapters, in the order of reading; what stands beside that order (a cover) is left out."""
-    items = {one.get("id", ""): one.get("href", "") for one in root.iter(f"{OPF}item")}
-    spine = [one.get("idref", "") for one in root.iter(f"{OPF}itemref") if one.get("linear", "yes") != "no"]
-    return [resolved(folder, items[one]) for one in spine if items.get(one)]
+    items = {element.get("id", ""): element.get("href", "") for element in root.iter(f"{OPF_NAMESPACE}item")}
+    spine = [
+        element.get("idref", "")
+        for element in root.iter(f"{OPF_NAMESPACE}itemref")
+        if element.get("linear", "yes") != "no"
+    ]
+    return [resolve_part_name(folder, items[element]) for element in spine if items.get(element)]
 
 
-def chapter_blocks(page: bytes, number: int) -> list[Block]:
+def chapter_blocks(chapter_html: bytes, number: int) -> list[Block]:
     """All text of a chapter; pictures have no URL that anybody could ask for."""
-    source = source_of(page) if page.strip() else None
-    document = lay_out(source, "") if source is not None else None
-    if document is None:
+    source = decode_page(chapter_html) if chapter_html.strip() else None
+    page = parse_page(source, "") if source is not None else None
+    if page is None:
         return []
-    lines = tuple(range(len(document.layout.lines)))
-    text = "\n".join(line.text for line in document.layout.lines)
-    blocks = blocks_of(document, Body(0, lines, text)) if lines else ()
-    kept = [block for block in blocks if block.kind is not BlockKind.PICTURE]
-    return [replace(block, page=number, links=(), url="") for block in kept]
+    lines = tuple(range(len(page.layout.lines)))
+    text = "\n".join(line.text for line in page.layout.lines)
+    blocks = build_blocks(page, Body(0, lines, text)) if lines else ()
+    text_blocks = [block for block in blocks if block.kind is not BlockKind.PICTURE]
+    return [replace(block, page=number, links=(), url="") for block in text_blocks]
 
 
-def properties_of(root: Element) -> Properties:
+def read_properties(root: Element) -> FileProperties:
     """What the book says of itself, which its publisher wrote, and no program."""
-    return Properties(
-        text_of(root, f"{DC}title"),
-        text_of(root, f"{DC}creator"),
-        date_in_text(text_of(root, f"{DC}date")),
-        text_of(root, f"{DC}language"),
+    return FileProperties(
+        first_element_text(root, f"{DC_NAMESPACE}title"),
+        first_element_text(root, f"{DC_NAMESPACE}creator"),
+        find_date_in_text(first_element_text(root, f"{DC_NAMESPACE}date")),
+        first_element_text(root, f"{DC_NAMESPACE}language"),
         True,
     )

@@ -5,66 +5,80 @@ from collections.abc import Iterator
 from lxml.etree import _Element as Element
 
 from docstore.model import Reason
-from extractor.documents.content import MAX_PAGES, Content, Properties, UnreadableError
-from extractor.documents.office_properties import text_of
-from extractor.documents.package import Package, resolved
-from extractor.documents.page_layout import PageLine, PrintedPage, lay_out, same_size
-from extractor.fields.dates.date_text import date_in_text
+from extractor.documents.content import MAX_PAGES, DocumentContent, FileProperties, UnreadableError
+from extractor.documents.office_properties import first_element_text
+from extractor.documents.printed_layout import PrintedLine, PrintedPage, build_content, has_same_font_size
+from extractor.documents.zip_package import ZipPackage, resolve_part_name
+from extractor.fields.dates.date_parsing import find_date_in_text
 
-OFD = "{http://www.ofdspec.org/2016}"
-POINTS = 72 / 25.4  # in a millimetre
+OFD_NAMESPACE = "{http://www.ofdspec.org/2016}"
+POINTS_PER_MM = 72 / 25.4  # in a millimetre
 MAX_LINES = 5_000
-SAME_LINE = 0.5  # of the size of letters, up or down
-MAX_GAP = 2.5  # of that size: what stands further away is another line
-GAP = 0.3  # of that size: letters further apart are words
+MAX_BASELINE_SHIFT = 0.5  # of the size of letters, up or down
+MAX_LINE_GAP = 2.5  # of that size: what stands further away is another line
+MIN_WORD_GAP = 0.3  # of that size: letters further apart are words
 
 
-def read(data: bytes) -> Content:
+def read(data: bytes) -> DocumentContent:
     """The text of an OFD file. Raises UnreadableError."""
-    package = Package(data)
-    main = package.needed("OFD.xml")
-    if any(name.lower().endswith("encryptions.xml") for name in package.names):
-        raise UnreadableError(Reason.ENCRYPTED, "it opens with a password or a key only")
-    root_name = text_of(main, f"{OFD}DocRoot").lstrip("/")
-    root = package.needed(root_name)
+    package = ZipPackage(data)
+    root_document = package.require_part("OFD.xml")
+    if any(name.lower().endswith("encryptions.xml") for name in package.part_names):
+        raise UnreadableError(Reason.PASSWORD_PROTECTED, "it opens with a password or a key only")
+    root_name = first_element_text(root_document, f"{OFD_NAMESPACE}DocRoot").lstrip("/")
+    root = package.require_part(root_name)
     folder = root_name.rpartition("/")[0]
-    default = box_of(text_of(root, f"{OFD}PhysicalBox"))
-    names = [resolved(folder, one.get("BaseLoc", "")) for one in root.iter(f"{OFD}Page")]
-    templates = {one.get("ID", ""): resolved(folder, one.get("BaseLoc", "")) for one in root.iter(f"{OFD}TemplatePage")}
-    pages = [read_page(package, name, templates, number, default) for number, name in enumerate(names[:MAX_PAGES], 1)]
+    default_box = parse_box(first_element_text(root, f"{OFD_NAMESPACE}PhysicalBox"))
+    names = [resolve_part_name(folder, element.get("BaseLoc", "")) for element in root.iter(f"{OFD_NAMESPACE}Page")]
+    templates = {
+        element.get("ID", ""): resolve_part_name(folder, element.get("BaseLoc", ""))
+        for element in root.iter(f"{OFD_NAMESPACE}TemplatePage")
+    }
+    pages = [
+        read_page(package, name, templates, number, default_box) for number, name in enumerate(names[:MAX_PAGES], 1)
+    ]
     if not any(page.lines for page in pages):
         raise UnreadableError(Reason.NO_TEXT_LAYER, f"no text on {len(names):,} pages")
-    properties = Properties(
-        text_of(main, f"{OFD}Title"), text_of(main, f"{OFD}Author"), date_in_text(text_of(main, f"{OFD}CreationDate"))
+    properties = FileProperties(
+        first_element_text(root_document, f"{OFD_NAMESPACE}Title"),
+        first_element_text(root_document, f"{OFD_NAMESPACE}Author"),
+        find_date_in_text(first_element_text(root_document, f"{OFD_NAMESPACE}CreationDate")),
     )
-    return lay_out(pages, properties, f"{MAX_PAGES:,} of {len(names):,} pages" if len(names) > MAX_PAGES else "")
+    return build_content(pages, properties, f"{MAX_PAGES:,} of {len(names):,} pages" if len(names) > MAX_PAGES else "")
 
 
 def read_page(
-    package: Package, name: str, templates: dict[str, str], number: int, default: tuple[float, ...]
+    package: ZipPackage, name: str, templates: dict[str, str], number: int, default: tuple[float, ...]
 ) -> PrintedPage:
     """One page, its template's text first."""
-    root = package.tree(name)
+    root = package.parse_part(name)
     if root is None:
         return PrintedPage(number, 0.0, 0.0, ())
-    own = box_of(text_of(root, f"{OFD}PhysicalBox"))
-    _, _, width, height = own if own[3] else default
-    below = [package.tree(templates.get(one.get("TemplateID", ""), "")) for one in root.iter(f"{OFD}Template")]
-    lines = [line for layer in (*below, root) if layer is not None for line in text_lines(layer, number, height)]
-    return PrintedPage(number, width * POINTS, height * POINTS, tuple(lines[:MAX_LINES]))
+    page_box = parse_box(first_element_text(root, f"{OFD_NAMESPACE}PhysicalBox"))
+    _, _, width, height = page_box if page_box[3] else default
+    template_layers = [
+        package.parse_part(templates.get(element.get("TemplateID", ""), ""))
+        for element in root.iter(f"{OFD_NAMESPACE}Template")
+    ]
+    lines = [
+        line for layer in (*template_layers, root) if layer is not None for line in text_lines(layer, number, height)
+    ]
+    return PrintedPage(number, width * POINTS_PER_MM, height * POINTS_PER_MM, tuple(lines[:MAX_LINES]))
 
 
-def text_lines(root: Element, number: int, height: float) -> Iterator[PageLine]:
+def text_lines(root: Element, number: int, height: float) -> Iterator[PrintedLine]:
     """The lines of a page: pieces of text that stand at one height, one after the other."""
-    line: PageLine | None = None
-    for element in root.iter(f"{OFD}TextObject"):
+    line: PrintedLine | None = None
+    for element in root.iter(f"{OFD_NAMESPACE}TextObject"):
         piece = text_piece(element, number, height)
         if piece is None:
             continue
-        if line is not None and goes_on(line, piece):
-            blank = " " if piece.left - line.right > GAP * piece.size else ""
+        if line is not None and continues_line(line, piece):
+            blank = " " if piece.left - line.right > MIN_WORD_GAP * piece.font_size else ""
             text = line.text + blank + piece.text
-            line = PageLine(text, number, line.left, piece.right, line.top, line.bottom, line.size, line.height)
+            line = PrintedLine(
+                text, number, line.left, piece.right, line.top, line.bottom, line.font_size, line.page_height
+            )
             continue
         if line is not None:
             yield line
@@ -73,35 +87,39 @@ def text_lines(root: Element, number: int, height: float) -> Iterator[PageLine]:
         yield line
 
 
-def goes_on(line: PageLine, piece: PageLine) -> bool:
+def continues_line(line: PrintedLine, piece: PrintedLine) -> bool:
     """The piece stands behind the line, near it and in letters of its size."""
-    at_one_height = abs(line.bottom - piece.bottom) <= SAME_LINE * piece.size
-    return at_one_height and same_size(line, piece) and line.left < piece.left < line.right + MAX_GAP * piece.size
+    at_one_height = abs(line.bottom - piece.bottom) <= MAX_BASELINE_SHIFT * piece.font_size
+    return (
+        at_one_height
+        and has_same_font_size(line, piece)
+        and line.left < piece.left < line.right + MAX_LINE_GAP * piece.font_size
+    )
 
 
-def text_piece(element: Element, number: int, height: float) -> PageLine | None:
+def text_piece(element: Element, number: int, height: float) -> PrintedLine | None:
     """The text of one object: what its codes say, in points from the lower left corner."""
-    text = "".join(code.text or "" for code in element.iter(f"{OFD}TextCode")).strip("\n")
-    left, top, width, tall = box_of(element.get("Boundary", ""))
-    size = number_of(element.get("Size", ""))
-    matrix = [number_of(one) for one in element.get("CTM", "").split()]
+    text = "".join(code.text or "" for code in element.iter(f"{OFD_NAMESPACE}TextCode")).strip("\n")
+    left, top, width, box_height = parse_box(element.get("Boundary", ""))
+    size = parse_number(element.get("Size", ""))
+    matrix = [parse_number(number_text) for number_text in element.get("CTM", "").split()]
     if len(matrix) == 6 and matrix[3]:
         size *= abs(matrix[3])
     if not text.strip():
         return None
-    bottom = height - top - tall
-    places = (left, left + width, height - top, bottom, size, height)
-    start, end, up, down, points, tallest = (place * POINTS for place in places)
-    return PageLine(text, number, start, end, up, down, points, tallest)
+    bottom = height - top - box_height
+    coordinates = (left, left + width, height - top, bottom, size, height)
+    start, end, top_points, bottom_points, points, tallest = (coordinate * POINTS_PER_MM for coordinate in coordinates)
+    return PrintedLine(text, number, start, end, top_points, bottom_points, points, tallest)
 
 
-def box_of(text: str) -> tuple[float, float, float, float]:
+def parse_box(text: str) -> tuple[float, float, float, float]:
     """Left, top, width and height in millimetres; zeros where they are not stated."""
-    numbers = [number_of(one) for one in text.split()]
+    numbers = [parse_number(number_text) for number_text in text.split()]
     return (numbers[0], numbers[1], numbers[2], numbers[3]) if len(numbers) == 4 else (0.0, 0.0, 0.0, 0.0)
 
 
-def number_of(text: str) -> float:
+def parse_number(text: str) -> float:
     """A number within the bounds that pages have, 0 for what is none."""
     try:
         value = float(text[:30])

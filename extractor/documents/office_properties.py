@@ -2,29 +2,33 @@
 
 from lxml.etree import _Element as Element
 
-from extractor.documents.content import Properties, one_line
-from extractor.documents.package import Package
-from extractor.fields.dates.date_text import date_in_text
+from extractor.documents.content import FileProperties, to_one_line
+from extractor.documents.zip_package import ZipPackage
+from extractor.fields.dates.date_parsing import find_date_in_text
 
-DC = "{http://purl.org/dc/elements/1.1/}"
-TERMS = "{http://purl.org/dc/terms/}"
-ODF = "{urn:oasis:names:tc:opendocument:xmlns:meta:1.0}"
+DC_NAMESPACE = "{http://purl.org/dc/elements/1.1/}"
+DCTERMS_NAMESPACE = "{http://purl.org/dc/terms/}"
+ODF_META_NAMESPACE = "{urn:oasis:names:tc:opendocument:xmlns:meta:1.0}"
 
 
-def read_properties(package: Package, part: str = "docProps/core.xml") -> Properties:
+def read_properties(package: ZipPackage, part: str = "docProps/core.xml") -> FileProperties:
     """The properties in a part of a file."""
-    root = package.tree(part)
+    root = package.parse_part(part)
     if root is None:
-        return Properties()
-    return Properties(
-        text_of(root, f"{DC}title"),
-        text_of(root, f"{ODF}initial-creator") or text_of(root, f"{DC}creator"),
-        date_in_text(text_of(root, f"{TERMS}created") or text_of(root, f"{ODF}creation-date")),
-        text_of(root, f"{DC}language"),
+        return FileProperties()
+    return FileProperties(
+        first_element_text(root, f"{DC_NAMESPACE}title"),
+        first_element_text(root, f"{ODF_META_NAMESPACE}initial-creator")
+        or first_element_text(root, f"{DC_NAMESPACE}creator"),
+        find_date_in_text(
+            first_element_text(root, f"{DCTERMS_NAMESPACE}created")
+            or first_element_text(root, f"{ODF_META_NAMESPACE}creation-date")
+        ),
+        first_element_text(root, f"{DC_NAMESPACE}language"),
     )
 
 
-def text_of(root: Element, tag: str) -> str:
+def first_element_text(root: Element, tag: str) -> str:
     """The text of the first element of a kind."""
-    found = next(root.iter(tag), None)
-    return one_line("".join(map(str, found.itertext()))[:500]) if found is not None else ""
+    element = next(root.iter(tag), None)
+    return to_one_line("".join(map(str, element.itertext()))[:500]) if element is not None else ""

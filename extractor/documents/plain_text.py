@@ -4,89 +4,97 @@ import re
 from collections.abc import Iterator
 
 from docstore.model import Block, BlockKind, Reason
-from extractor.documents.content import BlockList, Content, Properties, UnreadableError, opening_lines
-from extractor.fields.dates.date_text import date_in_text
-from text.decoding.encoding import decode
+from extractor.documents.content import BlockCollector, DocumentContent, FileProperties, UnreadableError, opening_lines
+from extractor.fields.dates.date_parsing import find_date_in_text
+from text.decoding.decode import decode_page
 
 MAX_BYTES = 20_000_000
-MAX_LINE = 100_000
-FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
-ATX = re.compile(r"^ {0,3}(#{1,6})\s+(.*?)(?:\s+#+)?\s*$")
-SETEXT = re.compile(r"^ {0,3}(=+|-{2,})\s*$")
-ITEM = re.compile(r"^(\s*)(?:([-*+])|(\d{1,9})[.)])\s+(.*)$")
-TABLE_RULE = re.compile(r"^\s*(?=.*[-|].*\|)\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
-PICTURE = re.compile(r"!\[([^\]\n]{0,500})\]\([^)\n]{0,2000}\)")
-LINK = re.compile(r"\[([^\]\n]{1,500})\]\([^)\n]{0,2000}\)")
-EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3}|_{1,3}(?=\S))(?=\S)([^*_\n]{1,500}?)(?<=\S)\1(?![\w*])")
-CODE_SPAN = re.compile(r"`([^`\n]{1,500})`")
-COMMENT = re.compile(r"<!--.*?-->", re.S)
-TAG = re.compile(r"</?[a-zA-Z][^<>\n]{0,500}>")
-FIELD = re.compile(r"""^(title|date|author|lang|language)\s*[:=]\s*["']?(.*?)["']?\s*$""", re.I)
-FRONT_MARKS = ("---", "+++")
+MAX_LINE_CHARS = 100_000
+CODE_FENCE_RE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
+ATX_HEADING_RE = re.compile(r"^ {0,3}(#{1,6})\s+(.*?)(?:\s+#+)?\s*$")
+SETEXT_UNDERLINE_RE = re.compile(r"^ {0,3}(=+|-{2,})\s*$")
+LIST_ITEM_RE = re.compile(r"^(\s*)(?:([-*+])|(\d{1,9})[.)])\s+(.*)$")
+TABLE_RULE_RE = re.compile(r"^\s*(?=.*[-|].*\|)\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
+IMAGE_RE = re.compile(r"!\[([^\]\n]{0,500})\]\([^)\n]{0,2000}\)")
+LINK_RE = re.compile(r"\[([^\]\n]{1,500})\]\([^)\n]{0,2000}\)")
+EMPHASIS_RE = re.compile(r"(?<![\w*])(\*{1,3}|_{1,3}(?=\S))(?=\S)([^*_\n]{1,500}?)(?<=\S)\1(?![\w*])")
+CODE_SPAN_RE = re.compile(r"`([^`\n]{1,500})`")
+COMMENT_RE = re.compile(r"<!--.*?-->", re.S)
+TAG_RE = re.compile(r"</?[a-zA-Z][^<>\n]{0,500}>")
+FRONT_MATTER_FIELD_RE = re.compile(r"""^(title|date|author|lang|language)\s*[:=]\s*["']?(.*?)["']?\s*$""", re.I)
+FRONT_MATTER_FENCES = ("---", "+++")
 
 
-def read(data: bytes, is_markdown: bool = False) -> Content:
+def read(data: bytes, is_markdown: bool = False) -> DocumentContent:
     """The text of a file. Raises UnreadableError."""
-    decoded = decode(data[:MAX_BYTES])
+    decoded = decode_page(data[:MAX_BYTES])
     if decoded is None:
         raise UnreadableError(Reason.UNDECODABLE, "the bytes are no text in any known encoding")
     text = decoded.text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n")
-    found = BlockList()
+    collector = BlockCollector()
     if not is_markdown:
-        for block in text_blocks(text):
-            found.add(block)
-        cut = found.cut or ("" if len(data) <= MAX_BYTES else f"{MAX_BYTES >> 20} MB read")
-        return Content(tuple(found.blocks), opening_lines(found.blocks), cut=cut)
-    properties, text = front_matter(text)
-    for block in markdown_blocks(COMMENT.sub("", text).split("\n")):
-        found.add(block)
-    return Content(tuple(found.blocks), opening_lines(found.blocks), properties, cut=found.cut)
+        for block in iter_text_blocks(text):
+            collector.add(block)
+        truncation = collector.truncation or ("" if len(data) <= MAX_BYTES else f"{MAX_BYTES >> 20} MB read")
+        return DocumentContent(tuple(collector.blocks), opening_lines(collector.blocks), truncation=truncation)
+    properties, text = split_front_matter(text)
+    for block in iter_markdown_blocks(COMMENT_RE.sub("", text).split("\n")):
+        collector.add(block)
+    return DocumentContent(
+        tuple(collector.blocks), opening_lines(collector.blocks), properties, truncation=collector.truncation
+    )
 
 
-def text_blocks(text: str) -> Iterator[Block]:
+def iter_text_blocks(text: str) -> Iterator[Block]:
     """A line each, as they stand: who wrapped them is not known."""
-    return (Block(BlockKind.PARAGRAPH, line[:MAX_LINE]) for line in text.split("\n") if line.strip())
+    return (Block(BlockKind.PARAGRAPH, line[:MAX_LINE_CHARS]) for line in text.split("\n") if line.strip())
 
 
-def front_matter(text: str) -> tuple[Properties, str]:
+def split_front_matter(text: str) -> tuple[FileProperties, str]:
     """What a block of fields at the top says, and the text below it."""
-    mark = text[:3]
-    end = text.find(f"\n{mark}", 3, 20_000) if mark in FRONT_MARKS and text[3:4] == "\n" else -1
+    fence = text[:3]
+    end = text.find(f"\n{fence}", 3, 20_000) if fence in FRONT_MATTER_FENCES and text[3:4] == "\n" else -1
     if end < 0:
-        return Properties(), text
+        return FileProperties(), text
     fields: dict[str, str] = {}
     for line in text[4:end].split("\n"):
-        if match := FIELD.match(line):
+        if match := FRONT_MATTER_FIELD_RE.match(line):
             fields.setdefault(match[1].lower(), match[2].strip())
     language = fields.get("lang", "") or fields.get("language", "")
-    created = date_in_text(fields.get("date", ""))
-    return Properties(fields.get("title", ""), fields.get("author", ""), created, language, True), text[end + 4 :]
+    created = find_date_in_text(fields.get("date", ""))
+    return FileProperties(fields.get("title", ""), fields.get("author", ""), created, language, True), text[end + 4 :]
 
 
-def markdown_blocks(lines: list[str]) -> Iterator[Block]:
+def iter_markdown_blocks(lines: list[str]) -> Iterator[Block]:
     """Headings, items, rows, quotes, code and paragraphs."""
-    at, waiting = 0, list[str]()
-    while at < len(lines):
-        line = lines[at][:MAX_LINE]
-        fence = FENCE.match(line)
-        block, used = fenced(lines, at, fence[1]) if fence else line_block(line, bool(waiting), lines[at + 1 : at + 2])
-        underlined = SETEXT.match(line) if waiting else None
-        if underlined and len(waiting) == 1:
-            yield Block(BlockKind.HEADING, inline(waiting.pop()), 1 if underlined[1][0] == "=" else 2)
+    line_index, paragraph_lines = 0, list[str]()
+    while line_index < len(lines):
+        line = lines[line_index][:MAX_LINE_CHARS]
+        fence = CODE_FENCE_RE.match(line)
+        block, consumed = (
+            read_fenced_code(lines, line_index, fence[1])
+            if fence
+            else block_from_line(line, bool(paragraph_lines), lines[line_index + 1 : line_index + 2])
+        )
+        underlined = SETEXT_UNDERLINE_RE.match(line) if paragraph_lines else None
+        if underlined and len(paragraph_lines) == 1:
+            yield Block(
+                BlockKind.HEADING, strip_inline_markup(paragraph_lines.pop()), 1 if underlined[1][0] == "=" else 2
+            )
         elif block is None and line.strip():
-            waiting.append(line.strip())
+            paragraph_lines.append(line.strip())
         else:
-            if waiting:
-                yield Block(BlockKind.PARAGRAPH, inline(" ".join(waiting)))
-                waiting = []
+            if paragraph_lines:
+                yield Block(BlockKind.PARAGRAPH, strip_inline_markup(" ".join(paragraph_lines)))
+                paragraph_lines = []
             if block is not None:
                 yield block
-        at += used
-    if waiting:
-        yield Block(BlockKind.PARAGRAPH, inline(" ".join(waiting)))
+        line_index += consumed
+    if paragraph_lines:
+        yield Block(BlockKind.PARAGRAPH, strip_inline_markup(" ".join(paragraph_lines)))
 
 
-def fenced(lines: list[str], start: int, fence: str) -> tuple[Block, int]:
+def read_fenced_code(lines: list[str], start: int, fence: str) -> tuple[Block, int]:
     """Code between fences, and how many lines it takes."""
     end = start + 1
     while end < len(lines) and not lines[end].strip().startswith(fence):
@@ -94,26 +102,28 @@ def fenced(lines: list[str], start: int, fence: str) -> tuple[Block, int]:
     return Block(BlockKind.CODE, "\n".join(lines[start + 1 : end])), end - start + 1
 
 
-def line_block(line: str, within: bool, below: list[str]) -> tuple[Block | None, int]:
-    """The block that a line is on its own, None for a line of a paragraph; `within`: it stands below one."""
-    if heading := ATX.match(line):
-        return Block(BlockKind.HEADING, inline(heading[2]), len(heading[1])), 1
-    if TABLE_RULE.match(line) and "-" in line:
+def block_from_line(line: str, in_paragraph: bool, next_line: list[str]) -> tuple[Block | None, int]:
+    """The block that a line is on its own, None for a line of a paragraph; `in_paragraph`: it stands below one."""
+    if heading := ATX_HEADING_RE.match(line):
+        return Block(BlockKind.HEADING, strip_inline_markup(heading[2]), len(heading[1])), 1
+    if TABLE_RULE_RE.match(line) and "-" in line:
         return Block(BlockKind.PARAGRAPH, ""), 1
-    if item := ITEM.match(line):
+    if item := LIST_ITEM_RE.match(line):
         depth = 1 + len(item[1].expandtabs(4)) // 2
-        return Block(BlockKind.ITEM, inline(item[4]), min(depth, 20), bool(item[3])), 1
-    if line.lstrip().startswith("|") or (below and TABLE_RULE.match(below[0]) and "|" in below[0] and "|" in line):
-        cells = [inline(cell.strip()) for cell in line.strip().strip("|").split("|")]
-        return Block(BlockKind.ROW, "\t".join(cells)), 1
+        return Block(BlockKind.LIST_ITEM, strip_inline_markup(item[4]), min(depth, 20), bool(item[3])), 1
+    if line.lstrip().startswith("|") or (
+        next_line and TABLE_RULE_RE.match(next_line[0]) and "|" in next_line[0] and "|" in line
+    ):
+        cells = [strip_inline_markup(cell.strip()) for cell in line.strip().strip("|").split("|")]
+        return Block(BlockKind.TABLE_ROW, "\t".join(cells)), 1
     if line.lstrip().startswith(">"):
-        return Block(BlockKind.QUOTE, inline(line.lstrip(" >"))), 1
-    if not within and line.startswith(("    ", "\t")) and line.strip():
+        return Block(BlockKind.QUOTE, strip_inline_markup(line.lstrip(" >"))), 1
+    if not in_paragraph and line.startswith(("    ", "\t")) and line.strip():
         return Block(BlockKind.CODE, line), 1
     return None, 1
 
 
-def inline(text: str) -> str:
+def strip_inline_markup(text: str) -> str:
     """A text without its marks: links and pictures are their words."""
-    text = LINK.sub(r"\1", PICTURE.sub(r"\1", text))
-    return TAG.sub("", EMPHASIS.sub(r"\2", CODE_SPAN.sub(r"\1", text)))
+    text = LINK_RE.sub(r"\1", IMAGE_RE.sub(r"\1", text))
+    return TAG_RE.sub("", EMPHASIS_RE.sub(r"\2", CODE_SPAN_RE.sub(r"\1", text)))

@@ -5,19 +5,19 @@ from collections import Counter
 
 from text.scripts import HAN
 
-SAMPLE = 1_000
-MIN_WORDS = 2  # of a language's common words that must be there for it to be told, and their share of all words
-MIN_SHARE = 0.04
-FEW_WORDS = 30
-CHINESE = re.compile(f"[{HAN}]+")
-LATIN = re.compile("[A-Za-z\u00c0-\u024f]+")
-OTHER_LETTERS = re.compile(f"[\u0370-\u1fff\u3040-\ufaff{HAN}]+")
-CHINESE_SHARE = 0.1  # of Han in all letters; a Chinese character says as much as several Latin letters
-OTHER_SHARE = 0.1  # the same for kana and Hangul, of which Chinese text has none
+SAMPLE_CHARS = 1_000
+MIN_COMMON_WORDS = 2  # of a language's common words that must be there for it to be told, and their share of all words
+MIN_COMMON_WORD_SHARE = 0.04
+SHORT_TEXT_WORDS = 30
+HAN_RE = re.compile(f"[{HAN}]+")
+LATIN_RE = re.compile("[A-Za-z\u00c0-\u024f]+")
+NON_LATIN_RE = re.compile(f"[\u0370-\u1fff\u3040-\ufaff{HAN}]+")
+MIN_HAN_SHARE = 0.1  # of Han in all letters; a Chinese character says as much as several Latin letters
+MIN_KANA_HANGUL_SHARE = 0.1  # the same for kana and Hangul, of which Chinese text has none
 # Scripts of one language, or nearly; the letters that set a language apart come before its script's commonest.
-SCRIPTS = (
-    ("ja", re.compile("[\u3040-\u30ff]+"), OTHER_SHARE),
-    ("ko", re.compile("[\uac00-\ud7af]+"), OTHER_SHARE),
+SCRIPT_LANGUAGES = (
+    ("ja", re.compile("[\u3040-\u30ff]+"), MIN_KANA_HANGUL_SHARE),
+    ("ko", re.compile("[\uac00-\ud7af]+"), MIN_KANA_HANGUL_SHARE),
     ("th", re.compile("[\u0e00-\u0e7f]+"), 0.3),
     ("el", re.compile("[\u0370-\u03ff]+"), 0.3),
     ("he", re.compile("[\u0590-\u05ff]+"), 0.3),
@@ -28,7 +28,7 @@ SCRIPTS = (
     ("ru", re.compile("[\u0400-\u04ff]+"), 0.3),
 )
 # The commonest short words that few neighbours share.
-COMMON = {
+COMMON_WORDS = {
     "en": "the and of to in is that for with was are this have from",
     "de": "der die und das ist nicht ein den mit auf für dem sich von",
     "fr": "le les des est et une dans pour que qui sur pas du au",
@@ -49,52 +49,56 @@ COMMON = {
     "id": "yang dan di dengan untuk dari ini itu pada tidak dalam akan",
     "vi": "và của là có cho không được với các người trong những",
 }
-WORDS: dict[str, list[str]] = {}
-for _language, _words in COMMON.items():
+LANGUAGES_BY_WORD: dict[str, list[str]] = {}
+for _language, _words in COMMON_WORDS.items():
     for _word in _words.split():
-        WORDS.setdefault(_word, []).append(_language)
-CYRILLIC = frozenset(("uk", "ru", "bg", "sr", "mk", "be", "kk"))
-ARABIC = frozenset(("ar", "fa", "ur", "ckb", "ps"))
+        LANGUAGES_BY_WORD.setdefault(_word, []).append(_language)
+CYRILLIC_LANGUAGES = frozenset(("uk", "ru", "bg", "sr", "mk", "be", "kk"))
+ARABIC_LANGUAGES = frozenset(("ar", "fa", "ur", "ckb", "ps"))
 
 
-def language_of(text: str, hint: str = "") -> str:
+def detect_language(text: str, declared_language: str = "") -> str:
     """The language of a text as a code of ISO 639-1 (`zh`, `en`, `de` ...), "" where it cannot be told.
 
-    `zh` is any Chinese, simplified or traditional. `hint` is what the page says of itself (`<html lang>`); it decides
+    `zh` is any Chinese, simplified or traditional. `declared_language` is what the page says of itself (`<html lang>`); it decides
     between languages of one script, and never against the script.
     """
-    sample = text[:SAMPLE]
-    stated = hint.strip().lower().replace("_", "-").partition("-")[0][:3]
-    other = count(OTHER_LETTERS, sample)
-    if other * 20 <= len(sample):
-        return by_words(sample.lower().split(), stated) if LATIN.search(sample) else ""
-    letters = other + count(LATIN, sample)
-    for language, script, share in SCRIPTS:
-        if count(script, sample) > share * letters:
-            return of_script(language, stated)
-    return "zh" if count(CHINESE, sample) > CHINESE_SHARE * letters else by_words(sample.lower().split(), stated)
+    sample = text[:SAMPLE_CHARS]
+    stated = declared_language.strip().lower().replace("_", "-").partition("-")[0][:3]
+    non_latin_count = count_letters(NON_LATIN_RE, sample)
+    if non_latin_count * 20 <= len(sample):
+        return language_by_common_words(sample.lower().split(), stated) if LATIN_RE.search(sample) else ""
+    letters = non_latin_count + count_letters(LATIN_RE, sample)
+    for language, script, share in SCRIPT_LANGUAGES:
+        if count_letters(script, sample) > share * letters:
+            return language_of_script(language, stated)
+    return (
+        "zh"
+        if count_letters(HAN_RE, sample) > MIN_HAN_SHARE * letters
+        else language_by_common_words(sample.lower().split(), stated)
+    )
 
 
-def count(letters: re.Pattern[str], sample: str) -> int:
+def count_letters(letters: re.Pattern[str], sample: str) -> int:
     """How many letters of a sample are these; the pattern matches runs."""
     return sum(map(len, letters.findall(sample)))
 
 
-def of_script(language: str, stated: str) -> str:
+def language_of_script(language: str, declared: str) -> str:
     """The language of a script, or the one that the page states if it is written so."""
-    for script in (CYRILLIC, ARABIC):
-        if language in script and stated in script:
-            return stated
+    for script in (CYRILLIC_LANGUAGES, ARABIC_LANGUAGES):
+        if language in script and declared in script:
+            return declared
     return language
 
 
-def by_words(words: list[str], stated: str) -> str:
+def language_by_common_words(words: list[str], declared: str) -> str:
     """The language in Latin letters whose common words are the most; the page's own word breaks ties.
 
     With too few common words to tell it is what the page states, and English for a handful of words.
     """
-    counts = Counter(language for word in words if word in WORDS for language in WORDS[word])
-    best = max(counts.values(), default=0)
-    if best < max(MIN_WORDS, len(words) * MIN_SHARE):
-        return stated or ("en" if len(words) < FEW_WORDS else "")
-    return stated if counts[stated] == best else max(counts, key=lambda language: counts[language])
+    counts = Counter(language for word in words if word in LANGUAGES_BY_WORD for language in LANGUAGES_BY_WORD[word])
+    highest = max(counts.values(), default=0)
+    if highest < max(MIN_COMMON_WORDS, len(words) * MIN_COMMON_WORD_SHARE):
+        return declared or ("en" if len(words) < SHORT_TEXT_WORDS else "")
+    return declared if counts[declared] == highest else max(counts, key=lambda language: counts[language])

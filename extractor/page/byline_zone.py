@@ -3,48 +3,56 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from extractor.page.document import Document
-from extractor.page.layout import CODE_TAG, LINK_LINE, Line
+from extractor.page.layout import CODE_TAG, MAX_TEXT_LINK_SHARE, Line
+from extractor.page.parsed_page import ParsedPage
 
-LONG = 40.0  # size of a line from which on it is text, in Chinese characters
-HEAD = 30  # lines at the beginning of an element in which its first line of text is looked for
-ABOVE = 60  # lines above the text in which its title is looked for
+MIN_TEXT_LINE_SIZE = 40.0  # size of a line from which on it is text, in Chinese characters
+MAX_FIRST_LINE_OFFSET = 30  # lines at the beginning of an element in which its first line of text is looked for
+MAX_TITLE_LOOKBACK_LINES = 60  # lines above the text in which its title is looked for
 
 
 @dataclass(frozen=True, slots=True)
 class BylineZone:
     """Places of lines: the title (-1: not found), the first line of text, and the end (exclusive).
 
-    `around` are the spans around the body: they hold the article, whatever their names say. `is_code`: most of the text
+    `ancestor_spans` are the spans around the body: they hold the article, whatever their names say. `is_preformatted`: most of the text
     is preformatted, as letters and old news are; nothing in it is an example then.
     """
 
-    title: int
-    first: int
-    end: int
-    around: frozenset[int]
-    is_code: bool = False
+    title_line: int
+    first_text_line: int
+    end_line: int
+    ancestor_spans: frozenset[int]
+    is_preformatted: bool = False
 
 
-def byline_zone_of(document: Document, body: int) -> BylineZone:
-    """The frame of the article whose body is the span `body`."""
-    lines, span = document.layout.lines, document.layout.spans[body]
-    begin = range(span.start, min(span.end, span.start + HEAD))
-    first = next((place for place in begin if lines[place].size > LONG), span.start)
-    around = frozenset(document.layout.above(body))
-    return BylineZone(title_above(document, first), first, span.end, around, is_code(lines[span.start : span.end]))
+def find_byline_zone(page: ParsedPage, body_span: int) -> BylineZone:
+    """The frame of the article whose body is the span `body_span`."""
+    lines, span = page.layout.lines, page.layout.spans[body_span]
+    first_lines = range(span.start_line, min(span.end_line, span.start_line + MAX_FIRST_LINE_OFFSET))
+    first = next(
+        (line_index for line_index in first_lines if lines[line_index].size > MIN_TEXT_LINE_SIZE), span.start_line
+    )
+    ancestor_spans = frozenset(page.layout.iter_enclosing(body_span))
+    return BylineZone(
+        find_title_line_above(page, first),
+        first,
+        span.end_line,
+        ancestor_spans,
+        is_mostly_code(lines[span.start_line : span.end_line]),
+    )
 
 
-def is_code(lines: Sequence[Line]) -> bool:
+def is_mostly_code(lines: Sequence[Line]) -> bool:
     """More than half of the text of some lines is preformatted."""
     return 2 * sum(line.size for line in lines if line.tag == CODE_TAG) > sum(line.size for line in lines)
 
 
-def title_above(document: Document, first: int) -> int:
+def find_title_line_above(page: ParsedPage, first: int) -> int:
     """The line nearest above the text that is an h1 or a part of <title>; -1 for none."""
-    lines = document.layout.lines
-    for place in range(min(first + 3, len(lines)) - 1, max(-1, first - ABOVE), -1):
-        line = lines[place]
-        if line.tag == "h1" or (line.size >= 4 and line.text in document.title and line.link_share <= LINK_LINE):
-            return place
+    lines = page.layout.lines
+    for line_index in range(min(first + 3, len(lines)) - 1, max(-1, first - MAX_TITLE_LOOKBACK_LINES), -1):
+        line = lines[line_index]
+        if line.tag == "h1" or (line.size >= 4 and line.text in page.title and line.link_share <= MAX_TEXT_LINK_SHARE):
+            return line_index
     return -1

@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from extractor.page.markup_hints import TagInfo
+from extractor.page.tag_info import TagInfo
 
 # Begins with one set of characters: the re module finds those much faster than alternatives.
-SENTENCE_MARKS = re.compile(r"[，。！？；：、…,.!?;:](?:(?<=[，。！？；：、…])|(?=\s|$|[\"'”’)]))")
-LINK_LINE = 0.5  # lines with a larger share of link text are links
+PUNCTUATION_RE = re.compile(r"[，。！？；：、…,.!?;:](?:(?<=[，。！？；：、…])|(?=\s|$|[\"'”’)]))")
+MAX_TEXT_LINK_SHARE = 0.5  # lines with a larger share of link text are links
 CODE_TAG = "code"  # of lines of code, whatever block they stand in
 
 
@@ -19,8 +19,8 @@ CODE_TAG = "code"  # of lines of code, whatever block they stand in
 class Line:
     """One line: its text, sizes of all text, of link text and of strong text, and the index of its block's span.
 
-    `anchors` are the links in it, as (first piece, last piece + 1, attributes), and `parts` the pieces of the text as
-    it stood. `row` is its place among the lines of the whole page. `cells` are the texts
+    `links` are the links in it, as (first piece, last piece + 1, attributes), and `text_pieces` the pieces of the text as
+    it stood. `line_number` is its place among the lines of the whole page. `cells` are the texts
     of a row of data. Code keeps its indentation: its `tag` is CODE_TAG, and empty
     lines before it stand in its first piece.
     """
@@ -29,13 +29,13 @@ class Line:
     size: float
     link_size: float
     strong_size: float
-    span: int
+    span_index: int
     tag: str
-    parts: tuple[str, ...]
-    anchors: Sequence[tuple[int, int, str]]
-    row: int = 0
+    text_pieces: tuple[str, ...]
+    links: Sequence[tuple[int, int, str]]
+    line_number: int = 0
     cells: tuple[str, ...] = ()
-    _marks: int = -1
+    _punctuation_count: int = -1
 
     @property
     def link_share(self) -> float:
@@ -43,42 +43,42 @@ class Line:
         return min(1.0, self.link_size / self.size) if self.link_size and self.size else 0.0
 
     @property
-    def punctuated(self) -> bool:
+    def has_punctuation(self) -> bool:
         """It has a sentence mark."""
-        return SENTENCE_MARKS.search(self.text) is not None
+        return PUNCTUATION_RE.search(self.text) is not None
 
     @property
-    def marks(self) -> int:
+    def punctuation_count(self) -> int:
         """Sentence marks."""
-        if self._marks < 0:
-            self._marks = len(SENTENCE_MARKS.findall(self.text))
-        return self._marks
+        if self._punctuation_count < 0:
+            self._punctuation_count = len(PUNCTUATION_RE.findall(self.text))
+        return self._punctuation_count
 
 
 @dataclass(slots=True)
 class Span:
-    """A block element and the lines below it: `start` inclusive, `end` exclusive.
+    """A block element and the lines below it: `start_line` inclusive, `end_line` exclusive.
 
-    `parent` is the index of the span around it (-1: none), `element` how many elements stand before it in the tree,
-    `row` the line of the whole page at which it begins, `loss` how much text of links was left out inside it, of each
+    `parent_index` is the index of the span around it (-1: none), `element_index` how many elements stand before it in the tree,
+    `start_line_number` the line of the whole page at which it begins, `skipped_link_size` how much text of links was left out inside it, of each
     link LONGEST_LOSS at most.
     """
 
-    facts: TagInfo
-    start: int
-    parent: int
-    element: int
-    row: int = 0
-    loss: float = 0.0
-    end: int = -1
+    tag_info: TagInfo
+    start_line: int
+    parent_index: int
+    element_index: int
+    start_line_number: int = 0
+    skipped_link_size: float = 0.0
+    end_line: int = -1
 
 
 @dataclass(slots=True)
-class Note:
-    """The text of a small element that says what it is (`TagInfo.marked`), and the line in which it begins."""
+class InlineElement:
+    """The text of a small element that says what it is (`TagInfo.is_metadata`), and the line in which it begins."""
 
-    facts: TagInfo
-    line: int
+    tag_info: TagInfo
+    line_index: int
     text: str
 
 
@@ -86,26 +86,26 @@ class Note:
 class Picture:
     """An img element: its attributes as markup, the line before which it stands, and its block's span."""
 
-    attributes: str
-    line: int
-    span: int
+    attribute_text: str
+    line_index: int
+    span_index: int
 
 
 @dataclass(slots=True)
-class BoilerplateSkip:
+class SkippedContent:
     """What elements that were not laid out hold: sizes of their text and of its links, headlines, and lines."""
 
     size: float = 0.0
     link_size: float = 0.0
-    headlines: int = 0
-    rows: int = 0
+    headline_count: int = 0
+    line_count: int = 0
 
-    def add(self, other: "BoilerplateSkip") -> None:
+    def add(self, other: "SkippedContent") -> None:
         """Count what another element holds."""
         self.size += other.size
         self.link_size += other.link_size
-        self.headlines += other.headlines
-        self.rows += other.rows
+        self.headline_count += other.headline_count
+        self.line_count += other.line_count
 
 
 @dataclass(slots=True)
@@ -113,28 +113,28 @@ class Layout:
     """Lines and spans in document order; a span comes before the spans inside it.
 
     Elements that are called navigation, footer ... and hold next to no text but links have a span without lines; what
-    is `left_out` with them is counted.
+    is `skipped` with them is counted.
     """
 
     lines: list[Line] = field(default_factory=list)
     spans: list[Span] = field(default_factory=list)
-    notes: list[Note] = field(default_factory=list)
+    inline_elements: list[InlineElement] = field(default_factory=list)
     pictures: list[Picture] = field(default_factory=list)
-    left_out: BoilerplateSkip = field(default_factory=BoilerplateSkip)
+    skipped: SkippedContent = field(default_factory=SkippedContent)
 
-    def above(self, span: int) -> Iterator[int]:
+    def iter_enclosing(self, span_index: int) -> Iterator[int]:
         """Indices of a span and of those around it, innermost first."""
-        while span >= 0:
-            yield span
-            span = self.spans[span].parent
+        while span_index >= 0:
+            yield span_index
+            span_index = self.spans[span_index].parent_index
 
 
-def size_of(text: str) -> float:
+def text_size(text: str) -> float:
     """Length in Chinese characters: UTF-8 spends three bytes on each, and one on a Latin letter."""
-    bare = "".join(text.split())
-    return len(bare if bare.isascii() else bare.encode("utf-8", "replace")) / 3
+    compact = "".join(text.split())
+    return len(compact if compact.isascii() else compact.encode("utf-8", "replace")) / 3
 
 
-def render(lines: Iterable[Line]) -> str:
+def join_lines(lines: Iterable[Line]) -> str:
     """Plain text, one paragraph a line."""
     return "\n".join(line.text for line in lines)

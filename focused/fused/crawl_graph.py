@@ -17,56 +17,58 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from crawler.guide import LinkWords, PageWords
-from text.general_language import of_pages
+from crawler.focused_policy import LinkWords, PageWords
+from text.background_frequencies import page_share
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-WordIds = NDArray[np.integer[Any]]  # numbers of words: kept as int32, there are many
-Counts = NDArray[np.floating[Any]]  # 1 + ln of how often a word stands there: kept as float32
+Float64Array = NDArray[np.float64]
+Int64Array = NDArray[np.int64]
+WordIdArray = NDArray[np.integer[Any]]  # numbers of words: kept as int32, there are many
+LogCountArray = NDArray[np.floating[Any]]  # 1 + ln of how often a word stands there: kept as float32
 
-SLUG = "/"  # marks the words of a URL
-_PARTS = re.compile(r"[-_+%]+")
-MAX_WORDS = 400_000  # of the vocabulary: words first met later are not told apart
-MAX_LINK_WORDS = 40  # of a link's context
-ROOM = 1024  # of a column at first
-NOT_FETCHED, FORGOTTEN = -1, -2  # where a node has no page
-
-
-Number = TypeVar("Number", bound=np.generic)
+SLUG_PREFIX = "/"  # marks the words of a URL
+_SLUG_SEPARATORS = re.compile(r"[-_+%]+")
+MAX_VOCABULARY = 400_000  # of the vocabulary: words first met later are not told apart
+MAX_CONTEXT_WORDS = 40  # of a link's context
+INITIAL_CAPACITY = 1024  # of a column at first
+NOT_FETCHED, EVICTED = -1, -2  # where a node has no page
 
 
-class Column(Generic[Number]):
+ScalarType = TypeVar("ScalarType", bound=np.generic)
+
+
+class GrowingArray(Generic[ScalarType]):
     """An array that grows at its end."""
 
-    def __init__(self, kind: type[Number], width: tuple[int, ...] = ()) -> None:
-        self._room: NDArray[Number] = np.zeros((ROOM, *width), dtype=kind)
-        self._count = 0
+    def __init__(self, dtype: type[ScalarType], row_shape: tuple[int, ...] = ()) -> None:
+        self._buffer: NDArray[ScalarType] = np.zeros((INITIAL_CAPACITY, *row_shape), dtype=dtype)
+        self._length = 0
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"_room": self.values.copy(), "_count": self._count}
+        return {"_buffer": self.values.copy(), "_length": self._length}
 
     @property
-    def values(self) -> NDArray[Number]:
+    def values(self) -> NDArray[ScalarType]:
         """What was added, as a view: good until the next addition, and what is written to it stays."""
-        return self._room[: self._count]
+        return self._buffer[: self._length]
 
-    def add(self, values: NDArray[Any] | Sequence[int] | Sequence[float]) -> None:
+    def extend(self, values: NDArray[Any] | Sequence[int] | Sequence[float]) -> None:
         """Put at the end."""
-        end = self._count + len(values)
-        if end > len(self._room):
-            more = max(end - len(self._room), len(self._room), ROOM)
-            self._room = np.concatenate((self._room, np.zeros((more, *self._room.shape[1:]), self._room.dtype)))
-        self._room[self._count : end] = values
-        self._count = end
+        end = self._length + len(values)
+        if end > len(self._buffer):
+            extra_rows = max(end - len(self._buffer), len(self._buffer), INITIAL_CAPACITY)
+            self._buffer = np.concatenate(
+                (self._buffer, np.zeros((extra_rows, *self._buffer.shape[1:]), self._buffer.dtype))
+            )
+        self._buffer[self._length : end] = values
+        self._length = end
 
-    def keep(self, places: Ints) -> None:
+    def retain_rows(self, indices: Int64Array) -> None:
         """Only what is at these places, in their order."""
-        some = self._room[: self._count][places]
-        self._room, self._count = some, len(some)
+        retained = self._buffer[: self._length][indices]
+        self._buffer, self._length = retained, len(retained)
 
 
-class WordRows:
+class LinkWordIds:
     """The distinct words of each link, as numbers.
 
     _ids   (words of all links,) int32  numbers of words, -1 for none
@@ -74,44 +76,46 @@ class WordRows:
     """
 
     def __init__(self) -> None:
-        self._ids = Column(np.int32)
-        self._ends = Column(np.int64)
-        self._ends.add([0])
+        self._word_ids = GrowingArray(np.int32)
+        self._ends = GrowingArray(np.int64)
+        self._ends.extend([0])
 
-    def add(self, ids: Ints, sizes: Sequence[int] | Ints) -> None:
+    def add(self, ids: Int64Array, sizes: Sequence[int] | Int64Array) -> None:
         """Those of the next links one after another, and how many each has; -1 is no word."""
         ends = np.cumsum(np.array([self._ends.values[-1], *sizes], dtype=np.int64))[1:]
-        self._ids.add(ids)
-        self._ends.add(ends)
+        self._word_ids.extend(ids)
+        self._ends.extend(ends)
 
-    def of(self, links: Ints, new: WordIds) -> "WordRows":
-        """Those of some links; `new` is each word's number there, -1 for none."""
+    def select_remapped(self, links: Int64Array, new_ids: WordIdArray) -> "LinkWordIds":
+        """Those of some links; `new_ids` is each word's number there, -1 for none."""
         starts, sizes = self._ends.values[links], self._ends.values[links + 1] - self._ends.values[links]
-        ids = self._ids.values[places_of(starts, sizes)]
-        rows = WordRows()
-        rows.add(np.where(ids >= 0, new[ids], -1), sizes)
+        ids = self._word_ids.values[expand_ranges(starts, sizes)]
+        rows = LinkWordIds()
+        rows.add(np.where(ids >= 0, new_ids[ids], -1), sizes)
         return rows
 
-    def numbers(self, links: Ints) -> Ints:
+    def unique_word_ids(self, links: Int64Array) -> Int64Array:
         """The words of some links, each once."""
         starts, sizes = self._ends.values[links], self._ends.values[links + 1] - self._ends.values[links]
-        found = np.unique(self._ids.values[places_of(starts, sizes)]).astype(np.int64)
-        return found[found >= 0]
+        unique_ids = np.unique(self._word_ids.values[expand_ranges(starts, sizes)]).astype(np.int64)
+        return unique_ids[unique_ids >= 0]
 
-    def matrix(self, links: slice, width: int) -> sp.csr_matrix:
-        """A 0/1 matrix of these links, links x words; words numbered `width` or higher are left out."""
+    def to_csr(self, links: slice, vocabulary_size: int) -> sp.csr_matrix:
+        """A 0/1 matrix of these links, links x words; words numbered `vocabulary_size` or higher are left out."""
         ends = self._ends.values[links.start : links.stop + 1]
-        ids = self._ids.values[ends[0] : ends[-1]]
-        known = (ids >= 0) & (ids < width)
-        places = np.concatenate(([0], np.cumsum(known)))[ends - ends[0]]
-        return sp.csr_matrix((np.ones(int(places[-1])), ids[known], places), shape=(len(ends) - 1, width))
+        ids = self._word_ids.values[ends[0] : ends[-1]]
+        in_vocabulary = (ids >= 0) & (ids < vocabulary_size)
+        row_offsets = np.concatenate(([0], np.cumsum(in_vocabulary)))[ends - ends[0]]
+        return sp.csr_matrix(
+            (np.ones(int(row_offsets[-1])), ids[in_vocabulary], row_offsets), shape=(len(ends) - 1, vocabulary_size)
+        )
 
 
 @dataclass
 class CrawlGraph:
-    """Grows with every page, whose words it takes without their order. `memory.part_of` is what is left of some pages.
+    """Grows with every page, whose words it takes without their order. `memory.extract_subgraph` is what is left of some pages.
 
-    path      (nodes,) int64    number in `paths`
+    path      (nodes,) int64    number in `path_ids`
     depth     (nodes,) int64    steps from a seed
     page_of   (nodes,) int64    page, NOT_FETCHED, or FORGOTTEN for one that was fetched
     degree    (pages,) int64    how many links it has
@@ -121,142 +125,156 @@ class CrawlGraph:
     _general  (words,) float64  share of pages of general language that hold it
     """
 
-    words: dict[str, int] = field(default_factory=lambda: defaultdict(count().__next__))  # a new one: the next number
-    nodes: dict[str, int] = field(default_factory=dict)
-    urls: list[str] = field(default_factory=list)  # of the nodes
-    slugs: list[Sequence[str]] = field(default_factory=list)  # of the nodes: words of the URL
-    paths: dict[str, int] = field(default_factory=dict)  # host and directory -> number
-    path: Column[np.int64] = field(default_factory=partial(Column, np.int64))
-    depth: Column[np.int64] = field(default_factory=partial(Column, np.int64))
-    page_of: Column[np.int64] = field(default_factory=partial(Column, np.int64))
-    into: list[list[int]] = field(default_factory=list)  # of the nodes: links that lead there
-    pages: list[int] = field(default_factory=list)  # page -> node
-    titles: list[WordIds] = field(default_factory=list)  # of the pages: (words,), distinct
-    page_words: list[tuple[WordIds, Counts]] = field(default_factory=list)  # of the pages: (words,) each
-    links_of: list[tuple[int, int]] = field(default_factory=list)  # of the pages: first link, one after the last
-    degree: Column[np.int64] = field(default_factory=partial(Column, np.int64))
-    anchored: Column[np.float64] = field(default_factory=partial(Column, np.float64))
-    source: Column[np.int64] = field(default_factory=partial(Column, np.int64))
-    target: Column[np.int64] = field(default_factory=partial(Column, np.int64))
-    anchors: WordRows = field(default_factory=WordRows)
-    contexts: WordRows = field(default_factory=WordRows)
-    _general: Column[np.float64] = field(default_factory=partial(Column, np.float64))
+    word_ids: dict[str, int] = field(
+        default_factory=lambda: defaultdict(count().__next__)
+    )  # a new one: the next number
+    node_ids: dict[str, int] = field(default_factory=dict)
+    node_urls: list[str] = field(default_factory=list)  # of the nodes
+    node_slug_words: list[Sequence[str]] = field(default_factory=list)  # of the nodes: words of the URL
+    path_ids: dict[str, int] = field(default_factory=dict)  # host and directory -> number
+    node_path_id: GrowingArray[np.int64] = field(default_factory=partial(GrowingArray, np.int64))
+    node_depth: GrowingArray[np.int64] = field(default_factory=partial(GrowingArray, np.int64))
+    node_page_id: GrowingArray[np.int64] = field(default_factory=partial(GrowingArray, np.int64))
+    incoming_links: list[list[int]] = field(default_factory=list)  # of the nodes: links that lead there
+    page_nodes: list[int] = field(default_factory=list)  # page -> node
+    title_word_ids: list[WordIdArray] = field(default_factory=list)  # of the pages: (words,), distinct
+    page_word_counts: list[tuple[WordIdArray, LogCountArray]] = field(
+        default_factory=list
+    )  # of the pages: (words,) each
+    page_link_ranges: list[tuple[int, int]] = field(
+        default_factory=list
+    )  # of the pages: first link, one after the last
+    page_out_degree: GrowingArray[np.int64] = field(default_factory=partial(GrowingArray, np.int64))
+    anchor_word_share: GrowingArray[np.float64] = field(default_factory=partial(GrowingArray, np.float64))
+    link_source_page: GrowingArray[np.int64] = field(default_factory=partial(GrowingArray, np.int64))
+    link_target_node: GrowingArray[np.int64] = field(default_factory=partial(GrowingArray, np.int64))
+    anchor_word_ids: LinkWordIds = field(default_factory=LinkWordIds)
+    context_word_ids: LinkWordIds = field(default_factory=LinkWordIds)
+    _general_language_share: GrowingArray[np.float64] = field(default_factory=partial(GrowingArray, np.float64))
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"words": dict(self.words)}
+        return self.__dict__ | {"word_ids": dict(self.word_ids)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self.words = defaultdict(count(len(self.words)).__next__, self.words)
+        self.word_ids = defaultdict(count(len(self.word_ids)).__next__, self.word_ids)
 
-    def bag(self, page: PageWords) -> tuple[Ints, Floats]:
+    def bag_of_words(self, page: PageWords) -> tuple[Int64Array, Float64Array]:
         """The numbers of a page's own words, its URL' among them, and 1 + ln of their counts."""
-        own = page.own_counts
-        slug = [word for word in path_and_slug(page.url)[1] if word not in own]
-        ids = self.numbers([*own, *slug])
+        word_counts = page.own_word_counts
+        slug = [word for word in split_path_and_slug(page.url)[1] if word not in word_counts]
+        ids = self.get_or_add_word_ids([*word_counts, *slug])
         counts = np.ones(len(ids))
-        counts[: len(own)] += np.log(np.fromiter(own.values(), np.float64, len(own)))
-        known = ids >= 0
-        return ids[known], counts[known]
+        counts[: len(word_counts)] += np.log(np.fromiter(word_counts.values(), np.float64, len(word_counts)))
+        has_id = ids >= 0
+        return ids[has_id], counts[has_id]
 
-    def add_page(self, page: PageWords, bag: tuple[Ints, Floats]) -> int:
+    def add_page(self, page: PageWords, bag_of_words: tuple[Int64Array, Float64Array]) -> int:
         """Take a fetched page with its words; its number."""
-        [node], number = self.nodes_of([page.url], 0), len(self.pages)
-        self.page_of.values[node] = number
-        self.pages.append(node)
-        ids, counts = bag
-        self.page_words.append((ids.astype(np.int32), counts.astype(np.float32)))
-        self.titles.append(self.distinct(page.title).astype(np.int32))
-        return number
+        [node], page_id = self.get_or_add_nodes([page.url], 0), len(self.page_nodes)
+        self.node_page_id.values[node] = page_id
+        self.page_nodes.append(node)
+        ids, counts = bag_of_words
+        self.page_word_counts.append((ids.astype(np.int32), counts.astype(np.float32)))
+        self.title_word_ids.append(self.unique_word_ids(page.title).astype(np.int32))
+        return page_id
 
-    def add_links(self, page: int, links: Sequence[LinkWords], words: int = 0) -> slice:
+    def add_links(self, page_id: int, links: Sequence[LinkWords], word_count: int = 0) -> slice:
         """Take the links of a page of so many words, which is the last that was added; their numbers."""
-        first, depth = len(self.source.values), int(self.depth.values[self.pages[page]]) + 1
-        nodes = self.nodes_of([link.url for link in links], depth)
-        for number, node in enumerate(nodes, first):
-            self.into[node].append(number)
-        anchors = [(*link.anchor, *self.slugs[node]) for link, node in zip(links, nodes, strict=True)]
-        self._add_words(self.anchors, anchors)
-        self._add_words(self.contexts, [link.context[:MAX_LINK_WORDS] for link in links])
-        self.source.add([page] * len(links))
-        self.target.add(nodes)
-        self.links_of.append((first, first + len(links)))
-        self.degree.add([len(links)])
-        self.anchored.add([min(sum(len(link.anchor) for link in links) / max(words, 1), 1.0)])
+        first, depth = len(self.link_source_page.values), int(self.node_depth.values[self.page_nodes[page_id]]) + 1
+        nodes = self.get_or_add_nodes([link.url for link in links], depth)
+        for link_id, node in enumerate(nodes, first):
+            self.incoming_links[node].append(link_id)
+        anchors = [(*link.anchor_words, *self.node_slug_words[node]) for link, node in zip(links, nodes, strict=True)]
+        self._append_distinct_words(self.anchor_word_ids, anchors)
+        self._append_distinct_words(self.context_word_ids, [link.context_words[:MAX_CONTEXT_WORDS] for link in links])
+        self.link_source_page.extend([page_id] * len(links))
+        self.link_target_node.extend(nodes)
+        self.page_link_ranges.append((first, first + len(links)))
+        self.page_out_degree.extend([len(links)])
+        self.anchor_word_share.extend([min(sum(len(link.anchor_words) for link in links) / max(word_count, 1), 1.0)])
         return slice(first, first + len(links))
 
-    def _add_words(self, rows: WordRows, texts: Sequence[Sequence[str]]) -> None:
+    def _append_distinct_words(self, link_words: LinkWordIds, texts: Sequence[Sequence[str]]) -> None:
         distinct = [dict.fromkeys(text) for text in texts]
-        rows.add(self.numbers([word for words in distinct for word in words]), [len(words) for words in distinct])
+        link_words.add(
+            self.get_or_add_word_ids([word for words in distinct for word in words]), [len(words) for words in distinct]
+        )
 
-    def nodes_of(self, urls: Sequence[str], depth: int) -> list[int]:
+    def get_or_add_nodes(self, urls: Sequence[str], depth: int) -> list[int]:
         """The numbers of URLs that were met so many steps from a seed; 0 where that is not known."""
-        known = self.nodes
-        new = [url for url in dict.fromkeys(urls) if url not in known]
-        known.update(zip(new, range(len(known), len(known) + len(new)), strict=True))
-        parts = [path_and_slug(url) for url in new]
-        self.urls += new
-        self.slugs += [slug for _, slug in parts]
-        self.path.add([self.paths.setdefault(path, len(self.paths)) for path, _ in parts])
-        self.into += [[] for _ in new]
-        self.depth.add([depth] * len(new))
-        self.page_of.add([NOT_FETCHED] * len(new))
-        nodes = [known[url] for url in urls]
+        node_ids = self.node_ids
+        new_urls = [url for url in dict.fromkeys(urls) if url not in node_ids]
+        node_ids.update(zip(new_urls, range(len(node_ids), len(node_ids) + len(new_urls)), strict=True))
+        path_slug_pairs = [split_path_and_slug(url) for url in new_urls]
+        self.node_urls += new_urls
+        self.node_slug_words += [slug for _, slug in path_slug_pairs]
+        self.node_path_id.extend([self.path_ids.setdefault(path, len(self.path_ids)) for path, _ in path_slug_pairs])
+        self.incoming_links += [[] for _ in new_urls]
+        self.node_depth.extend([depth] * len(new_urls))
+        self.node_page_id.extend([NOT_FETCHED] * len(new_urls))
+        nodes = [node_ids[url] for url in urls]
         if depth:
-            self.depth.values[nodes] = np.minimum(self.depth.values[nodes], depth)
+            self.node_depth.values[nodes] = np.minimum(self.node_depth.values[nodes], depth)
         return nodes
 
-    def numbers(self, words: Sequence[str]) -> Ints:
+    def get_or_add_word_ids(self, words: Sequence[str]) -> Int64Array:
         """The numbers of words, new ones taken in; -1 for those that the vocabulary has no room for."""
-        known = self.words
-        if len(known) + len(words) <= MAX_WORDS:
-            return np.fromiter(map(known.__getitem__, words), np.int64, len(words))
-        found = np.fromiter(map(known.get, words, repeat(-1)), np.int64, len(words))
-        for place in np.flatnonzero(found < 0).tolist() if len(known) < MAX_WORDS else ():
-            found[place] = known[words[place]] if len(known) < MAX_WORDS else known.get(words[place], -1)
-        return found
+        word_ids = self.word_ids
+        if len(word_ids) + len(words) <= MAX_VOCABULARY:
+            return np.fromiter(map(word_ids.__getitem__, words), np.int64, len(words))
+        ids = np.fromiter(map(word_ids.get, words, repeat(-1)), np.int64, len(words))
+        for position in np.flatnonzero(ids < 0).tolist() if len(word_ids) < MAX_VOCABULARY else ():
+            ids[position] = (
+                word_ids[words[position]] if len(word_ids) < MAX_VOCABULARY else word_ids.get(words[position], -1)
+            )
+        return ids
 
-    def distinct(self, words: Sequence[str]) -> Ints:
+    def unique_word_ids(self, words: Sequence[str]) -> Int64Array:
         """The numbers of the different words among some."""
-        ids = self.numbers(list(dict.fromkeys(words)))
+        ids = self.get_or_add_word_ids(list(dict.fromkeys(words)))
         return ids[ids >= 0]
 
-    def frontier(self) -> list[int]:
+    def unfetched_nodes(self) -> list[int]:
         """The nodes that were not fetched."""
-        found: list[int] = np.flatnonzero(self.page_of.values == NOT_FETCHED).tolist()
-        return found
+        node_list: list[int] = np.flatnonzero(self.node_page_id.values == NOT_FETCHED).tolist()
+        return node_list
 
-    def general_pages(self) -> Floats:
+    def general_language_shares(self) -> Float64Array:
         """What share of pages of general language hold each word."""
-        new = islice(self.words, len(self._general.values), None)
-        self._general.add([of_pages(word.removeprefix(SLUG)) for word in new])
-        return self._general.values
+        new_words = islice(self.word_ids, len(self._general_language_share.values), None)
+        self._general_language_share.extend([page_share(word.removeprefix(SLUG_PREFIX)) for word in new_words])
+        return self._general_language_share.values
 
-    def held(self) -> tuple[Ints, Ints, Floats]:
+    def page_word_triples(self) -> tuple[Int64Array, Int64Array, Float64Array]:
         """Every word that a page holds, (words of all pages,) each: the page, the word, 1 + ln of its count there."""
-        sizes = [len(ids) for ids, _ in self.page_words]
+        sizes = [len(ids) for ids, _ in self.page_word_counts]
         return (
             np.repeat(np.arange(len(sizes)), sizes),
-            np.concatenate([ids for ids, _ in self.page_words]).astype(np.int64),
-            np.concatenate([counts for _, counts in self.page_words]).astype(np.float64),
+            np.concatenate([ids for ids, _ in self.page_word_counts]).astype(np.int64),
+            np.concatenate([counts for _, counts in self.page_word_counts]).astype(np.float64),
         )
 
 
-def places_of(starts: Ints, sizes: Ints) -> Ints:
+def expand_ranges(starts: Int64Array, sizes: Int64Array) -> Int64Array:
     """Of runs of places, all of them one run after another."""
     ends = np.cumsum(sizes)
     return np.repeat(starts - (ends - sizes), sizes) + np.arange(int(ends[-1]) if len(ends) else 0)
 
 
-def summed(owner: Ints, values: Floats, count: int) -> Floats:
-    """The sum of the values of each of `count` owners, (count,) float64; `owner` and `values` are of equal length."""
-    return np.bincount(owner, weights=values, minlength=count).astype(np.float64)
+def sum_by_group(group_ids: Int64Array, values: Float64Array, group_count: int) -> Float64Array:
+    """The sum of the values of each of `group_count` owners, (count,) float64; `group_ids` and `values` are of equal length."""
+    return np.bincount(group_ids, weights=values, minlength=group_count).astype(np.float64)
 
 
-def path_and_slug(url: str) -> tuple[str, list[str]]:
+def split_path_and_slug(url: str) -> tuple[str, list[str]]:
     """Host and directory of a URL; the words of its last part, marked as such: `/a/back-up_2.html` -> `/back`,
     `/up`."""
     parts = urlsplit(url)
-    name = parts.path.rstrip("/").rpartition("/")[2].partition(".")[0]
-    words = [f"{SLUG}{word}" for word in _PARTS.split(name.lower()) if len(word) > 1 and not word.isdigit()]
+    last_segment = parts.path.rstrip("/").rpartition("/")[2].partition(".")[0]
+    words = [
+        f"{SLUG_PREFIX}{word}"
+        for word in _SLUG_SEPARATORS.split(last_segment.lower())
+        if len(word) > 1 and not word.isdigit()
+    ]
     return parts.netloc + parts.path.rpartition("/")[0], words

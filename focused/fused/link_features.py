@@ -1,7 +1,7 @@
 """What speaks for a URL that was not fetched: the features of `fused`, by node, from the links that lead to it.
 
 Each is centred and scaled over the frontier of the last refit; what each counts, other topics have taught
-(`pretrained_prior.py`). Names and columns come from one table, `FEATURES`.
+(`pretrained.py`). Names and columns come from one table, `LINK_FEATURES`.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,35 +11,47 @@ from itertools import chain
 import numpy as np
 import scipy.sparse as sp
 
-from focused.fused.crawl_graph import Column, CrawlGraph, Floats, Ints
+from focused.fused.crawl_graph import CrawlGraph, Float64Array, GrowingArray, Int64Array
 from focused.fused.latent_space import LatentSpace
-from focused.fused.link_text import AROUND, LinkTextModel, Texts
-from focused.fused.page_rank import PageRank
+from focused.fused.link_text_model import CONTEXT_WEIGHT, LinkTextMatrices, LinkTextModel
+from focused.fused.neighbour_scores import NeighbourScores
 
-CONTRAST = 0.5  # of the other pages' terms, subtracted from the topic's
-LEAST_PROMISE = 0.01  # a promise that is as good as none
-LEAST, MOST = -4.0, 6.0  # standard deviations that a feature can say
-
-
-# Columns of `LinkTexts`: what a link's anchor says, then the text around it, then its anchor by the name, then both.
-TERMS, LATENT, WORDS, NEAR_TERMS, NEAR_LATENT, NEAR_WORDS, NAME, TAUGHT_WORDS, TAUGHT_LATENT = range(9)
+OFF_TOPIC_WEIGHT = 0.5  # of the other pages' terms, subtracted from the topic's
+YIELD_FLOOR = 0.01  # a promise that is as good as none
+MIN_STANDARD_SCORE, MAX_STANDARD_SCORE = -4.0, 6.0  # standard deviations that a feature can say
 
 
-class LinkTexts(Column[np.float64]):
+# Columns of `LinkTextScores`: what a link's anchor says, then the text around it, then its anchor by the name, then both.
+(
+    ANCHOR_TERMS,
+    ANCHOR_LATENT,
+    ANCHOR_WORD_RELEVANCE,
+    CONTEXT_TERMS,
+    CONTEXT_LATENT,
+    CONTEXT_WORD_RELEVANCE,
+    ANCHOR_TOPIC_NAME,
+    LEARNED_WORDS,
+    LEARNED_LATENT,
+) = range(9)
+
+
+class LinkTextScores(GrowingArray[np.float64]):
     """What the words of each link say, (links, 9): the columns above, by the topic's terms, in latent space, by who
-    holds the words; by what was taught about words and about latent space (`link_text.py`)."""
+    holds the words; by what was taught about words and about latent space (`link_text_model.py`)."""
 
     def __init__(self) -> None:
-        super().__init__(np.float64, (TAUGHT_LATENT + 1,))
+        super().__init__(np.float64, (LEARNED_LATENT + 1,))
 
-    def set(self, links: slice, rows: Floats) -> None:
+    def set_rows(self, links: slice, rows: Float64Array) -> None:
         """The rows of these links, of which some may be the next ones."""
-        known = self.values[links]
-        known[:] = rows[: len(known)]
-        self.add(rows[len(known) :])
+        existing = self.values[links]
+        existing[:] = rows[: len(existing)]
+        self.extend(rows[len(existing) :])
 
 
-def word_scores(space: LatentSpace, relevance: Floats, name: Floats, lessons: LinkTextModel) -> Floats:
+def score_words(
+    space: LatentSpace, relevance: Float64Array, name_weights: Float64Array, text_model: LinkTextModel
+) -> Float64Array:
     """What each word says of the topic.
 
     relevance  (pages,) float64     of the space's pages
@@ -48,41 +60,43 @@ def word_scores(space: LatentSpace, relevance: Floats, name: Floats, lessons: Li
                                     the relevance of the pages that hold it, each times idf; its part of the name; idf;
                                     idf squared
     """
-    base = float(relevance.mean())
+    mean_relevance = float(relevance.mean())
     count = len(space.idf)
-    for_topic = space.weights.T @ (relevance / max(float(relevance.sum()), 1.0))
-    against = space.weights.T @ ((1 - relevance) / max(float((1 - relevance).sum()), 1.0))
-    terms = np.maximum(for_topic - CONTRAST * against, 0.0)
-    mean = relevance @ space.pages
-    latent = space.words @ (mean / max(float(np.linalg.norm(mean)), 1e-9))
-    holds = space.weights.copy()
-    holds.data[:] = 1.0
-    shown = (holds.T @ relevance + 2 * base) / (space.frequency[space.columns] + 2)
-    scores = (
-        spread(terms / max(float(np.linalg.norm(terms)), 1e-9), space.columns, count, 0.0),
-        spread(latent, space.columns, count, 0.0),
-        lessons.by_words,
-        lessons.by_latent,
-        spread(shown, space.columns, count, base),
+    topic_tfidf = space.tfidf.T @ (relevance / max(float(relevance.sum()), 1.0))
+    off_topic_tfidf = space.tfidf.T @ ((1 - relevance) / max(float((1 - relevance).sum()), 1.0))
+    contrast = np.maximum(topic_tfidf - OFF_TOPIC_WEIGHT * off_topic_tfidf, 0.0)
+    mean = relevance @ space.page_vectors
+    latent = space.word_vectors @ (mean / max(float(np.linalg.norm(mean)), 1e-9))
+    has_word = space.tfidf.copy()
+    has_word.data[:] = 1.0
+    holder_relevance = (has_word.T @ relevance + 2 * mean_relevance) / (
+        space.document_frequency[space.column_word_ids] + 2
     )
-    return np.column_stack((np.stack(scores, 1) * space.idf[:, None], name, space.idf, space.idf**2))
+    scores = (
+        scatter_columns(contrast / max(float(np.linalg.norm(contrast)), 1e-9), space.column_word_ids, count, 0.0),
+        scatter_columns(latent, space.column_word_ids, count, 0.0),
+        text_model.word_weights,
+        text_model.latent_word_weights,
+        scatter_columns(holder_relevance, space.column_word_ids, count, mean_relevance),
+    )
+    return np.column_stack((np.stack(scores, 1) * space.idf[:, None], name_weights, space.idf, space.idf**2))
 
 
-def spread(values: Floats, columns: Ints, count: int, other: float) -> Floats:
+def scatter_columns(values: Float64Array, columns: Int64Array, vocabulary_size: int, default: float) -> Float64Array:
     """Values of the columns at their places among all words."""
-    full = np.full(count, other)
-    full[columns] = values
-    return full
+    scattered = np.full(vocabulary_size, default)
+    scattered[columns] = values
+    return scattered
 
 
-def text_scores(texts: Texts, words: Floats) -> Floats:
-    """The rows of `LinkTexts` for some links, (links, 9) float64, from `word_scores`."""
-    anchors, contexts = of_words(texts.anchors, words), of_words(texts.contexts, words)
-    promised = anchors[:, [2, 3]] + AROUND * contexts[:, [2, 3]]
-    return np.hstack((anchors[:, [0, 1, 4]], contexts[:, [0, 1, 4]], anchors[:, [5]], promised))
+def score_link_texts(texts: LinkTextMatrices, words: Float64Array) -> Float64Array:
+    """The rows of `LinkTextScores` for some links, (links, 9) float64, from `score_words`."""
+    anchors, contexts = sum_word_scores(texts.anchors, words), sum_word_scores(texts.contexts, words)
+    learned_scores = anchors[:, [2, 3]] + CONTEXT_WEIGHT * contexts[:, [2, 3]]
+    return np.hstack((anchors[:, [0, 1, 4]], contexts[:, [0, 1, 4]], anchors[:, [5]], learned_scores))
 
 
-def of_words(rows: sp.csr_matrix, words: Floats) -> Floats:
+def sum_word_scores(rows: sp.csr_matrix, words: Float64Array) -> Float64Array:
     """Links x 8, the sums of their words' scores: the first four over the length of the words, the fifth a mean by
     idf."""
     sums = np.asarray(rows @ words, dtype=np.float64)
@@ -92,7 +106,7 @@ def of_words(rows: sp.csr_matrix, words: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class Known:
+class LinkFeatureInputs:
     """All that the features of a node are made of.
 
     relevance  (pages,) float64  what was thought of each page
@@ -101,15 +115,15 @@ class Known:
     """
 
     graph: CrawlGraph
-    texts: LinkTexts
-    relevance: Floats
-    promise: Floats
-    company: PageRank
-    examples: Floats
+    text_scores: LinkTextScores
+    relevance: Float64Array
+    expected_yield: Float64Array
+    neighbours: NeighbourScores
+    is_example: Float64Array
 
 
 @dataclass(frozen=True)
-class LinksInto:
+class IncomingLinks:
     """The links that lead to some nodes, those of the first node first: every node has one at least.
 
     nodes      (nodes,) int64       number of each node
@@ -119,146 +133,148 @@ class LinksInto:
     promise    (links,) float64     ln of what that page's links promise
     degree     (links,) float64     square root of how many links that page has
     example    (links,) float64     1 where that page is an example
-    hub        (links,) float64     how that page's links turned out (`PageRank.hub`)
-    walk       (links,) float64     how often a walk comes past that page (`PageRank.visits`)
-    text       (links, 9) float64   rows of `LinkTexts`
-    support    (nodes,) float64     sum of `relevance`
+    hub        (links,) float64     how that page's links turned out (`NeighbourScores.hub_scores`)
+    walk       (links,) float64     how often a walk comes past that page (`NeighbourScores.walk_visits`)
+    text       (links, 9) float64   rows of `LinkTextScores`
+    support    (nodes,) float64     sum of `source_relevance`
     path       (nodes,) float64     how relevant the pages fetched from the same host and path are
-    share      (nodes,) float64     `PageRank.share`
+    share      (nodes,) float64     `NeighbourScores.relevant_walk_share`
     base       mean relevance of all pages
     """
 
-    nodes: Ints
-    starts: Ints
-    sizes: Ints
-    relevance: Floats
-    promise: Floats
-    degree: Floats
-    example: Floats
-    hub: Floats
-    walk: Floats
-    text: Floats
-    support: Floats
-    path: Floats
-    share: Floats
-    base: float
+    node_ids: Int64Array
+    starts: Int64Array
+    link_counts: Int64Array
+    source_relevance: Float64Array
+    source_log_yield: Float64Array
+    source_sqrt_degree: Float64Array
+    source_is_example: Float64Array
+    source_hub_score: Float64Array
+    source_walk_visits: Float64Array
+    text_scores: Float64Array
+    relevance_sum: Float64Array
+    path_relevance: Float64Array
+    relevant_walk_share: Float64Array
+    mean_relevance: float
 
-    def sum(self, values: Floats) -> Floats:
+    def sum_by_node(self, values: Float64Array) -> Float64Array:
         """Of values of the links, their sum, a node."""
         return np.add.reduceat(values, self.starts)
 
-    def mean(self, column: int) -> Floats:
-        """The mean of a column of `text`, a node."""
-        return np.add.reduceat(self.text[:, column], self.starts) / self.sizes
+    def mean_text_score(self, column: int) -> Float64Array:
+        """The mean of a column of `text_scores`, a node."""
+        return np.add.reduceat(self.text_scores[:, column], self.starts) / self.link_counts
 
-    def best(self, column: int) -> Floats:
-        """The largest of a column of `text`, a node."""
-        return np.maximum.reduceat(self.text[:, column], self.starts)
+    def max_text_score(self, column: int) -> Float64Array:
+        """The largest of a column of `text_scores`, a node."""
+        return np.maximum.reduceat(self.text_scores[:, column], self.starts)
 
-    def added(self, column: int) -> Floats:
-        """The sum of a column of `text`, by the square root of the number of links."""
-        return self.sum(self.text[:, column]) / np.sqrt(self.sizes)
+    def scaled_text_sum(self, column: int) -> Float64Array:
+        """The sum of a column of `text_scores`, by the square root of the number of links."""
+        return self.sum_by_node(self.text_scores[:, column]) / np.sqrt(self.link_counts)
 
-    def by_relevant(self, column: int) -> Floats:
+    def relevance_weighted_text_sum(self, column: int) -> Float64Array:
         """The same, a link counting as much as its page is relevant."""
-        return self.sum(self.text[:, column] * self.relevance) / np.sqrt(self.sizes)
+        return self.sum_by_node(self.text_scores[:, column] * self.source_relevance) / np.sqrt(self.link_counts)
 
 
 # Name -> column, (nodes,) float64.
-FEATURES: Mapping[str, Callable[[LinksInto], Floats]] = {
+LINK_FEATURES: Mapping[str, Callable[[IncomingLinks], Float64Array]] = {
     # the pages that link to it (Zhou's description, Wu's parent): how relevant, how many, of few links, examples
-    "share": lambda to: (to.support + 2 * to.base) / (to.sizes + 2),
-    "support": lambda to: np.log1p(to.support),
-    "best_source": lambda to: np.maximum.reduceat(to.relevance, to.starts),
-    "links": lambda to: np.log1p(to.sizes),
-    "by_degree": lambda to: np.log1p(3 * to.sum(to.relevance / to.degree)),
-    "examples": lambda to: to.sum(to.example),
+    "share": lambda to: (to.relevance_sum + 2 * to.mean_relevance) / (to.link_counts + 2),
+    "support": lambda to: np.log1p(to.relevance_sum),
+    "best_source": lambda to: np.maximum.reduceat(to.source_relevance, to.starts),
+    "links": lambda to: np.log1p(to.link_counts),
+    "by_degree": lambda to: np.log1p(3 * to.sum_by_node(to.source_relevance / to.source_sqrt_degree)),
+    "examples": lambda to: to.sum_by_node(to.source_is_example),
     # its best anchor: by the topic's terms, in latent space, by who holds its words
-    "terms": lambda to: to.best(TERMS),
-    "latent": lambda to: to.best(LATENT),
-    "words": lambda to: to.best(WORDS),
+    "terms": lambda to: to.max_text_score(ANCHOR_TERMS),
+    "latent": lambda to: to.max_text_score(ANCHOR_LATENT),
+    "words": lambda to: to.max_text_score(ANCHOR_WORD_RELEVANCE),
     # the text around its links, on average and at best
-    "near_terms": lambda to: to.mean(NEAR_TERMS),
-    "near_latent": lambda to: to.mean(NEAR_LATENT),
-    "near_words": lambda to: to.mean(NEAR_WORDS),
-    "best_near": lambda to: to.best(NEAR_LATENT),
+    "near_terms": lambda to: to.mean_text_score(CONTEXT_TERMS),
+    "near_latent": lambda to: to.mean_text_score(CONTEXT_LATENT),
+    "near_words": lambda to: to.mean_text_score(CONTEXT_WORD_RELEVANCE),
+    "best_near": lambda to: to.max_text_score(CONTEXT_LATENT),
     # all its links together, and those of relevant pages
-    "all_latent": lambda to: to.added(LATENT),
-    "all_near": lambda to: to.added(NEAR_LATENT),
-    "mean_words": lambda to: to.mean(WORDS),
-    "from_latent": lambda to: to.by_relevant(LATENT),
-    "from_near": lambda to: to.by_relevant(NEAR_LATENT),
+    "all_latent": lambda to: to.scaled_text_sum(ANCHOR_LATENT),
+    "all_near": lambda to: to.scaled_text_sum(CONTEXT_LATENT),
+    "mean_words": lambda to: to.mean_text_score(ANCHOR_WORD_RELEVANCE),
+    "from_latent": lambda to: to.relevance_weighted_text_sum(ANCHOR_LATENT),
+    "from_near": lambda to: to.relevance_weighted_text_sum(CONTEXT_LATENT),
     # how its sources' other links turned out
-    "hub": lambda to: to.sum(to.hub) / to.sizes,
-    "hubs": lambda to: np.log1p(to.sum(np.maximum(to.hub - to.base, 0.0))),
+    "hub": lambda to: to.sum_by_node(to.source_hub_score) / to.link_counts,
+    "hubs": lambda to: np.log1p(to.sum_by_node(np.maximum(to.source_hub_score - to.mean_relevance, 0.0))),
     # its neighbours: on the same path, and by walks from relevant pages along links, either way, past its sources
-    "path": lambda to: to.path,
-    "walk": lambda to: np.log(to.sum(to.walk / to.degree) / np.sqrt(to.sizes) + 1e-4),
+    "path": lambda to: to.path_relevance,
+    "walk": lambda to: np.log(
+        to.sum_by_node(to.source_walk_visits / to.source_sqrt_degree) / np.sqrt(to.link_counts) + 1e-4
+    ),
     # the words of the topic's name in its best anchor
-    "name": lambda to: to.best(NAME),
-    # what its words promise by those of the URLs fetched so far (`link_text.py`)
-    "taught_words": lambda to: to.mean(TAUGHT_WORDS),
-    "taught_latent": lambda to: to.mean(TAUGHT_LATENT),
+    "name": lambda to: to.max_text_score(ANCHOR_TOPIC_NAME),
+    # what its words promise by those of the URLs fetched so far (`link_text_model.py`)
+    "taught_words": lambda to: to.mean_text_score(LEARNED_WORDS),
+    "taught_latent": lambda to: to.mean_text_score(LEARNED_LATENT),
     # of the long walks that come past it, how many began at relevant pages
-    "walk_share": lambda to: to.share,
+    "walk_share": lambda to: to.relevant_walk_share,
     # what its sources' links promise, by all that is known of those pages
-    "promise": lambda to: to.sum(to.promise) / to.sizes,
-    "best_promise": lambda to: np.maximum.reduceat(to.promise, to.starts),
+    "promise": lambda to: to.sum_by_node(to.source_log_yield) / to.link_counts,
+    "best_promise": lambda to: np.maximum.reduceat(to.source_log_yield, to.starts),
 }
 
 
-def features(known: Known, nodes: list[int]) -> Floats:
+def compute_link_features(inputs: LinkFeatureInputs, nodes: list[int]) -> Float64Array:
     """The features of some nodes, each of which has a link that leads to it: (nodes, FEATURES) float64."""
-    to = links_into(known, nodes)
-    return np.stack([column(to) for column in FEATURES.values()], 1)
+    links = gather_incoming_links(inputs, nodes)
+    return np.stack([column(links) for column in LINK_FEATURES.values()], 1)
 
 
-def links_into(known: Known, nodes: list[int]) -> LinksInto:
+def gather_incoming_links(inputs: LinkFeatureInputs, nodes: list[int]) -> IncomingLinks:
     """The links that lead to some nodes."""
-    graph, company, at = known.graph, known.company, np.array(nodes)
-    into = [graph.into[node] for node in nodes]
-    sizes = np.array([len(links) for links in into])
+    graph, neighbours, node_ids = inputs.graph, inputs.neighbours, np.array(nodes)
+    link_lists = [graph.incoming_links[node] for node in nodes]
+    sizes = np.array([len(links) for links in link_lists])
     starts = np.concatenate(([0], np.cumsum(sizes)[:-1]))
-    links = np.fromiter(chain.from_iterable(into), np.int64, int(sizes.sum()))
-    source = graph.source.values[links]
-    relevance = known.relevance[source]
+    links = np.fromiter(chain.from_iterable(link_lists), np.int64, int(sizes.sum()))
+    source = graph.link_source_page.values[links]
+    relevance = inputs.relevance[source]
     # not all pages as an array: it would be made anew for every page of a crawl
-    source_nodes = np.fromiter(map(graph.pages.__getitem__, source.tolist()), np.int64, len(source))
-    return LinksInto(
-        nodes=at,
+    source_nodes = np.fromiter(map(graph.page_nodes.__getitem__, source.tolist()), np.int64, len(source))
+    return IncomingLinks(
+        node_ids=node_ids,
         starts=starts,
-        sizes=sizes,
-        relevance=relevance,
-        promise=np.log(known.promise[source] + LEAST_PROMISE),
-        degree=np.sqrt(graph.degree.values[source]),
-        example=known.examples[source],
-        hub=company.hub(source),
-        walk=company.visits_of(source_nodes),
-        text=known.texts.values.take(links, axis=0),
-        support=np.add.reduceat(relevance, starts),
-        path=company.path_of(graph.path.values[at]),
-        share=company.share_of(at),
-        base=company.base,
+        link_counts=sizes,
+        source_relevance=relevance,
+        source_log_yield=np.log(inputs.expected_yield[source] + YIELD_FLOOR),
+        source_sqrt_degree=np.sqrt(graph.page_out_degree.values[source]),
+        source_is_example=inputs.is_example[source],
+        source_hub_score=neighbours.hub_scores(source),
+        source_walk_visits=neighbours.walk_visits_for(source_nodes),
+        text_scores=inputs.text_scores.values.take(links, axis=0),
+        relevance_sum=np.add.reduceat(relevance, starts),
+        path_relevance=neighbours.path_relevance_for(graph.node_path_id.values[node_ids]),
+        relevant_walk_share=neighbours.relevant_walk_share_for(node_ids),
+        mean_relevance=neighbours.mean_relevance,
     )
 
 
 @dataclass(frozen=True)
-class Scale:
+class FeatureScaler:
     """Centre and width of features over a frontier, or over the pages of a refit.
 
     centre  (features,) float64  mean
     width   (features,) float64  standard deviation, above 0
     """
 
-    centre: Floats
-    width: Floats
+    mean: Float64Array
+    std: Float64Array
 
-    def __call__(self, rows: Floats) -> Floats:
+    def __call__(self, rows: Float64Array) -> Float64Array:
         """The same rows in standard deviations, cut off at LEAST and MOST."""
-        cut_off: Floats = np.clip((rows - self.centre) / self.width, LEAST, MOST)
-        return cut_off
+        clipped: Float64Array = np.clip((rows - self.mean) / self.std, MIN_STANDARD_SCORE, MAX_STANDARD_SCORE)
+        return clipped
 
 
-def scale_of(rows: Floats) -> Scale:
+def fit_scaler(rows: Float64Array) -> FeatureScaler:
     """The scale of a frontier's features."""
-    return Scale(rows.mean(axis=0), rows.std(axis=0) + 1e-9)
+    return FeatureScaler(rows.mean(axis=0), rows.std(axis=0) + 1e-9)

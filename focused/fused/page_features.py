@@ -1,7 +1,7 @@
-"""Which fetched pages are of the topic: what speaks for each, weighed as other topics taught (`pretrained_prior.py`).
+"""Which fetched pages are of the topic: what speaks for each, weighed as other topics taught (`pretrained.py`).
 
 A page is judged by what is its own alone, then by all features: its company has been judged by then. Names and columns
-come from two tables, `OWN` and `COMPANY`.
+come from two tables, `OWN_FEATURES` and `NEIGHBOUR_FEATURES`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,22 +10,22 @@ from itertools import chain
 
 import numpy as np
 
-from crawler.guide import PageWords
-from focused.fused.crawl_graph import Counts, CrawlGraph, Floats, Ints, WordIds, summed
-from focused.fused.keeping import KEEPING
-from focused.fused.latent_space import LatentSpace, TopicVerdict, folded, scaled, unit_or_zero
-from focused.fused.link_features import FEATURES, scale_of
-from focused.fused.page_rank import PageRank, of_known, page_rank_of, step_of
-from focused.fused.pretrained_prior import Prior, read_prior
+from crawler.focused_policy import PageWords
+from focused.fused.crawl_graph import CrawlGraph, Float64Array, Int64Array, LogCountArray, WordIdArray, sum_by_group
+from focused.fused.latent_space import LatentSpace, RelevanceAxis, fold_in, normalize_vector, rescale
+from focused.fused.link_features import LINK_FEATURES, fit_scaler
+from focused.fused.neighbour_scores import NeighbourScores, build_walk_matrix, compute_neighbour_scores, take_or_default
+from focused.fused.pretrained import PretrainedModel, load_pretrained_model
+from focused.fused.retention import RETENTION_FEATURES
 
-NEIGHBOURS = 20
-AT_ONCE = 1000  # pages that are compared with all others
-SHARPNESS = 2  # power of a neighbour's cosine
-SELDOM = 1e-3  # visits that make no difference
+NEIGHBOUR_COUNT = 20
+SIMILARITY_BLOCK_PAGES = 1000  # pages that are compared with all others
+SIMILARITY_EXPONENT = 2  # power of a neighbour's cosine
+WALK_VISITS_FLOOR = 1e-3  # visits that make no difference
 
 
 @dataclass(frozen=True)
-class Bearings:
+class TopicReference:
     """What the words of pages are measured by, as of a refit.
 
     examples       (examples,) int64  pages that are examples
@@ -35,24 +35,26 @@ class Bearings:
     """
 
     space: LatentSpace
-    verdict: TopicVerdict
-    examples: Ints
-    name: Floats
-    rarity: Floats
-    example_links: Floats
+    relevance_axis: RelevanceAxis
+    example_pages: Int64Array
+    topic_name_weights: Float64Array
+    inverse_link_frequency: Float64Array
+    example_link_vector: Float64Array
 
 
-def bearings_of(graph: CrawlGraph, space: LatentSpace, verdict: TopicVerdict, examples: Ints, name: Floats) -> Bearings:
+def build_topic_reference(
+    graph: CrawlGraph, space: LatentSpace, axis: RelevanceAxis, examples: Int64Array, name_weights: Float64Array
+) -> TopicReference:
     """Bearings of the pages of a refit."""
-    count = len(graph.urls)
-    source, target = graph.source.values, graph.target.values
-    rarity = np.log((len(graph.pages) + 1) / np.maximum(np.bincount(target, minlength=count), 1))
-    of_examples = summed(target, np.isin(source, examples).astype(np.float64), count) * rarity
-    return Bearings(space, verdict, examples, name, rarity, unit_or_zero(of_examples))
+    count = len(graph.node_urls)
+    source, target = graph.link_source_page.values, graph.link_target_node.values
+    rarity = np.log((len(graph.page_nodes) + 1) / np.maximum(np.bincount(target, minlength=count), 1))
+    example_link_counts = sum_by_group(target, np.isin(source, examples).astype(np.float64), count) * rarity
+    return TopicReference(space, axis, examples, name_weights, rarity, normalize_vector(example_link_counts))
 
 
 @dataclass(frozen=True)
-class Subjects:
+class PageBatch:
     """The pages to be judged, with the pages most like each. A page's titles and words are numbers of words.
 
     latent    (pages, dimensions) float64    rows in latent space
@@ -67,133 +69,153 @@ class Subjects:
     depths    (pages,) float64               steps from a seed
     """
 
-    latent: Floats
-    by_terms: Floats
-    words: Sequence[tuple[WordIds, Counts]]
-    titles: Sequence[WordIds]
-    like: "Like"
-    sources: "Gathered"
-    targets: "Gathered"
-    fetched: Floats
-    nodes: Ints
-    numbers: Ints
-    depths: Floats
+    vectors: Float64Array
+    example_cosines: Float64Array
+    word_counts: Sequence[tuple[WordIdArray, LogCountArray]]
+    title_word_ids: Sequence[WordIdArray]
+    nearest: "NearestPages"
+    source_pages: "GroupedItems"
+    target_nodes: "GroupedItems"
+    target_is_fetched: Float64Array
+    node_ids: Int64Array
+    page_ids: Int64Array
+    seed_distances: Float64Array
 
 
-def feedback(pages: Subjects, by: Bearings) -> Floats:
+def relevance_along_axis(pages: PageBatch, reference: TopicReference) -> Float64Array:
     """How far they lie between the middle page and the examples."""
-    return scaled(pages.latent @ by.verdict.direction, by.verdict.low, by.verdict.high)
+    return rescale(
+        pages.vectors @ reference.relevance_axis.direction,
+        reference.relevance_axis.zero_at,
+        reference.relevance_axis.one_at,
+    )
 
 
-def name_title(pages: Subjects, by: Bearings) -> Floats:
+def title_name_share(pages: PageBatch, reference: TopicReference) -> Float64Array:
     """The share of the name's words that a title holds."""
-    words = joined(pages.titles)
-    return words.total(of_known(by.name, words.items, 0.0))
+    words = group_arrays(pages.title_word_ids)
+    return words.sum_by_owner(take_or_default(reference.topic_name_weights, words.items, 0.0))
 
 
-def name_text(pages: Subjects, by: Bearings) -> Floats:
+def text_name_frequency(pages: PageBatch, reference: TopicReference) -> Float64Array:
     """How often the name's words stand in the text, 1 + ln of it."""
-    words, counts = joined([ids for ids, _ in pages.words]), np.concatenate([counts for _, counts in pages.words])
-    return words.total(counts * of_known(by.name, words.items, 0.0))
+    words, counts = (
+        group_arrays([ids for ids, _ in pages.word_counts]),
+        np.concatenate([counts for _, counts in pages.word_counts]),
+    )
+    return words.sum_by_owner(counts * take_or_default(reference.topic_name_weights, words.items, 0.0))
 
 
-def example_links(pages: Subjects, by: Bearings) -> Floats:
+def example_link_cosine(pages: PageBatch, reference: TopicReference) -> Float64Array:
     """The URLs that they link to: cosine with those of the examples."""
-    rarity, like_examples = by.rarity[pages.targets.items], by.example_links[pages.targets.items]
-    return pages.targets.total(rarity * like_examples) / (np.sqrt(pages.targets.total(rarity**2)) + 1e-9)
+    rarity, like_examples = (
+        reference.inverse_link_frequency[pages.target_nodes.items],
+        reference.example_link_vector[pages.target_nodes.items],
+    )
+    return pages.target_nodes.sum_by_owner(rarity * like_examples) / (
+        np.sqrt(pages.target_nodes.sum_by_owner(rarity**2)) + 1e-9
+    )
 
 
-def siblings(pages: Subjects, company: PageRank) -> Floats:
+def sibling_relevance(pages: PageBatch, neighbours: NeighbourScores) -> Float64Array:
     """How the other links of the pages that link to them turned out."""
-    was_there, owner = pages.numbers >= 0, pages.sources.owner
-    own = np.where(was_there, company.relevance[pages.numbers], 0.0)
-    found = company.hub_without(pages.sources.items, own[owner], was_there[owner].astype(np.float64))
-    return (pages.sources.total(found) + company.base) / (pages.sources.sizes + 1)
+    is_known, owner = pages.page_ids >= 0, pages.source_pages.owner
+    own_relevance = np.where(is_known, neighbours.relevance[pages.page_ids], 0.0)
+    sibling_scores = neighbours.hub_scores_excluding(
+        pages.source_pages.items, own_relevance[owner], is_known[owner].astype(np.float64)
+    )
+    return (pages.source_pages.sum_by_owner(sibling_scores) + neighbours.mean_relevance) / (
+        pages.source_pages.group_sizes + 1
+    )
 
 
 # Name -> column, (pages,) float64: what a page says itself.
-OWN: Mapping[str, Callable[[Subjects, Bearings], Floats]] = {
-    "feedback": feedback,
+OWN_FEATURES: Mapping[str, Callable[[PageBatch, TopicReference], Float64Array]] = {
+    "feedback": relevance_along_axis,
     # cosine with the examples: the least in latent space, the mean by tf.idf; with the words they have in common
-    "least_example": lambda pages, by: (pages.latent @ by.space.pages[by.examples].T).min(axis=1),
-    "terms": lambda pages, by: pages.by_terms[:, :-1].mean(axis=1),
-    "core": lambda pages, by: pages.by_terms[:, -1],
-    "name_title": name_title,
-    "name_text": name_text,
+    "least_example": lambda pages, by: (pages.vectors @ by.space.page_vectors[by.example_pages].T).min(axis=1),
+    "terms": lambda pages, by: pages.example_cosines[:, :-1].mean(axis=1),
+    "core": lambda pages, by: pages.example_cosines[:, -1],
+    "name_title": title_name_share,
+    "name_text": text_name_frequency,
     # distinct words, pages that link to it, steps from a seed
-    "length": lambda pages, by: np.log1p([len(ids) for ids, _ in pages.words]),
-    "sources": lambda pages, by: np.log1p(pages.sources.sizes),
-    "depth": lambda pages, by: pages.depths,
+    "length": lambda pages, by: np.log1p([len(ids) for ids, _ in pages.word_counts]),
+    "sources": lambda pages, by: np.log1p(pages.source_pages.group_sizes),
+    "depth": lambda pages, by: pages.seed_distances,
     # links that it has, to pages that were fetched, to what the examples link to
-    "degree": lambda pages, by: np.log1p(pages.targets.sizes),
-    "targets": lambda pages, by: np.log1p(pages.targets.total(pages.fetched)),
-    "example_links": example_links,
+    "degree": lambda pages, by: np.log1p(pages.target_nodes.group_sizes),
+    "targets": lambda pages, by: np.log1p(pages.target_nodes.sum_by_owner(pages.target_is_fetched)),
+    "example_links": example_link_cosine,
 }
 # The same: what its company says.
-COMPANY: Mapping[str, Callable[[Subjects, PageRank], Floats]] = {
+NEIGHBOUR_FEATURES: Mapping[str, Callable[[PageBatch, NeighbourScores], Float64Array]] = {
     # how relevant the fetched pages most like it are, and the other links of the pages that link to it
-    "near": lambda pages, company: pages.like.mean(company.relevance),
-    "siblings": siblings,
-    # how often walks from relevant pages come past it, and what share of all walks that is (`page_rank.py`)
-    "walk": lambda pages, company: np.log(company.visits_of(pages.nodes) + SELDOM),
-    "walk_share": lambda pages, company: company.share_of(pages.nodes),
+    "near": lambda pages, company: pages.nearest.weighted_mean(company.relevance),
+    "siblings": sibling_relevance,
+    # how often walks from relevant pages come past it, and what share of all walks that is (`neighbour_scores.py`)
+    "walk": lambda pages, company: np.log(company.walk_visits_for(pages.node_ids) + WALK_VISITS_FLOOR),
+    "walk_share": lambda pages, company: company.relevant_walk_share_for(pages.node_ids),
 }
-PAGE_FEATURES = (*OWN, *COMPANY)
-OF_LINKS = ("degree", "targets", "example_links")
-FIRST_SIGHT = tuple(name for name in PAGE_FEATURES if name not in OF_LINKS)
+PAGE_FEATURES = (*OWN_FEATURES, *NEIGHBOUR_FEATURES)
+OUTLINK_FEATURES = ("degree", "targets", "example_links")
+INITIAL_PAGE_FEATURES = tuple(name for name in PAGE_FEATURES if name not in OUTLINK_FEATURES)
 # What a page's links promise goes by all of that, how those of them that were fetched turned out, what share of its
 # words they are made of, and what their anchors say (`promise.py`).
-PROMISE = (*PAGE_FEATURES, "hub", "anchored", "anchors", "taught")
-FIRST_PROMISE = tuple(name for name in PROMISE if name not in (*OF_LINKS, "hub"))  # of a page that has just come
+YIELD_FEATURES = (*PAGE_FEATURES, "hub", "anchored", "anchors", "taught")
+INITIAL_YIELD_FEATURES = tuple(
+    name for name in YIELD_FEATURES if name not in (*OUTLINK_FEATURES, "hub")
+)  # of a page that has just come
 
 
-def own_rows(pages: Subjects, bearings: Bearings) -> Floats:
+def compute_own_features(pages: PageBatch, reference: TopicReference) -> Float64Array:
     """(pages, OWN) float64."""
-    return np.stack([column(pages, bearings) for column in OWN.values()], 1)
+    return np.stack([column(pages, reference) for column in OWN_FEATURES.values()], 1)
 
 
-def company_rows(pages: Subjects, company: PageRank) -> Floats:
+def compute_neighbour_features(pages: PageBatch, neighbours: NeighbourScores) -> Float64Array:
     """(pages, COMPANY) float64."""
-    return np.stack([column(pages, company) for column in COMPANY.values()], 1)
+    return np.stack([column(pages, neighbours) for column in NEIGHBOUR_FEATURES.values()], 1)
 
 
 @dataclass(frozen=True)
-class Like:
+class NearestPages:
     """The pages of a refit that are most like each of some.
 
     pages    (some, neighbours) int64    numbers of pages
     weights  (some, neighbours) float64  how alike they are
     """
 
-    pages: Ints
-    weights: Floats
+    page_ids: Int64Array
+    weights: Float64Array
 
-    def mean(self, values: Floats) -> Floats:
+    def weighted_mean(self, values: Float64Array) -> Float64Array:
         """The mean of their values, weighted by how alike they are."""
-        found: Floats = (self.weights * values[self.pages]).sum(axis=1) / (self.weights.sum(axis=1) + 1e-6)
-        return found
+        weighted: Float64Array = (self.weights * values[self.page_ids]).sum(axis=1) / (self.weights.sum(axis=1) + 1e-6)
+        return weighted
 
 
-def like(latent: Floats, pages: Floats, numbers: Ints) -> Like:
-    """The pages most like each row, a page itself left out: `numbers` says which it is, -1 for none of them. Not all
+def find_nearest_pages(latent: Float64Array, pages: Float64Array, page_ids: Int64Array) -> NearestPages:
+    """The pages most like each row, a page itself left out: `page_ids` says which it is, -1 for none of them. Not all
     pairs are held at a time."""
-    parts = [slice(start, start + AT_ONCE) for start in range(0, len(latent), AT_ONCE)]
-    found = [like_some(latent[part], pages, numbers[part]) for part in parts]
-    return Like(np.vstack([pages for pages, _ in found]), np.vstack([weights for _, weights in found]))
+    parts = [slice(start, start + SIMILARITY_BLOCK_PAGES) for start in range(0, len(latent), SIMILARITY_BLOCK_PAGES)]
+    blocks = [_nearest_in_block(latent[part], pages, page_ids[part]) for part in parts]
+    return NearestPages(np.vstack([pages for pages, _ in blocks]), np.vstack([weights for _, weights in blocks]))
 
 
-def like_some(latent: Floats, pages: Floats, numbers: Ints) -> tuple[Ints, Floats]:
+def _nearest_in_block(
+    latent: Float64Array, pages: Float64Array, page_ids: Int64Array
+) -> tuple[Int64Array, Float64Array]:
     """The same for some rows: pages, weights."""
-    alike = np.maximum(latent @ pages.T, 0.0) ** SHARPNESS
-    own = np.flatnonzero(numbers >= 0)
-    alike[own, numbers[own]] = 0.0
-    count = min(NEIGHBOURS, alike.shape[1])
-    best = np.argpartition(-alike, count - 1, axis=1)[:, :count]
-    return best, np.take_along_axis(alike, best, 1)
+    similarity = np.maximum(latent @ pages.T, 0.0) ** SIMILARITY_EXPONENT
+    known_rows = np.flatnonzero(page_ids >= 0)
+    similarity[known_rows, page_ids[known_rows]] = 0.0
+    count = min(NEIGHBOUR_COUNT, similarity.shape[1])
+    nearest = np.argpartition(-similarity, count - 1, axis=1)[:, :count]
+    return nearest, np.take_along_axis(similarity, nearest, 1)
 
 
 @dataclass(frozen=True)
-class Gathered:
+class GroupedItems:
     """Items of several owners in one array.
 
     items  (items,) int64     numbers of whatever they are
@@ -201,134 +223,146 @@ class Gathered:
     sizes  (owners,) float64  how many each has
     """
 
-    items: Ints
-    owner: Ints
-    sizes: Floats
+    items: Int64Array
+    owner: Int64Array
+    group_sizes: Float64Array
 
-    def at(self, values: Ints) -> "Gathered":
+    def map_items(self, values: Int64Array) -> "GroupedItems":
         """The same with the values that the items are the places of."""
         return replace(self, items=values[self.items])
 
-    def total(self, values: Floats) -> Floats:
+    def sum_by_owner(self, values: Float64Array) -> Float64Array:
         """The sum of the values of each owner's items."""
-        return summed(self.owner, values, len(self.sizes))
+        return sum_by_group(self.owner, values, len(self.group_sizes))
 
 
-def gathered(groups: Sequence[Sequence[int]]) -> Gathered:
+def group_items(groups: Sequence[Sequence[int]]) -> GroupedItems:
     """Put together; a group may be empty."""
     sizes = np.array([len(group) for group in groups], dtype=np.int64)
     items = np.fromiter(chain.from_iterable(groups), np.int64, int(sizes.sum()))
-    return Gathered(items, np.repeat(np.arange(len(groups)), sizes), sizes.astype(np.float64))
+    return GroupedItems(items, np.repeat(np.arange(len(groups)), sizes), sizes.astype(np.float64))
 
 
-def joined(groups: Sequence[WordIds]) -> Gathered:
+def group_arrays(groups: Sequence[WordIdArray]) -> GroupedItems:
     """The same for arrays, of which there is one at least."""
     sizes = np.array([len(group) for group in groups], dtype=np.int64)
     items = np.concatenate(groups).astype(np.int64)
-    return Gathered(items, np.repeat(np.arange(len(groups)), sizes), sizes.astype(np.float64))
+    return GroupedItems(items, np.repeat(np.arange(len(groups)), sizes), sizes.astype(np.float64))
 
 
 @dataclass(frozen=True)
-class Priors:
+class PretrainedModels:
     """The weights of pages by themselves, of pages with their company, of pages that were just fetched, of links (their
     features are relative only), of what is kept, at last and at first sight (`keeping.py`), and of what a page's links
     promise, the same (`promise.py`)."""
 
-    own: Prior
-    page: Prior
-    first_sight: Prior
-    link: Prior
-    keeping: Prior
-    first_keeping: Prior
-    promise: Prior
-    first_promise: Prior
+    page_own: PretrainedModel
+    page: PretrainedModel
+    initial_page: PretrainedModel
+    link: PretrainedModel
+    retention: PretrainedModel
+    initial_retention: PretrainedModel
+    expected_yield: PretrainedModel
+    initial_yield: PretrainedModel
 
 
-def shipped() -> Priors:
+def load_pretrained_models() -> PretrainedModels:
     """Those of data/fused_prior.json."""
-    return Priors(
-        read_prior("own", tuple(OWN)),
-        read_prior("page", PAGE_FEATURES),
-        read_prior("first_sight", PAGE_FEATURES),
-        read_prior("link", tuple(FEATURES)),
-        read_prior("keeping", KEEPING),
-        read_prior("first_keeping", KEEPING),
-        read_prior("promise", PROMISE),
-        read_prior("first_promise", PROMISE),
+    return PretrainedModels(
+        load_pretrained_model("own", tuple(OWN_FEATURES)),
+        load_pretrained_model("page", PAGE_FEATURES),
+        load_pretrained_model("first_sight", PAGE_FEATURES),
+        load_pretrained_model("link", tuple(LINK_FEATURES)),
+        load_pretrained_model("keeping", RETENTION_FEATURES),
+        load_pretrained_model("first_keeping", RETENTION_FEATURES),
+        load_pretrained_model("promise", YIELD_FEATURES),
+        load_pretrained_model("first_promise", YIELD_FEATURES),
     )
 
 
 class PageClassifier:
     """Judges pages as of a refit.
 
-    rows       (pages, PAGE_FEATURES) float64  the features of the pages of the refit; `scale` is their spread
+    rows       (pages, PAGE_FEATURES) float64  the features of the pages of the refit; `scaler` is their spread
     said       (pages,) float64                how relevant each is by its features
-    relevance  (pages,) float64                the same, and what is known of pages of which there is a label; `company`
+    relevance  (pages,) float64                the same, and what is known of pages of which there is a label; `neighbours`
                                                is what it says of others
     """
 
-    def __init__(self, graph: CrawlGraph, bearings: Bearings, priors: Priors, labels: Mapping[int, float]) -> None:
+    def __init__(
+        self, graph: CrawlGraph, reference: TopicReference, models: PretrainedModels, labels: Mapping[int, float]
+    ) -> None:
         self._graph = graph
-        self._bearings = bearings
-        self._priors = priors
+        self._reference = reference
+        self._models = models
         self._labels = labels
-        pages, step = self._those(), step_of(graph)
-        own = own_rows(pages, bearings)
-        by_itself = page_rank_of(graph, step, self._with_labels(priors.own(own, scale_of(own)(own))))
-        self.rows = np.hstack((own, company_rows(pages, by_itself)))
-        self.scale = scale_of(self.rows)
-        self.said = priors.page(self.rows, self.scale(self.rows))
-        self.relevance = self._with_labels(self.said)
-        self.company = page_rank_of(graph, step, self.relevance)
+        pages, walk_matrix = self._training_batch(), build_walk_matrix(graph)
+        own_features = compute_own_features(pages, reference)
+        first_pass_neighbours = compute_neighbour_scores(
+            graph,
+            walk_matrix,
+            self._apply_labels(models.page_own(own_features, fit_scaler(own_features)(own_features))),
+        )
+        self.features = np.hstack((own_features, compute_neighbour_features(pages, first_pass_neighbours)))
+        self.scaler = fit_scaler(self.features)
+        self.predicted_relevance = models.page(self.features, self.scaler(self.features))
+        self.relevance = self._apply_labels(self.predicted_relevance)
+        self.neighbours = compute_neighbour_scores(graph, walk_matrix, self.relevance)
 
     @property
     def space(self) -> LatentSpace:
         """That of the pages of the refit."""
-        return self._bearings.space
+        return self._reference.space
 
-    def sight(self, page: PageWords, bag: tuple[Ints, Floats]) -> Floats:
+    def initial_features(self, page: PageWords, bag_of_words: tuple[Int64Array, Float64Array]) -> Float64Array:
         """The features of a page that was just fetched, as one row: of its links it is not known where they lead."""
-        graph, space = self._graph, self._bearings.space
-        node = graph.nodes.get(page.url, len(graph.urls))
-        known = node < len(graph.urls)
-        number = int(graph.page_of.values[node]) if known else -1  # of a page that is read again
-        numbers = np.array([number if number < len(self.relevance) else -1])
-        place = folded(space, bag)
-        one = Subjects(
-            place.latent[None],
-            place.cosines[None],
-            [bag],
-            [graph.distinct(page.title)],
-            like(place.latent[None], space.pages, numbers),
-            gathered([graph.into[node] if known else []]).at(graph.source.values),
-            gathered([[]]),
+        graph, space = self._graph, self._reference.space
+        node = graph.node_ids.get(page.url, len(graph.node_urls))
+        is_known = node < len(graph.node_urls)
+        page_id = int(graph.node_page_id.values[node]) if is_known else -1  # of a page that is read again
+        page_ids = np.array([page_id if page_id < len(self.relevance) else -1])
+        folded_page = fold_in(space, bag_of_words)
+        batch = PageBatch(
+            folded_page.vector[None],
+            folded_page.example_cosines[None],
+            [bag_of_words],
+            [graph.unique_word_ids(page.title)],
+            find_nearest_pages(folded_page.vector[None], space.page_vectors, page_ids),
+            group_items([graph.incoming_links[node] if is_known else []]).map_items(graph.link_source_page.values),
+            group_items([[]]),
             np.zeros(0),
             np.array([node]),
-            numbers,
-            np.array([float(graph.depth.values[node]) if known else 0.0]),
+            page_ids,
+            np.array([float(graph.node_depth.values[node]) if is_known else 0.0]),
         )
-        return np.hstack((own_rows(one, self._bearings), company_rows(one, self.company)))
+        return np.hstack(
+            (compute_own_features(batch, self._reference), compute_neighbour_features(batch, self.neighbours))
+        )
 
-    def _with_labels(self, said: Floats) -> Floats:
-        found = said.copy()
-        found[list(self._labels)] = list(self._labels.values())
-        return found
+    def _apply_labels(self, predicted: Float64Array) -> Float64Array:
+        labelled = predicted.copy()
+        labelled[list(self._labels)] = list(self._labels.values())
+        return labelled
 
-    def _those(self) -> Subjects:
+    def _training_batch(self) -> PageBatch:
         """The pages of the refit."""
-        graph, space = self._graph, self._bearings.space
-        nodes, numbers = np.array(graph.pages, dtype=np.int64), np.arange(len(graph.pages))
-        targets = gathered([range(*links) for links in graph.links_of]).at(graph.target.values)
-        return Subjects(
-            space.pages,
-            space.cosines,
-            graph.page_words,
-            graph.titles,
-            like(space.pages, space.pages, numbers),
-            gathered([graph.into[node] for node in graph.pages]).at(graph.source.values),
+        graph, space = self._graph, self._reference.space
+        nodes, page_ids = np.array(graph.page_nodes, dtype=np.int64), np.arange(len(graph.page_nodes))
+        targets = group_items([range(*links) for links in graph.page_link_ranges]).map_items(
+            graph.link_target_node.values
+        )
+        return PageBatch(
+            space.page_vectors,
+            space.example_cosines,
+            graph.page_word_counts,
+            graph.title_word_ids,
+            find_nearest_pages(space.page_vectors, space.page_vectors, page_ids),
+            group_items([graph.incoming_links[node] for node in graph.page_nodes]).map_items(
+                graph.link_source_page.values
+            ),
             targets,
-            (graph.page_of.values[targets.items] >= 0).astype(np.float64),
+            (graph.node_page_id.values[targets.items] >= 0).astype(np.float64),
             nodes,
-            numbers,
-            graph.depth.values[nodes].astype(np.float64),
+            page_ids,
+            graph.node_depth.values[nodes].astype(np.float64),
         )

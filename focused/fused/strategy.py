@@ -4,9 +4,9 @@
 
 Every now and then (the more pages, the rarer) all is fitted anew: the space, the verdict, what words promise and
 every priority. In between a page changes only the URLs that it links to. No label is seen: `latent_space.py` takes
-the examples' word, `page_rank.py` asks who a page keeps with, `link_text.py` learns from how links turned out,
-`page_features.py` and the weights take what other topics taught (`pretrained_prior.py`). What is kept of the pages
-`keeping.py` decides; a person's answers (`Instructions`) count as labels.
+the examples' word, `neighbour_scores.py` asks who a page keeps with, `link_text_model.py` learns from how links turned out,
+`page_features.py` and the weights take what other topics taught (`pretrained.py`). What is kept of the pages
+`keeping.py` decides; a person's answers (`ReviewInstructions`) count as labels.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,332 +15,398 @@ from typing import Any
 
 import numpy as np
 
-from crawler.guide import Instructions, LinkWords, PageWords, Relevance, TopicWords
-from focused.fused.crawl_graph import FORGOTTEN, NOT_FETCHED, Column, CrawlGraph, Floats, Ints
-from focused.fused.keeping import (
-    Correction,
-    Expected,
-    correction_of,
-    expected_of,
-    keeping_rows,
-    least_probability,
-    level_of,
-    probability,
-    questions,
-)
-from focused.fused.latent_space import rocchio, space_of
+from crawler.focused_policy import LinkWords, PageWords, RelevanceScore, ReviewInstructions, TopicWords
+from focused.fused.crawl_graph import EVICTED, NOT_FETCHED, CrawlGraph, Float64Array, GrowingArray, Int64Array
+from focused.fused.expected_yield import initial_yield_features, yield_features
+from focused.fused.graph_pruning import MAX_PAGES, extract_subgraph, sample_pages_to_retain
+from focused.fused.latent_space import build_latent_space, rocchio
 from focused.fused.link_features import (
-    FEATURES,
-    Known,
-    LinkTexts,
-    Scale,
-    features,
-    scale_of,
-    text_scores,
-    word_scores,
+    LINK_FEATURES,
+    FeatureScaler,
+    LinkFeatureInputs,
+    LinkTextScores,
+    compute_link_features,
+    fit_scaler,
+    score_link_texts,
+    score_words,
 )
-from focused.fused.link_text import link_text_model, texts_of
-from focused.fused.memory import MOST_PAGES, part_of, remembered
-from focused.fused.page_features import PAGE_FEATURES, PageClassifier, Priors, bearings_of, shipped
-from focused.fused.promise import first_promise_row, promise_rows
+from focused.fused.link_text_model import fit_link_text_model, link_text_matrices
+from focused.fused.page_features import (
+    PAGE_FEATURES,
+    PageClassifier,
+    PretrainedModels,
+    build_topic_reference,
+    load_pretrained_models,
+)
+from focused.fused.retention import (
+    PlattCorrection,
+    QualityEstimate,
+    estimate_quality,
+    fit_platt_correction,
+    mean_logit,
+    predict_probability,
+    retention_features,
+    select_pages_to_label,
+    threshold_for_precision,
+)
 
-REFIT_EVERY, REFIT_SHARE = 8, 4  # pages between two refits: this many, or this part of all, whichever is more
-DOUBT = 0.5  # times the level: a page is held from there on until `verdicts`, so that it need not be fetched again
-UNJUDGED = 0.5  # score of a page that comes before the first refit
+REFIT_MIN_PAGES, REFIT_GROWTH_DIVISOR = (
+    8,
+    4,
+)  # pages between two refits: this many, or this part of all, whichever is more
+PROVISIONAL_THRESHOLD_FACTOR = (
+    0.5  # times the level: a page is held from there on until `verdicts`, so that it need not be fetched again
+)
+DEFAULT_RELEVANCE = 0.5  # score of a page that comes before the first refit
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """What is thought of all pages at a moment, of which there are `pages`.
+class PageAssessment:
+    """What is thought of all pages at a moment, of which there are `page_count`.
 
     level          of all pages' relevance (`keeping.level_of`)
-    keeping        (pages, KEEPING) float64  what speaks for keeping each page (`keeping_rows`)
+    keeping        (pages, KEEPING) float64  what speaks for keeping each page (`retention_features`)
     probabilities  (pages,) float64          of each page to be of the topic, 1 for examples, as a person has answered
     least          the probability from which on pages are kept
     """
 
-    pages: int
+    page_count: int
     classifier: PageClassifier
-    level: float
-    keeping: Floats
-    correction: Correction
-    probabilities: Floats
-    least: float
+    mean_logit: float
+    retention_features: Float64Array
+    correction: PlattCorrection
+    probabilities: Float64Array
+    threshold: float
 
 
 @dataclass
-class Refit:
+class RefitResult:
     """What was made of all pages at once: it serves until the next refit.
 
-    words          (words, 8) float64        what each word says of the topic (`word_scores`)
-    linking        (pages, PROMISE) float64  what each page's links promise by (`promise_rows`)
+    words          (words, 8) float64        what each word says of the topic (`score_words`)
+    linking        (pages, PROMISE) float64  what each page's links promise by (`yield_features`)
     linking_scale  its spread
     """
 
-    verdict: Verdict
-    words: Floats
-    linking: Floats
-    linking_scale: Scale
-    scale: Scale | None = None  # none while the frontier is empty
+    assessment: PageAssessment
+    word_scores: Float64Array
+    yield_features: Float64Array
+    yield_scaler: FeatureScaler
+    frontier_scaler: FeatureScaler | None = None  # none while the frontier is empty
 
 
-class Fused:
+class FusedFeatureStrategy:
     """The strategy `fused`. Deterministic: the same pages in the same order give the same priorities."""
 
-    def __init__(self, topic: TopicWords, priors: Priors | None = None, most_pages: int = MOST_PAGES) -> None:
+    def __init__(self, topic: TopicWords, models: PretrainedModels | None = None, max_pages: int = MAX_PAGES) -> None:
         self._topic = topic
-        self._most_pages = most_pages
-        self._priors = priors or shipped()
-        self._examples = frozenset(page.url for page in topic.examples)
+        self._max_pages = max_pages
+        self._models = models or load_pretrained_models()
+        self._example_urls = frozenset(page.url for page in topic.examples)
         self._graph = CrawlGraph()
-        self._texts = LinkTexts()
-        self._bag = self._graph.bag(PageWords(""))  # of the page that is being judged
-        self._first_relevance = UNJUDGED  # of the page that is being judged
-        self._sight: Floats | None = None  # the same, its row of features; none before the first refit
-        self._relevance = Column(np.float64)  # of the pages
-        self._promise = Column(np.float64)  # of the pages
-        self._is_example = Column(np.float64)  # of the pages
-        self._changed: dict[str, float] = {}
-        self._refit: Refit | None = None
-        self._instructions = Instructions()
-        self._is_due = False  # a refit, since instructions have changed
-        self._last: Verdict | None = None  # on the pages that there are, between refits
-        self._forgotten: dict[str, float] = {}  # pages that are not remembered: their last probability
-        self._lost: list[str] = []  # URLs not fetched that nothing is remembered of, since they were last asked for
+        self._link_text_scores = LinkTextScores()
+        self._current_bag = self._graph.bag_of_words(PageWords(""))  # of the page that is being judged
+        self._current_initial_relevance = DEFAULT_RELEVANCE  # of the page that is being judged
+        self._current_features: Float64Array | None = None  # the same, its row of features; none before the first refit
+        self._relevance = GrowingArray(np.float64)  # of the pages
+        self._expected_yield = GrowingArray(np.float64)  # of the pages
+        self._is_example = GrowingArray(np.float64)  # of the pages
+        self._changed_priorities: dict[str, float] = {}
+        self._last_refit: RefitResult | None = None
+        self._instructions = ReviewInstructions()
+        self._is_refit_requested = False  # a refit, since instructions have changed
+        self._cached_assessment: PageAssessment | None = None  # on the pages that there are, between refits
+        self._evicted_scores: dict[str, float] = {}  # pages that are not remembered: their last probability
+        self._evicted_urls: list[
+            str
+        ] = []  # URLs not fetched that nothing is remembered of, since they were last asked for
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_last": None}
+        return self.__dict__ | {"_cached_assessment": None}
 
-    def instruct(self, instructions: Instructions) -> None:
-        """See `crawler.guide.ReviewedStrategy`."""
+    def apply_instructions(self, instructions: ReviewInstructions) -> None:
+        """See `crawler.focused_policy.ReviewableStrategy`."""
         if instructions != self._instructions:
-            self._instructions, self._last = instructions, None
-            self._is_due = self._refit is not None
+            self._instructions, self._cached_assessment = instructions, None
+            self._is_refit_requested = self._last_refit is not None
 
-    def verdicts(self) -> Mapping[str, Relevance]:
+    def current_scores(self) -> Mapping[str, RelevanceScore]:
         """What is thought of every page by all that is known now. Nothing else changes by it: what is learned is
         learned at refits, so that the same pages in the same order teach the same."""
-        verdict = self._verdict_now()
-        if verdict is None:
+        assessment = self._current_assessment()
+        if assessment is None:
             return {}
-        urls = (self._graph.urls[node] for node in self._graph.pages)
-        answers = self._instructions.answers
-        last = {url: float(answers.get(url, score)) for url, score in self._forgotten.items()}
-        found = last | dict(zip(urls, verdict.probabilities.tolist(), strict=True))
-        return {url: Relevance(score >= verdict.least, score) for url, score in found.items()}
+        urls = (self._graph.node_urls[node] for node in self._graph.page_nodes)
+        answers = self._instructions.labels_by_url
+        evicted = {url: float(answers.get(url, score)) for url, score in self._evicted_scores.items()}
+        scores = evicted | dict(zip(urls, assessment.probabilities.tolist(), strict=True))
+        return {url: RelevanceScore(score >= assessment.threshold, score) for url, score in scores.items()}
 
-    def expected(self) -> Expected | None:
+    def expected_quality(self) -> QualityEstimate | None:
         """What is kept, in expectation; examples are not counted. None before there is a page."""
-        verdict = self._verdict_now()
-        if verdict is None:
+        assessment = self._current_assessment()
+        if assessment is None:
             return None
-        return expected_of(self._not_examples(verdict.probabilities), verdict.least)
+        return estimate_quality(self._non_example_probabilities(assessment.probabilities), assessment.threshold)
 
     @property
-    def pages_remembered(self) -> int:
+    def remembered_page_count(self) -> int:
         """Of all that were shown, examples included."""
-        return len(self._graph.pages)
+        return len(self._graph.page_nodes)
 
-    def forget(self, scores: Mapping[str, float]) -> None:
-        """See `crawler.guide.ReviewedStrategy`."""
-        self._forgotten.update(scores)
-        self._last = None
+    def forget_pages(self, scores: Mapping[str, float]) -> None:
+        """See `crawler.focused_policy.ReviewableStrategy`."""
+        self._evicted_scores.update(scores)
+        self._cached_assessment = None
 
-    def forgotten(self) -> Sequence[str]:
-        """See `crawler.guide.ReviewedStrategy`."""
-        lost, self._lost = self._lost, []
-        return lost
+    def take_forgotten_urls(self) -> Sequence[str]:
+        """See `crawler.focused_policy.ReviewableStrategy`."""
+        evicted_urls, self._evicted_urls = self._evicted_urls, []
+        return evicted_urls
 
-    def questions(self, count: int) -> list[str]:
+    def pages_to_label(self, count: int) -> list[str]:
         """The URLs of so many pages about which an answer helps most, the best first."""
-        verdict = self._verdict_now()
-        if verdict is None:
+        assessment = self._current_assessment()
+        if assessment is None:
             return []
-        answered = np.array([self._graph.urls[node] in self._instructions.answers for node in self._graph.pages])
-        candidates = np.flatnonzero((self._is_example.values == 0) & ~answered)
-        asked = questions(verdict.probabilities, verdict.classifier.space.pages, candidates, verdict.least, count)
-        return [self._graph.urls[self._graph.pages[page]] for page in asked]
+        is_labelled = np.array(
+            [self._graph.node_urls[node] in self._instructions.labels_by_url for node in self._graph.page_nodes]
+        )
+        candidates = np.flatnonzero((self._is_example.values == 0) & ~is_labelled)
+        chosen_pages = select_pages_to_label(
+            assessment.probabilities, assessment.classifier.space.page_vectors, candidates, assessment.threshold, count
+        )
+        return [self._graph.node_urls[self._graph.page_nodes[page]] for page in chosen_pages]
 
-    def _verdict_now(self) -> Verdict | None:
+    def _current_assessment(self) -> PageAssessment | None:
         """On all pages; None before there is one."""
-        if self._last is None and self._graph.pages:
-            refit = None if self._is_due else self._refit
-            is_of_all = refit is not None and refit.verdict.pages == len(self._graph.pages)
-            self._last = refit.verdict if refit is not None and is_of_all else self._judge_all()
-        return self._last
+        if self._cached_assessment is None and self._graph.page_nodes:
+            refit_result = None if self._is_refit_requested else self._last_refit
+            is_complete = refit_result is not None and refit_result.assessment.page_count == len(self._graph.page_nodes)
+            self._cached_assessment = (
+                refit_result.assessment if refit_result is not None and is_complete else self._assess_all_pages()
+            )
+        return self._cached_assessment
 
-    def keep(self, page: PageWords) -> Relevance:
+    def score_page(self, page: PageWords) -> RelevanceScore:
         """Kept where it is likely enough of the topic."""
-        self._bag = self._graph.bag(page)
-        self._sight = None if self._refit is None else self._refit.verdict.classifier.sight(page, self._bag)
-        label = 1.0 if page.url in self._examples else self._instructions.answers.get(page.url)
+        self._current_bag = self._graph.bag_of_words(page)
+        self._current_features = (
+            None
+            if self._last_refit is None
+            else self._last_refit.assessment.classifier.initial_features(page, self._current_bag)
+        )
+        label = 1.0 if page.url in self._example_urls else self._instructions.labels_by_url.get(page.url)
         if label is not None:
-            self._first_relevance = float(label)
-            return Relevance(keep=bool(label), score=float(label))
-        if self._refit is None or self._sight is None:
-            self._first_relevance = UNJUDGED
-            return Relevance(keep=True, score=UNJUDGED)
-        rows = self._at_first_sight(self._refit.verdict, self._sight)
-        score = float(self._refit.verdict.correction(probability(self._priors.first_keeping, rows))[0])
-        return Relevance(keep=score >= DOUBT * self._refit.verdict.least, score=score)
+            self._current_initial_relevance = float(label)
+            return RelevanceScore(is_relevant=bool(label), score=float(label))
+        if self._last_refit is None or self._current_features is None:
+            self._current_initial_relevance = DEFAULT_RELEVANCE
+            return RelevanceScore(is_relevant=True, score=DEFAULT_RELEVANCE)
+        rows = self._initial_retention_features(self._last_refit.assessment, self._current_features)
+        score = float(
+            self._last_refit.assessment.correction(predict_probability(self._models.initial_retention, rows))[0]
+        )
+        return RelevanceScore(
+            is_relevant=score >= PROVISIONAL_THRESHOLD_FACTOR * self._last_refit.assessment.threshold, score=score
+        )
 
-    def _at_first_sight(self, verdict: Verdict, sight: Floats) -> Floats:
-        """A row as those of `Verdict.keeping`, of a page of whose links nothing is known yet."""
-        relative = verdict.classifier.scale(sight)
-        relevance = self._priors.first_sight(sight, relative)
-        self._first_relevance = float(relevance[0])
-        return keeping_rows(PAGE_FEATURES, relevance, verdict.level, relative, np.zeros(1))
+    def _initial_retention_features(self, assessment: PageAssessment, page_features: Float64Array) -> Float64Array:
+        """A row as those of `PageAssessment.retention_features`, of a page of whose links nothing is known yet."""
+        relative = assessment.classifier.scaler(page_features)
+        relevance = self._models.initial_page(page_features, relative)
+        self._current_initial_relevance = float(relevance[0])
+        return retention_features(PAGE_FEATURES, relevance, assessment.mean_logit, relative, np.zeros(1))
 
     def link_priorities(
-        self, page: PageWords, judgement: Relevance, links: Sequence[LinkWords]
+        self, page: PageWords, relevance: RelevanceScore, links: Sequence[LinkWords]
     ) -> Sequence[float | None]:
         """Takes the page and its links in; the promise of each link."""
         graph = self._graph
-        self._last = None
-        number = graph.add_page(page, self._bag)
-        found = graph.add_links(number, links, page.counts.total())
-        if self._forgotten:
-            self._forgotten.pop(page.url, None)
-            known = [graph.nodes[link.url] for link in links if link.url in self._forgotten]
-            graph.page_of.values[known] = FORGOTTEN
-        self._is_example.add([float(page.url in self._examples)])
-        self._relevance.add([self._first_relevance])
-        self._promise.add([UNJUDGED])
-        if self._is_time_to_refit():
-            self._refit_all()
-        elif self._refit is not None and links:
-            words = self._refit.words
-            texts = text_scores(texts_of(graph, found, len(words)), words)
-            self._texts.set(found, texts)
-            row = self._linking_at_first_sight(self._refit, number, texts)
-            self._promise.values[number] = self._priors.first_promise(row, self._refit.linking_scale(row))[0]
-            targets = dict.fromkeys(graph.target.values[found].tolist())
-            self._score(self._refit, [node for node in targets if graph.page_of.values[node] == NOT_FETCHED])
-        return [self._changed.get(link.url, 0.0) for link in links]
+        self._cached_assessment = None
+        page_id = graph.add_page(page, self._current_bag)
+        link_ids = graph.add_links(page_id, links, page.word_counts.total())
+        if self._evicted_scores:
+            self._evicted_scores.pop(page.url, None)
+            evicted_nodes = [graph.node_ids[link.url] for link in links if link.url in self._evicted_scores]
+            graph.node_page_id.values[evicted_nodes] = EVICTED
+        self._is_example.extend([float(page.url in self._example_urls)])
+        self._relevance.extend([self._current_initial_relevance])
+        self._expected_yield.extend([DEFAULT_RELEVANCE])
+        if self._should_refit():
+            self._refit_model()
+        elif self._last_refit is not None and links:
+            words = self._last_refit.word_scores
+            texts = score_link_texts(link_text_matrices(graph, link_ids, len(words)), words)
+            self._link_text_scores.set_rows(link_ids, texts)
+            row = self._initial_yield_features(self._last_refit, page_id, texts)
+            self._expected_yield.values[page_id] = self._models.initial_yield(row, self._last_refit.yield_scaler(row))[
+                0
+            ]
+            targets = dict.fromkeys(graph.link_target_node.values[link_ids].tolist())
+            self._score_nodes(
+                self._last_refit, [node for node in targets if graph.node_page_id.values[node] == NOT_FETCHED]
+            )
+        return [self._changed_priorities.get(link.url, 0.0) for link in links]
 
-    def learn(self, page: PageWords, judgement: Relevance) -> None:
+    def observe_page(self, page: PageWords, relevance: RelevanceScore) -> None:
         """Nothing beyond `link_priorities`: a page teaches by its words and links together."""
 
-    def rescored(self) -> Mapping[str, float]:
+    def take_changed_priorities(self) -> Mapping[str, float]:
         """The priorities that changed since the last call."""
-        changed, self._changed = self._changed, {}
+        changed, self._changed_priorities = self._changed_priorities, {}
         return changed
 
-    def parts(self, url: str) -> list[tuple[str, float, float]]:
+    def priority_contributions(self, url: str) -> list[tuple[str, float, float]]:
         """What the priority of a URL is the sum of: feature, its value in standard deviations of the frontier, its
         weight. Empty where it has none."""
-        node, refit = self._graph.nodes.get(url), self._refit
-        if node is None or refit is None or refit.scale is None or not self._graph.into[node]:
+        node, refit_result = self._graph.node_ids.get(url), self._last_refit
+        if (
+            node is None
+            or refit_result is None
+            or refit_result.frontier_scaler is None
+            or not self._graph.incoming_links[node]
+        ):
             return []
-        values = refit.scale(self._features(refit, [node]))[0].tolist()
-        return list(zip(FEATURES, values, self._priors.link.relative.tolist(), strict=True))
+        values = refit_result.frontier_scaler(self._link_features(refit_result, [node]))[0].tolist()
+        return list(zip(LINK_FEATURES, values, self._models.link.standardized_weights.tolist(), strict=True))
 
-    def _is_time_to_refit(self) -> bool:
-        pages = len(self._graph.pages)
-        if self._refit is None:
-            return pages >= max(len(self._examples), 1)
-        last = self._refit.verdict.pages
-        return self._is_due or pages >= last + max(REFIT_EVERY, last // REFIT_SHARE)
+    def _should_refit(self) -> bool:
+        pages = len(self._graph.page_nodes)
+        if self._last_refit is None:
+            return pages >= max(len(self._example_urls), 1)
+        last_page_count = self._last_refit.assessment.page_count
+        return self._is_refit_requested or pages >= last_page_count + max(
+            REFIT_MIN_PAGES, last_page_count // REFIT_GROWTH_DIVISOR
+        )
 
-    def _refit_all(self) -> None:
+    def _refit_model(self) -> None:
         """Look at everything anew, and at no more than is to be remembered."""
-        if len(self._graph.pages) > self._most_pages:
-            self._forget(self._judge_all())
-        graph, verdict = self._graph, self._judge_all()
-        space, relevance = verdict.classifier.space, self._relevance.values
-        relevance[:] = verdict.classifier.relevance
-        every = slice(0, len(graph.source.values))
-        texts = texts_of(graph, every, len(graph.words))
-        name = self._known_of_topic()[1]
-        words = word_scores(space, relevance, name, link_text_model(graph, texts, space, relevance))
-        self._texts.set(every, text_scores(texts, words))
-        linking = promise_rows(graph, verdict.classifier, self._texts.values[every])
-        refit = Refit(verdict, words, linking, scale_of(linking))
-        self._promise.values[:] = self._priors.promise(linking, refit.linking_scale(linking))
-        frontier = graph.frontier()
-        rows = self._features(refit, frontier) if frontier else np.zeros((0, len(FEATURES)))
+        if len(self._graph.page_nodes) > self._max_pages:
+            self._evict_pages(self._assess_all_pages())
+        graph, assessment = self._graph, self._assess_all_pages()
+        space, relevance = assessment.classifier.space, self._relevance.values
+        relevance[:] = assessment.classifier.relevance
+        all_links = slice(0, len(graph.link_source_page.values))
+        texts = link_text_matrices(graph, all_links, len(graph.word_ids))
+        name_weights = self._examples_and_name_weights()[1]
+        words = score_words(space, relevance, name_weights, fit_link_text_model(graph, texts, space, relevance))
+        self._link_text_scores.set_rows(all_links, score_link_texts(texts, words))
+        page_yield_features = yield_features(graph, assessment.classifier, self._link_text_scores.values[all_links])
+        refit_result = RefitResult(assessment, words, page_yield_features, fit_scaler(page_yield_features))
+        self._expected_yield.values[:] = self._models.expected_yield(
+            page_yield_features, refit_result.yield_scaler(page_yield_features)
+        )
+        frontier = graph.unfetched_nodes()
+        rows = self._link_features(refit_result, frontier) if frontier else np.zeros((0, len(LINK_FEATURES)))
         if frontier:
-            refit.scale = scale_of(rows)
-            self._take(frontier, refit.scale(rows))
-        self._is_due = False
-        self._refitted(refit, frontier, rows)
+            refit_result.frontier_scaler = fit_scaler(rows)
+            self._set_priorities(frontier, refit_result.frontier_scaler(rows))
+        self._is_refit_requested = False
+        self._on_refit(refit_result, frontier, rows)
 
-    def _forget(self, verdict: Verdict) -> None:
+    def _evict_pages(self, assessment: PageAssessment) -> None:
         """Remember a part of the pages (`memory.py`), with their links; the others have had their last verdict."""
-        before, labelled = self._graph, np.zeros(verdict.pages, dtype=bool)
-        labelled[list(self._labels_known())] = True
-        left = remembered(labelled, self._most_pages)
-        gone = np.setdiff1d(np.arange(verdict.pages), left)
-        urls = (before.urls[before.pages[page]] for page in gone.tolist())
-        self._forgotten.update(zip(urls, verdict.probabilities[gone].tolist(), strict=True))
-        self._graph, self._texts, self._refit, self._last = part_of(before, left), LinkTexts(), None, None
-        for column in (self._relevance, self._promise, self._is_example):
-            column.keep(left)
-        self._lost += [before.urls[node] for node in before.frontier() if before.urls[node] not in self._graph.nodes]
+        old_graph, labelled = self._graph, np.zeros(assessment.page_count, dtype=bool)
+        labelled[list(self._known_labels())] = True
+        retained_pages = sample_pages_to_retain(labelled, self._max_pages)
+        evicted_pages = np.setdiff1d(np.arange(assessment.page_count), retained_pages)
+        urls = (old_graph.node_urls[old_graph.page_nodes[page]] for page in evicted_pages.tolist())
+        self._evicted_scores.update(zip(urls, assessment.probabilities[evicted_pages].tolist(), strict=True))
+        self._graph, self._link_text_scores, self._last_refit, self._cached_assessment = (
+            extract_subgraph(old_graph, retained_pages),
+            LinkTextScores(),
+            None,
+            None,
+        )
+        for column in (self._relevance, self._expected_yield, self._is_example):
+            column.retain_rows(retained_pages)
+        self._evicted_urls += [
+            old_graph.node_urls[node]
+            for node in old_graph.unfetched_nodes()
+            if old_graph.node_urls[node] not in self._graph.node_ids
+        ]
 
-    def _linking_at_first_sight(self, refit: Refit, page: int, texts: Floats) -> Floats:
-        """A row as those of `Refit.linking`, of a page that has links of which these are the texts' scores."""
-        sight = refit.verdict.classifier.rows[:1] if self._sight is None else self._sight
-        return first_promise_row(sight, float(self._graph.anchored.values[page]), texts)
+    def _initial_yield_features(self, refit_result: RefitResult, page: int, texts: Float64Array) -> Float64Array:
+        """A row as those of `RefitResult.yield_features`, of a page that has links of which these are the texts' scores."""
+        page_features = (
+            refit_result.assessment.classifier.features[:1]
+            if self._current_features is None
+            else self._current_features
+        )
+        return initial_yield_features(page_features, float(self._graph.anchor_word_share.values[page]), texts)
 
-    def _judge_all(self) -> Verdict:
+    def _assess_all_pages(self) -> PageAssessment:
         """What to think of all pages."""
-        graph, labels = self._graph, self._labels_known()
-        examples, name = self._known_of_topic()
-        space = space_of(graph, examples, self._relevance.values)
-        bearings = bearings_of(graph, space, rocchio(space, examples, name), examples, name)
-        pages = PageClassifier(graph, bearings, self._priors, labels)
-        level = level_of(pages.said)
-        anchored = graph.anchored.values - np.median(graph.anchored.values)
-        rows = keeping_rows(PAGE_FEATURES, pages.said, level, pages.scale(pages.rows), anchored)
-        probabilities = probability(self._priors.keeping, rows)
-        answered = [page for page in labels if not self._is_example.values[page]]
-        correction = correction_of(probabilities[answered], np.array([labels[page] for page in answered]))
+        graph, labels = self._graph, self._known_labels()
+        examples, name_weights = self._examples_and_name_weights()
+        space = build_latent_space(graph, examples, self._relevance.values)
+        reference = build_topic_reference(graph, space, rocchio(space, examples, name_weights), examples, name_weights)
+        pages = PageClassifier(graph, reference, self._models, labels)
+        crawl_mean_logit = mean_logit(pages.predicted_relevance)
+        anchored = graph.anchor_word_share.values - np.median(graph.anchor_word_share.values)
+        rows = retention_features(
+            PAGE_FEATURES, pages.predicted_relevance, crawl_mean_logit, pages.scaler(pages.features), anchored
+        )
+        probabilities = predict_probability(self._models.retention, rows)
+        labelled_pages = [page for page in labels if not self._is_example.values[page]]
+        correction = fit_platt_correction(
+            probabilities[labelled_pages], np.array([labels[page] for page in labelled_pages])
+        )
         probabilities = correction(probabilities)
         probabilities[list(labels)] = list(labels.values())
-        least = least_probability(self._not_examples(probabilities), self._instructions.precision)
-        return Verdict(len(graph.pages), pages, level, rows, correction, probabilities, least)
+        threshold = threshold_for_precision(
+            self._non_example_probabilities(probabilities), self._instructions.target_precision
+        )
+        return PageAssessment(
+            len(graph.page_nodes), pages, crawl_mean_logit, rows, correction, probabilities, threshold
+        )
 
-    def _not_examples(self, probabilities: Floats) -> Floats:
+    def _non_example_probabilities(self, probabilities: Float64Array) -> Float64Array:
         """Those of all pages that are no examples, remembered or not."""
-        last = np.fromiter(self._forgotten.values(), np.float64, len(self._forgotten))
-        return np.concatenate((probabilities[self._is_example.values == 0], last))
+        evicted_probabilities = np.fromiter(self._evicted_scores.values(), np.float64, len(self._evicted_scores))
+        return np.concatenate((probabilities[self._is_example.values == 0], evicted_probabilities))
 
-    def _labels_known(self) -> Mapping[int, float]:
+    def _known_labels(self) -> Mapping[int, float]:
         """The pages about which there is no doubt: examples, and what a person has answered."""
         labels = dict.fromkeys(np.flatnonzero(self._is_example.values).tolist(), 1.0)
         graph = self._graph
-        for url, is_relevant in self._instructions.answers.items():
-            page = int(graph.page_of.values[graph.nodes[url]]) if url in graph.nodes else -1
+        for url, is_relevant in self._instructions.labels_by_url.items():
+            page = int(graph.node_page_id.values[graph.node_ids[url]]) if url in graph.node_ids else -1
             if page >= 0:
                 labels[page] = float(is_relevant)
         return labels
 
-    def _refitted(self, refit: Refit, frontier: list[int], rows: Floats) -> None:
+    def _on_refit(self, refit_result: RefitResult, frontier: list[int], rows: Float64Array) -> None:
         """A refit is done: `rows` are the features of the frontier's nodes."""
-        self._refit = refit
+        self._last_refit = refit_result
 
-    def _known_of_topic(self) -> tuple[Ints, Floats]:
+    def _examples_and_name_weights(self) -> tuple[Int64Array, Float64Array]:
         """The pages that are examples (the first page where there is none), and what part of the topic's terms each
         word is."""
-        examples, words, terms = np.flatnonzero(self._is_example.values), self._graph.words, self._topic.terms
-        known = [words[term] for term in terms if term in words]
-        name = np.zeros(len(words))
-        name[known] = 1 / max(len(known), 1)
-        return examples if len(examples) else np.zeros(1, dtype=np.int64), name
+        examples, words, terms = np.flatnonzero(self._is_example.values), self._graph.word_ids, self._topic.term_weights
+        term_ids = [words[term] for term in terms if term in words]
+        name_weights = np.zeros(len(words))
+        name_weights[term_ids] = 1 / max(len(term_ids), 1)
+        return examples if len(examples) else np.zeros(1, dtype=np.int64), name_weights
 
-    def _features(self, refit: Refit, nodes: list[int]) -> Floats:
-        company = refit.verdict.classifier.company
-        known = Known(
-            self._graph, self._texts, self._relevance.values, self._promise.values, company, self._is_example.values
+    def _link_features(self, refit_result: RefitResult, nodes: list[int]) -> Float64Array:
+        neighbours = refit_result.assessment.classifier.neighbours
+        inputs = LinkFeatureInputs(
+            self._graph,
+            self._link_text_scores,
+            self._relevance.values,
+            self._expected_yield.values,
+            neighbours,
+            self._is_example.values,
         )
-        return features(known, nodes)
+        return compute_link_features(inputs, nodes)
 
-    def _score(self, refit: Refit, nodes: list[int]) -> None:
-        if nodes and refit.scale is not None:
-            self._take(nodes, refit.scale(self._features(refit, nodes)))
+    def _score_nodes(self, refit_result: RefitResult, nodes: list[int]) -> None:
+        if nodes and refit_result.frontier_scaler is not None:
+            self._set_priorities(nodes, refit_result.frontier_scaler(self._link_features(refit_result, nodes)))
 
-    def _take(self, nodes: list[int], rows: Floats) -> None:
+    def _set_priorities(self, nodes: list[int], rows: Float64Array) -> None:
         """Prioritise these nodes by what speaks for them."""
-        scores = (rows @ self._priors.link.relative).tolist()
-        self._changed.update(zip((self._graph.urls[node] for node in nodes), scores, strict=True))
+        scores = (rows @ self._models.link.standardized_weights).tolist()
+        self._changed_priorities.update(zip((self._graph.node_urls[node] for node in nodes), scores, strict=True))

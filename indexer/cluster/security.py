@@ -20,13 +20,13 @@ def security_json(user: str, password: str, salt: bytes | None = None) -> str:
 
     `salt` is random where none is given.
     """
-    said = {
+    document = {
         "authentication": {
             "class": "solr.BasicAuthPlugin",
             "blockUnknown": True,
             "forwardCredentials": False,
             "realm": "plumbline",
-            "credentials": {user: credential(password, os.urandom(SALT_BYTES) if salt is None else salt)},
+            "credentials": {user: hash_credential(password, os.urandom(SALT_BYTES) if salt is None else salt)},
         },
         "authorization": {
             "class": "solr.RuleBasedAuthorizationPlugin",
@@ -34,10 +34,10 @@ def security_json(user: str, password: str, salt: bytes | None = None) -> str:
             "user-role": {user: ["admin"]},
         },
     }
-    return json.dumps(said, indent=2) + "\n"
+    return json.dumps(document, indent=2) + "\n"
 
 
-def credential(password: str, salt: bytes) -> str:
+def hash_credential(password: str, salt: bytes) -> str:
     """A password as Solr keeps it: sha256 of sha256 of salt and password, a blank, the salt; both in base64.
 
     >>> credential("SolrRocks", base64.b64decode("Ndd7LKvVBAaZIF0QAVi1ekCfAJXr1GGfLtRUXhgrF8c="))

@@ -7,16 +7,16 @@ import json
 from urllib.parse import quote
 
 from docstore.errors import SettingsError, SolrUnavailableError
-from docstore.solr_http import split_url
+from docstore.solr_session import split_credentials
 
-SCHEME = "zk://"
-LIVE, PROPERTIES = "/live_nodes", "/clusterprops.json"
+ZOOKEEPER_SCHEME = "zk://"
+LIVE_NODES_PATH, CLUSTER_PROPERTIES_PATH = "/live_nodes", "/clusterprops.json"
 
 
-def urls_of(address: str, timeout: float) -> str:
-    """The base URLs of the nodes that live now, with the user and password that `address` names, as `index.solr_url`
+def live_node_urls(zookeeper_url: str, timeout: float) -> str:
+    """The base URLs of the nodes that live now, with the user and password that `zookeeper_url` names, as `index.solr_url`
     takes them. Raises SolrUnavailableError where ZooKeeper does not answer or knows no node."""
-    hosts, account = split_url(address.replace(SCHEME, "http://", 1))
+    hosts, account = split_credentials(zookeeper_url.replace(ZOOKEEPER_SCHEME, "http://", 1))
     hosts = hosts.removeprefix("http://")
     try:
         from kazoo.client import KazooClient
@@ -29,8 +29,10 @@ def urls_of(address: str, timeout: float) -> str:
     client = KazooClient(hosts=hosts, timeout=timeout, read_only=True)
     try:
         client.start(timeout)
-        nodes = client.get_children(LIVE)
-        said = json.loads(client.get(PROPERTIES)[0]) if client.exists(PROPERTIES) else {}
+        nodes = client.get_children(LIVE_NODES_PATH)
+        cluster_properties = (
+            json.loads(client.get(CLUSTER_PROPERTIES_PATH)[0]) if client.exists(CLUSTER_PROPERTIES_PATH) else {}
+        )
     except (KazooException, KazooTimeoutError, ValueError) as error:
         raise SolrUnavailableError(
             f"no ZooKeeper of a SolrCloud answers at {hosts} ({type(error).__name__}): start it, or correct "
@@ -41,14 +43,14 @@ def urls_of(address: str, timeout: float) -> str:
         client.close()
     if not nodes:
         raise SolrUnavailableError(f"ZooKeeper at {hosts} knows no node of Solr that lives: start one")
-    return ",".join(node_url(node, said.get("urlScheme", "http"), account) for node in sorted(nodes))
+    return ",".join(node_base_url(node, cluster_properties.get("urlScheme", "http"), account) for node in sorted(nodes))
 
 
-def node_url(node: str, scheme: str, account: tuple[str, str] | None) -> str:
+def node_base_url(node: str, scheme: str, account: tuple[str, str] | None) -> str:
     """The base URL of a node as ZooKeeper names it.
 
     >>> node_url("solr1:8983_solr", "http", ("plumb", "a@b"))
     'http://plumb:a%40b@solr1:8983/solr'
     """
-    who = f"{quote(account[0], safe='')}:{quote(account[1], safe='')}@" if account else ""
-    return f"{scheme}://{who}{node.replace('_', '/', 1)}"
+    userinfo = f"{quote(account[0], safe='')}:{quote(account[1], safe='')}@" if account else ""
+    return f"{scheme}://{userinfo}{node.replace('_', '/', 1)}"

@@ -17,19 +17,19 @@ from typing import NamedTuple
 
 from lexicon.c_value.rules import TagRules
 from text.folding import word_key
-from text.scripts import DENSE
+from text.scripts import UNSPACED_SCRIPTS
 from text.segment import Segmenter
 
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 # Most texts need but these replaced, which is quicker than to normalise them: NFKC writes the signs so, and the plain
 # characters as they are, whatever stands beside them.
-_WIDE_SIGNS = tuple(zip("，（）：；！？％～＜＞", ",():;!?%~<>", strict=True))
-_PLAIN = re.compile("[\n -~\u4e00-\u9fff、。《》【】“”‘’—·•°±×≤≥→′‰Α-ΡΣ-Ωα-ω]*+")
-_HAN = re.compile(f"[{DENSE}]+")
+_FULLWIDTH_PUNCTUATION = tuple(zip("，（）：；！？％～＜＞", ",():;!?%~<>", strict=True))
+_NFKC_STABLE = re.compile("[\n -~\u4e00-\u9fff、。《》【】“”‘’—·•°±×≤≥→′‰Α-ΡΣ-Ωα-ω]*+")
+_HAN_RUN = re.compile(f"[{UNSPACED_SCRIPTS}]+")
 
 
 class WordSpan(NamedTuple):
-    """Adjacent words of a run (see `word_runs`), and their tags."""
+    """Adjacent words of a run (see `iter_word_runs`), and their tags."""
 
     words: tuple[str, ...]
     tags: tuple[str, ...]
@@ -45,39 +45,41 @@ class WordSpan(NamedTuple):
 class TermCandidate:
     """A candidate term and its counts over the corpus.
 
-    `text` is its most frequent spelling, `words` its length in segmented words, `tags` the tags of its first
-    occurrence, `seen_in` the numbers of the first few documents that hold it, `parts` what its score is made of.
+    `text` is its most frequent spelling, `word_count` its length in segmented words, `tag_sequence` the tags of its first
+    occurrence, `first_documents` the numbers of the first few documents that hold it, `score_components` what its score is made of.
     """
 
     text: str
-    words: int
-    tags: str
+    word_count: int
+    tag_sequence: str
     frequency: int
-    documents: int
-    seen_in: tuple[int, ...] = ()
-    parts: tuple[tuple[str, float], ...] = ()
+    document_count: int
+    first_documents: tuple[int, ...] = ()
+    score_components: tuple[tuple[str, float], ...] = ()
 
 
-def readable(text: str) -> str:
+def normalize_text(text: str) -> str:
     """`text` in NFKC without invisible characters: what is tagged and counted."""
-    for wide, narrow in _WIDE_SIGNS:
-        text = text.replace(wide, narrow)
-    return text if _PLAIN.fullmatch(text) else _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
+    for fullwidth, ascii_sign in _FULLWIDTH_PUNCTUATION:
+        text = text.replace(fullwidth, ascii_sign)
+    return text if _NFKC_STABLE.fullmatch(text) else _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
 
 
-def spans(text: str, segmenter: Segmenter, rules: TagRules) -> list[WordSpan]:
+def find_spans(text: str, segmenter: Segmenter, rules: TagRules) -> list[WordSpan]:
     """Every span of words of `text` whose tags match a rule; spans that overlap all count."""
-    found = []
-    for run in word_runs(segmenter.tag(text), rules.use):
+    matches = []
+    for run in iter_word_runs(segmenter.tag(text), rules.uses_tag):
         words, tags = zip(*run, strict=True)
-        for size in rules.lengths:
+        for size in rules.rule_lengths:
             for start in range(len(run) - size + 1):
-                if rules.match(tags[start : start + size]):
-                    found.append(WordSpan(words[start : start + size], tags[start : start + size]))
-    return found
+                if rules.matches(tags[start : start + size]):
+                    matches.append(WordSpan(words[start : start + size], tags[start : start + size]))
+    return matches
 
 
-def word_runs(tagged: Iterable[tuple[str, str]], use: Callable[[str], bool]) -> Iterator[list[tuple[str, str]]]:
+def iter_word_runs(
+    tagged: Iterable[tuple[str, str]], is_usable_tag: Callable[[str], bool]
+) -> Iterator[list[tuple[str, str]]]:
     """Stretches of words that may form a term together, each a list of (word, tag).
 
     A run ends at a word whose tag no rule uses, at a line's end, at a blank between two Chinese words, and where two
@@ -85,120 +87,122 @@ def word_runs(tagged: Iterable[tuple[str, str]], use: Callable[[str], bool]) -> 
     Chinese one it stays with the Latin (`X-射线`).
     """
     run: list[tuple[str, str]] = []
-    blank = False
+    after_blank = False
     for word, tag in tagged:
         if word.isspace() and "\n" not in word:
-            blank = True
+            after_blank = True
             continue
-        if run and not blank and _hyphenates(run[-1], word, tag):
+        if run and not after_blank and _continues_hyphenated(run[-1], word, tag):
             run[-1] = (sys.intern(run[-1][0] + word), "eng")
-        elif use(tag) and not (run and _parted(run[-1][0], word, blank)):
+        elif is_usable_tag(tag) and not (run and _is_separated(run[-1][0], word, after_blank)):
             run.append((sys.intern(word), tag))
         else:
             if run:
                 yield run
-            run = [(sys.intern(word), tag)] if use(tag) else []
-        blank = False
+            run = [(sys.intern(word), tag)] if is_usable_tag(tag) else []
+        after_blank = False
     if run:
         yield run
 
 
 @dataclass(frozen=True)
-class CountedBatch:
+class BatchCounts:
     """What some documents have: of each candidate its `word_key`, the span seen first, how often, in which documents;
     and of those that can be spelt in several ways, how often in which."""
 
-    documents: int
+    document_count: int
     candidates: Sequence[tuple[str, WordSpan, int, Sequence[int]]]
     spellings: Mapping[str, Counter[str]]
 
 
-def counted_batch(
+def count_batch_spans(
     documents: Sequence[Sequence[WordSpan]], numbers: Sequence[int], is_noise: Callable[[WordSpan], bool]
-) -> CountedBatch:
+) -> BatchCounts:
     """Count the spans of `documents`, which have these numbers. Their document-by-term matrix is held meanwhile."""
     keys = {span: word_key(span.text) for span in set(chain(*documents)) if not is_noise(span)}
     if not keys:
-        return CountedBatch(len(documents), (), {})
+        return BatchCounts(len(documents), (), {})
     # Imported where it is used: it takes longer to load than most commands take to run.
     from sklearn.feature_extraction.text import CountVectorizer
 
     # The spans are found already: of the vectorizer we want its sparse counting.
     vectorizer = CountVectorizer(analyzer=lambda document: [keys[span] for span in document if span in keys])
     counts = vectorizer.fit_transform(documents).tocsc()
-    examples = {keys[span]: span for span in chain(*reversed(documents)) if span in keys}
+    first_span_by_key = {keys[span]: span for span in chain(*reversed(documents)) if span in keys}
     candidates = []
     for key, column in vectorizer.vocabulary_.items():
-        here = slice(counts.indptr[column], counts.indptr[column + 1])
-        seen_in = sorted(numbers[place] for place in counts.indices[here].tolist())
-        candidates.append((key, examples[key], int(counts.data[here].sum()), seen_in))
-    return CountedBatch(len(documents), candidates, _spellings(documents, keys))
+        column_slice = slice(counts.indptr[column], counts.indptr[column + 1])
+        document_ids = sorted(numbers[document_index] for document_index in counts.indices[column_slice].tolist())
+        candidates.append((key, first_span_by_key[key], int(counts.data[column_slice].sum()), document_ids))
+    return BatchCounts(len(documents), candidates, _count_spellings(documents, keys))
 
 
-def _spellings(documents: Iterable[Iterable[WordSpan]], keys: Mapping[WordSpan, str]) -> dict[str, Counter[str]]:
-    found: defaultdict[str, Counter[str]] = defaultdict(Counter)
+def _count_spellings(documents: Iterable[Iterable[WordSpan]], keys: Mapping[WordSpan, str]) -> dict[str, Counter[str]]:
+    spelling_counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for span in chain(*documents):
         key = keys.get(span)
-        if key is not None and not _HAN.fullmatch(key):  # a Chinese term has one spelling
-            found[key][span.text] += 1
-    return dict(found)
+        if key is not None and not _HAN_RUN.fullmatch(key):  # a Chinese term has one spelling
+            spelling_counts[key][span.text] += 1
+    return dict(spelling_counts)
 
 
-MAX_KEPT = 1_000_000  # candidates held before those seen once are forgotten; about 400 bytes each
+MAX_CANDIDATES = 1_000_000  # candidates held before those seen once are forgotten; about 400 bytes each
 
 
 class CandidateCounts:
     """Adds up candidates batch by batch, in the order of their documents."""
 
-    def __init__(self, most_seen: int, most_kept: int = MAX_KEPT) -> None:
-        self._most_seen = most_seen
-        self._most_kept = most_kept
+    def __init__(self, max_seen_documents: int, max_candidates: int = MAX_CANDIDATES) -> None:
+        self._max_seen_documents = max_seen_documents
+        self._max_candidates = max_candidates
         self._candidates: dict[str, TermCandidate] = {}
         self._spellings: defaultdict[str, Counter[str]] = defaultdict(Counter)
 
-    def add(self, batch: CountedBatch) -> None:
+    def add(self, batch: BatchCounts) -> None:
         """Add what some documents have."""
         for key, counted in batch.spellings.items():
             self._spellings[key].update(counted)
         for key, example, frequency, numbers in batch.candidates:
             self._merge(key, example, frequency, numbers)
-        if len(self._candidates) > self._most_kept:
-            self._forget_singles()
+        if len(self._candidates) > self._max_candidates:
+            self._evict_singletons()
 
     def candidates(self) -> dict[str, TermCandidate]:
         """All candidates counted so far, by `word_key`."""
-        spelt = {key: spellings.most_common(1)[0][0] for key, spellings in self._spellings.items()}
-        return self._candidates | {key: replace(self._candidates[key], text=text) for key, text in spelt.items()}
+        spelling_by_key = {key: spellings.most_common(1)[0][0] for key, spellings in self._spellings.items()}
+        return self._candidates | {
+            key: replace(self._candidates[key], text=text) for key, text in spelling_by_key.items()
+        }
 
-    def _forget_singles(self) -> None:
+    def _evict_singletons(self) -> None:
         """Bound the memory: what was seen once so far goes. A term can lose one count a time so, and counts many."""
-        self._candidates = {key: one for key, one in self._candidates.items() if one.frequency > 1}
+        self._candidates = {key: candidate for key, candidate in self._candidates.items() if candidate.frequency > 1}
         for key in [key for key in self._spellings if key not in self._candidates]:
             del self._spellings[key]
-        self._most_kept = max(self._most_kept, 2 * len(self._candidates))
+        self._max_candidates = max(self._max_candidates, 2 * len(self._candidates))
 
-    def _merge(self, key: str, example: WordSpan, frequency: int, numbers: Sequence[int]) -> None:
-        old = self._candidates.get(key) or TermCandidate(key, len(example.words), " ".join(example.tags), 0, 0)
+    def _merge(self, key: str, example: WordSpan, frequency: int, document_ids: Sequence[int]) -> None:
+        previous = self._candidates.get(key) or TermCandidate(key, len(example.words), " ".join(example.tags), 0, 0)
         self._candidates[key] = TermCandidate(
             key,
-            old.words,
-            old.tags,
-            old.frequency + frequency,
-            old.documents + len(numbers),
-            (*old.seen_in, *numbers)[: self._most_seen],
+            previous.word_count,
+            previous.tag_sequence,
+            previous.frequency + frequency,
+            previous.document_count + len(document_ids),
+            (*previous.first_documents, *document_ids)[: self._max_seen_documents],
         )
 
 
-def _hyphenates(last: tuple[str, str], word: str, tag: str) -> bool:
-    """Whether `word`, right after the word `last`, is a hyphen of a Latin compound or the part after one."""
-    return last[1] == "eng" and (word == "-" or (last[0].endswith("-") and tag in ("eng", "m")))
+def _continues_hyphenated(previous_word: tuple[str, str], word: str, tag: str) -> bool:
+    """Whether `word`, right after the word `previous_word`, is a hyphen of a Latin compound or the part after one."""
+    return previous_word[1] == "eng" and (word == "-" or (previous_word[0].endswith("-") and tag in ("eng", "m")))
 
 
-def _parted(left: str, right: str, blank: bool) -> bool:
+def _is_separated(left: str, right: str, after_blank: bool) -> bool:
     """Whether two adjacent words are written apart: Chinese ones by a blank, Latin ones by the lack of one."""
-    chinese = _is_han(left[-1]), _is_han(right[0])
-    return (all(chinese) and blank) or not (any(chinese) or blank)
+    is_chinese = _is_han(left[-1]), _is_han(right[0])
+    return (all(is_chinese) and after_blank) or not (any(is_chinese) or after_blank)
 
 
 def _is_han(char: str) -> bool:
-    return _HAN.match(char) is not None
+    return _HAN_RUN.match(char) is not None

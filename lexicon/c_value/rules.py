@@ -12,43 +12,43 @@ from pathlib import Path
 
 from docstore.errors import LexiconError, SettingsError
 
-Tags = tuple[str, ...]
+TagSequence = tuple[str, ...]
 
-RULE_FILES = {"improved": "pos_rules.tsv", "derived": "pos_rules_derived.tsv", "plain": "pos_rules_plain.tsv"}
-LONGEST_RULE = 8
-_TAG = re.compile(r"[a-z]{1,4}")
+SHIPPED_RULE_FILES = {"improved": "pos_rules.tsv", "derived": "pos_rules_derived.tsv", "plain": "pos_rules_plain.tsv"}
+MAX_RULE_TAGS = 8
+_TAG_PATTERN = re.compile(r"[a-z]{1,4}")
 
 
-def load_rules(name: str) -> tuple[Tags, ...]:
+def load_rules(name: str) -> tuple[TagSequence, ...]:
     """The rules of a shipped file (`improved`, `derived`, `plain`) or of the file at path `name`.
 
     Raises SettingsError if there is no such file and LexiconError if a line of it is no rule.
     """
     try:
-        if name in RULE_FILES:
-            text = (files("lexicon") / "data" / RULE_FILES[name]).read_text(encoding="utf-8")
+        if name in SHIPPED_RULE_FILES:
+            text = (files("lexicon") / "data" / SHIPPED_RULE_FILES[name]).read_text(encoding="utf-8")
         else:
             text = Path(name).read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
         raise SettingsError(
-            f"lexicon.rules: {name!r} is not {', '.join(RULE_FILES)}, nor a text file: {error}"
+            f"lexicon.rules: {name!r} is not {', '.join(SHIPPED_RULE_FILES)}, nor a text file: {error}"
         ) from error
     return parse_rules(text)
 
 
-def parse_rules(text: str) -> tuple[Tags, ...]:
+def parse_rules(text: str) -> tuple[TagSequence, ...]:
     """The rules in `text`, in order: a sequence a line, `#` a comment, what follows a tab a note.
 
     ICTCLAS writes `x` for a Latin string; jieba writes `eng` (METHODS 1.7), so `x` is read as `eng`.
     """
     rules = []
-    for number, line in enumerate(text.splitlines(), start=1):
+    for line_number, line in enumerate(text.splitlines(), start=1):
         tags = tuple("eng" if tag == "x" else tag for tag in line.partition("\t")[0].split())
         if not tags or tags[0].startswith("#"):
             continue
-        if len(tags) > LONGEST_RULE or not all(map(_TAG.fullmatch, tags)):
+        if len(tags) > MAX_RULE_TAGS or not all(map(_TAG_PATTERN.fullmatch, tags)):
             raise LexiconError(
-                f"rule file, line {number}: not 1 to {LONGEST_RULE} tags like `n` or `vn`: {line[:60]!r}"
+                f"rule file, line {line_number}: not 1 to {MAX_RULE_TAGS} tags like `n` or `vn`: {line[:60]!r}"
             )
         rules.append(tags)
     if not rules:
@@ -59,47 +59,49 @@ def parse_rules(text: str) -> tuple[Tags, ...]:
 class TagRules:
     """Says which tag sequences are those of a candidate.
 
-    `matching` names how a rule's tag meets a word's: `exact`, or `prefix` (plus at most one letter: n meets ns, nt,
+    `matching_terms_query` names how a rule's tag meets a word's: `exact`, or `prefix` (plus at most one letter: n meets ns, nt,
     nz but not nrt). SettingsError for any other name.
     """
 
-    def __init__(self, rules: tuple[Tags, ...], matching: str = "prefix") -> None:
-        if matching not in TAG_MATCHING:
-            raise SettingsError(f"lexicon.tag_matching: {matching!r} is not {' or '.join(TAG_MATCHING)}")
-        self._meets = TAG_MATCHING[matching]
+    def __init__(self, rules: tuple[TagSequence, ...], matching: str = "prefix") -> None:
+        if matching not in TAG_MATCHERS:
+            raise SettingsError(f"lexicon.tag_matching: {matching!r} is not {' or '.join(TAG_MATCHERS)}")
+        self._tag_matches = TAG_MATCHERS[matching]
         self._rules = tuple(dict.fromkeys(rules))
-        self._known: dict[Tags, bool] = {}  # a corpus has few distinct sequences, and each is asked very often
-        self._known_tags: dict[str, bool] = {}
+        self._match_cache: dict[
+            TagSequence, bool
+        ] = {}  # a corpus has few distinct sequences, and each is asked very often
+        self._tag_cache: dict[str, bool] = {}
 
     @cached_property
-    def lengths(self) -> range:
+    def rule_lengths(self) -> range:
         """Numbers of tags a rule has, shortest to longest."""
         sizes = [len(rule) for rule in self._rules]
         return range(min(sizes), max(sizes) + 1)
 
-    def match(self, tags: Tags) -> bool:
+    def matches(self, tags: TagSequence) -> bool:
         """Whether some rule has just this sequence."""
-        known = self._known.get(tags)
-        if known is None:
-            known = self._known[tags] = any(
-                len(rule) == len(tags) and all(map(self._meets, rule, tags)) for rule in self._rules
+        is_match = self._match_cache.get(tags)
+        if is_match is None:
+            is_match = self._match_cache[tags] = any(
+                len(rule) == len(tags) and all(map(self._tag_matches, rule, tags)) for rule in self._rules
             )
-        return known
+        return is_match
 
-    def use(self, tag: str) -> bool:
+    def uses_tag(self, tag: str) -> bool:
         """Whether a word of this tag can be part of a candidate at all."""
-        known = self._known_tags.get(tag)
-        if known is None:
-            known = self._known_tags[tag] = any(self._meets(part, tag) for rule in self._rules for part in rule)
-        return known
+        is_used = self._tag_cache.get(tag)
+        if is_used is None:
+            is_used = self._tag_cache[tag] = any(self._tag_matches(part, tag) for rule in self._rules for part in rule)
+        return is_used
 
 
-def _exact(rule_tag: str, tag: str) -> bool:
+def _matches_exactly(rule_tag: str, tag: str) -> bool:
     return rule_tag == tag
 
 
-def _prefix(rule_tag: str, tag: str) -> bool:
+def _matches_prefix(rule_tag: str, tag: str) -> bool:
     return tag.startswith(rule_tag) and len(tag) <= len(rule_tag) + 1
 
 
-TAG_MATCHING: dict[str, Callable[[str, str], bool]] = {"exact": _exact, "prefix": _prefix}
+TAG_MATCHERS: dict[str, Callable[[str, str], bool]] = {"exact": _matches_exactly, "prefix": _matches_prefix}

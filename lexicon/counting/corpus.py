@@ -12,7 +12,7 @@ from docstore.model import Block
 class CorpusDocument:
     """One document: `blocks` are those of its body, with what is code and what is not; () where that is not known."""
 
-    number: int
+    document_id: int
     title: str
     body: str
     blocks: tuple[Block, ...] = ()
@@ -21,27 +21,27 @@ class CorpusDocument:
 class Corpus(Protocol):
     """The documents to mine."""
 
-    def digests(self) -> Iterator[tuple[int, str]]:
+    def iter_digests(self) -> Iterator[tuple[int, str]]:
         """The number and a digest of every document, by rising numbers. Equal digests: the same title and body."""
 
-    def read(self, numbers: Sequence[int]) -> Iterator[CorpusDocument]:
+    def iter_documents(self, document_ids: Sequence[int]) -> Iterator[CorpusDocument]:
         """The documents of these numbers, which rise; what is no more is left out."""
 
 
-class Listed:
+class InMemoryCorpus:
     """A corpus in memory, of titles and bodies; numbered from 0 on."""
 
     def __init__(self, texts: Iterable[tuple[str, str]]) -> None:
-        self._documents = [CorpusDocument(number, *text) for number, text in enumerate(texts)]
+        self._documents = [CorpusDocument(index, *text) for index, text in enumerate(texts)]
 
-    def digests(self) -> Iterator[tuple[int, str]]:
+    def iter_digests(self) -> Iterator[tuple[int, str]]:
         """See `Corpus`, here and below."""
-        return ((document.number, digest_of(document)) for document in self._documents)
+        return ((document.document_id, document_digest(document)) for document in self._documents)
 
-    def read(self, numbers: Sequence[int]) -> Iterator[CorpusDocument]:
-        return (self._documents[number] for number in numbers)
+    def iter_documents(self, document_ids: Sequence[int]) -> Iterator[CorpusDocument]:
+        return (self._documents[index] for index in document_ids)
 
 
-def digest_of(document: CorpusDocument) -> str:
+def document_digest(document: CorpusDocument) -> str:
     """sha256 (hex) of a title and a body."""
     return hashlib.sha256(f"{document.title}\0{document.body}".encode("utf-8", "surrogatepass")).hexdigest()

@@ -10,155 +10,196 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from lexicon.counting.hashing import Hashes
-from lexicon.counting.tokens import NAME_NUMBER, Tokens, Vocabulary
-from lexicon.model.boundaries import Boundaries
+from lexicon.counting.hash_index import UInt64Array
+from lexicon.counting.tokens import IDENTIFIER_WORD_ID, Tokens, Vocabulary
+from lexicon.model.boundaries import BoundaryScorer
 
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
-Odds = NDArray[np.float32]
+Int32Array = NDArray[np.int32]
+Int64Array = NDArray[np.int64]
+Float32Array = NDArray[np.float32]
 
-LONGEST = {"zh": 8, "en": 6}  # words of a term
-MAX_WORDS = 8
-STEP = 64
-CERTAIN = 8 * STEP  # log-odds beyond this say no more
-PROBABILITY_STEP = 2**30
-BUCKETS = 8  # kinds of neighbours told apart, by hash
-BREAK_SIDE = BUCKETS  # the kind of a neighbour that no term contains
-JUDGED = ("begins", "ends", "weakest", "flow", "left", "right", "likely")
-LEAST = -(10**6)  # own log-odds, in steps, that any span reaches
-NO_END = -(10**15)
+MAX_TERM_WORDS = {"zh": 8, "en": 6}  # words of a term
+MAX_SPAN_WORDS = 8
+STEPS_PER_LOG_ODDS = 64
+MAX_LOG_ODDS_STEPS = 8 * STEPS_PER_LOG_ODDS  # log-odds beyond this say no more
+PROBABILITY_STEPS = 2**30
+NEIGHBOUR_BUCKETS = 8  # kinds of neighbours told apart, by hash
+BREAK_BUCKET = NEIGHBOUR_BUCKETS  # the kind of a neighbour that no term contains
+SCORE_COLUMNS = ("begins", "ends", "weakest", "flow", "left", "right", "likely")
+MIN_LOG_ODDS_STEPS = -(10**6)  # own log-odds, in steps, that any span reaches
+IMPOSSIBLE = -(10**15)
 
 _random = np.random.default_rng(20190501)
-_MULTIPLIERS = _random.integers(1, 2**63, MAX_WORDS, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+_MULTIPLIERS = _random.integers(1, 2**63, MAX_SPAN_WORDS, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
 
 
 @dataclass(frozen=True)
 class Occurrences:
     """Spans of some tokens: `keys` the hash of their folded words, `starts`, `sizes` (words), and what is judged.
 
-    `judged` has the rows of JUDGED: log-odds that a term begins and ends here, of the weakest gap inside, the sum of
+    `scores` has the rows of JUDGED: log-odds that a term begins and ends here, of the weakest gap inside, the sum of
     log-probabilities of the gaps inside, log-odds that the term goes on to the left and to the right, and the
-    log-probability of the whole. `sides` is the kind of the neighbours: 0 to BUCKETS.
+    log-probability of the whole. `neighbour_buckets` is the kind of the neighbours: 0 to BUCKETS.
     """
 
-    keys: Hashes
-    starts: Ints
-    sizes: Ints
-    judged: Ints
-    sides: Ints
+    keys: UInt64Array
+    starts: Int32Array
+    sizes: Int32Array
+    scores: Int32Array
+    neighbour_buckets: Int32Array
 
 
 @dataclass(frozen=True)
 class _Spans:
-    """Spans of one size as columns. `begin`: own log-odds of the first word, less `flow` where the gaps begin."""
+    """Spans of one size as columns. `start_score`: own log-odds of the first word, less `flow` where the gaps begin."""
 
-    keys: Hashes
-    starts: Ints
-    begin: Longs
-    weakest: Ints
+    keys: UInt64Array
+    starts: Int32Array
+    start_score: Int64Array
+    weakest_gap: Int32Array
 
-    def take(self, which: NDArray[np.int64]) -> "_Spans":
-        return _Spans(*(np.take(column, which) for column in vars(self).values()))
+    def take(self, indices: NDArray[np.int64]) -> "_Spans":
+        return _Spans(*(np.take(column, indices) for column in vars(self).values()))
 
 
 @dataclass(frozen=True)
-class _Own:
-    """What words say for themselves, by `Boundaries.alone`. `flow` is the running sum of the log-probabilities that a
-    term goes on, `reach` the same after each word; `tail` for a span that ends with a word: its log-odds with `flow`.
+class _WordScores:
+    """What words say for themselves, by `BoundaryScorer.standalone_scores`. `cumulative_continuation` is the running sum of the log-probabilities that a
+    term goes on, `continuation_after` the same after each word; `end_score` for a span that ends with a word: its log-odds with `cumulative_continuation`.
     Both are NO_END for a word that none goes on with, or that ends none: a break, a name that only programs write.
     """
 
-    begin: Ints
-    flow: Longs
-    reach: Longs
-    tail: Longs
-    best_end: int
+    start_score: Int32Array
+    cumulative_continuation: Int64Array
+    continuation_after: Int64Array
+    end_score: Int64Array
+    max_end_score: int
 
     @classmethod
-    def of(cls, boundaries: Boundaries, ids: Ints) -> "_Own":
-        begins, ends, inside = boundaries.alone(ids)
-        flow = _running(log_probability(inside))
-        end = _fixed(ends)
-        is_break = boundaries.is_break[ids] | (ids == NAME_NUMBER)
-        reach = np.where(is_break, NO_END, flow[1:])
-        tail = np.where(is_break | boundaries.is_joiner[ids], NO_END, end + flow[1:])
-        return cls(_fixed(begins), flow, np.append(reach, NO_END), tail, int(end.max(initial=0)))
+    def from_boundaries(cls, boundaries: BoundaryScorer, ids: Int32Array) -> "_WordScores":
+        begins, ends, inside = boundaries.standalone_scores(ids)
+        flow = _prefix_sums(log_sigmoid_steps(inside))
+        end = _to_steps(ends)
+        is_break = boundaries.is_break[ids] | (ids == IDENTIFIER_WORD_ID)
+        reach = np.where(is_break, IMPOSSIBLE, flow[1:])
+        tail = np.where(is_break | boundaries.is_joiner[ids], IMPOSSIBLE, end + flow[1:])
+        return cls(_to_steps(begins), flow, np.append(reach, IMPOSSIBLE), tail, int(end.max(initial=0)))
 
 
-def occurrences(tokens: Tokens, vocabulary: Vocabulary, boundaries: Boundaries, floor: float) -> Occurrences:
-    """All spans whose own words score at least `floor` (see `Boundaries.alone`); -inf for all there are."""
-    boundaries.learn_words(vocabulary, tokens.ids)
-    log_odds = boundaries.log_odds(tokens.ids)
-    fixed = _fixed(log_odds)
-    least = max(LEAST, floor * STEP)
-    by_size = list(_spans(tokens, vocabulary, boundaries, least, fixed[2]))
+def find_occurrences(
+    tokens: Tokens, vocabulary: Vocabulary, boundaries: BoundaryScorer, min_log_odds: float
+) -> Occurrences:
+    """All spans whose own words score at least `min_log_odds` (see `BoundaryScorer.standalone_scores`); -inf for all there are."""
+    boundaries.add_words(vocabulary, tokens.word_ids)
+    log_odds = boundaries.log_odds(tokens.word_ids)
+    log_odds_steps = _to_steps(log_odds)
+    min_steps = max(MIN_LOG_ODDS_STEPS, min_log_odds * STEPS_PER_LOG_ODDS)
+    by_size = list(_iter_spans_by_size(tokens, vocabulary, boundaries, min_steps, log_odds_steps[2]))
     keys, starts, weakest = map(np.concatenate, zip(*by_size, strict=True))
     sizes = np.repeat(np.arange(1, len(by_size) + 1, dtype=np.int32), [len(keys) for keys, _, _ in by_size])
-    judged = _judged(fixed, log_probability(log_odds), starts, starts + sizes, weakest)
-    return Occurrences(keys, starts, sizes, judged, _sides(tokens, vocabulary, boundaries, starts, sizes))
+    judged = _score_spans(log_odds_steps, log_sigmoid_steps(log_odds), starts, starts + sizes, weakest)
+    return Occurrences(keys, starts, sizes, judged, _neighbour_buckets(tokens, vocabulary, boundaries, starts, sizes))
 
 
-def _spans(
-    tokens: Tokens, vocabulary: Vocabulary, boundaries: Boundaries, least: float, on: Ints
-) -> Iterator[tuple[Hashes, Ints, Ints]]:
+def _iter_spans_by_size(
+    tokens: Tokens, vocabulary: Vocabulary, boundaries: BoundaryScorer, min_steps: float, continue_steps: Int32Array
+) -> Iterator[tuple[UInt64Array, Int32Array, Int32Array]]:
     """For each number of words the spans that are good enough by themselves: keys, starts, and the weakest of the gaps
-    inside, of which `on` is the judgement.
+    inside, of which `continue_steps` is the judgement.
     """
-    ids = tokens.ids
-    own = _Own.of(boundaries, ids)
-    first, later = vocabulary.hashes.T
-    starts = np.flatnonzero(own.tail != NO_END).astype(np.int32)
-    weakest = np.full(len(starts), CERTAIN, dtype=np.int32)
-    spans = _Spans(first[ids[starts]] * _MULTIPLIERS[0], starts, own.begin[starts] - own.flow[starts + 1], weakest)
-    for size in range(1, LONGEST[tokens.language] + 1):
-        good = np.flatnonzero(spans.begin + own.tail[spans.starts + (size - 1)] >= least)
-        yield spans.keys[good] ^ np.uint64(size), spans.starts[good], spans.weakest[good]
+    ids = tokens.word_ids
+    word_scores = _WordScores.from_boundaries(boundaries, ids)
+    first_hashes, later_hashes = vocabulary.hashes.T
+    starts = np.flatnonzero(word_scores.end_score != IMPOSSIBLE).astype(np.int32)
+    weakest = np.full(len(starts), MAX_LOG_ODDS_STEPS, dtype=np.int32)
+    spans = _Spans(
+        first_hashes[ids[starts]] * _MULTIPLIERS[0],
+        starts,
+        word_scores.start_score[starts] - word_scores.cumulative_continuation[starts + 1],
+        weakest,
+    )
+    for size in range(1, MAX_TERM_WORDS[tokens.language] + 1):
+        passing = np.flatnonzero(spans.start_score + word_scores.end_score[spans.starts + (size - 1)] >= min_steps)
+        yield spans.keys[passing] ^ np.uint64(size), spans.starts[passing], spans.weakest_gap[passing]
         # No longer span that begins so can be good when the best last word there is would not make it good now.
-        spans = spans.take(np.flatnonzero(spans.begin + own.reach[spans.starts + size] >= least - own.best_end))
-        last = spans.starts + size
-        keys = spans.keys + later[ids[last]] * _MULTIPLIERS[size % MAX_WORDS]
-        spans = replace(spans, keys=keys, weakest=np.minimum(spans.weakest, on[last]))
+        spans = spans.take(
+            np.flatnonzero(
+                spans.start_score + word_scores.continuation_after[spans.starts + size]
+                >= min_steps - word_scores.max_end_score
+            )
+        )
+        next_word = spans.starts + size
+        keys = spans.keys + later_hashes[ids[next_word]] * _MULTIPLIERS[size % MAX_SPAN_WORDS]
+        spans = replace(spans, keys=keys, weakest_gap=np.minimum(spans.weakest_gap, continue_steps[next_word]))
 
 
-def _judged(fixed: Ints, chance: Ints, starts: Ints, after: Ints, weakest: Ints) -> Ints:
-    begins, ends, on = fixed
-    flow = _running(chance[2])
-    inside = (flow[after] - flow[starts + 1]).astype(np.int32)
-    likely = chance[0][starts] + chance[1][after] + inside
-    return np.stack([begins[starts], ends[after], weakest, inside, on[starts], on[after], likely])
+def _score_spans(
+    log_odds_steps: Int32Array,
+    log_probabilities: Int32Array,
+    starts: Int32Array,
+    end_gaps: Int32Array,
+    weakest: Int32Array,
+) -> Int32Array:
+    begins, ends, continues = log_odds_steps
+    cumulative = _prefix_sums(log_probabilities[2])
+    inner_log_probability = (cumulative[end_gaps] - cumulative[starts + 1]).astype(np.int32)
+    total_log_probability = log_probabilities[0][starts] + log_probabilities[1][end_gaps] + inner_log_probability
+    return np.stack(
+        [
+            begins[starts],
+            ends[end_gaps],
+            weakest,
+            inner_log_probability,
+            continues[starts],
+            continues[end_gaps],
+            total_log_probability,
+        ]
+    )
 
 
-def _running(chance: Ints) -> Longs:
+def _prefix_sums(log_probabilities: Int32Array) -> Int64Array:
     """The sum of all before each place."""
-    return np.concatenate([[0], np.cumsum(chance, dtype=np.int64)])
+    return np.concatenate([[0], np.cumsum(log_probabilities, dtype=np.int64)])
 
 
-def expected(likely: Ints) -> Longs:
+def to_fixed_probability(log_probability: Int32Array) -> Int64Array:
     """The probabilities of log-probabilities in steps of 1/STEP, themselves in steps of 1/PROBABILITY_STEP."""
-    table = _probabilities()
-    found: Longs = table[np.minimum(-likely, len(table) - 1)]
-    return found
+    table = _probability_table()
+    probabilities: Int64Array = table[np.minimum(-log_probability, len(table) - 1)]
+    return probabilities
 
 
 @cache
-def _probabilities() -> Longs:
-    table: Longs = np.rint(np.exp(-np.arange(32 * STEP) / STEP) * PROBABILITY_STEP).astype(np.int64)
+def _probability_table() -> Int64Array:
+    table: Int64Array = np.rint(
+        np.exp(-np.arange(32 * STEPS_PER_LOG_ODDS) / STEPS_PER_LOG_ODDS) * PROBABILITY_STEPS
+    ).astype(np.int64)
     return table
 
 
-def _sides(tokens: Tokens, vocabulary: Vocabulary, boundaries: Boundaries, starts: Ints, sizes: Ints) -> Ints:
-    kinds = (vocabulary.hashes[:, 0] % np.uint64(BUCKETS)).astype(np.int32)
-    kinds[boundaries.is_break] = BREAK_SIDE
-    around = np.concatenate([[BREAK_SIDE], kinds[tokens.ids], [BREAK_SIDE]]).astype(np.int32)
-    return np.stack([around[starts], around[starts + sizes + 1]])
+def _neighbour_buckets(
+    tokens: Tokens, vocabulary: Vocabulary, boundaries: BoundaryScorer, starts: Int32Array, sizes: Int32Array
+) -> Int32Array:
+    buckets = (vocabulary.hashes[:, 0] % np.uint64(NEIGHBOUR_BUCKETS)).astype(np.int32)
+    buckets[boundaries.is_break] = BREAK_BUCKET
+    padded_buckets = np.concatenate([[BREAK_BUCKET], buckets[tokens.word_ids], [BREAK_BUCKET]]).astype(np.int32)
+    return np.stack([padded_buckets[starts], padded_buckets[starts + sizes + 1]])
 
 
-def log_probability(log_odds: Odds) -> Ints:
+def log_sigmoid_steps(log_odds: Float32Array) -> Int32Array:
     """The logarithms of probabilities given as log-odds, in steps of 1/STEP."""
-    return _fixed(-np.log(1 + np.exp(-np.clip(log_odds, -CERTAIN // STEP, CERTAIN // STEP))))
+    return _to_steps(
+        -np.log(
+            1
+            + np.exp(
+                -np.clip(log_odds, -MAX_LOG_ODDS_STEPS // STEPS_PER_LOG_ODDS, MAX_LOG_ODDS_STEPS // STEPS_PER_LOG_ODDS)
+            )
+        )
+    )
 
 
-def _fixed(log_odds: NDArray[np.floating]) -> Ints:
-    steps: Ints = np.clip(np.rint(log_odds * STEP), -CERTAIN, CERTAIN).astype(np.int32)
+def _to_steps(log_odds: NDArray[np.floating]) -> Int32Array:
+    steps: Int32Array = np.clip(np.rint(log_odds * STEPS_PER_LOG_ODDS), -MAX_LOG_ODDS_STEPS, MAX_LOG_ODDS_STEPS).astype(
+        np.int32
+    )
     return steps

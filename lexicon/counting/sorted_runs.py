@@ -9,43 +9,45 @@ from typing import IO
 
 import numpy as np
 
-from lexicon.counting.hashing import Hashes
-from lexicon.counting.ngrams import Rows
-from lexicon.counting.packing import pack, unpack
+from lexicon.counting.hash_index import UInt64Array
+from lexicon.counting.ngram_table import NgramRows
+from lexicon.counting.row_serialization import deserialize_rows, serialize_rows
 
 KEY_BITS = 64
 
 
-class Runs:
-    """Rows in a file that is deleted when it is closed; `ranges`, a power of two, part all keys equally."""
+class SortedRuns:
+    """Rows in a file that is deleted when it is closed; `range_count`, a power of two, part all keys equally."""
 
-    def __init__(self, file: IO[bytes], ranges: int) -> None:
-        self.ranges = ranges
+    def __init__(self, file: IO[bytes], range_count: int) -> None:
+        self.range_count = range_count
         self.rows_added = 0
         self._file = file
-        self._pieces: list[list[tuple[int, int]]] = [[] for _ in range(ranges)]
+        self._segments_by_range: list[list[tuple[int, int]]] = [[] for _ in range(range_count)]
 
-    def add(self, rows: Rows) -> None:
+    def add_run(self, rows: NgramRows) -> None:
         """Put in a table, in the order of its keys."""
-        ends = ends_of(rows.keys, self.ranges)
+        ends = range_ends(rows.keys, self.range_count)
         self.rows_added += len(rows)
-        for pieces, start, stop in zip(self._pieces, [0, *ends[:-1]], ends, strict=True):
+        for pieces, start, stop in zip(self._segments_by_range, [0, *ends[:-1]], ends, strict=True):
             if start < stop:
-                pieces.append((self._file.tell(), self._file.write(pack(rows.part(start, stop)))))
+                pieces.append((self._file.tell(), self._file.write(serialize_rows(rows.slice_view(start, stop)))))
 
-    def read(self, number: int, ranges: int) -> list[Rows]:
+    def read_range(self, range_index: int, range_count: int) -> list[NgramRows]:
         """What the tables have in one of so many ranges of keys, as many as these or fewer; in no order."""
-        width = self.ranges // ranges
-        found = []
-        for place, size in chain(*self._pieces[number * width : (number + 1) * width]):
-            self._file.seek(place)
-            found.append(unpack(self._file.read(size)))
-        return found
+        ranges_merged = self.range_count // range_count
+        parts = []
+        for offset, size in chain(
+            *self._segments_by_range[range_index * ranges_merged : (range_index + 1) * ranges_merged]
+        ):
+            self._file.seek(offset)
+            parts.append(deserialize_rows(self._file.read(size)))
+        return parts
 
 
-def ends_of(keys: Hashes, ranges: int) -> list[int]:
+def range_ends(keys: UInt64Array, range_count: int) -> list[int]:
     """Where in keys that rise each of so many equal ranges ends."""
-    width = 2**KEY_BITS // ranges
-    borders = np.array([width * number for number in range(1, ranges)], dtype=np.uint64)
+    width = 2**KEY_BITS // range_count
+    borders = np.array([width * index for index in range(1, range_count)], dtype=np.uint64)
     ends: list[int] = [*np.searchsorted(keys, borders).tolist(), len(keys)]
     return ends

@@ -11,24 +11,24 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lexicon.counting.hashing import Hashes
-from lexicon.model.words import NAME, WordTable, is_han
+from lexicon.counting.hash_index import UInt64Array
+from lexicon.model.word_features import IDENTIFIER_PLACEHOLDER, WordFeatureTable, is_han
 from text import scripts
 from text.folding import fold_term
-from text.segment import cut_finely
+from text.segment import cut_by_dictionary
 
-Ids = NDArray[np.int32]
-Numbers = NDArray[np.int64]
+Int32Array = NDArray[np.int32]
+Int64Array = NDArray[np.int64]
 
-PIECE_CHARACTERS = 100_000  # cut at a time
-BREAK = "\n"
-END = "\ue000"  # of a document among others; a private character, which is taken out of texts
-_LATIN = re.compile(r"[^\W_]+(?:[-'’./&+#_][^\W_]+)*[+#]*|\n|[^\w\s]|[^\S\n]+|_")
+TOKENIZER_BATCH_CHARS = 100_000  # cut at a time
+BREAK_TOKEN = "\n"
+DOCUMENT_END = "\ue000"  # of a document among others; a private character, which is taken out of texts
+_LATIN_TOKEN = re.compile(r"[^\W_]+(?:[-'’./&+#_][^\W_]+)*[+#]*|\n|[^\w\s]|[^\S\n]+|_")
 _HAN_CHAR = re.compile(f"[{scripts.HAN}]")
 _LETTER = re.compile(r"[A-Za-z]")
-BLANK, HAN, LATIN, OTHER = range(4)  # kinds of words
-NAME_NUMBER = 1  # of NAME in every vocabulary
-ENGLISH_SHARE = 20  # letters to a Chinese character from which on a text is read as English
+BLANK_KIND, HAN_KIND, LATIN_KIND, OTHER_KIND = range(4)  # kinds of words
+IDENTIFIER_WORD_ID = 1  # of NAME in every vocabulary
+MIN_LETTERS_PER_HAN = 20  # letters to a Chinese character from which on a text is read as English
 
 
 class Vocabulary:
@@ -36,59 +36,59 @@ class Vocabulary:
 
     def __init__(self) -> None:
         self.words: list[str] = []
-        self.about = WordTable(self.words)
-        self._numbers = _Numbers(self.words)
+        self.features = WordFeatureTable(self.words)
+        self._id_by_word = _IdByWord(self.words)
         self._hashes = np.zeros((0, 2), dtype=np.uint64)
         self._kinds = np.zeros(0, dtype=np.int8)
-        for word in (BREAK, NAME):
-            self.number(word)
+        for word in (BREAK_TOKEN, IDENTIFIER_PLACEHOLDER):
+            self.get_or_add(word)
 
     def __len__(self) -> int:
         return len(self.words)
 
-    def number(self, word: str) -> int:
+    def get_or_add(self, word: str) -> int:
         """The number of `word`, a new one if it is new."""
-        return self._numbers[word]
+        return self._id_by_word[word]
 
-    def numbers(self, words: Sequence[str]) -> Ids:
+    def get_or_add_all(self, words: Sequence[str]) -> Int32Array:
         """The numbers of many words; -1 for END, which is none."""
-        return np.fromiter(map(self._numbers.__getitem__, words), dtype=np.int32, count=len(words))
+        return np.fromiter(map(self._id_by_word.__getitem__, words), dtype=np.int32, count=len(words))
 
     @property
-    def hashes(self) -> Hashes:
+    def hashes(self) -> UInt64Array:
         """Two hashes a word: as the first of a term (a blank before it does not count), and as a later one."""
-        done = len(self._hashes)
-        if done < len(self.words):
-            new = [hashes_of(word) for word in self.words[done:]]
-            self._hashes = np.concatenate([self._hashes, np.array(new, dtype=np.uint64)])
+        hashed_count = len(self._hashes)
+        if hashed_count < len(self.words):
+            new_hashes = [word_hashes(word) for word in self.words[hashed_count:]]
+            self._hashes = np.concatenate([self._hashes, np.array(new_hashes, dtype=np.uint64)])
         return self._hashes
 
     @property
     def kinds(self) -> NDArray[np.int8]:
         """BLANK, HAN, LATIN or OTHER for each word."""
-        if new := [_kind(word) for word in self.words[len(self._kinds) :]]:
-            self._kinds = np.concatenate([self._kinds, np.array(new, dtype=np.int8)])
+        if new_kinds := [_word_kind(word) for word in self.words[len(self._kinds) :]]:
+            self._kinds = np.concatenate([self._kinds, np.array(new_kinds, dtype=np.int8)])
         return self._kinds
 
 
-class _Numbers(dict[str, int]):
+class _IdByWord(dict[str, int]):
     def __init__(self, words: list[str]) -> None:
-        super().__init__({END: -1})
+        super().__init__({DOCUMENT_END: -1})
         self._words = words
 
     def __missing__(self, word: str) -> int:
-        number = self[word] = len(self._words)
+        word_id = self[word] = len(self._words)
         self._words.append(word)
-        return number
+        return word_id
 
 
-def hashes_of(word: str) -> tuple[int, int]:
+def word_hashes(word: str) -> tuple[int, int]:
     """The hash of a word without the blank before it, and with it."""
-    own = word_hash(word)
-    return (word_hash(word.strip(" ") or word), own) if word[0] == " " else (own, own)
+    full_hash = hash_word(word)
+    return (hash_word(word.strip(" ") or word), full_hash) if word[0] == " " else (full_hash, full_hash)
 
 
-def word_hash(word: str) -> int:
+def hash_word(word: str) -> int:
     """64 bits of the folded word, the same on every machine."""
     folded = word if is_han(word) else fold_term(word)
     return int.from_bytes(hashlib.blake2b(folded.encode("utf-8", "replace"), digest_size=8).digest(), "little")
@@ -98,47 +98,47 @@ def word_hash(word: str) -> int:
 class Tokens:
     """The words of some documents of one language, two breaks after each document.
 
-    `ids` numbers in the vocabulary, `documents` the number of the document that each word is of.
+    `word_ids` numbers in the vocabulary, `document_ids` the number of the document that each word is of.
     """
 
     language: str
-    ids: Ids
-    documents: Numbers
+    word_ids: Int32Array
+    document_ids: Int64Array
 
 
-def language_of(line: str) -> str:
+def detect_line_language(line: str) -> str:
     """`en` for a line nearly without Chinese characters, else `zh`."""
     if line.isascii():
         return "en" if _LETTER.search(line) else "zh"
     han = len(_HAN_CHAR.findall(line))
-    return "en" if len(_LETTER.findall(line)) > ENGLISH_SHARE * han else "zh"
+    return "en" if len(_LETTER.findall(line)) > MIN_LETTERS_PER_HAN * han else "zh"
 
 
-def by_language(texts: Sequence[str], documents: Numbers) -> Iterator[tuple[str, list[str], Numbers]]:
+def split_by_language(texts: Sequence[str], documents: Int64Array) -> Iterator[tuple[str, list[str], Int64Array]]:
     """For each language its part of `texts`, whose numbers are `documents`: a text of lines in two stands in both."""
     parts: dict[str, tuple[list[str], list[int]]] = {}
     for text, document in zip(texts, documents.tolist(), strict=True):
         lines: dict[str, list[str]] = {}
         for line in text.split("\n"):
-            lines.setdefault(language_of(line), []).append(line)
-        for language, own in lines.items():
-            chosen, numbers = parts.setdefault(language, ([], []))
-            chosen.append("\n".join(own))
-            numbers.append(document)
-    for language, (chosen, numbers) in sorted(parts.items()):
-        yield language, chosen, np.array(numbers, dtype=np.int64)
+            lines.setdefault(detect_line_language(line), []).append(line)
+        for language, language_lines in lines.items():
+            language_texts, document_ids = parts.setdefault(language, ([], []))
+            language_texts.append("\n".join(language_lines))
+            document_ids.append(document)
+    for language, (language_texts, document_ids) in sorted(parts.items()):
+        yield language, language_texts, np.array(document_ids, dtype=np.int64)
 
 
-def tokens_of(texts: Sequence[str], language: str, documents: Numbers, vocabulary: Vocabulary) -> Tokens:
+def tokenize(texts: Sequence[str], language: str, documents: Int64Array, vocabulary: Vocabulary) -> Tokens:
     """The words of `texts` (`readable` text of one language), whose numbers are `documents`."""
-    cut = cut_finely if language == "zh" else _LATIN.findall
-    ids = np.concatenate([vocabulary.numbers(cut(piece)) for piece in _pieces(texts)])
+    split_words = cut_by_dictionary if language == "zh" else _LATIN_TOKEN.findall
+    ids = np.concatenate([vocabulary.get_or_add_all(split_words(piece)) for piece in _iter_batches(texts)])
     ends = np.flatnonzero(ids < 0)
     ids[ends] = 0
-    return _without_blanks(language, ids, np.repeat(documents, np.diff(ends + 2, prepend=0)), vocabulary)
+    return _merge_blanks(language, ids, np.repeat(documents, np.diff(ends + 2, prepend=0)), vocabulary)
 
 
-def _pieces(texts: Sequence[str]) -> Iterator[str]:
+def _iter_batches(texts: Sequence[str]) -> Iterator[str]:
     """The texts, many in one: a call for each would take longer than its work, and the words of all at once much room.
 
     Two breaks after each document, so that no gap of one sees a word of another.
@@ -146,35 +146,39 @@ def _pieces(texts: Sequence[str]) -> Iterator[str]:
     piece: list[str] = []
     size = 0
     for text in texts:
-        piece.append(f"{text.replace(END, BREAK)}{END}{BREAK}")
+        piece.append(f"{text.replace(DOCUMENT_END, BREAK_TOKEN)}{DOCUMENT_END}{BREAK_TOKEN}")
         size += len(text)
-        if size >= PIECE_CHARACTERS:
+        if size >= TOKENIZER_BATCH_CHARS:
             yield "".join(piece)
             piece, size = [], 0
     yield "".join(piece)
 
 
-def _without_blanks(language: str, ids: Ids, documents: Numbers, vocabulary: Vocabulary) -> Tokens:
+def _merge_blanks(language: str, ids: Int32Array, documents: Int64Array, vocabulary: Vocabulary) -> Tokens:
     """Blanks taken out: one between Latin words becomes part of the later word, one between Chinese words a break."""
     kinds = vocabulary.kinds[ids]
-    kept = kinds != BLANK
+    is_word = kinds != BLANK_KIND
     blank = np.zeros(len(ids), dtype=bool)
-    blank[1:] = ~kept[:-1]
-    ids, documents, kinds, blank = ids[kept].copy(), documents[kept], kinds[kept], blank[kept]
-    left = np.concatenate([[OTHER], kinds[:-1]])
-    latin = blank & (kinds == LATIN) & (left == LATIN)
-    spaced = {number: vocabulary.number(f" {vocabulary.words[number]}") for number in np.unique(ids[latin]).tolist()}
-    if spaced:
+    blank[1:] = ~is_word[:-1]
+    ids, documents, kinds, blank = ids[is_word].copy(), documents[is_word], kinds[is_word], blank[is_word]
+    previous_kind = np.concatenate([[OTHER_KIND], kinds[:-1]])
+    latin = blank & (kinds == LATIN_KIND) & (previous_kind == LATIN_KIND)
+    id_with_blank = {
+        word_id: vocabulary.get_or_add(f" {vocabulary.words[word_id]}") for word_id in np.unique(ids[latin]).tolist()
+    }
+    if id_with_blank:
         table = np.arange(len(vocabulary), dtype=np.int32)
-        table[list(spaced)] = list(spaced.values())
+        table[list(id_with_blank)] = list(id_with_blank.values())
         ids[latin] = table[ids[latin]]
-    apart = np.flatnonzero(blank & (kinds == HAN) & (left == HAN))
-    return Tokens(language, np.insert(ids, apart, 0), np.insert(documents, apart, documents[apart]))
+    break_positions = np.flatnonzero(blank & (kinds == HAN_KIND) & (previous_kind == HAN_KIND))
+    return Tokens(
+        language, np.insert(ids, break_positions, 0), np.insert(documents, break_positions, documents[break_positions])
+    )
 
 
-def _kind(word: str) -> int:
+def _word_kind(word: str) -> int:
     if word.isspace() and "\n" not in word:
-        return BLANK
+        return BLANK_KIND
     if is_han(word):
-        return HAN
-    return LATIN if word.strip(" ")[:1].isalnum() else OTHER
+        return HAN_KIND
+    return LATIN_KIND if word.strip(" ")[:1].isalnum() else OTHER_KIND

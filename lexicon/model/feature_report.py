@@ -4,12 +4,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from lexicon.counting.ngrams import Counted, Rows
-from lexicon.model.features import WordFacts, feature_names, features
-from lexicon.model.learned import LANGUAGES
+from lexicon.counting.ngram_table import CountedCorpus, NgramRows
+from lexicon.model.row_features import WordFeatureArrays, compute_features, feature_names
+from lexicon.model.term_model import LANGUAGES
 
-BLOCK = 8192  # rows at a time
-PARTS: Mapping[str, str] = {
+ROWS_PER_BLOCK = 8192  # rows at a time
+REPORTED_FEATURES: Mapping[str, str] = {
     "boundaries": "likeliest",
     "left": "entropy left",
     "right": "entropy right",
@@ -18,7 +18,7 @@ PARTS: Mapping[str, str] = {
     "spread": "log documents",
     "specific": "specific",
 }
-"""Name of a part -> the feature (lexicon/model/features.py) that it is.
+"""Name of a part -> the feature (lexicon/model/row_features.py) that it is.
 
 `boundaries` is the log-probability that the word begins and ends where it does, in its best place; `left` and `right`
 are the entropies of what stands beside it, `association` is the mutual information of its words, `independent` the
@@ -27,19 +27,22 @@ frequent it is here than in general language.
 """
 
 
-def parts_of(counted: Counted, rows: Rows) -> list[tuple[tuple[str, float], ...]]:
+def score_components(corpus: CountedCorpus, rows: NgramRows) -> list[tuple[tuple[str, float], ...]]:
     """The parts of each row."""
     english = rows.is_english
-    found: list[tuple[tuple[str, float], ...]] = [()] * len(rows)
+    parts_by_row: list[tuple[tuple[str, float], ...]] = [()] * len(rows)
     for language in LANGUAGES:
-        which = np.flatnonzero(english == (language == "en"))
-        if not len(which):
+        row_indices = np.flatnonzero(english == (language == "en"))
+        if not len(row_indices):
             continue
-        facts, names = WordFacts.of(counted, language, rows.words[:, which]), feature_names(language)
-        columns = [names.index(feature) for feature in PARTS.values()]
-        for at in range(0, len(which), BLOCK):
-            block = which[at : at + BLOCK]
-            values = features(rows.take(block), facts, counted.words_read)[:, columns]
-            for row, numbers in zip(block.tolist(), values.tolist(), strict=True):
-                found[row] = tuple(zip(PARTS, numbers, strict=True))
-    return found
+        word_features, names = (
+            WordFeatureArrays.from_corpus(corpus, language, rows.word_ids[:, row_indices]),
+            feature_names(language),
+        )
+        columns = [names.index(feature) for feature in REPORTED_FEATURES.values()]
+        for start in range(0, len(row_indices), ROWS_PER_BLOCK):
+            block = row_indices[start : start + ROWS_PER_BLOCK]
+            values = compute_features(rows.take(block), word_features, corpus.total_words)[:, columns]
+            for row, values_of_row in zip(block.tolist(), values.tolist(), strict=True):
+                parts_by_row[row] = tuple(zip(REPORTED_FEATURES, values_of_row, strict=True))
+    return parts_by_row

@@ -16,19 +16,19 @@ import certifi
 from urllib3 import Timeout
 from urllib3.exceptions import HTTPError
 
-from crawler.http.connections import Connections
-from crawler.http.ip_policy import InsideAddressError, PublicAddresses
+from crawler.http.connections import ConnectionPool
+from crawler.http.ip_policy import PrivateAddressError, PublicOnlyPolicy
 from docstore.errors import PlumblineError, SettingsError
 from docstore.reports.alerts import Alert
-from pipeline.alerts.message import News, lines, subject
-from pipeline.alerts.secrets import smtp_password
+from pipeline.alerts.message import AlertNotification, message_lines, message_subject
+from pipeline.alerts.secrets import read_smtp_password
 from pipeline.settings import Settings
-from search_ui.operator.alert_text import sentence
+from search_ui.admin.alert_messages import alert_message
 
-MAX_REASON = 200  # characters of what a server said
+MAX_REASON_LENGTH = 200  # characters of what a server said
 
 
-class NotToldError(PlumblineError):
+class DeliveryError(PlumblineError):
     """A channel could not be used. The text says why, and holds no secret."""
 
 
@@ -39,21 +39,21 @@ class Channel(Protocol):
     def name(self) -> str:
         """By which the store remembers what was told."""
 
-    def tell(self, told: News) -> None:
+    def send(self, notification: AlertNotification) -> None:
         """Tell it. Raises NotToldError."""
 
 
-def channels(settings: Settings) -> list[Channel]:
+def configured_channels(settings: Settings) -> list[Channel]:
     """Those that the settings name."""
-    found: list[Channel] = []
+    channels: list[Channel] = []
     if settings.alerts.mail_to:
-        found.append(Mail(settings))
+        channels.append(MailChannel(settings))
     if settings.alerts.webhook:
-        found.append(Webhook(settings))
-    return found
+        channels.append(WebhookChannel(settings))
+    return channels
 
 
-class Mail:
+class MailChannel:
     """One mail to all, for all that is new."""
 
     name = "mail"
@@ -61,50 +61,54 @@ class Mail:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
 
-    def tell(self, told: News) -> None:
-        """See `Channel.tell`."""
-        wanted = self._settings.alerts
-        password = smtp_password(self._settings.folder, wanted.smtp_password_file) if wanted.smtp_user else ""
+    def send(self, notification: AlertNotification) -> None:
+        """See `Channel.send`."""
+        settings = self._settings.alerts
+        password = read_smtp_password(self._settings.folder, settings.smtp_password_file) if settings.smtp_user else ""
         try:
-            within(wanted.seconds, lambda: self._send(self._message(told), password))
+            run_with_timeout(settings.seconds, lambda: self._send(self._build_message(notification), password))
         except TimeoutError as error:
-            raise NotToldError(f"mail server {wanted.smtp} timed out after {wanted.seconds:g} s") from error
+            raise DeliveryError(f"mail server {settings.smtp} timed out after {settings.seconds:g} s") from error
         except (OSError, smtplib.SMTPException, ValueError) as error:
-            raise NotToldError(
-                f"cannot send mail through {wanted.smtp}: {without(password, smtp_reason(error))}"
+            raise DeliveryError(
+                f"cannot send mail through {settings.smtp}: {redact(password, describe_smtp_error(error))}"
             ) from None
 
-    def _message(self, told: News) -> EmailMessage:
-        wanted, name = self._settings.alerts, self._settings.vertical.name or "Plumbline"
+    def _build_message(self, notification: AlertNotification) -> EmailMessage:
+        settings, name = self._settings.alerts, self._settings.vertical.name or "Plumbline"
         message = EmailMessage()
-        message["Subject"] = subject(told, name, wanted.language)
-        message["From"] = wanted.mail_from or wanted.mail_to[0]
-        message["To"] = ", ".join(wanted.mail_to)
+        message["Subject"] = message_subject(notification, name, settings.language)
+        message["From"] = settings.mail_from or settings.mail_to[0]
+        message["To"] = ", ".join(settings.mail_to)
         message["Date"] = formatdate(localtime=True)
         message["Message-ID"] = make_msgid(domain="plumbline.invalid")
         message["Auto-Submitted"] = "auto-generated"  # RFC 3834: no answers by machines
         site = self._settings.search.base_url
         footer = ["", f"{site.rstrip('/')}/admin/"] if site else []
-        message.set_content("\n".join([*lines(told, wanted.language), *footer]) + "\n")
+        message.set_content("\n".join([*message_lines(notification, settings.language), *footer]) + "\n")
         return message
 
     def _send(self, message: EmailMessage, password: str) -> None:
-        wanted = self._settings.alerts
-        host, _, port = wanted.smtp.rpartition(":")
-        host, seconds, tls = host.strip("[]"), wanted.seconds, ssl.create_default_context(cafile=authorities())
-        if wanted.smtp_security == "tls":
-            server: smtplib.SMTP = smtplib.SMTP_SSL(host, int(port), timeout=seconds, context=tls)
+        settings = self._settings.alerts
+        host, _, port = settings.smtp.rpartition(":")
+        host, seconds, tls_context = (
+            host.strip("[]"),
+            settings.seconds,
+            ssl.create_default_context(cafile=ca_bundle_path()),
+        )
+        if settings.smtp_security == "tls":
+            server: smtplib.SMTP = smtplib.SMTP_SSL(host, int(port), timeout=seconds, context=tls_context)
         else:
             server = smtplib.SMTP(host, int(port), timeout=seconds)
         with server:
-            if wanted.smtp_security == "starttls":
-                server.starttls(context=tls)
-            if wanted.smtp_user:
-                server.login(wanted.smtp_user, password)
+            if settings.smtp_security == "starttls":
+                server.starttls(context=tls_context)
+            if settings.smtp_user:
+                server.login(settings.smtp_user, password)
             server.send_message(message)
 
 
-class Webhook:
+class WebhookChannel:
     """One POST of JSON for all that is new: `{"text": ..., "vertical": ..., "alerts": [{"kind", "subject", "state",
     "text", "values"}]}`. The `text` alone is what chats show."""
 
@@ -113,105 +117,111 @@ class Webhook:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
 
-    def tell(self, told: News) -> None:
-        """See `Channel.tell`."""
-        wanted = self._settings.alerts
-        place = urlsplit(wanted.webhook).hostname or ""  # the rest may be a secret
-        policy = PublicAddresses(wanted.inside_hosts)
-        with closing(Connections(policy, 1)) as connections:
-            wire = connections.wire()
-            wire.deadline = wire.clock() + wanted.seconds
+    def send(self, notification: AlertNotification) -> None:
+        """See `Channel.send`."""
+        settings = self._settings.alerts
+        host = urlsplit(settings.webhook).hostname or ""  # the rest may be a secret
+        policy = PublicOnlyPolicy(settings.inside_hosts)
+        with closing(ConnectionPool(policy, 1)) as connections:
+            wire = connections.request_state()
+            wire.deadline = wire.clock() + settings.seconds
             try:
                 status = connections.post(
-                    wanted.webhook,
-                    json.dumps(self._body(told), ensure_ascii=False).encode(),
+                    settings.webhook,
+                    json.dumps(self._build_body(notification), ensure_ascii=False).encode(),
                     {"Content-Type": "application/json", "User-Agent": self._settings.crawl.user_agent},
-                    Timeout(wanted.seconds),
+                    Timeout(settings.seconds),
                 )
-            except InsideAddressError as error:
-                raise inside(place) from error
+            except PrivateAddressError as error:
+                raise private_network_error(host) from error
             except (HTTPError, OSError, ValueError) as error:
-                if any(isinstance(cause, InsideAddressError) for cause in causes(error)):
-                    raise inside(place) from None
-                raise NotToldError(f"the webhook at {place} cannot be reached ({type(error).__name__})") from None
+                if any(isinstance(cause, PrivateAddressError) for cause in exception_chain(error)):
+                    raise private_network_error(host) from None
+                raise DeliveryError(f"the webhook at {host} cannot be reached ({type(error).__name__})") from None
         if not HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:
-            raise NotToldError(f"the webhook at {place} answered {status}")
+            raise DeliveryError(f"the webhook at {host} answered {status}")
 
-    def _body(self, told: News) -> Mapping[str, Any]:
+    def _build_body(self, notification: AlertNotification) -> Mapping[str, Any]:
         language = self._settings.alerts.language
         name = self._settings.vertical.name or "Plumbline"
-        states = [(one, "firing") for one in told.begun] + [(one, "resolved") for one in told.over]
-        alerts = [as_json(one, state, language) for one, state in states]
-        return {"text": f"{name}\n" + "\n".join(lines(told, language)), "vertical": name, "alerts": alerts}
+        states = [(alert, "firing") for alert in notification.started] + [
+            (alert, "resolved") for alert in notification.resolved
+        ]
+        alerts = [alert_json(alert, state, language) for alert, state in states]
+        return {
+            "text": f"{name}\n" + "\n".join(message_lines(notification, language)),
+            "vertical": name,
+            "alerts": alerts,
+        }
 
 
-def as_json(one: Alert, state: str, language: str) -> dict[str, Any]:
+def alert_json(alert: Alert, state: str, language: str) -> dict[str, Any]:
     """An alert for a program."""
-    named = {"kind": one.key.kind, "subject": one.key.subject, "state": state}
-    return named | {"text": sentence(one, language), "values": dict(one.values)}
+    fields = {"kind": alert.key.kind, "subject": alert.key.subject, "state": state}
+    return fields | {"text": alert_message(alert, language), "values": dict(alert.message_values)}
 
 
-def inside(place: str) -> NotToldError:
+def private_network_error(host: str) -> DeliveryError:
     """The error for a webhook on a private network."""
-    return NotToldError(
-        f"webhook host {place} has a private or reserved IP address: to allow it, add it to alerts.inside_hosts"
+    return DeliveryError(
+        f"webhook host {host} has a private or reserved IP address: to allow it, add it to alerts.inside_hosts"
     )
 
 
-def causes(error: BaseException | None) -> list[BaseException]:
+def exception_chain(exc: BaseException | None) -> list[BaseException]:
     """An error and what caused it."""
-    found: list[BaseException] = []
-    while error is not None and error not in found:
-        found.append(error)
-        inner = getattr(error, "reason", None)
-        error = inner if isinstance(inner, BaseException) else error.__cause__ or error.__context__
-    return found
+    chain: list[BaseException] = []
+    while exc is not None and exc not in chain:
+        chain.append(exc)
+        reason = getattr(exc, "reason", None)
+        exc = reason if isinstance(reason, BaseException) else exc.__cause__ or exc.__context__
+    return chain
 
 
-def within(seconds: float, work: Callable[[], None]) -> None:
-    """Do `work` in so many seconds, or TimeoutError: smtplib's own time-out begins anew with every byte."""
-    failed: list[BaseException] = []
+def run_with_timeout(seconds: float, function: Callable[[], None]) -> None:
+    """Do `function` in so many seconds, or TimeoutError: smtplib's own time-out begins anew with every byte."""
+    errors: list[BaseException] = []
 
-    def do() -> None:
+    def target() -> None:
         try:
-            work()
+            function()
         except Exception as error:  # noqa: BLE001 (raised below, in the thread that waits)
-            failed.append(error)
+            errors.append(error)
 
-    thread = threading.Thread(target=do, name="mail", daemon=True)
+    thread = threading.Thread(target=target, name="mail", daemon=True)
     thread.start()
     thread.join(seconds)
     if thread.is_alive():
         raise TimeoutError
-    if failed:
-        raise failed[0]
+    if errors:
+        raise errors[0]
 
 
-def smtp_reason(error: Exception) -> str:
+def describe_smtp_error(exc: Exception) -> str:
     """What a mail server has against a mail, in a line."""
-    if isinstance(error, smtplib.SMTPResponseException):
-        said = error.smtp_error
-        text = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
-        return f"{error.smtp_code} {' '.join(text.split())}"[:MAX_REASON]
-    if isinstance(error, smtplib.SMTPRecipientsRefused):
+    if isinstance(exc, smtplib.SMTPResponseException):
+        smtp_error = exc.smtp_error
+        text = smtp_error.decode("utf-8", "replace") if isinstance(smtp_error, bytes) else str(smtp_error)
+        return f"{exc.smtp_code} {' '.join(text.split())}"[:MAX_REASON_LENGTH]
+    if isinstance(exc, smtplib.SMTPRecipientsRefused):
         return "all recipients were rejected"
-    return f"{type(error).__name__} {' '.join(str(error).split())}"[:MAX_REASON]
+    return f"{type(exc).__name__} {' '.join(str(exc).split())}"[:MAX_REASON_LENGTH]
 
 
-def without(secret: str, text: str) -> str:
+def redact(secret: str, text: str) -> str:
     """A text in which a secret is not."""
     return text.replace(secret, "***") if secret else text
 
 
-def authorities() -> str | None:
+def ca_bundle_path() -> str | None:
     """Whom to trust where the machine has no list of its own."""
-    places = ssl.get_default_verify_paths()
-    return None if places.cafile or places.capath else certifi.where()
+    verify_paths = ssl.get_default_verify_paths()
+    return None if verify_paths.cafile or verify_paths.capath else certifi.where()
 
 
-def check(settings: Settings) -> list[Channel]:
+def require_channels(settings: Settings) -> list[Channel]:
     """The channels of the settings. SettingsError where there are none."""
-    found = channels(settings)
-    if not found:
+    channels = configured_channels(settings)
+    if not channels:
         raise SettingsError("no alert channel configured: set alerts.mail_to or alerts.webhook")
-    return found
+    return channels

@@ -4,45 +4,53 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from docstore.reports.alerts import Alert, AlertKey
-from search_ui.messages import say_in
-from search_ui.operator.alert_text import sentence
+from search_ui.admin.alert_messages import alert_message
+from search_ui.i18n import translate_to
 
-MAX_LINES = 200  # of a message; more alerts are counted
+MAX_MESSAGE_LINES = 200  # of a message; more alerts are counted
 
 
 @dataclass(frozen=True)
-class News:
+class AlertNotification:
     """What a channel has not been told: what has begun, and what is over (with the values it was told)."""
 
-    begun: Sequence[Alert] = ()
-    over: Sequence[Alert] = ()
+    started: Sequence[Alert] = ()
+    resolved: Sequence[Alert] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.begun or self.over)
+        return bool(self.started or self.resolved)
 
 
-def news(firing: Sequence[Alert], told: Mapping[AlertKey, Mapping[str, str | int]]) -> News:
-    """What to tell a channel that was `told` of some alerts while these are `firing`. Each is told once."""
-    now = {one.key for one in firing}
-    over = tuple(Alert(key, values) for key, values in told.items() if key not in now)
-    return News(tuple(one for one in firing if one.key not in told), over)
+def pending_notification(
+    firing: Sequence[Alert], notified: Mapping[AlertKey, Mapping[str, str | int]]
+) -> AlertNotification:
+    """What to tell a channel that was `notified` of some alerts while these are `firing`. Each is told once."""
+    firing_keys = {alert.key for alert in firing}
+    resolved = tuple(Alert(key, values) for key, values in notified.items() if key not in firing_keys)
+    return AlertNotification(tuple(alert for alert in firing if alert.key not in notified), resolved)
 
 
-def subject(told: News, vertical: str, language: str) -> str:
+def message_subject(notification: AlertNotification, vertical: str, language: str) -> str:
     """One line: of the only alert, or how many there are."""
-    every = [*told.begun, *told.over]
-    if len(every) == 1:
-        what = sentence(every[0], language)
-        text = what if told.begun else say_in(language, "alerts.over", what=what)
+    alerts = [*notification.started, *notification.resolved]
+    if len(alerts) == 1:
+        sentence_text = alert_message(alerts[0], language)
+        text = sentence_text if notification.started else translate_to(language, "alerts.over", what=sentence_text)
     else:
-        text = say_in(language, "alerts.many", begun=len(told.begun), over=len(told.over))
+        text = translate_to(language, "alerts.many", begun=len(notification.started), over=len(notification.resolved))
     return f"{vertical}: {' '.join(text.split())}"[:300]
 
 
-def lines(told: News, language: str) -> list[str]:
+def message_lines(notification: AlertNotification, language: str) -> list[str]:
     """A line an alert."""
-    begun = [sentence(one, language) for one in told.begun]
-    over = [say_in(language, "alerts.over", what=sentence(one, language)) for one in told.over]
-    every = begun + over
-    rest = [say_in(language, "alerts.more", n=len(every) - MAX_LINES)] if len(every) > MAX_LINES else []
-    return every[:MAX_LINES] + rest
+    started = [alert_message(alert, language) for alert in notification.started]
+    resolved = [
+        translate_to(language, "alerts.over", what=alert_message(alert, language)) for alert in notification.resolved
+    ]
+    all_lines = started + resolved
+    overflow = (
+        [translate_to(language, "alerts.more", n=len(all_lines) - MAX_MESSAGE_LINES)]
+        if len(all_lines) > MAX_MESSAGE_LINES
+        else []
+    )
+    return all_lines[:MAX_MESSAGE_LINES] + overflow

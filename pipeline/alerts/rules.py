@@ -16,29 +16,35 @@ from datetime import datetime
 
 from docstore.model import Reason
 from docstore.reports.alerts import Alert, AlertKey
-from docstore.reports.site_runs import CERTIFICATE, Counts, SiteArticles, SiteRun
+from docstore.reports.site_runs import CERTIFICATE_ERROR, ReasonCounts, SiteArticles, SiteRun
 
-KINDS = ("run_failed", "night_missed", "site_stopped", "robots", "certificate", "template", "nothing_new")
+ALERT_KINDS = ("run_failed", "night_missed", "site_stopped", "robots", "certificate", "template", "nothing_new")
 
-GOOD = (Reason.FETCHED, Reason.UNCHANGED, Reason.OFF_TOPIC)
-FORBIDDEN = (Reason.ROBOTS_FORBIDDEN, Reason.ROBOTS_UNAVAILABLE)
+SUCCESS_REASONS = (Reason.FETCHED, Reason.UNCHANGED, Reason.OFF_TOPIC)
+ROBOTS_REASONS = (Reason.ROBOTS_FORBIDDEN, Reason.ROBOTS_UNAVAILABLE)
 # One of these says something of the host, whatever page was asked; of others (404 ...) it takes several.
-OF_HOST = (Reason.UNREACHABLE, Reason.TIMED_OUT, Reason.BAD_RESPONSE, *FORBIDDEN, CERTIFICATE)
-NOTHING_FOUND = (Reason.NO_BODY, Reason.COPYRIGHT_ONLY, Reason.NEEDS_SCRIPTS, Reason.SUSPECT_BODY)
-READ = (*NOTHING_FOUND, Reason.EXTRACTED, Reason.SAME_ARTICLE)
+HOST_FAILURE_REASONS = (
+    Reason.UNREACHABLE,
+    Reason.TIMED_OUT,
+    Reason.MALFORMED_RESPONSE,
+    *ROBOTS_REASONS,
+    CERTIFICATE_ERROR,
+)
+EMPTY_EXTRACTION_REASONS = (Reason.NO_BODY, Reason.COPYRIGHT_ONLY, Reason.NEEDS_JAVASCRIPT, Reason.INCOMPLETE_BODY)
+EXTRACTION_REASONS = (*EMPTY_EXTRACTION_REASONS, Reason.EXTRACTED, Reason.ARTICLE_UNCHANGED)
 
-BEFORE = 7  # runs at a site that the newest one is compared with
-MIN_BAD = 3  # pages that failed for reasons of their own
-MIN_FORBIDDEN = 3
-MOST = 0.5  # a share above this is most of it
-MIN_READ = 8  # pages that were read, in the newest run and before it
-MIN_RISE = 0.1  # of the share of pages on which nothing was found
-MIN_DAYS = 3  # on which a site had new pages, for its silence to mean something
-DAY = 86_400.0
+BASELINE_RUNS = 7  # runs at a site that the newest one is compared with
+MIN_FAILED_PAGES = 3  # pages that failed for reasons of their own
+MIN_FORBIDDEN_PAGES = 3
+MAJORITY_SHARE = 0.5  # a share above this is most of it
+MIN_PAGES_READ = 8  # pages that were read, in the newest run and before it
+MIN_EMPTY_RATE_RISE = 0.1  # of the share of pages on which nothing was found
+MIN_DAYS_WITH_NEW_PAGES = 3  # on which a site had new pages, for its silence to mean something
+SECONDS_PER_DAY = 86_400.0
 
 
 @dataclass(frozen=True)
-class SiteFacts:
+class SiteInputs:
     """A host: its runs, newest first (those that asked it), and its articles if it has any."""
 
     host: str
@@ -56,152 +62,188 @@ class BadRun:
 
 
 @dataclass(frozen=True)
-class Facts:
-    """What the rules go by. Times are epoch seconds. `failed` is the newest bad run after the last good one, `missed`
+class AlertInputs:
+    """What the rules go by. Times are epoch seconds. `failed_run` is the newest bad run after the last good one, `missed_at`
     the scheduled time at which no run began; `silent_days` after how many days without a new page a site is silent (0:
     never); `firing` what fires by now."""
 
     now: float
-    failed: BadRun | None
-    missed: float | None
-    sites: Sequence[SiteFacts]
+    failed_run: BadRun | None
+    missed_at: float | None
+    sites: Sequence[SiteInputs]
     silent_days: int
     firing: Mapping[AlertKey, Alert] = field(default_factory=dict)
 
 
-def decide(facts: Facts) -> list[Alert]:
+def evaluate_rules(inputs: AlertInputs) -> list[Alert]:
     """The alerts that fire."""
-    return [*_of_runs(facts), *(alert for site in facts.sites for alert in _of_site(site, facts))]
+    return [*_run_alerts(inputs), *(alert for site in inputs.sites for alert in _site_alerts(site, inputs))]
 
 
-def _of_runs(facts: Facts) -> Iterator[Alert]:
-    if bad := facts.failed:
-        values = {"time": local_minute(bad.started_at), "stage": bad.stage, "error": bad.error}
+def _run_alerts(inputs: AlertInputs) -> Iterator[Alert]:
+    if failed_run := inputs.failed_run:
+        values = {
+            "time": format_local_minute(failed_run.started_at),
+            "stage": failed_run.stage,
+            "error": failed_run.error,
+        }
         yield Alert(AlertKey("run_failed"), values)
-    if facts.missed is not None:
-        yield Alert(AlertKey("night_missed"), {"time": local_minute(facts.missed)})
+    if inputs.missed_at is not None:
+        yield Alert(AlertKey("night_missed"), {"time": format_local_minute(inputs.missed_at)})
 
 
-def _of_site(site: SiteFacts, facts: Facts) -> Iterator[Alert]:
+def _site_alerts(site: SiteInputs, inputs: AlertInputs) -> Iterator[Alert]:
     """An alert that goes on is judged by the runs before the one that set it off: what is wrong never becomes usual."""
     if not site.runs:
         return
-    met: set[str] = set()
+    fired_kinds: set[str] = set()
     for kind, rule in SITE_RULES.items():
         key = AlertKey(kind, site.host)
-        known = facts.firing.get(key)
-        first = int(known.values.get("run", site.runs[0].run_id)) if known else site.runs[0].run_id
-        before = [run for run in site.runs if run.run_id < first]
-        values = {} if met & SAYS_MORE.get(kind, set()) else rule(Case(site, before, facts, known))
+        firing_alert = inputs.firing.get(key)
+        first_run_id = (
+            int(firing_alert.message_values.get("run", site.runs[0].run_id)) if firing_alert else site.runs[0].run_id
+        )
+        baseline_runs = [run for run in site.runs if run.run_id < first_run_id]
+        values = (
+            {}
+            if fired_kinds & SUPPRESSED_BY.get(kind, set())
+            else rule(SiteCase(site, baseline_runs, inputs, firing_alert))
+        )
         if values:
-            met.add(kind)
-            yield Alert(key, {"host": site.host, "run": first, **values})
+            fired_kinds.add(kind)
+            yield Alert(key, {"host": site.host, "run": first_run_id, **values})
 
 
 @dataclass(frozen=True)
-class Case:
-    """What a rule on a site judges: its newest run against those `before`; `known` where the alert fires by now."""
+class SiteCase:
+    """What a rule on a site judges: its newest run against those `baseline_runs`; `firing_alert` where the alert fires by now."""
 
-    site: SiteFacts
-    before: Sequence[SiteRun]
-    facts: Facts
-    known: Alert | None
+    site: SiteInputs
+    baseline_runs: Sequence[SiteRun]
+    inputs: AlertInputs
+    firing_alert: Alert | None
 
     @property
-    def now(self) -> "Counter[str]":
+    def current_counts(self) -> "Counter[str]":
         """What the crawl met in the newest run."""
-        return Counter(self.site.runs[0].crawl)
+        return Counter(self.site.runs[0].crawl_counts)
 
     @property
-    def usual(self) -> "Counter[str]":
+    def baseline_counts(self) -> "Counter[str]":
         """What it met before, in some runs from the newest good one back: a site that was down for weeks is compared
         with how it was before."""
-        good = (n for n, one in enumerate(self.before) if _sum(one.crawl, GOOD))
-        first = next(good, len(self.before))
-        return _together([one.crawl for one in self.before[first : first + BEFORE]])
+        good_positions = (
+            n for n, run in enumerate(self.baseline_runs) if _count_reasons(run.crawl_counts, SUCCESS_REASONS)
+        )
+        first_good = next(good_positions, len(self.baseline_runs))
+        return _merge_counts([run.crawl_counts for run in self.baseline_runs[first_good : first_good + BASELINE_RUNS]])
 
 
-Values = Mapping[str, str | int]
+AlertValues = Mapping[str, str | int]
 
 
-def _shut_out_by_certificate(case: Case) -> Values:
-    now = case.now
-    is_shut = now[CERTIFICATE] and not _sum(now, GOOD) and _sum(case.usual, GOOD)
-    return {"n": now[CERTIFICATE]} if is_shut else {}
+def _certificate_rule(case: SiteCase) -> AlertValues:
+    current = case.current_counts
+    is_blocked = (
+        current[CERTIFICATE_ERROR]
+        and not _count_reasons(current, SUCCESS_REASONS)
+        and _count_reasons(case.baseline_counts, SUCCESS_REASONS)
+    )
+    return {"n": current[CERTIFICATE_ERROR]} if is_blocked else {}
 
 
-def _shut_out_by_robots(case: Case) -> Values:
-    now, usual = case.now, case.usual
-    forbidden = _sum(now, FORBIDDEN)
-    was_allowed = _sum(usual, GOOD) and _share(_sum(usual, FORBIDDEN), usual.total()) <= MOST
-    is_all = forbidden and not _sum(now, GOOD)
-    is_most = forbidden >= MIN_FORBIDDEN and _share(forbidden, now.total()) > MOST
-    return {"n": forbidden, "all": now.total()} if was_allowed and (is_all or is_most) else {}
+def _robots_rule(case: SiteCase) -> AlertValues:
+    current, baseline = case.current_counts, case.baseline_counts
+    forbidden = _count_reasons(current, ROBOTS_REASONS)
+    was_allowed = (
+        _count_reasons(baseline, SUCCESS_REASONS)
+        and _ratio(_count_reasons(baseline, ROBOTS_REASONS), baseline.total()) <= MAJORITY_SHARE
+    )
+    all_forbidden = forbidden and not _count_reasons(current, SUCCESS_REASONS)
+    mostly_forbidden = forbidden >= MIN_FORBIDDEN_PAGES and _ratio(forbidden, current.total()) > MAJORITY_SHARE
+    return {"n": forbidden, "all": current.total()} if was_allowed and (all_forbidden or mostly_forbidden) else {}
 
 
-def _stopped(case: Case) -> Values:
-    now = case.now
-    if _sum(now, GOOD) or not _sum(case.usual, GOOD) or (now.total() < MIN_BAD and not _sum(now, OF_HOST)):
+def _site_stopped_rule(case: SiteCase) -> AlertValues:
+    current = case.current_counts
+    if (
+        _count_reasons(current, SUCCESS_REASONS)
+        or not _count_reasons(case.baseline_counts, SUCCESS_REASONS)
+        or (current.total() < MIN_FAILED_PAGES and not _count_reasons(current, HOST_FAILURE_REASONS))
+    ):
         return {}
-    [(reason, count)] = now.most_common(1) or [("", 0)]
+    [(reason, count)] = current.most_common(1) or [("", 0)]
     return {"reason": reason, "n": count} if count else {}
 
 
-def _template_changed(case: Case) -> Values:
-    now, usual = Counter(case.site.runs[0].extract), _together([one.extract for one in case.before[:BEFORE]])
-    if _sum(usual, READ) < MIN_READ:
+def _template_rule(case: SiteCase) -> AlertValues:
+    current, baseline = (
+        Counter(case.site.runs[0].extract_counts),
+        _merge_counts([run.extract_counts for run in case.baseline_runs[:BASELINE_RUNS]]),
+    )
+    if _count_reasons(baseline, EXTRACTION_REASONS) < MIN_PAGES_READ:
         return {}
-    if _sum(now, READ) < MIN_READ:
-        return dict(case.known.values) if case.known else {}  # too few to say that it is over
-    rate, before = _empty_rate(now), _empty_rate(usual)
-    if rate < 2 * before or rate - before < MIN_RISE:
+    if _count_reasons(current, EXTRACTION_REASONS) < MIN_PAGES_READ:
+        return dict(case.firing_alert.message_values) if case.firing_alert else {}  # too few to say that it is over
+    rate, baseline_rate = _empty_extraction_rate(current), _empty_extraction_rate(baseline)
+    if rate < 2 * baseline_rate or rate - baseline_rate < MIN_EMPTY_RATE_RISE:
         return {}
-    return {"now": round(100 * rate), "before": round(100 * before), "n": _sum(now, NOTHING_FOUND)}
+    return {
+        "now": round(100 * rate),
+        "before": round(100 * baseline_rate),
+        "n": _count_reasons(current, EMPTY_EXTRACTION_REASONS),
+    }
 
 
-def _silent(case: Case) -> Values:
-    had, facts = case.site.articles, case.facts
-    if not facts.silent_days or had is None or had.days < MIN_DAYS:
+def _nothing_new_rule(case: SiteCase) -> AlertValues:
+    articles, facts = case.site.articles, case.inputs
+    if not facts.silent_days or articles is None or articles.days_with_articles < MIN_DAYS_WITH_NEW_PAGES:
         return {}
-    days = int((facts.now - had.newest) / DAY)
-    was_asked = case.site.runs[0].started_at - had.newest > (facts.silent_days - 1) * DAY  # else the crawl is silent
-    return {"n": days, "time": local_minute(had.newest)} if days >= facts.silent_days and was_asked else {}
+    days = int((facts.now - articles.newest_found_at) / SECONDS_PER_DAY)
+    was_crawled = (
+        case.site.runs[0].started_at - articles.newest_found_at > (facts.silent_days - 1) * SECONDS_PER_DAY
+    )  # else the crawl is silent
+    return (
+        {"n": days, "time": format_local_minute(articles.newest_found_at)}
+        if days >= facts.silent_days and was_crawled
+        else {}
+    )
 
 
-SITE_RULES: Mapping[str, Callable[[Case], Values]] = {
-    "certificate": _shut_out_by_certificate,
-    "robots": _shut_out_by_robots,
-    "site_stopped": _stopped,
-    "template": _template_changed,
-    "nothing_new": _silent,
+SITE_RULES: Mapping[str, Callable[[SiteCase], AlertValues]] = {
+    "certificate": _certificate_rule,
+    "robots": _robots_rule,
+    "site_stopped": _site_stopped_rule,
+    "template": _template_rule,
+    "nothing_new": _nothing_new_rule,
 }
 # Where one of these fires, the other says nothing more.
-SAYS_MORE: Mapping[str, Set[str]] = {
+SUPPRESSED_BY: Mapping[str, Set[str]] = {
     "robots": {"certificate"},
     "site_stopped": {"certificate", "robots"},
     "nothing_new": {"certificate", "robots", "site_stopped"},
 }
 
 
-def _together(counts: Sequence[Counts]) -> "Counter[str]":
+def _merge_counts(counts: Sequence[ReasonCounts]) -> "Counter[str]":
     total: Counter[str] = Counter()
-    for one in counts:
-        total.update(one)
+    for run_counts in counts:
+        total.update(run_counts)
     return total
 
 
-def _sum(counts: Counts, codes: Sequence[str]) -> int:
-    return sum(counts.get(code, 0) for code in codes)
+def _count_reasons(counts: ReasonCounts, reasons: Sequence[str]) -> int:
+    return sum(counts.get(code, 0) for code in reasons)
 
 
-def _share(part: int, whole: int) -> float:
-    return part / whole if whole else 0.0
+def _ratio(numerator: int, denominator: int) -> float:
+    return numerator / denominator if denominator else 0.0
 
 
-def _empty_rate(counts: Counts) -> float:
-    return _share(_sum(counts, NOTHING_FOUND), _sum(counts, READ))
+def _empty_extraction_rate(counts: ReasonCounts) -> float:
+    return _ratio(_count_reasons(counts, EMPTY_EXTRACTION_REASONS), _count_reasons(counts, EXTRACTION_REASONS))
 
 
-def local_minute(seconds: float) -> str:
+def format_local_minute(seconds: float) -> str:
     """Epoch seconds as the server's clock shows them."""
     return datetime.fromtimestamp(seconds).strftime("%Y-%m-%d %H:%M")

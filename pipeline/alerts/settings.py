@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from docstore.errors import SettingsError
 
 LANGUAGES = ("en", "zh")
-SECURITY = ("none", "starttls", "tls")
+SMTP_SECURITY_MODES = ("none", "starttls", "tls")
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,10 @@ class AlertSettings:
     smtp: str = field(default="localhost:25", metadata={"help": "mail server, as host:port"})
     smtp_security: str = field(
         default="none",
-        metadata={"help": "encryption of the connection to the mail server: none, starttls, tls", "names": SECURITY},
+        metadata={
+            "help": "encryption of the connection to the mail server: none, starttls, tls",
+            "names": SMTP_SECURITY_MODES,
+        },
     )
     smtp_user: str = field(
         default="",
@@ -53,10 +56,10 @@ class AlertSettings:
         host, _, port = self.smtp.rpartition(":")
         if not host or not port.isdecimal() or not 0 < int(port) < 65536:
             raise SettingsError(f"alerts.smtp = {self.smtp!r}: expected host:port, for example localhost:25")
-        for one in (*self.mail_to, *filter(None, [self.mail_from])):
-            if "@" not in one or any(sign.isspace() or sign in ",;<>" for sign in one):
+        for address in (*self.mail_to, *filter(None, [self.mail_from])):
+            if "@" not in address or any(character.isspace() or character in ",;<>" for character in address):
                 raise SettingsError(
-                    f"alerts: {one!r} is not a mail address (expected for example operator@example.org)"
+                    f"alerts: {address!r} is not a mail address (expected for example operator@example.org)"
                 )
         if self.webhook and not self.webhook.startswith(("http://", "https://")):
             raise SettingsError("alerts.webhook: expected an http or https URL")

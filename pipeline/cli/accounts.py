@@ -13,15 +13,15 @@ from rich.table import Table
 
 from docstore.errors import AccountError
 from docstore.roles import Role
-from pipeline.cli.console import json_option, out, say_table
-from pipeline.cli.grammar import Verbs
-from pipeline.cli.shared import opened, settings_of, time_or_none
+from pipeline.cli.config_argument import VerticalGroup
+from pipeline.cli.console import json_option, print_table_or_json, stdout_console
+from pipeline.cli.session import format_time_or_none, load_call_settings, open_engine
 from pipeline.local_time import local_time
 
 if TYPE_CHECKING:
     from docstore.accounts import Account
 
-ROLES = click.option(
+role_option = click.option(
     "--role",
     "roles",
     multiple=True,
@@ -31,112 +31,118 @@ ROLES = click.option(
 )
 
 
-@click.group(cls=Verbs)
+@click.group(cls=VerticalGroup)
 def account() -> None:
     """Manage the accounts of the search site."""
 
 
 @account.command("add")
 @click.argument("name")
-@ROLES
+@role_option
 @click.pass_context
-def add_command(context: click.Context, name: str, roles: tuple[str, ...]) -> None:
+def add_account(context: click.Context, name: str, roles: tuple[str, ...]) -> None:
     """Create an account; prompts for its password."""
-    with opened(settings_of(context)) as engine:
-        from docstore.accounts import checked_name, folded_name
+    with open_engine(load_call_settings(context)) as engine:
+        from docstore.accounts import normalize_account_name, validate_account_name
         from search_ui.passwords import hash_password
 
-        checked_name(name)
+        validate_account_name(name)
         if engine.store.accounts.find(name):
-            raise AccountError(f"account {folded_name(name)} already exists: choose another name")
-        made = engine.store.accounts.add(name, hash_password(asked_password()), map(Role, roles))
-        say(f"created account {made.name}")
+            raise AccountError(f"account {normalize_account_name(name)} already exists: choose another name")
+        new_account = engine.store.accounts.create(name, hash_password(read_password()), map(Role, roles))
+        print_line(f"created account {new_account.name}")
 
 
 @account.command("password")
 @click.argument("name")
 @click.pass_context
-def password_command(context: click.Context, name: str) -> None:
+def change_password(context: click.Context, name: str) -> None:
     """Set a new password. Ends all sessions; enables a disabled account."""
-    with opened(settings_of(context)) as engine:
-        from docstore.accounts import folded_name
+    with open_engine(load_call_settings(context)) as engine:
+        from docstore.accounts import normalize_account_name
         from search_ui.passwords import hash_password
 
         if engine.store.accounts.find(name) is None:
             raise AccountError(f"no account {name!r}: see `plumb account list`")
-        engine.store.accounts.reset(name, hash_password(asked_password()))
-        say(f"changed the password of {folded_name(name)}; all sessions ended")
+        engine.store.accounts.reset_password(name, hash_password(read_password()))
+        print_line(f"changed the password of {normalize_account_name(name)}; all sessions ended")
 
 
 @account.command("role")
 @click.argument("name")
-@ROLES
+@role_option
 @click.pass_context
-def role_command(context: click.Context, name: str, roles: tuple[str, ...]) -> None:
+def change_roles(context: click.Context, name: str, roles: tuple[str, ...]) -> None:
     """Change the roles of an account. Ends all its sessions."""
-    with opened(settings_of(context)) as engine:
-        from docstore.accounts import folded_name
+    with open_engine(load_call_settings(context)) as engine:
+        from docstore.accounts import normalize_account_name
 
         engine.store.accounts.set_roles(name, map(Role, roles))
-        say(f"account {folded_name(name)} is now {' and '.join(sorted(set(roles)))}; its sessions have ended")
+        print_line(
+            f"account {normalize_account_name(name)} is now {' and '.join(sorted(set(roles)))}; its sessions have ended"
+        )
 
 
 @account.command("disable")
 @click.argument("name")
 @click.pass_context
-def disable_command(context: click.Context, name: str) -> None:
+def disable_account(context: click.Context, name: str) -> None:
     """Disable an account and end its sessions. `plumb account password` enables it again."""
-    with opened(settings_of(context)) as engine:
-        from docstore.accounts import folded_name
+    with open_engine(load_call_settings(context)) as engine:
+        from docstore.accounts import normalize_account_name
 
         engine.store.accounts.disable(name)
-        say(f"account {folded_name(name)} is disabled; its sessions have ended")
+        print_line(f"account {normalize_account_name(name)} is disabled; its sessions have ended")
 
 
 @account.command("list")
 @json_option
 @click.pass_context
-def list_command(context: click.Context, as_json: bool) -> None:
+def list_accounts(context: click.Context, as_json: bool) -> None:
     """List accounts and their roles."""
-    with opened(settings_of(context)) as engine:
-        accounts = engine.store.accounts.all()
-        say_table(account_rows(accounts), lambda: account_table(accounts), as_json)
+    with open_engine(load_call_settings(context)) as engine:
+        accounts = engine.store.accounts.list_accounts()
+        print_table_or_json(account_rows(accounts), lambda: account_table(accounts), as_json)
 
 
-def asked_password() -> str:
+def read_password() -> str:
     """The password that a person types twice, or that another program writes."""
-    from search_ui.passwords import LEAST
+    from search_ui.passwords import MIN_PASSWORD_CHARS
 
     if sys.stdin.isatty():
-        return str(click.prompt(f"Password (at least {LEAST} characters)", hide_input=True, confirmation_prompt=True))
+        return str(
+            click.prompt(
+                f"Password (at least {MIN_PASSWORD_CHARS} characters)", hide_input=True, confirmation_prompt=True
+            )
+        )
     line = sys.stdin.readline()
     if not line:
         raise AccountError("no password given: type it at the prompt, or send it on standard input")
     return line.rstrip("\r\n")
 
 
-def say(text: str) -> None:
+def print_line(text: str) -> None:
     """One line, with nothing in it read as markup."""
-    out.print(text, markup=False, highlight=False)
+    stdout_console.print(text, markup=False, highlight=False)
 
 
 def account_rows(accounts: "Sequence[Account]") -> list[dict[str, Any]]:
     """Accounts as JSON can hold them."""
     return [
         {
-            "name": one.name,
-            "roles": [role.value for role in Role if role in one.roles],
-            "created": local_time(one.created_at),
-            "disabled": time_or_none(one.disabled_at),
+            "name": account.name,
+            "roles": [role.value for role in Role if role in account.roles],
+            "created": local_time(account.created_at),
+            "disabled": format_time_or_none(account.disabled_at),
         }
-        for one in accounts
+        for account in accounts
     ]
 
 
 def account_table(accounts: "Sequence[Account]") -> Table:
     """Accounts, by name."""
     table = Table("account", "roles", "made", "")
-    for one in accounts:
-        roles = ", ".join(role for role in Role if role in one.roles)
-        table.add_row(one.name, roles, local_time(one.created_at), "disabled" if one.disabled_at else "")
+    for account in accounts:
+        roles = ", ".join(role for role in Role if role in account.roles)
+        table.add_row(account.name, roles, local_time(account.created_at), "disabled" if account.disabled_at else "")
     return table

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from docstore.errors import PlumblineError
-from pipeline.cli.console import json_option, say, say_or_json
-from pipeline.cli.grammar import Verb
-from pipeline.cli.shared import opened, settings_of, time_or_none
+from pipeline.cli.config_argument import VerticalCommand
+from pipeline.cli.console import json_option, print_lines, print_lines_or_json
+from pipeline.cli.session import format_time_or_none, load_call_settings, open_engine
 
 if TYPE_CHECKING:
     from pipeline.engine import Engine
 
 
-@click.command(cls=Verb)
+@click.command(cls=VerticalCommand)
 @click.pass_context
 @click.option("--test", "is_test", is_flag=True, help="Only send a test alert through each configured channel.")
 @json_option
@@ -24,48 +24,51 @@ def alerts(context: click.Context, is_test: bool, as_json: bool) -> None:
 
     Every run does this at its end; without runs, call it from a timer.
     """
-    with opened(settings_of(context)) as engine:
-        from pipeline.alerts.service import tell
+    with open_engine(load_call_settings(context)) as engine:
+        from pipeline.alerts.service import evaluate_and_send
 
         if is_test:
-            say(test(engine))
+            print_lines(send_test(engine))
             return
-        faults = tell(engine)
-        say_or_json(firing(engine), firing_lines, as_json)
-        if faults:
-            raise PlumblineError("; ".join(faults))
+        delivery_errors = evaluate_and_send(engine)
+        print_lines_or_json(firing_rows(engine), format_alerts, as_json)
+        if delivery_errors:
+            raise PlumblineError("; ".join(delivery_errors))
 
 
-def test(engine: "Engine") -> Iterator[str]:
+def send_test(engine: "Engine") -> Iterator[str]:
     """Send a test by each channel. Raises the first channel's error."""
     from docstore.reports.alerts import Alert, AlertKey
-    from pipeline.alerts.channels import check
-    from pipeline.alerts.message import News
+    from pipeline.alerts.channels import require_channels
+    from pipeline.alerts.message import AlertNotification
 
-    for channel in check(engine.settings):
+    for channel in require_channels(engine.settings):
         started = time.monotonic()
-        channel.tell(News((Alert(AlertKey("test")),)))
+        channel.send(AlertNotification((Alert(AlertKey("test")),)))
         yield f"{channel.name}: sent in {time.monotonic() - started:.1f} s"
 
 
-def firing(engine: "Engine") -> list[dict[str, Any]]:
+def firing_rows(engine: "Engine") -> list[dict[str, Any]]:
     """What fires, as JSON can hold it."""
     firing_alerts = engine.store.alerts.firing()
     if not firing_alerts:
         return []
-    from pipeline.alerts.channels import as_json  # Babel and Flask, for the texts
+    from pipeline.alerts.channels import alert_json  # Babel and Flask, for the texts
 
     language = engine.settings.alerts.language
-    return [{"since": time_or_none(one.since), **as_json(one, "firing", language)} for one in firing_alerts]
+    return [
+        {"since": format_time_or_none(alert.firing_since), **alert_json(alert, "firing", language)}
+        for alert in firing_alerts
+    ]
 
 
-def firing_lines(rows: list[dict[str, Any]]) -> Iterator[str]:
+def format_alerts(rows: list[dict[str, Any]]) -> Iterator[str]:
     """The same for a person."""
     if not rows:
         yield "no open alerts"
-    yield from (line_of(row) for row in rows)
+    yield from (format_alert(row) for row in rows)
 
 
-def line_of(row: Mapping[str, Any]) -> str:
+def format_alert(row: Mapping[str, Any]) -> str:
     """An alert in a line."""
     return f"since {row['since'][:16]}  {row['text']}"

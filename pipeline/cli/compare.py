@@ -7,33 +7,33 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.table import Table
 
-from pipeline.cli.console import out
-from pipeline.cli.grammar import Verb
-from pipeline.cli.shared import opened, settings_of
+from pipeline.cli.config_argument import VerticalCommand
+from pipeline.cli.console import stdout_console
+from pipeline.cli.session import load_call_settings, open_engine
 
 if TYPE_CHECKING:
-    from search_ui.pages.compare import Side
+    from search_ui.pages.compare import LexiconResult
 
 
-@click.command(cls=Verb)
+@click.command(cls=VerticalCommand)
 @click.argument("term")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.pass_context
 def compare(context: click.Context, term: str, as_json: bool) -> None:
     """Compare search results for TERM with the base dictionary and the domain lexicon."""
-    with opened(settings_of(context)) as engine:
+    with open_engine(load_call_settings(context)) as engine:
         from pipeline.search_site.compare import compare_term
 
         sides = compare_term(engine, term)
         if as_json:
-            click.echo(json.dumps(comparison(sides), ensure_ascii=False, indent=1))
+            click.echo(json.dumps(comparison_json(sides), ensure_ascii=False, indent=1))
         else:
-            out.print(comparison_table(sides, term))
+            stdout_console.print(comparison_table(sides, term))
 
 
-def comparison(sides: "Sequence[Side]") -> list[dict[str, Any]]:
+def comparison_json(sides: "Sequence[LexiconResult]") -> list[dict[str, Any]]:
     """The comparison search as JSON can hold it."""
-    from search_ui.query.results import plain
+    from search_ui.query.results import plain_text
 
     return [
         {
@@ -43,20 +43,22 @@ def comparison(sides: "Sequence[Side]") -> list[dict[str, Any]]:
             "first_whole_rank": side.measures.first_rank,
             "mrr": side.measures.reciprocal_rank,
             "p_at_10": side.measures.precision_at_10,
-            "hits": [{"title": plain(hit.title), "url": hit.link, "whole": hit.is_whole} for hit in side.hits],
+            "hits": [
+                {"title": plain_text(hit.title), "url": hit.safe_url, "whole": hit.has_whole_term} for hit in side.hits
+            ],
         }
         for side in sides
     ]
 
 
-def comparison_table(sides: "Sequence[Side]", term: str) -> Table:
+def comparison_table(sides: "Sequence[LexiconResult]", term: str) -> Table:
     """The comparison search side by side; a mark says that the document holds the whole term."""
     table = Table(title=f"{term}: ● contains the full term", title_justify="left", show_lines=False)
     table.add_column("", justify="right")
     for side in sides:
         table.add_column(f"{side.name} lexicon: {' / '.join(side.words)}", ratio=1)
     for rank in range(max((len(side.hits) for side in sides), default=0)):
-        table.add_row(str(rank + 1), *(hit_cell(side, rank) for side in sides))
+        table.add_row(str(rank + 1), *(format_hit(side, rank) for side in sides))
     table.add_section()
     table.add_row("first", *(str(side.measures.first_rank or "none") for side in sides))
     table.add_row("MRR", *(f"{side.measures.reciprocal_rank:.3f}" for side in sides))
@@ -64,11 +66,11 @@ def comparison_table(sides: "Sequence[Side]", term: str) -> Table:
     return table
 
 
-def hit_cell(side: "Side", rank: int) -> str:
+def format_hit(side: "LexiconResult", rank: int) -> str:
     """One result in a column."""
-    from search_ui.query.results import plain
+    from search_ui.query.results import plain_text
 
     if rank >= len(side.hits):
         return ""
     hit = side.hits[rank]
-    return ("● " if hit.is_whole else "  ") + plain(hit.title).replace("[", "\\[")
+    return ("● " if hit.has_whole_term else "  ") + plain_text(hit.title).replace("[", "\\[")

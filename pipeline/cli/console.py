@@ -10,36 +10,36 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-A = TypeVar("A")
+T = TypeVar("T")
 PIPED_WIDTH = 4000  # columns where nobody's window bounds them: no table is cut for another program
 
-out = Console(soft_wrap=True, width=None if sys.stdout.isatty() else PIPED_WIDTH)
-err = Console(stderr=True, soft_wrap=True)
+stdout_console = Console(soft_wrap=True, width=None if sys.stdout.isatty() else PIPED_WIDTH)
+stderr_console = Console(stderr=True, soft_wrap=True)
 json_option = click.option("--json", "as_json", is_flag=True, help="As JSON.")
 
 
-def say(lines: Iterable[str]) -> None:
+def print_lines(lines: Iterable[str]) -> None:
     """Lines on standard output, with nothing in them read as markup."""
     for line in lines:
-        out.print(line, markup=False, highlight=False)
+        stdout_console.print(line, markup=False, highlight=False)
 
 
-def say_or_json(answer: A, lines: Callable[[A], Iterable[str]], as_json: bool) -> None:
+def print_lines_or_json(payload: T, format_lines: Callable[[T], Iterable[str]], as_json: bool) -> None:
     """An answer for a program or for a person."""
     if as_json:
-        say_json(answer)
+        print_json(payload)
     else:
-        say(lines(answer))
+        print_lines(format_lines(payload))
 
 
-def say_table(rows: Sequence[Any], table: Callable[[], Table], as_json: bool) -> None:
+def print_table_or_json(rows: Sequence[Any], build_table: Callable[[], Table], as_json: bool) -> None:
     """A list: for a program its rows (dataclasses, or what JSON can hold), for a person a table."""
     if as_json:
-        say_json([asdict(row) if is_dataclass(row) and not isinstance(row, type) else row for row in rows])
+        print_json([asdict(row) if is_dataclass(row) and not isinstance(row, type) else row for row in rows])
     else:
-        out.print(table())
+        stdout_console.print(build_table())
 
 
-def say_json(answer: Any) -> None:
+def print_json(payload: Any) -> None:
     """An answer for a program."""
-    click.echo(json.dumps(answer, ensure_ascii=False, indent=1))
+    click.echo(json.dumps(payload, ensure_ascii=False, indent=1))

@@ -5,9 +5,9 @@ from pathlib import Path
 import click
 
 from docstore.errors import PlumblineError
-from pipeline.cli.console import out
-from pipeline.cli.grammar import CONFIG
-from pipeline.template import sample_toml
+from pipeline.cli.config_argument import DEFAULT_CONFIG_FILE
+from pipeline.cli.console import stdout_console
+from pipeline.settings_template import render_sample_toml
 
 
 @click.command()
@@ -15,12 +15,14 @@ from pipeline.template import sample_toml
 @click.pass_context
 def init(context: click.Context, path: Path | None) -> None:
     """Write a sample TOML file with every setting, its default and what it means, to PATH [vertical.toml]."""
-    path = path or context.obj["config"] or Path(CONFIG)
+    path = path or context.obj["config"] or Path(DEFAULT_CONFIG_FILE)
     try:
         with path.open("x", encoding="utf-8") as file:
-            file.write(sample_toml())
+            file.write(render_sample_toml())
     except FileExistsError:
         raise PlumblineError(f"{path} already exists and was not changed") from None
     except OSError as error:
         raise PlumblineError(f"cannot write {path}: {error.strerror}") from error
-    out.print(f"created {path}: add your seed URLs, then run `plumb run {path}`", markup=False, highlight=False)
+    stdout_console.print(
+        f"created {path}: add your seed URLs, then run `plumb run {path}`", markup=False, highlight=False
+    )

@@ -14,21 +14,21 @@ from pathlib import Path
 import click
 
 from docstore.errors import PlumblineError
-from pipeline.cli.console import err
-from pipeline.cli.grammar import CONFIG, usage_line
+from pipeline.cli.config_argument import DEFAULT_CONFIG_FILE, format_usage_error
+from pipeline.cli.console import stderr_console
 
-VERBS: Mapping[str, tuple[str, str]] = {
+COMMANDS: Mapping[str, tuple[str, str]] = {
     "account": ("pipeline.cli.accounts:account", "Manage the accounts of the search site."),
     "alerts": (
         "pipeline.cli.alerts:alerts",
         "List open alerts, and send new and resolved ones by mail and webhook.",
     ),
     "backup": (
-        "pipeline.cli.keeping:backup",
+        "pipeline.cli.maintenance:backup",
         "Back up the vertical into a new subfolder of FOLDER. Safe while services run.",
     ),
     "check": (
-        "pipeline.cli.keeping:check",
+        "pipeline.cli.maintenance:check",
         "Check store, WARC files, index and lexicon for damage. Exits with 1 if there is any.",
     ),
     "compare": (
@@ -41,11 +41,11 @@ VERBS: Mapping[str, tuple[str, str]] = {
         "Crawl, extract, mine, index and search a bundled vertical of three oil-and-gas news sites.",
     ),
     "doctor": (
-        "pipeline.cli.keeping:doctor",
+        "pipeline.cli.maintenance:doctor",
         "Check the environment of a vertical and suggest fixes. Exits with 1 if there is a problem.",
     ),
     "embed": (
-        "pipeline.cli.run:embed_command",
+        "pipeline.cli.run:embed",
         "Compute embeddings for semantic search; `plumb index` writes them to the index.",
     ),
     "explain": (
@@ -59,21 +59,21 @@ VERBS: Mapping[str, tuple[str, str]] = {
     "fetch": ("pipeline.cli.crawl:fetch", "Fetch one page as the crawl would, and print every decision on the way."),
     "frontier": ("pipeline.cli.crawl:frontier", "List known URLs and change when they are crawled."),
     "import": (
-        "pipeline.cli.run:import_command",
+        "pipeline.cli.run:import_pages",
         "Import pages from WARC files, folders, buckets, or lists of them.",
     ),
-    "index": ("pipeline.cli.run:index_command", "Update the Solr index from the store."),
+    "index": ("pipeline.cli.run:index", "Update the Solr index from the store."),
     "init": (
         "pipeline.cli.init:init",
         "Write a sample TOML file with every setting, its default and what it means, to PATH [vertical.toml].",
     ),
     "lexicon": ("pipeline.cli.lexicon:lexicon", "Mine, review and publish the terms of the domain."),
     "refresh": (
-        "pipeline.cli.run:refresh_command",
+        "pipeline.cli.run:refresh",
         "Fetch one page now, run it through all stages, and print the time of each.",
     ),
     "restore": (
-        "pipeline.cli.keeping:restore",
+        "pipeline.cli.maintenance:restore",
         "Restore a backup into an empty data folder. BACKUP is a backup, or a folder of backups (the newest is used).",
     ),
     "run": ("pipeline.cli.run:run", "Run the stages once, in order: crawl, extract, embed, mine the lexicon, index."),
@@ -84,7 +84,7 @@ VERBS: Mapping[str, tuple[str, str]] = {
         "List sites with their known, due and saved URLs and failed visits.",
     ),
     "status": (
-        "pipeline.cli.status:status_command",
+        "pipeline.cli.status:show_status",
         "Show counts by stage and reason, documents pending indexing, and recent runs.",
     ),
     "topic": ("pipeline.cli.topic:topic", "Define topics for focused crawls: terms, example pages, seed URLs."),
@@ -93,30 +93,35 @@ VERBS: Mapping[str, tuple[str, str]] = {
 """Where each verb is, and its line in the help: only the verb that is called is loaded, with the stages it needs."""
 
 
-class Plumb(click.Group):
+class LazyGroup(click.Group):
     """The verbs, each loaded when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of all verbs."""
-        return sorted(VERBS)
+        return sorted(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The verb of this name, if there is one."""
-        if cmd_name not in VERBS:
+        if cmd_name not in COMMANDS:
             return None
-        module, _, name = VERBS[cmd_name][0].partition(":")
+        module, _, name = COMMANDS[cmd_name][0].partition(":")
         command: click.Command = getattr(import_module(module), name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The lines of VERBS; click would load every verb for them."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, VERBS[name][1]) for name in self.list_commands(ctx)])
+            formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
 
 
-@click.group(cls=Plumb, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="plumbline", prog_name="plumb")
-@click.option("-c", "--config", type=click.Path(path_type=Path), help=f"Config file (TOML) of the vertical [{CONFIG}].")
+@click.option(
+    "-c",
+    "--config",
+    type=click.Path(path_type=Path),
+    help=f"Config file (TOML) of the vertical [{DEFAULT_CONFIG_FILE}].",
+)
 @click.option("-s", "--set", "assignments", multiple=True, metavar="SECTION.KEY=VALUE", help="Override a setting.")
 @click.pass_context
 def cli(context: click.Context, config: Path | None, assignments: tuple[str, ...]) -> None:
@@ -133,21 +138,24 @@ def cli(context: click.Context, config: Path | None, assignments: tuple[str, ...
     context.obj = {"config": config, "flags": flags}
 
 
-AGAIN = "then run the command again; no data was lost"
-UNWRITABLE = {
-    errno.ENOSPC: f"free some space, {AGAIN}",
-    errno.EDQUOT: f"raise the disk quota, {AGAIN}",
-    errno.EFBIG: f"raise the file size limit (ulimit -f), {AGAIN}",
-    errno.EROFS: f"make the folder writable, {AGAIN}",
-    errno.EIO: f"check the disk for errors, {AGAIN}",
+RETRY_ADVICE = "then run the command again; no data was lost"
+OS_ERROR_ADVICE = {
+    errno.ENOSPC: f"free some space, {RETRY_ADVICE}",
+    errno.EDQUOT: f"raise the disk quota, {RETRY_ADVICE}",
+    errno.EFBIG: f"raise the file size limit (ulimit -f), {RETRY_ADVICE}",
+    errno.EROFS: f"make the folder writable, {RETRY_ADVICE}",
+    errno.EIO: f"check the disk for errors, {RETRY_ADVICE}",
 }
 """What to do where a file outside the store cannot be written, by the system's number."""
 
 
 def main() -> None:
     """The `plumb` command: errors that people can act on are one line, others go to the log."""
-    for number in (signal.SIGINT, signal.SIGTERM):  # a service manager's stop is a Ctrl-C; a shell's `&` ignores both
-        signal.signal(number, signal.default_int_handler)
+    for signal_number in (
+        signal.SIGINT,
+        signal.SIGTERM,
+    ):  # a service manager's stop is a Ctrl-C; a shell's `&` ignores both
+        signal.signal(signal_number, signal.default_int_handler)
     logging.getLogger().addHandler(logging.NullHandler())  # until the log is open: logging would print tracebacks
     try:
         cli.main(prog_name="plumb", standalone_mode=False)
@@ -157,28 +165,28 @@ def main() -> None:
         error.show()
         sys.exit(error.exit_code)
     except click.UsageError as error:
-        err.print(usage_line(error), markup=False, highlight=False)
+        stderr_console.print(format_usage_error(error), markup=False, highlight=False)
         sys.exit(error.exit_code)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
     except (KeyboardInterrupt, click.Abort):
-        err.print("stopped")
+        stderr_console.print("stopped")
         sys.exit(130)
     except PlumblineError as error:
         logging.getLogger(__name__).error("%s", error)  # where a timer ran it, nobody saw standard error
-        err.print(f"plumb: {error}", markup=False, highlight=False)
+        stderr_console.print(f"plumb: {error}", markup=False, highlight=False)
         sys.exit(1)
     except BrokenPipeError:
         sys.exit(1)
     except OSError as error:
         logging.getLogger(__name__).exception("the system")
-        what = UNWRITABLE.get(error.errno or 0, "details are in logs/plumb.log in the data folder")
-        err.print(f"plumb: {error}: {what}", markup=False, highlight=False)
+        advice = OS_ERROR_ADVICE.get(error.errno or 0, "details are in logs/plumb.log in the data folder")
+        stderr_console.print(f"plumb: {error}: {advice}", markup=False, highlight=False)
         sys.exit(1)
     except Exception as error:  # the last line of defence: no traceback for a person
         logging.getLogger(__name__).exception("unexpected")
-        err.print(
+        stderr_console.print(
             f"plumb: internal error ({type(error).__name__}): {error}; details are in logs/plumb.log in the data folder",
             markup=False,
             highlight=False,

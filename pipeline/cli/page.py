@@ -13,125 +13,127 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from crawler.urls.canonical import canonical
+from crawler.urls.canonical import canonicalize_url
 from docstore.errors import PlumblineError
 from docstore.model import Article, Block, BlockKind, Reason
-from extractor.page.rendering import to_html, to_json, to_markdown
+from extractor.rendering import to_html, to_json, to_markdown
 from pipeline import stages
-from pipeline.cli.console import out, say, say_json
-from pipeline.cli.grammar import Verb
-from pipeline.cli.shared import opened, say_reports, settings_of, settings_or_defaults
+from pipeline.cli.config_argument import VerticalCommand
+from pipeline.cli.console import print_json, print_lines, stdout_console
+from pipeline.cli.session import load_call_settings, load_call_settings_or_defaults, open_engine, print_reports
 
 if TYPE_CHECKING:
     from extractor.settings import ExtractSettings
     from pipeline.engine import Engine
-    from pipeline.explain.extraction import Explained
+    from pipeline.explain.extraction_report import ExtractionReport
     from pipeline.explain.url_explanation import TopicRows, UrlExplanation
-    from pipeline.page_source import SourcePage
+    from pipeline.page_source import LoadedPage
 
-FILE = click.Path(path_type=Path, allow_dash=True)
+FILE_PATH = click.Path(path_type=Path, allow_dash=True)
 
 
 # -- extract
 
 
-@click.command(cls=Verb)
+@click.command(cls=VerticalCommand)
 @click.pass_context
 @click.option("--method", "extract__method", help="Body method.")
-@click.option("--again", is_flag=True, help="Extract all saved pages again.")
-@click.option("--file", type=FILE, help="Print the article of a page on disk; - for standard input.")
+@click.option("--again", "re_extract", is_flag=True, help="Extract all saved pages again.")
+@click.option("--file", type=FILE_PATH, help="Print the article of a page on disk; - for standard input.")
 @click.option("--base-url", help="The URL of the page in --file: its links are relative to it.")
 @click.option("--url", help="Fetch a page, observing robots.txt and delays, and print its article.")
 @click.option(
-    "--format", "form", type=click.Choice(["text", "markdown", "html", "json"]), help="How to print it [text]."
+    "--format", "output_format", type=click.Choice(["text", "markdown", "html", "json"]), help="How to print it [text]."
 )
 def extract(
     context: click.Context,
     /,
-    again: bool,
+    re_extract: bool,
     file: Path | None,
     base_url: str | None,
     url: str | None,
-    form: str | None,
+    output_format: str | None,
     **flags: Any,
 ) -> None:
     """Extract articles from fetched pages; with --file or --url, print the article of one page."""
-    check_options(again, file, base_url, url, form)
+    reject_conflicting_options(re_extract, file, base_url, url, output_format)
     if file is None and url is None:
-        extract_stage(context, again, **flags)
+        run_extract_stage(context, re_extract, **flags)
         return
-    settings = settings_or_defaults(context, **flags)
-    from pipeline.page_source import address_of, fetch_page, page_in_file
+    settings = load_call_settings_or_defaults(context, **flags)
+    from pipeline.page_source import canonical_url, fetch_page, load_page_file
 
     if file is not None:
-        page = page_in_file(file, address_of(base_url) if base_url else "")
+        page = load_page_file(file, canonical_url(base_url) if base_url else "")
     else:
         page = fetch_page(url or "", settings.crawl)
-    click.echo(FORMATS[form or "text"](article_of(page, settings.extract)).rstrip("\n"))
+    click.echo(ARTICLE_FORMATTERS[output_format or "text"](extract_article(page, settings.extract)).rstrip("\n"))
 
 
-def check_options(again: bool, file: Path | None, base_url: str | None, url: str | None, form: str | None) -> None:
+def reject_conflicting_options(
+    re_extract: bool, file: Path | None, base_url: str | None, url: str | None, output_format: str | None
+) -> None:
     """Refuse what does not go together."""
     if file is not None and url is not None:
         raise click.UsageError("use either --file or --url, not both")
-    if again and (file is not None or url is not None):
+    if re_extract and (file is not None or url is not None):
         raise click.UsageError("--again cannot be combined with --file or --url")
     if base_url is not None and file is None:
         raise click.UsageError("--base-url needs --file")
-    if form is not None and file is None and url is None:
+    if output_format is not None and file is None and url is None:
         raise click.UsageError("--format needs --file or --url")
 
 
-def extract_stage(context: click.Context, again: bool, **flags: Any) -> None:
+def run_extract_stage(context: click.Context, re_extract: bool, **flags: Any) -> None:
     """The stage."""
-    with opened(settings_of(context, **flags)) as engine:
-        if again:
-            engine.store.articles.again()
-        say_reports([stages.extract(engine)])
+    with open_engine(load_call_settings(context, **flags)) as engine:
+        if re_extract:
+            engine.store.articles.reextract_all()
+        print_reports([stages.extract(engine)])
 
 
-def article_of(page: "SourcePage", settings: "ExtractSettings") -> Article:
+def extract_article(page: "LoadedPage", settings: "ExtractSettings") -> Article:
     """The article of a page. PlumblineError with the reason where it has none."""
-    from pipeline.page_source import apart, no_page
+    from pipeline.page_source import no_page_error, run_isolated
     from pipeline.workers.page_reading import read_article
 
-    found = apart(page, read_article, page.html, page.url, page.content_type, page.fetched_at, settings)
-    if isinstance(found, Article):
-        return found
-    raise no_page(page.name, found)
+    article = run_isolated(page, read_article, page.body, page.url, page.content_type, page.fetched_at, settings)
+    if isinstance(article, Article):
+        return article
+    raise no_page_error(page.label, article)
 
 
 def as_text(article: Article) -> str:
     """Title, a line with date, author and source, body."""
-    head = [part for part in (article.title, byline(article)) if part]
-    return "\n".join([*head, "", article.body] if head else [article.body])
+    header = [part for part in (article.title, format_byline(article)) if part]
+    return "\n".join([*header, "", article.body] if header else [article.body])
 
 
 def as_markdown(article: Article) -> str:
     """The same in Markdown."""
-    return to_markdown(whole(article))
+    return to_markdown(article_blocks(article))
 
 
 def as_html(article: Article) -> str:
     """The same as a page."""
     title = f"<title>{escape(article.title)}</title>"
-    head = f'<!doctype html>\n<html lang="{escape(article.language)}">\n<meta charset="utf-8">\n{title}'
-    return f"{head}\n<article>\n{to_html(whole(article))}\n</article>"
+    header = f'<!doctype html>\n<html lang="{escape(article.language)}">\n<meta charset="utf-8">\n{title}'
+    return f"{header}\n<article>\n{to_html(article_blocks(article))}\n</article>"
 
 
-def whole(article: Article) -> list[Block]:
+def article_blocks(article: Article) -> list[Block]:
     """The blocks of an article below its title and line."""
-    head = (Block(BlockKind.HEADING, article.title, 1), Block(BlockKind.PARAGRAPH, byline(article)))
-    return [*(block for block in head if block.text), *article.blocks]
+    header = (Block(BlockKind.HEADING, article.title, 1), Block(BlockKind.PARAGRAPH, format_byline(article)))
+    return [*(block for block in header if block.text), *article.blocks]
 
 
-def byline(article: Article) -> str:
+def format_byline(article: Article) -> str:
     """When, by whom, from where; "" where nothing is known."""
     parts = (article.published_at or article.published, article.author, article.source)
     return " · ".join(part for part in parts if part)
 
 
-FORMATS: Mapping[str, Callable[[Article], str]] = {
+ARTICLE_FORMATTERS: Mapping[str, Callable[[Article], str]] = {
     "text": as_text,
     "markdown": as_markdown,
     "html": as_html,
@@ -142,86 +144,86 @@ FORMATS: Mapping[str, Callable[[Article], str]] = {
 # -- explain
 
 
-@click.command(cls=Verb)
+@click.command(cls=VerticalCommand)
 @click.argument("url", required=False)
-@click.option("--json", "json_wanted", is_flag=True, help="As JSON.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.option("--blocks", is_flag=True, help="Show for each line of the page why the extractor kept or dropped it.")
 @click.option(
-    "--page", "drawing", type=click.Path(path_type=Path), help="Write the explanation as an HTML page to this file."
+    "--page", "html_path", type=click.Path(path_type=Path), help="Write the explanation as an HTML page to this file."
 )
-@click.option("--open", "open_it", is_flag=True, help="Open the explanation in a browser.")
-@click.option("--file", type=FILE, help="Explain a page on disk, fetched from URL; - reads standard input.")
+@click.option("--open", "open_browser", is_flag=True, help="Open the explanation in a browser.")
+@click.option("--file", type=FILE_PATH, help="Explain a page on disk, fetched from URL; - reads standard input.")
 @click.pass_context
 def explain(
     context: click.Context,
     url: str | None,
-    json_wanted: bool,
+    as_json: bool,
     blocks: bool,
-    drawing: Path | None,
-    open_it: bool,
+    html_path: Path | None,
+    open_browser: bool,
     file: Path | None,
 ) -> None:
     """Explain how and when a URL was found, fetched, extracted and indexed."""
     if url is None and file is None:
         raise click.UsageError("give a URL or --file")
-    if file is None and not (blocks or drawing or open_it):
-        with opened(settings_of(context)) as engine:
-            told = explanation_of(engine, url or "")
-        if json_wanted:
-            say_json(told.as_json())
+    if file is None and not (blocks or html_path or open_browser):
+        with open_engine(load_call_settings(context)) as engine:
+            explanation = explain_url(engine, url or "")
+        if as_json:
+            print_json(explanation.as_json())
         else:
-            from pipeline.explain.sentences import sentences
+            from pipeline.explain.url_report_text import iter_sentences
 
-            say(sentences(told))
+            print_lines(iter_sentences(explanation))
         return
-    explained = explained_page(context, url, file)
-    if drawing or open_it:
-        show(explained, drawing, open_it)
-    if blocks or not (drawing or open_it):
-        say_explained(explained, json_wanted)
+    report = build_extraction_report(context, url, file)
+    if html_path or open_browser:
+        write_extraction_html(report, html_path, open_browser)
+    if blocks or not (html_path or open_browser):
+        print_extraction_report(report, as_json)
 
 
-def explained_page(context: click.Context, url: str | None, file: Path | None) -> "Explained":
+def build_extraction_report(context: click.Context, url: str | None, file: Path | None) -> "ExtractionReport":
     """The page on disk, or the one that the vertical keeps."""
-    settings = settings_of(context) if file is None else settings_or_defaults(context)
-    from pipeline.explain.extraction import explain_page
-    from pipeline.page_source import address_of, apart, page_in_file, page_in_store
+    settings = load_call_settings(context) if file is None else load_call_settings_or_defaults(context)
+    from pipeline.explain.extraction_report import explain_extraction
+    from pipeline.page_source import canonical_url, load_page_file, load_stored_page, run_isolated
 
     if file is not None:
-        page = page_in_file(file, address_of(url) if url else "")
-        return apart(page, explain_page, page, settings.extract)
-    with opened(settings) as engine:
-        page = page_in_store(engine, url or "")
-    return apart(page, explain_page, page, settings.extract)
+        page = load_page_file(file, canonical_url(url) if url else "")
+        return run_isolated(page, explain_extraction, page, settings.extract)
+    with open_engine(settings) as engine:
+        page = load_stored_page(engine, url or "")
+    return run_isolated(page, explain_extraction, page, settings.extract)
 
 
-def say_explained(explained: "Explained", json_wanted: bool) -> None:
+def print_extraction_report(report: "ExtractionReport", as_json: bool) -> None:
     """The tables on standard output."""
-    from pipeline.explain.extraction import as_json, candidate_table, line_table
+    from pipeline.explain.extraction_report import candidate_table, line_table, report_json
 
-    if json_wanted:
-        click.echo(json.dumps(as_json(explained), ensure_ascii=False, indent=1))
+    if as_json:
+        click.echo(json.dumps(report_json(report), ensure_ascii=False, indent=1))
         return
-    out.print(explained.summary, markup=False, highlight=False)
-    out.print(candidate_table(explained))
-    out.print(line_table(explained))
+    stdout_console.print(report.summary, markup=False, highlight=False)
+    stdout_console.print(candidate_table(report))
+    stdout_console.print(line_table(report))
 
 
-def show(explained: "Explained", drawing: Path | None, open_it: bool) -> None:
+def write_extraction_html(report: "ExtractionReport", html_path: Path | None, open_browser: bool) -> None:
     """Write the coloured page, and open it."""
-    from pipeline.explain.page import draw
+    from pipeline.explain.extraction_html import render_html
 
-    path = drawing or Path(tempfile.mkdtemp(prefix="plumb-")) / "explain.html"
+    path = html_path or Path(tempfile.mkdtemp(prefix="plumb-")) / "explain.html"
     try:
-        path.write_text(draw(explained), encoding="utf-8", errors="replace")
+        path.write_text(render_html(report), encoding="utf-8", errors="replace")
     except OSError as error:
         raise PlumblineError(f"cannot write {path}: {error.strerror}") from error
-    out.print(f"wrote {path}", markup=False, highlight=False)
-    if open_it and not webbrowser.open(path.resolve().as_uri()):
+    stdout_console.print(f"wrote {path}", markup=False, highlight=False)
+    if open_browser and not webbrowser.open(path.resolve().as_uri()):
         raise PlumblineError(f"no browser could be opened: open {path} yourself")
 
 
-def explanation_of(engine: "Engine", url: str) -> "UrlExplanation":
+def explain_url(engine: "Engine", url: str) -> "UrlExplanation":
     """Everything known of a URL: what the store holds, and Solr's document where there is one.
 
     Raises PlumblineError for a URL that cannot be one, or was never seen.
@@ -229,21 +231,21 @@ def explanation_of(engine: "Engine", url: str) -> "UrlExplanation":
     from pipeline.explain.copy_verdicts import copy_verdicts
     from pipeline.explain.url_explanation import UrlExplanation
 
-    known_by = canonical(url)
-    if isinstance(known_by, Reason):
-        raise PlumblineError(f"{url!r} is not a URL: {known_by}")
-    told, topic = engine.store.status.explain(known_by), topic_rows(engine, known_by)
-    if told is None and not topic:
-        raise PlumblineError(f"{known_by} is unknown: no crawled page links to it, or it is out of scope")
-    if told is None:
+    canonical_form = canonicalize_url(url)
+    if isinstance(canonical_form, Reason):
+        raise PlumblineError(f"{url!r} is not a URL: {canonical_form}")
+    report, topic = engine.store.status.url_report(canonical_form), explain_topic_rows(engine, canonical_form)
+    if report is None and not topic:
+        raise PlumblineError(f"{canonical_form} is unknown: no crawled page links to it, or it is out of scope")
+    if report is None:
         return UrlExplanation(None, topic)
-    document = engine.index.get(told.article.doc_id) if told.indexed and told.article else None
-    return UrlExplanation(told, topic, document, copy_verdicts(engine.store.articles, told))
+    solr_document = engine.index.get(report.article.doc_id) if report.indexed and report.article else None
+    return UrlExplanation(report, topic, solr_document, copy_verdicts(engine.store.articles, report))
 
 
-def topic_rows(engine: "Engine", url: str) -> "TopicRows":
+def explain_topic_rows(engine: "Engine", url: str) -> "TopicRows":
     """What a crawl that looks for a topic thinks of a URL; nothing where none ever did."""
-    if not engine.settings.crawl.topic and not engine.store.judgements.count():
+    if not engine.settings.crawl.topic and not engine.store.focused_decisions.count():
         return {}
     from pipeline.topic.explain import explain_topic  # loads scikit-learn
 

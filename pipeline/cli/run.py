@@ -8,46 +8,46 @@ from typing import Any
 import click
 
 from pipeline import stages
-from pipeline.cli.console import err, out, say
-from pipeline.cli.grammar import Verb
-from pipeline.cli.shared import opened, progress_of, say_reports, settings_of
-from pipeline.import_sources import COMMON_CRAWL
-from pipeline.logs import log_to
-from pipeline.progress import Terminal
+from pipeline.cli.config_argument import VerticalCommand
+from pipeline.cli.console import print_lines, stderr_console, stdout_console
+from pipeline.cli.session import create_progress, load_call_settings, open_engine, print_reports
+from pipeline.logs import configure_logging
+from pipeline.progress import TerminalProgress
+from pipeline.warc_sources import COMMON_CRAWL_URL
 
-PORT = click.IntRange(1, 65535)
+PORT_RANGE = click.IntRange(1, 65535)
 
 
-@click.command(cls=Verb)
+@click.command(cls=VerticalCommand)
 @click.pass_context
-@click.option("--until", type=click.Choice(list(stages.FLOW)), default="index", help="Stop after this stage.")
+@click.option("--until", type=click.Choice(list(stages.STAGES)), default="index", help="Stop after this stage.")
 def run(context: click.Context, until: str) -> None:
     """Run the stages once, in order: crawl, extract, embed, mine the lexicon, index."""
-    with opened(settings_of(context)) as engine:
-        from pipeline.alerts.service import alert
+    with open_engine(load_call_settings(context)) as engine:
+        from pipeline.alerts.service import notify_operator
 
         try:
             reports = stages.run(engine, until)
         except Exception:
-            alert(engine)
+            notify_operator(engine)
             raise
-        alert(engine)
-        say_reports(reports)
+        notify_operator(engine)
+        print_reports(reports)
 
 
-@click.command("embed", cls=Verb)
+@click.command("embed", cls=VerticalCommand)
 @click.option("--processes", "embed__processes", type=int, help="Number of processes; articles are divided among them.")
 @click.pass_context
-def embed_command(context: click.Context, /, **flags: Any) -> None:
+def embed(context: click.Context, /, **flags: Any) -> None:
     """Compute embeddings for semantic search; `plumb index` writes them to the index.
 
     Resumes after an interruption. Downloads the models if they are missing.
     """
-    with opened(settings_of(context, **flags)) as engine:
-        say_reports([stages.embed(engine)])
+    with open_engine(load_call_settings(context, **flags)) as engine:
+        print_reports([stages.embed(engine)])
 
 
-@click.command("index", cls=Verb)
+@click.command("index", cls=VerticalCommand)
 @click.pass_context
 @click.option("--full", is_flag=True, help="Reindex all articles.")
 @click.option(
@@ -55,61 +55,63 @@ def embed_command(context: click.Context, /, **flags: Any) -> None:
     is_flag=True,
     help="Take over an index that was filled from another store; documents missing from this store are deleted.",
 )
-def index_command(context: click.Context, full: bool, adopt: bool) -> None:
+def index(context: click.Context, full: bool, adopt: bool) -> None:
     """Update the Solr index from the store.
 
     Stops if the index was filled from another store, or if the store is empty and the index is not.
     """
-    with opened(settings_of(context)) as engine:
-        opening = stages.open_solr(engine)
+    with open_engine(load_call_settings(context)) as engine:
+        solr_report = stages.wait_for_solr(engine)
         if full:
-            engine.store.changes.enqueue_all()
-        say_reports([opening, stages.index(engine, adopt=adopt)])
-        stages.tidy(engine)
+            engine.store.change_log.enqueue_all()
+        print_reports([solr_report, stages.index(engine, adopt=adopt)])
+        stages.force_merge_index(engine)
 
 
-@click.command(cls=Verb)
+@click.command(cls=VerticalCommand)
 @click.pass_context
 @click.option("--host", "search__host", help="Address to listen on.")
 @click.option("--port", "search__port", type=int, help="Port to listen on.")
 def serve(context: click.Context, /, **flags: Any) -> None:
     """Serve the search and review pages until Ctrl-C."""
-    settings = settings_of(context, **flags)
-    from pipeline.runs.service_manager import Heartbeat, tell_service_manager
+    settings = load_call_settings(context, **flags)
+    from pipeline.runs.systemd_notify import WatchdogFeeder, notify_systemd
     from pipeline.search_site.serve import SearchSite
 
-    with opened(settings) as engine, SearchSite(engine) as site:
-        out.print(f"search page: {site.url}\nadministration: {site.url}admin/", highlight=False)
-        if engine.store.accounts.is_empty():
-            out.print("no accounts yet: create one with `plumb account add NAME --role operator`", highlight=False)
-        tell_service_manager("READY=1", f"STATUS=serving {site.url}")
-        with Heartbeat(site.is_well):
+    with open_engine(settings) as engine, SearchSite(engine) as site:
+        stdout_console.print(f"search page: {site.url}\nadministration: {site.url}admin/", highlight=False)
+        if engine.store.accounts.has_no_active_account():
+            stdout_console.print(
+                "no accounts yet: create one with `plumb account add NAME --role operator`", highlight=False
+            )
+        notify_systemd("READY=1", f"STATUS=serving {site.url}")
+        with WatchdogFeeder(site.is_healthy):
             site.wait()
 
 
-@click.command(cls=Verb)
+@click.command(cls=VerticalCommand)
 @click.pass_context
 def schedule(context: click.Context) -> None:
     """Keep running the stages on the timetable until Ctrl-C."""
-    settings = settings_of(context)
-    from pipeline.runs.schedule import run_on_timetable
+    settings = load_call_settings(context)
+    from pipeline.runs.scheduler import run_scheduler
 
-    run_on_timetable(settings, partial(opened, settings), progress_of(settings).note)
+    run_scheduler(settings, partial(open_engine, settings), create_progress(settings).note)
 
 
-@click.command("refresh", cls=Verb)
+@click.command("refresh", cls=VerticalCommand)
 @click.argument("url")
 @click.pass_context
-def refresh_command(context: click.Context, url: str) -> None:
+def refresh(context: click.Context, url: str) -> None:
     """Fetch one page now, run it through all stages, and print the time of each."""
-    with opened(settings_of(context)) as engine:
-        from pipeline.refresh import refresh, trace_lines
+    with open_engine(load_call_settings(context)) as engine:
+        from pipeline.refresh import format_refresh_times, refresh_page
 
-        say(trace_lines(refresh(engine, url)))
+        print_lines(format_refresh_times(refresh_page(engine, url)))
 
 
-@click.command("import", cls=Verb)
-@click.argument("places", nargs=-1, required=True)
+@click.command("import", cls=VerticalCommand)
+@click.argument("locations", metavar="PLACES...", nargs=-1, required=True)
 @click.option(
     "--url",
     "urls",
@@ -118,36 +120,41 @@ def refresh_command(context: click.Context, url: str) -> None:
     help="Only URLs that match this pattern, for example 'https://a.example/news/*'.",
 )
 @click.option("--domain", "domains", multiple=True, help="Only URLs of this domain and its subdomains.")
-@click.option("--base", default=COMMON_CRAWL, show_default=True, help="Base URL of the paths in a list.")
+@click.option("--base", default=COMMON_CRAWL_URL, show_default=True, help="Base URL of the paths in a list.")
 @click.option("--processes", default=0, type=click.IntRange(0), help="Files read in parallel; 0: one per CPU core.")
 @click.pass_context
-def import_command(
+def import_pages(
     context: click.Context,
-    places: tuple[str, ...],
+    locations: tuple[str, ...],
     urls: tuple[str, ...],
     domains: tuple[str, ...],
     base: str,
     processes: int,
 ) -> None:
     """Import pages from WARC files, folders, buckets, or lists of them."""
-    with opened(settings_of(context)) as engine:
-        from pipeline.import_sources import ImportFilter, sources_of
-        from pipeline.import_warc import import_warcs
+    with open_engine(load_call_settings(context)) as engine:
+        from pipeline.warc_import import import_warc_files
+        from pipeline.warc_sources import ImportFilter, resolve_sources
 
-        sources, taken = sources_of(places, base), ImportFilter(urls, domains)
-        say_reports([import_warcs(engine, sources, taken, processes or os.cpu_count() or 1)])
+        sources, url_filter = resolve_sources(locations, base), ImportFilter(urls, domains)
+        print_reports([import_warc_files(engine, sources, url_filter, processes or os.cpu_count() or 1)])
 
 
 @click.command()
 @click.option(
     "--folder", default="demo-data", show_default=True, type=click.Path(path_type=Path), help="Data folder of the demo."
 )
-@click.option("--port", default=8080, type=PORT, show_default=True, help="Port of the search page.")
-@click.option("--site-port", default=8765, type=PORT, show_default=True, help="Port of the three demo sites.")
-@click.option("--check", is_flag=True, help="Check the search page and the counts, then exit.")
-@click.option("--change", is_flag=True, help="Change one page on disk and show how fast it can be found.")
-def demo(folder: Path, port: int, site_port: int, check: bool, change: bool) -> None:
+@click.option("--port", default=8080, type=PORT_RANGE, show_default=True, help="Port of the search page.")
+@click.option("--site-port", default=8765, type=PORT_RANGE, show_default=True, help="Port of the three demo sites.")
+@click.option("--check", "is_check", is_flag=True, help="Check the search page and the counts, then exit.")
+@click.option("--change", "is_change", is_flag=True, help="Change one page on disk and show how fast it can be found.")
+def demo(folder: Path, port: int, site_port: int, is_check: bool, is_change: bool) -> None:
     """Crawl, extract, mine, index and search a bundled vertical of three oil-and-gas news sites."""
     from pipeline.demo.run import DemoOptions, run_demo
 
-    run_demo(DemoOptions(folder, port, site_port, check, change), Terminal(err), out, log_to)
+    run_demo(
+        DemoOptions(folder, port, site_port, is_check, is_change),
+        TerminalProgress(stderr_console),
+        stdout_console,
+        configure_logging,
+    )

@@ -7,142 +7,150 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from docstore.errors import EmbedError
-from docstore.formats import HTML
+from docstore.errors import EmbeddingError
+from docstore.file_formats import HTML_FORMAT
 from docstore.model import Reason
-from pipeline.cli.console import say_or_json
-from pipeline.cli.grammar import Verb
-from pipeline.cli.shared import by_count, opened, settings_of, time_or_none
+from pipeline.cli.config_argument import VerticalCommand
+from pipeline.cli.console import print_lines_or_json
+from pipeline.cli.session import format_time_or_none, load_call_settings, open_engine, sort_by_count
 from pipeline.local_time import local_time
 
 if TYPE_CHECKING:
     from pipeline.engine import Engine
-    from search_ui.actions import RunSummary
+    from search_ui.interfaces import RunSummary
 
-RUNS_SHOWN = 5
-SLOW_HOSTS = 10
+MAX_RUNS_SHOWN = 5
+MAX_SLOW_HOSTS_SHOWN = 10
 # Behind a count: what an operator can do about it.
-HINTS: dict[str, str] = {
-    Reason.NEEDS_SCRIPTS: "  (add their sites to crawl.rendered to load such pages in a browser)",
-    Reason.SUSPECT_BODY: "  (article saved but possibly incomplete: see plumb explain URL)",
+REASON_HINTS: dict[str, str] = {
+    Reason.NEEDS_JAVASCRIPT: "  (add their sites to crawl.rendered to load such pages in a browser)",
+    Reason.INCOMPLETE_BODY: "  (article saved but possibly incomplete: see plumb explain URL)",
 }
 
 
-@click.command("status", cls=Verb)
+@click.command("status", cls=VerticalCommand)
 @click.pass_context
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
-def status_command(context: click.Context, as_json: bool) -> None:
+def show_status(context: click.Context, as_json: bool) -> None:
     """Show counts by stage and reason, documents pending indexing, and recent runs."""
-    with opened(settings_of(context)) as engine:
-        say_or_json(status(engine), status_lines, as_json)
+    with open_engine(load_call_settings(context)) as engine:
+        print_lines_or_json(collect_status(engine), format_status, as_json)
 
 
-def status(engine: "Engine") -> dict[str, Any]:
+def collect_status(engine: "Engine") -> dict[str, Any]:
     """Counts of the whole store, what the crawl has still to do, and how the runs are, as JSON can hold them."""
-    from pipeline.runs.run_states import nights
+    from pipeline.runs.run_history import load_run_history
 
     store = engine.store
-    found = nights(engine, RUNS_SHOWN)
+    history = load_run_history(engine, MAX_RUNS_SHOWN)
     return {
-        "crawl": to_crawl(engine),
-        "urls": store.frontier.count(),
+        "crawl": crawl_backlog(engine),
+        "urls": store.frontier.url_count(),
         "due": store.status.due_count(time.time()),
         "to_extract": store.articles.pending_count(),
         "articles": store.articles.count(),
         "formats": store.status.format_counts(),
-        "to_embed": to_embed(engine),
-        "to_index": store.changes.count(),
-        "indexed": store.changes.indexed_count(),
+        "to_embed": count_pending_embeddings(engine),
+        "to_index": store.change_log.pending_document_count(),
+        "indexed": store.change_log.indexed_document_count(),
         "outcomes": {
-            stage.value: {reason.value: count for reason, count in by_count(counts)}
+            stage.value: {reason.value: count for reason, count in sort_by_count(counts)}
             for stage, counts in store.status.outcome_counts().items()
         },
-        "terms": {kind.value: count for kind, count in store.lexicon.counts().items()},
-        "lexicon": {"published": store.lexicon.latest_version(), "in_index": store.lexicon.applied_version()},
-        "last_good_run": time_or_none(found.last_good),
-        "failed_since": time_or_none(found.failed_since),
-        "next_run": time_or_none(found.next_run),
-        "runs": [run_row(run) for run in found.runs],
+        "terms": {kind.value: count for kind, count in store.lexicons.status_counts().items()},
+        "lexicon": {"published": store.lexicons.latest_version(), "in_index": store.lexicons.applied_version()},
+        "last_good_run": format_time_or_none(history.last_success_at),
+        "failed_since": format_time_or_none(history.failing_since),
+        "next_run": format_time_or_none(history.next_run_at),
+        "runs": [run_json(run) for run in history.runs],
     }
 
 
-def to_embed(engine: "Engine") -> int:
+def count_pending_embeddings(engine: "Engine") -> int:
     """How many articles wait for a vector; 0 where meaning is switched off or cannot be used."""
     try:
-        return engine.to_embed()
-    except EmbedError:
+        return engine.count_pending_embeddings()
+    except EmbeddingError:
         return 0
 
 
-def run_row(run: "RunSummary") -> dict[str, Any]:
+def run_json(run: "RunSummary") -> dict[str, Any]:
     """A run as JSON can hold it."""
-    stages = [{"stage": one.stage, "counts": dict(one.counts), "seconds": one.seconds} for one in run.stages]
-    row = {"started": local_time(run.started_at), "finished": time_or_none(run.finished_at), "state": run.state.value}
-    return row | {"stage": run.stage, "error": run.error, "stages": stages}
+    stages = [
+        {"stage": stage.stage, "counts": dict(stage.reason_counts), "seconds": stage.seconds} for stage in run.stages
+    ]
+    row = {
+        "started": local_time(run.started_at),
+        "finished": format_time_or_none(run.finished_at),
+        "state": run.state.value,
+    }
+    return row | {"stage": run.last_stage, "error": run.error, "stages": stages}
 
 
-def to_crawl(engine: "Engine") -> dict[str, Any]:
+def crawl_backlog(engine: "Engine") -> dict[str, Any]:
     """What the next runs of the crawl have to do, in all and by host, those that take longest first."""
-    from crawler.schedule.forecast import Paces, foretold, longest
+    from crawler.schedule.forecast import HostPaces, forecast_host, max_runs
 
     settings, store = engine.settings, engine.store
-    paces = Paces.of(settings.data_dir)
-    hosts = [foretold(one, paces, settings.crawl) for one in store.status.backlog(time.time())]
-    hosts.sort(key=lambda one: (one.runs_for_all is not None, -(one.runs_for_all or 0), -one.new - one.due))
+    host_paces = HostPaces.load_all(settings.data_dir)
+    hosts = [forecast_host(host, host_paces, settings.crawl) for host in store.status.backlog_by_host(time.time())]
+    hosts.sort(
+        key=lambda host: (host.runs_for_all is not None, -(host.runs_for_all or 0), -host.new_urls - host.due_urls)
+    )
     return {
-        **{name: sum(getattr(one, name) for one in hosts) for name in ("known", "new", "lists", "due")},
-        "runs_for_new": longest(one.runs_for_new for one in hosts),
-        "runs_for_all": longest(one.runs_for_all for one in hosts),
+        **{name: sum(getattr(host, name) for host in hosts) for name in ("known", "new", "lists", "due")},
+        "runs_for_new": max_runs(host.runs_for_new for host in hosts),
+        "runs_for_all": max_runs(host.runs_for_all for host in hosts),
         "minutes_a_run": settings.crawl.minutes,
-        "hosts": [asdict(one) for one in hosts],
+        "hosts": [asdict(host) for host in hosts],
     }
 
 
-def crawl_lines(crawl: Mapping[str, Any]) -> Iterator[str]:
-    """`to_crawl` for a person: the whole, and hosts that take more than one run."""
-    waits = f"{crawl['new']} new, {crawl['due']} due again, {crawl['lists']} lists and seeds of each run"
-    yield f"crawl     {crawl['known']} URLs known; {waits}: {runs_text(crawl)}"
-    slow = [one for one in crawl["hosts"] if one["runs_for_all"] is None or one["runs_for_all"] > 1]
-    for one in slow[:SLOW_HOSTS]:
-        waits = f"{one['new']} new, {one['due']} due, {one['lists']} lists"
-        yield f"  {one['host']}: {waits}, {one['pages_a_run']} pages a run: {runs_text(one)}"
-    if len(slow) > SLOW_HOSTS:
-        yield f"  and {len(slow) - SLOW_HOSTS} more hosts that need more than one run"
+def format_crawl_backlog(backlog: Mapping[str, Any]) -> Iterator[str]:
+    """`crawl_backlog` for a person: the whole, and hosts that take more than one run."""
+    backlog_text = f"{backlog['new']} new, {backlog['due']} due again, {backlog['lists']} lists and seeds of each run"
+    yield f"crawl     {backlog['known']} URLs known; {backlog_text}: {format_remaining_runs(backlog)}"
+    slow_hosts = [host for host in backlog["hosts"] if host["runs_for_all"] is None or host["runs_for_all"] > 1]
+    for host in slow_hosts[:MAX_SLOW_HOSTS_SHOWN]:
+        backlog_text = f"{host['new']} new, {host['due']} due, {host['lists']} lists"
+        yield f"  {host['host']}: {backlog_text}, {host['pages_a_run']} pages a run: {format_remaining_runs(host)}"
+    if len(slow_hosts) > MAX_SLOW_HOSTS_SHOWN:
+        yield f"  and {len(slow_hosts) - MAX_SLOW_HOSTS_SHOWN} more hosts that need more than one run"
 
 
-def runs_text(one: Mapping[str, Any]) -> str:
+def format_remaining_runs(backlog: Mapping[str, Any]) -> str:
     """About how many runs (nights, where it is run nightly) something takes."""
-    new, every = one["runs_for_new"], one["runs_for_all"]
-    if new is None:
+    new_runs, all_runs = backlog["runs_for_new"], backlog["runs_for_all"]
+    if new_runs is None:
         return "cannot catch up: list pages alone fill a run; raise crawl.minutes or crawl.hub_gap"
-    if every == 0:
+    if all_runs == 0:
         return "no backlog"
-    first = f"about {new} more night{'s' * (new != 1)} for the new ones" if new else "no new ones wait"
-    return first if every in (new, None) else f"{first}, {every} for all"
+    first = f"about {new_runs} more night{'s' * (new_runs != 1)} for the new ones" if new_runs else "no new ones wait"
+    return first if all_runs in (new_runs, None) else f"{first}, {all_runs} for all"
 
 
-def status_lines(answer: Mapping[str, Any]) -> Iterator[str]:
-    """`status` for a person."""
-    yield from crawl_lines(answer["crawl"])
-    yield f"articles  {answer['articles']}, pages to extract {answer['to_extract']}"
-    if answer["formats"].keys() - {HTML}:
-        yield "formats   " + ", ".join(f"{name} {count}" for name, count in answer["formats"].items())
-    if answer["to_embed"]:
-        yield f"meaning   {answer['to_embed']} articles wait for a vector (plumb embed)"
-    yield f"index     {answer['indexed']} documents, behind by {answer['to_index']}"
-    yield f"lexicon   version {answer['lexicon']['published']} published, {answer['lexicon']['in_index']} in the index"
-    yield "terms     " + ", ".join(f"{kind} {count}" for kind, count in answer["terms"].items())
-    for stage, counts in answer["outcomes"].items():
+def format_status(status: Mapping[str, Any]) -> Iterator[str]:
+    """`collect_status` for a person."""
+    yield from format_crawl_backlog(status["crawl"])
+    yield f"articles  {status['articles']}, pages to extract {status['to_extract']}"
+    if status["formats"].keys() - {HTML_FORMAT}:
+        yield "formats   " + ", ".join(f"{name} {count}" for name, count in status["formats"].items())
+    if status["to_embed"]:
+        yield f"meaning   {status['to_embed']} articles wait for a vector (plumb embed)"
+    yield f"index     {status['indexed']} documents, behind by {status['to_index']}"
+    yield f"lexicon   version {status['lexicon']['published']} published, {status['lexicon']['in_index']} in the index"
+    yield "terms     " + ", ".join(f"{kind} {count}" for kind, count in status["terms"].items())
+    for stage, counts in status["outcomes"].items():
         yield f"{stage}:"
-        yield from (f"  {count:>8}  {reason}{HINTS.get(reason, '')}" for reason, count in counts.items())
-    if answer["failed_since"]:
-        yield f"runs have not succeeded since {answer['failed_since'][:19]}"
-    yield f"last good run {(answer['last_good_run'] or 'never')[:19]}"
-    yield f"next run      {answer['next_run'][:19] if answer['next_run'] else 'not scheduled (plumb schedule is not running)'}"
-    yield from (f"run of {run['started'][:19]}: {run_line(run)}" for run in answer["runs"])
+        yield from (f"  {count:>8}  {reason}{REASON_HINTS.get(reason, '')}" for reason, count in counts.items())
+    if status["failed_since"]:
+        yield f"runs have not succeeded since {status['failed_since'][:19]}"
+    yield f"last good run {(status['last_good_run'] or 'never')[:19]}"
+    yield f"next run      {status['next_run'][:19] if status['next_run'] else 'not scheduled (plumb schedule is not running)'}"
+    yield from (f"run of {run['started'][:19]}: {format_run(run)}" for run in status["runs"])
 
 
-def run_line(run: Mapping[str, Any]) -> str:
+def format_run(run: Mapping[str, Any]) -> str:
     """How a run is, in one line."""
     from docstore.reports.runs import RunState
 

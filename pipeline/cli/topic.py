@@ -10,29 +10,30 @@ import click
 from rich.table import Table
 
 from docstore.errors import PlumblineError
-from docstore.topics import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
-from focused.topic.confirmation import add, decide
-from focused.topic.file import TopicFiles, as_json
-from pipeline.cli.console import json_option, say, say_or_json, say_table
-from pipeline.cli.grammar import Verbs
-from pipeline.cli.shared import opened, settings_of
+from docstore.topic import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
+from focused.topic.term_decisions import add_terms as add
+from focused.topic.term_decisions import decide_terms
+from focused.topic.topic_file_store import TopicFileStore, topic_to_json
+from pipeline.cli.config_argument import VerticalGroup
+from pipeline.cli.console import json_option, print_lines, print_lines_or_json, print_table_or_json
+from pipeline.cli.session import load_call_settings, open_engine
 
 if TYPE_CHECKING:
     from pipeline.engine import Engine
 
-KINDS = click.Choice([kind.value for kind in TopicTermClass])
-STATES = click.Choice([state.value for state in TopicState])
-MIN_ONE = click.IntRange(1, 1000)
+TERM_CLASS_CHOICE = click.Choice([kind.value for kind in TopicTermClass])
+STATE_CHOICE = click.Choice([state.value for state in TopicState])
+POSITIVE_INT = click.IntRange(1, 1000)
 
 
-@click.group(cls=Verbs)
+@click.group(cls=VerticalGroup)
 def topic() -> None:
     """Define topics for focused crawls: terms, example pages, seed URLs. See docs/topics.md."""
 
 
 @topic.command("init")
 @click.argument("name")
-@click.argument("more", nargs=-1, metavar="[URL]...")
+@click.argument("example_urls", nargs=-1, metavar="[URL]...")
 @click.option("--terms", default="", help="Terms of the topic, separated by commas; accepted at once.")
 @click.option("--examples", multiple=True, metavar="URL", help="URL of an on-topic example page; may be repeated.")
 @click.option("--words", default="", help="Words that describe the topic, with commas between [its name].")
@@ -40,15 +41,15 @@ def topic() -> None:
     "--tree", type=click.Path(path_type=Path), help="File with a term hierarchy, one term per line, indented."
 )
 @click.option("--search", "template", default="", help="A search site's URL with {query} in it [own index].")
-@click.option("--results", default=10, show_default=True, type=MIN_ONE, help="Results to read per search.")
-@click.option("--top", default=10, show_default=True, type=MIN_ONE, help="Terms proposed for each of yours.")
+@click.option("--results", default=10, show_default=True, type=POSITIVE_INT, help="Results to read per search.")
+@click.option("--top", default=10, show_default=True, type=POSITIVE_INT, help="Terms proposed for each of yours.")
 @click.option("--automatic", is_flag=True, help="Accept terms found while crawling without review.")
 @click.pass_context
-def init(
+def create_topic(
     context: click.Context,
     /,
     name: str,
-    more: tuple[str, ...],
+    example_urls: tuple[str, ...],
     terms: str,
     examples: tuple[str, ...],
     words: str,
@@ -58,206 +59,230 @@ def init(
 ) -> None:
     """Define a topic; terms and seeds are proposed for you to confirm."""
     given: dict[str, Any] = {
-        "terms": parts(terms),
-        "words": parts(words),
-        "examples": (*(url for some in examples for url in parts(some)), *more),
-        "tree": tree_lines(tree) if tree else (),
+        "terms": split_commas(terms),
+        "words": split_commas(words),
+        "examples": (*(url for group in examples for url in split_commas(group)), *example_urls),
+        "tree": read_tree_lines(tree) if tree else (),
     }
     if not given["terms"] and not given["examples"]:
         raise click.UsageError("give --terms or --examples, or both")
-    with opened(settings_of(context)) as engine:
-        from pipeline.topic.service import Wanted, define  # the extractor, after the settings have been checked
+    with open_engine(load_call_settings(context)) as engine:
+        from pipeline.topic.service import (  # the extractor, after the settings have been checked
+            TopicDefinition,
+            create_topic,
+        )
 
-        made = define(engine, Wanted(name=name, automatic=automatic, **given, **options))
-    say(summary(made))
-    say(next_steps(made))
+        created = create_topic(engine, TopicDefinition(name=name, automatic=automatic, **given, **options))
+    print_lines(format_topic(created))
+    print_lines(format_next_steps(created))
 
 
 @topic.command("list")
 @json_option
 @click.pass_context
-def list_command(context: click.Context, as_json: bool) -> None:
+def list_topics(context: click.Context, as_json: bool) -> None:
     """List topics and the number of candidates to review."""
-    settings = settings_of(context)
-    files = TopicFiles(settings.data_dir)
-    found = [
-        {"name": name, "is_crawled": name == settings.crawl.topic, "counts": counts(files.read(name))}
+    settings = load_call_settings(context)
+    files = TopicFileStore(settings.data_dir)
+    topics = [
+        {"name": name, "is_crawled": name == settings.crawl.topic, "counts": format_state_counts(files.read(name))}
         for name in files.names()
     ]
-    say_or_json(found, topic_lines, as_json)
+    print_lines_or_json(topics, format_topics, as_json)
 
 
-def topic_lines(found: list[dict[str, Any]]) -> Iterator[str]:
+def format_topics(topics: list[dict[str, Any]]) -> Iterator[str]:
     """One line a topic; a mark says which one the crawl looks for."""
-    for one in found:
-        yield f"{'*' if one['is_crawled'] else ' '} {one['name']}: {one['counts']}"
+    for topic_row in topics:
+        yield f"{'*' if topic_row['is_crawled'] else ' '} {topic_row['name']}: {topic_row['counts']}"
 
 
 @topic.command("show")
 @click.argument("name")
-@click.option("--json", "wanted", is_flag=True, help="As JSON.")
+@click.option("--json", "json_output", is_flag=True, help="As JSON.")
 @click.pass_context
-def show(context: click.Context, name: str, wanted: bool) -> None:
+def show_topic(context: click.Context, name: str, json_output: bool) -> None:
     """Show a topic: terms, examples, seed URLs, pages kept."""
-    found = TopicFiles(settings_of(context).data_dir).read(name)
-    with opened(settings_of(context)) as engine:
-        kept = judging(engine, name)
-    say_or_json(as_json(found) | {"kept": kept}, lambda _: [*summary(found), *judging_lines(kept)], wanted)
+    topic = TopicFileStore(load_call_settings(context).data_dir).read(name)
+    with open_engine(load_call_settings(context)) as engine:
+        review = review_state(engine, name)
+    print_lines_or_json(
+        topic_to_json(topic) | {"kept": review},
+        lambda _: [*format_topic(topic), *format_review_state(review)],
+        json_output,
+    )
 
 
 @topic.command("terms")
 @click.argument("name")
-@click.option("--state", type=STATES, help="Only those of this state.")
-@click.option("--class", "kind", type=KINDS, help="Only those of this class.")
+@click.option("--state", type=STATE_CHOICE, help="Only those of this state.")
+@click.option("--class", "term_class", type=TERM_CLASS_CHOICE, help="Only those of this class.")
 @json_option
 @click.pass_context
-def terms_command(context: click.Context, name: str, state: str | None, kind: str | None, as_json: bool) -> None:
+def list_terms(context: click.Context, name: str, state: str | None, term_class: str | None, as_json: bool) -> None:
     """List terms with their evidence, those that wait first."""
-    found = TopicFiles(settings_of(context).data_dir).read(name)
-    chosen = [term for term in found.terms if state in (None, term.state) and kind in (None, term.kind)]
-    say_table(by_state(chosen), lambda: term_table(chosen), as_json)
+    topic = TopicFileStore(load_call_settings(context).data_dir).read(name)
+    selected = [term for term in topic.terms if state in (None, term.state) and term_class in (None, term.term_class)]
+    print_table_or_json(sort_by_state(selected), lambda: term_table(selected), as_json)
 
 
 @topic.command("seeds")
 @click.argument("name")
-@click.option("--state", type=STATES, help="Only those of this state.")
+@click.option("--state", type=STATE_CHOICE, help="Only those of this state.")
 @json_option
 @click.pass_context
-def seeds_command(context: click.Context, name: str, state: str | None, as_json: bool) -> None:
+def list_seeds(context: click.Context, name: str, state: str | None, as_json: bool) -> None:
     """List seed URLs with their evidence; pass them to `confirm` or `refuse`."""
-    found = TopicFiles(settings_of(context).data_dir).read(name)
-    chosen = [seed for seed in found.seeds if state in (None, seed.state)]
-    say_table(chosen, lambda: seed_table(chosen), as_json)
+    topic = TopicFileStore(load_call_settings(context).data_dir).read(name)
+    selected = [seed for seed in topic.seeds if state in (None, seed.state)]
+    print_table_or_json(selected, lambda: seed_table(selected), as_json)
 
 
 @topic.command("add")
 @click.argument("name")
 @click.argument("terms", nargs=-1, required=True)
-@click.option("--class", "kind", type=KINDS, default=TopicTermClass.PROFESSIONAL.value, show_default=True)
+@click.option(
+    "--class", "term_class", type=TERM_CLASS_CHOICE, default=TopicTermClass.PROFESSIONAL.value, show_default=True
+)
 @click.pass_context
-def add_command(context: click.Context, name: str, terms: tuple[str, ...], kind: str) -> None:
+def add_terms(context: click.Context, name: str, terms: tuple[str, ...], term_class: str) -> None:
     """Add terms of your own; they count from the next crawl on."""
-    say([counts(add(TopicFiles(settings_of(context).data_dir), name, terms, TopicTermClass(kind)))])
+    print_lines(
+        [
+            format_state_counts(
+                add(TopicFileStore(load_call_settings(context).data_dir), name, terms, TopicTermClass(term_class))
+            )
+        ]
+    )
 
 
 @topic.command("confirm")
 @click.argument("name")
-@click.argument("items", nargs=-1)
-@click.option("--class", "kind", type=KINDS, help="Put the terms into this class.")
-@click.option("--top", type=MIN_ONE, help="Also accept this many of the best candidates.")
+@click.argument("terms_or_urls", metavar="[ITEMS]...", nargs=-1)
+@click.option("--class", "term_class", type=TERM_CLASS_CHOICE, help="Put the terms into this class.")
+@click.option("--top", type=POSITIVE_INT, help="Also accept this many of the best candidates.")
 @click.pass_context
-def confirm(context: click.Context, name: str, items: tuple[str, ...], kind: str | None, top: int | None) -> None:
+def confirm(
+    context: click.Context, name: str, terms_or_urls: tuple[str, ...], term_class: str | None, top: int | None
+) -> None:
     """Accept terms or seed URLs; they take effect with the next crawl."""
-    decide_and_say(context, name, items, TopicState.CONFIRMED, TopicTermClass(kind) if kind else None, top or 0)
+    save_decision(
+        context, name, terms_or_urls, TopicState.CONFIRMED, TopicTermClass(term_class) if term_class else None, top or 0
+    )
 
 
 @topic.command("refuse")
 @click.argument("name")
-@click.argument("items", nargs=-1, required=True)
+@click.argument("terms_or_urls", metavar="ITEMS...", nargs=-1, required=True)
 @click.pass_context
-def refuse(context: click.Context, name: str, items: tuple[str, ...]) -> None:
+def refuse(context: click.Context, name: str, terms_or_urls: tuple[str, ...]) -> None:
     """Reject terms or seed URLs; they are not suggested again."""
-    decide_and_say(context, name, items, TopicState.REFUSED, None, 0)
+    save_decision(context, name, terms_or_urls, TopicState.REFUSED, None, 0)
 
 
 @topic.command("propose")
 @click.argument("name")
 @click.option("--search", "template", default="", help="A search site's URL with {query} in it [own index].")
-@click.option("--results", default=10, show_default=True, type=MIN_ONE, help="Results to read per search.")
-@click.option("--top", default=10, show_default=True, type=MIN_ONE, help="Terms proposed for each term.")
+@click.option("--results", default=10, show_default=True, type=POSITIVE_INT, help="Results to read per search.")
+@click.option("--top", default=10, show_default=True, type=POSITIVE_INT, help="Terms proposed for each term.")
 @click.pass_context
-def propose_command(context: click.Context, name: str, template: str, results: int, top: int) -> None:
+def propose(context: click.Context, name: str, template: str, results: int, top: int) -> None:
     """Suggest more terms and seed URLs, based on the accepted terms."""
-    with opened(settings_of(context)) as engine:
-        from pipeline.topic.service import propose  # the extractor, after the settings have been checked
+    with open_engine(load_call_settings(context)) as engine:
+        from pipeline.topic.service import propose_more  # the extractor, after the settings have been checked
 
-        found, new = propose(engine, name, template, results, top)
-    say([f"{new} new proposals", counts(found)])
+        topic, new_count = propose_more(engine, name, template, results, top)
+    print_lines([f"{new_count} new proposals", format_state_counts(topic)])
 
 
 @topic.command("judge")
 @click.argument("name")
-@click.option("--yes", "right", multiple=True, metavar="URL", help="This page is of the topic.")
-@click.option("--no", "wrong", multiple=True, metavar="URL", help="This page is not.")
+@click.option("--yes", "yes_urls", multiple=True, metavar="URL", help="This page is of the topic.")
+@click.option("--no", "no_urls", multiple=True, metavar="URL", help="This page is not.")
 @json_option
 @click.pass_context
-def judge_command(
-    context: click.Context, name: str, right: tuple[str, ...], wrong: tuple[str, ...], as_json: bool
+def review_pages(
+    context: click.Context, name: str, yes_urls: tuple[str, ...], no_urls: tuple[str, ...], as_json: bool
 ) -> None:
     """Label pages as on or off topic; without --yes and --no, list the most useful pages to label."""
-    TopicFiles(settings_of(context).data_dir).read(name)
-    answers = dict.fromkeys(right, True) | dict.fromkeys(wrong, False)
-    if len(answers) < len(right) + len(wrong):
+    TopicFileStore(load_call_settings(context).data_dir).read(name)
+    answers = dict.fromkeys(yes_urls, True) | dict.fromkeys(no_urls, False)
+    if len(answers) < len(yes_urls) + len(no_urls):
         raise click.UsageError("a page is named twice: give each URL once, after --yes or after --no")
-    with opened(settings_of(context)) as engine:
+    with open_engine(load_call_settings(context)) as engine:
         if answers:
-            from pipeline.topic.keeping import answer, apply_answers
+            from pipeline.topic.retention import apply_answers, save_answers
 
-            answer(engine, name, answers, "operator")
+            save_answers(engine, name, answers, "operator")
             apply_answers(engine, name)
-        say_or_json(judging(engine, name), judging_lines, as_json)
+        print_lines_or_json(review_state(engine, name), format_review_state, as_json)
 
 
-def judging(engine: "Engine", name: str) -> dict[str, Any]:
+def review_state(engine: "Engine", name: str) -> dict[str, Any]:
     """What is kept of a topic, and what waits for an answer, as JSON can hold it."""
-    from pipeline.topic.keeping import expected_yield
+    from pipeline.topic.retention import estimate_coverage
 
-    found = expected_yield(engine, name)
+    coverage = estimate_coverage(engine, name)
     questions = engine.store.topic_questions
     return {
         "topic": name,
         "wanted_precision": engine.settings.topic.precision,
-        "expected": asdict(found) if found else None,
+        "expected": asdict(coverage) if coverage else None,
         "answers": len(questions.answers(name)),
-        "questions": [asdict(one) for one in questions.waiting(name)],
+        "questions": [asdict(question) for question in questions.pending(name)],
     }
 
 
-def judging_lines(found: dict[str, Any]) -> Iterator[str]:
+def format_review_state(state: dict[str, Any]) -> Iterator[str]:
     """The same for people."""
-    expected, wanted = found["expected"], found["wanted_precision"]
+    expected, target_precision = state["expected"], state["wanted_precision"]
     if expected is None:
-        yield f"no pages fetched for {found['topic']} yet; target: {wanted:.0%} of the kept pages on topic"
+        yield f"no pages fetched for {state['topic']} yet; target: {target_precision:.0%} of the kept pages on topic"
     else:
         yield (
             f"{expected['kept']} pages kept, expected: {expected['precision']:.0%} of them of the topic (wanted "
-            f"{wanted:.0%}), {expected['recall']:.0%} of those that were fetched; {found['answers']} answers"
+            f"{target_precision:.0%}), {expected['recall']:.0%} of those that were fetched; {state['answers']} answers"
         )
-    for one in found["questions"]:
-        yield f"  {one['score']:.2f} {one['url']} {one['title']}"
-    if found["questions"]:
-        yield f"on topic? plumb topic judge {found['topic']} --yes URL --no URL, or /admin/topics"
+    for question in state["questions"]:
+        yield f"  {question['score']:.2f} {question['url']} {question['title']}"
+    if state["questions"]:
+        yield f"on topic? plumb topic judge {state['topic']} --yes URL --no URL, or /admin/topics"
 
 
 @topic.command("automatic")
 @click.argument("name")
 @click.argument("choice", type=click.Choice(["on", "off"]))
 @click.pass_context
-def automatic_command(context: click.Context, name: str, choice: str) -> None:
+def set_automatic(context: click.Context, name: str, choice: str) -> None:
     """Turn automatic acceptance of terms found while crawling on or off."""
-    files = TopicFiles(settings_of(context).data_dir)
-    files.change(name, lambda found: replace(found, automatic=choice == "on"))
-    say([f"automatic mode of {name} is {choice}"])
+    files = TopicFileStore(load_call_settings(context).data_dir)
+    files.update(name, lambda topic: replace(topic, counts_unconfirmed_terms=choice == "on"))
+    print_lines([f"automatic mode of {name} is {choice}"])
 
 
-def decide_and_say(
-    context: click.Context, name: str, items: tuple[str, ...], state: TopicState, kind: TopicTermClass | None, top: int
+def save_decision(
+    context: click.Context,
+    name: str,
+    terms_or_urls: tuple[str, ...],
+    state: TopicState,
+    term_class: TopicTermClass | None,
+    top: int,
 ) -> None:
     """Keep a decision, and say how the topic is now."""
-    files = TopicFiles(settings_of(context).data_dir)
-    best = [term.text for term in by_state(files.read(name).terms) if term.state is TopicState.PROPOSED][:top]
-    chosen = (*items, *best)
-    if not chosen:
+    files = TopicFileStore(load_call_settings(context).data_dir)
+    best = [term.text for term in sort_by_state(files.read(name).terms) if term.state is TopicState.PROPOSED][:top]
+    selected = (*terms_or_urls, *best)
+    if not selected:
         raise click.UsageError("name terms or URLs, or give --top N")
-    say([counts(decide(files, name, chosen, state, kind))])
+    print_lines([format_state_counts(decide_terms(files, name, selected, state, term_class))])
 
 
-def parts(text: str) -> tuple[str, ...]:
+def split_commas(text: str) -> tuple[str, ...]:
     """What stands between commas, of either width."""
     return tuple(part.strip() for part in re.split("[,，、]", text) if part.strip())
 
 
-def tree_lines(path: Path) -> tuple[str, ...]:
+def read_tree_lines(path: Path) -> tuple[str, ...]:
     """The lines of a tree."""
     try:
         return tuple(line.rstrip() for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip())
@@ -265,32 +290,34 @@ def tree_lines(path: Path) -> tuple[str, ...]:
         raise PlumblineError(f"cannot read {path}: {error}") from error
 
 
-def counts(found: Topic) -> str:
+def format_state_counts(topic: Topic) -> str:
     """How many terms and seeds there are of each state."""
-    terms = [term.state for term in found.terms]
-    seeds = [seed.state for seed in found.seeds]
-    said = [f"{terms.count(state)} terms {state}" for state in TopicState if state in terms]
-    said += [f"{seeds.count(state)} seeds {state}" for state in TopicState if state in seeds]
-    return ", ".join([*said, f"{len(found.examples)} examples"])
+    terms = [term.state for term in topic.terms]
+    seeds = [seed.state for seed in topic.seeds]
+    parts = [f"{terms.count(state)} terms {state}" for state in TopicState if state in terms]
+    parts += [f"{seeds.count(state)} seeds {state}" for state in TopicState if state in seeds]
+    return ", ".join([*parts, f"{len(topic.examples)} examples"])
 
 
-def summary(found: Topic) -> list[str]:
+def format_topic(topic: Topic) -> list[str]:
     """A topic in some lines."""
-    lines = [f"topic {found.name}: {counts(found)}"]
-    lines += [f"  {kind}: {' '.join(found.confirmed(kind)) or 'none'}" for kind in TopicTermClass]
-    lines += [f"  example {page.url} {page.title}" for page in found.examples]
-    lines += [f"  tree of {len(found.tree)} lines"] if found.tree else []
-    return [*lines, "  automatic: terms that come up count unconfirmed"] if found.automatic else lines
+    lines = [f"topic {topic.name}: {format_state_counts(topic)}"]
+    lines += [f"  {kind}: {' '.join(topic.confirmed_terms(kind)) or 'none'}" for kind in TopicTermClass]
+    lines += [f"  example {page.url} {page.title}" for page in topic.examples]
+    lines += [f"  tree of {len(topic.term_tree)} lines"] if topic.term_tree else []
+    return [*lines, "  automatic: terms that come up count unconfirmed"] if topic.counts_unconfirmed_terms else lines
 
 
-def next_steps(found: Topic) -> list[str]:
+def format_next_steps(topic: Topic) -> list[str]:
     """What to do now."""
-    name = found.name if found.name.isidentifier() else f"'{found.name}'"
-    judge = [f"judge them: plumb topic terms {name}, or /admin/topics on the search site"] if found.waiting() else []
+    name = topic.name if topic.name.isidentifier() else f"'{topic.name}'"
+    judge = (
+        [f"judge them: plumb topic terms {name}, or /admin/topics on the search site"] if topic.pending_count() else []
+    )
     return [*judge, f"look for it: plumb crawl --topic {name}, or crawl.topic in the settings"]
 
 
-def by_state(terms: tuple[TopicTerm, ...] | list[TopicTerm]) -> list[TopicTerm]:
+def sort_by_state(terms: tuple[TopicTerm, ...] | list[TopicTerm]) -> list[TopicTerm]:
     """Those that wait first, the best of them first."""
     order = list(TopicState)
     return sorted(terms, key=lambda term: (order.index(term.state), -term.score))
@@ -299,8 +326,12 @@ def by_state(terms: tuple[TopicTerm, ...] | list[TopicTerm]) -> list[TopicTerm]:
 def term_table(terms: list[TopicTerm]) -> Table:
     """One row a term."""
     table = Table("term", "class", "state", "from", "score", "evidence")
-    for term in by_state(terms):
-        table.add_row(*map(plain, (term.text, term.kind, term.state, term.origin, f"{term.score:.3f}", term.evidence)))
+    for term in sort_by_state(terms):
+        table.add_row(
+            *map(
+                escape_markup, (term.text, term.term_class, term.state, term.origin, f"{term.score:.3f}", term.evidence)
+            )
+        )
     return table
 
 
@@ -308,10 +339,10 @@ def seed_table(seeds: list[TopicSeed]) -> Table:
     """One row a seed."""
     table = Table("seed", "state", "from", "score", "evidence")
     for seed in sorted(seeds, key=lambda seed: (list(TopicState).index(seed.state), -seed.score)):
-        table.add_row(*map(plain, (seed.url, seed.state, seed.origin, f"{seed.score:.3f}", seed.evidence)))
+        table.add_row(*map(escape_markup, (seed.url, seed.state, seed.origin, f"{seed.score:.3f}", seed.evidence)))
     return table
 
 
-def plain(text: str) -> str:
+def escape_markup(text: str) -> str:
     """A cell with nothing in it read as markup."""
     return text.replace("[", "\\[")

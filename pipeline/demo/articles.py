@@ -22,19 +22,19 @@ from itertools import cycle, islice
 from typing import Any
 
 SEED = 20191
-ARTICLES = 300
-ENGLISH = 40
-PICTURES = 30
+ARTICLE_COUNT = 300
+ENGLISH_ARTICLE_COUNT = 40
+PICTURE_ARTICLE_COUNT = 30
 FIRST_DAY = date(2024, 1, 3)
 LAST_DAY = date(2026, 10, 29)
 # Chinese text articles by site; the English section comes on top of the second one, pictures are dealt in turn.
-SHARES = {"cangyuan": 95, "lanwan": 50, "yuanshan": 85}
+ARTICLES_PER_SITE = {"cangyuan": 95, "lanwan": 50, "yuanshan": 85}
 ENGLISH_SITE = "lanwan"
-WHOLE_TERM = "世界石油大会"  # the query of the comparison search, Wang Du 2019, WD-S3
+COMPARISON_TERM = "世界石油大会"  # the query of the comparison search, Wang Du 2019, WD-S3
 
 _SLOT = re.compile(r"\{([a-z]*)(\d?)(?::([\d.]+)-([\d.]+))?\}")
-_BRIEF = 0.2  # share of short news: a lead, one or two details, a closing sentence
-_JOINED = 0.2  # chance that a detail continues the paragraph before it
+_BRIEF_SHARE = 0.2  # share of short news: a lead, one or two details, a closing sentence
+_JOIN_PROBABILITY = 0.2  # chance that a detail continues the paragraph before it
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class DemoArticle:
     source: str
     author: str
     paragraphs: tuple[str, ...]
-    picture: bool
+    has_picture: bool
     language: str
     story: str
 
@@ -60,7 +60,7 @@ class DemoArticle:
 
 
 @dataclass(frozen=True)
-class Story:
+class StoryTemplate:
     """One frame, as data/stories_*.toml has it."""
 
     name: str
@@ -80,12 +80,12 @@ class Story:
 
 
 @dataclass
-class Slots:
-    """Fills the slots of one article's sentences. `known` remembers what must stay the same throughout."""
+class SlotFiller:
+    """Fills the slots of one article's sentences. `fixed_values` remembers what must stay the same throughout."""
 
     rng: random.Random
     words: Mapping[str, Sequence[str]]
-    known: dict[str, str] = field(default_factory=dict)
+    fixed_values: dict[str, str] = field(default_factory=dict)
 
     def fill(self, text: str) -> str:
         """`text` with every slot replaced, those inside a replacement too."""
@@ -94,33 +94,33 @@ class Slots:
     def _value(self, slot: re.Match[str]) -> str:
         name, ordinal, low, high = slot.groups()
         key = name + ordinal
-        if key in self.known:
-            return self.known[key]
+        if key in self.fixed_values:
+            return self.fixed_values[key]
         value = self._number(low, high) if low else self._word(name)
         if key:
-            self.known[key] = value
+            self.fixed_values[key] = value
         return value
 
     def _number(self, low: str, high: str) -> str:
-        places = len(low.partition(".")[2])
-        return f"{self.rng.uniform(float(low), float(high)):.{places}f}"
+        decimals = len(low.partition(".")[2])
+        return f"{self.rng.uniform(float(low), float(high)):.{decimals}f}"
 
     def _word(self, name: str) -> str:
-        unused = [word for word in self.words[name] if word not in self.known.values()]
+        unused = [word for word in self.words[name] if word not in self.fixed_values.values()]
         return self.fill(self.rng.choice(unused))
 
 
 @cache
-def generate(seed: int = SEED) -> tuple[DemoArticle, ...]:
+def generate_articles(seed: int = SEED) -> tuple[DemoArticle, ...]:
     """All articles in order of date. Equal seeds give equal articles, on every machine."""
     rng = random.Random(seed)
     words = load_toml("words.toml")
-    plan = [(story, site) for story, site in _plan(load_stories(), rng)]
+    plan = [(story, site) for story, site in _assign_stories(load_stories(), rng)]
     rng.shuffle(plan)
-    taken: set[str] = set()
+    used_titles: set[str] = set()
     return tuple(
-        _article(number, story, site, day, rng, words, taken)
-        for number, ((story, site), day) in enumerate(zip(plan, _days(len(plan), rng), strict=True), start=1)
+        _build_article(number, story, site, day, rng, words, used_titles)
+        for number, ((story, site), day) in enumerate(zip(plan, _random_dates(len(plan), rng), strict=True), start=1)
     )
 
 
@@ -129,95 +129,99 @@ def load_toml(name: str) -> dict[str, Any]:
     return tomllib.loads((files("pipeline.demo") / "data" / name).read_text("utf-8"))
 
 
-def load_stories() -> tuple[Story, ...]:
+def load_stories() -> tuple[StoryTemplate, ...]:
     """Every story frame of data/stories_*.toml, in order of file name."""
     folder = files("pipeline.demo") / "data"
     names = sorted(entry.name for entry in folder.iterdir() if entry.name.startswith("stories_"))
-    return tuple(Story(**frame) for name in names for frame in load_toml(name)["story"])
+    return tuple(StoryTemplate(**frame) for name in names for frame in load_toml(name)["story"])
 
 
-def _plan(stories: Sequence[Story], rng: random.Random) -> Iterator[tuple[Story, str]]:
+def _assign_stories(stories: Sequence[StoryTemplate], rng: random.Random) -> Iterator[tuple[StoryTemplate, str]]:
     """Which story goes to which site, in no order worth keeping."""
     english = [story for story in stories if story.language == "en"]
     pictures = [story for story in stories if story.section == "picture"]
     fixed = [story for story in stories for _ in range(story.quota)]
     regular = [s for s in stories if not (s.language == "en" or s.section == "picture" or s.quota)]
-    yield from ((story, ENGLISH_SITE) for story in islice(cycle(english), ENGLISH))
-    yield from zip(islice(cycle(pictures), PICTURES), cycle(SHARES), strict=False)
-    rest = fixed + list(islice(cycle(regular), ARTICLES - ENGLISH - PICTURES - len(fixed)))
-    sites = [site for site, share in SHARES.items() for _ in range(share)]
+    yield from ((story, ENGLISH_SITE) for story in islice(cycle(english), ENGLISH_ARTICLE_COUNT))
+    yield from zip(islice(cycle(pictures), PICTURE_ARTICLE_COUNT), cycle(ARTICLES_PER_SITE), strict=False)
+    rest = fixed + list(
+        islice(cycle(regular), ARTICLE_COUNT - ENGLISH_ARTICLE_COUNT - PICTURE_ARTICLE_COUNT - len(fixed))
+    )
+    sites = [site for site, share in ARTICLES_PER_SITE.items() for _ in range(share)]
     rng.shuffle(sites)
     yield from zip(rest, sites, strict=True)
 
 
-def _days(count: int, rng: random.Random) -> list[date]:
+def _random_dates(count: int, rng: random.Random) -> list[date]:
     """`count` days in order, spread over the whole period."""
     span = (LAST_DAY - FIRST_DAY).days
     return sorted(FIRST_DAY + timedelta(rng.randint(0, span)) for _ in range(count))
 
 
-def _article(
+def _build_article(
     number: int,
-    story: Story,
+    story: StoryTemplate,
     site: str,
     day: date,
     rng: random.Random,
     words: Mapping[str, Mapping[str, Sequence[str]]],
-    taken: set[str],
+    used_titles: set[str],
 ) -> DemoArticle:
-    slots = Slots(rng, words[story.language], {"day": _in_words(day, story.language)})
+    slots = SlotFiller(rng, words[story.language], {"day": _format_date(day, story.language)})
     author, source = slots.fill("{journalist}"), slots.fill("{source}")
-    which = _untaken_title(story, slots, taken)
-    title = slots.fill(story.titles[which])
-    paragraphs = tuple(_paragraphs(story, slots, which))
+    title_index = _pick_unused_title(story, slots, used_titles)
+    title = slots.fill(story.titles[title_index])
+    paragraphs = tuple(_build_paragraphs(story, slots, title_index))
     picture = story.section == "picture"
     return DemoArticle(
         site, number, story.section, title, day, source, author, paragraphs, picture, story.language, story.name
     )
 
 
-def _in_words(day: date, language: str) -> str:
+def _format_date(day: date, language: str) -> str:
     return f"{day.day} {day:%B}" if language == "en" else f"{day.month}月{day.day}日"
 
 
-def _untaken_title(story: Story, slots: Slots, taken: set[str]) -> int:
+def _pick_unused_title(story: StoryTemplate, slots: SlotFiller, used_titles: set[str]) -> int:
     """Number of a title pattern that no earlier article used with the same words; remembers its words."""
-    before = dict(slots.known)
+    fixed_before = dict(slots.fixed_values)
     while True:
-        which = slots.rng.randrange(len(story.titles))
-        title = slots.fill(story.titles[which])
-        if title not in taken:
-            taken.add(title)
-            return which
-        slots.known = dict(before)
+        title_index = slots.rng.randrange(len(story.titles))
+        title = slots.fill(story.titles[title_index])
+        if title not in used_titles:
+            used_titles.add(title)
+            return title_index
+        slots.fixed_values = dict(fixed_before)
 
 
-def _paragraphs(story: Story, slots: Slots, which: int) -> Iterator[str]:
+def _build_paragraphs(story: StoryTemplate, slots: SlotFiller, title_index: int) -> Iterator[str]:
     rng = slots.rng
-    yield slots.fill(story.leads[which % len(story.leads)])
+    yield slots.fill(story.leads[title_index % len(story.leads)])
     if not story.details:
         return
-    brief = not story.quota and rng.random() < _BRIEF
-    yield from _joined([slots.fill(detail) for detail in _some_details(story, brief, rng)], story.language, rng)
+    brief = not story.quota and rng.random() < _BRIEF_SHARE
+    yield from _join_sentences(
+        [slots.fill(detail) for detail in _sample_details(story, brief, rng)], story.language, rng
+    )
     if not brief:
         yield from (slots.fill(rng.choice(part)) for part in (story.quotes, story.background) if part)
     yield slots.fill(rng.choice(story.closings))
 
 
-def _some_details(story: Story, brief: bool, rng: random.Random) -> list[str]:
+def _sample_details(story: StoryTemplate, brief: bool, rng: random.Random) -> list[str]:
     """A part of the details in their order; those that hold the whole term always."""
     count = len(story.details)
-    wanted = rng.randint(1, 2) if brief else rng.randint(min(4, count), count)
-    chosen = set(rng.sample(range(count), wanted))
-    return [text for i, text in enumerate(story.details) if i in chosen or WHOLE_TERM in text]
+    sample_size = rng.randint(1, 2) if brief else rng.randint(min(4, count), count)
+    chosen = set(rng.sample(range(count), sample_size))
+    return [text for i, text in enumerate(story.details) if i in chosen or COMPARISON_TERM in text]
 
 
-def _joined(sentences: Sequence[str], language: str, rng: random.Random) -> Iterator[str]:
+def _join_sentences(sentences: Sequence[str], language: str, rng: random.Random) -> Iterator[str]:
     """`sentences` as paragraphs, now and then two in one."""
     gap = " " if language == "en" else ""
     paragraph = ""
     for sentence in sentences:
-        if paragraph and rng.random() >= _JOINED:
+        if paragraph and rng.random() >= _JOIN_PROBABILITY:
             yield paragraph
             paragraph = ""
         paragraph = f"{paragraph}{gap}{sentence}" if paragraph else sentence

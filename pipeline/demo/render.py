@@ -19,18 +19,18 @@ SITES = {  # key of the site: host, name
     "yuanshan": ("daily.yuanshan-energy.localhost", "远山能源日报"),
 }
 PER_PAGE = 20
-_IN_BOX = 8
-_HOT = 10
-_RELATED = 6
+_ITEMS_PER_BOX = 8
+_HOT_LINKS = 10
+_RELATED_LINKS = 6
 
 
 @dataclass(frozen=True)
 class Section:
-    """A section of a site: the article sections `keys` that it shows, below the folder (or list name) `folder`."""
+    """A section of a site: the article sections `article_sections` that it shows, below the folder (or list name) `folder`."""
 
     name: str
     folder: str
-    keys: Sequence[str]
+    article_sections: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Redirect:
 
 
 @dataclass(frozen=True)
-class Design:
+class SiteDesign:
     """How one site looks and is addressed; all but the first three are the keys of data/site_*.toml."""
 
     key: str
@@ -64,7 +64,7 @@ class Design:
 
     def section_of(self, article: DemoArticle) -> Section:
         """The section of this site that shows `article`."""
-        return next(section for section in self.section if article.section in section.keys)
+        return next(section for section in self.section if article.section in section.article_sections)
 
     def path_of(self, article: DemoArticle) -> str:
         """Where `article` stands below the site's root, without the first slash."""
@@ -76,111 +76,111 @@ class Design:
         suffix = "" if page == 1 else f"_{page}"
         return "/" + self.list_path.format(folder=section.folder, page=suffix)
 
-    def fill(self, piece: str, **values: str) -> str:
+    def fill_template(self, template_name: str, **values: str) -> str:
         """One piece of the template with its places filled; values are HTML already."""
-        return self.piece[piece].substitute(values)
+        return self.piece[template_name].substitute(values)
 
     def paragraph(self, text: str) -> str:
         """One paragraph of an article's body."""
-        return self.fill("paragraph", text=_html(text))
+        return self.fill_template("paragraph", text=_escape(text))
 
 
 @dataclass(frozen=True)
-class Rendering:
+class RenderedSite:
     """The files of one site by path below its root, and its one redirect."""
 
     files: Mapping[str, bytes]
     redirect: Redirect
 
 
-def load_design(key: str) -> Design:
+def load_design(key: str) -> SiteDesign:
     """The design of one of SITES."""
     raw = load_toml(f"site_{key}.toml")
     raw["section"] = tuple(Section(**section) for section in raw["section"])
     raw["piece"] = {name: Template(text.lstrip("\n")) for name, text in raw["piece"].items()}
     raw["file"] = {path: text.lstrip("\n") for path, text in raw["file"].items()}
     host, name = SITES[key]
-    return Design(key=key, host=host, name=name, **raw)
+    return SiteDesign(key=key, host=host, name=name, **raw)
 
 
-def render(design: Design, articles: Sequence[DemoArticle]) -> Rendering:
+def render_site(design: SiteDesign, articles: Sequence[DemoArticle]) -> RenderedSite:
     """The whole site of `design` with those of `articles` that belong to it, newest first on its lists."""
-    mine = sorted((a for a in articles if a.site == design.key), key=lambda a: a.number, reverse=True)
-    pages = dict(_SitePages(design, mine).pages())
+    site_articles = sorted((a for a in articles if a.site == design.key), key=lambda a: a.number, reverse=True)
+    pages = dict(_SitePages(design, site_articles).pages())
     texts = {**pages, **design.file}
     files = {path: text.encode(design.encoding) for path, text in texts.items()}
-    files |= {_picture_path(a): picture.scene(a.number) for a in mine if a.picture}
-    files["favicon.ico"] = picture.icon()
-    newest = next(a for a in mine if not a.picture)
+    files |= {_picture_path(a): picture.draw_scene(a.number) for a in site_articles if a.has_picture}
+    files["favicon.ico"] = picture.draw_icon()
+    newest = next(a for a in site_articles if not a.has_picture)
     target = "/" + design.path_of(newest)
-    return Rendering(files, Redirect(design.redirect_from, target, design.redirect_status))
+    return RenderedSite(files, Redirect(design.redirect_from, target, design.redirect_status))
 
 
 @dataclass(frozen=True)
 class _SitePages:
     """The HTML pages of one site. `articles` are its own, newest first."""
 
-    design: Design
+    design: SiteDesign
     articles: Sequence[DemoArticle]
 
     def pages(self) -> Iterator[tuple[str, str]]:
         """(path, HTML) of every page."""
         yield "index.html", self._home()
         for section in self.design.section:
-            yield from self._lists(section)
+            yield from self._list_pages(section)
         for article in self.articles:
             yield self.design.path_of(article), self._article(article)
 
-    def _of(self, section: Section) -> list[DemoArticle]:
-        return [article for article in self.articles if article.section in section.keys]
+    def _articles_in(self, section: Section) -> list[DemoArticle]:
+        return [article for article in self.articles if article.section in section.article_sections]
 
-    def _shell(self, html_title: str, main: str) -> str:
+    def _wrap_page(self, html_title: str, main: str) -> str:
         nav = (("nav", self.design.list_url(s), s.name) for s in self.design.section)
-        hot = self.articles[:: max(1, len(self.articles) // _HOT)][:_HOT]
-        return self.design.fill(
+        hot = self.articles[:: max(1, len(self.articles) // _HOT_LINKS)][:_HOT_LINKS]
+        return self.design.fill_template(
             "shell",
             html_title=html_title,
-            nav="".join(self.design.fill(piece, url=url, title=name) for piece, url, name in nav),
+            nav="".join(self.design.fill_template(piece, url=url, title=name) for piece, url, name in nav),
             hot=self._links(hot),
             main=main,
         )
 
     def _home(self) -> str:
-        headline = next(article for article in self.articles if article.picture)
+        headline = next(article for article in self.articles if article.has_picture)
         boxes = "\n".join(
-            self.design.fill(
+            self.design.fill_template(
                 "box",
                 section=section.name,
                 section_url=self.design.list_url(section),
-                items=self._items(self._of(section)[:_IN_BOX]),
+                items=self._items(self._articles_in(section)[:_ITEMS_PER_BOX]),
             )
             for section in self.design.section
         )
-        main = self.design.fill(
+        main = self.design.fill_template(
             "home",
-            headline=_html(headline.title),
+            headline=_escape(headline.title),
             headline_url=self._url(headline),
             headline_image="/" + _picture_path(headline),
             boxes=boxes,
         )
-        return self._shell(self.design.name, main)
+        return self._wrap_page(self.design.name, main)
 
-    def _lists(self, section: Section) -> Iterator[tuple[str, str]]:
-        members = self._of(section)
+    def _list_pages(self, section: Section) -> Iterator[tuple[str, str]]:
+        members = self._articles_in(section)
         chunks = [members[i : i + PER_PAGE] for i in range(0, len(members), PER_PAGE)]
         pager = "".join(
-            self.design.fill("page", url=self.design.list_url(section, number), title=str(number))
+            self.design.fill_template("page", url=self.design.list_url(section, number), title=str(number))
             for number in range(1, len(chunks) + 1)
         )
         for number, chunk in enumerate(chunks, start=1):
-            main = self.design.fill("listing", section=section.name, items=self._items(chunk), pager=pager)
+            main = self.design.fill_template("listing", section=section.name, items=self._items(chunk), pager=pager)
             path = self.design.list_url(section, number).removeprefix("/")
-            yield path, self._shell(f"{section.name}_{self.design.name}", main)
+            yield path, self._wrap_page(f"{section.name}_{self.design.name}", main)
 
     def _article(self, article: DemoArticle) -> str:
-        design, section, title = self.design, self.design.section_of(article), _html(article.title)
-        form = Template(design.title_form)
-        main = design.fill(
+        design, section, title = self.design, self.design.section_of(article), _escape(article.title)
+        title_template = Template(design.title_form)
+        main = design.fill_template(
             "article",
             title=title,
             section=section.name,
@@ -190,37 +190,38 @@ class _SitePages:
             body="\n".join(design.paragraph(text) for text in article.paragraphs),
             related=self._links(self._related(article, section)),
         )
-        return self._shell(form.substitute(title=title, section=section.name, site=design.name), main)
+        return self._wrap_page(title_template.substitute(title=title, section=section.name, site=design.name), main)
 
     def _byline(self, article: DemoArticle) -> str:
         clock = f"{8 + article.number % 11:02d}:{article.number * 7 % 60:02d}"
-        return self.design.fill(
+        return self.design.fill_template(
             f"byline_{article.language}",
-            source=_html(article.source),
-            author=_html(article.author),
+            source=_escape(article.source),
+            author=_escape(article.author),
             date=article.date.isoformat(),
             clock=clock,
         )
 
     def _picture(self, article: DemoArticle) -> str:
-        if not article.picture:
+        if not article.has_picture:
             return ""
-        return self.design.fill("picture", image="/" + _picture_path(article), title=_html(article.title))
+        return self.design.fill_template("picture", image="/" + _picture_path(article), title=_escape(article.title))
 
     def _related(self, article: DemoArticle, section: Section) -> list[DemoArticle]:
         """The articles of the same section that are nearest in time."""
-        others = [other for other in self._of(section) if other is not article]
-        return sorted(others, key=lambda other: abs(other.number - article.number))[:_RELATED]
+        others = [other for other in self._articles_in(section) if other is not article]
+        return sorted(others, key=lambda other: abs(other.number - article.number))[:_RELATED_LINKS]
 
     def _url(self, article: DemoArticle) -> str:
         return "/" + self.design.path_of(article)
 
     def _links(self, articles: Sequence[DemoArticle]) -> str:
-        return "\n".join(self.design.fill("link", url=self._url(a), title=_html(a.title)) for a in articles)
+        return "\n".join(self.design.fill_template("link", url=self._url(a), title=_escape(a.title)) for a in articles)
 
     def _items(self, articles: Sequence[DemoArticle]) -> str:
         return "\n".join(
-            self.design.fill("item", url=self._url(a), title=_html(a.title), date=a.date.isoformat()) for a in articles
+            self.design.fill_template("item", url=self._url(a), title=_escape(a.title), date=a.date.isoformat())
+            for a in articles
         )
 
 
@@ -228,5 +229,5 @@ def _picture_path(article: DemoArticle) -> str:
     return f"images/pic_{article.number}.png"
 
 
-def _html(text: str) -> str:
+def _escape(text: str) -> str:
     return escape(text, quote=True)

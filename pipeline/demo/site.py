@@ -29,58 +29,58 @@ from typing import Any, Self
 from urllib.parse import unquote
 
 from docstore.errors import PlumblineError, PortInUseError
-from pipeline.demo.articles import DemoArticle, generate
-from pipeline.demo.render import SITES, Design, load_design, render
+from pipeline.demo.articles import DemoArticle, generate_articles
+from pipeline.demo.render import SITES, SiteDesign, load_design, render_site
 
-HOSTS: Mapping[str, str] = dict(SITES.values())  # host -> name of the site
+SITE_NAMES: Mapping[str, str] = dict(SITES.values())  # host -> name of the site
 LOOPBACK = "127.0.0.1"
 
-_STAMP = "demo.json"
-_TYPES = {
+_STAMP_FILE = "demo.json"
+_CONTENT_TYPES = {
     ".txt": "text/plain; charset=utf-8",
     ".css": "text/css; charset=utf-8",
     ".png": "image/png",
     ".ico": "image/x-icon",
 }
-_ADDED = {
+_ADDED_SENTENCES = {
     "zh": "编辑部补充：本文发布后，现场又传来新消息，代号为{marker}的试验已经完成。",
     "en": "Update: after publication the editors learned that a trial named {marker} has been completed.",
 }
 
 
 @dataclass(frozen=True)
-class SiteReport:
-    """What stands in `folder`: `articles` of all sites, and how many files this call `written`."""
+class WrittenSites:
+    """What stands in `folder`: `article_count` of all sites, and how many files this call `written_count`."""
 
     folder: Path
-    articles: int
-    written: int
+    article_count: int
+    written_count: int
 
 
-def write_sites(folder: Path) -> SiteReport:
+def write_sites(folder: Path) -> WrittenSites:
     """Put the three sites below `folder`, unless this version of them was put there before.
 
     A file that is already as it should be is not touched, so its date stays. Raises PlumblineError if the folder
     cannot be written.
     """
-    articles = generate()
-    files, stamp = _all_files(articles)
+    articles = generate_articles()
+    files, stamp = _render_all_files(articles)
     try:
         if _read_stamp(folder) == stamp:
-            return SiteReport(folder, len(articles), 0)
-        written = sum(_write(folder / path, content) for path, content in files.items())
+            return WrittenSites(folder, len(articles), 0)
+        written = sum(_write_if_changed(folder / path, content) for path, content in files.items())
         # Last: a folder that was left half written has no stamp and is completed the next time.
-        _write(folder / _STAMP, json.dumps(stamp, indent=1).encode())
+        _write_if_changed(folder / _STAMP_FILE, json.dumps(stamp, indent=1).encode())
     except OSError as error:
         raise PlumblineError(
             f"cannot write the demo sites to {folder} ({error.strerror}): name another folder"
         ) from error
-    return SiteReport(folder, len(articles), written)
+    return WrittenSites(folder, len(articles), written)
 
 
 def demo_urls(port: int) -> list[str]:
     """The home pages of the sites: the seeds of a crawl."""
-    return [f"http://{host}:{port}/" for host in HOSTS]
+    return [f"http://{host}:{port}/" for host in SITE_NAMES]
 
 
 def change_article(folder: Path, number: int, port: int) -> tuple[str, str]:
@@ -89,8 +89,8 @@ def change_article(folder: Path, number: int, port: int) -> tuple[str, str]:
     Returns the article's URL and the word that now occurs nowhere but there. Raises PlumblineError if the sites are
     not there or the article was edited beyond recognition.
     """
-    texts = [article for article in generate() if not article.picture]
-    article = texts[number % len(texts)]
+    text_articles = [article for article in generate_articles() if not article.has_picture]
+    article = text_articles[number % len(text_articles)]
     design = load_design(article.site)
     file = folder / design.host / design.path_of(article)
     try:
@@ -100,33 +100,33 @@ def change_article(folder: Path, number: int, port: int) -> tuple[str, str]:
     return f"http://{design.host}:{port}/{design.path_of(article)}", marker
 
 
-def _add_sentence(file: Path, design: Design, article: DemoArticle) -> str:
-    before = file.read_bytes()
-    head, end, tail = before.rpartition(design.body_end.encode(design.encoding))
+def _add_sentence(file: Path, design: SiteDesign, article: DemoArticle) -> str:
+    original = file.read_bytes()
+    head, end, tail = original.rpartition(design.body_end.encode(design.encoding))
     if not end:
         raise ValueError(f"it has no line {design.body_end}")
-    marker = _new_word(before)
-    added = design.paragraph(_ADDED[article.language].format(marker=marker)) + "\n"
+    marker = _unique_word(original)
+    added = design.paragraph(_ADDED_SENTENCES[article.language].format(marker=marker)) + "\n"
     modified = file.stat().st_mtime
-    new = file.with_suffix(".new")
-    new.write_bytes(head + added.encode(design.encoding) + end + tail)
-    new.replace(file)  # at once: the server never reads half a file
+    temporary = file.with_suffix(".new")
+    temporary.write_bytes(head + added.encode(design.encoding) + end + tail)
+    temporary.replace(file)  # at once: the server never reads half a file
     # Last-Modified counts whole seconds; a change within the same second would not show.
     os.utime(file, (max(file.stat().st_mtime, modified + 1),) * 2)
     return marker
 
 
-def _new_word(content: bytes) -> str:
+def _unique_word(content: bytes) -> str:
     """A word of sixteen letters that stands for this content alone."""
     return "zq" + "".join(chr(ord("a") + int(digit, 16)) for digit in hashlib.sha256(content).hexdigest()[:14])
 
 
-def _all_files(articles: tuple[DemoArticle, ...]) -> tuple[dict[str, bytes], dict[str, Any]]:
+def _render_all_files(articles: tuple[DemoArticle, ...]) -> tuple[dict[str, bytes], dict[str, Any]]:
     """Every file by its path below the folder, and the stamp: a digest of them with what the server must know."""
     files: dict[str, bytes] = {}
     sites: dict[str, Any] = {}
     for design in map(load_design, SITES):
-        site = render(design, articles)
+        site = render_site(design, articles)
         files |= {f"{design.host}/{path}": content for path, content in site.files.items()}
         redirect = site.redirect
         sites[design.host] = {
@@ -142,12 +142,12 @@ def _all_files(articles: tuple[DemoArticle, ...]) -> tuple[dict[str, bytes], dic
 def _read_stamp(folder: Path) -> Any:
     """What `demo.json` holds; None if there is none that can be read."""
     try:
-        return json.loads((folder / _STAMP).read_bytes())
+        return json.loads((folder / _STAMP_FILE).read_bytes())
     except (FileNotFoundError, ValueError):
         return None
 
 
-def _write(file: Path, content: bytes) -> bool:
+def _write_if_changed(file: Path, content: bytes) -> bool:
     """Write a file unless it is the same already; says whether it wrote."""
     if file.is_file() and file.read_bytes() == content:
         return False
@@ -159,14 +159,14 @@ def _write(file: Path, content: bytes) -> bool:
 class DemoServer:
     """Serves the sites of `folder` on 127.0.0.1:`port` (0: any free port), from `with` to its end.
 
-    `port` is the port that was taken, `requests` counts answers by (host, status). The port is taken when the
+    `port` is the port that was taken, `response_counts` counts answers by (host, status). The port is taken when the
     server is made: raises PortInUseError if another program has it, PlumblineError if it cannot be had or the
     folder holds no sites.
     """
 
     def __init__(self, folder: Path, port: int) -> None:
-        self.requests: Counter[tuple[str, int]] = Counter()
-        self._sites = _Sites(folder)
+        self.response_counts: Counter[tuple[str, int]] = Counter()
+        self._sites = _SiteFiles(folder)
         self._count_lock = Lock()
         self._http = _listen(port, self)
         self._thread = Thread(target=self._http.serve_forever, args=(0.05,), name="demo-sites", daemon=True)
@@ -177,30 +177,30 @@ class DemoServer:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self._http.shutdown()
         self._http.server_close()
         self._thread.join()
 
-    def answer(self, host: str, target: str, validators: "Validators") -> "DemoAnswer":
+    def respond(self, host: str, target: str, conditions: "ConditionalHeaders") -> "DemoResponse":
         """The answer to a GET of `target` (path and query) at `host`, counted."""
-        found = self._sites.answer(host, target, validators)
+        response = self._sites.respond(host, target, conditions)
         with self._count_lock:
-            self.requests[host, int(found.status)] += 1
-        return found
+            self.response_counts[host, int(response.status)] += 1
+        return response
 
 
 @dataclass(frozen=True)
-class Validators:
+class ConditionalHeaders:
     """The conditional headers of a request, "" where there is none."""
 
-    etag: str = ""
-    since: str = ""
+    if_none_match: str = ""
+    if_modified_since: str = ""
 
 
 @dataclass(frozen=True)
-class DemoAnswer:
+class DemoResponse:
     """Status, headers and body of one answer."""
 
     status: int
@@ -208,7 +208,7 @@ class DemoAnswer:
     body: bytes = b""
 
 
-class _Sites:
+class _SiteFiles:
     """Decides what is answered; knows files, not sockets."""
 
     def __init__(self, folder: Path) -> None:
@@ -218,19 +218,19 @@ class _Sites:
         self._folder = folder.resolve()
         self._sites: Mapping[str, Any] = stamp["sites"]
 
-    def answer(self, host: str, target: str, validators: Validators) -> DemoAnswer:
+    def respond(self, host: str, target: str, conditions: ConditionalHeaders) -> DemoResponse:
         """The answer to a GET."""
         site = self._sites.get(host)
         if site is None:
-            return _page(HTTPStatus.NOT_FOUND, f"no site {host} here; there are {', '.join(self._sites)}")
+            return _html_response(HTTPStatus.NOT_FOUND, f"no site {host} here; there are {', '.join(self._sites)}")
         path = unquote(target.partition("?")[0])
         if path in site["redirects"]:
             status, location = site["redirects"][path]
-            return DemoAnswer(status, {"Location": location})
+            return DemoResponse(status, {"Location": location})
         file = self._file(host, path)
         if file is None:
-            return _page(HTTPStatus.NOT_FOUND, f"404 {path}")
-        return _file_answer(file, _TYPES.get(file.suffix, site["html_type"]), validators)
+            return _html_response(HTTPStatus.NOT_FOUND, f"404 {path}")
+        return _file_response(file, _CONTENT_TYPES.get(file.suffix, site["html_type"]), conditions)
 
     def _file(self, host: str, path: str) -> Path | None:
         """The file behind a path, the index of a folder; None for whatever is not below the host's folder."""
@@ -243,35 +243,35 @@ class _Sites:
             return None
 
 
-def _file_answer(file: Path, content_type: str, validators: Validators) -> DemoAnswer:
+def _file_response(file: Path, content_type: str, conditions: ConditionalHeaders) -> DemoResponse:
     body = file.read_bytes()
     modified = datetime.fromtimestamp(int(file.stat().st_mtime), UTC)
     etag = f'"{hashlib.sha256(body).hexdigest()[:24]}"'
     headers = {"ETag": etag, "Last-Modified": format_datetime(modified, usegmt=True)}
-    if _is_unchanged(validators, etag, modified):
-        return DemoAnswer(HTTPStatus.NOT_MODIFIED, headers)
-    return DemoAnswer(HTTPStatus.OK, {**headers, "Content-Type": content_type}, body)
+    if _is_not_modified(conditions, etag, modified):
+        return DemoResponse(HTTPStatus.NOT_MODIFIED, headers)
+    return DemoResponse(HTTPStatus.OK, {**headers, "Content-Type": content_type}, body)
 
 
-def _is_unchanged(validators: Validators, etag: str, modified: datetime) -> bool:
+def _is_not_modified(conditions: ConditionalHeaders, etag: str, modified: datetime) -> bool:
     """RFC 9110, 13.2.2: If-Modified-Since counts only where there is no If-None-Match."""
-    if validators.etag:
-        tags = {tag.strip().removeprefix("W/") for tag in validators.etag.split(",")}
+    if conditions.if_none_match:
+        tags = {tag.strip().removeprefix("W/") for tag in conditions.if_none_match.split(",")}
         return bool(tags & {etag, "*"})
     try:
-        return modified <= parsedate_to_datetime(validators.since)
+        return modified <= parsedate_to_datetime(conditions.if_modified_since)
     except (TypeError, ValueError):  # no date, or one without a zone
         return False
 
 
-def _page(status: HTTPStatus, text: str) -> DemoAnswer:
+def _html_response(status: HTTPStatus, text: str) -> DemoResponse:
     body = f"<!DOCTYPE html><title>{status.phrase}</title><p>{escape(text)}</p>".encode()
-    return DemoAnswer(status, {"Content-Type": "text/html; charset=utf-8"}, body)
+    return DemoResponse(status, {"Content-Type": "text/html; charset=utf-8"}, body)
 
 
 def _listen(port: int, demo: DemoServer) -> ThreadingHTTPServer:
     try:
-        return _Listener((LOOPBACK, port), partial(_Asked, demo))
+        return _DemoHttpServer((LOOPBACK, port), partial(_RequestHandler, demo))
     except (OSError, OverflowError) as error:
         if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
             raise PortInUseError(
@@ -281,7 +281,7 @@ def _listen(port: int, demo: DemoServer) -> ThreadingHTTPServer:
         raise PlumblineError(f"cannot listen on port {port} ({error}): choose another port") from error
 
 
-class _Listener(ThreadingHTTPServer):
+class _DemoHttpServer(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 64
 
@@ -291,7 +291,7 @@ class _Listener(ThreadingHTTPServer):
             super().handle_error(request, client_address)
 
 
-class _Asked(BaseHTTPRequestHandler):
+class _RequestHandler(BaseHTTPRequestHandler):
     """One connection: reads requests, sends what the server of the sites answers."""
 
     protocol_version = "HTTP/1.1"
@@ -305,24 +305,26 @@ class _Asked(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Answer with the body."""
-        self._answer(with_body=True)
+        self._respond(with_body=True)
 
     def do_HEAD(self) -> None:
         """Answer without it."""
-        self._answer(with_body=False)
+        self._respond(with_body=False)
 
-    def _answer(self, with_body: bool) -> None:
+    def _respond(self, with_body: bool) -> None:
         host = self.headers.get("Host", "").rpartition("@")[2].partition(":")[0].lower().removesuffix(".")
-        validators = Validators(self.headers.get("If-None-Match", ""), self.headers.get("If-Modified-Since", ""))
-        answer = self._demo.answer(host, self.path, validators)
-        self.send_response(answer.status)
-        for name, value in answer.headers.items():
+        validators = ConditionalHeaders(
+            self.headers.get("If-None-Match", ""), self.headers.get("If-Modified-Since", "")
+        )
+        response = self._demo.respond(host, self.path, validators)
+        self.send_response(response.status)
+        for name, value in response.headers.items():
             self.send_header(name, value)
-        if answer.status != HTTPStatus.NOT_MODIFIED:
-            self.send_header("Content-Length", str(len(answer.body)))
+        if response.status != HTTPStatus.NOT_MODIFIED:
+            self.send_header("Content-Length", str(len(response.body)))
         self.end_headers()
         if with_body:
-            self.wfile.write(answer.body)
+            self.wfile.write(response.body)
 
     def log_message(self, format: str, *args: Any) -> None:
         """Say nothing: the counts of DemoServer tell what was asked."""

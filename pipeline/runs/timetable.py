@@ -9,53 +9,59 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta, tzinfo
 from zlib import crc32
 
-from pipeline.settings import ScheduleSettings, hosts_in, times_of_day
+from pipeline.settings import ScheduleSettings, parse_hosts, parse_times_of_day
 
-SCHEDULE = "schedule"  # the lock of `plumb schedule`, and the command that its nightly runs are noted with
-MAX_COMMAND = 64  # characters
+SCHEDULE_COMMAND = "schedule"  # the lock of `plumb schedule`, and the command that its nightly runs are noted with
+MAX_COMMAND_LENGTH = 64  # characters
 
 
 @dataclass(frozen=True)
 class Timetable:
     """One moment a day in a `zone` (None: the machine's), and how many seconds later a run may still begin."""
 
-    at: time
-    grace: float
+    time_of_day: time
+    grace_seconds: float
     zone: tzinfo | None = None
 
-    def moment(self, day: date) -> float:
+    def timestamp_on(self, day: date) -> float:
         """The scheduled time of a day."""
-        return datetime.combine(day, self.at, tzinfo=self.zone).timestamp()
+        return datetime.combine(day, self.time_of_day, tzinfo=self.zone).timestamp()
 
-    def night(self, now: float) -> tuple[float, float]:
+    def period(self, now: float) -> tuple[float, float]:
         """The scheduled time that `now` belongs to, and the one after it."""
         today = datetime.fromtimestamp(now, self.zone).date()
-        moments = [self.moment(today + timedelta(days=days)) for days in range(-2, 4)]
-        return max(one for one in moments if one <= now), min(one for one in moments if one > now)
+        timestamps = [self.timestamp_on(today + timedelta(days=days)) for days in range(-2, 4)]
+        return max(timestamp for timestamp in timestamps if timestamp <= now), min(
+            timestamp for timestamp in timestamps if timestamp > now
+        )
 
-    def has_begun(self, now: float, starts: Collection[float]) -> bool:
+    def has_run(self, now: float, starts: Collection[float]) -> bool:
         """Has one of the runs that began at `starts` done so in the night that `now` belongs to?
 
         Starts of other nights, before or (by a clock that was ahead) after, count for nothing.
         """
-        first, end = self.night(now)
+        first, end = self.period(now)
         return any(first <= start < end for start in starts)
 
-    def due(self, now: float, starts: Collection[float], since: float) -> float | None:
+    def due_since(self, now: float, starts: Collection[float], program_started_at: float) -> float | None:
         """The scheduled time at which a run should have begun and has not; None if there is none, or it is too late.
 
-        `starts` are those of earlier runs. Without any, nothing was missed before `since`, when the program was there.
+        `starts` are those of earlier runs. Without any, nothing was missed before `program_started_at`, when the program was there.
         """
-        moment, _ = self.night(now)
-        if (not starts and moment < since) or now - moment > self.grace or self.has_begun(now, starts):
+        scheduled_at, _ = self.period(now)
+        if (
+            (not starts and scheduled_at < program_started_at)
+            or now - scheduled_at > self.grace_seconds
+            or self.has_run(now, starts)
+        ):
             return None
-        return moment
+        return scheduled_at
 
-    def missed(self, now: float, starts: Collection[float], patience: float) -> float | None:
-        """The scheduled time that passed more than `patience` seconds ago without a run; None if there is none."""
-        moment, _ = self.night(now)
-        is_late = now - moment > patience and any(start < moment for start in starts)
-        return moment if is_late and not self.has_begun(now, starts) else None
+    def missed_since(self, now: float, starts: Collection[float], grace_seconds: float) -> float | None:
+        """The scheduled time that passed more than `grace_seconds` seconds ago without a run; None if there is none."""
+        scheduled_at, _ = self.period(now)
+        is_late = now - scheduled_at > grace_seconds and any(start < scheduled_at for start in starts)
+        return scheduled_at if is_late and not self.has_run(now, starts) else None
 
 
 @dataclass(frozen=True)
@@ -64,31 +70,39 @@ class Appointment:
     `hosts` those that the crawl asks (none: all)."""
 
     command: str
-    table: Timetable
+    timetable: Timetable
     stage: str = ""
     hosts: tuple[str, ...] = ()
 
 
-def timetable(settings: ScheduleSettings) -> Timetable:
+def nightly_timetable(settings: ScheduleSettings) -> Timetable:
     """The timetable of the nightly run."""
-    [at] = times_of_day(settings.at, "schedule.at")
+    [at] = parse_times_of_day(settings.at, "schedule.at")
     return Timetable(at, settings.grace_hours * 3600)
 
 
-def appointments(settings: ScheduleSettings) -> list[Appointment]:
+def configured_appointments(settings: ScheduleSettings) -> list[Appointment]:
     """All that the settings ask for, the nightly run first."""
-    nightly = timetable(settings)
-    found = [Appointment(SCHEDULE, nightly)]
+    nightly = nightly_timetable(settings)
+    appointments = [Appointment(SCHEDULE_COMMAND, nightly)]
     for stage, text in settings.stages.items():
-        for at in times_of_day(text, stage):
-            found.append(Appointment(f"{SCHEDULE} {stage} {at:%H:%M}", replace(nightly, at=at), stage))
+        for at in parse_times_of_day(text, stage):
+            appointments.append(
+                Appointment(f"{SCHEDULE_COMMAND} {stage} {at:%H:%M}", replace(nightly, time_of_day=at), stage)
+            )
     for names, text in settings.sites.items():
-        for at in times_of_day(text, names):
-            command = f"{SCHEDULE} {at:%H:%M} {' '.join(hosts_in(names))}"
-            found.append(Appointment(shortened(command), replace(nightly, at=at), hosts=hosts_in(names)))
-    return found
+        for at in parse_times_of_day(text, names):
+            command = f"{SCHEDULE_COMMAND} {at:%H:%M} {' '.join(parse_hosts(names))}"
+            appointments.append(
+                Appointment(shorten_command(command), replace(nightly, time_of_day=at), hosts=parse_hosts(names))
+            )
+    return appointments
 
 
-def shortened(command: str) -> str:
+def shorten_command(command: str) -> str:
     """A command as a row of `runs` can hold it: a long one ends with a number of its own."""
-    return command if len(command) <= MAX_COMMAND else f"{command[: MAX_COMMAND - 9]} {crc32(command.encode()):08x}"
+    return (
+        command
+        if len(command) <= MAX_COMMAND_LENGTH
+        else f"{command[: MAX_COMMAND_LENGTH - 9]} {crc32(command.encode()):08x}"
+    )

@@ -1,37 +1,37 @@
-"""What the search site may do: the implementation of `search_ui.actions.SiteActions` on the store."""
+"""What the search site may do: the implementation of `search_ui.interfaces.SiteBackend` on the store."""
 
 import time
 from collections.abc import Sequence
 
-from crawler.robots.cache import product_token, rules_of
-from crawler.schedule.forecast import Paces, foretold
+from crawler.robots.robots_cache import parse_stored_robots, product_token
+from crawler.schedule.forecast import HostPaces, forecast_host
 from crawler.urls.canonical import origin_of
 from docstore.model import Lexicon, Term, TermStatus
-from docstore.reports.searches import SearchReport
+from docstore.reports.search_log import SearchReport
 from docstore.reports.status import SiteTotals
+from pipeline.compute.dask_dashboard import DashboardLink
 from pipeline.engine import Engine
-from pipeline.engines.dashboard import Dashboard
-from pipeline.runs.run_states import nights
+from pipeline.runs.run_history import load_run_history
 from pipeline.search_site.originals import Originals
 from pipeline.search_site.review_service import StoreReview
-from search_ui.actions import CrawledSite, Nights, Overview, SiteDetail
+from search_ui.interfaces import Overview, RunHistory, SiteDetail, SiteReport
 from text.segment import Segmenter, base_segmenter
 
-RUNS_SHOWN = 30
+MAX_RUNS_SHOWN = 30
 
 
-class StoreActions:
+class StoreSiteBackend:
     """Decisions go to the store at once; publishing leaves the re-segmenting to the follower (serve.py)."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._agent = product_token(engine.settings.crawl.user_agent)
-        self._lexicon = engine.store.lexicon
+        self._robots_agent = product_token(engine.settings.crawl.user_agent)
+        self._lexicon = engine.store.lexicons
         self._review = StoreReview(engine.store)
-        self._dashboard = Dashboard(engine.settings.cluster)
+        self._dashboard = DashboardLink(engine.settings.cluster)
 
     @property
-    def review(self) -> StoreReview:
+    def review_service(self) -> StoreReview:
         """What the review pages work with."""
         return self._review
 
@@ -39,37 +39,37 @@ class StoreActions:
         """The version that the documents in the index were built with."""
         return self._engine.analysis().lexicon
 
-    def segmenter(self) -> Segmenter:
+    def domain_segmenter(self) -> Segmenter:
         """Cuts by `lexicon()`."""
-        return self._engine.analysis().domain
+        return self._engine.analysis().domain_segmenter
 
-    def segmenters(self) -> Sequence[Segmenter]:
-        """`segmenter()`, and those of older versions by which some documents are cut until a publish is through."""
-        return self._engine.segmenters()
+    def query_segmenters(self) -> Sequence[Segmenter]:
+        """`domain_segmenter()`, and those of older versions by which some documents are cut until a publish is through."""
+        return self._engine.query_segmenters()
 
     def base_segmenter(self) -> Segmenter:
         """Cuts by the base dictionary alone."""
         return base_segmenter()
 
-    def terms(self, status: TermStatus | None, text: str, offset: int, limit: int) -> tuple[int, list[Term]]:
+    def find_terms(self, status: TermStatus | None, text: str, offset: int, limit: int) -> tuple[int, list[Term]]:
         """How many terms match, and a page of them, best score first."""
-        return self._lexicon.terms(status, text, offset, limit)
+        return self._lexicon.find_terms(status, text, offset, limit)
 
-    def term_counts(self) -> dict[TermStatus, int]:
+    def count_terms_by_status(self) -> dict[TermStatus, int]:
         """Terms by status."""
-        return self._lexicon.counts()
+        return self._lexicon.status_counts()
 
-    def index_lag(self) -> int:
+    def count_pending_documents(self) -> int:
         """Documents that are still to be indexed."""
-        return self._engine.store.changes.count()
+        return self._engine.store.change_log.pending_document_count()
 
-    def may_have_picture(self, article_url: str, picture_url: str) -> bool:
+    def may_have_thumbnail(self, article_url: str, picture_url: str) -> bool:
         """Is it one that would be fetched, and was it not in vain lately?"""
-        return self._engine.pictures.may_be(article_url, picture_url)
+        return self._engine.thumbnails.may_have(article_url, picture_url)
 
-    def picture(self, article_url: str, picture_url: str) -> bytes | None:
-        """A small picture, fetched where the crawl may fetch; see `pipeline.search_site.pictures`."""
-        return self._engine.pictures.of(article_url, picture_url)
+    def thumbnail(self, article_url: str, picture_url: str) -> bytes | None:
+        """A small picture, fetched where the crawl may fetch; see `pipeline.search_site.thumbnails`."""
+        return self._engine.thumbnails.get(article_url, picture_url)
 
     @property
     def originals(self) -> Originals:
@@ -77,61 +77,71 @@ class StoreActions:
         return self._engine.originals
 
     def popular_queries(self, limit: int) -> list[str]:
-        """What was found often, on several days; see `docstore.reports.searches.SearchTable.popular`."""
-        return self._engine.store.searches.popular(limit)
+        """What was found often, on several days; see `docstore.reports.search_log.SearchLog.popular_queries`."""
+        return self._engine.store.search_log.popular_queries(limit)
 
     def overview(self) -> Overview:
         """Index, lexicon and the last runs."""
         store = self._engine.store
         versions = self._lexicon.latest_version(), self._lexicon.applied_version()
-        return Overview(store.status.freshness(), *versions, self.nights(), store.alerts.firing())
+        return Overview(store.status.freshness(), *versions, self.run_history(), store.alerts.firing())
 
-    def dashboard(self) -> str:
-        """Where Dask's own pages are; see `pipeline.engines.dashboard`."""
+    def dashboard_url(self) -> str:
+        """Where Dask's own pages are; see `pipeline.compute.dask_dashboard`."""
         return self._dashboard.url()
 
-    def nights(self) -> Nights:
+    def run_history(self) -> RunHistory:
         """The last runs."""
-        return nights(self._engine, RUNS_SHOWN)
+        return load_run_history(self._engine, MAX_RUNS_SHOWN)
 
-    def sites(self) -> Sequence[CrawledSite]:
+    def sites(self) -> Sequence[SiteReport]:
         """The sites with the most URLs."""
         store = self._engine.store
-        runs, found, left = store.site_runs.newest(), store.site_runs.articles(), self._nights_left()
+        runs, articles_by_host, runs_left = (
+            store.site_runs.runs_by_host(),
+            store.site_runs.articles_by_host(),
+            self._runs_left_by_host(),
+        )
         return [
-            CrawledSite(
-                health,
-                self._delay(health),
-                next(iter(runs.get(health.host, ())), None),
-                found.get(health.host),
-                left.get(health.host, 0),
+            SiteReport(
+                totals,
+                self._effective_delay(totals),
+                next(iter(runs.get(totals.host, ())), None),
+                articles_by_host.get(totals.host),
+                runs_left.get(totals.host, 0),
             )
-            for health in store.status.sites()
+            for totals in store.status.site_totals()
         ]
 
     def site(self, host: str) -> SiteDetail | None:
         """One site; None if it was never met."""
         store = self._engine.store
-        health = store.status.site(host)
-        if health is None:
+        totals = store.status.find_site_totals(host)
+        if totals is None:
             return None
-        runs, found = store.site_runs.newest(host).get(host, []), store.site_runs.articles([host]).get(host)
-        last, left = next(iter(runs), None), self._nights_left().get(host, 0)
-        crawled = CrawledSite(health, self._delay(health), last, found, left)
-        return SiteDetail(crawled, runs, store.status.samples(host))
+        runs, articles = (
+            store.site_runs.runs_by_host(host).get(host, []),
+            store.site_runs.articles_by_host([host]).get(host),
+        )
+        newest_run, runs_left = next(iter(runs), None), self._runs_left_by_host().get(host, 0)
+        crawled = SiteReport(totals, self._effective_delay(totals), newest_run, articles, runs_left)
+        return SiteDetail(crawled, runs, store.status.outcome_samples(host))
 
-    def _nights_left(self) -> dict[str, int | None]:
+    def _runs_left_by_host(self) -> dict[str, int | None]:
         """Host -> runs until all that is due was asked; None: never."""
-        settings, paces = self._engine.settings, Paces.of(self._engine.settings.data_dir)
-        waits = self._engine.store.status.backlog(time.time())
-        return {one.host: foretold(one, paces, settings.crawl).runs_for_all for one in waits}
+        settings, paces = self._engine.settings, HostPaces.load_all(self._engine.settings.data_dir)
+        backlog = self._engine.store.status.backlog_by_host(time.time())
+        return {
+            host_backlog.host: forecast_host(host_backlog, paces, settings.crawl).runs_for_all
+            for host_backlog in backlog
+        }
 
-    def _delay(self, health: SiteTotals) -> float:
+    def _effective_delay(self, totals: SiteTotals) -> float:
         """Seconds between requests to a site: as set, or more where its robots.txt asks for more."""
-        stored = self._engine.store.frontier.robots(origin_of(health.example))
-        stated = rules_of(stored, self._agent).delay if stored else 0.0
-        return max(self._engine.settings.crawl.delay, stated)
+        stored = self._engine.store.frontier.find_robots(origin_of(totals.example_url))
+        robots_delay = parse_stored_robots(stored, self._robots_agent).crawl_delay if stored else 0.0
+        return max(self._engine.settings.crawl.delay, robots_delay)
 
-    def searches(self, days: int) -> SearchReport:
+    def search_report(self, days: int) -> SearchReport:
         """The search log of the last days, as the clock on the wall counts them."""
-        return self._engine.store.searches.report(days, time.localtime().tm_gmtoff // 60)
+        return self._engine.store.search_log.report(days, time.localtime().tm_gmtoff // 60)

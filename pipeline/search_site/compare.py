@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 
 from pipeline.engine import Engine
-from pipeline.search_site.serve import search_client
-from search_ui.pages.compare import Side, compare
+from pipeline.search_site.serve import create_search_client
+from search_ui.pages.compare import LexiconResult, compare_lexicons
 
 
-def compare_term(engine: Engine, term: str) -> Sequence[Side]:
+def compare_term(engine: Engine, term: str) -> Sequence[LexiconResult]:
     """Both result lists for `term`, base first, with the rank of the first whole-term document, MRR and P@10."""
     analysis = engine.analysis()
-    return compare(search_client(engine), {"base": analysis.base, "domain": analysis.domain}, term)
+    return compare_lexicons(
+        create_search_client(engine), {"base": analysis.base_segmenter, "domain": analysis.domain_segmenter}, term
+    )

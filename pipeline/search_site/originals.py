@@ -1,7 +1,7 @@
 """Pages and documents as they were fetched, for the search site: read from the archive, made harmless in a process.
 
     Originals(...).of(doc_id)      where, when, what
-    .html(doc_id)                  the page, harmless (`safe_html`)
+    .html(doc_id)                  the page, harmless (`html_sanitizer`)
     .file(doc_id)                  the bytes of a document
 
 A reader names an article of the store and nothing else. One page at a time is made harmless, in a process that has a
@@ -14,59 +14,61 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from crawler.robots.cache import product_token
-from docstore.archive import LostPageError
-from docstore.articles.originals import KeptPage, OriginalTable
-from docstore.formats import HTML, format_of_type
+from crawler.robots.robots_cache import product_token
+from docstore.articles.source_pages import ArchivedPage, SourcePageTable
+from docstore.file_formats import HTML_FORMAT, format_for_content_type
 from docstore.model import Page
-from pipeline.search_site.safe_html import MAX_HTML, asks_no_copy_of_file, robots_headers, safe_page
+from docstore.warc_archive import WarcRecordLostError
+from pipeline.search_site.html_sanitizer import MAX_HTML_LENGTH, is_noarchive_file, sanitize_page, x_robots_tags
 from pipeline.workers.worker_process import Limits, WorkerError, WorkerProcess
-from search_ui.actions import Original, OriginalError
+from search_ui.interfaces import OriginalDocument, OriginalError
 
 log = logging.getLogger(__name__)
 
-LIMITS = Limits(seconds=15.0, megabytes=512)
-PATIENCE = 5.0  # seconds until a reader is told to come again
-MAX_KEPT = 4  # pages that are remembered: the frame is asked for right after what stands around it
+WORKER_LIMITS = Limits(seconds=15.0, megabytes=512)
+LOCK_TIMEOUT_SECONDS = 5.0  # seconds until a reader is told to come again
+PAGE_CACHE_SIZE = 4  # pages that are remembered: the frame is asked for right after what stands around it
 
 
 class Originals:
     """Safe to use from many threads; close it after use. `agent` is the User-Agent that the crawl was made with."""
 
-    def __init__(self, table: OriginalTable, agent: str) -> None:
+    def __init__(self, table: SourcePageTable, user_agent: str) -> None:
         self._table = table
-        self._agent = product_token(agent)
-        self._process = WorkerProcess(LIMITS, ["pipeline.search_site.safe_html"])
-        self._guard = threading.Lock()
-        self._made: OrderedDict[str, str] = OrderedDict()
+        self._robots_agent = product_token(user_agent)
+        self._process = WorkerProcess(WORKER_LIMITS, ["pipeline.search_site.html_sanitizer"])
+        self._lock = threading.Lock()
+        self._html_by_digest: OrderedDict[str, str] = OrderedDict()
 
-    def of(self, doc_id: str) -> Original | None:
+    def find(self, doc_id: str) -> OriginalDocument | None:
         """What is kept of an article's page; None where there is nothing."""
-        kept = self._table.of(doc_id)
-        if kept is None:
+        stored = self._table.find_by_doc_id(doc_id)
+        if stored is None:
             return None
-        return Original(kept.final_url, kept.fetched_at, format_of_type(kept.content_type), kept.digest)
+        return OriginalDocument(
+            stored.final_url, stored.fetched_at, format_for_content_type(stored.content_type), stored.digest
+        )
 
-    def html(self, doc_id: str) -> str:
+    def sanitized_html(self, doc_id: str) -> str:
         """The page of an article, harmless. OriginalError says why there is none to be shown."""
-        kept = self._kept(doc_id)
-        if format_of_type(kept.content_type) != HTML:
+        stored = self._require_page(doc_id)
+        if format_for_content_type(stored.content_type) != HTML_FORMAT:
             raise OriginalError("not_found")
-        with self._turn():
-            if kept.digest not in self._made:
-                self._made[kept.digest] = self._safe(kept)
-                if len(self._made) > MAX_KEPT:
-                    self._made.popitem(last=False)
-            return self._made[kept.digest]
+        with self._exclusive():
+            if stored.digest not in self._html_by_digest:
+                self._html_by_digest[stored.digest] = self._sanitize(stored)
+                if len(self._html_by_digest) > PAGE_CACHE_SIZE:
+                    self._html_by_digest.popitem(last=False)
+            return self._html_by_digest[stored.digest]
 
-    def file(self, doc_id: str) -> bytes:
+    def file_bytes(self, doc_id: str) -> bytes:
         """The bytes of a document. OriginalError says why there are none to be had."""
-        kept = self._kept(doc_id)
-        if format_of_type(kept.content_type) == HTML:
+        stored = self._require_page(doc_id)
+        if format_for_content_type(stored.content_type) == HTML_FORMAT:
             raise OriginalError("not_found")
-        with self._turn():
-            page = self._read(kept)
-        if asks_no_copy_of_file(robots_headers(page.headers), self._agent):
+        with self._exclusive():
+            page = self._read(stored)
+        if is_noarchive_file(x_robots_tags(page.headers), self._robots_agent):
             raise OriginalError("refused")
         return page.body
 
@@ -75,38 +77,38 @@ class Originals:
         self._process.close()
 
     @contextmanager
-    def _turn(self) -> Iterator[None]:
+    def _exclusive(self) -> Iterator[None]:
         """One at a time. OriginalError where that takes too long."""
-        if not self._guard.acquire(timeout=PATIENCE):
+        if not self._lock.acquire(timeout=LOCK_TIMEOUT_SECONDS):
             raise OriginalError("busy")
         try:
             yield
         finally:
-            self._guard.release()
+            self._lock.release()
 
-    def _kept(self, doc_id: str) -> KeptPage:
-        kept = self._table.of(doc_id)
-        if kept is None:
+    def _require_page(self, doc_id: str) -> ArchivedPage:
+        stored = self._table.find_by_doc_id(doc_id)
+        if stored is None:
             raise OriginalError("not_found")
-        return kept
+        return stored
 
-    def _read(self, kept: KeptPage) -> Page:
+    def _read(self, stored: ArchivedPage) -> Page:
         try:
-            return self._table.read(kept)
-        except LostPageError as error:
-            log.warning("%s: %s", kept.url, error)
+            return self._table.read(stored)
+        except WarcRecordLostError as error:
+            log.warning("%s: %s", stored.url, error)
             raise OriginalError("lost") from error
 
-    def _safe(self, kept: KeptPage) -> str:
-        page = self._read(kept)
-        arguments = (page.body, kept.content_type, kept.final_url, robots_headers(page.headers), self._agent)
+    def _sanitize(self, stored: ArchivedPage) -> str:
+        page = self._read(stored)
+        arguments = (page.body, stored.content_type, stored.final_url, x_robots_tags(page.headers), self._robots_agent)
         try:
-            found = self._process.call(safe_page, *arguments)
+            sanitized = self._process.call(sanitize_page, *arguments)
         except WorkerError as error:
-            log.warning("%s cannot be shown as it was: %s", kept.url, error)
+            log.warning("%s cannot be shown as it was: %s", stored.url, error)
             raise OriginalError("unreadable") from error
-        if found.refused:
+        if sanitized.is_noarchive:
             raise OriginalError("refused")
-        if not found.html or len(found.html) > MAX_HTML:
+        if not sanitized.html or len(sanitized.html) > MAX_HTML_LENGTH:
             raise OriginalError("unreadable")
-        return found.html
+        return sanitized.html

@@ -1,4 +1,4 @@
-"""The review of the lexicon on the store, for the pages and the terminal: `search_ui.review.actions.ReviewService`."""
+"""The review of the lexicon on the store, for the pages and the terminal: `search_ui.review.interfaces.ReviewService`."""
 
 import threading
 from collections.abc import Sequence
@@ -8,21 +8,21 @@ from docstore.errors import LexiconError
 from docstore.model import Lexicon, LexiconEntry, Term, TermStatus
 from docstore.store import Store
 from docstore.terms.edits import ActKind, TermEdit
-from docstore.terms.history import Act
 from docstore.terms.queries import TermQuery
-from docstore.terms.review_queue import TermFigures
-from lexicon.dictionary import decode_dictionary
-from lexicon.interchange import WRITERS, form_of, parse_list
-from lexicon.review import NothingToPublishError, check_acceptable, difference, next_version
-from lexicon.similar import SimilarTerms
-from search_ui.review.actions import Known, Surroundings, VersionChange, VersionProposal
+from docstore.terms.review_history import ReviewDecision
+from docstore.terms.review_queue import TermStatistics
+from lexicon.jieba_dictionary import decode_dictionary
+from lexicon.publishing import NothingToPublishError, build_next_version, diff_lexicons, ensure_acceptable
+from lexicon.similar_terms import SimilarTermIndex
+from lexicon.word_lists import FORMATTERS, detect_format, parse_word_list
+from search_ui.review.interfaces import RelatedTerms, TermWithStatus, VersionChange, VersionProposal
 from text.folding import word_key
-from text.glosses import Gloss, ends_of, translation
+from text.glosses import Gloss, rank_translations, run_suffixes
 from text.segment import RjiebaSegmenter, Segmenter
 
-NEAR = 6  # words of each kind beside a term
-SHORTEST = 2  # characters of a word inside another
-ORDERED_AFTER = 10  # acts, after which the order of review is learned anew
+MAX_RELATED_TERMS = 6  # words of each kind beside a term
+MIN_INNER_WORD_LENGTH = 2  # characters of a word inside another
+REORDER_AFTER_DECISIONS = 10  # acts, after which the order of review is learned anew
 
 
 class StoreReview:
@@ -30,27 +30,29 @@ class StoreReview:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._guard = threading.Lock()
-        self._proposed: tuple[tuple[int, int], VersionProposal] | None = None
+        self._lock = threading.Lock()
+        self._cached_proposal: tuple[tuple[int, int], VersionProposal] | None = None
 
-    def page(self, wanted: TermQuery) -> tuple[int, list[Term]]:
+    def find_page(self, query: TermQuery) -> tuple[int, list[Term]]:
         """See `ReviewService`, here and below."""
-        return self._store.queue.page(wanted)
+        return self._store.review_queue.find_page(query)
 
-    def named(self, texts: Sequence[str]) -> dict[str, Term]:
-        return self._store.queue.named(texts)
+    def find_terms(self, texts: Sequence[str]) -> dict[str, Term]:
+        return self._store.review_queue.find_terms(texts)
 
-    def surroundings(self, terms: Sequence[Term]) -> list[Surroundings]:
-        inside = {term.text: inner_words(term.text) for term in terms}
-        known = self._store.queue.named(sorted({word for words in inside.values() for word in words}))
-        containing = self._store.queue.containing([term.text for term in terms], NEAR)
-        similar = SimilarTerms(self._store.queue.texts(TermStatus.ACCEPTED))
+    def related_terms(self, terms: Sequence[Term]) -> list[RelatedTerms]:
+        substrings_by_text = {term.text: substrings(term.text) for term in terms}
+        known_terms = self._store.review_queue.find_terms(
+            sorted({word for words in substrings_by_text.values() for word in words})
+        )
+        containing = self._store.review_queue.terms_containing([term.text for term in terms], MAX_RELATED_TERMS)
+        similar = SimilarTermIndex(self._store.review_queue.texts_with_status(TermStatus.ACCEPTED))
         translations = self._translations([term.text for term in terms])
         return [
-            Surroundings(
-                nested_in(inside[term.text], known),
+            RelatedTerms(
+                known_substrings(substrings_by_text[term.text], known_terms),
                 tuple(containing[term.text]),
-                tuple(similar.to(term.text, NEAR)),
+                tuple(similar.find_similar(term.text, MAX_RELATED_TERMS)),
                 tuple(word for word in translations.get(term.text, ()) if word not in term.synonyms),
             )
             for term in terms
@@ -58,182 +60,189 @@ class StoreReview:
 
     def _translations(self, texts: Sequence[str]) -> dict[str, list[str]]:
         """What articles say to be the same as each of these terms in the other language."""
-        kept = self._store.glosses.ending_with(texts)
-        found = {text: [Gloss(one.han, one.latin, one.is_han_whole) for one in kept[text]] for text in kept}
-        ends = {end for several in found.values() for gloss in several for end in ends_of(gloss)}
-        known = frozenset(map(word_key, self._store.queue.named(sorted(ends))))
-        return {text: translation(text, several, known)[:NEAR] for text, several in found.items()}
+        glosses_by_text = self._store.glosses.find_by_ending(texts)
+        glosses = {
+            text: [Gloss(row.han, row.latin, row.is_han_whole) for row in glosses_by_text[text]]
+            for text in glosses_by_text
+        }
+        ends = {end for several in glosses.values() for gloss in several for end in run_suffixes(gloss)}
+        known_terms = frozenset(map(word_key, self._store.review_queue.find_terms(sorted(ends))))
+        return {
+            text: rank_translations(text, several, known_terms)[:MAX_RELATED_TERMS] for text, several in glosses.items()
+        }
 
-    def narrower(self, text: str) -> list[str]:
-        return self._store.queue.broader_than(text)
+    def narrower_terms(self, text: str) -> list[str]:
+        return self._store.review_queue.narrower_terms(text)
 
-    def last_decisions(self) -> tuple[int, int]:
-        return self._store.queue.last_decisions()
+    def recent_acceptance(self) -> tuple[int, int]:
+        return self._store.review_queue.recent_acceptance()
 
-    def pending(self) -> tuple[int, int, int]:
-        return self._store.queue.pending()
+    def pending_counts(self) -> tuple[int, int, int]:
+        return self._store.review_queue.unpublished_change_counts()
 
-    def do(self, kind: ActKind, edits: Sequence[TermEdit], by: str) -> Act:
-        check_acceptable(edit.text for edit in edits if edit.status is TermStatus.ACCEPTED or edit.adds)
-        check_acceptable(word for edit in edits for word in (*(edit.synonyms or ()), *(edit.broader or ())) if word)
-        return self._store.acts.do(kind, edits, by)
+    def apply(self, kind: ActKind, edits: Sequence[TermEdit], actor: str) -> ReviewDecision:
+        ensure_acceptable(edit.text for edit in edits if edit.status is TermStatus.ACCEPTED or edit.adds)
+        ensure_acceptable(word for edit in edits for word in (*(edit.synonyms or ()), *(edit.broader or ())) if word)
+        return self._store.review_history.apply(kind, edits, actor)
 
-    def decide(self, texts: Sequence[str], status: TermStatus, by: str) -> Act:
-        return self.do(ActKind.DECIDE, [TermEdit(text, status) for text in dict.fromkeys(texts)], by)
+    def decide(self, texts: Sequence[str], status: TermStatus, actor: str) -> ReviewDecision:
+        return self.apply(ActKind.DECIDE, [TermEdit(text, status) for text in dict.fromkeys(texts)], actor)
 
-    def propose(self, text: str, by: str) -> Act:
-        return self.do(ActKind.PROPOSE, [TermEdit(text, adds=True, keeps=True)], by)
+    def propose(self, text: str, actor: str) -> ReviewDecision:
+        return self.apply(ActKind.PROPOSE, [TermEdit(text, adds=True, keeps=True)], actor)
 
-    def add_synonym(self, text: str, word: str, by: str) -> Act:
-        term = self.named([text]).get(text)
+    def add_synonym(self, text: str, word: str, actor: str) -> ReviewDecision:
+        term = self.find_terms([text]).get(text)
         synonyms, version = (term.synonyms, term.version) if term else ((), None)
-        return self.do(ActKind.SYNONYMS, [TermEdit(text, synonyms=(*synonyms, word.strip()), seen=version)], by)
+        return self.apply(ActKind.SYNONYMS, [TermEdit(text, synonyms=(*synonyms, word.strip()), seen=version)], actor)
 
-    def merge(self, text: str, into: str, by: str, seen: int | None) -> Act:
-        check_acceptable([text])
-        return self._store.acts.merge(text, into, by, seen)
+    def merge(self, text: str, into: str, actor: str, expected_version: int | None) -> ReviewDecision:
+        ensure_acceptable([text])
+        return self._store.review_history.merge(text, into, actor, expected_version)
 
-    def rename(self, text: str, new: str, by: str, seen: int | None) -> Act:
-        check_acceptable([new])
-        return self._store.acts.rename(text, new, by, seen)
+    def rename(self, text: str, new_text: str, actor: str, expected_version: int | None) -> ReviewDecision:
+        ensure_acceptable([new_text])
+        return self._store.review_history.rename(text, new_text, actor, expected_version)
 
-    def undo(self, by: str, act_id: int | None) -> Act:
-        return self._store.acts.undo(by, act_id)
+    def undo(self, actor: str, act_id: int | None) -> ReviewDecision:
+        return self._store.review_history.undo(actor, act_id)
 
-    def history(self, text: str, by: str, offset: int, limit: int) -> tuple[int, list[Act]]:
-        return self._store.acts.history(text, by, offset, limit)
+    def history(self, text: str, actor: str, offset: int, limit: int) -> tuple[int, list[ReviewDecision]]:
+        return self._store.review_history.list_decisions(text, actor, offset, limit)
 
-    def publish(self, by: str) -> Lexicon:
-        latest = self._store.lexicon.latest()
-        new = next_version(self._store.lexicon.accepted(), latest)
+    def publish(self, actor: str) -> Lexicon:
+        latest = self._store.lexicons.load_latest()
+        new = build_next_version(self._store.lexicons.accepted_terms(), latest)
         if new.version == latest.version:
             raise NothingToPublishError("nothing to publish: no decision since the last version changes it")
-        return self._store.lexicon.publish(replace(new, by=by))
+        return self._store.lexicons.publish(replace(new, published_by=actor))
 
-    def revert(self, version: int, by: str) -> Lexicon:
-        table = self._store.lexicon
+    def revert(self, version: int, actor: str) -> Lexicon:
+        table = self._store.lexicons
         if not 0 <= version <= table.latest_version():
             raise LexiconError(f"there is no version {version}")
-        wanted, latest = table.version(version), table.latest()
-        if wanted.entries == latest.entries:
+        target, latest = table.load_version(version), table.load_latest()
+        if target.entries == latest.entries:
             raise NothingToPublishError(f"nothing to publish: version {latest.version} has the words of {version}")
-        self._store.acts.do(ActKind.REVERT, edits_to(wanted.entries, table.accepted()), by)
+        self._store.review_history.apply(ActKind.REVERT, edits_to_reach(target.entries, table.accepted_terms()), actor)
         note = f"as version {version}"
-        return table.publish(Lexicon(latest.version + 1, wanted.entries, note=note, by=by))
+        return table.publish(Lexicon(latest.version + 1, target.entries, note=note, published_by=actor))
 
     def versions(self) -> list[tuple[Lexicon, int]]:
-        return self._store.lexicon.versions()
+        return self._store.lexicons.list_versions()
 
     def difference(self, before: int, after: int) -> list[VersionChange]:
-        table = self._store.lexicon
+        table = self._store.lexicons
         for number in (before, after):
             if not 0 <= number <= table.latest_version():
                 raise LexiconError(f"there is no version {number}")
-        return changes_between(table.version(before), table.version(after))
+        return version_changes(table.load_version(before), table.load_version(after))
 
-    def bring_in(self, name: str, content: bytes, by: str) -> int:
+    def import_list(self, name: str, content: bytes, actor: str) -> int:
         text = decode_dictionary(content)
-        entries = parse_list(text, form_of(name, text))
+        entries = parse_word_list(text, detect_format(name, text))
         if entries:
-            self.do(ActKind.ADD, [edit_of(entry) for entry in entries], by)
+            self.apply(ActKind.ADD, [edit_for_entry(entry) for entry in entries], actor)
         return len(entries)
 
-    def export(self, form: str) -> str:
-        return WRITERS[form](self._store.lexicon.latest().entries)
+    def export(self, list_format: str) -> str:
+        return FORMATTERS[list_format](self._store.lexicons.load_latest().entries)
 
     def proposal(self) -> VersionProposal:
-        with self._guard:
-            now = (self._store.acts.last(), self._store.lexicon.latest_version())
-            if self._proposed is None or self._proposed[0] != now:
-                self._proposed = (now, self._propose())
-            return self._proposed[1]
+        with self._lock:
+            revision = (self._store.review_history.last_decision_id(), self._store.lexicons.latest_version())
+            if self._cached_proposal is None or self._cached_proposal[0] != revision:
+                self._cached_proposal = (revision, self._build_proposal())
+            return self._cached_proposal[1]
 
-    def _propose(self) -> VersionProposal:
-        latest = self._store.lexicon.latest()
-        new = next_version(self._store.lexicon.accepted(), latest)
-        cut_otherwise = set(new.changed_since(latest))
-        changes = changes_between(latest, new)
-        terms = self._store.queue.named(sorted(cut_otherwise))
+    def _build_proposal(self) -> VersionProposal:
+        latest = self._store.lexicons.load_latest()
+        new = build_next_version(self._store.lexicons.accepted_terms(), latest)
+        resegmented_texts = set(new.changed_terms_since(latest))
+        changes = version_changes(latest, new)
+        terms = self._store.review_queue.find_terms(sorted(resegmented_texts))
         sentences = {text: term.contexts[0] for text, term in terms.items() if term.contexts}
         return VersionProposal(
             latest,
             new,
-            segmenter_of(new),
-            tuple((change, sentences.get(change.text, "")) for change in changes if change.text in cut_otherwise),
-            tuple(change for change in changes if change.text not in cut_otherwise),
+            create_domain_segmenter(new),
+            tuple((change, sentences.get(change.text, "")) for change in changes if change.text in resegmented_texts),
+            tuple(change for change in changes if change.text not in resegmented_texts),
         )
 
-    def figures(self) -> TermFigures:
-        return self._store.queue.figures()
+    def statistics(self) -> TermStatistics:
+        return self._store.review_queue.statistics()
 
 
-def learn_order(store: Store, acts: int = ORDERED_AFTER) -> bool:
-    """Put the candidates in the order that the decisions so far suggest, if there were `acts` new ones; did it?"""
-    if not store.queue.wants_order(acts):
+def update_review_order(store: Store, min_new_decisions: int = REORDER_AFTER_DECISIONS) -> bool:
+    """Put the candidates in the order that the decisions so far suggest, if there were `min_new_decisions` new ones; did it?"""
+    if not store.review_queue.needs_reranking(min_new_decisions):
         return False
     # Imported where it is used: scikit-learn takes longer to load than most commands take to run.
-    from lexicon.review_order import MAX_DECISIONS, review_order
+    from lexicon.review_ranking import MAX_DECISIONS, predict_acceptance
 
-    decided = store.queue.decided(MAX_DECISIONS)
-    state, candidates = store.queue.undecided()
-    store.queue.set_order(review_order(decided, candidates), state)
+    decided = store.review_queue.decided_terms(MAX_DECISIONS)
+    state, candidates = store.review_queue.undecided_terms()
+    store.review_queue.save_ranking(predict_acceptance(decided, candidates), state)
     return True
 
 
-def inner_words(text: str) -> list[str]:
+def substrings(text: str) -> list[str]:
     """All that a word holds as a run of characters, the longest first; for long words the shorter runs alone."""
     longest = min(len(text) - 1, 12)
     return [
-        text[start : start + size] for size in range(longest, SHORTEST - 1, -1) for start in range(len(text) - size + 1)
+        text[start : start + size]
+        for size in range(longest, MIN_INNER_WORD_LENGTH - 1, -1)
+        for start in range(len(text) - size + 1)
     ]
 
 
-def nested_in(words: Sequence[str], known: dict[str, Term]) -> tuple[Known, ...]:
+def known_substrings(words: Sequence[str], known_terms: dict[str, Term]) -> tuple[TermWithStatus, ...]:
     """Those of `words` that are terms, each once, with their status."""
-    found = dict.fromkeys(word for word in words if word in known)
-    return tuple((word, known[word].status) for word in found)[:NEAR]
+    terms = dict.fromkeys(word for word in words if word in known_terms)
+    return tuple((word, known_terms[word].status) for word in terms)[:MAX_RELATED_TERMS]
 
 
-def segmenter_of(lexicon: Lexicon) -> Segmenter:
+def create_domain_segmenter(lexicon: Lexicon) -> Segmenter:
     """What cuts by a version."""
-    return RjiebaSegmenter((entry.text, entry.frequency, entry.tag) for entry in lexicon.entries)
+    return RjiebaSegmenter((entry.text, entry.frequency, entry.pos_tag) for entry in lexicon.entries)
 
 
-def changes_between(before: Lexicon, after: Lexicon) -> list[VersionChange]:
+def version_changes(before: Lexicon, after: Lexicon) -> list[VersionChange]:
     """What `after` has otherwise, in the order of the words."""
-    found = difference(before, after)
+    lexicon_diff = diff_lexicons(before, after)
     changes = [
-        *(VersionChange(entry.text, "", described(entry)) for entry in found.added),
-        *(VersionChange(entry.text, described(entry), "") for entry in found.removed),
-        *(VersionChange(old.text, described(old), described(new)) for old, new in found.changed),
+        *(VersionChange(entry.text, "", format_entry(entry)) for entry in lexicon_diff.added),
+        *(VersionChange(entry.text, format_entry(entry), "") for entry in lexicon_diff.removed),
+        *(VersionChange(old.text, format_entry(old), format_entry(new)) for old, new in lexicon_diff.changed),
     ]
     return sorted(changes, key=lambda change: change.text)
 
 
-def described(entry: LexiconEntry) -> str:
+def format_entry(entry: LexiconEntry) -> str:
     """An entry in one line: `页岩气 77 n = shale gas < 天然气 (subject)`."""
-    parts = [entry.text, *([str(entry.frequency)] if entry.frequency else []), entry.tag]
+    parts = [entry.text, *([str(entry.frequency)] if entry.frequency else []), entry.pos_tag]
     parts += ["=", " | ".join(entry.synonyms)] if entry.synonyms else []
-    parts += ["<", " | ".join(entry.broader)] if entry.broader else []
+    parts += ["<", " | ".join(entry.broader_terms)] if entry.broader_terms else []
     return " ".join([*parts, *([f"({entry.category})"] if entry.category else [])])
 
 
-def edits_to(entries: Sequence[LexiconEntry], accepted: Sequence[Term]) -> list[TermEdit]:
+def edits_to_reach(entries: Sequence[LexiconEntry], accepted: Sequence[Term]) -> list[TermEdit]:
     """What makes `entries` the accepted terms: others go back among the candidates."""
-    wanted = {entry.text for entry in entries}
-    dropped = [TermEdit(term.text, TermStatus.CANDIDATE) for term in accepted if term.text not in wanted]
-    return dropped + [edit_of(entry) for entry in entries]
+    target_texts = {entry.text for entry in entries}
+    dropped = [TermEdit(term.text, TermStatus.CANDIDATE) for term in accepted if term.text not in target_texts]
+    return dropped + [edit_for_entry(entry) for entry in entries]
 
 
-def edit_of(entry: LexiconEntry) -> TermEdit:
+def edit_for_entry(entry: LexiconEntry) -> TermEdit:
     """What makes a term of a dictionary line and accepts it."""
     return TermEdit(
         entry.text,
         TermStatus.ACCEPTED,
         entry.category,
         entry.synonyms,
-        entry.broader,
+        entry.broader_terms,
         entry.frequency,
-        entry.tag,
+        entry.pos_tag,
         adds=True,
     )

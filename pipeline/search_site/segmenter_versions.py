@@ -9,10 +9,12 @@ from collections.abc import Callable
 
 from docstore.model import Lexicon
 from docstore.terms.lexicons import LexiconTable
-from indexer.mapping import Analysis
+from indexer.document_mapping import TextAnalysis
 from text.segment import Segmenter
 
-SEEN_AFTER = 5.0  # seconds from Solr's acknowledgement of a document until every search has it, with time to spare
+VISIBILITY_SECONDS = (
+    5.0  # seconds from Solr's acknowledgement of a document until every search has it, with time to spare
+)
 
 
 class SegmenterVersions:
@@ -21,38 +23,38 @@ class SegmenterVersions:
     def __init__(
         self,
         lexicon: LexiconTable,
-        make_segmenter: Callable[[Lexicon], Segmenter],
+        create_segmenter: Callable[[Lexicon], Segmenter],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._lexicon = lexicon
-        self._make = make_segmenter
+        self._create_segmenter = create_segmenter
         self._clock = clock
-        self._made: dict[int, Segmenter] = {}
+        self._by_version: dict[int, Segmenter] = {}
         self._newest: int | None = None
-        self._held: list[int] = []  # versions beside the newest
-        self._mixed_at = 0.0  # when documents of several versions were last known
+        self._older_versions: list[int] = []  # versions beside the newest
+        self._last_mixed = 0.0  # when documents of several versions were last known
 
-    def segmenters(self, newest: Analysis) -> tuple[Segmenter, ...]:
+    def segmenters(self, analysis: TextAnalysis) -> tuple[Segmenter, ...]:
         """`newest.domain`, then the segmenters of older versions that documents in the index may be cut by."""
-        version = newest.lexicon.version
+        version = analysis.lexicon.version
         if version != self._newest:
-            self._made[version] = newest.domain
-            self._held = [] if self._newest is None else [self._newest]
-            self._newest, self._mixed_at = version, self._clock()
-            self._look(version)
-        elif self._held:
-            self._look(version)
-        return (newest.domain, *(self._segmenter(number) for number in self._held))
+            self._by_version[version] = analysis.domain_segmenter
+            self._older_versions = [] if self._newest is None else [self._newest]
+            self._newest, self._last_mixed = version, self._clock()
+            self._refresh(version)
+        elif self._older_versions:
+            self._refresh(version)
+        return (analysis.domain_segmenter, *(self._segmenter(number) for number in self._older_versions))
 
-    def _look(self, newest: int) -> None:
-        held = [number for number in self._lexicon.versions_in_index() if number != newest]
-        if held:
-            self._held, self._mixed_at = held, self._clock()
-        elif self._clock() - self._mixed_at > SEEN_AFTER:
-            self._held = []
-            self._made = {newest: self._made[newest]}
+    def _refresh(self, newest_version: int) -> None:
+        older_versions = [number for number in self._lexicon.versions_in_index() if number != newest_version]
+        if older_versions:
+            self._older_versions, self._last_mixed = older_versions, self._clock()
+        elif self._clock() - self._last_mixed > VISIBILITY_SECONDS:
+            self._older_versions = []
+            self._by_version = {newest_version: self._by_version[newest_version]}
 
     def _segmenter(self, number: int) -> Segmenter:
-        if number not in self._made:
-            self._made[number] = self._make(self._lexicon.version(number))
-        return self._made[number]
+        if number not in self._by_version:
+            self._by_version[number] = self._create_segmenter(self._lexicon.load_version(number))
+        return self._by_version[number]

@@ -1,14 +1,14 @@
-"""What the search site may do with topics: the implementation of `search_ui.review.topic_actions.TopicActions`."""
+"""What the search site may do with topics: the implementation of `search_ui.review.topic_interfaces.TopicBackend`."""
 
 from collections.abc import Mapping, Sequence
 
-from docstore.frontier.focused_decisions import Harvest
-from docstore.topics import Topic, TopicState, TopicTermClass
-from focused.topic.confirmation import decide
-from focused.topic.file import TopicFiles
+from docstore.frontier.focused_decisions import HostHarvest
+from docstore.topic import Topic, TopicState, TopicTermClass
+from focused.topic.term_decisions import decide_terms
+from focused.topic.topic_file_store import TopicFileStore
 from pipeline.engine import Engine
-from pipeline.topic.keeping import answer, expected_yield
-from search_ui.review.topic_actions import TopicAsked
+from pipeline.topic.retention import estimate_coverage, save_answers
+from search_ui.review.topic_interfaces import TopicReviewState
 
 
 class StoreTopics:
@@ -16,13 +16,13 @@ class StoreTopics:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._files = TopicFiles(engine.settings.data_dir)
+        self._files = TopicFileStore(engine.settings.data_dir)
 
     def names(self) -> Sequence[str]:
         """The names of all topics."""
         return self._files.names()
 
-    def current(self) -> str:
+    def active_topic(self) -> str:
         """The name of the topic that the crawl looks for, "" for none."""
         return self._engine.settings.crawl.topic
 
@@ -32,20 +32,26 @@ class StoreTopics:
 
     def decide(self, name: str, items: Sequence[str], state: TopicState, kind: TopicTermClass | None) -> None:
         """Decide on terms and seeds, all of them or none."""
-        decide(self._files, name, items, state, kind)
+        decide_terms(self._files, name, items, state, kind)
 
-    def harvest(self) -> Sequence[Harvest]:
+    def harvest(self) -> Sequence[HostHarvest]:
         """What each strategy kept of each host's pages."""
-        return self._engine.store.judgements.harvest()
+        return self._engine.store.focused_decisions.harvest_by_host()
 
-    def questions(self, name: str) -> TopicAsked:
+    def review_questions(self, name: str) -> TopicReviewState:
         """What is kept of a topic, and the pages that a person is asked about."""
-        found, asked = expected_yield(self._engine, name), self._engine.store.topic_questions
-        wanted, answers, waiting = self._engine.settings.topic.precision, len(asked.answers(name)), asked.waiting(name)
-        if found is None:
-            return TopicAsked(wanted, answers=answers, waiting=waiting)
-        return TopicAsked(wanted, found.kept, found.precision, found.recall, answers, waiting)
+        coverage, questions_table = estimate_coverage(self._engine, name), self._engine.store.topic_questions
+        target_precision, answers, open_questions = (
+            self._engine.settings.topic.precision,
+            len(questions_table.answers(name)),
+            questions_table.pending(name),
+        )
+        if coverage is None:
+            return TopicReviewState(target_precision, answer_count=answers, open_questions=open_questions)
+        return TopicReviewState(
+            target_precision, coverage.kept, coverage.precision, coverage.recall, answers, open_questions
+        )
 
-    def answer(self, name: str, answers: Mapping[str, bool], by: str) -> None:
+    def save_answers(self, name: str, answers: Mapping[str, bool], by: str) -> None:
         """Keep answers: a crawl that goes on takes them at once, else the next one does."""
-        answer(self._engine, name, answers, by)
+        save_answers(self._engine, name, answers, by)

@@ -4,21 +4,29 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from docstore.errors import PlumblineError, TopicError
-from docstore.topics import ExamplePage, Topic, TopicState, TopicTermClass
-from focused.topic.concept_files import concepts_of
-from focused.topic.confirmation import own_terms
-from focused.topic.file import TopicFiles
-from focused.topic.library import RESULTS, TOP, Find, SearchPlace, TopicProposals, by_concepts, by_search
-from focused.topic.words import cut_by
+from docstore.topic import ExamplePage, Topic, TopicState, TopicTermClass
+from focused.topic.concept_loader import load_concepts
+from focused.topic.term_decisions import operator_terms
+from focused.topic.term_proposals import (
+    PROPOSALS_PER_TERM,
+    RESULTS_PER_SEARCH,
+    SearchFunction,
+    SearchSource,
+    TopicProposals,
+    propose_from_concepts,
+    propose_from_search,
+)
+from focused.topic.tokenizing import make_tokenizer
+from focused.topic.topic_file_store import TopicFileStore
 from pipeline.engine import Engine
-from pipeline.page_source import SourcePage, address_of, fetch_page, page_in_store
-from pipeline.topic.pages import segmenter_of
-from pipeline.topic.search import by_template, example_from, in_index
+from pipeline.page_source import LoadedPage, canonical_url, fetch_page, load_stored_page
+from pipeline.topic.example_search import index_search, loaded_page_to_example, template_search
+from pipeline.topic.page_reader import create_topic_segmenter
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What is known of a topic that is to be made. `template` is a search site's URL with {query} in it, or ""."""
+class TopicDefinition:
+    """What is known of a topic that is to be made. `search_template` is a search site's URL with {query} in it, or ""."""
 
     name: str
     terms: tuple[str, ...] = ()
@@ -26,87 +34,91 @@ class Wanted:
     examples: tuple[str, ...] = ()
     tree: tuple[str, ...] = ()
     automatic: bool = False
-    template: str = ""
-    results: int = RESULTS
-    top: int = TOP
+    search_template: str = ""
+    max_results: int = RESULTS_PER_SEARCH
+    max_terms: int = PROPOSALS_PER_TERM
 
 
-def define(engine: Engine, wanted: Wanted) -> Topic:
+def create_topic(engine: Engine, definition: TopicDefinition) -> Topic:
     """Make a topic with its library proposed. TopicError, and no file, where something about it is wrong."""
-    files = TopicFiles(engine.settings.data_dir)
-    if files.path(wanted.name).exists():
-        raise TopicError(f"there is a topic {wanted.name} already: plumb topic show {wanted.name!r}")
+    files = TopicFileStore(engine.settings.data_dir)
+    if files.path_for(definition.name).exists():
+        raise TopicError(f"there is a topic {definition.name} already: plumb topic show {definition.name!r}")
     topic = Topic(
-        name=wanted.name,
-        words=wanted.words or (wanted.name,),
-        terms=tuple(own_terms(wanted.terms, TopicTermClass.PROFESSIONAL)),
-        examples=read_examples(engine, wanted.examples),
-        tree=wanted.tree,
-        automatic=wanted.automatic,
+        name=definition.name,
+        words=definition.words or (definition.name,),
+        terms=tuple(operator_terms(definition.terms, TopicTermClass.PROFESSIONAL)),
+        examples=read_examples(engine, definition.examples),
+        term_tree=definition.tree,
+        counts_unconfirmed_terms=definition.automatic,
     )
-    found = proposals(engine, topic, wanted.template, wanted.results, wanted.top)
-    topic = topic.with_terms(found.terms).with_seeds(found.seeds)
+    proposals = collect_proposals(
+        engine, topic, definition.search_template, definition.max_results, definition.max_terms
+    )
+    topic = topic.with_terms(proposals.terms).with_seeds(proposals.seeds)
     files.create(topic)
     return topic
 
 
-def propose(engine: Engine, name: str, template: str, results: int, top: int) -> tuple[Topic, int]:
+def propose_more(engine: Engine, name: str, template: str, results: int, top: int) -> tuple[Topic, int]:
     """Look once more for terms and seeds, from the terms confirmed by now. The topic, and how many are new."""
-    files = TopicFiles(engine.settings.data_dir)
+    files = TopicFileStore(engine.settings.data_dir)
     before = files.read(name)
-    found = proposals(engine, before, template, results, top)
-    after = files.change(name, lambda topic: topic.with_terms(found.terms).with_seeds(found.seeds))
-    return after, after.waiting() - before.waiting()
+    proposals = collect_proposals(engine, before, template, results, top)
+    after = files.update(name, lambda topic: topic.with_terms(proposals.terms).with_seeds(proposals.seeds))
+    return after, after.pending_count() - before.pending_count()
 
 
-def proposals(engine: Engine, topic: Topic, template: str, results: int, top: int) -> TopicProposals:
+def collect_proposals(engine: Engine, topic: Topic, template: str, results: int, top: int) -> TopicProposals:
     """Scheme 1 by the operator's concepts; scheme 2 by the own index, if anything is in it, or by a search site."""
     words = [term.text for term in topic.terms if term.state is TopicState.CONFIRMED] or list(topic.words)
     files = [engine.settings.folder / name for name in engine.settings.crawl.concepts]
-    found = by_concepts(words, concepts_of(files))
-    place = search_place(engine, template)
-    if place is None:
-        return found
-    cut = cut_by(segmenter_of(engine.store.lexicon.latest(), words))
+    proposals = propose_from_concepts(words, load_concepts(files))
+    search_source = choose_search(engine, template)
+    if search_source is None:
+        return proposals
+    tokenize = make_tokenizer(create_topic_segmenter(engine.store.lexicons.load_latest(), words))
     with engine.progress.task("topic", len(words)) as advance:
-        return found + by_search(words, replace(place, find=counted(place.find, advance)), cut, results, top)
+        return proposals + propose_from_search(
+            words, replace(search_source, search=with_progress(search_source.search, advance)), tokenize, results, top
+        )
 
 
-def search_place(engine: Engine, template: str) -> SearchPlace | None:
+def choose_search(engine: Engine, template: str) -> SearchSource | None:
     """Where to search; None where there is nothing to search in."""
     if template:
-        return by_template(engine, template)
-    return in_index(engine) if engine.store.status.freshness().indexed else None
+        return template_search(engine, template)
+    return index_search(engine) if engine.store.status.freshness().indexed_count else None
 
 
-def counted(find: Find, advance: Callable[[int], None]) -> Find:
+def with_progress(find: SearchFunction, advance: Callable[[int], None]) -> SearchFunction:
     """The same search, telling when a term is done."""
 
-    def told(term: str, most: int) -> list[ExamplePage]:
-        pages = list(find(term, most))
+    def find_and_advance(term: str, limit: int) -> list[ExamplePage]:
+        pages = list(find(term, limit))
         advance(1)
         return pages
 
-    return told
+    return find_and_advance
 
 
 def read_examples(engine: Engine, urls: Sequence[str]) -> tuple[ExamplePage, ...]:
     """The example pages, from the store where it has them, else fetched as the crawl would. PlumblineError names one
     that cannot be had."""
-    found: list[ExamplePage] = []
+    examples: list[ExamplePage] = []
     with engine.progress.task("examples", len(urls)) as advance:
-        for url in dict.fromkeys(map(address_of, urls)):
-            page = example_from(kept_or_fetched(engine, url))
+        for url in dict.fromkeys(map(canonical_url, urls)):
+            page = loaded_page_to_example(load_or_fetch(engine, url))
             if not page.blocks and not page.title:
                 raise TopicError(f"{url} has no text: name another example")
-            found.append(replace(page, url=url))
+            examples.append(replace(page, url=url))
             advance(1)
-    return tuple(found)
+    return tuple(examples)
 
 
-def kept_or_fetched(engine: Engine, url: str) -> SourcePage:
+def load_or_fetch(engine: Engine, url: str) -> LoadedPage:
     """A page of the store, or of the web."""
     try:
-        return page_in_store(engine, url)
+        return load_stored_page(engine, url)
     except PlumblineError:
         return fetch_page(url, engine.settings.crawl)

@@ -6,26 +6,26 @@ workers load it when they start (`EXTRACTOR`).
 
 from dataclasses import replace
 
-from crawler.http.content_type import content_type_of
-from crawler.urls.canonical import canonical
-from docstore.model import Article, Outcome, Reading, Reason, SiteKnowledge, Teaser
+from crawler.http.content_type import parse_content_type
+from crawler.urls.canonical import canonicalize_url
+from docstore.model import Article, ExtractionResult, Outcome, Reason, SiteTemplate, Teaser
 from extractor.settings import ExtractSettings
 
-EXTRACTOR = ("extractor.article_extractor", "extractor.documents.read", "extractor.signature", "datasketch")
+EXTRACTOR = ("extractor.article_extractor", "extractor.documents.reader", "extractor.minhash", "datasketch")
 HTML_TYPES = ("text/html", "application/xhtml+xml")
 
 
 def read_page(
-    data: bytes, url: str, content_type: str, fetched_at: float, site: SiteKnowledge, settings: ExtractSettings
-) -> Reading:
+    data: bytes, url: str, content_type: str, fetched_at: float, site: SiteTemplate, settings: ExtractSettings
+) -> ExtractionResult:
     """What the extractor makes of a page of which `site` is known, or of a document, complete as the store keeps it."""
     from extractor.article_extractor import ArticleExtractor
-    from extractor.documents.read import read_document
+    from extractor.documents.reader import read_document
 
     if is_document(data, url, content_type):
-        return Reading(completed(read_document(data, url, content_type, fetched_at), url))
-    reading = ArticleExtractor(settings).read(data, url, content_type, fetched_at, site)
-    return replace(reading, result=completed(reading.result, url), teaser=known_teaser(reading.teaser, url))
+        return ExtractionResult(finalize_article(read_document(data, url, content_type, fetched_at), url))
+    reading = ArticleExtractor(settings).extract_with_site(data, url, content_type, fetched_at, site)
+    return replace(reading, result=finalize_article(reading.result, url), teaser=canonical_teaser(reading.teaser, url))
 
 
 def read_article(
@@ -33,7 +33,7 @@ def read_article(
 ) -> Article | Outcome:
     """The article of a page or a document of which nothing else is known, or why it has none."""
     from extractor.article_extractor import ArticleExtractor
-    from extractor.documents.read import read_document
+    from extractor.documents.reader import read_document
 
     if is_document(data, url, content_type):
         return read_document(data, url, content_type, fetched_at)
@@ -42,33 +42,33 @@ def read_article(
 
 def is_document(data: bytes, url: str, content_type: str) -> bool:
     """Is it of one of the formats that are read beside HTML? What was kept as HTML was looked at by the crawl."""
-    from extractor.documents.read import document_format
+    from extractor.documents.reader import detect_format
 
-    said = content_type_of(content_type).type
-    return said not in HTML_TYPES and bool(document_format(data, url, content_type))
+    declared_type = parse_content_type(content_type).media_type
+    return declared_type not in HTML_TYPES and bool(detect_format(data, url, content_type))
 
 
-def completed(result: Article | Outcome, url: str) -> Article | Outcome:
+def finalize_article(result: Article | Outcome, url: str) -> Article | Outcome:
     """An article with its signature, and with the URLs it names in the form in which the store knows them."""
     if isinstance(result, Outcome):
         return result
-    from extractor.signature import signature
+    from extractor.minhash import minhash_signature
 
     return replace(
         result,
-        signature=signature(result.body),
-        canonical_url=known_form(result.canonical_url, url),
-        next_url=known_form(result.next_url, url),
+        signature=minhash_signature(result.body),
+        canonical_url=canonical_or_empty(result.canonical_url, url),
+        next_url=canonical_or_empty(result.next_url, url),
     )
 
 
-def known_teaser(teaser: Teaser | None, url: str) -> Teaser | None:
+def canonical_teaser(teaser: Teaser | None, url: str) -> Teaser | None:
     """A teaser of a page whose URL the store may know."""
-    target = known_form(teaser.url, url) if teaser is not None else ""
+    target = canonical_or_empty(teaser.url, url) if teaser is not None else ""
     return replace(teaser, url=target) if teaser is not None and target else None
 
 
-def known_form(url: str, base: str) -> str:
+def canonical_or_empty(url: str, base: str) -> str:
     """The canonical form of a URL that a page names; "" where it has none."""
-    found = canonical(url, base) if url else ""
-    return "" if isinstance(found, Reason) else found
+    canonical_or_reason = canonicalize_url(url, base) if url else ""
+    return "" if isinstance(canonical_or_reason, Reason) else canonical_or_reason

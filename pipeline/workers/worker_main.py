@@ -20,14 +20,14 @@ from traceback import format_exc
 
 from docstore.errors import PlumblineError
 
-DONE, REFUSED, RAISED, OVER_MEMORY = "done", "refused", "raised", "over memory"
-ORPHAN_SECONDS = 10.0  # beyond the deadline: who would have killed at the deadline was killed himself
+STATUS_DONE, STATUS_ERROR, STATUS_RAISED, STATUS_OUT_OF_MEMORY = "done", "refused", "raised", "over memory"
+ORPHAN_GRACE_SECONDS = 10.0  # beyond the deadline: who would have killed at the deadline was killed himself
 # A page makes very many objects and hardly any cycle: to look for cycles as often as usual is a twentieth of its time.
 GC_THRESHOLDS = (50_000, 20, 100)
-OUT_OF_MEMORY = pickle.dumps((OVER_MEMORY, None))  # made while there is some
+OUT_OF_MEMORY_REPLY = pickle.dumps((STATUS_OUT_OF_MEMORY, None))  # made while there is some
 MEGABYTE = 1024 * 1024
-LARGE = MEGABYTE  # bytes of a question
-STATUS = Path("/proc/self/status")
+LARGE_REQUEST_BYTES = MEGABYTE  # bytes of a question
+PROC_STATUS = Path("/proc/self/status")
 
 
 def main(arguments: list[str]) -> None:
@@ -42,44 +42,44 @@ def main(arguments: list[str]) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     limit_memory(int(megabytes) * MEGABYTE)
     with suppress(EOFError, OSError), Connection(int(fd)) as connection:
-        connection.send(DONE)
+        connection.send(STATUS_DONE)
         while True:
-            question = connection.recv_bytes()
-            signal.setitimer(signal.ITIMER_REAL, float(seconds) + ORPHAN_SECONDS)
-            connection.send_bytes(answer(question))
+            request = connection.recv_bytes()
+            signal.setitimer(signal.ITIMER_REAL, float(seconds) + ORPHAN_GRACE_SECONDS)
+            connection.send_bytes(handle_request(request))
             signal.setitimer(signal.ITIMER_REAL, 0)
-            if len(question) > LARGE:
-                give_back()
+            if len(request) > LARGE_REQUEST_BYTES:
+                release_memory()
 
 
-def answer(question: bytes) -> bytes:
+def handle_request(request: bytes) -> bytes:
     """The pickled answer to a pickled question."""
     try:
-        work, args, kwargs = pickle.loads(question)
-        return pickle.dumps((DONE, work(*args, **kwargs)))
+        function, args, kwargs = pickle.loads(request)
+        return pickle.dumps((STATUS_DONE, function(*args, **kwargs)))
     except MemoryError:
-        return OUT_OF_MEMORY
+        return OUT_OF_MEMORY_REPLY
     except PlumblineError as error:
-        return pickle.dumps((REFUSED, error))
+        return pickle.dumps((STATUS_ERROR, error))
     except Exception as error:  # noqa: BLE001 (raised again in the process that asked)
-        return pickle.dumps((RAISED, (f"{type(error).__name__}: {error}", format_exc())))
+        return pickle.dumps((STATUS_RAISED, (f"{type(error).__name__}: {error}", format_exc())))
 
 
-def give_back() -> None:
+def release_memory() -> None:
     """Give the system what is no longer used: after a large page that would stay as it was at its worst."""
     with suppress(OSError, AttributeError):  # not every C library has it
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def limit_memory(more: int) -> None:
-    """Let this process allocate `more` bytes than it has now. On systems without /proc: that many in all."""
-    now = 0
-    if STATUS.exists():
-        fields = dict(line.split(":", 1) for line in STATUS.read_text().splitlines())
-        now = int(fields["VmData"].split()[0]) * 1024
+def limit_memory(extra_bytes: int) -> None:
+    """Let this process allocate `extra_bytes` bytes than it has now. On systems without /proc: that many in all."""
+    current_bytes = 0
+    if PROC_STATUS.exists():
+        fields = dict(line.split(":", 1) for line in PROC_STATUS.read_text().splitlines())
+        current_bytes = int(fields["VmData"].split()[0]) * 1024
     hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-    wanted = now + more
-    resource.setrlimit(resource.RLIMIT_DATA, (wanted if hard < 0 else min(wanted, hard), hard))
+    limit_bytes = current_bytes + extra_bytes
+    resource.setrlimit(resource.RLIMIT_DATA, (limit_bytes if hard < 0 else min(limit_bytes, hard), hard))
 
 
 if __name__ == "__main__":

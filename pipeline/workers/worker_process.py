@@ -22,37 +22,37 @@ from queue import LifoQueue
 from typing import Any, ParamSpec, TypeVar
 
 from docstore.errors import PlumblineError
-from pipeline.workers.worker_main import OVER_MEMORY, RAISED, REFUSED
+from pipeline.workers.worker_main import STATUS_ERROR, STATUS_OUT_OF_MEMORY, STATUS_RAISED
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
-START_SECONDS = 120.0  # for an interpreter and its imports on a busy machine
+START_TIMEOUT_SECONDS = 120.0  # for an interpreter and its imports on a busy machine
 # There are as many workers as processors: threads of numerical libraries would take each other's.
-ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+WORKER_ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
 class WorkerError(PlumblineError):
     """The work has no result."""
 
 
-class OverDeadlineError(WorkerError):
+class WorkerTimeoutError(WorkerError):
     """It took too long, and its process was killed."""
 
 
-class OverMemoryError(WorkerError):
+class WorkerMemoryError(WorkerError):
     """It needed more memory than it may have."""
 
 
 class WorkerDiedError(WorkerError):
-    """Its process ended: by a fault of a parser in C, or because somebody killed it. `how` names the signal."""
+    """Its process ended: by a fault of a parser in C, or because somebody killed it. `cause_name` names the signal."""
 
-    def __init__(self, message: str, how: str) -> None:
-        super().__init__(f"{message}: {how}")
-        self.how = how
+    def __init__(self, message: str, cause_name: str) -> None:
+        super().__init__(f"{message}: {cause_name}")
+        self.cause_name = cause_name
 
 
-class WorkRaisedError(WorkerError):
+class WorkerExceptionError(WorkerError):
     """It raised an exception, which is the message; `traceback` is for the log."""
 
     def __init__(self, message: str, traceback: str) -> None:
@@ -69,20 +69,20 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Child:
+class WorkerChild:
     """A started interpreter and the pipe to it."""
 
     process: subprocess.Popen[bytes]
     connection: Connection
 
-    def ask(self, question: object, seconds: float) -> Any:
+    def request(self, request: object, seconds: float) -> Any:
         """The answer; OverDeadlineError if none has begun to come by then. EOFError or OSError: the child is dead."""
-        self.connection.send(question)
+        self.connection.send(request)
         if not self.connection.poll(seconds):
-            raise OverDeadlineError(f"it took more than {seconds:g} s")
+            raise WorkerTimeoutError(f"it took more than {seconds:g} s")
         return self.connection.recv()
 
-    def end(self) -> str:
+    def kill(self) -> str:
         """Kill it if it lives. Returns how it ended."""
         self.process.kill()
         code = self.process.wait()
@@ -91,15 +91,15 @@ class Child:
     def wait_until_ready(self) -> None:
         """Until it has loaded what it needs. WorkerDiedError if somebody killed it, PlumblineError if it cannot."""
         try:
-            ready = self.connection.poll(START_SECONDS) and self.connection.recv()
+            ready = self.connection.poll(START_TIMEOUT_SECONDS) and self.connection.recv()
         except (EOFError, OSError):
             ready = None
         if not ready:
-            how = self.end()
+            cause_name = self.kill()
             self.connection.close()
-            if how.startswith("SIG") and ready is None:
-                raise WorkerDiedError("the process that should read it died", how)
-            raise PlumblineError(f"no worker process can be started ({how}): what it said stands above")
+            if cause_name.startswith("SIG") and ready is None:
+                raise WorkerDiedError("the process that should read it died", cause_name)
+            raise PlumblineError(f"no worker process can be started ({cause_name}): what it said stands above")
 
 
 class WorkerProcess:
@@ -108,7 +108,7 @@ class WorkerProcess:
     def __init__(self, limits: Limits | None = None, preload: Sequence[str] = ()) -> None:
         self.limits = limits or Limits()
         self._preload = tuple(preload)
-        self._child: Child | None = None
+        self._child: WorkerChild | None = None
         self._is_closed = False
 
     @property
@@ -116,7 +116,7 @@ class WorkerProcess:
         """The process id of the child, 0 while there is none."""
         return self._child.process.pid if self._child else 0
 
-    def call(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    def call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """`work(*args, **kwargs)` as the child does it; all of it must be picklable. Raises a WorkerError.
 
         A PlumblineError of the work itself is raised as it is.
@@ -125,19 +125,19 @@ class WorkerProcess:
         if self._is_closed:  # while it started: then `close` has seen no child
             raise WorkerDiedError("the process that should read it was closed", self._end(child))
         try:
-            status, value = child.ask((work, args, kwargs), self.limits.seconds)
+            status, value = child.request((function, args, kwargs), self.limits.seconds)
         except BaseException as error:  # whatever it was: the next answer would be to this question
-            how = self._end(child)
+            cause_name = self._end(child)
             if isinstance(error, EOFError | OSError):
-                raise WorkerDiedError("the process that read it died", how) from error
+                raise WorkerDiedError("the process that read it died", cause_name) from error
             raise
-        if status == OVER_MEMORY:
+        if status == STATUS_OUT_OF_MEMORY:
             self._end(child)
-            raise OverMemoryError(f"it needs more than {self.limits.megabytes} MB of memory")
-        if status == REFUSED:
+            raise WorkerMemoryError(f"it needs more than {self.limits.megabytes} MB of memory")
+        if status == STATUS_ERROR:
             raise value
-        if status == RAISED:
-            raise WorkRaisedError(*value)
+        if status == STATUS_RAISED:
+            raise WorkerExceptionError(*value)
         result: T = value
         return result
 
@@ -145,23 +145,25 @@ class WorkerProcess:
         """End the child, also one that is being started; no call comes after this."""
         self._is_closed = True
         if (child := self._child) is not None:
-            child.end()
+            child.kill()
 
-    def _end(self, child: Child) -> str:
+    def _end(self, child: WorkerChild) -> str:
         """End a child for good, so that the next call begins with a new one."""
         self._child = None
-        how = child.end()
+        cause_name = child.kill()
         child.connection.close()
-        return how
+        return cause_name
 
-    def _start(self) -> Child:
+    def _start(self) -> WorkerChild:
         """A child that has loaded what it needs."""
-        mine, its = Pipe()
-        limits = (str(its.fileno()), str(self.limits.seconds), str(self.limits.megabytes))
+        parent_end, child_end = Pipe()
+        limits = (str(child_end.fileno()), str(self.limits.seconds), str(self.limits.megabytes))
         command = [sys.executable, "-P", "-m", "pipeline.workers.worker_main", *limits, *self._preload]
-        with its:
-            process = subprocess.Popen(command, pass_fds=(its.fileno(),), env={**os.environ, **ENVIRONMENT})
-        child = Child(process, mine)
+        with child_end:
+            process = subprocess.Popen(
+                command, pass_fds=(child_end.fileno(),), env={**os.environ, **WORKER_ENVIRONMENT}
+            )
+        child = WorkerChild(process, parent_end)
         child.wait_until_ready()
         return child
 
@@ -178,7 +180,7 @@ class WorkerPool:
 
     def submit(self, task: Callable[[WorkerProcess], T]) -> Future[T]:
         """Have `task` done with a worker that is free. One is started only where none that has started is."""
-        return self._threads.submit(self._with_worker, task)
+        return self._threads.submit(self._run_with_worker, task)
 
     def close(self) -> None:
         """End all workers at once, and with them what they do."""
@@ -189,7 +191,7 @@ class WorkerPool:
         for process in self._processes:  # one may just have been started
             process.close()
 
-    def _with_worker(self, task: Callable[[WorkerProcess], T]) -> T:
+    def _run_with_worker(self, task: Callable[[WorkerProcess], T]) -> T:
         process = self._idle.get()
         try:
             return task(process)

@@ -1,1 +1,1 @@
-"""The pages that anyone may see. `searcher.py` says which questions a page asks Solr."""
+"""The pages that anyone may see. `search_service.py` says which questions a page asks Solr."""

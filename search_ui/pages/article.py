@@ -6,33 +6,40 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from docstore import fields
-from docstore.articles.page_starts import PageStarts, page_at, unpacked
-from docstore.formats import HTML
-from search_ui.query.clauses import Clause, Parameter, Params, Words, select_params
-from search_ui.query.explanation import RankExplanation, explained
-from search_ui.query.request import SearchRequest
-from search_ui.query.results import format_in, plain, site_name, title_in
-from search_ui.query.solr_client import Answer
-from search_ui.query.solr_params import MARK_OFF, MARK_ON, mark_terms, ranked
-from search_ui.query.texts import Segment, Segments, link_to, marked_segments, shown
+from docstore import solr_fields
+from docstore.articles.page_offsets import PageOffsets, page_number_at, parse_page_offsets
+from docstore.file_formats import HTML_FORMAT
+from search_ui.query.display_text import Segment, Segments, clean_text, safe_url, split_highlights
+from search_ui.query.results import display_format, display_title, plain_text, site_display_name
+from search_ui.query.score_explanation import RankExplanation, parse_explain
+from search_ui.query.search_request import SearchRequest
+from search_ui.query.solr_client import SolrResponse
+from search_ui.query.solr_query import Params, QueryParam, QueryWords, SolrQuery, select_params
+from search_ui.query.solr_requests import HIGHLIGHT_END, HIGHLIGHT_START, highlight_terms_params, ranking_query
 from search_ui.settings import SearchSettings
 
 MAX_SIMILAR = 5
 MAX_COPIES = 20
 MAX_SERIES = 20
-LONGEST_TEXT = 500_000  # characters: all of a body, as it was indexed
+MAX_ANALYZED_CHARS = 500_000  # characters: all of a body, as it was indexed
 
-_ID = re.compile(r"[\w.-]{1,64}")
-NAMED = (fields.ID, fields.URL, fields.SITE, fields.TITLE, fields.PUBLISHED_TEXT, fields.FORMAT)
-_SHOWN = (
-    *NAMED, fields.BODY, fields.FETCHED, fields.LANGUAGE, fields.CLUSTER, fields.SERIES, fields.SECTION,
-    fields.AUTHOR, fields.SOURCE, fields.DOMAIN_TERMS, fields.PAGE_STARTS, fields.STORY, fields.ARTICLE_DIGEST,
+_DOC_ID_RE = re.compile(r"[\w.-]{1,64}")
+SUMMARY_FIELDS = (
+    solr_fields.ID,
+    solr_fields.URL,
+    solr_fields.SITE,
+    solr_fields.TITLE,
+    solr_fields.PUBLISHED_TEXT,
+    solr_fields.FORMAT,
+)
+_DETAIL_FIELDS = (
+    *SUMMARY_FIELDS, solr_fields.BODY, solr_fields.FETCHED, solr_fields.LANGUAGE, solr_fields.CLUSTER_ID, solr_fields.SERIES_ID, solr_fields.SECTION,
+    solr_fields.AUTHOR, solr_fields.SOURCE, solr_fields.DOMAIN_TERMS, solr_fields.PAGE_STARTS, solr_fields.STORY_ID, solr_fields.ARTICLE_DIGEST,
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
-class PageText:
+class DocumentPage:
     """The paragraphs that begin on one page of a document; `number` 0: before the first page that is known."""
 
     number: int
@@ -40,17 +47,17 @@ class PageText:
 
 
 @dataclass(frozen=True)
-class Details:
+class ArticleDetails:
     """An article. `paragraphs` is its text as it was fetched at `fetched` (ISO, UTC, or ""), `length` its characters
-    without blanks. `link` is "" where `url` is nothing a reader may be sent to; what the page did not state is "".
+    without blanks. `safe_url` is "" where `url` is nothing a reader may be sent to; what the page did not state is "".
     `format` is `html`, or that of a document; `pages` are the same paragraphs by its pages, none where it has none.
-    `story` is the id of the story that it tells with others, or "", `digest` that of the article as it was indexed.
+    `story` is the id of the story that it tells with others, or "", `article_digest` that of the article as it was indexed.
     """
 
     doc_id: str
     title: Segments
     url: str
-    link: str
+    safe_url: str
     site: str
     site_name: str
     published: str
@@ -64,161 +71,167 @@ class Details:
     length: int
     terms: tuple[str, ...]
     paragraphs: tuple[Segments, ...]
-    format: str = HTML
-    pages: tuple[PageText, ...] = ()
+    format: str = HTML_FORMAT
+    pages: tuple[DocumentPage, ...] = ()
     story: str = ""
-    digest: str = ""
+    article_digest: str = ""
 
     @property
     def plain_title(self) -> str:
         """The title without marks."""
-        return plain(self.title)
+        return plain_text(self.title)
 
 
 @dataclass(frozen=True)
-class Neighbour:
+class RelatedArticle:
     """Another article, by what identifies it to a reader."""
 
     doc_id: str
     title: str
-    link: str
+    safe_url: str
     site_name: str
     published: str
 
 
 @dataclass(frozen=True)
-class ArticlePage:
-    """All that the page of an article shows: `series` are versions of it and other issues of its series, which are no
-    copies, `similar` what is like it otherwise. `why` is None where no query leads to it.
+class ArticleView:
+    """All that the page of an article shows: `same_series` are versions of it and other issues of its series, which are no
+    copies, `related` what is like it otherwise. `explanation` is None where no query leads to it.
     """
 
-    article: Details
-    similar: tuple[Neighbour, ...]
-    series: tuple[Neighbour, ...]
-    copies: tuple[Neighbour, ...]
-    why: RankExplanation | None
+    article: ArticleDetails
+    related: tuple[RelatedArticle, ...]
+    same_series: tuple[RelatedArticle, ...]
+    copies: tuple[RelatedArticle, ...]
+    explanation: RankExplanation | None
 
 
-def is_id(text: str) -> bool:
+def is_doc_id(text: str) -> bool:
     """Could this be the id of a document?"""
-    return bool(_ID.fullmatch(text))
+    return bool(_DOC_ID_RE.fullmatch(text))
 
 
-def article_params(doc_id: str, asked: SearchRequest, words: Words) -> Params:
+def article_params(doc_id: str, asked: SearchRequest, words: QueryWords) -> Params:
     """What fetches one article, all of its text with the query's terms marked."""
-    whole = [
+    full_text_params = [
         ("hl.fragsize", "0"), ("hl.snippets", "1"), ("hl.defaultSummary", "true"),
-        ("hl.maxAnalyzedChars", str(LONGEST_TEXT)),
+        ("hl.maxAnalyzedChars", str(MAX_ANALYZED_CHARS)),
     ]  # fmt: skip
-    marked = [*mark_terms(asked, words), *whole] if asked.query.text else []
-    return select_params(_one(doc_id), rows=1, fl=_SHOWN, more=marked)
+    highlight_params = (
+        [*highlight_terms_params(asked, words), *full_text_params] if asked.parsed_query.ranking_text else []
+    )
+    return select_params(_doc_id_clause(doc_id), rows=1, fl=_DETAIL_FIELDS, extra_params=highlight_params)
 
 
-def _one(doc_id: str) -> Clause:
-    return Clause.one_value(fields.ID, "doc", doc_id)
+def _doc_id_clause(doc_id: str) -> SolrQuery:
+    return SolrQuery.term(solr_fields.ID, "doc", doc_id)
 
 
-def explain_params(doc_id: str, asked: SearchRequest, words: Words) -> Params:
+def explain_params(doc_id: str, asked: SearchRequest, words: QueryWords) -> Params:
     """What asks Solr for the score of one article and all that it consists of."""
-    why = [("debug", "results"), ("debug.explain.structured", "true")]
-    return select_params(ranked(asked, words), [_one(doc_id)], 1, (fields.ID, "score"), more=why)
+    debug_params = [("debug", "results"), ("debug.explain.structured", "true")]
+    return select_params(
+        ranking_query(asked, words), [_doc_id_clause(doc_id)], 1, (solr_fields.ID, "score"), extra_params=debug_params
+    )
 
 
 def series_params(cluster: str, series: str) -> Params:
     """The versions of an article and the other issues of its series, each of them once, newest first."""
-    others = Clause.boolean(must=[_in_series(series)], must_not=[_in_cluster(cluster)])
-    return select_params(others, [Clause.one_of_each_cluster(_NEWEST)], MAX_SERIES, NAMED, _NEWEST)
+    clause = SolrQuery.boolean(must=[_series_param(series)], must_not=[_cluster_param(cluster)])
+    return select_params(
+        clause, [SolrQuery.collapse_clusters(_NEWEST_FIRST)], MAX_SERIES, SUMMARY_FIELDS, _NEWEST_FIRST
+    )
 
 
 def copies_params(doc_id: str, cluster: str) -> Params:
     """The copies of an article, newest first."""
-    others = Clause.boolean(must=[_in_cluster(cluster)], must_not=[Parameter("itself", _one(doc_id))])
-    return select_params(others, rows=MAX_COPIES, fl=NAMED, sort=_NEWEST)
+    clause = SolrQuery.boolean(must=[_cluster_param(cluster)], must_not=[QueryParam("itself", _doc_id_clause(doc_id))])
+    return select_params(clause, rows=MAX_COPIES, fl=SUMMARY_FIELDS, sort=_NEWEST_FIRST)
 
 
-_NEWEST = f"{fields.PUBLISHED} desc,{fields.ID} asc"
+_NEWEST_FIRST = f"{solr_fields.PUBLISHED} desc,{solr_fields.ID} asc"
 
 
-def _in_cluster(cluster: str) -> Parameter:
-    return Parameter("copies", Clause.one_value(fields.CLUSTER, "cluster", cluster))
+def _cluster_param(cluster: str) -> QueryParam:
+    return QueryParam("copies", SolrQuery.term(solr_fields.CLUSTER_ID, "cluster", cluster))
 
 
-def _in_series(series: str) -> Parameter:
-    return Parameter("members", Clause.one_value(fields.SERIES, "series", series))
+def _series_param(series: str) -> QueryParam:
+    return QueryParam("members", SolrQuery.term(solr_fields.SERIES_ID, "series", series))
 
 
-def details(answer: Answer, settings: SearchSettings) -> Details | None:
+def parse_article(response: SolrResponse, settings: SearchSettings) -> ArticleDetails | None:
     """Read Solr's answer to `article_params`; None if there is no such article."""
-    docs = answer.get("response", {}).get("docs", ())
+    docs = response.get("response", {}).get("docs", ())
     if not docs:
         return None
     doc = docs[0]
-    said = {name: shown(str(doc.get(name, ""))) for name in _SHOWN}
-    marked = answer.get("highlighting", {}).get(str(doc.get(fields.ID)), {})
-    body, text = str(doc.get(fields.BODY, "")), "".join(marked.get(fields.BODY, ()))
-    lines = tuple(_lines(text if MARK_ON in text else body))
-    starts = unpacked(str(doc.get(fields.PAGE_STARTS, "")))
-    return Details(
-        doc_id=said[fields.ID],
-        title=_marked(marked, fields.TITLE) or (Segment(title_in(doc)),),
-        url=said[fields.URL],
-        link=link_to(str(doc.get(fields.URL, ""))),
-        site=str(doc.get(fields.SITE, "")),
-        site_name=site_name(str(doc.get(fields.SITE, "")), settings),
-        published=said[fields.PUBLISHED_TEXT],
-        fetched=said[fields.FETCHED],
-        author=said[fields.AUTHOR],
-        source=said[fields.SOURCE],
-        section=str(doc.get(fields.SECTION, "")),
-        language=said[fields.LANGUAGE],
-        cluster=str(doc.get(fields.CLUSTER, "")),
-        series=str(doc.get(fields.SERIES, "")),
+    display_values = {name: clean_text(str(doc.get(name, ""))) for name in _DETAIL_FIELDS}
+    highlights = response.get("highlighting", {}).get(str(doc.get(solr_fields.ID)), {})
+    body, text = str(doc.get(solr_fields.BODY, "")), "".join(highlights.get(solr_fields.BODY, ()))
+    lines = tuple(_iter_paragraphs(text if HIGHLIGHT_START in text else body))
+    starts = parse_page_offsets(str(doc.get(solr_fields.PAGE_STARTS, "")))
+    return ArticleDetails(
+        doc_id=display_values[solr_fields.ID],
+        title=_highlighted_field(highlights, solr_fields.TITLE) or (Segment(display_title(doc)),),
+        url=display_values[solr_fields.URL],
+        safe_url=safe_url(str(doc.get(solr_fields.URL, ""))),
+        site=str(doc.get(solr_fields.SITE, "")),
+        site_name=site_display_name(str(doc.get(solr_fields.SITE, "")), settings),
+        published=display_values[solr_fields.PUBLISHED_TEXT],
+        fetched=display_values[solr_fields.FETCHED],
+        author=display_values[solr_fields.AUTHOR],
+        source=display_values[solr_fields.SOURCE],
+        section=str(doc.get(solr_fields.SECTION, "")),
+        language=display_values[solr_fields.LANGUAGE],
+        cluster=str(doc.get(solr_fields.CLUSTER_ID, "")),
+        series=str(doc.get(solr_fields.SERIES_ID, "")),
         length=len("".join(body.split())),
-        terms=tuple(map(str, doc.get(fields.DOMAIN_TERMS, ()))),
+        terms=tuple(map(str, doc.get(solr_fields.DOMAIN_TERMS, ()))),
         paragraphs=tuple(segments for _, segments in lines),
-        format=format_in(doc),
-        pages=_by_page(lines, starts) if starts else (),
-        story=said[fields.STORY],
-        digest=said[fields.ARTICLE_DIGEST],
+        format=display_format(doc),
+        pages=_group_by_page(lines, starts) if starts else (),
+        story=display_values[solr_fields.STORY_ID],
+        article_digest=display_values[solr_fields.ARTICLE_DIGEST],
     )
 
 
-def _marked(marked: Mapping[str, Any], name: str) -> Segments:
+def _highlighted_field(marked: Mapping[str, Any], name: str) -> Segments:
     """Solr's snippet, which is the whole text."""
-    return marked_segments("".join(marked.get(name, ())), MARK_ON, MARK_OFF)
+    return split_highlights("".join(marked.get(name, ())), HIGHLIGHT_START, HIGHLIGHT_END)
 
 
-def _lines(text: str) -> Iterator[tuple[int, Segments]]:
+def _iter_paragraphs(text: str) -> Iterator[tuple[int, Segments]]:
     """One paragraph a line, with its offset in the text without marks. No mark spans two lines."""
     offset = 0
     for line in text.split("\n"):
-        segments = marked_segments(line, MARK_ON, MARK_OFF)
-        if plain(segments).strip():
+        segments = split_highlights(line, HIGHLIGHT_START, HIGHLIGHT_END)
+        if plain_text(segments).strip():
             yield offset, segments
-        offset += len(line) - line.count(MARK_ON) - line.count(MARK_OFF) + 1
+        offset += len(line) - line.count(HIGHLIGHT_START) - line.count(HIGHLIGHT_END) + 1
 
 
-def _by_page(lines: Sequence[tuple[int, Segments]], starts: PageStarts) -> tuple[PageText, ...]:
+def _group_by_page(lines: Sequence[tuple[int, Segments]], starts: PageOffsets) -> tuple[DocumentPage, ...]:
     """Lines with their offsets, by the pages that they begin on."""
-    runs = groupby(lines, key=lambda line: page_at(starts, line[0]))
-    return tuple(PageText(page, tuple(segments for _, segments in run)) for page, run in runs)
+    runs = groupby(lines, key=lambda line: page_number_at(starts, line[0]))
+    return tuple(DocumentPage(page, tuple(segments for _, segments in run)) for page, run in runs)
 
 
-def neighbours(answer: Answer, settings: SearchSettings) -> tuple[Neighbour, ...]:
+def parse_related(response: SolrResponse, settings: SearchSettings) -> tuple[RelatedArticle, ...]:
     """Read Solr's answer to `series_params` or `copies_params`, or what is like an article (`query.similar`)."""
-    return tuple(_neighbour(doc, settings) for doc in answer.get("response", {}).get("docs", ()))
+    return tuple(_to_related_article(doc, settings) for doc in response.get("response", {}).get("docs", ()))
 
 
-def _neighbour(doc: Mapping[str, Any], settings: SearchSettings) -> Neighbour:
-    return Neighbour(
-        doc_id=str(doc.get(fields.ID, "")),
-        title=title_in(doc),
-        link=link_to(str(doc.get(fields.URL, ""))),
-        site_name=site_name(str(doc.get(fields.SITE, "")), settings),
-        published=shown(str(doc.get(fields.PUBLISHED_TEXT, ""))),
+def _to_related_article(doc: Mapping[str, Any], settings: SearchSettings) -> RelatedArticle:
+    return RelatedArticle(
+        doc_id=str(doc.get(solr_fields.ID, "")),
+        title=display_title(doc),
+        safe_url=safe_url(str(doc.get(solr_fields.URL, ""))),
+        site_name=site_display_name(str(doc.get(solr_fields.SITE, "")), settings),
+        published=clean_text(str(doc.get(solr_fields.PUBLISHED_TEXT, ""))),
     )
 
 
-def explanation(answer: Answer, doc_id: str) -> RankExplanation:
+def parse_explanation(response: SolrResponse, doc_id: str) -> RankExplanation:
     """Read Solr's answer to `explain_params`; an empty explanation if the query does not find the article."""
-    return explained(answer.get("debug", {}).get("explain", {}).get(doc_id, {}))
+    return parse_explain(response.get("debug", {}).get("explain", {}).get(doc_id, {}))

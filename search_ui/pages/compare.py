@@ -9,21 +9,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from docstore import fields
-from search_ui.query.clauses import QueryVariant, select_params
-from search_ui.query.ranking import rank_query
-from search_ui.query.solr_client import Search
-from search_ui.query.solr_params import words_of
-from search_ui.query.texts import Segments, link_to, mark_all, searchable, shortened, shown
+from docstore import solr_fields
+from search_ui.query.display_text import (
+    Segments,
+    clean_text,
+    mark_occurrences,
+    normalize_query,
+    safe_url,
+    truncate_segments,
+)
+from search_ui.query.ranking import build_rank_query
+from search_ui.query.solr_client import SolrBackend
+from search_ui.query.solr_query import QueryVariant, select_params
+from search_ui.query.solr_requests import segment_words
 from text.segment import Segmenter
 
-DEPTH = 50  # results that are looked through for the term, on each side
-SHOWN = 10
-SIDES = ("base", "domain")  # names of segmenters, ranking profiles and sides alike
+COMPARED_RESULTS = 50  # results that are looked through for the term, on each side
+SHOWN_RESULTS = 10
+LEXICON_NAMES = ("base", "domain")  # names of segmenters, ranking profiles and sides alike
 
 
 @dataclass(frozen=True)
-class Measures:
+class WholeTermMeasures:
     """How early the documents with the whole term come (WD-S3).
 
     `first_rank` counts from 1, None if no such document was returned; `reciprocal_rank` is its inverse or 0, the
@@ -39,69 +46,71 @@ class Measures:
 
 @dataclass(frozen=True)
 class ComparedHit:
-    """One result of a side. `is_whole`: its title or body holds the whole term."""
+    """One result of a side. `has_whole_term`: its title or body holds the whole term."""
 
     title: Segments
     snippet: Segments
-    link: str
+    safe_url: str
     published: str
-    is_whole: bool
+    has_whole_term: bool
 
 
 @dataclass(frozen=True)
-class Side:
-    """One lexicon's answer: the `words` the term was cut into, measures over `DEPTH` results, the first ten."""
+class LexiconResult:
+    """One lexicon's answer: the `words` the term was cut into, measures over `COMPARED_RESULTS` results, the first ten."""
 
     name: str
     words: tuple[str, ...]
     total: int
-    measures: Measures
+    measures: WholeTermMeasures
     hits: tuple[ComparedHit, ...]
 
 
-def whole_term_measures(texts_in_rank_order: Sequence[str], term: str) -> Measures:
+def measure_whole_term(texts_in_rank_order: Sequence[str], term: str) -> WholeTermMeasures:
     """Wang Du 2019, WD-S3, for one query. A text is title and body; width and letter case do not count."""
-    looked_for = _folded(term)
-    holds = [bool(looked_for) and looked_for in _folded(text) for text in texts_in_rank_order]
-    first = holds.index(True) + 1 if True in holds else None
-    return Measures(first, 1 / first if first else 0.0, sum(holds[:10]) / 10, sum(holds))
+    folded_term = _fold(term)
+    contains_term = [bool(folded_term) and folded_term in _fold(text) for text in texts_in_rank_order]
+    first_rank = contains_term.index(True) + 1 if True in contains_term else None
+    return WholeTermMeasures(
+        first_rank, 1 / first_rank if first_rank else 0.0, sum(contains_term[:10]) / 10, sum(contains_term)
+    )
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     return unicodedata.normalize("NFKC", text).casefold()
 
 
-def compare(search: Search, segmenters: Mapping[str, Segmenter], term: str) -> tuple[Side, ...]:
-    """Search for `term` with each of `SIDES`; `segmenters` holds one by each name.
+def compare_lexicons(solr: SolrBackend, segmenters: Mapping[str, Segmenter], term: str) -> tuple[LexiconResult, ...]:
+    """Search for `term` with each of `LEXICON_NAMES`; `segmenters` holds one by each name.
 
-    Raises what `Search.select` raises. A term without letters or digits finds nothing, without asking.
+    Raises what `SolrBackend.select` raises. A term without letters or digits finds nothing, without asking.
     """
-    return tuple(_side(search, name, segmenters[name], searchable(term, len(term))) for name in SIDES)
+    return tuple(_search_with(solr, name, segmenters[name], normalize_query(term, len(term))) for name in LEXICON_NAMES)
 
 
-def _side(search: Search, name: str, segmenter: Segmenter, term: str) -> Side:
-    words = words_of(term, segmenter)
+def _search_with(solr: SolrBackend, name: str, segmenter: Segmenter, term: str) -> LexiconResult:
+    words = segment_words(term, segmenter)
     if not words:
-        return Side(name, words, 0, whole_term_measures((), term), ())
-    form = QueryVariant.DOMAIN if name == "domain" else QueryVariant.BASE
-    shown_fields = (fields.URL, fields.TITLE, fields.BODY, fields.PUBLISHED_TEXT)
-    q = rank_query(term, {form: words}, name)
-    found = search.select(select_params(q, rows=DEPTH, fl=shown_fields)).get("response", {})
-    docs = found.get("docs", ())
-    measures = whole_term_measures([_full_text(doc) for doc in docs], term)
-    hits = tuple(_compared(doc, term) for doc in docs[:SHOWN])
-    return Side(name, words, int(found.get("numFound", 0)), measures, hits)
+        return LexiconResult(name, words, 0, measure_whole_term((), term), ())
+    variant = QueryVariant.DOMAIN if name == "domain" else QueryVariant.BASE
+    shown_fields = (solr_fields.URL, solr_fields.TITLE, solr_fields.BODY, solr_fields.PUBLISHED_TEXT)
+    q = build_rank_query(term, {variant: words}, name)
+    result = solr.select(select_params(q, rows=COMPARED_RESULTS, fl=shown_fields)).get("response", {})
+    docs = result.get("docs", ())
+    measures = measure_whole_term([_title_and_body(doc) for doc in docs], term)
+    hits = tuple(_to_compared_hit(doc, term) for doc in docs[:SHOWN_RESULTS])
+    return LexiconResult(name, words, int(result.get("numFound", 0)), measures, hits)
 
 
-def _full_text(doc: Mapping[str, Any]) -> str:
-    return f"{doc.get(fields.TITLE, '')}\n{doc.get(fields.BODY, '')}"
+def _title_and_body(doc: Mapping[str, Any]) -> str:
+    return f"{doc.get(solr_fields.TITLE, '')}\n{doc.get(solr_fields.BODY, '')}"
 
 
-def _compared(doc: Mapping[str, Any], term: str) -> ComparedHit:
+def _to_compared_hit(doc: Mapping[str, Any], term: str) -> ComparedHit:
     return ComparedHit(
-        title=mark_all(str(doc.get(fields.TITLE, "")), term),
-        snippet=shortened(mark_all(str(doc.get(fields.BODY, "")), term), 120),
-        link=link_to(str(doc.get(fields.URL, ""))),
-        published=shown(str(doc.get(fields.PUBLISHED_TEXT, ""))),
-        is_whole=whole_term_measures([_full_text(doc)], term).whole == 1,
+        title=mark_occurrences(str(doc.get(solr_fields.TITLE, "")), term),
+        snippet=truncate_segments(mark_occurrences(str(doc.get(solr_fields.BODY, "")), term), 120),
+        safe_url=safe_url(str(doc.get(solr_fields.URL, ""))),
+        published=clean_text(str(doc.get(solr_fields.PUBLISHED_TEXT, ""))),
+        has_whole_term=measure_whole_term([_title_and_body(doc)], term).whole == 1,
     )

@@ -7,69 +7,71 @@ from urllib.parse import urlencode
 
 from flask import Blueprint, Response, render_template, request
 
-from search_ui.pages.searcher import finder
+from search_ui.context import current_site, external_url
+from search_ui.pages.search_service import current_search_service
+from search_ui.query.display_text import clean_text
 from search_ui.query.ranking import PROFILES
-from search_ui.query.request import SearchRequest, Sort, parse_request
-from search_ui.query.results import Hit, plain
-from search_ui.query.texts import shown
-from search_ui.site import current_site, external_url
+from search_ui.query.results import Hit, plain_text
+from search_ui.query.search_request import SearchRequest, SortOrder, parse_search_request
 
-pages = Blueprint("feeds", __name__)
+blueprint = Blueprint("feeds", __name__)
 
-ENTRIES = 20
-KINDS = {"atom": "application/atom+xml", "rss": "application/rss+xml"}
-_FEED_SECONDS = 300  # programs that ask more often get what they had
+MAX_ENTRIES = 20
+FEED_MIMETYPES = {"atom": "application/atom+xml", "rss": "application/rss+xml"}
+_CACHE_SECONDS = 300  # programs that ask more often get what they had
 
 
 @dataclass(frozen=True)
-class Entry:
-    """One article in a feed. `moment` is the day of publication, else the time of the fetch, or None."""
+class FeedEntry:
+    """One article in a feed. `updated_at` is the day of publication, else the time of the fetch, or None."""
 
     doc_id: str
     title: str
     link: str
     summary: str
     site: str
-    moment: datetime | None
+    updated_at: datetime | None
 
     @property
-    def iso(self) -> str:
+    def atom_date(self) -> str:
         """The moment as Atom wants it."""
-        return self.moment.isoformat() if self.moment else "1970-01-01T00:00:00+00:00"
+        return self.updated_at.isoformat() if self.updated_at else "1970-01-01T00:00:00+00:00"
 
     @property
-    def mail(self) -> str:
+    def rss_date(self) -> str:
         """The moment as RSS wants it."""
-        return format_datetime(self.moment) if self.moment else ""
+        return format_datetime(self.updated_at) if self.updated_at else ""
 
 
-@pages.get("/feed.<any(atom, rss):kind>")
+@blueprint.get("/feed.<any(atom, rss):kind>")
 def feed(kind: str) -> Response:
     """The newest articles of a search. Filters are those of the result page; its order and pages are not."""
     site = current_site()
-    asked = parse_request(request.args, site.settings, PROFILES).changed(sort=Sort.DATE)
-    finding = replace(finder(), settings=replace(site.settings, page_size=ENTRIES))
-    found = finding.page_of(asked, finding.words(asked))
-    entries = [_entry(hit) for hit in found.hits]
-    updated = max((entry.iso for entry in entries), default="1970-01-01T00:00:00+00:00")
+    asked = parse_search_request(request.args, site.settings, PROFILES).replaced(sort=SortOrder.DATE)
+    search_service = replace(current_search_service(), settings=replace(site.settings, page_size=MAX_ENTRIES))
+    search_page = search_service.execute(asked, search_service.segment_query(asked))
+    entries = [_to_entry(hit) for hit in search_page.hits]
+    updated = max((entry.atom_date for entry in entries), default="1970-01-01T00:00:00+00:00")
     body = render_template(
         f"feed.{kind}.xml",
         entries=entries,
         updated=updated,
-        query=shown(asked.typed),
-        page=_address("public.search", asked),
-        itself=_address("feeds.feed", asked.changed(sort=Sort.RELEVANCE), kind=kind),
+        query=clean_text(asked.raw_query),
+        page=_feed_url("public.search", asked),
+        itself=_feed_url("feeds.feed", asked.replaced(sort=SortOrder.RELEVANCE), kind=kind),
     )
-    return _kept(Response(body, content_type=f"{KINDS[kind]}; charset=utf-8"))
+    return _cacheable(Response(body, content_type=f"{FEED_MIMETYPES[kind]}; charset=utf-8"))
 
 
-def _entry(hit: Hit) -> Entry:
-    link = hit.link or external_url("public.article", doc_id=hit.doc_id)
-    title, summary = hit.plain_title or hit.url, plain(hit.snippet)
-    return Entry(hit.doc_id, title, link, summary, hit.site_name, moment_of(hit.published) or moment_of(hit.fetched))
+def _to_entry(hit: Hit) -> FeedEntry:
+    link = hit.safe_url or external_url("public.article", doc_id=hit.doc_id)
+    title, summary = hit.plain_title or hit.url, plain_text(hit.snippet)
+    return FeedEntry(
+        hit.doc_id, title, link, summary, hit.site_name, parse_timestamp(hit.published) or parse_timestamp(hit.fetched)
+    )
 
 
-def moment_of(text: str) -> datetime | None:
+def parse_timestamp(text: str) -> datetime | None:
     """`2016-05`, `2016-05-09` or `2016-05-09T10:20:00Z` as a moment, None for anything else."""
     try:
         moment = datetime.fromisoformat(text if len(text) != 7 else f"{text}-01")
@@ -78,22 +80,22 @@ def moment_of(text: str) -> datetime | None:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def _address(endpoint: str, asked: SearchRequest, **values: str) -> str:
-    pairs = asked.arguments(current_site().settings)
+def _feed_url(endpoint: str, request: SearchRequest, **values: str) -> str:
+    pairs = request.to_url_params(current_site().settings)
     return external_url(endpoint, **values) + "?" + urlencode(pairs)
 
 
-def _kept(response: Response) -> Response:
+def _cacheable(response: Response) -> Response:
     """Let a program ask again with what it knows, and be told that nothing is new."""
     response.cache_control.public = True
-    response.cache_control.max_age = _FEED_SECONDS
+    response.cache_control.max_age = _CACHE_SECONDS
     response.vary.update(["Accept-Language", "Cookie"])
     response.add_etag()
     response.make_conditional(request)
     return response
 
 
-@pages.get("/opensearch.xml")
+@blueprint.get("/opensearch.xml")
 def opensearch() -> Response:
     """What a browser needs to search here from its own search box."""
     body = render_template("opensearch.xml", external_url=external_url)

@@ -12,75 +12,84 @@ from collections.abc import Sequence
 
 from flask import Blueprint, Response, jsonify, request
 
-from docstore import fields
+from docstore import solr_fields
 from docstore.errors import SolrError
-from search_ui.live_vocabulary import current_vocabulary
-from search_ui.query.clauses import Clause, Params, select_params
-from search_ui.query.parse import as_plain
-from search_ui.query.solr_client import Answer, Search
-from search_ui.query.texts import searchable, shown
-from search_ui.site import current_site
+from search_ui.context import current_site
+from search_ui.query.display_text import clean_text, normalize_query
+from search_ui.query.query_parser import as_plain_words
+from search_ui.query.solr_client import SolrBackend, SolrResponse
+from search_ui.query.solr_query import Params, SolrQuery, select_params
 from search_ui.spelling.vocabulary import KnownWord, WordKind
+from search_ui.vocabulary_cache import current_vocabulary
 from text.folding import word_key
 
-pages = Blueprint("suggestions", __name__)
+blueprint = Blueprint("suggestions", __name__)
 
-MOST = 8  # suggestions
-MAX_TITLES = 3  # of them, where there are enough others
-LONGEST_TITLE = 60  # characters
-KEPT_SECONDS = 60  # by browsers: typing goes back and forth
+MAX_SUGGESTIONS = 8  # suggestions
+MIN_TITLE_SLOTS = 3  # of them, where there are enough others
+MAX_TITLE_CHARS = 60  # characters
+CACHE_SECONDS = 60  # by browsers: typing goes back and forth
 
 
-@pages.get("/suggest")
+@blueprint.get("/suggest")
 def suggest() -> Response:
     """Suggestions for `q`."""
-    typed = request.args.get("q", "")
-    found = suggestions_for(typed)
+    raw_query = request.args.get("q", "")
+    suggestions = suggest_completions(raw_query)
     if request.args.get("format") == "json":
-        response = jsonify(query=typed, suggestions=[{"text": one.text, "kind": one.kind} for one in found])
+        response = jsonify(
+            query=raw_query,
+            suggestions=[{"text": suggestion.text, "kind": suggestion.kind} for suggestion in suggestions],
+        )
     else:
-        body = json.dumps([typed, [one.text for one in found]], ensure_ascii=True)
+        body = json.dumps([raw_query, [suggestion.text for suggestion in suggestions]], ensure_ascii=True)
         response = Response(body, mimetype="application/x-suggestions+json")
     response.cache_control.private = True
-    response.cache_control.max_age = KEPT_SECONDS
+    response.cache_control.max_age = CACHE_SECONDS
     return response
 
 
-def suggestions_for(typed: str) -> list[KnownWord]:
-    """At most `MOST` suggestions, each text once, the likeliest first."""
+def suggest_completions(raw_query: str) -> list[KnownWord]:
+    """At most `MAX_SUGGESTIONS` suggestions, each text once, the likeliest first."""
     site = current_site()
-    text = searchable(typed, site.settings.longest_query)
+    text = normalize_query(raw_query, site.settings.longest_query)
     if not text:
         return []
-    known = current_vocabulary().beginning_with(text, MOST)
-    return _merged(known, _titles(site.search, text), text)
+    known_words = current_vocabulary().complete(text, MAX_SUGGESTIONS)
+    return _merge(known_words, _fetch_titles(site.solr, text), text)
 
 
-def _titles(search: Search, text: str) -> list[str]:
+def _fetch_titles(solr: SolrBackend, text: str) -> list[str]:
     try:
-        return titles_of(search.select(title_params(text)))
+        return parse_titles(solr.select(title_prefix_params(text)))
     except SolrError:
         return []
 
 
-def title_params(text: str) -> Params:
+def title_prefix_params(text: str) -> Params:
     """What asks Solr for titles that hold `text`, its last word only as far as it is typed."""
-    typed = Clause.phrases(fields.TITLE_TYPED, "typed", [text])
-    return select_params(typed, rows=MOST, fl=[fields.TITLE], sort=f"score desc,{fields.PUBLISHED} desc")
+    raw_query = SolrQuery.phrases(solr_fields.TITLE_PREFIX, "typed", [text])
+    return select_params(
+        raw_query, rows=MAX_SUGGESTIONS, fl=[solr_fields.TITLE], sort=f"score desc,{solr_fields.PUBLISHED} desc"
+    )
 
 
-def titles_of(answer: Answer) -> list[str]:
+def parse_titles(response: SolrResponse) -> list[str]:
     """The titles in Solr's answer, as a reader could have typed them."""
-    titles = (shown(str(doc.get(fields.TITLE, ""))) for doc in answer.get("response", {}).get("docs", ()))
-    return [plain for title in titles if (plain := as_plain(title)) and len(plain) <= LONGEST_TITLE]
+    titles = (clean_text(str(doc.get(solr_fields.TITLE, ""))) for doc in response.get("response", {}).get("docs", ()))
+    return [plain for title in titles if (plain := as_plain_words(title)) and len(plain) <= MAX_TITLE_CHARS]
 
 
-def _merged(known: Sequence[KnownWord], titles: Sequence[str], text: str) -> list[KnownWord]:
+def _merge(known_words: Sequence[KnownWord], titles: Sequence[str], text: str) -> list[KnownWord]:
     """Known words first, but some room is kept for titles; what is typed already is no suggestion."""
-    room = MOST - min(MAX_TITLES, len(titles))
-    ranked = [*known[:room], *(KnownWord(title, WordKind.TITLE, n) for n, title in enumerate(titles)), *known[room:]]
-    once: dict[str, KnownWord] = {}
-    for one in ranked:
-        once.setdefault(word_key(one.text), one)
-    once.pop(word_key(text), None)
-    return list(once.values())[:MOST]
+    known_word_slots = MAX_SUGGESTIONS - min(MIN_TITLE_SLOTS, len(titles))
+    ranked = [
+        *known_words[:known_word_slots],
+        *(KnownWord(title, WordKind.TITLE, n) for n, title in enumerate(titles)),
+        *known_words[known_word_slots:],
+    ]
+    by_key: dict[str, KnownWord] = {}
+    for word in ranked:
+        by_key.setdefault(word_key(word.text), word)
+    by_key.pop(word_key(text), None)
+    return list(by_key.values())[:MAX_SUGGESTIONS]

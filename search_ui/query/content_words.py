@@ -7,16 +7,16 @@ listed; a segmenter's tags are no help, as it guesses them for words that it doe
 import re
 from collections.abc import Iterator, Sequence
 
-from search_ui.query.texts import has_word
+from search_ui.query.display_text import has_word
 
-_HAN = re.compile("[\u3400-\u9fff]")
-_SUPERLATIVE = re.compile("最.{0,2}")
-_QUESTION = re.compile(
+_HAN_RE = re.compile("[\u3400-\u9fff]")
+_SUPERLATIVE_RE = re.compile("最.{0,2}")
+_QUESTION_WORD_RE = re.compile(
     "请问|请教|求问|想问|问下|想知道|告诉我?|怎么?.?|怎么[样办做]|怎样才?能?|如何.?|何[时地为谓以种处人]|[为有]何|为什么|为啥|什么样?"
     "|啥|谁|哪[个些里儿种家位款类年月天次份]?|哪一[个种家]|多[少久长大高远]|多长时间|几[个种年月天次点时]?"
     "|[是有能会可]不[是有能会可]|[是能可会]否|有没有|能不能够|可不可以|干[嘛啥]|咋.?|[吗呢么吧啊呀啦]"
 )
-_CHINESE = """
+_CHINESE_FUNCTION_WORDS = """
 我 你 您 他 她 它 我们 你们 他们 她们 它们 自己 别人 他人 有人 某 某个 某人 本 该 此 其 其它 其他
 这 那 这个 那个 这些 那些 这种 那种 这样 那样 这里 那里 每 每个 各 各个 各种 一个 一些 一种 一下
 一般 两个 有些 所有 任何 的 地 得 了 着 过 们 等 所 之 之间 上 下 中 里 内 外 前 后 间 时候
@@ -27,66 +27,72 @@ _CHINESE = """
 得以 想 算 属于 进行 做 来 去 也 都 还 还有 就 才 又 再 已 已经 曾 正在 很 太 更 最 非常 只 仅
 现 个 种 些 位 次
 """
-_ENGLISH = """
+_ENGLISH_FUNCTION_WORDS = """
 a an the this that these those there here it its i me my we us our you your he him his she her they them their
 what which who whom whose when where why how is are am was were be been being do does did done have has had can
 could should would will shall may might must of in on at by for from with into onto about to as than and or but
 if then so not no nor any some each every both all such same other only own too very just please tell most least
 best highest lowest largest biggest smallest s t don
 """
-_FRAME = frozenset(f"{_CHINESE}{_ENGLISH}".split())
+_FUNCTION_WORDS = frozenset(f"{_CHINESE_FUNCTION_WORDS}{_ENGLISH_FUNCTION_WORDS}".split())
 # A number and what it counts are one: who asks for 第3期 does not ask for a 3. A year is a year without 年.
-_COUNTED = re.compile(
+_COUNTED_NUMBER_RE = re.compile(
     r"第\s*\d+\s*[\u4e00-\u9fff]?|(?P<year>(?<!\d)[12]\d{3})年|\d+(?:\.\d+)?[月日期届号条章集回卷版季周]"
 )
 
 
-def content_words(text: str, cut: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def split_content_words(text: str, tokens: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The words that documents are counted by, and the characters that were left over between words; in their order,
     each once. Where no word has content, all are counted.
 
-    `cut` is `text` as a segmenter cuts it: the words, marks and blanks between them included. A character that was left
+    `tokens` is `text` as a segmenter cuts it: the words, marks and blanks between them included. A character that was left
     over (纠缠|态) stands in words of any meaning, so that no document is counted by it; one typed by itself is meant.
     """
-    placed = [(word, at) for word, at in _with_numbers_whole(text, cut) if has_word(word)]
-    words = [word for word, _ in placed]
-    shouted = all(word == word.upper() for word in words)
-    content = [one for n, one in enumerate(placed) if not _is_frame(one[0], words[n + 1 : n + 2], shouted)]
-    left_over = [word for word, at in content if _is_left_over(text, word, at)]
-    counted = [word for word, at in content if not _is_left_over(text, word, at)]
-    return (_each_once(counted), _each_once(left_over)) if counted else (_each_once(left_over or words), ())
+    words_with_offset = [(word, offset) for word, offset in _iter_words_with_numbers(text, tokens) if has_word(word)]
+    words = [word for word, _ in words_with_offset]
+    is_all_caps = all(word == word.upper() for word in words)
+    content = [
+        word_and_offset
+        for n, word_and_offset in enumerate(words_with_offset)
+        if not _is_function_word(word_and_offset[0], words[n + 1 : n + 2], is_all_caps)
+    ]
+    residual_chars = [word for word, offset in content if _is_residual_char(text, word, offset)]
+    counted_words = [word for word, offset in content if not _is_residual_char(text, word, offset)]
+    return (
+        (_dedupe(counted_words), _dedupe(residual_chars)) if counted_words else (_dedupe(residual_chars or words), ())
+    )
 
 
-def _each_once(words: Sequence[str]) -> tuple[str, ...]:
+def _dedupe(words: Sequence[str]) -> tuple[str, ...]:
     return tuple({word.lower(): word for word in reversed(words)}.values())[::-1]
 
 
-def _is_left_over(text: str, word: str, at: int) -> bool:
-    around = text[at - 1 : at] + text[at + 1 : at + 2]
-    return bool(_HAN.fullmatch(word) and _HAN.search(around))
+def _is_residual_char(text: str, word: str, offset: int) -> bool:
+    neighbours = text[offset - 1 : offset] + text[offset + 1 : offset + 2]
+    return bool(_HAN_RE.fullmatch(word) and _HAN_RE.search(neighbours))
 
 
-def _with_numbers_whole(text: str, cut: Sequence[str]) -> Iterator[tuple[str, int]]:
+def _iter_words_with_numbers(text: str, tokens: Sequence[str]) -> Iterator[tuple[str, int]]:
     """The words, each with its place; a number goes with what it counts."""
-    counted = {match.start(): match for match in _COUNTED.finditer(text)}
-    at, done = 0, 0
-    for word in cut:
-        for place in range(at, at + len(word)):
-            if match := counted.get(place):
-                yield match["year"] or match[0], place
-                done = match.end()
-        if at >= done:
-            yield word, at
-        elif at + len(word) > done > at:
-            yield text[done : at + len(word)], done
-        at += len(word)
+    number_matches = {match.start(): match for match in _COUNTED_NUMBER_RE.finditer(text)}
+    offset, consumed_until = 0, 0
+    for word in tokens:
+        for position in range(offset, offset + len(word)):
+            if match := number_matches.get(position):
+                yield match["year"] or match[0], position
+                consumed_until = match.end()
+        if offset >= consumed_until:
+            yield word, offset
+        elif offset + len(word) > consumed_until > offset:
+            yield text[consumed_until : offset + len(word)], consumed_until
+        offset += len(word)
 
 
-def _is_frame(word: str, following: Sequence[str], shouted: bool) -> bool:
+def _is_function_word(word: str, next_words: Sequence[str], is_all_caps: bool) -> bool:
     """Is this a word that only holds a question together?"""
     if word.isascii():
-        is_abbreviation = len(word) > 1 and word.isupper() and not shouted  # `IT` and `WHO` among small letters
-        return word.lower() in _FRAME and not is_abbreviation
-    if _SUPERLATIVE.fullmatch(word):  # 最高的, or at the end; 最高法院 is a court
-        return not following or following[0] == "的"
-    return word in _FRAME or bool(_QUESTION.fullmatch(word))
+        is_abbreviation = len(word) > 1 and word.isupper() and not is_all_caps  # `IT` and `WHO` among small letters
+        return word.lower() in _FUNCTION_WORDS and not is_abbreviation
+    if _SUPERLATIVE_RE.fullmatch(word):  # 最高的, or at the end; 最高法院 is a court
+        return not next_words or next_words[0] == "的"
+    return word in _FUNCTION_WORDS or bool(_QUESTION_WORD_RE.fullmatch(word))

@@ -10,41 +10,41 @@ from dataclasses import dataclass
 
 from itsdangerous import BadData, URLSafeSerializer
 
-from search_ui.query.request import BadQueryError, SearchRequest, last_page
+from search_ui.query.search_request import BadSearchRequestError, SearchRequest, last_page
 from search_ui.settings import SearchSettings
 
-FIRST = "*"  # Solr's mark for the beginning
+FIRST_CURSOR_MARK = "*"  # Solr's mark for the beginning
 
 
 @dataclass(frozen=True)
-class CursorPlace:
-    """Page number `page` begins after what Solr has marked with `mark`."""
+class CursorPosition:
+    """Page number `page` begins after what Solr has marked with `solr_mark`."""
 
     page: int
-    mark: str
+    solr_mark: str
 
 
-class Cursors:
+class CursorCodec:
     """Seals and opens cursors with the site's `secret`."""
 
     def __init__(self, secret: bytes, settings: SearchSettings) -> None:
-        self._seal = URLSafeSerializer(secret, salt="cursor")
+        self._serializer = URLSafeSerializer(secret, salt="cursor")
         self._settings = settings
 
-    def sealed(self, asked: SearchRequest, place: CursorPlace) -> str:
-        """`place` in the search that `asked` belongs to, as text for a URL."""
-        return str(self._seal.dumps([place.page, place.mark, self._fingerprint(asked)]))
+    def encode(self, asked: SearchRequest, position: CursorPosition) -> str:
+        """`position` in the search that `asked` belongs to, as text for a URL."""
+        return str(self._serializer.dumps([position.page, position.solr_mark, self._request_fingerprint(asked)]))
 
-    def opened(self, asked: SearchRequest) -> CursorPlace:
-        """Where `asked.cursor` points; `BadQueryError` if it was not sealed here, for this search."""
+    def decode(self, asked: SearchRequest) -> CursorPosition:
+        """Where `asked.cursor` points; `BadSearchRequestError` if it was not sealed here, for this search."""
         try:
-            page, mark, fingerprint = self._seal.loads(asked.cursor)
+            page, cursor_mark, fingerprint = self._serializer.loads(asked.cursor)
         except (BadData, ValueError) as error:
-            raise BadQueryError("error.cursor") from error
-        if fingerprint != self._fingerprint(asked) or page > last_page(self._settings):
-            raise BadQueryError("error.cursor")
-        return CursorPlace(page, mark)
+            raise BadSearchRequestError("error.cursor") from error
+        if fingerprint != self._request_fingerprint(asked) or page > last_page(self._settings):
+            raise BadSearchRequestError("error.cursor")
+        return CursorPosition(page, cursor_mark)
 
-    def _fingerprint(self, asked: SearchRequest) -> str:
-        search = json.dumps(asked.changed().arguments(self._settings))
+    def _request_fingerprint(self, asked: SearchRequest) -> str:
+        search = json.dumps(asked.replaced().to_url_params(self._settings))
         return hashlib.sha256(search.encode()).hexdigest()[:16]

@@ -10,133 +10,161 @@ from datetime import date
 
 import idna
 
-from docstore import fields
-from search_ui.query.clauses import ALL, Clause, Parameter, QueryVariant, Words
-from search_ui.query.min_should_match import parts_of
-from search_ui.query.parse import Part, PartKind, Query
-from search_ui.query.request import CHOSEN, SearchRequest, Sort
-from search_ui.query.thesaurus import spellings_in
+from docstore import solr_fields
+from search_ui.query.min_should_match import content_parts
+from search_ui.query.query_parser import ParsedQuery, PartKind, QueryPart
+from search_ui.query.search_request import PARAM_BY_FILTER, SearchRequest, SortOrder
+from search_ui.query.solr_query import MATCH_ALL_PARAM, QueryParam, QueryVariant, QueryWords, SolrQuery
+from search_ui.query.thesaurus import synonym_lookup
 
-Spellings = Callable[[str], Sequence[str]]
+SynonymLookup = Callable[[str], Sequence[str]]
 """A word -> the other words that say the same (its synonyms in the lexicon), maybe none."""
 
-_ANYWHERE = f"{fields.TITLE_CHARS} {fields.BODY_CHARS}"
+_TITLE_AND_BODY = f"{solr_fields.TITLE_CHARS} {solr_fields.BODY_CHARS}"
 
 
 @dataclass(frozen=True)
-class Filter:
-    """One filter: its tag, the queries that a document has to match, and the `parts` of the query that ask for it.
+class RequestFilter:
+    """One filter: its tag, the queries that a document has to match, and the `query_parts` of the query that ask for it.
 
-    A filter that stands in the URL and not in the query has no parts and is named by `field` of the request.
+    A filter that stands in the URL and not in the query has no parts and is named by `request_field` of the request.
     """
 
     tag: str
-    clauses: tuple[Clause, ...]
-    parts: tuple[Part, ...] = ()
-    field: str = ""
+    queries: tuple[SolrQuery, ...]
+    query_parts: tuple[QueryPart, ...] = ()
+    request_field: str = ""
 
 
-def no_spellings(word: str) -> Sequence[str]:
+def no_synonyms(word: str) -> Sequence[str]:
     """No word has synonyms."""
     return ()
 
 
-def filters_of(asked: SearchRequest, words: Sequence[str], spellings: Spellings = no_spellings) -> list[Filter]:
+def build_filters(
+    asked: SearchRequest, words: Sequence[str], synonyms_for: SynonymLookup = no_synonyms
+) -> list[RequestFilter]:
     """The filters of a request one by one: what is typed, then what was chosen beside the results.
 
     `words` is the query's text cut by the published lexicon.
     """
-    return [*_typed(asked.query, spellings), *_every_word(asked, words, spellings), *_chosen(asked)]
+    return [
+        *_typed_filters(asked.parsed_query, synonyms_for),
+        *_all_words_filter(asked, words, synonyms_for),
+        *_selected_filters(asked),
+    ]
 
 
-def filter_clauses(asked: SearchRequest, words: Words) -> list[Clause]:
+def build_filter_queries(asked: SearchRequest, words: QueryWords) -> list[SolrQuery]:
     """All filters of a request together; `words` is its text cut into words, with their synonyms."""
-    spellings = spellings_in(words.get(QueryVariant.SYNONYMS, ()))
-    return [clause for one in filters_of(asked, parts_of(words), spellings) for clause in one.clauses]
+    synonyms_for = synonym_lookup(words.get(QueryVariant.SYNONYMS, ()))
+    return [
+        clause
+        for request_filter in build_filters(asked, content_parts(words), synonyms_for)
+        for clause in request_filter.queries
+    ]
 
 
-def _typed(query: Query, spellings: Spellings) -> list[Filter]:
+def _typed_filters(query: ParsedQuery, synonyms_for: SynonymLookup) -> list[RequestFilter]:
     texts = [part for part in query.conditions if part.kind in (PartKind.WORD, PartKind.PHRASE, PartKind.TITLE)]
-    filters = [_text_filter(f"typed{n}", part, spellings) for n, part in enumerate(texts)]
+    filters = [_text_condition_filter(f"typed{n}", part, synonyms_for) for n, part in enumerate(texts)]
     for is_excluded in (False, True):
         sites = tuple(part for part in query.parts if part.kind is PartKind.SITE and part.is_excluded is is_excluded)
         filters += [_site_filter(sites, is_excluded)] if sites else []
     dates = tuple(part for part in query.parts if part.kind in (PartKind.AFTER, PartKind.BEFORE))
     if dates:
-        filters.append(Filter("typed_date", (_published("typed_date", _day(query.since), _day(query.until)),), dates))
+        filters.append(
+            RequestFilter(
+                "typed_date",
+                (_published_between("typed_date", _to_solr_day(query.since), _to_solr_day(query.until)),),
+                dates,
+            )
+        )
     return filters
 
 
-def _text_filter(tag: str, part: Part, spellings: Spellings) -> Filter:
+def _text_condition_filter(tag: str, part: QueryPart, synonyms_for: SynonymLookup) -> RequestFilter:
     """What is quoted or excluded is meant to the letter; a title may say the same by another word."""
     in_title = part.kind is PartKind.TITLE
-    texts = (part.text, *spellings(part.text)) if in_title else (part.text,)
-    holds = _holds(tag, tag, texts, fields.TITLE_CHARS if in_title else _ANYWHERE)
-    return Filter(tag, (_without(tag, holds) if part.is_excluded else holds,), (part,))
+    texts = (part.text, *synonyms_for(part.text)) if in_title else (part.text,)
+    contains = _contains_any(tag, tag, texts, solr_fields.TITLE_CHARS if in_title else _TITLE_AND_BODY)
+    return RequestFilter(tag, (_excluding(tag, contains) if part.is_excluded else contains,), (part,))
 
 
-def _every_word(asked: SearchRequest, words: Sequence[str], spellings: Spellings) -> list[Filter]:
+def _all_words_filter(asked: SearchRequest, words: Sequence[str], synonyms_for: SynonymLookup) -> list[RequestFilter]:
     """By date every word has to be there, or one that says the same: no score sinks a poor match then."""
-    if asked.sort is not Sort.DATE:
+    if asked.sort is not SortOrder.DATE:
         return []
-    missing = [word for word in dict.fromkeys(words) if word not in asked.query.wanted(PartKind.PHRASE)]
-    held = tuple(_holds("words", f"word{n}", (word, *spellings(word)), _ANYWHERE) for n, word in enumerate(missing))
-    return [Filter("words", held, field="sort")] if held else []
+    unquoted_words = [
+        word for word in dict.fromkeys(words) if word not in asked.parsed_query.required_texts(PartKind.PHRASE)
+    ]
+    clauses = tuple(
+        _contains_any("words", f"word{n}", (word, *synonyms_for(word)), _TITLE_AND_BODY)
+        for n, word in enumerate(unquoted_words)
+    )
+    return [RequestFilter("words", clauses, request_field="sort")] if clauses else []
 
 
-def _holds(tag: str, name: str, texts: Sequence[str], within: str) -> Clause:
+def _contains_any(tag: str, name: str, texts: Sequence[str], query_fields: str) -> SolrQuery:
     """A text of the document holds one of `texts` as a run of characters, whatever lexicon it was cut with."""
-    return Clause.phrases(within, name, texts, "OR", tag)
+    return SolrQuery.phrases(query_fields, name, texts, "OR", tag)
 
 
-def _without(tag: str, query: Clause) -> Clause:
+def _excluding(tag: str, query: SolrQuery) -> SolrQuery:
     """All documents but those that `query` finds."""
-    return Clause.boolean(must=[ALL], must_not=[Parameter(f"{tag}_out", query)], tag=tag)
+    return SolrQuery.boolean(must=[MATCH_ALL_PARAM], must_not=[QueryParam(f"{tag}_out", query)], tag=tag)
 
 
-def _site_filter(parts: tuple[Part, ...], is_excluded: bool) -> Filter:
+def _site_filter(parts: tuple[QueryPart, ...], is_excluded: bool) -> RequestFilter:
     """The sites of any of the parts. `site:news.example` means the sites below that name as well."""
     tag = "outside" if is_excluded else "inside"
-    inside = Clause.any_value(fields.DOMAINS, f"{tag}_of", (_host(part.text) for part in parts), tag)
-    return Filter(tag, (_without(tag, inside) if is_excluded else inside,), parts)
+    in_site = SolrQuery.terms(
+        solr_fields.HOST_SUFFIXES, f"{tag}_of", (_to_ascii_host(part.text) for part in parts), tag
+    )
+    return RequestFilter(tag, (_excluding(tag, in_site) if is_excluded else in_site,), parts)
 
 
-def _published(tag: str, first: str, end: str) -> Clause:
-    return Clause(options=(("tag", tag),), rest=f"{fields.PUBLISHED}:[{first} TO {end}}}")
+def _published_between(tag: str, start: str, end: str) -> SolrQuery:
+    return SolrQuery(options=(("tag", tag),), body=f"{solr_fields.PUBLISHED}:[{start} TO {end}}}")
 
 
-def _host(typed: str) -> str:
+def _to_ascii_host(raw_query: str) -> str:
     """A name as URLs have it: `例子.cn` -> `xn--fsqu00a.cn`."""
-    name, colon, port = typed.partition(":")
+    name, separator, port = raw_query.partition(":")
     try:
-        return idna.encode(name, uts46=True).decode("ascii") + colon + port
+        return idna.encode(name, uts46=True).decode("ascii") + separator + port
     except idna.IDNAError:
-        return typed
+        return raw_query
 
 
-def _day(day: date | None) -> str:
+def _to_solr_day(day: date | None) -> str:
     return f"{day.isoformat()}T00:00:00Z" if day else "*"
 
 
-_ANY_OF: Mapping[str, str] = {
-    "sites": fields.SITE, "sections": fields.SECTION, "languages": fields.LANGUAGE, "authors": fields.AUTHOR,
-    "types": fields.PAGE_TYPE, "formats": fields.FORMAT,
+_FIELD_BY_FILTER: Mapping[str, str] = {
+    "sites": solr_fields.SITE, "sections": solr_fields.SECTION, "languages": solr_fields.LANGUAGE, "authors": solr_fields.AUTHOR,
+    "types": solr_fields.PAGE_TYPE, "formats": solr_fields.FORMAT,
 }  # fmt: skip
 
 
-def _chosen(asked: SearchRequest) -> list[Filter]:
+def _selected_filters(asked: SearchRequest) -> list[RequestFilter]:
     """What was chosen beside the results: any of the sites, sections ..., all of the terms, one cluster, a span."""
-    any_of = ((CHOSEN[name], looked_in, getattr(asked, name), name) for name, looked_in in _ANY_OF.items())
-    filters = [_any_of(*one) for one in any_of if one[2]]
+    multi_value_filters = (
+        (PARAM_BY_FILTER[name], query_fields, getattr(asked, name), name)
+        for name, query_fields in _FIELD_BY_FILTER.items()
+    )
+    filters = [_any_value_filter(*filter_args) for filter_args in multi_value_filters if filter_args[2]]
     if asked.terms:
-        each = (Clause.one_value(fields.DOMAIN_TERMS, f"terms{n}", term, "term") for n, term in enumerate(asked.terms))
-        filters.append(Filter("term", tuple(each), field="terms"))
+        term_queries = (
+            SolrQuery.term(solr_fields.DOMAIN_TERMS, f"terms{n}", term, "term") for n, term in enumerate(asked.terms)
+        )
+        filters.append(RequestFilter("term", tuple(term_queries), request_field="terms"))
     if asked.cluster:
-        filters.append(_any_of("cluster", fields.CLUSTER, (asked.cluster,), "cluster"))
-    if span := asked.span():
-        filters.append(Filter("date", (_published("date", *span),), field="date"))
+        filters.append(_any_value_filter("cluster", solr_fields.CLUSTER_ID, (asked.cluster,), "cluster"))
+    if span := asked.solr_date_range():
+        filters.append(RequestFilter("date", (_published_between("date", *span),), request_field="date"))
     return filters
 
 
-def _any_of(tag: str, looked_in: str, values: Sequence[str], field: str) -> Filter:
-    return Filter(tag, (Clause.any_value(looked_in, field, values, tag),), field=field)
+def _any_value_filter(tag: str, query_fields: str, values: Sequence[str], field: str) -> RequestFilter:
+    return RequestFilter(tag, (SolrQuery.terms(query_fields, field, values, tag),), request_field=field)

@@ -9,213 +9,249 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from docstore import fields
-from search_ui.query.clauses import (
-    Clause,
+from docstore import solr_fields
+from search_ui.query.min_should_match import all_parts, all_parts_query
+from search_ui.query.solr_query import (
     FieldClause,
-    Parameter,
     Params,
+    QueryParam,
+    QueryTexts,
     QueryVariant,
-    Texts,
-    Words,
-    as_phrases,
+    QueryWords,
+    SolrQuery,
+    quote_phrases,
     select_params,
 )
-from search_ui.query.min_should_match import all_of_it, whole_of
-from search_ui.query.thesaurus import synonyms_in
-from text.glued import pieces
-from text.joined import joined
-from text.titles import numbers, title_keys
+from search_ui.query.thesaurus import list_synonyms
+from text.compound_words import split_compounds
+from text.solr_words import join_words
+from text.titles import extract_numbers, title_lookup_keys
 
 
 @dataclass(frozen=True)
-class Profile:
-    """A way to rank. `titles` count where a document is no part of a larger work: the parts of a law all bear the
-    law's name, which says little of one of them. `works` weighs how well the other parts of the same work answer,
-    `exact_title` a title that holds the whole query as one phrase, `synonyms` what holds a synonym of a term in it,
-    `pieces` what holds a piece of a glued word, `numbers` a title with a number of the query. `all_parts` is what a
-    document gets that holds every content word; one that has the query for its title comes `titled_first`. The whole
-    is multiplied by one and `authority` times that of the document (`fields.AUTHORITY`): of two texts that answer, the
-    one that others cite comes first. `meaning` weighs how near a document is in meaning beside its words
-    (`search_ui.query.semantic.meaning`).
+class RankingProfile:
+    """A way to rank. `title_clauses` count where a document is no part of a larger work: the parts of a law all bear the
+    law's name, which says little of one of them. `work_weight` weighs how well the other parts of the same work answer,
+    `exact_title_weight` a title that holds the whole query as one phrase, `synonym_weight` what holds a synonym of a term in it,
+    `subword_weight` what holds a piece of a glued word, `number_weight` a title with a number of the query. `all_parts_score` is what a
+    document gets that holds every content word; one that has the query for its title comes `exact_title_first`. The whole
+    is multiplied by one and `authority_weight` times that of the document (`fields.AUTHORITY`): of two texts that answer, the
+    one that others cite comes first. `semantic_weight` weighs how near a document is in meaning beside its words
+    (`search_ui.query.semantic.hybrid`).
     """
 
-    clauses: tuple[FieldClause, ...]
-    titles: tuple[FieldClause, ...] = ()
-    works: float = 0.0
-    exact_title: float = 0.0
-    synonyms: float = 0.0
-    pieces: float = 0.0
-    numbers: float = 0.0
-    all_parts: float = 0.0
-    titled_first: bool = False
-    authority: float = 0.0
-    meaning: float = 0.0
+    field_clauses: tuple[FieldClause, ...]
+    title_clauses: tuple[FieldClause, ...] = ()
+    work_weight: float = 0.0
+    exact_title_weight: float = 0.0
+    synonym_weight: float = 0.0
+    subword_weight: float = 0.0
+    number_weight: float = 0.0
+    all_parts_score: float = 0.0
+    exact_title_first: bool = False
+    authority_weight: float = 0.0
+    semantic_weight: float = 0.0
 
 
-QUOTED = re.compile(r'["“]([^"“”]+)["”]')
-_TITLE = 0.3  # where nothing tells works from single pages, more hurts
-BIGRAMS = FieldClause(QueryVariant.TEXT, ((fields.TITLE, _TITLE), (fields.BODY, 1.0)))
-_PAIRS = FieldClause(QueryVariant.TEXT, ((fields.BODY, 1.0),))
+QUOTED_RE = re.compile(r'["“]([^"“”]+)["”]')
+_TITLE_WEIGHT = 0.3  # where nothing tells works from single pages, more hurts
+BIGRAM_CLAUSE = FieldClause(QueryVariant.TEXT, ((solr_fields.TITLE, _TITLE_WEIGHT), (solr_fields.BODY, 1.0)))
+_BODY_BIGRAM_CLAUSE = FieldClause(QueryVariant.TEXT, ((solr_fields.BODY, 1.0),))
 
-PROFILES: Mapping[str, Profile] = {
+PROFILES: Mapping[str, RankingProfile] = {
     # The weights were fitted on the queries of docs/ranking.md, all collections together.
-    "plumbline": Profile(
+    "plumbline": RankingProfile(
         (
-            _PAIRS,
-            FieldClause(QueryVariant.TEXT, ((fields.BODY_CHARS, 1.75),)),
-            FieldClause(QueryVariant.BASE, ((fields.BODY_BASE, 1.0),)),
-            FieldClause(QueryVariant.TERMS, ((fields.BODY_DOMAIN, 0.1),)),
+            _BODY_BIGRAM_CLAUSE,
+            FieldClause(QueryVariant.TEXT, ((solr_fields.BODY_CHARS, 1.75),)),
+            FieldClause(QueryVariant.BASE, ((solr_fields.BODY_BASE, 1.0),)),
+            FieldClause(QueryVariant.LEXICON_TERMS, ((solr_fields.BODY_DOMAIN, 0.1),)),
         ),
-        titles=(
-            FieldClause(QueryVariant.TEXT, ((fields.TITLE, 2.0),)),
-            FieldClause(QueryVariant.BASE, ((fields.TITLE_BASE, 0.5),)),
+        title_clauses=(
+            FieldClause(QueryVariant.TEXT, ((solr_fields.TITLE, 2.0),)),
+            FieldClause(QueryVariant.BASE, ((solr_fields.TITLE_BASE, 0.5),)),
         ),
-        works=1.0,
-        exact_title=0.5,
-        synonyms=0.5,
-        pieces=0.5,
-        numbers=4.0,
-        all_parts=10.0,
-        titled_first=True,
-        authority=0.06,
-        meaning=1.0,
+        work_weight=1.0,
+        exact_title_weight=0.5,
+        synonym_weight=0.5,
+        subword_weight=0.5,
+        number_weight=4.0,
+        all_parts_score=10.0,
+        exact_title_first=True,
+        authority_weight=0.06,
+        semantic_weight=1.0,
     ),
-    "bigram": Profile((BIGRAMS,)),
+    "bigram": RankingProfile((BIGRAM_CLAUSE,)),
     # The two sides of the comparison search (Wang Du 2019, WD-S3): nothing but words.
-    "domain": Profile((FieldClause(QueryVariant.DOMAIN, ((fields.TITLE_DOMAIN, _TITLE), (fields.BODY_DOMAIN, 1.0))),)),
-    "base": Profile((FieldClause(QueryVariant.BASE, ((fields.TITLE_BASE, _TITLE), (fields.BODY_BASE, 1.0))),)),
+    "domain": RankingProfile(
+        (FieldClause(QueryVariant.DOMAIN, ((solr_fields.TITLE_DOMAIN, _TITLE_WEIGHT), (solr_fields.BODY_DOMAIN, 1.0))),)
+    ),
+    "base": RankingProfile(
+        (FieldClause(QueryVariant.BASE, ((solr_fields.TITLE_BASE, _TITLE_WEIGHT), (solr_fields.BODY_BASE, 1.0))),)
+    ),
 }
 
 
-_PARTS_OF_WORKS = f"{fields.WORK}:[* TO *]"
-_FIRST = 100.0  # more than all else together
-TITLED_PARAMETER = f"titled_{QueryVariant.TITLE_KEY}"
+_WORK_PARTS_QUERY = f"{solr_fields.WORK_ID}:[* TO *]"
+_TOP_SCORE = 100.0  # more than all else together
+EXACT_TITLE_PARAM = f"titled_{QueryVariant.TITLE_KEY}"
 """Of a query with a title key: the parameter with the clause that such titles match."""
-MAX_PARTS = 12  # no document holds all words of a longer question
+MAX_ALL_PARTS = 12  # no document holds all words of a longer question
 
 
-def rank_query(text: str, words: Words, profile: str) -> Clause:
+def build_rank_query(text: str, words: QueryWords, profile: str) -> SolrQuery:
     """The query that finds and ranks by `profile`: the sum of its parts, and what authority makes of it."""
-    found = Clause.boolean(_summands(PROFILES[profile], text, words))
-    if not (weight := PROFILES[profile].authority):
-        return found
-    worth = f"'sum(1,product({weight:g},{fields.AUTHORITY}))'"
-    return Clause("boost", (("b", worth), ("v", Parameter("matched", found))))
+    summed = SolrQuery.boolean(_iter_summands(PROFILES[profile], text, words))
+    if not (weight := PROFILES[profile].authority_weight):
+        return summed
+    boost_function = f"'sum(1,product({weight:g},{solr_fields.AUTHORITY}))'"
+    return SolrQuery("boost", (("b", boost_function), ("v", QueryParam("matched", summed))))
 
 
-def _summands(profile: Profile, text: str, words: Words) -> Iterator[Parameter]:
-    texts = texts_of(text, words)
-    asked = [clause for clause in profile.clauses if clause.form is not QueryVariant.TERMS or _terms(words)]
-    yield from _numbered("part", asked, texts)
-    if profile.titles:
-        titles = _numbered("title", profile.titles, texts)
-        yield Parameter("titles", Clause.boolean(titles, must_not=[f"'{_PARTS_OF_WORKS}'"]))
-    if weight := profile.exact_title:
-        yield Parameter("exact", Clause.phrases(f"{fields.TITLE_CHARS}^{weight:g}", "quoted", [text]))
-    if profile.titled_first and title_keys(text):
-        for form in (QueryVariant.TITLE_KEY, QueryVariant.TITLE_AS_IS):
-            yield Parameter(f"titled_{form}", FieldClause(form, ((fields.TITLE_KEY, _FIRST),)).query(texts))
-    if (weight := profile.all_parts) and 1 < len(whole_of(words)) <= MAX_PARTS:
-        covered = replace(all_of_it(words), within=f"'_query_:\"{{!v=$}}\"^={weight:g}'")
-        yield Parameter("covered", Clause("lucene", (("v", covered),)))
-    if profile.numbers and numbers(text):
-        numbered = FieldClause(QueryVariant.NUMBERS, ((fields.TITLE_NUMBERS, profile.numbers),))
-        yield Parameter("numbered", numbered.query(texts))
-    if profile.pieces and _telling_pieces(text):
-        glued = FieldClause(QueryVariant.PIECES, ((fields.TITLE, profile.pieces), (fields.BODY, profile.pieces)))
-        yield Parameter("glued", glued.query(texts))
-    if (weight := term_weight(profile)) and words.get(QueryVariant.FRESH):
-        yield Parameter("fresh", _fresh(weight, texts))
-    if (weight := profile.synonyms) and synonyms_in(words.get(QueryVariant.SYNONYMS, ())):
-        yield Parameter("also", Clause.simple(f"{fields.BODY_CHARS}^{weight:g}", texts[QueryVariant.SYNONYMS]))
-    if profile.works and words.get(QueryVariant.WORKS):
-        options = (("df", fields.WORK), ("q.op", "OR"), ("v", texts[QueryVariant.WORKS]))
-        yield Parameter("work", Clause("lucene", options))
+def _iter_summands(profile: RankingProfile, text: str, words: QueryWords) -> Iterator[QueryParam]:
+    texts = build_query_texts(text, words)
+    active_clauses = [
+        clause
+        for clause in profile.field_clauses
+        if clause.variant is not QueryVariant.LEXICON_TERMS or _lexicon_only_words(words)
+    ]
+    yield from _numbered_params("part", active_clauses, texts)
+    if profile.title_clauses:
+        titles = _numbered_params("title", profile.title_clauses, texts)
+        yield QueryParam("titles", SolrQuery.boolean(titles, must_not=[f"'{_WORK_PARTS_QUERY}'"]))
+    if weight := profile.exact_title_weight:
+        yield QueryParam("exact", SolrQuery.phrases(f"{solr_fields.TITLE_CHARS}^{weight:g}", "quoted", [text]))
+    if profile.exact_title_first and title_lookup_keys(text):
+        for variant in (QueryVariant.TITLE_KEY, QueryVariant.TITLE_EXACT):
+            yield QueryParam(
+                f"titled_{variant}", FieldClause(variant, ((solr_fields.TITLE_KEY, _TOP_SCORE),)).to_query(texts)
+            )
+    if (weight := profile.all_parts_score) and 1 < len(all_parts(words)) <= MAX_ALL_PARTS:
+        all_parts_param = replace(all_parts_query(words), template=f"'_query_:\"{{!v=$}}\"^={weight:g}'")
+        yield QueryParam("covered", SolrQuery("lucene", (("v", all_parts_param),)))
+    if profile.number_weight and extract_numbers(text):
+        number_clause = FieldClause(QueryVariant.NUMBERS, ((solr_fields.TITLE_NUMBERS, profile.number_weight),))
+        yield QueryParam("numbered", number_clause.to_query(texts))
+    if profile.subword_weight and _significant_subwords(text):
+        subword_clause = FieldClause(
+            QueryVariant.SUBWORDS,
+            ((solr_fields.TITLE, profile.subword_weight), (solr_fields.BODY, profile.subword_weight)),
+        )
+        yield QueryParam("glued", subword_clause.to_query(texts))
+    if (weight := lexicon_term_weight(profile)) and words.get(QueryVariant.NEW_WORDS):
+        yield QueryParam("fresh", _new_words_query(weight, texts))
+    if (weight := profile.synonym_weight) and list_synonyms(words.get(QueryVariant.SYNONYMS, ())):
+        yield QueryParam("also", SolrQuery.simple(f"{solr_fields.BODY_CHARS}^{weight:g}", texts[QueryVariant.SYNONYMS]))
+    if profile.work_weight and words.get(QueryVariant.WORK_BOOSTS):
+        options = (("df", solr_fields.WORK_ID), ("q.op", "OR"), ("v", texts[QueryVariant.WORK_BOOSTS]))
+        yield QueryParam("work", SolrQuery("lucene", options))
 
 
-def _numbered(name: str, clauses: Sequence[FieldClause], texts: Texts) -> list[Parameter]:
-    return [Parameter(f"{name}{n}", clause.query(texts)) for n, clause in enumerate(clauses)]
+def _numbered_params(name: str, clauses: Sequence[FieldClause], texts: QueryTexts) -> list[QueryParam]:
+    return [QueryParam(f"{name}{n}", clause.to_query(texts)) for n, clause in enumerate(clauses)]
 
 
-def _fresh(weight: float, texts: Texts) -> Clause:
+def _new_words_query(weight: float, texts: QueryTexts) -> SolrQuery:
     """Documents that hold a fresh word, but for those that are cut anew, which count by their words."""
-    run = Clause.simple(f"{fields.BODY_CHARS}^{weight:g}", texts[QueryVariant.FRESH])
-    cut = FieldClause(QueryVariant.CUT_ANEW, ((fields.TITLE_DOMAIN, 1.0), (fields.BODY_DOMAIN, 1.0)))
-    return Clause.boolean([Parameter("fresh_run", run)], must_not=[Parameter("cut_anew", cut.query(texts))])
+    phrase_query = SolrQuery.simple(f"{solr_fields.BODY_CHARS}^{weight:g}", texts[QueryVariant.NEW_WORDS])
+    joined_clause = FieldClause(
+        QueryVariant.NEW_WORDS_JOINED, ((solr_fields.TITLE_DOMAIN, 1.0), (solr_fields.BODY_DOMAIN, 1.0))
+    )
+    return SolrQuery.boolean(
+        [QueryParam("fresh_run", phrase_query)], must_not=[QueryParam("cut_anew", joined_clause.to_query(texts))]
+    )
 
 
-def term_weight(profile: Profile) -> float:
+def lexicon_term_weight(profile: RankingProfile) -> float:
     """What a profile gives to a word of the lexicon in the body."""
-    clauses = (clause for clause in profile.clauses if clause.form in (QueryVariant.TERMS, QueryVariant.DOMAIN))
-    return sum(dict(clause.weights).get(fields.BODY_DOMAIN, 0.0) for clause in clauses)
+    clauses = (
+        clause
+        for clause in profile.field_clauses
+        if clause.variant in (QueryVariant.LEXICON_TERMS, QueryVariant.DOMAIN)
+    )
+    return sum(dict(clause.weights).get(solr_fields.BODY_DOMAIN, 0.0) for clause in clauses)
 
 
-DEPTH = 200  # parts that are looked at to see which works answer a query
-BEST_PARTS = 10  # of a work; it needs so many good ones to count in full
+WORK_PARTS_EXAMINED = 200  # parts that are looked at to see which works answer a query
+BEST_PARTS_PER_WORK = 10  # of a work; it needs so many good ones to count in full
 MAX_WORKS = 20
-_WORK = re.compile("[0-9a-f]{16}")
+_WORK_ID_RE = re.compile("[0-9a-f]{16}")
 
 
 def works_params(text: str, profile: str) -> Params:
-    """What asks for the best parts of works, for `works_in`; [] if the profile does not want to know.
+    """What asks for the best parts of works, for `parse_work_boosts`; [] if the profile does not want to know.
 
     A cheap question: pairs of characters alone, and Solr may stop counting; with no works in the
     index it costs next to nothing.
     """
-    if not PROFILES[profile].works or not text:
+    if not PROFILES[profile].work_weight or not text:
         return []
-    pairs = _PAIRS.query({_PAIRS.form: Parameter(_PAIRS.form, _plain(text))})
-    parts = Clause(rest=_PARTS_OF_WORKS)
-    return select_params(pairs, [parts], DEPTH, (fields.WORK, "score"), more=[("minExactCount", str(DEPTH))])
+    bigram_query = _BODY_BIGRAM_CLAUSE.to_query(
+        {_BODY_BIGRAM_CLAUSE.variant: QueryParam(_BODY_BIGRAM_CLAUSE.variant, _strip_quotes(text))}
+    )
+    parts = SolrQuery(body=_WORK_PARTS_QUERY)
+    return select_params(
+        bigram_query,
+        [parts],
+        WORK_PARTS_EXAMINED,
+        (solr_fields.WORK_ID, "score"),
+        extra_params=[("minExactCount", str(WORK_PARTS_EXAMINED))],
+    )
 
 
-def works_in(answer: Mapping[str, Any], profile: str) -> tuple[str, ...]:
-    """The works that answer a query best, as `rank_query` takes them (`WORKS`): id and weight, best first.
+def parse_work_boosts(answer: Mapping[str, Any], profile: str) -> tuple[str, ...]:
+    """The works that answer a query best, as `build_rank_query` takes them (`WORK_BOOSTS`): id and weight, best first.
 
     `answer` is Solr's to `works_params`. A work is worth the mean score of its ten best parts, those that it lacks
     counted as 0: one part that matches by chance lifts nothing.
     """
     scores: dict[str, list[float]] = defaultdict(list)
     for doc in answer.get("response", {}).get("docs", ()):
-        scores[str(doc[fields.WORK])].append(float(doc["score"]))
-    worth = {work: sum(sorted(found)[-BEST_PARTS:]) / BEST_PARTS for work, found in scores.items()}
-    best = sorted((work for work in worth if _WORK.fullmatch(work)), key=lambda work: (-worth[work], work))
-    return tuple(f"{work}^={worth[work] * PROFILES[profile].works:.4f}" for work in best[:MAX_WORKS])
-
-
-def texts_of(text: str, words: Words) -> Texts:
-    """The text of each form of a query."""
-    domain, older = words.get(QueryVariant.DOMAIN, ()), words.get(QueryVariant.OLDER, ())
-    cuts = {**words, QueryVariant.DOMAIN: [*domain, *(word for word in older if word not in domain)]}
-    fresh = words.get(QueryVariant.FRESH, ())
-    texts = {
-        QueryVariant.TEXT: _plain(text),
-        QueryVariant.PIECES: " ".join(_telling_pieces(text)),
-        QueryVariant.NUMBERS: " ".join(numbers(text)),
-        **dict(zip((QueryVariant.TITLE_KEY, QueryVariant.TITLE_AS_IS), title_keys(text), strict=False)),
-        QueryVariant.DOMAIN: joined(cuts[QueryVariant.DOMAIN]),
-        QueryVariant.BASE: joined(words.get(QueryVariant.BASE, ())),
-        QueryVariant.TERMS: joined(_terms(cuts)),
-        QueryVariant.FRESH: as_phrases(fresh),
-        QueryVariant.CUT_ANEW: joined(fresh),
-        QueryVariant.SYNONYMS: as_phrases(synonyms_in(words.get(QueryVariant.SYNONYMS, ()))),
-        QueryVariant.WORKS: " ".join(words.get(QueryVariant.WORKS, ())),
+        scores[str(doc[solr_fields.WORK_ID])].append(float(doc["score"]))
+    weight_by_work = {
+        work: sum(sorted(part_scores)[-BEST_PARTS_PER_WORK:]) / BEST_PARTS_PER_WORK
+        for work, part_scores in scores.items()
     }
-    return {form: Parameter(form, carried) for form, carried in texts.items()}
+    best_works = sorted(
+        (work for work in weight_by_work if _WORK_ID_RE.fullmatch(work)), key=lambda work: (-weight_by_work[work], work)
+    )
+    return tuple(
+        f"{work}^={weight_by_work[work] * PROFILES[profile].work_weight:.4f}" for work in best_works[:MAX_WORKS]
+    )
 
 
-def _telling_pieces(text: str) -> list[str]:
+def build_query_texts(text: str, words: QueryWords) -> QueryTexts:
+    """The text of each form of a query."""
+    domain, older = words.get(QueryVariant.DOMAIN, ()), words.get(QueryVariant.OLD_LEXICON, ())
+    words_by_variant = {**words, QueryVariant.DOMAIN: [*domain, *(word for word in older if word not in domain)]}
+    new_words = words.get(QueryVariant.NEW_WORDS, ())
+    texts = {
+        QueryVariant.TEXT: _strip_quotes(text),
+        QueryVariant.SUBWORDS: " ".join(_significant_subwords(text)),
+        QueryVariant.NUMBERS: " ".join(extract_numbers(text)),
+        **dict(zip((QueryVariant.TITLE_KEY, QueryVariant.TITLE_EXACT), title_lookup_keys(text), strict=False)),
+        QueryVariant.DOMAIN: join_words(words_by_variant[QueryVariant.DOMAIN]),
+        QueryVariant.BASE: join_words(words.get(QueryVariant.BASE, ())),
+        QueryVariant.LEXICON_TERMS: join_words(_lexicon_only_words(words_by_variant)),
+        QueryVariant.NEW_WORDS: quote_phrases(new_words),
+        QueryVariant.NEW_WORDS_JOINED: join_words(new_words),
+        QueryVariant.SYNONYMS: quote_phrases(list_synonyms(words.get(QueryVariant.SYNONYMS, ()))),
+        QueryVariant.WORK_BOOSTS: " ".join(words.get(QueryVariant.WORK_BOOSTS, ())),
+    }
+    return {variant: QueryParam(variant, variant_text) for variant, variant_text in texts.items()}
+
+
+def _significant_subwords(text: str) -> list[str]:
     """What is glued in `text`, taken apart; a digit by itself (`neo4j`) is in everything."""
-    return [piece for piece in pieces(text) if len(piece) > 1]
+    return [piece for piece in split_compounds(text) if len(piece) > 1]
 
 
-def _terms(words: Words) -> list[str]:
+def _lexicon_only_words(words: QueryWords) -> list[str]:
     """What the lexicon keeps whole and the base dictionary cuts, or cuts otherwise."""
-    common = frozenset(words.get(QueryVariant.BASE, ()))
-    return [word for word in words.get(QueryVariant.DOMAIN, ()) if word not in common]
+    base_words = frozenset(words.get(QueryVariant.BASE, ()))
+    return [word for word in words.get(QueryVariant.DOMAIN, ()) if word not in base_words]
 
 
-def _plain(text: str) -> str:
+def _strip_quotes(text: str) -> str:
     """`text` without the marks that quote."""
-    return QUOTED.sub(r" \1 ", text)
+    return QUOTED_RE.sub(r" \1 ", text)

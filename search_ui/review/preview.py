@@ -9,26 +9,26 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from docstore import fields
+from docstore import solr_fields
 from docstore.model import Lexicon
-from search_ui.pages.searcher import Searcher, Words, finder
-from search_ui.query.clauses import Clause, Parameter, QueryVariant, select_params
-from search_ui.query.ranking import PROFILES, term_weight
-from search_ui.query.request import SearchRequest
-from search_ui.query.solr_client import Search
-from search_ui.query.solr_params import hits_params, words_of
-from search_ui.query.texts import searchable, shown
-from search_ui.query.thesaurus import synonym_groups, thesaurus_of
-from search_ui.review.actions import VersionChange, VersionProposal
+from search_ui.pages.search_service import QueryWords, SearchService, current_search_service
+from search_ui.query.display_text import clean_text, normalize_query
+from search_ui.query.ranking import PROFILES, lexicon_term_weight
+from search_ui.query.search_request import SearchRequest
+from search_ui.query.solr_client import SolrBackend
+from search_ui.query.solr_query import QueryParam, QueryVariant, SolrQuery, select_params
+from search_ui.query.solr_requests import hits_params, segment_words
+from search_ui.query.thesaurus import build_thesaurus, find_synonym_groups
+from search_ui.review.interfaces import VersionChange, VersionProposal
 from text.segment import RjiebaSegmenter, Segmenter
 
-SHOWN = 10  # results on each side
-DEPTH = 100  # results among which the places of the other side are looked up
-MAX_FRESH = 8  # words of a query that only the next version has
+SHOWN_RESULTS = 10  # results on each side
+COMPARED_RESULTS = 100  # results among which the places of the other side are looked up
+MAX_NEW_WORDS = 8  # words of a query that only the next version has
 
 
 @dataclass(frozen=True)
-class SentenceCut:
+class SentenceSegmentation:
     """A change of the lexicon, and a sentence that shows it, cut before and after."""
 
     change: VersionChange
@@ -42,105 +42,121 @@ class PreviewHit:
 
     doc_id: str
     title: str
-    now: int | None
-    then: int | None
+    current_rank: int | None
+    next_rank: int | None
 
 
 @dataclass(frozen=True)
 class PreviewResults:
-    """The first ten results as they are (`now`) and as they would be (`then`), and the words of the query each time."""
+    """The first ten results as they are (`current_hits`) and as they would be (`next_hits`), and the words of the query each time."""
 
-    words_now: tuple[str, ...]
-    words_then: tuple[str, ...]
-    now: tuple[PreviewHit, ...]
-    then: tuple[PreviewHit, ...]
+    current_words: tuple[str, ...]
+    next_words: tuple[str, ...]
+    current_hits: tuple[PreviewHit, ...]
+    next_hits: tuple[PreviewHit, ...]
 
 
-def sentence_cuts(proposal: VersionProposal, base: Segmenter, most: int) -> list[SentenceCut]:
-    """The first `most` changes with their sentences; a word of which no sentence is known stands for itself."""
-    old = _segmenter(proposal.published, base)
+def segment_changed_sentences(
+    proposal: VersionProposal, base_segmenter: Segmenter, limit: int
+) -> list[SentenceSegmentation]:
+    """The first `limit` changes with their sentences; a word of which no sentence is known stands for itself."""
+    old = _lexicon_segmenter(proposal.published_lexicon, base_segmenter)
     return [
-        SentenceCut(change, tuple(map(shown, old.cut(text))), tuple(map(shown, proposal.segmenter.cut(text))))
-        for change, text in ((change, sentence or change.text) for change, sentence in proposal.changes[:most])
+        SentenceSegmentation(
+            change, tuple(map(clean_text, old.cut(text))), tuple(map(clean_text, proposal.segmenter.cut(text)))
+        )
+        for change, text in ((change, sentence or change.text) for change, sentence in proposal.word_changes[:limit])
     ]
 
 
-def _segmenter(lexicon: Lexicon, base: Segmenter) -> Segmenter:
+def _lexicon_segmenter(lexicon: Lexicon, base_segmenter: Segmenter) -> Segmenter:
     if not lexicon.entries:
-        return base
-    return RjiebaSegmenter((entry.text, entry.frequency, entry.tag) for entry in lexicon.entries)
+        return base_segmenter
+    return RjiebaSegmenter((entry.text, entry.frequency, entry.pos_tag) for entry in lexicon.entries)
 
 
-def ranked_changes(proposal: VersionProposal, query: str) -> PreviewResults | None:
+def compare_rankings(proposal: VersionProposal, query: str) -> PreviewResults | None:
     """The search for `query` now and then. None if there is nothing in it to look for.
 
-    Raises what `Search.select` raises.
+    Raises what `SolrBackend.select` raises.
     """
-    find = finder()
-    text = searchable(query, find.settings.longest_query)
+    search_service = current_search_service()
+    text = normalize_query(query, search_service.settings.longest_query)
     if not text:
         return None
-    asked = SearchRequest(typed=query, text=text, profile=find.settings.profile)
-    now = find.words(asked)
-    then = words_then(asked, now, proposal)
-    found = (_found(find, asked, now, []), _found(find, asked, then, fresh_words(now, then)))
-    places = [{doc_id: n for n, (doc_id, _) in enumerate(side, start=1)} for side in found]
+    request = SearchRequest(raw_query=query, text=text, profile=search_service.settings.profile)
+    current_words = search_service.segment_query(request)
+    next_words = next_version_words(request, current_words, proposal)
+    current_and_next = (
+        _search_titles(search_service, request, current_words, []),
+        _search_titles(search_service, request, next_words, select_new_words(current_words, next_words)),
+    )
+    rank_by_id = [{doc_id: n for n, (doc_id, _) in enumerate(side, start=1)} for side in current_and_next]
     sides = [
-        tuple(PreviewHit(doc_id, title, places[0].get(doc_id), places[1].get(doc_id)) for doc_id, title in side[:SHOWN])
-        for side in found
+        tuple(
+            PreviewHit(doc_id, title, rank_by_id[0].get(doc_id), rank_by_id[1].get(doc_id))
+            for doc_id, title in side[:SHOWN_RESULTS]
+        )
+        for side in current_and_next
     ]
-    return PreviewResults(now[QueryVariant.DOMAIN], then[QueryVariant.DOMAIN], *sides)
+    return PreviewResults(current_words[QueryVariant.DOMAIN], next_words[QueryVariant.DOMAIN], *sides)
 
 
-def words_then(asked: SearchRequest, now: Words, proposal: VersionProposal) -> Words:
+def next_version_words(asked: SearchRequest, now: QueryWords, proposal: VersionProposal) -> QueryWords:
     """The query as the next version cuts it, with its synonyms."""
-    cut = words_of(asked.query.text, proposal.segmenter)
-    synonyms = synonym_groups(asked.query, cut, thesaurus_of(proposal.lexicon))
+    cut = segment_words(asked.parsed_query.ranking_text, proposal.segmenter)
+    synonyms = find_synonym_groups(asked.parsed_query, cut, build_thesaurus(proposal.lexicon))
     return {
         **now,
         QueryVariant.DOMAIN: cut,
-        QueryVariant.OLDER: (),
-        QueryVariant.FRESH: (),
+        QueryVariant.OLD_LEXICON: (),
+        QueryVariant.NEW_WORDS: (),
         QueryVariant.SYNONYMS: synonyms,
     }
 
 
-def fresh_words(now: Words, then: Words) -> list[str]:
+def select_new_words(now: QueryWords, then: QueryWords) -> list[str]:
     """The words of the query that documents are not cut into yet: the base dictionary and this version have others."""
-    known = {*now[QueryVariant.DOMAIN], *now.get(QueryVariant.OLDER, ()), *now.get(QueryVariant.BASE, ())}
-    return [word for word in dict.fromkeys(then[QueryVariant.DOMAIN]) if word not in known][:MAX_FRESH]
+    indexed_words = {*now[QueryVariant.DOMAIN], *now.get(QueryVariant.OLD_LEXICON, ()), *now.get(QueryVariant.BASE, ())}
+    return [word for word in dict.fromkeys(then[QueryVariant.DOMAIN]) if word not in indexed_words][:MAX_NEW_WORDS]
 
 
-def _found(find: Searcher, asked: SearchRequest, words: Words, fresh: Sequence[str]) -> list[tuple[str, str]]:
+def _search_titles(
+    search_service: SearchService, asked: SearchRequest, words: QueryWords, new_words: Sequence[str]
+) -> list[tuple[str, str]]:
     """Ids and titles of the results, best first."""
-    summands = fresh_summands(asked.profile, fresh, find.search)
-    params = hits_params(asked, words, DEPTH, shown=(fields.ID, fields.TITLE), summands=summands)
-    docs = find.search.select(params).get("response", {}).get("docs", ())
-    return [(str(doc[fields.ID]), shown(str(doc.get(fields.TITLE, "")))) for doc in docs]
+    summands = new_word_summands(asked.profile, new_words, search_service.solr)
+    params = hits_params(
+        asked, words, COMPARED_RESULTS, field_names=(solr_fields.ID, solr_fields.TITLE), summands=summands
+    )
+    docs = search_service.solr.select(params).get("response", {}).get("docs", ())
+    return [(str(doc[solr_fields.ID]), clean_text(str(doc.get(solr_fields.TITLE, "")))) for doc in docs]
 
 
-def fresh_summands(profile: str, fresh: Sequence[str], search: Search) -> list[Parameter]:
+def new_word_summands(profile: str, new_words: Sequence[str], solr: SolrBackend) -> list[QueryParam]:
     """What is added to the score for words that no document is cut into yet; [] where the profile has no words."""
-    weight = term_weight(PROFILES[profile])
-    weighted = [(word, f"{fields.BODY_CHARS}^{weight * idf_ratio(search, word):.4f}") for word in fresh if weight]
-    runs = (Clause.phrases(body, f"fresh{n}_text", [word]) for n, (word, body) in enumerate(weighted))
-    return [Parameter(f"fresh{n}", run) for n, run in enumerate(runs)]
+    weight = lexicon_term_weight(PROFILES[profile])
+    weighted = [
+        (word, f"{solr_fields.BODY_CHARS}^{weight * idf_ratio(solr, word):.4f}") for word in new_words if weight
+    ]
+    runs = (SolrQuery.phrases(body, f"fresh{n}_text", [word]) for n, (word, body) in enumerate(weighted))
+    return [QueryParam(f"fresh{n}", run) for n, run in enumerate(runs)]
 
 
-def idf_ratio(search: Search, word: str) -> float:
+def idf_ratio(solr: SolrBackend, word: str) -> float:
     """The idf of a word by the documents that hold it as a run, over the sum of that of its characters; at most 1."""
     characters = {f"char{n}": char for n, char in enumerate(word.lower()) if not char.isspace()}
-    fl = ["documents:numdocs()", *(f"{name}_df:docfreq({fields.BODY_CHARS},${name})" for name in characters)]
-    run = Clause.phrases(fields.BODY_CHARS, "quoted", [word])
-    found = search.select(select_params(run, rows=1, fl=fl, more=characters.items())).get("response", {})
-    docs: Sequence[Mapping[str, float]] = found.get("docs", ())
+    fl = ["documents:numdocs()", *(f"{name}_df:docfreq({solr_fields.BODY_CHARS},${name})" for name in characters)]
+    run = SolrQuery.phrases(solr_fields.BODY_CHARS, "quoted", [word])
+    result = solr.select(select_params(run, rows=1, fl=fl, extra_params=characters.items())).get("response", {})
+    docs: Sequence[Mapping[str, float]] = result.get("docs", ())
     if not docs:
         return 1.0
     documents = float(docs[0].get("documents", 0))
-    whole = sum(idf(documents, float(docs[0].get(f"{name}_df", 0)) or documents) for name in characters)
-    return min(1.0, idf(documents, float(found["numFound"])) / whole) if whole else 1.0
+    char_idf_sum = sum(idf(documents, float(docs[0].get(f"{name}_df", 0)) or documents) for name in characters)
+    return min(1.0, idf(documents, float(result["numFound"])) / char_idf_sum) if char_idf_sum else 1.0
 
 
-def idf(documents: float, holding: float) -> float:
+def idf(document_count: float, document_frequency: float) -> float:
     """Inverse document frequency as BM25 has it (Lucene's BM25Similarity)."""
-    return math.log(1 + (documents - holding + 0.5) / (holding + 0.5))
+    return math.log(1 + (document_count - document_frequency + 0.5) / (document_frequency + 0.5))

@@ -1,6 +1,6 @@
 """What to offer a reader who finds nothing, or nearly nothing.
 
-    SPELLED    another spelling (search_ui/spelling/spellings.py)
+    SPELLED    another spelling (search_ui/spelling/corrections.py)
     LOOSENED   a quoted phrase searched by its parts
     WITHOUT    one filter fewer
     ALONE      one word of the query by itself
@@ -13,183 +13,223 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from docstore import fields
-from search_ui.query.clauses import EVERYTHING, Clause, Parameter, Params, QueryVariant, Words, select_params
-from search_ui.query.filters import Filter, filter_clauses, filters_of
-from search_ui.query.min_should_match import all_of_it, min_should_match, parts_of
-from search_ui.query.parse import Part, PartKind, Query, parse
-from search_ui.query.request import CHOSEN, SearchRequest, Sort
-from search_ui.query.solr_client import Answer, Search
-from search_ui.spelling.spellings import (
-    Meant,
+from docstore import solr_fields
+from search_ui.query.filters import RequestFilter, build_filter_queries, build_filters
+from search_ui.query.min_should_match import all_parts_query, content_parts, enough_parts_query
+from search_ui.query.query_parser import ParsedQuery, PartKind, QueryPart, parse_query
+from search_ui.query.search_request import PARAM_BY_FILTER, SearchRequest, SortOrder
+from search_ui.query.solr_client import SolrBackend, SolrResponse
+from search_ui.query.solr_query import MATCH_ALL, Params, QueryParam, QueryVariant, QueryWords, SolrQuery, select_params
+from search_ui.spelling.corrections import (
+    ExternalCorrections,
+    correct_query,
     has_latin_word,
-    other_spellings,
-    pieces_heard,
-    spelled_by_solr,
-    spelling_params,
+    parse_spellcheck,
+    phonetic_candidates,
+    spellcheck_params,
 )
-from search_ui.spelling.title_sounds import readings_of, runs_in, sound_params
+from search_ui.spelling.title_phonetics import find_homophones, pinyin_readings, title_sound_params
 from search_ui.spelling.vocabulary import Vocabulary
 from text.segment import Segmenter
 
-FEW = 2  # results up to which help is offered
-MAX_SPELLED = 4  # spellings that are counted
-MAX_OTHERS = 8  # phrases and filters
-MAX_ALONE = 8  # words of a query that are offered one by one
+MAX_HITS_FOR_SUGGESTIONS = 2  # results up to which help is offered
+MAX_CORRECTIONS = 4  # spellings that are counted
+MAX_RELAXATIONS = 8  # phrases and filters
+MAX_SINGLE_WORDS = 8  # words of a query that are offered one by one
 
-Counted = tuple[SearchRequest, Words]
+RequestWithWords = tuple[SearchRequest, QueryWords]
 
 
 class DidYouMeanKind(StrEnum):
     """Why something is offered."""
 
-    SPELLED = "spelled"
-    LOOSENED = "loosened"
-    WITHOUT = "without"
-    ALONE = "alone"
+    CORRECTED = "spelled"
+    PHRASE_SPLIT = "loosened"
+    FILTER_REMOVED = "without"
+    SINGLE_WORD = "alone"
 
 
 @dataclass(frozen=True)
-class DidYouMean:
+class SearchSuggestion:
     """Another search, with the number of documents it finds.
 
     `label` is the other spelling, the phrase, the word, or the condition that is left out; it is "" where a whole kind
-    of filter is, which `field` names (`sites`, `date`, ...; `sort` for the order by date, which asks for every word).
-    `whole` counts those of the documents that hold every word of it.
+    of filter is, which `request_field` names (`sites`, `date`, ...; `sort` for the order by date, which asks for every word).
+    `all_words_count` counts those of the documents that hold every word of it.
     """
 
     kind: DidYouMeanKind
-    asked: SearchRequest
+    request: SearchRequest
     label: str = ""
-    field: str = ""
-    count: int = 0
-    whole: int = 0
+    request_field: str = ""
+    hit_count: int = 0
+    all_words_count: int = 0
 
 
-def offers_for(
-    search: Search,
+def find_suggestions(
+    solr: SolrBackend,
     asked: SearchRequest,
     vocabulary: Vocabulary,
-    words: Callable[[SearchRequest], Words],
-    base: Segmenter,
+    segment_query: Callable[[SearchRequest], QueryWords],
+    base_segmenter: Segmenter,
     total: int,
-) -> list[DidYouMean]:
+) -> list[SearchSuggestion]:
     """What finds more than the `total` documents that `asked` finds. Asks Solr at most three times; raises as `select`
     does.
 
-    `words` cuts the text of a request as `solr_params` wants it, `base` is the base dictionary's segmenter.
+    `segment_query` cuts the text of a request as `solr_requests` wants it, `base_segmenter` is the base dictionary's segmenter.
     """
-    heard = _sounding_in_titles(search, pieces_heard(asked.query, parts_of(words(asked)), vocabulary), base)
-    tiers = other_spellings(asked.query, vocabulary, Meant(_spelled_by_solr(search, asked.query), heard))
-    likely, less_likely = (_spelled(asked, tier[:MAX_SPELLED]) for tier in tiers)
-    others = [*_loosened(asked, words), *_without(asked, words(asked))][:MAX_OTHERS]
-    useful = _useful(search, [*likely, *less_likely, *others, *_alone(asked, words(asked))], words, total)
-    if any(offer.asked == other.asked for offer in likely for other in useful):
-        useful = [offer for offer in useful if all(offer.asked != other.asked for other in less_likely)]
+    homophones = _fetch_title_homophones(
+        solr, phonetic_candidates(asked.parsed_query, content_parts(segment_query(asked)), vocabulary), base_segmenter
+    )
+    likely_and_unlikely = correct_query(
+        asked.parsed_query,
+        vocabulary,
+        ExternalCorrections(_fetch_solr_corrections(solr, asked.parsed_query), homophones),
+    )
+    likely, less_likely = (_correction_suggestions(asked, tier[:MAX_CORRECTIONS]) for tier in likely_and_unlikely)
+    relaxations = [
+        *_phrase_split_suggestions(asked, segment_query),
+        *_filter_removed_suggestions(asked, segment_query(asked)),
+    ][:MAX_RELAXATIONS]
+    useful = _keep_useful(
+        solr,
+        [*likely, *less_likely, *relaxations, *_single_word_suggestions(asked, segment_query(asked))],
+        segment_query,
+        total,
+    )
+    if any(offer.request == other.request for offer in likely for other in useful):
+        useful = [offer for offer in useful if all(offer.request != other.request for other in less_likely)]
     return useful
 
 
-def _spelled_by_solr(search: Search, query: Query) -> Mapping[str, str]:
+def _fetch_solr_corrections(solr: SolrBackend, query: ParsedQuery) -> Mapping[str, str]:
     if not has_latin_word(query):
         return {}
-    return spelled_by_solr(search.select(select_params(EVERYTHING, more=spelling_params(query))))
+    return parse_spellcheck(solr.select(select_params(MATCH_ALL, extra_params=spellcheck_params(query))))
 
 
-def _sounding_in_titles(search: Search, pieces: Sequence[str], base: Segmenter) -> Mapping[str, Sequence[str]]:
-    readings = readings_of(pieces)
-    return runs_in(search.select(sound_params(readings)), readings, base) if readings else {}
+def _fetch_title_homophones(
+    solr: SolrBackend, pieces: Sequence[str], base_segmenter: Segmenter
+) -> Mapping[str, Sequence[str]]:
+    readings = pinyin_readings(pieces)
+    return find_homophones(solr.select(title_sound_params(readings)), readings, base_segmenter) if readings else {}
 
 
-def _useful(
-    search: Search, possible: Sequence[DidYouMean], words: Callable[[SearchRequest], Words], total: int
-) -> list[DidYouMean]:
+def _keep_useful(
+    solr: SolrBackend,
+    candidates: Sequence[SearchSuggestion],
+    segment_query: Callable[[SearchRequest], QueryWords],
+    total: int,
+) -> list[SearchSuggestion]:
     """Those of the offers that find more, with what they find."""
-    if not possible:
+    if not candidates:
         return []
-    question = count_params([(offer.asked, words(offer.asked)) for offer in possible])
-    counts = counts_of(search.select(question), len(possible))
-    counted = (replace(offer, count=n, whole=whole) for offer, (n, whole) in zip(possible, counts, strict=True))
-    return [offer for offer in counted if offer.count > total or _is_as_good(offer, total)]
+    params = suggestion_count_params([(offer.request, segment_query(offer.request)) for offer in candidates])
+    counts = parse_suggestion_counts(solr.select(params), len(candidates))
+    with_counts = (
+        replace(offer, hit_count=n, all_words_count=whole) for offer, (n, whole) in zip(candidates, counts, strict=True)
+    )
+    return [offer for offer in with_counts if offer.hit_count > total or _is_equal_correction(offer, total)]
 
 
-def _is_as_good(offer: DidYouMean, total: int) -> bool:
+def _is_equal_correction(offer: SearchSuggestion, total: int) -> bool:
     """Another spelling may find what the query found by half of its characters, and this time by all of them."""
-    return offer.kind is DidYouMeanKind.SPELLED and offer.count == total > 0
+    return offer.kind is DidYouMeanKind.CORRECTED and offer.hit_count == total > 0
 
 
-def _spelled(asked: SearchRequest, queries: Sequence[Query]) -> list[DidYouMean]:
-    return [DidYouMean(DidYouMeanKind.SPELLED, _typing(asked, query), query.text) for query in queries]
+def _correction_suggestions(asked: SearchRequest, queries: Sequence[ParsedQuery]) -> list[SearchSuggestion]:
+    return [
+        SearchSuggestion(DidYouMeanKind.CORRECTED, _with_query(asked, query), query.ranking_text) for query in queries
+    ]
 
 
-def _loosened(asked: SearchRequest, words: Callable[[SearchRequest], Words]) -> list[DidYouMean]:
+def _phrase_split_suggestions(
+    asked: SearchRequest, segment_query: Callable[[SearchRequest], QueryWords]
+) -> list[SearchSuggestion]:
     offers = []
-    for part in filter(_is_wanted_phrase, asked.query.conditions):
-        cut = words(_typing(asked, Query((part,))))[QueryVariant.DOMAIN]
-        looser = _typing(asked, asked.query.loosened(part, cut))
-        offers.append(DidYouMean(DidYouMeanKind.LOOSENED, looser, part.text))
+    for part in filter(_is_required_phrase, asked.parsed_query.conditions):
+        words = segment_query(_with_query(asked, ParsedQuery((part,))))[QueryVariant.DOMAIN]
+        looser_request = _with_query(asked, asked.parsed_query.with_phrase_split(part, words))
+        offers.append(SearchSuggestion(DidYouMeanKind.PHRASE_SPLIT, looser_request, part.text))
     return offers
 
 
-def _without(asked: SearchRequest, words: Words) -> list[DidYouMean]:
-    offers = [_less(asked, one) for one in filters_of(asked, parts_of(words))]
-    return [offer for offer in offers if offer and offer.asked.query.parts]
+def _filter_removed_suggestions(asked: SearchRequest, words: QueryWords) -> list[SearchSuggestion]:
+    offers = [_without_filter(asked, request_filter) for request_filter in build_filters(asked, content_parts(words))]
+    return [offer for offer in offers if offer and offer.request.parsed_query.parts]
 
 
-def _alone(asked: SearchRequest, words: Words) -> list[DidYouMean]:
-    said = frozenset(words[QueryVariant.DOMAIN])
-    each = [word for word in parts_of(words) if word in said]
-    if len(said) < 2 or len(each) > MAX_ALONE:  # no word says by itself what a long question asks
+def _single_word_suggestions(asked: SearchRequest, words: QueryWords) -> list[SearchSuggestion]:
+    domain_words = frozenset(words[QueryVariant.DOMAIN])
+    offered_words = [word for word in content_parts(words) if word in domain_words]
+    if (
+        len(domain_words) < 2 or len(offered_words) > MAX_SINGLE_WORDS
+    ):  # no word says by itself what a long question asks
         return []
-    return [DidYouMean(DidYouMeanKind.ALONE, _typing(asked, parse(word)), word) for word in each]
+    return [
+        SearchSuggestion(DidYouMeanKind.SINGLE_WORD, _with_query(asked, parse_query(word)), word)
+        for word in offered_words
+    ]
 
 
-_LEFT_OUT: Mapping[str, Mapping[str, object]] = {
-    **{name: {name: ()} for name in CHOSEN},
+_FIELDS_TO_RESET: Mapping[str, Mapping[str, object]] = {
+    **{name: {name: ()} for name in PARAM_BY_FILTER},
     "cluster": {"cluster": ""},
     "date": {"since": "", "until": ""},
-    "sort": {"sort": Sort.RELEVANCE},
+    "sort": {"sort": SortOrder.RELEVANCE},
 }
 
 
-def _less(asked: SearchRequest, one: Filter) -> DidYouMean | None:
+def _without_filter(asked: SearchRequest, request_filter: RequestFilter) -> SearchSuggestion | None:
     """The request without one filter; a phrase is not left out but loosened."""
-    if one.field:
-        return DidYouMean(DidYouMeanKind.WITHOUT, asked.changed(**_LEFT_OUT[one.field]), field=one.field)
-    if any(_is_wanted_phrase(part) for part in one.parts):
+    if request_filter.request_field:
+        return SearchSuggestion(
+            DidYouMeanKind.FILTER_REMOVED,
+            asked.replaced(**_FIELDS_TO_RESET[request_filter.request_field]),
+            request_field=request_filter.request_field,
+        )
+    if any(_is_required_phrase(part) for part in request_filter.query_parts):
         return None
-    label = " ".join(map(str, one.parts))
-    return DidYouMean(DidYouMeanKind.WITHOUT, _typing(asked, asked.query.without(*one.parts)), label)
+    label = " ".join(map(str, request_filter.query_parts))
+    return SearchSuggestion(
+        DidYouMeanKind.FILTER_REMOVED,
+        _with_query(asked, asked.parsed_query.without(*request_filter.query_parts)),
+        label,
+    )
 
 
-def _is_wanted_phrase(part: Part) -> bool:
+def _is_required_phrase(part: QueryPart) -> bool:
     return part.kind is PartKind.PHRASE and not part.is_excluded
 
 
-def _typing(asked: SearchRequest, query: Query) -> SearchRequest:
-    return asked.changed(typed=str(query), text=str(query))
+def _with_query(asked: SearchRequest, query: ParsedQuery) -> SearchRequest:
+    return asked.replaced(raw_query=str(query), text=str(query))
 
 
-def count_params(requests: Sequence[Counted]) -> Params:
+def suggestion_count_params(requests: Sequence[RequestWithWords]) -> Params:
     """One question that counts the documents of several requests, near-duplicates once."""
     facets, params = {}, []
-    for n, (asked, words) in enumerate(requests):
-        wanted, whole = Parameter("all", _request_clause(asked, words)), all_of_it(words)
-        params += [*wanted.params(f"o{n}_"), *whole.params(f"o{n}_")]
+    for n, (request, words) in enumerate(requests):
+        enough_param, all_parts_param = QueryParam("all", _request_clause(request, words)), all_parts_query(words)
+        params += [*enough_param.to_params(f"o{n}_"), *all_parts_param.to_params(f"o{n}_")]
         counts = {
-            "total": "unique(id)" if asked.cluster else f"unique({fields.CLUSTER})",
-            "whole": {"type": "query", "q": whole.clause().syntax(f"o{n}_")},
+            "total": "unique(id)" if request.cluster else f"unique({solr_fields.CLUSTER_ID})",
+            "whole": {"type": "query", "q": all_parts_param.as_clause().to_syntax(f"o{n}_")},
         }
-        facets[f"o{n}"] = {"type": "query", "q": wanted.clause().syntax(f"o{n}_"), "facet": counts}
-    return select_params(EVERYTHING, facets=facets, more=params)
+        facets[f"o{n}"] = {"type": "query", "q": enough_param.as_clause().to_syntax(f"o{n}_"), "facet": counts}
+    return select_params(MATCH_ALL, facets=facets, extra_params=params)
 
 
-def _request_clause(asked: SearchRequest, words: Words) -> Clause:
+def _request_clause(asked: SearchRequest, words: QueryWords) -> SolrQuery:
     """One request as a query: what holds enough of its text and passes all its filters."""
-    named = (Parameter(f"must{n}", clause) for n, clause in enumerate(filter_clauses(asked, words), start=1))
-    return Clause.boolean(must=[min_should_match(asked, words), *named])
+    filter_params = (
+        QueryParam(f"must{n}", clause) for n, clause in enumerate(build_filter_queries(asked, words), start=1)
+    )
+    return SolrQuery.boolean(must=[enough_parts_query(asked, words), *filter_params])
 
 
-def counts_of(answer: Answer, requests: int) -> list[tuple[int, int]]:
-    """The counts that `count_params` asked for, in its order: of what holds enough, and of what holds all of it."""
-    found = (answer.get("facets", {}).get(f"o{n}", {}) for n in range(requests))
-    return [(int(one.get("total", 0)), int(one.get("whole", {}).get("count", 0))) for one in found]
+def parse_suggestion_counts(response: SolrResponse, requests: int) -> list[tuple[int, int]]:
+    """The counts that `suggestion_count_params` asked for, in its order: of what holds enough, and of what holds all of it."""
+    facets = (response.get("facets", {}).get(f"o{n}", {}) for n in range(requests))
+    return [(int(facet.get("total", 0)), int(facet.get("whole", {}).get("count", 0))) for facet in facets]

@@ -18,13 +18,13 @@ from operator import itemgetter
 from typing import Generic, TypeVar
 
 from text.folding import word_key
-from text.pinyin import blurred_sound, has_han, initials, sound, spelt_out, syllables, typed_sound
+from text.pinyin import fuzzy_pinyin, has_han, initials, join_syllables, pinyin_syllables, split_pinyin, to_pinyin
 from text.scripts import HAN
 
-SCANNED = 2000  # words that hold what was typed, looked at at most
-SHORTEST_EDITED = 3  # characters: of shorter words nearly all are one edit from each other
-_BETWEEN = "\n"
-_HAN = re.compile(f"[{HAN}]")
+MAX_SCANNED = 2000  # words that hold what was typed, looked at at most
+MIN_EDITABLE_CHARS = 3  # characters: of shorter words nearly all are one edit from each other
+_KEY_SEPARATOR = "\n"
+_HAN_RE = re.compile(f"[{HAN}]")
 
 
 class WordKind(StrEnum):
@@ -58,172 +58,192 @@ class Vocabulary:
         title_words: Mapping[str, int] | None = None,
         body_words: Mapping[str, int] | None = None,
     ) -> None:
-        self._suggested = _ranked(queries, terms or {})
-        corrected = _frequencies({**(title_words or {}), **(terms or {})})
-        self._frequency = {**_frequencies(body_words or {}), **corrected}
-        keys = [word_key(word.text) for word in self._suggested]
-        sounds = [syllables(key) for key in keys]
-        self._by_text = _by_place(keys)
-        self._by_sound = _by_place(map(sound, sounds))
-        self._by_initials = _by_place(map(initials, sounds))
-        self._all_keys = _BETWEEN + _BETWEEN.join(keys) + _BETWEEN
-        self._starts = _starts(keys)
-        self._heard = _Beginnings((blurred_sound(syllables(word)), word) for word in self._frequency if has_han(word))
-        self._shorter = _without_one(word for word in corrected if has_han(word))
+        self._suggestions = _rank_suggestions(queries, terms or {})
+        corrected = _normalize_frequencies({**(title_words or {}), **(terms or {})})
+        self._frequency_by_word = {**_normalize_frequencies(body_words or {}), **corrected}
+        keys = [word_key(word.text) for word in self._suggestions]
+        sounds = [pinyin_syllables(key) for key in keys]
+        self._index_by_text = _index_positions(keys)
+        self._index_by_sound = _index_positions(map(join_syllables, sounds))
+        self._index_by_initials = _index_positions(map(initials, sounds))
+        self._joined_keys = _KEY_SEPARATOR + _KEY_SEPARATOR.join(keys) + _KEY_SEPARATOR
+        self._key_starts = _start_offsets(keys)
+        self._words_by_blurred_sound = _PrefixIndex(
+            (fuzzy_pinyin(pinyin_syllables(word)), word) for word in self._frequency_by_word if has_han(word)
+        )
+        self._words_by_deletion = _build_deletion_index(word for word in corrected if has_han(word))
 
     # -- suggestions
 
-    def beginning_with(self, typed: str, limit: int) -> list[KnownWord]:
+    def complete(self, raw_query: str, limit: int) -> list[KnownWord]:
         """Words that begin with what was typed in characters or by sound; then by first letters, then what holds it."""
-        key = word_key(typed)
+        key = word_key(raw_query)
         if not key:
             return []
-        found: dict[int, None] = {}
-        for places in self._ways(key):
-            rest = limit - len(found)
-            if rest <= 0:
+        positions: dict[int, None] = {}
+        for candidates in self._iter_matches(key):
+            remaining = limit - len(positions)
+            if remaining <= 0:
                 break
-            found.update(dict.fromkeys(heapq.nsmallest(rest, (place for place in places if place not in found))))
-        return [self._suggested[place] for place in found]
+            positions.update(
+                dict.fromkeys(
+                    heapq.nsmallest(remaining, (position for position in candidates if position not in positions))
+                )
+            )
+        return [self._suggestions[position] for position in positions]
 
-    def _ways(self, key: str) -> Iterator[Iterable[int]]:
-        """Places in `_suggested`, the best way to match first."""
-        yield self._by_text.of(key)
-        letters = typed_sound(key)
+    def _iter_matches(self, key: str) -> Iterator[Iterable[int]]:
+        """Places in `_suggestions`, the best way to match first."""
+        yield self._index_by_text.get_prefixed(key)
+        letters = to_pinyin(key)
         if any("a" <= char <= "z" for char in key):
-            for places in (self._by_sound.just(letters), self._by_sound.of(letters)):
-                yield [place for place in places if self._holds_han_of(key, place)] if has_han(key) else places
+            for positions in (self._index_by_sound.get_exact(letters), self._index_by_sound.get_prefixed(letters)):
+                yield (
+                    [position for position in positions if self._contains_han_of(key, position)]
+                    if has_han(key)
+                    else positions
+                )
         if len(key) > 1 and key.isascii():
-            yield self._by_initials.of(letters)
+            yield self._index_by_initials.get_prefixed(letters)
         if len(key) > 1:
-            yield self._holding(key)
+            yield self._iter_containing(key)
 
-    def _holds_han_of(self, key: str, place: int) -> bool:
+    def _contains_han_of(self, key: str, position: int) -> bool:
         """`页yan` sounds like `夜宴`, but its first character says what is meant."""
-        return all(char in self._suggested[place].text for char in _HAN.findall(key))
+        return all(char in self._suggestions[position].text for char in _HAN_RE.findall(key))
 
-    def _holding(self, key: str) -> Iterator[int]:
-        at = self._all_keys.find(key)
-        for _ in range(SCANNED):
-            if at < 0:
+    def _iter_containing(self, key: str) -> Iterator[int]:
+        offset = self._joined_keys.find(key)
+        for _ in range(MAX_SCANNED):
+            if offset < 0:
                 return
-            yield bisect_left(self._starts, at + 1) - 1
-            at = self._all_keys.find(key, self._all_keys.index(_BETWEEN, at))
+            yield bisect_left(self._key_starts, offset + 1) - 1
+            offset = self._joined_keys.find(key, self._joined_keys.index(_KEY_SEPARATOR, offset))
 
     # -- corrections
 
     def frequency(self, word: str) -> int:
         """In how many documents the word is known to be, 0 for an unknown one."""
-        return self._frequency.get(word_key(word), 0)
+        return self._frequency_by_word.get(word_key(word), 0)
 
-    def sounding_like(self, text: str) -> list[str]:
+    def homophones(self, text: str) -> list[str]:
         """Other words of the same sound, then of one that is often mixed up with it; the most frequent first."""
-        one = syllables(text)
-        alike = self._heard.just(blurred_sound(one))
-        return self._best(([word for word in alike if syllables(word) == one], alike), text)
+        syllable_list = pinyin_syllables(text)
+        homophones = self._words_by_blurred_sound.get_exact(fuzzy_pinyin(syllable_list))
+        return self._rank_by_frequency(
+            ([word for word in homophones if pinyin_syllables(word) == syllable_list], homophones), text
+        )
 
-    def spelt_by_sound(self, letters: str) -> list[str]:
+    def words_for_pinyin(self, letters: str) -> list[str]:
         """Words that sound just as the letters are read (`yeyanqi`), the most frequent first."""
-        blurred = dict.fromkeys(map(blurred_sound, spelt_out(letters)))
-        words = (word for one in blurred for word in self._heard.just(one))
-        return self._best(([word for word in words if sound(syllables(word)) == letters],), letters)
+        sound_keys = dict.fromkeys(map(fuzzy_pinyin, split_pinyin(letters)))
+        words = (word for sound_key in sound_keys for word in self._words_by_blurred_sound.get_exact(sound_key))
+        return self._rank_by_frequency(
+            ([word for word in words if join_syllables(pinyin_syllables(word)) == letters],), letters
+        )
 
-    def abbreviated(self, letters: str) -> list[str]:
+    def words_for_initials(self, letters: str) -> list[str]:
         """What is suggested for first letters that are all of them (`slyl`), the best first."""
-        places = sorted(self._by_initials.just(letters))
-        return [self._suggested[place].text for place in places if has_han(self._suggested[place].text)]
+        positions = sorted(self._index_by_initials.get_exact(letters))
+        return [self._suggestions[position].text for position in positions if has_han(self._suggestions[position].text)]
 
-    def one_edit_from(self, text: str) -> list[str]:
+    def words_one_edit_away(self, text: str) -> list[str]:
         """Known words of three characters or more with one character more, less or other; the most frequent first."""
         key = word_key(text)
-        if len(key) < SHORTEST_EDITED:
+        if len(key) < MIN_EDITABLE_CHARS:
             return []
-        near = [word for less in (key, *_less_one(key)) for word in self._shorter.get(less, ())]
-        return self._best(([word for word in near if is_one_edit(word, key)],), text)
+        candidates = [
+            word for shortened in (key, *_single_deletions(key)) for word in self._words_by_deletion.get(shortened, ())
+        ]
+        return self._rank_by_frequency(([word for word in candidates if is_one_edit(word, key)],), text)
 
-    def _best(self, tiers: Iterable[Iterable[str]], text: str) -> list[str]:
+    def _rank_by_frequency(self, tiers: Iterable[Iterable[str]], text: str) -> list[str]:
         key = word_key(text)
-        ordered = [word for tier in tiers for word in sorted(tier, key=lambda w: (-self._frequency[w], w))]
+        ordered = [word for tier in tiers for word in sorted(tier, key=lambda w: (-self._frequency_by_word[w], w))]
         return [word for word in dict.fromkeys(ordered) if word != key]
 
 
-def _ranked(queries: Sequence[str], terms: Mapping[str, int]) -> list[KnownWord]:
+def _rank_suggestions(queries: Sequence[str], terms: Mapping[str, int]) -> list[KnownWord]:
     """What readers searched for with success comes first, then terms by the documents that hold them; each once."""
     by_frequency = sorted(terms, key=lambda term: (-terms[term], len(term), term))
     kinds = [*((text, WordKind.QUERY) for text in queries), *((text, WordKind.TERM) for text in by_frequency)]
-    once: dict[str, tuple[str, WordKind]] = {}
+    by_key: dict[str, tuple[str, WordKind]] = {}
     for text, kind in kinds:
-        once.setdefault(word_key(text), (text, kind))
-    once.pop("", None)
-    return [KnownWord(text, kind, rank) for rank, (text, kind) in enumerate(once.values())]
+        by_key.setdefault(word_key(text), (text, kind))
+    by_key.pop("", None)
+    return [KnownWord(text, kind, rank) for rank, (text, kind) in enumerate(by_key.values())]
 
 
-def _frequencies(documents: Mapping[str, int]) -> dict[str, int]:
-    found: dict[str, int] = defaultdict(int)
+def _normalize_frequencies(documents: Mapping[str, int]) -> dict[str, int]:
+    frequency_by_key: dict[str, int] = defaultdict(int)
     for word, count in documents.items():
-        found[word_key(word)] = max(found[word_key(word)], count, 1)
-    return dict(found)
+        frequency_by_key[word_key(word)] = max(frequency_by_key[word_key(word)], count, 1)
+    return dict(frequency_by_key)
 
 
-def _without_one(words: Iterable[str]) -> Mapping[str, list[str]]:
+def _build_deletion_index(words: Iterable[str]) -> Mapping[str, list[str]]:
     """Words by themselves and by what is left of them without any one character."""
-    shorter = defaultdict(list)
+    words_by_deletion = defaultdict(list)
     for word in words:
-        if len(word) >= SHORTEST_EDITED:
-            for less in (word, *_less_one(word)):
-                shorter[less].append(word)
-    return shorter
+        if len(word) >= MIN_EDITABLE_CHARS:
+            for shortened in (word, *_single_deletions(word)):
+                words_by_deletion[shortened].append(word)
+    return words_by_deletion
 
 
-Kept = TypeVar("Kept")
+T = TypeVar("T")
 
 
-class _Beginnings(Generic[Kept]):
+class _PrefixIndex(Generic[T]):
     """What is kept under keys, by what the keys begin with."""
 
-    def __init__(self, kept: Iterable[tuple[str, Kept]]) -> None:
-        pairs = sorted(kept, key=itemgetter(0))
+    def __init__(self, items: Iterable[tuple[str, T]]) -> None:
+        pairs = sorted(items, key=itemgetter(0))
         self._keys = [key for key, _ in pairs]
-        self._kept = [one for _, one in pairs]
+        self._values = [value for _, value in pairs]
 
-    def just(self, key: str) -> list[Kept]:
+    def get_exact(self, key: str) -> list[T]:
         """What is kept under this very key."""
-        return self._kept[bisect_left(self._keys, key) : bisect_left(self._keys, key + "\0")]
+        return self._values[bisect_left(self._keys, key) : bisect_left(self._keys, key + "\0")]
 
-    def of(self, beginning: str) -> list[Kept]:
+    def get_prefixed(self, prefix: str) -> list[T]:
         """What is kept under keys that begin so."""
-        first = bisect_left(self._keys, beginning)
-        last = bisect_left(self._keys, beginning + "\U0010ffff", lo=first, hi=len(self._keys))
-        return self._kept[first:last]
+        first = bisect_left(self._keys, prefix)
+        last = bisect_left(self._keys, prefix + "\U0010ffff", lo=first, hi=len(self._keys))
+        return self._values[first:last]
 
 
-def _by_place(keys: Iterable[str]) -> _Beginnings[int]:
-    return _Beginnings((key, place) for place, key in enumerate(keys))
+def _index_positions(keys: Iterable[str]) -> _PrefixIndex[int]:
+    return _PrefixIndex((key, position) for position, key in enumerate(keys))
 
 
-def _starts(keys: Sequence[str]) -> list[int]:
+def _start_offsets(keys: Sequence[str]) -> list[int]:
     """Where each key begins in all of them joined."""
-    starts, at = [], 1
+    starts, offset = [], 1
     for key in keys:
-        starts.append(at)
-        at += len(key) + 1
+        starts.append(offset)
+        offset += len(key) + 1
     return starts
 
 
-def _less_one(word: str) -> set[str]:
+def _single_deletions(word: str) -> set[str]:
     """`word` with any one character taken out."""
     return {word[:n] + word[n + 1 :] for n in range(len(word))}
 
 
-def is_one_edit(one: str, other: str) -> bool:
+def is_one_edit(first: str, second: str) -> bool:
     """Does one character put in, taken out, changed, or exchanged with its neighbour make one of the other?"""
-    if abs(len(one) - len(other)) > 1 or one == other:
+    if abs(len(first) - len(second)) > 1 or first == second:
         return False
-    if len(one) != len(other):
-        longer, shorter = sorted((one, other), key=len, reverse=True)
-        return shorter in _less_one(longer)
-    differing = [n for n in range(len(one)) if one[n] != other[n]]
+    if len(first) != len(second):
+        longer, shorter = sorted((first, second), key=len, reverse=True)
+        return shorter in _single_deletions(longer)
+    differing = [n for n in range(len(first)) if first[n] != second[n]]
     if len(differing) == 1:
         return True
-    first, last = differing[0], differing[-1]
-    return len(differing) == 2 and last == first + 1 and (one[first], one[last]) == (other[last], other[first])
+    first_difference, last_difference = differing[0], differing[-1]
+    return (
+        len(differing) == 2
+        and last_difference == first_difference + 1
+        and (first[first_difference], first[last_difference]) == (second[last_difference], second[first_difference])
+    )

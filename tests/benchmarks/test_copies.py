@@ -11,12 +11,16 @@ from benchmarks.real_copies_made import COPIES, FRAMES, VERSIONS, all_made, lang
 from benchmarks.real_copies_store import Told
 from benchmarks.real_recipe import RECIPE, load_sites
 from benchmarks.results import output_to
-from pipeline.demo.articles import generate
-from pipeline.progress import Quiet
+from pipeline.demo.articles import generate_articles
+from pipeline.progress import NullProgress
 from tests.benchmarks.test_real import BLOG, MANUAL, article, values, write
-from text.resemblance.shingles import tokens_of
+from text.similarity.shingles import tokenize_folded
 
-CHINESE = [Told(f"zh{n}", f"zh{n}", made.title, made.text) for n, made in enumerate(generate()) if len(made.text) > 300]
+CHINESE = [
+    Told(f"zh{n}", f"zh{n}", made.title, made.text)
+    for n, made in enumerate(generate_articles())
+    if len(made.text) > 300
+]
 ENGLISH = [
     Told(f"en{n}", f"en{n}", title, "\n".join(f"{line} {title} {n} {k}." for k, line in enumerate(lines)), "2019-03-05")
     for n, (title, lines) in enumerate(
@@ -84,7 +88,7 @@ def test_frames_of_the_halves_have_nothing_in_common(language: str) -> None:
     for name in ("heads", "tails", "titles", "datelines"):
         assert not {*getattr(dev, name)} & {*getattr(held, name)}
     assert all(language_of(line) == language for line in held.tails)
-    assert tokens_of("".join(dev.tails)) != tokens_of("".join(held.tails))
+    assert tokenize_folded("".join(dev.tails)) != tokenize_folded("".join(held.tails))
 
 
 def test_the_set_is_measured_on_a_vertical(tmp_path: Path) -> None:
@@ -96,7 +100,7 @@ def test_the_set_is_measured_on_a_vertical(tmp_path: Path) -> None:
     blog["index.html"] = article(3, [f"/{path}" for path in (*posts, "2024/again/")])
     trees = {BLOG: write(tmp_path / "blog", blog), MANUAL: write(tmp_path / "manual", {"index.html": article(4)})}
     with output_to(tmp_path / "out"):
-        found = values(real.measure(trees, tmp_path / "kept", ["copies"], Quiet()))
+        found = values(real.measure(trees, tmp_path / "kept", ["copies"], NullProgress()))
     name = real_copies.SETS[half_of("https://blog.test/")]
     assert found[name, "precision"] == found[f"{name} made", "precision"] == 1.0
     assert found[name, "recall"] > 0.5  # short texts, of which a copy under another title is not told

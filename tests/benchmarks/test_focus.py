@@ -18,10 +18,17 @@ from benchmarks.focus_site import Shape, generated, is_portal
 from benchmarks.results import read_floors
 from benchmarks.training.focus import COUNTS, logistic
 from benchmarks.training.focus_lessons import drawn
-from crawler.guide import CONTENT, PageWords, WordBlock, Words
+from crawler.focused_policy import BLOCK_CONTENT, PageWords, WordBlock, Words
 from docstore.errors import PlumblineError
-from focused.fused.link_features import FEATURES
-from focused.fused.page_features import FIRST_PROMISE, FIRST_SIGHT, OWN, PAGE_FEATURES, PROMISE, shipped
+from focused.fused.link_features import LINK_FEATURES
+from focused.fused.page_features import (
+    INITIAL_PAGE_FEATURES,
+    INITIAL_YIELD_FEATURES,
+    OWN_FEATURES,
+    PAGE_FEATURES,
+    YIELD_FEATURES,
+    load_pretrained_models,
+)
 
 SUBJECTS = {
     "geology": ["basalt", "granite", "mineral", "volcano", "fault", "stratum", "sediment", "magma", "quartz", "gneiss"],
@@ -98,11 +105,11 @@ def test_a_person_confirms_words_that_tell_the_topic() -> None:
     """Of the words of an example, those of general language are shown last; who knows the labels takes what pages of
     the topic hold five times as often as others, and three of them at least."""
     words = ("basalt", "basalt", "gneiss", "lone", "the")
-    example = PageWords("http://a.test/0", (), (), (WordBlock(CONTENT, words),))
+    example = PageWords("http://a.test/0", (), (), (WordBlock(BLOCK_CONTENT, words),))
     assert proposed([example])[0] == "basalt" and proposed([example])[-1] == "the"
 
     def node(url: str, words: Words, labels: tuple[str, ...]) -> Node:
-        return Node(PageWords(url, (), (), (WordBlock(CONTENT, words),)), (), labels)
+        return Node(PageWords(url, (), (), (WordBlock(BLOCK_CONTENT, words),)), (), labels)
 
     stones = [node(f"s{n}", ("basalt", "the"), ("Rocks",)) for n in range(3)]
     others = [node(f"o{n}", ("the", "gneiss"), ()) for n in range(3)]
@@ -133,9 +140,9 @@ def test_a_web_is_made_of_a_stored_one(tmp_path: Path) -> None:
     source = load(stored_in(written(tmp_path))[0])
     web, again, other = generated(source, shape=SMALL), generated(source, shape=SMALL), generated(source, 1, SMALL)
     assert web.nodes == again.nodes != other.nodes
-    known = {word for node in source.nodes.values() for word in node.page.counts}
-    assert all(node.page.counts.keys() <= known for node in web.nodes.values())
-    assert all({*link.anchor, *link.context} <= known for node in web.nodes.values() for link in node.links)
+    known = {word for node in source.nodes.values() for word in node.page.word_counts}
+    assert all(node.page.word_counts.keys() <= known for node in web.nodes.values())
+    assert all({*link.anchor_words, *link.context_words} <= known for node in web.nodes.values() for link in node.links)
     assert all(link.url in web.nodes and link.url != url for url, node in web.nodes.items() for link in node.links)
     for topic in web.topics:
         relevant = web.relevant(topic)
@@ -211,14 +218,19 @@ def test_a_sample_of_links_stands_for_all() -> None:
 
 
 def test_shipped_weights_fit_the_features() -> None:
-    priors = shipped()
-    assert (len(priors.own.own), len(priors.page.own)) == (len(OWN), len(PAGE_FEATURES))
-    of_links = [place for place, name in enumerate(PAGE_FEATURES) if name not in FIRST_SIGHT]
-    assert len(of_links) and not priors.first_sight.relative[of_links].any()  # a page's links are not known at first
-    not_yet = [place for place, name in enumerate(PROMISE) if name not in FIRST_PROMISE]
-    assert not priors.first_promise.relative[not_yet].any() and not priors.first_promise.own[not_yet].any()
-    assert priors.promise.own.max() > 0.0  # that of a file which does not name the part would be nothing
-    assert len(priors.link.relative) == len(FEATURES)
-    assert priors.page.own.min() >= 0.0
+    priors = load_pretrained_models()
+    assert (len(priors.page_own.raw_weights), len(priors.page.raw_weights)) == (len(OWN_FEATURES), len(PAGE_FEATURES))
+    of_links = [place for place, name in enumerate(PAGE_FEATURES) if name not in INITIAL_PAGE_FEATURES]
+    assert (
+        len(of_links) and not priors.initial_page.standardized_weights[of_links].any()
+    )  # a page's links are not known at first
+    not_yet = [place for place, name in enumerate(YIELD_FEATURES) if name not in INITIAL_YIELD_FEATURES]
+    assert (
+        not priors.initial_yield.standardized_weights[not_yet].any()
+        and not priors.initial_yield.raw_weights[not_yet].any()
+    )
+    assert priors.expected_yield.raw_weights.max() > 0.0  # that of a file which does not name the part would be nothing
+    assert len(priors.link.standardized_weights) == len(LINK_FEATURES)
+    assert priors.page.raw_weights.min() >= 0.0
     counts = [place for place, name in enumerate(PAGE_FEATURES) if name in COUNTS]
-    assert not priors.page.own[counts].any()
+    assert not priors.page.raw_weights[counts].any()

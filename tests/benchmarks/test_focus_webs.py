@@ -20,7 +20,7 @@ from benchmarks.focus_webs import main
 from benchmarks.results import Figure
 from benchmarks.training import focus as training
 from docstore.errors import PlumblineError
-from focused.fused.page_features import shipped
+from focused.fused.page_features import load_pretrained_models
 
 TEXT = "This is what the page says of it, at some length, so that it is no stub. " * 2
 HEXO = """title: 容器入门
@@ -272,14 +272,14 @@ def test_what_judges_a_web_was_learned_on_others(tmp_path: Path, monkeypatch: py
         write_web(tmp_path / place, ord(place[-1]))
     learned = {}
     for data in ("both", "alone"):
-        monkeypatch.setattr(training, "FILE", tmp_path / f"{data}.json")
+        monkeypatch.setattr(training, "PRETRAINED_FILE", tmp_path / f"{data}.json")
         monkeypatch.setattr(training, "LEFT_OUT", tmp_path / f"{data}_left_out.json")
         monkeypatch.setattr(training, "_graphs", {})
         monkeypatch.setattr(training, "_others", {})
         options = ["--rounds", "1", "--check", "0", "--processes", "1"]
         done = CliRunner().invoke(training.main, [str(tmp_path / data), *options])
         assert done.exit_code == 0, done.output
-        learned[data] = json.loads(training.FILE.read_text())
+        learned[data] = json.loads(training.PRETRAINED_FILE.read_text())
     left_out = json.loads((tmp_path / "both_left_out.json").read_text())
     assert left_out.keys() == {"a", "b"}
     assert left_out["a"] == learned["alone"] != learned["both"]
@@ -288,14 +288,14 @@ def test_what_judges_a_web_was_learned_on_others(tmp_path: Path, monkeypatch: py
 
 def test_a_prior_leaves_out_the_web_that_it_judges(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each web is judged by what the lessons of the others fit, and a web that taught nothing by what is shipped."""
-    weights = json.loads(training.FILE.read_text())
+    weights = json.loads(training.PRETRAINED_FILE.read_text())
     weights["own"]["own"][""] = 7.0
     path = tmp_path / "left_out.json"
     path.write_text(json.dumps({"a": weights}))
     monkeypatch.setattr(focus_prior, "LEFT_OUT", path)
     focus_prior.left_out.cache_clear()
     try:
-        assert focus_prior.priors_without("a").own.bias == 7.0
-        assert focus_prior.priors_without("new").own.bias == shipped().own.bias != 7.0
+        assert focus_prior.priors_without("a").page_own.bias == 7.0
+        assert focus_prior.priors_without("new").page_own.bias == load_pretrained_models().page_own.bias != 7.0
     finally:
         focus_prior.left_out.cache_clear()

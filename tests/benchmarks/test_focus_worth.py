@@ -7,14 +7,14 @@ import pytest
 
 from benchmarks.focus_graph import Graph, Node, cut_latin
 from benchmarks.focus_worth import WebIndex, citations, gain, grades_of, questions_of
-from crawler.guide import CONTENT, TITLE, LinkWords, PageWords, WordBlock
+from crawler.focused_policy import BLOCK_CONTENT, BLOCK_TITLE, LinkWords, PageWords, WordBlock
 
 LONG = ("text",) * 40
 
 
 def node(url: str, title: str, text: tuple[str, ...], links: str = "", label: str = "rock") -> Node:
     words = tuple(title.split())
-    blocks = (WordBlock(TITLE, words, 0.5), WordBlock(CONTENT, text, 0.5))
+    blocks = (WordBlock(BLOCK_TITLE, words, 0.5), WordBlock(BLOCK_CONTENT, text, 0.5))
     return Node(
         PageWords(url, words, (), blocks),
         tuple(LinkWords(one, ("see", one)) for one in links),

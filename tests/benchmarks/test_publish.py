@@ -22,6 +22,6 @@ def test_the_store_takes_them_for_extracted_articles(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'store.db'}"
     with Store(url, tmp_path / "warc") as store:
         fill(url, made_of(TEXTS, 30, 3, random.Random(1)))
-        assert store.changes.enqueue_all() == 30
-        bodies = [stored.article.body for stored in store.articles.all()]
+        assert store.change_log.enqueue_all() == 30
+        bodies = [stored.article.body for stored in store.articles.iter_all()]
     assert sum(TERM in body for body in bodies) == 3

@@ -20,14 +20,14 @@ from benchmarks.real_web import reply_of
 from benchmarks.results import Figure, output_to
 from docstore.errors import PlumblineError
 from lexicon.counting.corpus import CorpusDocument
-from pipeline.demo.articles import generate
-from pipeline.progress import Quiet
+from pipeline.demo.articles import generate_articles
+from pipeline.progress import NullProgress
 
 BLOG = Site("blog.test", "dev", "en", "own", "blog", scheme="https", articles=r"/20\d\d/[^/]+/$", lists=r"/tags/")
 MANUAL = Site("manual.test", "dev", "en", "own", "manual", scheme="http")
 
 
-DEMO = [made for made in generate() if len(made.text) > 240][:20:2]
+DEMO = [made for made in generate_articles() if len(made.text) > 240][:20:2]
 
 
 def article(number: int, links: Sequence[str] = ()) -> str:
@@ -89,7 +89,7 @@ def values(figures: Sequence[Figure]) -> dict[tuple[str, str], float]:
 
 
 def test_sites_and_lists_are_measured_on_a_vertical_that_can_be_kept(trees: dict[Site, Path], tmp_path: Path) -> None:
-    found = values(real.measure(trees, tmp_path / "kept", ["sites", "lists"], Quiet()))
+    found = values(real.measure(trees, tmp_path / "kept", ["sites", "lists"], NullProgress()))
     assert found["sites", "sitemap_known"] == found["sites blog.test", "sitemap_known"] == 1.0  # gone, but known
     assert ("sites manual.test", "sitemap_known") not in found
     assert found["sites manual.test", "pages_known"] == pytest.approx(2 / 3)
@@ -105,10 +105,10 @@ def test_sites_and_lists_are_measured_on_a_vertical_that_can_be_kept(trees: dict
     assert "kept\thttps://blog.test/tags/one/\n" in told and "lost\thttps://blog.test/2024/lost/\t" in told
 
     write(trees[MANUAL], {"one.html": article(7, ["alone.html"])})
-    again = values(real.measure(trees, tmp_path / "kept", ["sites"], Quiet()))
+    again = values(real.measure(trees, tmp_path / "kept", ["sites"], NullProgress()))
     assert again["sites manual.test", "pages_known"] == pytest.approx(2 / 3), "a kept vertical is not crawled again"
     with pytest.raises(PlumblineError, match="made of other sites"):
-        real.measure({MANUAL: trees[MANUAL]}, tmp_path / "kept", ["sites"], Quiet())
+        real.measure({MANUAL: trees[MANUAL]}, tmp_path / "kept", ["sites"], NullProgress())
 
 
 def test_articles_behind_list_pages_are_named() -> None:
@@ -126,7 +126,7 @@ def test_terms_and_their_cost_are_measured(
     judged = tmp_path / "judged.tsv"
     judged.write_text("# said\ttext\n", encoding="utf-8")
     monkeypatch.setattr(real, "SETS", {"terms": partial(term_figures, judged=judged, sizes=[30])})
-    found = values(real.measure(trees, tmp_path / "kept", ["terms"], Quiet()))
+    found = values(real.measure(trees, tmp_path / "kept", ["terms"], NullProgress()))
     assert (found["terms", "p100_zh"], found["terms", "unjudged_zh"]) == (0, 5)
     told = [line.split("\t") for line in (tmp_path / "out" / "real-terms.tsv").read_text("utf-8").splitlines()]
     texts = [text for said, text, language, _ in told if (said, language) == ("?", "zh")]
@@ -136,7 +136,7 @@ def test_terms_and_their_cost_are_measured(
 
     judged.write_text("".join(f"{'no' if n else 'yes'}\t{text}\n" for n, text in enumerate(texts[:4])))
     monkeypatch.setattr(real, "SETS", {"terms": partial(term_figures, judged=judged, sizes=[])})
-    found = values(real.measure(trees, tmp_path / "kept", ["terms"], Quiet()))
+    found = values(real.measure(trees, tmp_path / "kept", ["terms"], NullProgress()))
     assert (found["terms", "p100_zh"], found["terms", "unjudged_zh"]) == (0.2, 1)
     judged.write_text("maybe\tshale gas\n")
     with pytest.raises(PlumblineError, match="line 1"):
@@ -148,19 +148,19 @@ def test_a_corpus_of_any_size_is_made_of_real_articles(tmp_path: Path) -> None:
     articles = [CorpusDocument(n, made.title, "\n".join(made.paragraphs)) for n, made in enumerate(DEMO)]
     write_documents(multiplied(articles, 25), tmp_path / "day1")
     corpus = FileCorpus([tmp_path / "day1"])
-    documents = list(corpus.read([number for number, _ in corpus.digests()]))
-    assert [document.number for document in documents] == list(range(1, 26))
+    documents = list(corpus.iter_documents([number for number, _ in corpus.iter_digests()]))
+    assert [document.document_id for document in documents] == list(range(1, 26))
     assert documents[0].body == articles[0].body != documents[10].body != documents[20].body
     assert write_documents(changed(documents, 0.4), tmp_path / "day2")
     both = FileCorpus([tmp_path / "day1", tmp_path / "day2"])
-    other = [one for one, two in zip(corpus.digests(), both.digests(), strict=True) if one != two]
+    other = [one for one, two in zip(corpus.iter_digests(), both.iter_digests(), strict=True) if one != two]
     assert 3 < len(other) < 20
     number = other[0][0]
-    assert next(both.read([number])).body != documents[number - 1].body
+    assert next(both.iter_documents([number])).body != documents[number - 1].body
 
 
 def test_a_second_night_on_what_stands_still_costs_less(trees: dict[Site, Path], tmp_path: Path) -> None:
-    found = values(real.measure(trees, tmp_path / "kept", ["nights"], Quiet()))
+    found = values(real.measure(trees, tmp_path / "kept", ["nights"], NullProgress()))
     assert found["nights", "day1_requests"] > 10
     assert 0 < found["nights", "day2_requests_share"] <= 1
     assert found["nights", "day2_bytes_share"] < 0.5

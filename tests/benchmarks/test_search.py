@@ -17,7 +17,7 @@ from benchmarks.search_systems import OURS, PEER_SYSTEMS, WORDS, Ours, escaped, 
 from benchmarks.search_tables import tables
 from docstore.errors import PlumblineError
 from docstore.model import Lexicon, Term
-from indexer.solr_node import SolrNode
+from indexer.embedded_solr import EmbeddedSolr
 from tests.conftest import SHARED
 from text.segment import base_segmenter
 
@@ -30,7 +30,7 @@ TEXTS = ("世界石油大会在北京召开，页岩气是主题。", "钻井液
 
 
 @pytest.fixture(scope="module")
-def measured(solr_node: SolrNode) -> dict[str, float]:
+def measured(solr_node: EmbeddedSolr) -> dict[str, float]:
     """Our figures on the development queries, of a large collection on a sample: `set metric` -> value, and
     `set with meaning metric`.
 
@@ -52,7 +52,7 @@ def named(figure: Figure) -> str:
 
 
 @pytest.fixture(scope="module")
-def measured_sample(solr_node: SolrNode) -> dict[str, float]:
+def measured_sample(solr_node: EmbeddedSolr) -> dict[str, float]:
     """Our figures by words on a small sample of each collection."""
     return search_figures(solr_node.url, DATA)
 
@@ -105,7 +105,7 @@ def tiny(data: Path) -> Collection:
 
 @pytest.mark.shared
 @pytest.mark.solr
-def test_ours_finds_and_is_scored(tiny: Collection, solr_node: SolrNode, data: Path) -> None:
+def test_ours_finds_and_is_scored(tiny: Collection, solr_node: EmbeddedSolr, data: Path) -> None:
     figures = {f.metric: f.value for f in bench.run(solr_node.url, tiny, OURS, load_scorer(data))}
     assert (figures["ndcg10"], figures["mrr10"], figures["r100"]) == (1.0, 1.0, 1.0)
     assert figures["docs_per_s"] > 0 and figures["p95_ms"] >= figures["p50_ms"] > 0
@@ -113,7 +113,7 @@ def test_ours_finds_and_is_scored(tiny: Collection, solr_node: SolrNode, data: P
 
 @pytest.mark.shared
 @pytest.mark.solr
-def test_a_full_query_is_searched_whatever_its_signs(tiny: Collection, solr_node: SolrNode) -> None:
+def test_a_full_query_is_searched_whatever_its_signs(tiny: Collection, solr_node: EmbeddedSolr) -> None:
     system = Ours(solr_node.url, "signs", Lexicon())
     try:
         system.load(tiny.documents)

@@ -11,17 +11,17 @@ import pytest
 from benchmarks import similarity_urls, similarity_words
 from benchmarks.similarity_urls import boards_of, pairs_of
 from benchmarks.similarity_words import Pair, accuracy, best_of, vectors_of
-from focused.papers.url_structure import DEFAULT
-from focused.papers.vectors import EMPTY
-from focused.papers.word_similarity import SimilaritySettings
+from focused.paper_strategies.url_similarity import DEFAULT_SETTINGS
+from focused.paper_strategies.word_similarity import SimilaritySettings
+from focused.paper_strategies.word_vectors import EMPTY_VECTORS
 
 
 def test_pairs_that_people_are_sure_of(tmp_path: Path) -> None:
     file = tmp_path / "wordsim-1.txt"
     file.write_text("石油\t原油\t9.0\n石油\t石油\t10\n石油\t公司\t5.0\n石油\t猫\t1.0\n\n坏行\n", encoding="utf-8")
-    pairs = similarity_words.pairs_of(file, EMPTY, None)
+    pairs = similarity_words.pairs_of(file, EMPTY_VECTORS, None)
     assert pairs == [Pair(None, None, True), Pair(None, None, False)]
-    assert vectors_of(tmp_path) is EMPTY  # no web graph: concepts alone
+    assert vectors_of(tmp_path) is EMPTY_VECTORS  # no web graph: concepts alone
     assert similarity_words.concepts_in(tmp_path) is None
 
 
@@ -37,7 +37,7 @@ def test_the_grid_finds_the_threshold_that_parts_them(monkeypatch: pytest.Monkey
     pairs = [Pair(0.35, None, True), Pair(0.2, None, False)]
     best = best_of(pairs)
     assert accuracy(pairs, best) == 1.0 > accuracy(pairs, SimilaritySettings())
-    assert 0.18 < best.least_vectors <= 0.315
+    assert 0.18 < best.min_vector_similarity <= 0.315
 
 
 def test_boards_are_those_of_the_links_on_saved_pages(tmp_path: Path) -> None:
@@ -59,4 +59,4 @@ def test_boards_are_those_of_the_links_on_saved_pages(tmp_path: Path) -> None:
     }
     pairs = list(pairs_of(boards, random.Random(0)))
     assert len(pairs) == similarity_urls.PAIRS and sum(same for *_, same in pairs) == 50
-    assert similarity_urls.accuracy(pairs, DEFAULT, 1.0) == 0.5  # nothing is alike
+    assert similarity_urls.accuracy(pairs, DEFAULT_SETTINGS, 1.0) == 0.5  # nothing is alike

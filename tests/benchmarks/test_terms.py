@@ -8,8 +8,15 @@ from benchmarks.results import SHARED, read_floors
 from benchmarks.terms_corpus import write_corpus
 from benchmarks.terms_sets import known_of, load_scorer, read_sets, score
 from benchmarks.terms_texts import TextFile, read_texts, write_texts
-from lexicon.counting.count import count_texts
-from lexicon.model.learned import load_model, ranked, save_model, selection_of, shipped_models, spelt
+from lexicon.counting.incremental_count import count_in_memory
+from lexicon.model.term_model import (
+    iter_spellings,
+    load_model,
+    load_shipped_models,
+    rank_rows,
+    save_model,
+    select_from_table,
+)
 from text.folding import word_key
 
 FLOORS = read_floors("terms")
@@ -20,10 +27,10 @@ FLOORS = read_floors("terms")
 @pytest.mark.parametrize("name", ["scicn", "cmeee", "petro", "acl_rdtec2"])
 def test_shipped_models_hold_their_floors(name: str) -> None:
     one = next(one for one in read_sets(SHARED) if one.name == name)
-    table = count_texts(one.texts, shipped_models())
-    rows, scores = ranked(shipped_models(), selection_of(table, shipped_models()))
+    table = count_in_memory(one.texts, load_shipped_models())
+    rows, scores = rank_rows(load_shipped_models(), select_from_table(table, load_shipped_models()))
     assert (scores[:-1] >= scores[1:]).all()
-    found = score(one, list(spelt(table, rows)), load_scorer(SHARED))
+    found = score(one, list(iter_spellings(table, rows)), load_scorer(SHARED))
     assert found["AvP"] >= FLOORS[f"{name} avp"]
     assert found["P@100"] >= FLOORS[f"{name} p100"]
 
@@ -32,19 +39,19 @@ def test_shipped_models_hold_their_floors(name: str) -> None:
 def test_known_terms_lift_the_others() -> None:
     one = next(one for one in read_sets(SHARED) if one.name == "petro")
     scorer = load_scorer(SHARED)
-    table, known = count_texts(one.texts, shipped_models()), frozenset(map(word_key, known_of(one, scorer)))
-    rows, _ = ranked(shipped_models(), selection_of(table, shipped_models()), known)
-    assert score(one, list(spelt(table, rows)), scorer)["AvP"] >= FLOORS["petro guided avp"]
+    table, known = count_in_memory(one.texts, load_shipped_models()), frozenset(map(word_key, known_of(one, scorer)))
+    rows, _ = rank_rows(load_shipped_models(), select_from_table(table, load_shipped_models()), known)
+    assert score(one, list(iter_spellings(table, rows)), scorer)["AvP"] >= FLOORS["petro guided avp"]
 
 
 def test_a_model_is_read_as_it_was_written(tmp_path: Path) -> None:
-    for language, model in shipped_models().items():
+    for language, model in load_shipped_models().items():
         save_model(model, tmp_path / "model.npz")
         again = load_model(tmp_path / "model.npz")
-        assert again.boundaries.language == language
-        assert again.span_floor == model.span_floor
-        assert (again.candidates.weights == model.candidates.weights).all()
-        assert (again.boundaries.pairs == model.boundaries.pairs).all()
+        assert again.boundary_model.language == language
+        assert again.min_span_log_odds == model.min_span_log_odds
+        assert (again.candidate_model.weights == model.candidate_model.weights).all()
+        assert (again.boundary_model.pairs == model.boundary_model.pairs).all()
 
 
 def test_texts_are_read_as_they_were_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from docstore.accounts import Role
 from docstore.model import TermStatus
 from docstore.reports.runs import RunState, StageRun
-from pipeline.alerts.service import tell
+from pipeline.alerts.service import evaluate_and_send
 from tests.browser_fixture import (
     ACCOUNT,
     PASSWORD,
@@ -43,7 +43,7 @@ LANGUAGES = {"zh": "zh-CN", "en": "en-GB"}
 def account(vertical: Vertical, name: str, *roles: Role) -> Iterator[str]:
     """An account for one test, with `PASSWORD`."""
     table = vertical.engine.store.accounts
-    table.add(name, PASSWORD_HASH, roles)
+    table.create(name, PASSWORD_HASH, roles)
     yield name
     table.disable(name)
 
@@ -55,7 +55,7 @@ def fill_in(page: Page, name: str = ACCOUNT, password: str = PASSWORD) -> None:
 
 
 def status_of(vertical: Vertical, term: str) -> TermStatus:
-    return next(one.status for one in vertical.engine.store.lexicon.terms(None, term)[1] if one.text == term)
+    return next(one.status for one in vertical.engine.store.lexicons.find_terms(None, term)[1] if one.text == term)
 
 
 # -- signing in
@@ -125,7 +125,7 @@ def test_the_keyboard_alone_signs_in_judges_and_publishes(visit: Visit, vertical
     expect(page.locator("#publish button")).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.locator("p.note[role=status]")).to_contain_text("已发布")
-    assert name in {entry.text for entry in vertical.engine.store.lexicon.latest().entries}
+    assert name in {entry.text for entry in vertical.engine.store.lexicons.load_latest().entries}
 
 
 # -- a session that ends while one works
@@ -155,7 +155,8 @@ def test_a_decision_sent_too_late_is_not_lost(visit: Visit, vertical: Vertical, 
 def test_candidates_come_best_first_each_with_its_contexts(visit: Visit, vertical: Vertical) -> None:
     page = sign_in(visit())
     assert (
-        number(page.locator("[data-count=candidate]")) == vertical.engine.store.lexicon.counts()[TermStatus.CANDIDATE]
+        number(page.locator("[data-count=candidate]"))
+        == vertical.engine.store.lexicons.status_counts()[TermStatus.CANDIDATE]
     )
     scores: list[float] = []
     for n in (1, 2):
@@ -190,7 +191,7 @@ def test_keys_judge_terms(visit: Visit, vertical: Vertical) -> None:
         expect(terms.nth(n)).to_have_attribute("data-status", "candidate")
         expect(terms.nth(n)).to_be_focused()
     for name in names:
-        total, found = vertical.engine.store.lexicon.terms(None, name)
+        total, found = vertical.engine.store.lexicons.find_terms(None, name)
         assert next(term for term in found if term.text == name).status is TermStatus.CANDIDATE, total
 
 
@@ -236,7 +237,7 @@ def test_a_published_term_ranks_its_documents_first_within_seconds(visit: Visit,
     page.locator("#publish button").click()
     expect(page.locator("p.note[role=status]")).to_contain_text("已发布")
     expect(page.locator("#pending-added")).to_have_text("0")
-    version = vertical.engine.store.lexicon.latest_version()
+    version = vertical.engine.store.lexicons.latest_version()
     wait_for(reader, f"/compare?format=json&q={CONGRESS}", "answer => answer.sides[1].first_rank === 1")
     wait_for(reader, "/healthz", "answer => answer.index_lag === 0")
     reader.reload()
@@ -283,7 +284,7 @@ def test_a_form_without_the_page_s_token_changes_nothing(visit: Visit, vertical:
     page.goto("/admin/lexicon")
     expect(page.locator("#publish")).to_be_visible()
     expect(page.locator("p.note[role=status]")).to_have_count(0)
-    assert vertical.engine.store.lexicon.terms(TermStatus.REJECTED, term) == (0, [])
+    assert vertical.engine.store.lexicons.find_terms(TermStatus.REJECTED, term) == (0, [])
 
 
 # -- reports
@@ -300,7 +301,7 @@ def test_what_readers_miss_becomes_a_candidate(visit: Visit, vertical: Vertical,
     row.get_by_role("button", name="列为候选词").click()
     expect(page.locator("p.note[role=status]")).to_contain_text("已列入候选词")
     expect(page.locator(".term h2 bdi").first).to_contain_text(missed)
-    assert vertical.engine.store.lexicon.terms(TermStatus.CANDIDATE, missed)[0] == 1
+    assert vertical.engine.store.lexicons.find_terms(TermStatus.CANDIDATE, missed)[0] == 1
 
 
 def wait_for_log(page: Page, query: str) -> None:
@@ -342,7 +343,7 @@ def test_the_overview_and_the_sites_tell_what_the_store_holds(visit: Visit, vert
     page = sign_in(visit())
     page.goto(AREAS["overview"])
     assert number(page.locator("#documents")) >= vertical.engine.store.articles.count() > 250
-    assert number(page.locator("#version")) == vertical.engine.store.lexicon.latest_version()
+    assert number(page.locator("#version")) == vertical.engine.store.lexicons.latest_version()
     expect(page.locator("#runs tbody tr", has_text="得到正文")).to_have_count(1)  # the run that made the demo's data
     page.goto(AREAS["sites"])
     expect(page.locator("#site-health tbody tr")).to_have_count(3)
@@ -355,10 +356,10 @@ def failed_night(vertical: Vertical) -> Iterator[str]:
     """A night that failed in its crawl, and what the alerts make of it; its error. Afterwards a good one."""
     runs, error = vertical.engine.store.runs, "none of the seeds could be fetched (Connection refused)"
     runs.finish(runs.start("schedule"), [StageRun("crawl", state=RunState.FAILED, error=error)])
-    tell(vertical.engine)
+    evaluate_and_send(vertical.engine)
     yield error
     runs.finish(runs.start("schedule"), [StageRun("crawl")])
-    tell(vertical.engine)
+    evaluate_and_send(vertical.engine)
 
 
 @pytest.mark.parametrize(
@@ -392,7 +393,7 @@ def test_a_site_leads_to_its_runs_and_to_samples_of_what_went_wrong(visit: Visit
     page.locator("#site-health a").first.click()
     expect(page.locator("#site-runs tbody tr").first).to_contain_text("new or changed")
     host = page.url.rsplit("/", 1)[1].replace("%3A", ":")
-    known = {one.url for one in vertical.engine.store.status.samples(host)}
+    known = {one.url for one in vertical.engine.store.status.outcome_samples(host)}
     found = page.locator("#samples a").evaluate_all("all => all.map(one => one.href)")
     assert found and set(found) <= known
     assert faults(page) == [] and odd_addresses(page) == []

@@ -8,12 +8,12 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from docstore.model import document_id
-from indexer.solr_node import SolrNode
+from indexer.embedded_solr import EmbeddedSolr
 from pipeline import stages
 from pipeline.engine import Engine
-from pipeline.progress import Quiet
+from pipeline.progress import NullProgress
 from pipeline.search_site.serve import SearchSite
-from pipeline.settings import build
+from pipeline.settings import build_settings
 from tests.browser_fixture import PATIENCE, Watch
 from tests.document_files import pdf
 from tests.hostile_page import hostile_page
@@ -35,20 +35,20 @@ class Served:
 
 
 @pytest.fixture(scope="module")
-def served(chromium: Browser, solr_node: SolrNode, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def served(chromium: Browser, solr_node: EmbeddedSolr, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("originals")
     with Site({}) as evil, Site({}) as site:
         hostile = hostile_page(evil.url("").rstrip("/"), f"{WORDS}</p><p>{WORDS}")
         site.pages |= {"/": page("/ice.html", "/report.pdf"), "/ice.html": hostile_answer(hostile), "/report.pdf": PDF}
         crawl = {"seeds": [site.url()], "delay": 0.001, "inside_hosts": ["127.0.0.1"], "sitemaps": False}
-        settings = build({"vertical": {"data_dir": "data"}, "crawl": crawl, "search": {"port": 0}}, folder)
+        settings = build_settings({"vertical": {"data_dir": "data"}, "crawl": crawl, "search": {"port": 0}}, folder)
         index = replace(settings.index, solr_url=solr_node.url, collection="originals")
         settings = replace(settings, index=index, search=replace(settings.search, timeout=60.0))
-        with Engine(settings, Quiet()) as engine:
+        with Engine(settings, NullProgress()) as engine:
             stages.run(engine)
             with SearchSite(engine) as running:
                 yield Served(running.url, evil, site)
-            engine.index.drop()
+            engine.index.delete_all()
 
 
 def hostile_answer(html: str) -> Answer:

@@ -11,13 +11,13 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 
-from docstore import fields
+from docstore import solr_fields
 from docstore.model import Article, StoredArticle, TermStatus, document_id
-from indexer.mapping import indexable, to_document
+from indexer.document_mapping import strip_unindexable, to_solr_document
 from pipeline import stages
-from pipeline.demo.run import ACCEPTED
+from pipeline.demo.run import ACCEPTED_TERM_COUNT
 from pipeline.engine import Engine
-from search_ui.query.texts import shown
+from search_ui.query.display_text import clean_text
 from tests.browser_fixture import (
     PATIENCE,
     Vertical,
@@ -57,7 +57,9 @@ LANGUAGES = ("zh", "en")
 @pytest.fixture(scope="module")
 def lexicon(unindexed: Engine) -> None:
     """The best candidates published, as the demo does it: facets and articles have domain terms."""
-    best = [term.text for term in unindexed.store.lexicon.terms(TermStatus.CANDIDATE, limit=ACCEPTED)[1]]
+    best = [
+        term.text for term in unindexed.store.lexicons.find_terms(TermStatus.CANDIDATE, limit=ACCEPTED_TERM_COUNT)[1]
+    ]
     decide(unindexed.store, best, TermStatus.ACCEPTED)
     stages.publish(unindexed)
 
@@ -287,11 +289,11 @@ def test_a_reader_learns_why_an_article_is_there(visit: Visit) -> None:
 @pytest.fixture
 def copied(vertical: Vertical) -> Iterator[str]:
     """The title of an article that another site has published again."""
-    original = next(iter(vertical.engine.store.articles.all()))
+    original = next(iter(vertical.engine.store.articles.iter_all()))
     article = replace(original.article, url="https://again.example/1")
     again = replace(original, doc_id=document_id(article.url), article=article, duplicate_of=original.doc_id)
     try:
-        assert vertical.index.add([to_document(again, vertical.engine.analysis())]) == {}
+        assert vertical.index.add([to_solr_document(again, vertical.engine.analysis())]) == {}
         vertical.index.commit()
         yield article.title
     finally:
@@ -312,11 +314,13 @@ def test_copies_are_opened_out(visit: Visit, copied: str) -> None:
 
 
 def test_issues_of_a_series_are_shown_and_lead_to_each_other(visit: Visit, vertical: Vertical) -> None:
-    counted = {"q": "*:*", "rows": "0", "facet": "true", "facet.field": fields.SERIES, "facet.mincount": "2"}
-    series = vertical.index.search(counted)["facet_counts"]["facet_fields"][fields.SERIES]
-    members = vertical.index.search({"q": f'{fields.SERIES}:"{series[0]}"', "fl": fields.TITLE})["response"]["docs"]
+    counted = {"q": "*:*", "rows": "0", "facet": "true", "facet.field": solr_fields.SERIES_ID, "facet.mincount": "2"}
+    series = vertical.index.search(counted)["facet_counts"]["facet_fields"][solr_fields.SERIES_ID]
+    members = vertical.index.search({"q": f'{solr_fields.SERIES_ID}:"{series[0]}"', "fl": solr_fields.TITLE})[
+        "response"
+    ]["docs"]
     page = visit()
-    page.goto(f"/search?q={members[0][fields.TITLE]}")
+    page.goto(f"/search?q={members[0][solr_fields.TITLE]}")
     link = page.locator("#hits .similar").first
     similar = number(link)
     link.click()
@@ -506,8 +510,11 @@ def hostile_document(n: int, title: str, body: str, vertical: Vertical) -> dict[
     names = {"section": body, "author": title, "source": body, "language": title[:20]}
     article = Article(url, f"{MARKER} {title}", f"{body} {MARKER} {body}", f"2020-01-{n % 28 + 1:02}", **names)
     stored = StoredArticle(0, document_id(f"{MARKER}{n}"), body, article)
-    terms = {fields.DOMAIN_TERMS: [indexable(title), MARKER], fields.LANGUAGE: indexable(title[:20])}
-    return {**to_document(stored, vertical.engine.analysis()), fields.PUBLISHED_TEXT: title, **terms}
+    terms = {
+        solr_fields.DOMAIN_TERMS: [strip_unindexable(title), MARKER],
+        solr_fields.LANGUAGE: strip_unindexable(title[:20]),
+    }
+    return {**to_solr_document(stored, vertical.engine.analysis()), solr_fields.PUBLISHED_TEXT: title, **terms}
 
 
 @pytest.fixture(
@@ -523,7 +530,7 @@ def hostile_documents(vertical: Vertical, request: pytest.FixtureRequest) -> Ite
         vertical.index.commit()
         yield [title for title, _ in pairs]
     finally:
-        vertical.index.delete([str(document[fields.ID]) for document in documents])
+        vertical.index.delete([str(document[solr_fields.ID]) for document in documents])
         vertical.index.commit()
 
 
@@ -555,7 +562,7 @@ def test_hostile_documents_are_shown_as_text(visit: Visit, hostile_documents: li
         titles += page.locator("#hits h2").all_inner_texts()
         articles.append(address_of(page.locator("#hits .kept").first))
     assert len(titles) == len(hostile_documents)
-    assert sum("<" in title for title in titles) == sum("<" in shown(text)[:300] for text in hostile_documents)
+    assert sum("<" in title for title in titles) == sum("<" in clean_text(text)[:300] for text in hostile_documents)
     for address in articles:
         page.goto(address)
         assert vocabulary(page) <= harmless, address

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from docstore.frontier.focused_decisions import PageDecision
+from docstore.frontier.focused_decisions import FocusedDecision
 from docstore.model import Term, TermClass, TermStatus
-from docstore.terms.history import ActKind, TermEdit
+from docstore.terms.review_history import ActKind, TermEdit
 from docstore.terms.review_queue import TermQuery
-from docstore.topics import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
-from focused.topic.file import TopicFiles
+from docstore.topic import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
+from focused.topic.topic_file_store import TopicFileStore
 from tests.browser_fixture import ACCOUNT, Vertical, Visit, faults, odd_addresses, sign_in, wait_for
 from tests.terms import decide, propose
 
@@ -29,15 +29,15 @@ MANY = 120  # decisions: more than the 100 whose speed the product measures
 def clean(vertical: Vertical) -> Iterator[None]:
     """Each test takes back what it did to the terms."""
     store = vertical.engine.store
-    before = store.acts.last()
+    before = store.review_history.last_decision_id()
     yield
-    for act in store.acts.history(limit=1000)[1]:
+    for act in store.review_history.list_decisions(limit=1000)[1]:
         if act.act_id > before and not act.undone and act.kind is not ActKind.UNDO:
-            store.acts.undo("test", act.act_id)
+            store.review_history.undo("test", act.act_id)
 
 
 def term_of(vertical: Vertical, text: str) -> Term:
-    return vertical.engine.store.queue.named([text])[text]
+    return vertical.engine.store.review_queue.find_terms([text])[text]
 
 
 def statuses(vertical: Vertical, texts: list[str]) -> list[TermStatus]:
@@ -84,7 +84,7 @@ def test_every_task_is_done_with_keys(visit: Visit, vertical: Vertical, language
     page.keyboard.type("uuuuuuu")
     expect(terms.nth(0)).to_have_attribute("data-status", "candidate")
     assert statuses(vertical, names[:6]) == [TermStatus.CANDIDATE] * 6
-    assert term_of(vertical, names[0]).synonyms == () and term_of(vertical, names[5]).broader == ()
+    assert term_of(vertical, names[0]).synonyms == () and term_of(vertical, names[5]).broader_terms == ()
     page.keyboard.type("o")
     expect(page.locator("h1 bdi")).to_have_text(names[0])
 
@@ -128,34 +128,34 @@ def test_every_task_is_done_without_scripts(visit: Visit, vertical: Vertical, la
 
 def test_many_are_decided_at_the_speed_of_keys(visit: Visit, vertical: Vertical) -> None:
     store = vertical.engine.store
-    if store.queue.page(TermQuery())[0] < MANY + 20:
+    if store.review_queue.find_page(TermQuery())[0] < MANY + 20:
         words = [Term(f"钻探词{n:03}号", 0.3, 5, 3) for n in range(300)]
-        store.lexicon.replace_candidates(words, store.articles.text_version())
+        store.lexicons.replace_candidates(words, store.articles.text_version())
     page = sign_in(visit())
-    before = store.acts.last()
+    before = store.review_history.last_decision_id()
     keys = "".join("ar"[n % 3 == 0] for n in range(MANY))
     page.keyboard.press("j")
     page.keyboard.type(keys)
     expect(page.locator(".term[data-status=accepted], .term[data-status=rejected]")).to_have_count(MANY)
-    acts = [act for act in store.acts.history(limit=400)[1] if act.act_id > before]
+    acts = [act for act in store.review_history.list_decisions(limit=400)[1] if act.act_id > before]
     assert [act.by for act in acts] == [ACCOUNT] * MANY  # none lost
     texts = [change.text for act in reversed(acts) for change in act.changes]
     assert len(set(texts)) == len(texts) == MANY  # none doubled
     wanted = [TermStatus.ACCEPTED if key == "a" else TermStatus.REJECTED for key in keys]
     assert statuses(vertical, texts) == wanted
     assert page.locator(".term h2 bdi").all_inner_texts()[:MANY] == texts
-    assert store.queue.last_decisions()[1] == 100
+    assert store.review_queue.recent_acceptance()[1] == 100
 
 
 def test_two_reviewers_see_each_other_s_decisions(visit: Visit, vertical: Vertical) -> None:
     page = sign_in(visit(409))
     first = page.locator(".term").first
     name = first.locator("h2 bdi").inner_text()
-    vertical.engine.store.acts.do(ActKind.DECIDE, [TermEdit(name, TermStatus.LATER)], "bert")
+    vertical.engine.store.review_history.apply(ActKind.DECIDE, [TermEdit(name, TermStatus.DEFERRED)], "bert")
     page.keyboard.type("ja")
     expect(page.locator("#trouble")).to_contain_text("已被 bert 改动")
     expect(first).to_have_attribute("data-status", "later")
-    assert term_of(vertical, name).status is TermStatus.LATER
+    assert term_of(vertical, name).status is TermStatus.DEFERRED
     page.keyboard.type("a")  # having seen it
     expect(first).to_have_attribute("data-status", "accepted")
     expect(page.locator("#trouble")).to_be_hidden()
@@ -163,7 +163,7 @@ def test_two_reviewers_see_each_other_s_decisions(visit: Visit, vertical: Vertic
 
 def test_the_preview_says_what_the_search_will_be(visit: Visit, vertical: Vertical) -> None:
     store = vertical.engine.store
-    if CONGRESS not in store.queue.named([CONGRESS]):
+    if CONGRESS not in store.review_queue.find_terms([CONGRESS]):
         propose(store, CONGRESS)
     decide(store, [CONGRESS], TermStatus.ACCEPTED)
     page = sign_in(visit())
@@ -251,7 +251,7 @@ def topic(name: str) -> Topic:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_terms_and_seeds_of_a_topic_are_judged(visit: Visit, vertical: Vertical, language: str) -> None:
-    files = TopicFiles(vertical.engine.settings.data_dir)
+    files = TopicFileStore(vertical.engine.settings.data_dir)
     name = f"页岩气 {language}"
     files.create(topic(name))
     confirm, one, two = SAID[language]
@@ -264,7 +264,7 @@ def test_terms_and_seeds_of_a_topic_are_judged(visit: Visit, vertical: Vertical,
     plain.get_by_role("button", name=f"{confirm}: 压裂").focus()
     plain.keyboard.press("Enter")
     expect(plain.locator("p.note[role=status]")).to_contain_text(one)
-    assert files.read(name).confirmed(TopicTermClass.PROFESSIONAL) == ("水平井", "压裂")
+    assert files.read(name).confirmed_terms(TopicTermClass.PROFESSIONAL) == ("水平井", "压裂")
 
     plain.get_by_role("checkbox", name="钻井").check()
     plain.get_by_role("checkbox", name="http://news.test/a").check()
@@ -272,7 +272,7 @@ def test_terms_and_seeds_of_a_topic_are_judged(visit: Visit, vertical: Vertical,
     plain.locator("#bulk").get_by_role("button", name=confirm).click()
     expect(plain.locator("p.note[role=status]")).to_contain_text(two)
     after = files.read(name)
-    assert after.confirmed(TopicTermClass.SUBJECT) == ("钻井",)
+    assert after.confirmed_terms(TopicTermClass.SUBJECT) == ("钻井",)
     assert after.seeds[0].state is TopicState.CONFIRMED
     plain.locator("#bulk").get_by_role("button", name=confirm).click()  # nothing is ticked
     assert files.read(name) == after
@@ -281,7 +281,7 @@ def test_terms_and_seeds_of_a_topic_are_judged(visit: Visit, vertical: Vertical,
 @pytest.mark.parametrize(("language", "width"), [("zh", 1280), ("en", 360)])
 def test_pages_of_topics_are_accessible(visit: Visit, vertical: Vertical, language: str, width: int) -> None:
     name = f"页岩油 {language}"
-    TopicFiles(vertical.engine.settings.data_dir).create(topic(name))
+    TopicFileStore(vertical.engine.settings.data_dir).create(topic(name))
     page = sign_in(visit(locale=LANGUAGES[language], viewport={"width": width, "height": 900}))
     for address in ("/admin/topics/", f"/admin/topics/{name}?state=all"):
         page.goto(address)
@@ -291,25 +291,25 @@ def test_pages_of_topics_are_accessible(visit: Visit, vertical: Vertical, langua
 
 
 def test_a_damaged_file_and_an_unknown_topic_are_said(visit: Visit, vertical: Vertical) -> None:
-    files = TopicFiles(vertical.engine.settings.data_dir)
+    files = TopicFileStore(vertical.engine.settings.data_dir)
     files.create(topic("damaged"))
-    files.path("damaged").write_text("{}")
+    files.path_for("damaged").write_text("{}")
     page = sign_in(visit(404))
     page.goto("/admin/topics/")
     expect(page.locator("#topics tbody tr").filter(has_text="damaged")).to_contain_text("version is missing")
     page.goto("/admin/topics/never")
     expect(page.locator("h1")).to_be_visible()
-    files.path("damaged").unlink()
+    files.path_for("damaged").unlink()
 
 
 def test_the_sites_page_shows_the_harvest(visit: Visit, vertical: Vertical) -> None:
     page = sign_in(visit())
     page.goto("/admin/sites")
     expect(page.locator("#site-health")).not_to_contain_text("收获率")  # nothing was judged
-    table = vertical.engine.store.judgements
-    first, second = table.unread(2)
-    judged = [PageDecision(n, "fused", "页岩气", 0.5, n == 0, b"") for n in range(2)]
-    table.record(list(zip((first.url_id, second.url_id), judged, strict=True)))
+    table = vertical.engine.store.focused_decisions
+    first, second = table.undecided_pages(2)
+    judged = [FocusedDecision(n, "fused", "页岩气", 0.5, n == 0, b"") for n in range(2)]
+    table.save(list(zip((first.url_id, second.url_id), judged, strict=True)))
     page.reload()
     expect(page.locator("#site-health")).to_contain_text("收获率")
     rows = page.locator("#site-health tbody tr")

@@ -8,8 +8,8 @@ from urllib.parse import urljoin, urlsplit
 
 import pytest
 
-from crawler.http.ip_policy import InsideAddressError, PublicAddresses, is_public, resolve_by_dns
-from crawler.urls.canonical import canonical, host_of
+from crawler.http.ip_policy import PrivateAddressError, PublicOnlyPolicy, is_public_ip, resolve_by_dns
+from crawler.urls.canonical import canonicalize_url, host_of
 from docstore.errors import SettingsError
 from docstore.model import Reason
 
@@ -27,12 +27,12 @@ INSIDE = [
 
 @pytest.mark.parametrize("address", PUBLIC)
 def test_public(address: str) -> None:
-    assert is_public(address)
+    assert is_public_ip(address)
 
 
 @pytest.mark.parametrize("address", INSIDE)
 def test_inside(address: str) -> None:
-    assert not is_public(address)
+    assert not is_public_ip(address)
 
 
 def resolver(*addresses: str) -> object:
@@ -40,14 +40,14 @@ def resolver(*addresses: str) -> object:
 
 
 def test_connects_to_exactly_what_was_resolved() -> None:
-    policy = PublicAddresses(resolve=resolver("8.8.8.8", "2400:3200::1"))  # type: ignore[arg-type]
-    assert policy.connect_to("site.test", 80) == [("8.8.8.8", 80), ("2400:3200::1", 80)]
+    policy = PublicOnlyPolicy(resolve=resolver("8.8.8.8", "2400:3200::1"))  # type: ignore[arg-type]
+    assert policy.resolve_allowed("site.test", 80) == [("8.8.8.8", 80), ("2400:3200::1", 80)]
 
 
 @pytest.mark.parametrize("answers", [("10.0.0.1",), ("8.8.8.8", "127.0.0.1"), ()], ids=["inside", "mixed", "none"])
 def test_a_name_that_leads_inside_is_refused(answers: tuple[str, ...]) -> None:
-    with pytest.raises(InsideAddressError, match=r"site\.test"):
-        PublicAddresses(resolve=resolver(*answers)).connect_to("site.test", 80)  # type: ignore[arg-type]
+    with pytest.raises(PrivateAddressError, match=r"site\.test"):
+        PublicOnlyPolicy(resolve=resolver(*answers)).resolve_allowed("site.test", 80)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -70,39 +70,39 @@ def test_a_name_that_leads_inside_is_refused(answers: tuple[str, ...]) -> None:
     ],
 )
 def test_hosts_the_operator_named(inside: str, host: str, port: int, allowed: bool) -> None:
-    policy = PublicAddresses((inside,), resolve=resolver("127.0.0.1"))  # type: ignore[arg-type]
+    policy = PublicOnlyPolicy((inside,), resolve=resolver("127.0.0.1"))  # type: ignore[arg-type]
     if allowed:
-        assert policy.connect_to(host, port) == [("127.0.0.1", port)]
+        assert policy.resolve_allowed(host, port) == [("127.0.0.1", port)]
     else:
-        with pytest.raises(InsideAddressError):
-            policy.connect_to(host, port)
+        with pytest.raises(PrivateAddressError):
+            policy.resolve_allowed(host, port)
 
 
 @pytest.mark.parametrize(
     ("answers", "allowed"), [(("fd00::7",), True), (("fd00::7", "8.8.8.8"), True), (("fd00::7", "10.0.0.1"), False)]
 )
 def test_every_address_of_a_host_must_be_public_or_in_a_named_network(answers: tuple[str, ...], allowed: bool) -> None:
-    policy = PublicAddresses(("fd00::/8",), resolve=resolver(*answers))  # type: ignore[arg-type]
+    policy = PublicOnlyPolicy(("fd00::/8",), resolve=resolver(*answers))  # type: ignore[arg-type]
     if allowed:
-        assert [target for target, _ in policy.connect_to("intra.test", 80)] == list(answers)
+        assert [target for target, _ in policy.resolve_allowed("intra.test", 80)] == list(answers)
     else:
-        with pytest.raises(InsideAddressError, match=r"\(10\.0\.0\.1\).*crawl\.inside_hosts"):
-            policy.connect_to("intra.test", 80)
+        with pytest.raises(PrivateAddressError, match=r"\(10\.0\.0\.1\).*crawl\.inside_hosts"):
+            policy.resolve_allowed("intra.test", 80)
 
 
 @pytest.mark.parametrize("text", ["10.0.0.0/99", "http://intra.test/", "*", "a b", "intra.test/path", ""])
 def test_what_names_nothing_inside_is_refused(text: str) -> None:
     with pytest.raises(SettingsError, match=r"crawl\.inside_hosts"):
-        PublicAddresses((text,))
+        PublicOnlyPolicy((text,))
 
 
 def test_localhost_names_are_loopback_without_dns_and_need_to_be_named() -> None:
     def no_dns(host: str, port: int) -> list[str]:
         pytest.fail("asked DNS about a localhost name")
 
-    assert PublicAddresses(("a.localhost",), no_dns).connect_to("a.localhost", 80) == [("127.0.0.1", 80)]
-    with pytest.raises(InsideAddressError):
-        PublicAddresses((), no_dns).connect_to("b.localhost", 80)
+    assert PublicOnlyPolicy(("a.localhost",), no_dns).resolve_allowed("a.localhost", 80) == [("127.0.0.1", 80)]
+    with pytest.raises(PrivateAddressError):
+        PublicOnlyPolicy((), no_dns).resolve_allowed("b.localhost", 80)
 
 
 def test_a_name_that_does_not_resolve_is_an_oserror() -> None:
@@ -123,16 +123,16 @@ def test_hostile_rows_never_reach_the_inside(monkeypatch: pytest.MonkeyPatch) ->
             return [(0, 0, 0, "", ("10.0.0.1" if inside else "8.8.8.8", port))]
 
     monkeypatch.setattr(socket, "getaddrinfo", no_dns)
-    policy = PublicAddresses()
+    policy = PublicOnlyPolicy()
     rows = [json.loads(line)["text"] for line in (HOSTILE / "urls_ssrf.jsonl").read_text("utf-8").splitlines()]
     for text in rows:
-        url = canonical(text, "http://site.test/a")
+        url = canonicalize_url(text, "http://site.test/a")
         hosts = [] if isinstance(url, Reason) else [host_of(url).rpartition(":")[0] or host_of(url), host_of(url)]
         with contextlib.suppress(ValueError):
             hosts.append(urlsplit(urljoin("http://site.test/a", text)).hostname or "")
         for host in hosts:
             try:
-                targets = policy.connect_to(host, 80)
-            except (InsideAddressError, OSError):
+                targets = policy.resolve_allowed(host, 80)
+            except (PrivateAddressError, OSError):
                 continue
-            assert all(is_public(address) for address, _ in targets), text
+            assert all(is_public_ip(address) for address, _ in targets), text

@@ -11,18 +11,18 @@ from pathlib import Path
 
 import pytest
 
-import crawler.parallel.fetch_pool
+import crawler.workers.fetch_pool
 from crawler.crawl import CrawlProgress, crawl
-from crawler.crawl_plan import check_contact, plan_of
-from crawler.guide import PageReading, PageWords
+from crawler.crawl_plan import build_crawl_plan, require_contact
+from crawler.focused_policy import PageWords, TokenizedPage
 from crawler.http.fetch import Fetcher
-from crawler.http.ip_policy import PublicAddresses
-from crawler.schedule.queues import QUEUE_POLICIES, shard_of
+from crawler.http.ip_policy import PublicOnlyPolicy
+from crawler.schedule.queues import QUEUE_POLICIES, find_shard
 from crawler.settings import CrawlSettings
 from crawler.urls.canonical import host_of
 from docstore.errors import PlumblineError, SettingsError, StoreError
-from docstore.frontier.focused_decisions import PageDecision
-from docstore.model import Kind, Page, Reason, StageReport
+from docstore.frontier.focused_decisions import FocusedDecision
+from docstore.model import Page, Reason, StageReport, UrlKind
 from tests.crawler_fakes import MemoryTable, settings
 from tests.web_fixture import Answer, Request, Site, page
 
@@ -30,7 +30,7 @@ REPEATED = {"revisit_shortest": 0.0, "revisit_longest": 1e-9}  # every page is d
 
 
 def run(table: MemoryTable, made: CrawlSettings, folder: Path, **options: object) -> StageReport:
-    fetcher = Fetcher(made, PublicAddresses(made.inside_hosts))
+    fetcher = Fetcher(made, PublicOnlyPolicy(made.inside_hosts))
     return crawl(table, fetcher, made, folder / "seen", **options)  # type: ignore[arg-type]
 
 
@@ -52,11 +52,11 @@ def test_a_site_is_crawled_once_and_then_answers_304(tmp_path: Path) -> None:
         asked = Counter(site.asked())
         assert Counter({path: asked[path] for path in pages}) == Counter(pages.keys())
         assert len(asked) - len(pages) <= 4  # whether its folders end is asked by what cannot exist
-        assert report.counts[Reason.FETCHED] == len(pages) == len(table.pages)
+        assert report.outcome_counts[Reason.FETCHED] == len(pages) == len(table.pages)
         site.requests.clear()
         again = run(table, made, tmp_path)
         assert Counter(site.asked()) == Counter(pages.keys())
-        assert again.counts == {Reason.UNCHANGED: len(pages)}
+        assert again.outcome_counts == {Reason.UNCHANGED: len(pages)}
         assert {visit.outcome.detail for visit in table.visits[-len(pages) :]} == {"304"}
 
 
@@ -82,13 +82,13 @@ def test_links_are_filtered_counted_and_kept_with_their_words(tmp_path: Path) ->
     table = MemoryTable()
     with Site({"/": page("/a", "http://other.test/", "/x.zip", "ftp://x/y", "mailto:x@y"), "/a": page()}) as site:
         report = run(table, settings(site.url()), tmp_path)
-    assert report.counts == {Reason.FETCHED: 2}
+    assert report.outcome_counts == {Reason.FETCHED: 2}
     [note] = report.notes
     assert note.startswith("links not followed: ")
     assert set(note.removeprefix("links not followed: ").split(", ")) == {"1 off_scope", "1 not_text", "1 bad_url"}
-    link = next(visit for visit in table.visits if visit.links).links[0]
+    link = next(visit for visit in table.visits if visit.discovered_urls).discovered_urls[0]
     assert (link.anchor, link.context, link.depth, link.parent_id) == ("见0", "行业 新闻", 1, 1)
-    assert (link.kind, link.priority, link.host) == (Kind.UNKNOWN, -1.0, site.host)
+    assert (link.kind, link.priority, link.host) == (UrlKind.UNKNOWN, -1.0, site.host)
 
 
 def test_politeness_as_the_server_sees_it(tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_no_more_requests_at_once_than_allowed_and_robots_asked_once(tmp_path: P
     with Site({"/": page(*paths), **dict.fromkeys(paths, slow)}) as site:
         report = run(MemoryTable(), settings(site.url(), site.url("/0"), site.url("/1"), per_host=3), tmp_path)
         assert [request.path for request in site.requests].count("/robots.txt") == 1
-    assert report.counts[Reason.FETCHED] == 31
+    assert report.outcome_counts[Reason.FETCHED] == 31
     assert 2 <= most[0] <= 3
 
 
@@ -173,7 +173,7 @@ def test_redirects_make_the_target_an_address_of_its_own(tmp_path: Path) -> None
         *("duplicate", "fetched", "duplicate", "redirected_off_scope", "too_many_redirects"),
         *("duplicate", "too_many_redirects", "not_text"),
     ]
-    assert table.rows[table.ids[f"http://{site.host}/home"]].kind is Kind.SEED
+    assert table.rows[table.ids[f"http://{site.host}/home"]].kind is UrlKind.SEED
 
 
 def test_a_page_that_is_gone_or_moved_for_good_leaves_the_index(tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_a_page_that_is_gone_or_moved_for_good_leaves_the_index(tmp_path: Path) 
             {"/a": Answer(410), "/b": Answer(301, b"", {"Location": "/"}), "/c": Answer(302, b"", {"Location": "/"})}
         )
         run(table, made, tmp_path)
-    gone = {visit.entry.url.rpartition("/")[2] for visit in table.visits if visit.gone}
+    gone = {visit.entry.url.rpartition("/")[2] for visit in table.visits if visit.is_gone}
     assert gone == {"a", "b"}
 
 
@@ -195,7 +195,7 @@ def test_max_pages_is_never_exceeded_and_the_rest_comes_later(tmp_path: Path) ->
     with Site(pages) as site:
         made = settings(site.url(), max_pages=10, per_host=8)
         first = run(table, made, tmp_path)
-        assert first.counts[Reason.FETCHED] == len(site.asked()) == 10
+        assert first.outcome_counts[Reason.FETCHED] == len(site.asked()) == 10
         assert first.notes == ("stopped after 10 pages",)
         for _ in range(5):
             run(table, made, tmp_path)
@@ -214,7 +214,7 @@ def test_minutes_end_a_run(tmp_path: Path) -> None:
     with Site({}) as site:
         site.pages = Endless()
         report = run(MemoryTable(), settings(site.url(), minutes=2 / 60, depth=10**9), tmp_path)
-    assert report.counts[Reason.FETCHED] > 1
+    assert report.outcome_counts[Reason.FETCHED] > 1
     # the second where the last answer was so slow that its host rests for longer than what is left
     early = "stopped early: every host left asks to wait longer than this run may last"
     assert report.notes in (("stopped after 0.0333333 minutes",), (early,))
@@ -257,16 +257,18 @@ def test_failing_robots_forbids_everything(tmp_path: Path) -> None:
 
 
 def test_a_host_that_keeps_failing_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crawler.schedule.throttle.FAILURES_TO_REST", 2)
-    monkeypatch.setattr("crawler.schedule.throttle.LONGEST_BACK_OFF", 0.01)
+    monkeypatch.setattr("crawler.schedule.throttle.FAILURES_BEFORE_SUSPEND", 2)
+    monkeypatch.setattr("crawler.schedule.throttle.MAX_BACKOFF_SECONDS", 0.01)
     table = MemoryTable()
     paths = [f"/{n}" for n in range(9)]
     with Site({"/": page(*paths), **dict.fromkeys(paths, Answer(503))}) as site:
         report = run(table, settings(site.url(), per_host=1), tmp_path)
         assert len(site.asked()) == 3
-    assert report.counts[Reason.FETCHED] == 1
-    assert report.counts[Reason.UNREACHABLE] >= 7  # eight where the first that failed was asked again before the second
-    assert report.counts[Reason.HTTP_ERROR] == 9 - report.counts[Reason.UNREACHABLE]
+    assert report.outcome_counts[Reason.FETCHED] == 1
+    assert (
+        report.outcome_counts[Reason.UNREACHABLE] >= 7
+    )  # eight where the first that failed was asked again before the second
+    assert report.outcome_counts[Reason.HTTP_ERROR] == 9 - report.outcome_counts[Reason.UNREACHABLE]
     assert report.notes == (f"host left alone after repeated failures: {site.host}",)
 
 
@@ -277,18 +279,18 @@ def test_a_bug_on_one_page_is_an_outcome_and_many_end_the_run(tmp_path: Path, mo
     paths = [f"/{n}" for n in range(30)]
     with Site({"/": page(*paths), **{path: page("/x") for path in paths}}) as site:
         table = MemoryTable()
-        real = crawler.parallel.fetch_pool.links_of
+        real = crawler.workers.fetch_pool.parse_page
         monkeypatch.setattr(
-            crawler.parallel.fetch_pool,
-            "links_of",
+            crawler.workers.fetch_pool,
+            "parse_page",
             lambda found, agent: (broken if found.url.endswith("/7") else real)(found, agent),
         )
         report = run(table, settings(site.url()), tmp_path)
-        assert report.counts[Reason.FAILED] == 1
-        assert report.counts[Reason.FETCHED] == 30
+        assert report.outcome_counts[Reason.UNEXPECTED_ERROR] == 1
+        assert report.outcome_counts[Reason.FETCHED] == 30
         monkeypatch.setattr(
-            crawler.parallel.fetch_pool,
-            "links_of",
+            crawler.workers.fetch_pool,
+            "parse_page",
             lambda found, agent: (real if found.url.endswith("/") else broken)(found, agent),
         )
         with pytest.raises(PlumblineError, match="20 pages failed in unexpected ways"):
@@ -322,7 +324,7 @@ def test_a_failing_table_ends_the_run_with_its_error(tmp_path: Path, monkeypatch
     def full(visits: object) -> None:
         raise StoreError("no space left")
 
-    monkeypatch.setattr(table, "record", full)
+    monkeypatch.setattr(table, "record_visits", full)
     with Site({"/": page()}) as site, pytest.raises(StoreError, match="no space left"):
         run(table, settings(site.url()), tmp_path)
 
@@ -338,13 +340,13 @@ def test_another_queue_policy_moves_what_is_known(tmp_path: Path) -> None:
 
 def test_a_guide_decides_what_is_kept_and_followed(tmp_path: Path) -> None:
     class Picky:
-        def read(self, found: Page, links: object) -> PageReading:
-            return PageReading(PageWords(found.url, ("oil",) if b"oil" in found.body else ()))
+        def tokenize_page(self, found: Page, links: object) -> TokenizedPage:
+            return TokenizedPage(PageWords(found.url, ("oil",) if b"oil" in found.body else ()))
 
-        def judge(self, reading: PageReading, anchors: object) -> PageDecision:
-            return PageDecision(0, "picky", "oil", 0.5, bool(reading.page.title), b"")
+        def decide(self, tokenized_page: TokenizedPage, anchors: object) -> FocusedDecision:
+            return FocusedDecision(0, "picky", "oil", 0.5, bool(tokenized_page.words.title), b"")
 
-        def priority(self, url: str) -> float | None:
+        def link_priority(self, url: str) -> float | None:
             return None if url.endswith("no") else 0.7
 
     table = MemoryTable()
@@ -352,9 +354,13 @@ def test_a_guide_decides_what_is_kept_and_followed(tmp_path: Path) -> None:
         report = run(table, settings(site.url()), tmp_path, guide=Picky())
         assert sorted(site.asked()) == ["/", "/yes"]
     assert list(table.pages) == [site.url("/yes")]
-    assert report.counts == {Reason.OFF_TOPIC: 1, Reason.FETCHED: 1}
+    assert report.outcome_counts == {Reason.OFF_TOPIC: 1, Reason.FETCHED: 1}
     [off, kept] = table.visits
-    assert off.outcome.detail == "picky gives it 0.500 for oil" and off.guidance is not None and kept.guidance
+    assert (
+        off.outcome.detail == "picky gives it 0.500 for oil"
+        and off.focused_decision is not None
+        and kept.focused_decision
+    )
 
 
 @pytest.mark.parametrize(
@@ -380,7 +386,7 @@ def test_a_guide_decides_what_is_kept_and_followed(tmp_path: Path) -> None:
 )
 def test_settings_that_cannot_be_followed(changes: dict[str, object], complaint: str) -> None:
     with pytest.raises(SettingsError, match=complaint):
-        plan_of(settings("http://h/", **changes) if "seeds" not in changes else CrawlSettings(**changes))  # type: ignore[arg-type]
+        build_crawl_plan(settings("http://h/", **changes) if "seeds" not in changes else CrawlSettings(**changes))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -396,25 +402,25 @@ def test_settings_that_cannot_be_followed(changes: dict[str, object], complaint:
 def test_real_sites_are_told_who_asks(seed: str, inside: tuple[str, ...], contact: str, is_refused: bool) -> None:
     made = CrawlSettings(seeds=(seed,), inside_hosts=inside, contact=contact)
     with pytest.raises(SettingsError, match="contact is empty") if is_refused else nullcontext():
-        check_contact(plan_of(made))
+        require_contact(build_crawl_plan(made))
 
 
 def test_a_plan() -> None:
-    plan = plan_of(CrawlSettings(seeds=("news.test", "HTTP://News.test/#top", "http://b.test/x/")))
+    plan = build_crawl_plan(CrawlSettings(seeds=("news.test", "HTTP://News.test/#top", "http://b.test/x/")))
     assert plan.seeds == ("http://news.test/", "http://b.test/x/")
-    assert [scope.host for scope in plan.rules.scopes] == ["news.test", "www.news.test", "b.test", "www.b.test"]
-    assert plan.queues == "hflp/101"
+    assert [scope.host for scope in plan.url_rules.scopes] == ["news.test", "www.news.test", "b.test", "www.b.test"]
+    assert plan.queue_policy_name == "hflp/101"
 
 
 @pytest.mark.parametrize("policy", QUEUE_POLICIES)
 def test_a_plan_goes_to_other_processes_as_it_is(policy: str) -> None:
-    plan = plan_of(settings("http://a.test/", queue_policy=policy, processes=3, quiet_hours="08:00-9:30"))
-    assert (plan.quiet, plan.agent) == ((480, 570), "Plumbline")
+    plan = build_crawl_plan(settings("http://a.test/", queue_policy=policy, processes=3, quiet_hours="08:00-9:30"))
+    assert (plan.quiet_minutes, plan.product_token) == ((480, 570), "Plumbline")
     urls = [f"http://host{number % 7}.test/{number}" for number in range(50)]
     queues = [plan.queue_of(url) for url in urls]
     there = pickle.loads(pickle.dumps(plan))
     assert [there.queue_of(url) for url in urls] == queues
-    assert len({(host_of(url), shard_of(queue, 3)) for url, queue in zip(urls, queues, strict=True)}) == 7
+    assert len({(host_of(url), find_shard(queue, 3)) for url, queue in zip(urls, queues, strict=True)}) == 7
 
 
 @pytest.mark.parametrize(
@@ -428,7 +434,7 @@ def test_a_plan_goes_to_other_processes_as_it_is(policy: str) -> None:
     ],
 )
 def test_a_site_is_the_host_of_a_seed_with_www_and_without(seed: str, hosts: list[str]) -> None:
-    assert [scope.host for scope in plan_of(CrawlSettings(seeds=(seed,))).rules.scopes] == hosts
+    assert [scope.host for scope in build_crawl_plan(CrawlSettings(seeds=(seed,))).url_rules.scopes] == hosts
 
 
 def test_a_seed_may_redirect_to_www(tmp_path: Path) -> None:
@@ -440,7 +446,7 @@ def test_a_seed_may_redirect_to_www(tmp_path: Path) -> None:
         inside = (f"site.localhost:{site.port}", f"www.site.localhost:{site.port}")
         run(table, settings(home, inside_hosts=inside), tmp_path)
         assert {"/home", "/a"} <= set(site.asked())
-    assert table.rows[table.ids[www]].kind is Kind.SEED
+    assert table.rows[table.ids[www]].kind is UrlKind.SEED
 
 
 def test_every_setting_has_a_line_of_help() -> None:

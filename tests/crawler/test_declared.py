@@ -4,11 +4,11 @@ import codecs
 
 import pytest
 
-from crawler.http.content_type import ContentType, content_type_of
-from crawler.pages.meta_refresh import Refresh, refresh_of
-from crawler.robots.directives import Directives, directives_of, header_directives, meta_directives
-from text.decoding.declared_encoding import bom_encoding, declared_encoding
-from text.decoding.encoding_labels import _CODECS, codec_of, encoding_named
+from crawler.http.content_type import ContentType, parse_content_type
+from crawler.parsing.meta_refresh import MetaRefresh, parse_meta_refresh
+from crawler.robots.page_directives import Directives, parse_directives, parse_meta_robots, parse_x_robots_tag
+from text.decoding.encoding_labels import _CODEC_BY_NAME, python_codec, standard_encoding_name
+from text.decoding.meta_charset import detect_bom, find_meta_charset
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ from text.decoding.encoding_labels import _CODECS, codec_of, encoding_named
     ids=lambda value: str(value)[:30],
 )
 def test_content_type(header: str, want: ContentType) -> None:
-    assert content_type_of(header) == want
+    assert parse_content_type(header) == want
 
 
 @pytest.mark.parametrize(
@@ -55,13 +55,13 @@ def test_content_type(header: str, want: ContentType) -> None:
     ],
 )
 def test_labels(label: str, name: str, codec: str) -> None:
-    assert encoding_named(label) == name
-    assert codec_of(label) == codec
+    assert standard_encoding_name(label) == name
+    assert python_codec(label) == codec
 
 
 def test_every_codec_exists() -> None:
-    assert len(_CODECS) >= 40
-    for codec in _CODECS.values():
+    assert len(_CODEC_BY_NAME) >= 40
+    for codec in _CODEC_BY_NAME.values():
         codecs.lookup(codec)
 
 
@@ -88,30 +88,30 @@ def test_every_codec_exists() -> None:
     ids=lambda value: str(value)[:40],
 )
 def test_declared_encoding(body: bytes, want: str) -> None:
-    assert declared_encoding(body) == want
+    assert find_meta_charset(body) == want
 
 
 def test_byte_order_marks() -> None:
-    assert bom_encoding(b"\xff\xfe\x00\x00x") == ("utf-32-le", 4)
-    assert bom_encoding(b"\xff\xfex\x00") == ("utf-16le", 2)
-    assert bom_encoding(b"x") == ("", 0)
+    assert detect_bom(b"\xff\xfe\x00\x00x") == ("utf-32-le", 4)
+    assert detect_bom(b"\xff\xfex\x00") == ("utf-16le", 2)
+    assert detect_bom(b"x") == ("", 0)
 
 
 @pytest.mark.parametrize(
     ("content", "want"),
     [
-        ("5", Refresh(5)),
-        ("5; URL='/next page' ignored", Refresh(5, "/next page")),
-        ("0,/next", Refresh(0, "/next")),
-        ("1.9;url=x", Refresh(1, "x")),
-        ("9" * 5000, Refresh(10**9)),
+        ("5", MetaRefresh(5)),
+        ("5; URL='/next page' ignored", MetaRefresh(5, "/next page")),
+        ("0,/next", MetaRefresh(0, "/next")),
+        ("1.9;url=x", MetaRefresh(1, "x")),
+        ("9" * 5000, MetaRefresh(10**9)),
         ("5x", None),
         ("", None),
     ],
     ids=lambda value: str(value)[:20],
 )
-def test_refresh(content: str, want: Refresh | None) -> None:
-    assert refresh_of(content) == want
+def test_refresh(content: str, want: MetaRefresh | None) -> None:
+    assert parse_meta_refresh(content) == want
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_refresh(content: str, want: Refresh | None) -> None:
     ],
 )
 def test_directives(text: str, want: Directives) -> None:
-    assert directives_of(text) == want
+    assert parse_directives(text) == want
 
 
 @pytest.mark.parametrize(
@@ -140,11 +140,11 @@ def test_directives(text: str, want: Directives) -> None:
     ],
 )
 def test_header_directives(values: list[str], want: Directives) -> None:
-    assert header_directives(values, "plumbline") == want
+    assert parse_x_robots_tag(values, "plumbline") == want
 
 
 def test_meta_directives_for_all_and_for_us() -> None:
-    assert meta_directives(" Robots ", "none") == Directives(True, True)
-    assert meta_directives("plumbline", "nofollow", "Plumbline") == Directives(nofollow=True)
-    assert meta_directives("otherbot", "nofollow", "Plumbline") == Directives()
-    assert meta_directives("", "nofollow") == Directives()
+    assert parse_meta_robots(" Robots ", "none") == Directives(True, True)
+    assert parse_meta_robots("plumbline", "nofollow", "Plumbline") == Directives(nofollow=True)
+    assert parse_meta_robots("otherbot", "nofollow", "Plumbline") == Directives()
+    assert parse_meta_robots("", "nofollow") == Directives()

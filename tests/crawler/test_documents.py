@@ -7,22 +7,22 @@ from pathlib import Path
 import pytest
 
 from crawler.crawl import crawl
-from crawler.crawl_plan import plan_of
-from crawler.http.documents import DocumentRules, document_rules, is_source_of
+from crawler.crawl_plan import build_crawl_plan
+from crawler.http.document_types import DocumentRules, is_plain_text_version_of, parse_document_rules
 from crawler.http.fetch import Fetcher
-from crawler.http.ip_policy import PublicAddresses
+from crawler.http.ip_policy import PublicOnlyPolicy
 from crawler.settings import CrawlSettings
-from crawler.urls.canonical import refuse
+from crawler.urls.canonical import rejection_reason
 from docstore.errors import SettingsError
-from docstore.formats import BY_ENDING, FORMATS
+from docstore.file_formats import FORMAT_BY_EXTENSION, FORMATS_BY_NAME
 from docstore.model import Reason
-from docstore.store import sqlite_store
+from docstore.store import open_sqlite_store
 from tests.crawler.test_crawl import run, settings
 from tests.crawler_fakes import MemoryTable
 from tests.document_files import docx, pdf
 from tests.web_fixture import Answer, Site, page
 
-ALL = DocumentRules(frozenset(FORMATS), 1_000_000)
+ALL = DocumentRules(frozenset(FORMATS_BY_NAME), 1_000_000)
 PDF = pdf([["Rivers of the north", "Nineteen of them were measured."]])
 DOCX = docx("Minutes", ["The council met on Monday."])
 BINARY = {"Content-Type": "application/octet-stream"}
@@ -123,14 +123,14 @@ def test_bytes_of_a_document_are_never_read_as_a_page(tmp_path: Path) -> None:
 def test_documents_in_sitemaps_are_found(tmp_path: Path) -> None:
     robots = typed(b"Sitemap: /sitemap.xml", "text/plain")
     pages = {"/": page(), "/a.pdf": typed(PDF, "application/pdf"), "/robots.txt": robots}
-    with Site(pages) as site, sqlite_store(tmp_path) as store:
+    with Site(pages) as site, open_sqlite_store(tmp_path) as store:
         urls = f"<url><loc>{site.url('/a.pdf')}</loc></url>"
         body = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{urls}</urlset>'
         site.pages["/sitemap.xml"] = typed(body.encode(), "application/xml")
         made = settings(site.url())
-        with closing(Fetcher(made, PublicAddresses(made.inside_hosts))) as fetcher:
+        with closing(Fetcher(made, PublicOnlyPolicy(made.inside_hosts))) as fetcher:
             crawl(store.frontier, fetcher, made, tmp_path / "seen")
-        assert {one.url: one.is_document for one in store.articles.pending()} == {
+        assert {one.url: one.is_document for one in store.articles.iter_pending()} == {
             site.url(): False,
             site.url("/a.pdf"): True,
         }
@@ -140,7 +140,7 @@ def test_documents_can_be_left_out_all_or_some(tmp_path: Path) -> None:
     pages = {
         "/": page("/a.pdf", "/b.docx"),
         "/a.pdf": typed(PDF, "application/pdf"),
-        "/b.docx": typed(DOCX, FORMATS["docx"].types[0]),
+        "/b.docx": typed(DOCX, FORMATS_BY_NAME["docx"].media_types[0]),
     }
     for changes, wanted in (({"documents": False}, {"/"}), ({"document_formats": ("docx",)}, {"/", "/b.docx"})):
         table = MemoryTable()
@@ -148,15 +148,19 @@ def test_documents_can_be_left_out_all_or_some(tmp_path: Path) -> None:
             run(table, settings(site.url(), **changes), tmp_path / str(len(wanted)))
             assert set(site.asked()) == wanted
     with pytest.raises(SettingsError, match="none of pdf, docx"):
-        document_rules(CrawlSettings(document_formats=("djvu",)))
+        parse_document_rules(CrawlSettings(document_formats=("djvu",)))
 
 
 def test_every_ending_of_a_format_may_be_asked_for() -> None:
-    rules = plan_of(CrawlSettings(seeds=("http://a.test/",))).rules
-    assert [ending for ending in BY_ENDING if refuse(f"http://a.test/x.{ending}", rules)] == []
-    off = plan_of(CrawlSettings(seeds=("http://a.test/",), documents=False)).rules
-    refused = {ending for ending in BY_ENDING if refuse(f"http://a.test/x.{ending}", off) is Reason.NOT_TEXT}
-    assert refused == set(BY_ENDING) - {"txt", "md", "markdown"}  # pages may end so, as they always could
+    rules = build_crawl_plan(CrawlSettings(seeds=("http://a.test/",))).url_rules
+    assert [ending for ending in FORMAT_BY_EXTENSION if rejection_reason(f"http://a.test/x.{ending}", rules)] == []
+    off = build_crawl_plan(CrawlSettings(seeds=("http://a.test/",), documents=False)).url_rules
+    refused = {
+        ending
+        for ending in FORMAT_BY_EXTENSION
+        if rejection_reason(f"http://a.test/x.{ending}", off) is Reason.UNSUPPORTED_EXTENSION
+    }
+    assert refused == set(FORMAT_BY_EXTENSION) - {"txt", "md", "markdown"}  # pages may end so, as they always could
 
 
 @pytest.mark.parametrize(
@@ -173,4 +177,4 @@ def test_every_ending_of_a_format_may_be_asked_for() -> None:
     ],
 )
 def test_a_text_that_a_page_was_made_of_is_that_page(url: str, linked_from: str, is_source: bool) -> None:
-    assert is_source_of(url, linked_from) is is_source
+    assert is_plain_text_version_of(url, linked_from) is is_source

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crawler.urls.registered_domains import registrable_domain
+from crawler.urls.registrable_domains import registrable_domain
 
 
 @pytest.mark.parametrize(

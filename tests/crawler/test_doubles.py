@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from lxml import html
 
-from crawler.pages.content import NO_CONTENT, Content, content_of
+from crawler.parsing.content_fingerprint import EMPTY_FINGERPRINT, ContentFingerprint, fingerprint_page
+from crawler.urls.deduplicator import Deduplicator
 from crawler.urls.dust import DustRules
-from crawler.urls.run_deduplicator import RunDeduplicator
 from docstore.model import Reason
 from tests.crawler.test_crawl import run
 from tests.crawler_fakes import MemoryTable, settings
@@ -20,8 +20,8 @@ FRAME = "".join(
 )
 
 
-def content(text: str) -> Content:
-    return content_of(html.fromstring(f"<html><body>{text}</body></html>"))
+def content(text: str) -> ContentFingerprint:
+    return fingerprint_page(html.fromstring(f"<html><body>{text}</body></html>"))
 
 
 @pytest.mark.parametrize(
@@ -35,22 +35,25 @@ def content(text: str) -> Content:
 )
 def test_content(one: str, other: str, exact: bool, loose: bool) -> None:
     first, second = content(one), content(other)
-    assert (first.exact == second.exact, first.loose == second.loose) == (exact, loose)
+    assert (first.exact_digest == second.exact_digest, first.digitless_digest == second.digitless_digest) == (
+        exact,
+        loose,
+    )
 
 
 def test_a_page_that_hardly_says_anything_is_like_no_other() -> None:
-    assert content("<p>加载中</p><script>load()</script>") == NO_CONTENT
-    doubles = RunDeduplicator(DustRules())
-    doubles.read(H + "/1", NO_CONTENT)
-    assert doubles.new_share(H + "/2", NO_CONTENT) == 1.0
-    assert not doubles.has_said(H + "/1", NO_CONTENT)
+    assert content("<p>加载中</p><script>load()</script>") == EMPTY_FINGERPRINT
+    doubles = Deduplicator(DustRules())
+    doubles.record_page(H + "/1", EMPTY_FINGERPRINT)
+    assert doubles.novelty(H + "/2", EMPTY_FINGERPRINT) == 1.0
+    assert not doubles.has_same_content(H + "/1", EMPTY_FINGERPRINT)
 
 
 def test_what_was_said_before_is_not_new_but_on_another_host() -> None:
-    doubles, said = RunDeduplicator(DustRules()), content(TEXT)
-    assert doubles.new_share(H + "/1", said) == 1.0
-    assert doubles.new_share(H + "/2", said) == 0.0
-    assert doubles.new_share("http://other.test/1", said) == 1.0
+    doubles, said = Deduplicator(DustRules()), content(TEXT)
+    assert doubles.novelty(H + "/1", said) == 1.0
+    assert doubles.novelty(H + "/2", said) == 0.0
+    assert doubles.novelty("http://other.test/1", said) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -65,13 +68,13 @@ def test_what_was_said_before_is_not_new_but_on_another_host() -> None:
     ids=["a number", "the URL's own words", "links", "a paragraph", "little beside a template"],
 )
 def test_what_is_news(text: str, is_new: bool) -> None:
-    doubles = RunDeduplicator(DustRules())
+    doubles = Deduplicator(DustRules())
     url = H + "/search/xyzzy-plugh"
-    doubles.new_share(H + "/frame", content(FRAME))
+    doubles.novelty(H + "/frame", content(FRAME))
     for n in range(20):
-        doubles.new_share(f"{H}/{n}", content(TEXT.replace("油气", "油气" * n) + "<p>nothing found for" + "</p>"))
+        doubles.novelty(f"{H}/{n}", content(TEXT.replace("油气", "油气" * n) + "<p>nothing found for" + "</p>"))
     root = html.fromstring(f"<html><body>{text.replace('</p><p>', '</p>' + chr(10) + '<p>')}</body></html>")
-    assert (doubles.new_share(url, content_of(root, url)) > 0) is is_new
+    assert (doubles.novelty(url, fingerprint_page(root, url)) > 0) is is_new
 
 
 def reasons(table: MemoryTable, prefix: str) -> set[str]:
@@ -88,7 +91,7 @@ def test_a_pattern_whose_pages_say_the_same_is_left(tmp_path: Path) -> None:
         asked = site.asked()
     assert sum(path.startswith("/day/") for path in asked) < 60
     assert sum(path.startswith("/news/") for path in asked if path in pages) == 90
-    assert Reason.TRAP in reasons(table, "/day/")
+    assert Reason.CRAWLER_TRAP in reasons(table, "/day/")
 
 
 def test_a_page_that_says_what_its_canonical_says_is_not_kept(tmp_path: Path) -> None:
@@ -96,7 +99,7 @@ def test_a_page_that_says_what_its_canonical_says_is_not_kept(tmp_path: Path) ->
     table = MemoryTable()
     with Site({"/": page("/one", "/one/print"), "/one": page(text=TEXT), "/one/print": page(text=named)}) as site:
         run(table, settings(site.url(), threads=1), tmp_path)
-    assert table.reasons()["/one/print"] == Reason.DUPLICATE
+    assert table.reasons()["/one/print"] == Reason.REDIRECTED_TO_KNOWN_URL
     assert sorted(table.pages) == [site.url("/"), site.url("/one")]
 
 

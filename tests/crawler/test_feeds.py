@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from crawler.sitemaps.feeds import MAX_ENTRIES, NO_FEED, FeedEntry, read_feed
-from crawler.sitemaps.timestamps import moment_of
+from crawler.sitemaps.feed_parser import EMPTY_FEED, MAX_ENTRIES, FeedEntry, parse_feed
+from crawler.sitemaps.timestamps import parse_timestamp
 
 HOSTILE = Path(__file__).resolve().parents[3] / "shared" / "data" / "hostile"
 URL = "http://site.test/feed/"
@@ -62,16 +62,16 @@ JSON = json.dumps(
     ids=["rss 2", "rss 1", "atom", "json", "cut off", "junk before"],
 )
 def test_kinds(text: str, kind: str, title: str, entries: list[tuple[str, str, float | None]], refused: int) -> None:
-    feed = read_feed(text.encode(), URL)
-    assert (feed.kind, feed.title, feed.refused) == (kind, title, refused)
-    assert [(one.url, one.title, one.at) for one in feed.entries] == [
+    feed = parse_feed(text.encode(), URL)
+    assert (feed.kind, feed.title, feed.rejected_count) == (kind, title, refused)
+    assert [(one.url, one.title, one.updated_at) for one in feed.entries] == [
         (f"http://site.test/{path}", name, at) for path, name, at in entries
     ]
 
 
 def test_both_forms_of_an_address() -> None:
     for link in ("http://site.test/%7ea?b=1&amp;a=2", "http://site.test/%7ea?b=1&a=2", "<![CDATA[/%7ea?b=1&a=2]]>"):
-        feed = read_feed(f"<rss><channel><item><link>{link}</link></item></channel></rss>".encode(), URL)
+        feed = parse_feed(f"<rss><channel><item><link>{link}</link></item></channel></rss>".encode(), URL)
         assert feed.entries == (FeedEntry("http://site.test/~a?a=2&b=1", "http://site.test/%7ea?b=1&a=2"),)
 
 
@@ -79,7 +79,7 @@ def test_both_forms_of_an_address() -> None:
 def test_encodings(codec: str) -> None:
     name = "utf-8" if codec == "utf-8-sig" else codec
     text = f'<?xml version="1.0" encoding="{name}"?><rss><channel><title>石油</title><item><link>http://site.test/1</link></item></channel></rss>'
-    feed = read_feed(text.encode(codec), URL)
+    feed = parse_feed(text.encode(codec), URL)
     assert (feed.title, len(feed.entries)) == ("石油", 1)
 
 
@@ -87,12 +87,12 @@ def test_encodings(codec: str) -> None:
     "text", ["", "{", "<html><title>x</title></html>", "[" * 100_000, '{"a":' * 100_000, '{"version": 1}']
 )
 def test_no_feed(text: str) -> None:
-    assert read_feed(text.encode(), URL) == NO_FEED
+    assert parse_feed(text.encode(), URL) == EMPTY_FEED
 
 
 def test_entries_are_bounded_and_each_address_comes_once() -> None:
     items = "".join(f"<item><link>http://site.test/{n % 6000}</link></item>" for n in range(20_000))
-    assert len(read_feed(f"<rss><channel>{items}</channel></rss>".encode(), URL).entries) == MAX_ENTRIES
+    assert len(parse_feed(f"<rss><channel>{items}</channel></rss>".encode(), URL).entries) == MAX_ENTRIES
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_entries_are_bounded_and_each_address_comes_once() -> None:
     ids=lambda value: str(value)[:30],
 )
 def test_moments(text: str, want: float | None) -> None:
-    assert moment_of(text) == want
+    assert parse_timestamp(text) == want
 
 
 @pytest.mark.shared
@@ -129,7 +129,7 @@ def test_hostile_rows_end_well(name: str, monkeypatch: pytest.MonkeyPatch) -> No
     before = time.process_time()
     for row in rows:
         body = base64.b64decode(row["b64"]) if "b64" in row else row["text"].encode("utf-8", "surrogatepass")
-        feed = read_feed(body, URL)
+        feed = parse_feed(body, URL)
         shown = feed.title + "".join(entry.title + entry.url for entry in feed.entries)
         assert "<script" not in shown.lower()
         assert "root:" not in shown and "SENTINEL" not in shown

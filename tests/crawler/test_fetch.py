@@ -16,11 +16,11 @@ import pytest
 import trustme
 import zstandard
 
-from crawler.http.connections import trust_authorities
-from crawler.http.content_encoding import CodingError, TooLargeError, undo
-from crawler.http.fetch import Answer as Got
-from crawler.http.fetch import Fetcher, judge, retry_after
-from crawler.http.ip_policy import InsideAddressError, PublicAddresses
+from crawler.http.connections import load_trusted_authorities
+from crawler.http.content_encoding import ContentDecodingError, TooLargeError, decode_body
+from crawler.http.fetch import Fetcher, interpret_response, parse_retry_after
+from crawler.http.fetch import HttpResponse as Got
+from crawler.http.ip_policy import PrivateAddressError, PublicOnlyPolicy
 from docstore.model import Reason
 from tests.crawler_fakes import entry, settings
 from tests.web_fixture import Answer, Site, page, raw_server
@@ -31,7 +31,7 @@ Talk = Callable[[socket.socket], None]
 
 def fetcher(host: str, **changes: object) -> Fetcher:
     made = settings(f"http://{host}/", max_bytes=CAP, **changes)
-    return Fetcher(made, PublicAddresses(made.inside_hosts), now=lambda: 1000.0)
+    return Fetcher(made, PublicOnlyPolicy(made.inside_hosts), now=lambda: 1000.0)
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def test_the_request_names_us_and_nothing_else_about_us(site: Site, monkeypatch:
 def test_304_only_where_it_was_asked_for(site: Site) -> None:
     assert fetched(site, page(ETag='"7"'), etag='"7"').outcome.reason is Reason.UNCHANGED
     assert site.requests[-1].headers["If-None-Match"] == '"7"'
-    assert fetched(site, Answer(304)).outcome.reason is Reason.BAD_RESPONSE
+    assert fetched(site, Answer(304)).outcome.reason is Reason.MALFORMED_RESPONSE
 
 
 def test_the_same_bytes_again_are_unchanged(site: Site) -> None:
@@ -100,9 +100,9 @@ def test_odd_validators_are_not_sent_back(site: Site, value: str) -> None:
         (Answer(403), Reason.HTTP_ERROR),
         (Answer(500), Reason.HTTP_ERROR),
         (Answer(999), Reason.HTTP_ERROR),
-        (Answer(204), Reason.EMPTY),
-        (Answer(200, b""), Reason.EMPTY),
-        (Answer(200, b" \n "), Reason.EMPTY),
+        (Answer(204), Reason.EMPTY_BODY),
+        (Answer(200, b""), Reason.EMPTY_BODY),
+        (Answer(200, b" \n "), Reason.EMPTY_BODY),
         (Answer(302, b"no location"), Reason.HTTP_ERROR),
         (Answer(302, b"", {"Location": " "}), Reason.HTTP_ERROR),
         (typed("text/html"), Reason.FETCHED),
@@ -119,7 +119,7 @@ def test_odd_validators_are_not_sent_back(site: Site, value: str) -> None:
         (typed("text/html", b"%PDF-1.4 ..."), Reason.FETCHED),
         (typed("text/html", b"\x89PNG ..."), Reason.NOT_HTML),
         (Answer(200, b"x" * (CAP + 1)), Reason.TOO_LARGE),
-        (Answer(200, b"<p>x", {"Content-Encoding": "rot13"}), Reason.BAD_RESPONSE),
+        (Answer(200, b"<p>x", {"Content-Encoding": "rot13"}), Reason.MALFORMED_RESPONSE),
     ],
     ids=lambda value: str(value)[:60],
 )
@@ -141,7 +141,7 @@ def test_answers(site: Site, answer: Answer, reason: Reason) -> None:
 def test_redirects_are_reported_and_not_followed(site: Site, location: str, target: str | None) -> None:
     raw = location.encode().decode("latin-1")
     result = fetched(site, Answer(301, b"moved", {"Location": raw}))
-    assert result.outcome.reason is Reason.DUPLICATE
+    assert result.outcome.reason is Reason.REDIRECTED_TO_KNOWN_URL
     assert result.redirect == (site.url(target) if target else "http://127.0.0.1:1/y")
     assert result.moved_for_good
     assert site.asked() == ["/x"]
@@ -150,7 +150,7 @@ def test_redirects_are_reported_and_not_followed(site: Site, location: str, targ
 @pytest.mark.parametrize("location", ["file:///etc/passwd", "http://u:p@h/", "javascript:x", "http://[::1"])
 def test_redirects_to_what_is_no_address(site: Site, location: str) -> None:
     result = fetched(site, Answer(302, b"", {"Location": location}))
-    assert result.outcome.reason is Reason.REDIRECTED_OFF_SCOPE
+    assert result.outcome.reason is Reason.REDIRECTED_OUT_OF_SCOPE
     assert not result.redirect
 
 
@@ -186,9 +186,9 @@ BAD_CRC = gzip.compress(TEXT)[:-8] + bytes(8)
 )
 def test_codings_are_undone(site: Site, coding: str, body: bytes) -> None:
     assert fetched(site, coded(coding, body)).page.body == TEXT
-    assert undo(body, coding, len(TEXT)) == TEXT
+    assert decode_body(body, coding, len(TEXT)) == TEXT
     with pytest.raises(TooLargeError):
-        undo(body, coding, len(TEXT) - 1)
+        decode_body(body, coding, len(TEXT) - 1)
 
 
 @pytest.mark.parametrize(
@@ -206,9 +206,9 @@ def test_codings_are_undone(site: Site, coding: str, body: bytes) -> None:
     ids=["gzip cut", "gzip crc", "not gzip", "deflate cut", "br cut", "not br", "not zstd", "six layers"],
 )
 def test_broken_codings(site: Site, coding: str, body: bytes) -> None:
-    assert fetched(site, coded(coding, body)).outcome.reason is Reason.BAD_RESPONSE
-    with pytest.raises(CodingError):
-        undo(body, coding, CAP)
+    assert fetched(site, coded(coding, body)).outcome.reason is Reason.MALFORMED_RESPONSE
+    with pytest.raises(ContentDecodingError):
+        decode_body(body, coding, CAP)
 
 
 @pytest.mark.parametrize(
@@ -231,7 +231,7 @@ def test_bombs_end_at_the_cap(site: Site, coding: str, body: bytes) -> None:
 def test_the_body_of_a_redirect_is_not_read(site: Site) -> None:
     bomb = gzip.compress(BOMB)
     answer = Answer(302, bomb, {"Location": "/y", "Content-Encoding": "gzip"})
-    assert fetched(site, answer).outcome.reason is Reason.DUPLICATE
+    assert fetched(site, answer).outcome.reason is Reason.REDIRECTED_TO_KNOWN_URL
 
 
 def say(*parts: bytes, pause: float = 0.0, hang: bool = False) -> Talk:
@@ -281,23 +281,23 @@ MISBEHAVIOUR: list[tuple[str, Talk, Reason]] = [
     ("stalls half way", say(OK + b"Content-Length: 10\r\n\r\nhalf", hang=True), Reason.TIMED_OUT),
     ("never closes", say(OK + b"\r\n<p>x", hang=True), Reason.TIMED_OUT),
     ("endless", flood(OK + b"\r\n"), Reason.TOO_LARGE),
-    ("endless header", flood(b"HTTP/1.1 200 OK\r\nX: "), Reason.BAD_RESPONSE),
-    ("10,000 headers", say(OK + b"".join(b"X-%d: 1\r\n" % n for n in range(10_000)) + b"\r\n"), Reason.BAD_RESPONSE),
-    ("HTTP/0.9", say(b"<html>hello"), Reason.BAD_RESPONSE),
-    ("no status", say(b"HTTP/1.1\r\n\r\n"), Reason.BAD_RESPONSE),
+    ("endless header", flood(b"HTTP/1.1 200 OK\r\nX: "), Reason.MALFORMED_RESPONSE),
+    ("10,000 headers", say(OK + b"".join(b"X-%d: 1\r\n" % n for n in range(10_000)) + b"\r\n"), Reason.MALFORMED_RESPONSE),
+    ("HTTP/0.9", say(b"<html>hello"), Reason.MALFORMED_RESPONSE),
+    ("no status", say(b"HTTP/1.1\r\n\r\n"), Reason.MALFORMED_RESPONSE),
     ("says nothing", say(), Reason.UNREACHABLE),
-    ("closes mid-body", say(OK + b"Content-Length: 100\r\n\r\nhalf"), Reason.BAD_RESPONSE),
-    ("resets mid-body", reset, Reason.BAD_RESPONSE),
-    ("two lengths", say(OK + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\nxx"), Reason.BAD_RESPONSE),
+    ("closes mid-body", say(OK + b"Content-Length: 100\r\n\r\nhalf"), Reason.MALFORMED_RESPONSE),
+    ("resets mid-body", reset, Reason.MALFORMED_RESPONSE),
+    ("two lengths", say(OK + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\nxx"), Reason.MALFORMED_RESPONSE),
     ("negative length", say(OK + b"Content-Length: -5\r\n\r\n<p>x"), Reason.FETCHED),
-    ("bad chunk", say(CHUNKED + b"zz\r\nxx"), Reason.BAD_RESPONSE),
-    ("huge chunk", say(CHUNKED + b"f" * 20 + b"\r\nxx"), Reason.BAD_RESPONSE),
-    ("cut chunk", say(CHUNKED + b"5\r\nxx"), Reason.BAD_RESPONSE),
+    ("bad chunk", say(CHUNKED + b"zz\r\nxx"), Reason.MALFORMED_RESPONSE),
+    ("huge chunk", say(CHUNKED + b"f" * 20 + b"\r\nxx"), Reason.MALFORMED_RESPONSE),
+    ("cut chunk", say(CHUNKED + b"5\r\nxx"), Reason.MALFORMED_RESPONSE),
     ("chunks and length", say(OK + b"Content-Length: 3\r\n" + CHUNKED[len(OK) :] + ONE_CHUNK), Reason.FETCHED),
     ("folded header", say(OK + b"X-A: 1\r\n 2\r\nContent-Length: 4\r\n\r\n<p>x"), Reason.FETCHED),
     ("header without colon", say(OK + b"nonsense\r\nContent-Length: 4\r\n\r\n<p>x"), Reason.FETCHED),
     ("header with NUL", say(OK + b"X-A: 1\x002\r\nContent-Length: 4\r\n\r\n<p>x"), Reason.FETCHED),
-    ("split location", say(b"HTTP/1.1 302 x\r\nLocation: /a\r\n b\r\nContent-Length: 0\r\n\r\n"), Reason.DUPLICATE),
+    ("split location", say(b"HTTP/1.1 302 x\r\nLocation: /a\r\n b\r\nContent-Length: 0\r\n\r\n"), Reason.REDIRECTED_TO_KNOWN_URL),
 ]  # fmt: skip
 
 
@@ -324,15 +324,15 @@ def test_unknown_names_are_unreachable() -> None:
     def no_such_name(host: str, port: int) -> list[str]:
         raise socket.gaierror(-2, "Name or service not known")
 
-    client = Fetcher(settings("http://nowhere.test/"), PublicAddresses((), no_such_name))
+    client = Fetcher(settings("http://nowhere.test/"), PublicOnlyPolicy((), no_such_name))
     result = client.fetch(entry("http://nowhere.test/"))
     assert result.outcome.reason is Reason.UNREACHABLE
     assert result.host_failed
 
 
 def test_an_inside_address_is_refused_before_any_connection(site: Site) -> None:
-    client = Fetcher(settings(site.url(), inside_hosts=()), PublicAddresses())
-    assert client.fetch(entry(site.url("/x"))).outcome.reason is Reason.INSIDE_ADDRESS
+    client = Fetcher(settings(site.url(), inside_hosts=()), PublicOnlyPolicy())
+    assert client.fetch(entry(site.url("/x"))).outcome.reason is Reason.PRIVATE_ADDRESS
     assert site.requests == []
 
 
@@ -341,10 +341,10 @@ def test_a_name_is_resolved_once_and_connected_to_as_checked(site: Site) -> None
     asked: list[str] = []
 
     class Policy:
-        def connect_to(self, host: str, port: int) -> list[tuple[str, int]]:
+        def resolve_allowed(self, host: str, port: int) -> list[tuple[str, int]]:
             asked.append(host)
             if len(asked) > 1:
-                raise InsideAddressError(host)
+                raise PrivateAddressError(host)
             return [("127.0.0.1", site.port)]
 
     site.pages["/x"] = page()
@@ -412,7 +412,7 @@ def test_a_new_connection_that_is_closed_is_not_tried_twice() -> None:
     ],
 )
 def test_retry_after(value: str, seconds: float | None) -> None:
-    assert retry_after(value, now=1000.0) == seconds
+    assert parse_retry_after(value, now=1000.0) == seconds
 
 
 def test_busy_hosts_say_when_to_come_back(site: Site) -> None:
@@ -424,8 +424,11 @@ def test_busy_hosts_say_when_to_come_back(site: Site) -> None:
 
 def test_judging_needs_no_network() -> None:
     answer = Got("http://h/x", 200, (("Content-Type", "text/html"),), b"<p>", 1.0)
-    assert judge(entry("http://h/x"), answer, False, 5.0).page is not None
-    assert judge(entry("http://h/x"), replace(answer, status=304), True, 5.0).outcome.reason is Reason.UNCHANGED
+    assert interpret_response(entry("http://h/x"), answer, False, 5.0).page is not None
+    assert (
+        interpret_response(entry("http://h/x"), replace(answer, status=304), True, 5.0).outcome.reason
+        is Reason.UNCHANGED
+    )
 
 
 @pytest.mark.parametrize("holds", ["nothing", "an empty folder"])
@@ -436,5 +439,5 @@ def test_a_machine_without_authorities_of_its_own_trusts_those_of_certifi(
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "none.pem"))
     monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path / "none" if holds == "nothing" else tmp_path))
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    trust_authorities(tls)
+    load_trusted_authorities(tls)
     assert tls.cert_store_stats()["x509_ca"] > 50

@@ -8,8 +8,8 @@ import pytest
 from crawler.schedule import frontier as frontier_module
 from crawler.schedule.frontier import Frontier, Wait
 from crawler.schedule.throttle import NEVER, HostThrottle
-from docstore.frontier.table import NewUrl, Visit
-from docstore.model import FrontierEntry, Kind, Outcome, Reason
+from docstore.frontier.frontier_table import NewUrl, Visit
+from docstore.model import FrontierEntry, Outcome, Reason, UrlKind
 from tests.crawler_fakes import MemoryTable
 
 URLS = Sequence[tuple[str, int, float]]
@@ -18,32 +18,32 @@ URLS = Sequence[tuple[str, int, float]]
 def table_of(*rows: tuple[str, int, float]) -> MemoryTable:
     """(host/path, queue, priority) each."""
     table = MemoryTable()
-    table.add(
-        [NewUrl(f"http://{name}", name.split("/")[0], queue, 0, Kind.UNKNOWN, score) for name, queue, score in rows]
+    table.add_urls(
+        [NewUrl(f"http://{name}", name.split("/")[0], queue, 0, UrlKind.UNKNOWN, score) for name, queue, score in rows]
     )
     return table
 
 
 def frontier_of(table: MemoryTable, delay: float = 0.0, per_host: int = 9) -> tuple[Frontier, HostThrottle]:
     gate = HostThrottle(delay, per_host)
-    return Frontier(table, gate, before=100.0), gate
+    return Frontier(table, gate, due_before=100.0), gate
 
 
 def take(frontier: Frontier, now: float = 0.0) -> FrontierEntry:
-    taken = frontier.take(now)
+    taken = frontier.take_next(now)
     assert isinstance(taken, FrontierEntry), taken
     return taken
 
 
 def end(frontier: Frontier, gate: HostThrottle, entry: FrontierEntry, *links: NewUrl, now: float = 0.0) -> Visit:
-    gate.finished(entry.host, now)
-    frontier.done(entry)
-    return Visit(entry, Outcome(Reason.FETCHED), 200.0, 300.0, 0.0, links=links)
+    gate.finish_request(entry.host, now)
+    frontier.finish(entry)
+    return Visit(entry, Outcome(Reason.FETCHED), 200.0, 300.0, 0.0, discovered_urls=links)
 
 
 def test_nothing_due_is_none() -> None:
     frontier, _ = frontier_of(table_of())
-    assert frontier.take(0.0) is None
+    assert frontier.take_next(0.0) is None
 
 
 def test_best_first_within_a_queue_and_one_at_a_time() -> None:
@@ -51,7 +51,7 @@ def test_best_first_within_a_queue_and_one_at_a_time() -> None:
     frontier, gate = frontier_of(table)
     first = take(frontier)
     assert first.url == "http://a/high"
-    assert frontier.take(0.0) == Wait(NEVER)
+    assert frontier.take_next(0.0) == Wait(NEVER)
     end(frontier, gate, first)
     assert take(frontier).url == "http://a/low"
 
@@ -77,14 +77,14 @@ def test_a_host_keeps_its_distance_however_many_queues_it_has() -> None:
     table = table_of(*((f"a/{n}", n, 0.0) for n in range(20)))
     frontier, gate = frontier_of(table, delay=2.0, per_host=1)
     first = take(frontier, 10.0)
-    assert frontier.take(10.0) == Wait(NEVER)
+    assert frontier.take_next(10.0) == Wait(NEVER)
     end(frontier, gate, first, now=10.5)
-    assert frontier.take(10.5) == Wait(2.0)
+    assert frontier.take_next(10.5) == Wait(2.0)
     assert take(frontier, 12.5).host == "a"
 
 
 def test_a_slow_host_does_not_hold_up_the_others_in_its_queue() -> None:
-    slow = [(f"slow/{n}", 1, 0.9) for n in range(frontier_module.WINDOW * 2)]
+    slow = [(f"slow/{n}", 1, 0.9) for n in range(frontier_module.WINDOW_SIZE * 2)]
     frontier, gate = frontier_of(table_of(*slow, ("quick/1", 1, 0.1), ("quick/2", 1, 0.1)), delay=60.0, per_host=1)
     entry = take(frontier, 1.0)
     assert entry.host == "slow"
@@ -94,10 +94,10 @@ def test_a_slow_host_does_not_hold_up_the_others_in_its_queue() -> None:
 
 def test_a_host_that_was_asked_for_something_else_has_its_turn_again() -> None:
     frontier, gate = frontier_of(table_of(("a/1", 1, 0.0)), per_host=1)
-    gate.started("a", 0.0)  # a page that cannot exist, a sitemap: no entry's turn
-    assert frontier.take(0.0) == Wait(NEVER)
-    gate.finished("a", 0.0)
-    frontier.freed("a")
+    gate.start_request("a", 0.0)  # a page that cannot exist, a sitemap: no entry's turn
+    assert frontier.take_next(0.0) == Wait(NEVER)
+    gate.finish_request("a", 0.0)
+    frontier.wake_host("a")
     assert take(frontier).url == "http://a/1"
 
 
@@ -105,20 +105,20 @@ def test_what_is_held_is_not_handed_out_twice_until_recorded() -> None:
     table = table_of(("a/1", 1, 0.0))
     frontier, gate = frontier_of(table)
     visit = end(frontier, gate, take(frontier))
-    assert frontier.take(0.0) is None  # still due in the table
-    table.record([visit])
-    frontier.recorded([visit])
-    assert frontier.take(0.0) is None  # due again, but after this run began
+    assert frontier.take_next(0.0) is None  # still due in the table
+    table.record_visits([visit])
+    frontier.mark_recorded([visit])
+    assert frontier.take_next(0.0) is None  # due again, but after this run began
 
 
 def test_links_of_recorded_visits_are_found_in_new_queues_too() -> None:
     table = table_of(("a/1", 1, 0.0))
     frontier, gate = frontier_of(table)
     entry = take(frontier)
-    links = [NewUrl(f"http://a/new{queue}", "a", queue, 1, Kind.UNKNOWN, -1.0) for queue in (1, 2)]
+    links = [NewUrl(f"http://a/new{queue}", "a", queue, 1, UrlKind.UNKNOWN, -1.0) for queue in (1, 2)]
     visit = end(frontier, gate, entry, *links)
-    table.record([visit])
-    frontier.recorded([visit])
+    table.record_visits([visit])
+    frontier.mark_recorded([visit])
     assert {take(frontier).queue, take(frontier).queue} == {1, 2}
 
 
@@ -127,19 +127,19 @@ def test_what_is_new_does_not_wait_for_what_is_due_again(queue: int) -> None:
     """Found while pages that were fetched before wait in memory, it comes before them; a list comes before both."""
     table = table_of(*((f"a/old{n}", 1, 0.0) for n in range(9)), ("a/list", 1, 0.0))
     table.rows = {number: replace(row, gap=9.0) for number, row in table.rows.items()}
-    table.rows[10] = replace(table.rows[10], kind=Kind.HUB)
+    table.rows[10] = replace(table.rows[10], kind=UrlKind.HUB)
     frontier, gate = frontier_of(table)
     entry = take(frontier)
     assert entry.url == "http://a/list"
-    visit = end(frontier, gate, entry, NewUrl("http://a/new", "a", queue, 1, Kind.UNKNOWN, -1.0))
-    table.record([visit])
-    frontier.recorded([visit])
+    visit = end(frontier, gate, entry, NewUrl("http://a/new", "a", queue, 1, UrlKind.UNKNOWN, -1.0))
+    table.record_visits([visit])
+    frontier.mark_recorded([visit])
     order = []
-    while isinstance(entry := frontier.take(0.0), FrontierEntry):
+    while isinstance(entry := frontier.take_next(0.0), FrontierEntry):
         order.append(entry.url)
         done = end(frontier, gate, entry)
-        table.record([done])
-        frontier.recorded([done])
+        table.record_visits([done])
+        frontier.mark_recorded([done])
     assert order[0] == "http://a/new"
     assert len(order) == 10
 
@@ -147,22 +147,22 @@ def test_what_is_new_does_not_wait_for_what_is_due_again(queue: int) -> None:
 def test_put_back_is_next_again() -> None:
     frontier, gate = frontier_of(table_of(("a/1", 1, 0.9), ("a/2", 1, 0.1)))
     entry = take(frontier)
-    gate.finished("a", 0.0)
+    gate.finish_request("a", 0.0)
     frontier.put_back(entry)
     assert take(frontier) == entry
 
 
 def test_memory_is_bounded_and_everything_comes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(frontier_module, "WINDOW", 4)
-    monkeypatch.setattr(frontier_module, "WIDEST", 20)
+    monkeypatch.setattr(frontier_module, "WINDOW_SIZE", 4)
+    monkeypatch.setattr(frontier_module, "MAX_URLS_IN_MEMORY", 20)
     table = table_of(*((f"h{n % 7}/{n}", n % 11, 0.0) for n in range(500)))
     frontier, gate = frontier_of(table)
     met = set()
-    while isinstance(entry := frontier.take(0.0), FrontierEntry):
-        assert frontier._size < 20 + 4
+    while isinstance(entry := frontier.take_next(0.0), FrontierEntry):
+        assert frontier._window_size < 20 + 4
         met.add(entry.url)
         visit = end(frontier, gate, entry)
-        table.record([visit])
-        frontier.recorded([visit])
+        table.record_visits([visit])
+        frontier.mark_recorded([visit])
     assert len(met) == 500
     assert entry is None

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from crawler.pages.links import LONGEST_ANCHOR, LONGEST_CONTEXT, MAX_LINKS, encoding_of, links_of
-from crawler.robots.directives import Directives
+from crawler.parsing.links import MAX_ANCHOR_CHARS, MAX_CONTEXT_CHARS, MAX_LINKS, detect_encoding, parse_page
+from crawler.robots.page_directives import Directives
 from docstore.model import Link, Page, Reason
 
 URL = "http://site.test/a/b.html"
@@ -13,7 +13,7 @@ URL = "http://site.test/a/b.html"
 
 def of(body: str | bytes, content_type: str = "text/html", headers: tuple[tuple[str, str], ...] = ()) -> object:
     data = body.encode() if isinstance(body, str) else body
-    return links_of(Page(1, URL, URL, 200, content_type, data, "", 0.0, headers=headers))
+    return parse_page(Page(1, URL, URL, 200, content_type, data, "", 0.0, headers=headers))
 
 
 def urls(body: str | bytes, **options: object) -> list[str]:
@@ -66,7 +66,7 @@ def test_pages_and_links_that_ask_not_to_be_followed(body: str, headers: tuple[t
 
 def test_addresses_without_canonical_form_are_counted() -> None:
     found = of("<a href='http://[/'>1</a><a href='ftp://a/b'>2</a><a href='JavaScript:x'>no page</a><a href=/ok>3</a>")
-    assert found.refused == (Reason.BAD_URL, Reason.BAD_URL)
+    assert found.refused == (Reason.INVALID_URL, Reason.INVALID_URL)
     assert len(found.links) == 1
 
 
@@ -100,9 +100,9 @@ def test_the_query_is_encoded_as_the_page_is() -> None:
 
 
 def test_any_bytes_have_an_encoding() -> None:
-    assert b"".decode(encoding_of(b"", "")) == ""
+    assert b"".decode(detect_encoding(b"", "")) == ""
     every = bytes(range(256)) * 10
-    every.decode(encoding_of(every, "text/html; charset=\x00"), "replace")
+    every.decode(detect_encoding(every, "text/html; charset=\x00"), "replace")
 
 
 DEEP = [f"<{tag}>" * 100_000 for tag in ("div", "b", "select", "template", "svg", "a", "form", "p", "table")]
@@ -133,8 +133,8 @@ def test_pages_without_links(body: bytes) -> None:
 def test_what_is_taken_is_bounded() -> None:
     found = of("".join(f"<a href=/{n}>{'字' * 400}</a>{'文' * 500}" for n in range(MAX_LINKS + 10)))
     assert len(found.links) <= MAX_LINKS
-    assert max(len(link.anchor) for link in found.links) == LONGEST_ANCHOR
-    assert max(len(link.context) for link in found.links) == LONGEST_CONTEXT
+    assert max(len(link.anchor) for link in found.links) == MAX_ANCHOR_CHARS
+    assert max(len(link.context) for link in found.links) == MAX_CONTEXT_CHARS
     assert len(of("".join(f"<a href=/{n}>x</a>" for n in range(1_000_000))).links) == MAX_LINKS
 
 
@@ -173,7 +173,7 @@ def test_the_link_header_names_the_canonical_address_first() -> None:
 )
 def test_directives_for_one_agent(body: str, headers: tuple[tuple[str, str], ...], followed: bool) -> None:
     page = Page(1, URL, URL, 200, "text/html", body.encode(), "", 0.0, headers=headers)
-    assert bool(links_of(page, "Plumbline").links) is followed
+    assert bool(parse_page(page, "Plumbline").links) is followed
 
 
 @pytest.mark.parametrize("ending", ["</body></html>", "</HTML>", "</html></html>\n", "</body>"])

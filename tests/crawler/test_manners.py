@@ -5,10 +5,16 @@ import time
 
 import pytest
 
-from crawler.schedule.crawl_window import quiet_hours, seconds_of_quiet
-from crawler.schedule.revisit import HOUR, RevisitPolicy, policy_of
-from crawler.schedule.throttle import FAILURES_TO_REST, LONGEST_BACK_OFF, LONGEST_RETRY_AFTER, NEVER, HostThrottle
-from docstore.model import Kind, Reason
+from crawler.schedule.quiet_hours import parse_quiet_hours, quiet_seconds_left
+from crawler.schedule.revisit_policy import SECONDS_PER_HOUR, RevisitPolicy, build_revisit_policy
+from crawler.schedule.throttle import (
+    FAILURES_BEFORE_SUSPEND,
+    MAX_BACKOFF_SECONDS,
+    MAX_RETRY_AFTER_SECONDS,
+    NEVER,
+    HostThrottle,
+)
+from docstore.model import Reason, UrlKind
 from tests.crawler_fakes import entry, settings
 
 H = "site.test"
@@ -16,102 +22,102 @@ H = "site.test"
 
 def test_starts_are_spaced_per_host() -> None:
     gate = HostThrottle(delay=2.0, per_host=2)
-    gate.started(H, 10.0)
-    assert gate.next_start(H, 10.5) == 12.0
-    assert gate.next_start("other.test", 10.5) == 10.5
+    gate.start_request(H, 10.0)
+    assert gate.earliest_start(H, 10.5) == 12.0
+    assert gate.earliest_start("other.test", 10.5) == 10.5
 
 
 def test_no_more_under_way_than_allowed() -> None:
     gate = HostThrottle(delay=0.0, per_host=2)
-    gate.started(H, 1.0)
-    gate.started(H, 1.0)
-    assert gate.next_start(H, 5.0) == NEVER
-    gate.finished(H, 5.0)
-    assert gate.next_start(H, 5.0) == 5.0
+    gate.start_request(H, 1.0)
+    gate.start_request(H, 1.0)
+    assert gate.earliest_start(H, 5.0) == NEVER
+    gate.finish_request(H, 5.0)
+    assert gate.earliest_start(H, 5.0) == 5.0
 
 
 def test_without_an_answer_the_gap_counts_from_the_end() -> None:
     gate = HostThrottle(delay=2.0, per_host=1)
-    gate.started(H, 10.0)
-    gate.finished(H, 13.0)
-    assert gate.next_start(H, 13.0) == 15.0
+    gate.start_request(H, 10.0)
+    gate.finish_request(H, 13.0)
+    assert gate.earliest_start(H, 13.0) == 15.0
 
 
 def test_after_a_fetch_that_was_given_up_the_host_is_left_alone_for_as_long() -> None:
     """It may still be at it: on a busy host it has perhaps not even begun."""
     gate = HostThrottle(delay=2.0, per_host=1)
-    gate.started(H, 10.0)
-    gate.finished(H, 18.0, given_up=True)
-    assert gate.next_start(H, 18.0) == 26.0
-    gate.started(H, 30.0)
-    gate.finished(H, 30.5, given_up=True)
-    assert gate.next_start(H, 30.5) == 32.5
-    gate.started(H, 40.0)
-    gate.finished(H, 140.0, given_up=True)
-    assert gate.next_start(H, 140.0) == 170.0
+    gate.start_request(H, 10.0)
+    gate.finish_request(H, 18.0, is_aborted=True)
+    assert gate.earliest_start(H, 18.0) == 26.0
+    gate.start_request(H, 30.0)
+    gate.finish_request(H, 30.5, is_aborted=True)
+    assert gate.earliest_start(H, 30.5) == 32.5
+    gate.start_request(H, 40.0)
+    gate.finish_request(H, 140.0, is_aborted=True)
+    assert gate.earliest_start(H, 140.0) == 170.0
 
 
 def test_the_gap_counts_from_when_the_answer_began() -> None:
     gate = HostThrottle(delay=2.0, per_host=1)
-    gate.started(H, 10.0)
-    gate.finished(H, 13.0, answered_at=12.5)
-    assert gate.next_start(H, 13.0) == 14.5
+    gate.start_request(H, 10.0)
+    gate.finish_request(H, 13.0, responded_at=12.5)
+    assert gate.earliest_start(H, 13.0) == 14.5
 
 
 def test_a_withdrawn_request_costs_nothing() -> None:
     gate = HostThrottle(delay=2.0, per_host=1)
-    gate.started(H, 10.0)
-    gate.finished(H, 10.0)
-    gate.started(H, 12.0)
-    gate.withdrawn(H)
-    assert gate.next_start(H, 12.0) == 12.0
+    gate.start_request(H, 10.0)
+    gate.finish_request(H, 10.0)
+    gate.start_request(H, 12.0)
+    gate.cancel_request(H)
+    assert gate.earliest_start(H, 12.0) == 12.0
 
 
 def test_crawl_delay_only_slows_down() -> None:
     gate = HostThrottle(delay=2.0, per_host=1)
-    gate.slow_down(H, 5.0)
-    gate.slow_down(H, 1.0)
-    gate.started(H, 0.0)
-    gate.finished(H, 0.5)
-    assert gate.next_start(H, 1.0) == 5.5
+    gate.raise_crawl_delay(H, 5.0)
+    gate.raise_crawl_delay(H, 1.0)
+    gate.start_request(H, 0.0)
+    gate.finish_request(H, 0.5)
+    assert gate.earliest_start(H, 1.0) == 5.5
 
 
-@pytest.mark.parametrize(("asked", "start"), [(30.0, 130.0), (0.0, 102.0), (1e9, 100.0 + LONGEST_RETRY_AFTER)])
+@pytest.mark.parametrize(("asked", "start"), [(30.0, 130.0), (0.0, 102.0), (1e9, 100.0 + MAX_RETRY_AFTER_SECONDS)])
 def test_retry_after_is_granted_within_bounds(asked: float, start: float) -> None:
     gate = HostThrottle(delay=1.0, per_host=1)
-    gate.started(H, 99.0)
-    gate.finished(H, 100.0, answered_at=99.0, failed=True, retry_after=asked)
-    assert gate.next_start(H, 100.0) == start
+    gate.start_request(H, 99.0)
+    gate.finish_request(H, 100.0, responded_at=99.0, is_host_failure=True, retry_after=asked)
+    assert gate.earliest_start(H, 100.0) == start
 
 
 def test_the_gap_follows_how_long_the_host_takes_to_answer() -> None:
     gate = HostThrottle(delay=1.0, per_host=1, delay_factor=2.0)
-    gate.started(H, 0.0)
-    gate.finished(H, 3.5, answered_at=3.0)
-    assert gate.next_start(H, 3.5) == 9.0
-    assert gate.manners()[H].gap == 6.0
+    gate.start_request(H, 0.0)
+    gate.finish_request(H, 3.5, responded_at=3.0)
+    assert gate.earliest_start(H, 3.5) == 9.0
+    assert gate.status_by_host()[H].crawl_delay == 6.0
 
 
 def test_a_host_that_has_too_much_to_do_is_asked_half_as_often_from_then_on() -> None:
     gate = HostThrottle(delay=1.0, per_host=1)
-    gate.started(H, 0.0)
-    gate.finished(H, 0.0, answered_at=0.0, failed=True)
-    gate.started(H, 10.0)
-    gate.finished(H, 10.0, answered_at=10.0)
-    assert gate.next_start(H, 10.0) == 12.0
+    gate.start_request(H, 0.0)
+    gate.finish_request(H, 0.0, responded_at=0.0, is_host_failure=True)
+    gate.start_request(H, 10.0)
+    gate.finish_request(H, 10.0, responded_at=10.0)
+    assert gate.earliest_start(H, 10.0) == 12.0
 
 
 def test_hosts_of_one_address_share_its_limit() -> None:
     gate = HostThrottle(delay=0.0, per_host=4, per_ip=2)
     for host in ("a.test", "b.test", "c.test"):
-        gate.lives_at(host, "192.0.2.1")
-    gate.started("a.test", 0.0)
-    assert gate.next_start("c.test", 0.0) == 0.0
-    gate.started("b.test", 0.0)
-    assert gate.next_start("c.test", 0.0) > 0.0
-    assert gate.next_start("elsewhere.test", 0.0) == 0.0
-    gate.finished("a.test", 1.0)
-    assert gate.next_start("c.test", 1.0) == 1.0
+        gate.set_ip(host, "192.0.2.1")
+    gate.start_request("a.test", 0.0)
+    assert gate.earliest_start("c.test", 0.0) == 0.0
+    gate.start_request("b.test", 0.0)
+    assert gate.earliest_start("c.test", 0.0) > 0.0
+    assert gate.earliest_start("elsewhere.test", 0.0) == 0.0
+    gate.finish_request("a.test", 1.0)
+    assert gate.earliest_start("c.test", 1.0) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -126,27 +132,29 @@ def test_hosts_of_one_address_share_its_limit() -> None:
 )
 def test_quiet_hours(text: str, hour: int, quiet: float) -> None:
     now = time.mktime((2024, 5, 1, hour, 0, 0, 0, 0, -1))
-    assert seconds_of_quiet(quiet_hours(text), now) == quiet * HOUR
+    assert quiet_seconds_left(parse_quiet_hours(text), now) == quiet * SECONDS_PER_HOUR
 
 
 def test_failures_in_a_row_back_off_and_then_rest_until_a_success() -> None:
     gate = HostThrottle(delay=1.0, per_host=1)
     waits = []
     for number in range(12):
-        gate.started(H, 0.0)
-        gate.finished(H, 0.0, failed=True)
-        waits.append(gate.next_start(H, 0.0))
-        assert gate.is_resting(H) == (number + 1 >= FAILURES_TO_REST)
+        gate.start_request(H, 0.0)
+        gate.finish_request(H, 0.0, is_host_failure=True)
+        waits.append(gate.earliest_start(H, 0.0))
+        assert gate.is_suspended(H) == (number + 1 >= FAILURES_BEFORE_SUSPEND)
     assert waits[:4] == [2.0, 4.0, 8.0, 16.0]
-    assert waits[-1] == LONGEST_BACK_OFF
-    gate.started(H, 0.0)
-    gate.finished(H, 0.0)
-    assert not gate.is_resting(H)
+    assert waits[-1] == MAX_BACKOFF_SECONDS
+    gate.start_request(H, 0.0)
+    gate.finish_request(H, 0.0)
+    assert not gate.is_suspended(H)
 
 
-DAY = 24 * HOUR
-POLICY = RevisitPolicy(shortest=DAY, longest=30 * DAY, hub_gap=0.0)
-NEW_ONLY = RevisitPolicy(shortest=DAY, longest=30 * DAY, hub_gap=0.0, new_only=True)
+DAY = 24 * SECONDS_PER_HOUR
+POLICY = RevisitPolicy(min_revisit_seconds=DAY, max_revisit_seconds=30 * DAY, hub_revisit_seconds=0.0)
+NEW_ONLY = RevisitPolicy(
+    min_revisit_seconds=DAY, max_revisit_seconds=30 * DAY, hub_revisit_seconds=0.0, is_new_only=True
+)
 NOW = 1e9
 
 
@@ -162,35 +170,35 @@ NOW = 1e9
     ],
 )
 def test_articles_by_the_estimated_rate_of_change(gap: float, reason: Reason, want: float) -> None:
-    known = entry("http://h/x", gap=gap, kind=Kind.ARTICLE, attempts=3)
-    due = POLICY.after(known, reason, NOW)
-    assert (due.next_visit, due.gap) == (pytest.approx(NOW + want), pytest.approx(want))
-    assert due.attempts == 0
+    known = entry("http://h/x", gap=gap, kind=UrlKind.ARTICLE, attempts=3)
+    due = POLICY.next_visit(known, reason, NOW)
+    assert (due.due_at, due.revisit_seconds) == (pytest.approx(NOW + want), pytest.approx(want))
+    assert due.failed_attempts == 0
 
 
 @pytest.mark.parametrize(
     ("gap_days", "pages", "want_days"), [(1, 1000, 1.0), (30, 1000, 30.0), (1, 10, 1.75), (7, 500, 7.0), (1, 0, 7.0)]
 )
 def test_a_new_article_is_asked_again_as_its_site_changes(gap_days: float, pages: int, want_days: float) -> None:
-    policy = RevisitPolicy(DAY, 30 * DAY, 0.0, rates={"h": (pages / (gap_days * DAY), pages)})
-    due = policy.after(entry("http://h/new"), Reason.FETCHED, NOW)
-    assert due.gap == pytest.approx(want_days * DAY, rel=0.05)
-    assert policy.after(entry("http://other/new"), Reason.FETCHED, NOW).gap == 7 * DAY
-    assert RevisitPolicy(0.0, DAY, 0.0).after(entry("http://h/new"), Reason.FETCHED, NOW).gap == 0.0
+    policy = RevisitPolicy(DAY, 30 * DAY, 0.0, change_rates_by_host={"h": (pages / (gap_days * DAY), pages)})
+    due = policy.next_visit(entry("http://h/new"), Reason.FETCHED, NOW)
+    assert due.revisit_seconds == pytest.approx(want_days * DAY, rel=0.05)
+    assert policy.next_visit(entry("http://other/new"), Reason.FETCHED, NOW).revisit_seconds == 7 * DAY
+    assert RevisitPolicy(0.0, DAY, 0.0).next_visit(entry("http://h/new"), Reason.FETCHED, NOW).revisit_seconds == 0.0
 
 
 def answered(gate: HostThrottle, times: int, at: float, seconds: float = 0.01, good: bool = True) -> float:
     """Ask a host so many times as soon as it may be; the time after."""
     for _ in range(times):
-        at = gate.next_start(H, at)
-        gate.started(H, at)
-        gate.finished(H, at + seconds, answered_at=at + seconds, good=good)
-        gate.is_large(H, 100_000, 3600.0)
+        at = gate.earliest_start(H, at)
+        gate.start_request(H, at)
+        gate.finish_request(H, at + seconds, responded_at=at + seconds, is_clean=good)
+        gate.update_backlog(H, 100_000, 3600.0)
     return at
 
 
 def gap_of(gate: HostThrottle) -> float:
-    return gate.manners()[H].gap
+    return gate.status_by_host()[H].crawl_delay
 
 
 def test_a_large_site_that_answers_fast_is_asked_faster_up_to_the_limit() -> None:
@@ -213,15 +221,15 @@ def test_it_is_asked_at_the_ordinary_gap_again(trouble: str) -> None:
     if trouble == "failed":
         answered(gate, 1, at, good=False)
     elif trouble == "busy":
-        gate.started(H, at)
-        gate.finished(H, at, answered_at=at, failed=True)
+        gate.start_request(H, at)
+        gate.finish_request(H, at, responded_at=at, is_host_failure=True)
     elif trouble == "slower":
         answered(gate, 4, at, seconds=0.12)
     elif trouble == "crawl-delay":
-        gate.slow_down(H, 0.5)
+        gate.raise_crawl_delay(H, 0.5)
         answered(gate, 1, at)
     else:
-        gate.is_large(H, 100, 3600.0)
+        gate.update_backlog(H, 100, 3600.0)
     assert gap_of(gate) >= 1.0
     if trouble in ("failed", "busy", "crawl-delay"):
         answered(gate, 300, at + 100.0)
@@ -233,43 +241,45 @@ def test_sites_that_fit_into_the_run_are_not_asked_faster(waiting: int, speed_up
     gate = HostThrottle(1.0, 1, 2.0, speed_up=speed_up)
     at = 0.0
     for _ in range(200):
-        at = gate.next_start(H, at)
-        gate.started(H, at)
-        gate.finished(H, at, answered_at=at)
-        gate.is_large(H, waiting, 3600.0)
+        at = gate.earliest_start(H, at)
+        gate.start_request(H, at)
+        gate.finish_request(H, at, responded_at=at)
+        gate.update_backlog(H, waiting, 3600.0)
     assert gap_of(gate) == 1.0
 
 
-@pytest.mark.parametrize("kind", [Kind.SEED, Kind.HUB])
+@pytest.mark.parametrize("kind", [UrlKind.SEED, UrlKind.HUB])
 @pytest.mark.parametrize("reason", [Reason.FETCHED, Reason.UNCHANGED, Reason.GONE, Reason.UNREACHABLE])
 @pytest.mark.parametrize("policy", [POLICY, NEW_ONLY], ids=["revisit", "new_only"])
-def test_seeds_and_hubs_are_asked_in_every_run(kind: Kind, reason: Reason, policy: RevisitPolicy) -> None:
-    assert policy.after(entry("http://h/", kind=kind), reason, NOW).next_visit == NOW
+def test_seeds_and_hubs_are_asked_in_every_run(kind: UrlKind, reason: Reason, policy: RevisitPolicy) -> None:
+    assert policy.next_visit(entry("http://h/", kind=kind), reason, NOW).due_at == NOW
 
 
-@pytest.mark.parametrize("kind", [Kind.ARTICLE, Kind.UNKNOWN])
-@pytest.mark.parametrize("reason", [Reason.FETCHED, Reason.UNCHANGED, Reason.GONE, Reason.NOT_HTML, Reason.DUPLICATE])
-def test_new_only_never_asks_an_article_again(kind: Kind, reason: Reason) -> None:
-    assert NEW_ONLY.after(entry("http://h/x", kind=kind), reason, NOW).next_visit is None
+@pytest.mark.parametrize("kind", [UrlKind.ARTICLE, UrlKind.UNKNOWN])
+@pytest.mark.parametrize(
+    "reason", [Reason.FETCHED, Reason.UNCHANGED, Reason.GONE, Reason.NOT_HTML, Reason.REDIRECTED_TO_KNOWN_URL]
+)
+def test_new_only_never_asks_an_article_again(kind: UrlKind, reason: Reason) -> None:
+    assert NEW_ONLY.next_visit(entry("http://h/x", kind=kind), reason, NOW).due_at is None
 
 
 def test_failures_are_retried_with_growing_gaps_and_then_rarely() -> None:
     waits = []
     known = entry("http://h/x", gap=5.0)
     for attempts in range(8):
-        due = NEW_ONLY.after(entry("http://h/x", gap=5.0, attempts=attempts), Reason.TIMED_OUT, NOW)
-        assert (due.gap, due.attempts) == (known.gap, attempts + 1)
-        waits.append((due.next_visit - NOW) / HOUR)
+        due = NEW_ONLY.next_visit(entry("http://h/x", gap=5.0, attempts=attempts), Reason.TIMED_OUT, NOW)
+        assert (due.revisit_seconds, due.failed_attempts) == (known.gap, attempts + 1)
+        waits.append((due.due_at - NOW) / SECONDS_PER_HOUR)
     assert waits == [1, 2, 4, 8, 16, 720, 720, 720]
 
 
-@pytest.mark.parametrize("reason", [Reason.GONE, Reason.ROBOTS_FORBIDDEN, Reason.NOT_HTML, Reason.OFF_SCOPE])
+@pytest.mark.parametrize("reason", [Reason.GONE, Reason.ROBOTS_FORBIDDEN, Reason.NOT_HTML, Reason.OUT_OF_SCOPE])
 def test_lasting_refusals_are_asked_after_the_longest_gap(reason: Reason) -> None:
-    assert POLICY.after(entry("http://h/x"), reason, NOW).next_visit == NOW + 30 * DAY
+    assert POLICY.next_visit(entry("http://h/x"), reason, NOW).due_at == NOW + 30 * DAY
 
 
 def test_policy_of_settings_is_in_seconds() -> None:
-    made = policy_of(
+    made = build_revisit_policy(
         settings("http://h/", revisit_shortest=1.0, revisit_longest=2.0, hub_gap=3.0, incremental="new_only")
     )
-    assert made == RevisitPolicy(HOUR, 2 * HOUR, 3 * HOUR, True)
+    assert made == RevisitPolicy(SECONDS_PER_HOUR, 2 * SECONDS_PER_HOUR, 3 * SECONDS_PER_HOUR, True)

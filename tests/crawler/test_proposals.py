@@ -5,67 +5,74 @@ from pathlib import Path
 
 import pytest
 
-from crawler.host_suggestions import HostSuggestions, add_site, added_sites, proposed, remove_site, with_added
+from crawler.host_suggestions import (
+    HostSuggestionStats,
+    add_site,
+    load_added_seeds,
+    load_host_suggestions,
+    remove_site,
+    with_added_sites,
+)
 from crawler.settings import CrawlSettings
 from docstore.errors import SettingsError
 from docstore.model import Link
 
 
-def linked(found: HostSuggestions, source: str, *urls: str) -> None:
-    found.linked(source, [Link(url, "来源") for url in urls])
+def linked(found: HostSuggestionStats, source: str, *urls: str) -> None:
+    found.record_links(source, [Link(url, "来源") for url in urls])
 
 
 def test_a_source_comes_before_a_footer() -> None:
-    found = HostSuggestions({})
+    found = HostSuggestionStats({})
     for number in range(30):
         linked(found, "a.test", "http://icp.test/", f"http://source.test/{number % 5}")
     linked(found, "b.test", "http://source.test/1")
-    first, second = found.best()
-    assert (first.host, first.pages, first.addresses, first.sites) == ("source.test", 31, 5, 2)
-    assert (second.host, second.pages, second.addresses, second.sites) == ("icp.test", 30, 1, 1)
-    assert (first.example, first.anchor) == ("http://source.test/0", "来源")
+    first, second = found.ranked()
+    assert (first.host, first.linking_pages, first.linked_urls, first.linking_hosts) == ("source.test", 31, 5, 2)
+    assert (second.host, second.linking_pages, second.linked_urls, second.linking_hosts) == ("icp.test", 30, 1, 1)
+    assert (first.example_url, first.example_anchor) == ("http://source.test/0", "来源")
 
 
 def test_what_is_remembered_is_bounded() -> None:
-    found = HostSuggestions({})
+    found = HostSuggestionStats({})
     for number in range(6000):
         linked(found, f"h{number}.test", f"http://h{number}.test/", f"http://one.test/{number}")
     assert len(found._hosts) <= 5000
-    [one] = [one for one in found.best() if one.host == "one.test"]
-    assert (one.pages, one.addresses, one.sites) == (6000, 100, 20)
+    [one] = [one for one in found.ranked() if one.host == "one.test"]
+    assert (one.linking_pages, one.linked_urls, one.linking_hosts) == (6000, 100, 20)
 
 
 def test_what_several_processes_met_is_one_list(tmp_path: Path) -> None:
     for number in range(2):
-        found = HostSuggestions({})
+        found = HostSuggestionStats({})
         linked(found, f"{number}.test", f"http://source.test/{number}")
         found.save(tmp_path / f"proposed-{number}.json")
-    [one] = proposed(tmp_path)
-    assert (one.pages, one.addresses, one.sites) == (2, 2, 2)
+    [one] = load_host_suggestions(tmp_path)
+    assert (one.linking_pages, one.linked_urls, one.linking_hosts) == (2, 2, 2)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"a.test": 3}', json.dumps({"a.test": {"pages": 1}})])
 def test_a_damaged_file_is_as_none(tmp_path: Path, text: str) -> None:
     (tmp_path / "proposed.json").write_text(text)
-    assert proposed(tmp_path) == []
+    assert load_host_suggestions(tmp_path) == []
 
 
 def test_added_hosts_are_seeds_and_in_scope(tmp_path: Path) -> None:
     plain = CrawlSettings(seeds=("http://a.test/",))
     scoped = CrawlSettings(seeds=("http://a.test/",), scope=("a.test",))
-    assert with_added(plain, tmp_path) == plain
+    assert with_added_sites(plain, tmp_path) == plain
     assert add_site(tmp_path, "b.test") == "http://b.test/"
     assert add_site(tmp_path, "https://c.test/news/1?x=2") == "https://c.test/"
-    assert with_added(plain, tmp_path).seeds == ("http://a.test/", "http://b.test/", "https://c.test/")
-    assert with_added(plain, tmp_path).scope == ()
-    assert with_added(scoped, tmp_path).scope == ("a.test", "b.test", "c.test")
+    assert with_added_sites(plain, tmp_path).seeds == ("http://a.test/", "http://b.test/", "https://c.test/")
+    assert with_added_sites(plain, tmp_path).scope == ()
+    assert with_added_sites(scoped, tmp_path).scope == ("a.test", "b.test", "c.test")
     assert remove_site(tmp_path, "b.test")
     assert not remove_site(tmp_path, "b.test")
-    assert added_sites(tmp_path) == ("https://c.test/",)
+    assert load_added_seeds(tmp_path) == ("https://c.test/",)
 
 
 @pytest.mark.parametrize("text", ["", "ftp://a.test/", "http://user:word@a.test/", "a b"])
 def test_what_is_no_host_is_not_added(tmp_path: Path, text: str) -> None:
     with pytest.raises(SettingsError, match="neither a host"):
         add_site(tmp_path, text)
-    assert added_sites(tmp_path) == ()
+    assert load_added_seeds(tmp_path) == ()

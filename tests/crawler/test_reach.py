@@ -8,18 +8,18 @@ import pytest
 
 from crawler.crawl import crawl
 from crawler.http.fetch import Fetcher
-from crawler.http.ip_policy import PublicAddresses
+from crawler.http.ip_policy import PublicOnlyPolicy
 from crawler.settings import CrawlSettings
-from docstore.frontier.order import HostBacklog
-from docstore.frontier.table import NewUrl, Visit
-from docstore.model import Kind, Outcome, Reason, StageReport
-from docstore.store import Store, sqlite_store
+from docstore.frontier.due_order import HostBacklog
+from docstore.frontier.frontier_table import NewUrl, Visit
+from docstore.model import Outcome, Reason, StageReport, UrlKind
+from docstore.store import Store, open_sqlite_store
 from tests.crawler_fakes import settings
 from tests.web_fixture import Answer, Site, page
 
 
 def run(store: Store, made: CrawlSettings, folder: Path, **options: object) -> StageReport:
-    fetcher = Fetcher(made, PublicAddresses(made.inside_hosts))
+    fetcher = Fetcher(made, PublicOnlyPolicy(made.inside_hosts))
     return crawl(store.frontier, fetcher, made, folder / "seen", **options)  # type: ignore[arg-type]
 
 
@@ -35,7 +35,7 @@ def moved(to: str) -> Answer:
 
 
 def reached(site: Site, folder: Path, start: str = "/", **changes: object) -> set[str]:
-    with sqlite_store(folder) as store:
+    with open_sqlite_store(folder) as store:
         run(store, settings(site.url(start), **changes), folder)
     return set(site.asked())
 
@@ -123,33 +123,35 @@ DAY = 86400.0
 
 
 def visit(store: Store, url: str, at: float, gap: float, due: float) -> None:
-    entry = store.frontier.entries([url])[url]
-    store.frontier.record([Visit(entry, Outcome(Reason.FETCHED), at, due, gap)])
+    entry = store.frontier.find_entries([url])[url]
+    store.frontier.record_visits([Visit(entry, Outcome(Reason.FETCHED), at, due, gap)])
 
 
 def test_lists_come_first_then_what_is_new_then_what_is_due_by_its_worth(tmp_path: Path) -> None:
-    with sqlite_store(tmp_path) as store:
+    with open_sqlite_store(tmp_path) as store:
         now = 100 * DAY
 
-        def new(name: str, kind: Kind = Kind.UNKNOWN, priority: float = 0.0) -> NewUrl:
+        def new(name: str, kind: UrlKind = UrlKind.UNKNOWN, priority: float = 0.0) -> NewUrl:
             return NewUrl(f"http://h/{name}", "h", 1, 1, kind, priority)
 
         names = ("late", "later", "changed", "new", "better", "list")
-        kinds = {"list": Kind.HUB}
-        store.frontier.add([new(name, kinds.get(name, Kind.UNKNOWN), float(name == "better")) for name in names])
+        kinds = {"list": UrlKind.HUB}
+        store.frontier.add_urls(
+            [new(name, kinds.get(name, UrlKind.UNKNOWN), float(name == "better")) for name in names]
+        )
         visit(store, "http://h/late", now - 10 * DAY, 9 * DAY, now - DAY)
         visit(store, "http://h/later", now - 4 * DAY, DAY, now - 3 * DAY)
         visit(store, "http://h/changed", now - DAY, 9 * DAY, now)  # by the sitemap: before its interval is over
         visit(store, "http://h/list", now - DAY, 0.0, now - DAY)
-        found = [entry.url.rpartition("/")[2] for entry in store.frontier.due(1, now, 10)]
+        found = [entry.url.rpartition("/")[2] for entry in store.frontier.due_entries(1, now, 10)]
         assert found == ["list", "better", "new", "changed", "later", "late"]
-        assert store.status.backlog(now) == [HostBacklog("h", 6, 2, 1, 3)]
+        assert store.status.backlog_by_host(now) == [HostBacklog("h", 6, 2, 1, 3)]
 
 
 def test_a_night_goes_to_new_pages_first(tmp_path: Path) -> None:
     """A site of 60 pages, 25 a night: three nights bring all of them, though those of the first are due again."""
     pages = {f"/{n}": page(text=f"article {n} " + "text " * n) for n in range(60)}
-    with Site({"/": page(*pages), **pages}) as site, sqlite_store(tmp_path) as store:
+    with Site({"/": page(*pages), **pages}) as site, open_sqlite_store(tmp_path) as store:
         made = settings(site.url(), max_pages=25, sitemaps=False, per_host=1)
         for night in range(3):
             run(store, made, tmp_path, now=lambda at=1e9 + 10 * DAY * night: at)  # type: ignore[misc]
@@ -159,13 +161,13 @@ def test_a_night_goes_to_new_pages_first(tmp_path: Path) -> None:
 def test_where_links_may_be_followed_further_the_deepest_pages_are_read_anew(tmp_path: Path) -> None:
     """As after an upgrade: their links were not kept, and pages that have not changed are not read."""
     pages = {f"/{n}": page(f"/{n + 1}", text=f"page {n}", ETag=f'"{n}"') for n in range(1, 6)}
-    with Site({"/": page("/1"), **pages}) as site, sqlite_store(tmp_path) as store:
+    with Site({"/": page("/1"), **pages}) as site, open_sqlite_store(tmp_path) as store:
         made = settings(site.url(), sitemaps=False, depth=3)
         run(store, made, tmp_path, now=lambda: 1e9)
-        assert store.frontier.desk.deepen(3) == 0
+        assert store.frontier.admin.requeue_deepest_pages(3) == 0
         run(store, replace(made, depth=1000), tmp_path, now=lambda: 1e9 + 1)
         assert "/4" not in site.asked()
-        assert store.frontier.desk.deepen(1000) == 1
-        assert store.frontier.desk.deepen(1000) == 0
+        assert store.frontier.admin.requeue_deepest_pages(1000) == 1
+        assert store.frontier.admin.requeue_deepest_pages(1000) == 0
         run(store, replace(made, depth=1000), tmp_path, now=lambda: 1e9 + 2)
         assert {"/4", "/5", "/6"} <= set(site.asked())

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from crawler.crawl_plan import plan_of
+from crawler.crawl_plan import build_crawl_plan
 from crawler.http.fetch import Fetcher
-from crawler.http.ip_policy import PublicAddresses
+from crawler.http.ip_policy import PublicOnlyPolicy
 from crawler.http.render import Renderer
 from crawler.settings import CrawlSettings
 from docstore.errors import SettingsError
@@ -44,7 +44,7 @@ def quiet() -> Iterator[Site]:
 @pytest.fixture(scope="module")
 def renderer(quiet: Site) -> Iterator[Renderer]:
     made = rendered(quiet, total_timeout=2.0)
-    found = Renderer(Fetcher(made, PublicAddresses(made.inside_hosts)), plan_of(made), lambda: 0.0)
+    found = Renderer(Fetcher(made, PublicOnlyPolicy(made.inside_hosts)), build_crawl_plan(made), lambda: 0.0)
     yield found
     found.close()
 
@@ -124,4 +124,4 @@ def test_a_page_that_cannot_be_rendered_is_kept_in_time(body: str, renderer: Ren
 
 def test_what_is_no_site_is_refused() -> None:
     with pytest.raises(SettingsError, match=r"crawl\.rendered"):
-        plan_of(CrawlSettings(seeds=("http://a.test/",), rendered=("a.test/path",)))
+        build_crawl_plan(CrawlSettings(seeds=("http://a.test/",), rendered=("a.test/path",)))

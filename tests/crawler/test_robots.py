@@ -5,18 +5,18 @@ import time
 import pytest
 
 from crawler.http.fetch import Fetcher
-from crawler.http.ip_policy import PublicAddresses
-from crawler.robots.cache import (
-    KEPT,
-    KEPT_FAILURE,
-    LARGEST,
-    Robots,
-    RobotsAnswer,
+from crawler.http.ip_policy import PublicOnlyPolicy
+from crawler.robots.robots_cache import (
+    CACHE_SECONDS,
+    FAILURE_CACHE_SECONDS,
+    MAX_ROBOTS_BYTES,
+    RobotsCache,
+    RobotsFetch,
     fetch_robots,
+    parse_stored_robots,
     product_token,
-    rules_of,
 )
-from docstore.frontier.table import StoredRobots
+from docstore.frontier.frontier_table import StoredRobots
 from docstore.model import Outcome, Reason
 from tests.crawler_fakes import MemoryTable, settings
 from tests.web_fixture import Answer, Site
@@ -25,7 +25,7 @@ FORBID = b"User-agent: *\nDisallow: /"
 
 
 def allowed(robots: bytes, url: str, agent: str = "Plumbline", status: int = 200) -> bool:
-    return rules_of(StoredRobots("http://h", status, robots, 0.0), agent).refuse(url) is None
+    return parse_stored_robots(StoredRobots("http://h", status, robots, 0.0), agent).rejection_outcome(url) is None
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def allowed(robots: bytes, url: str, agent: str = "Plumbline", status: int = 200
         (b"User-agent: *\nCrawl-delay: 1\nUser-agent: plumbline\nDisallow: /x", "/x", False),
         (b"Disallow: /x", "/x", True),
         (b"User-agent: plumb\nDisallow: /x", "/x", True),
-        (b"#" * LARGEST + b"\n" + FORBID, "/x", True),  # only the first 500 KiB count
+        (b"#" * MAX_ROBOTS_BYTES + b"\n" + FORBID, "/x", True),  # only the first 500 KiB count
     ],
     ids=lambda value: str(value)[:40],
 )
@@ -71,7 +71,9 @@ def test_rules(robots: bytes, path: str, want: bool) -> None:
     ("status", "reason"), [(404, None), (401, None), (500, Reason.ROBOTS_UNAVAILABLE), (0, Reason.ROBOTS_UNAVAILABLE)]
 )
 def test_status(status: int, reason: Reason | None) -> None:
-    outcome = rules_of(StoredRobots("http://h", status, FORBID, 0.0), "Plumbline").refuse("http://h/x")
+    outcome = parse_stored_robots(StoredRobots("http://h", status, FORBID, 0.0), "Plumbline").rejection_outcome(
+        "http://h/x"
+    )
     assert (outcome.reason if outcome else None) is reason
 
 
@@ -80,7 +82,7 @@ def test_status(status: int, reason: Reason | None) -> None:
 )
 def test_crawl_delay_is_honoured_up_to_a_minute(line: str, delay: float) -> None:
     robots = f"User-agent: *\nCrawl-delay: {line}".encode()
-    assert rules_of(StoredRobots("http://h", 200, robots, 0.0), "Plumbline").delay == delay
+    assert parse_stored_robots(StoredRobots("http://h", 200, robots, 0.0), "Plumbline").crawl_delay == delay
 
 
 SLOW = {
@@ -101,16 +103,21 @@ def test_costly_files_are_read_quickly(robots: bytes) -> None:
 
 
 def test_rules_by_the_thousand_cost_no_more_than_a_few() -> None:
-    rules = rules_of(StoredRobots("", 200, SLOW["agents times rules"].replace(b"a1\n", b"*\n", 1), 0.0), "Plumbline")
+    rules = parse_stored_robots(
+        StoredRobots("", 200, SLOW["agents times rules"].replace(b"a1\n", b"*\n", 1), 0.0), "Plumbline"
+    )
     before = time.process_time()
     for number in range(1000):
-        rules.refuse(f"http://h/x{number}")
+        rules.rejection_outcome(f"http://h/x{number}")
     assert time.process_time() - before < 2
 
 
 def test_sitemaps_are_for_everybody() -> None:
     robots = b"Sitemap: http://h/a.xml\nUser-agent: x\nSitemap: /b.xml # mine\nsite-map: http://h/a.xml"
-    assert rules_of(StoredRobots("http://h", 200, robots, 0.0), "Plumbline").sitemaps == ("http://h/a.xml", "/b.xml")
+    assert parse_stored_robots(StoredRobots("http://h", 200, robots, 0.0), "Plumbline").sitemaps == (
+        "http://h/a.xml",
+        "/b.xml",
+    )
 
 
 def test_product_token() -> None:
@@ -131,50 +138,50 @@ def clock() -> Clock:
     return Clock()
 
 
-def answer(status: int, body: bytes = b"", failure: Outcome | None = None) -> RobotsAnswer:
-    return RobotsAnswer(StoredRobots("http://h", status, body, Clock.now), failure)
+def answer(status: int, body: bytes = b"", failure: Outcome | None = None) -> RobotsFetch:
+    return RobotsFetch(StoredRobots("http://h", status, body, Clock.now), failure)
 
 
 def test_kept_for_a_day_also_across_runs(clock: Clock) -> None:
     table = MemoryTable()
-    robots = Robots(table, "Plumbline", clock)
-    assert robots.rules("http://h") is None
-    robots.learn(answer(200, FORBID))
-    for known in (robots, Robots(table, "Plumbline", clock)):
-        assert known.rules("http://h").refuse("http://h/x") == Outcome(Reason.ROBOTS_FORBIDDEN)
-    clock.now += KEPT
-    assert robots.rules("http://h") is None
+    robots = RobotsCache(table, "Plumbline", clock)
+    assert robots.cached_rules("http://h") is None
+    robots.store(answer(200, FORBID))
+    for known in (robots, RobotsCache(table, "Plumbline", clock)):
+        assert known.cached_rules("http://h").rejection_outcome("http://h/x") == Outcome(Reason.ROBOTS_FORBIDDEN)
+    clock.now += CACHE_SECONDS
+    assert robots.cached_rules("http://h") is None
 
 
 def test_a_clock_set_back_does_not_keep_it_for_longer(clock: Clock) -> None:
-    robots = Robots(MemoryTable(), "Plumbline", clock)
-    robots.learn(answer(200, FORBID))
-    clock.now -= 10 * KEPT
-    assert robots.rules("http://h") is None
+    robots = RobotsCache(MemoryTable(), "Plumbline", clock)
+    robots.store(answer(200, FORBID))
+    clock.now -= 10 * CACHE_SECONDS
+    assert robots.cached_rules("http://h") is None
 
 
 def test_a_failure_lasts_minutes_and_is_not_stored(clock: Clock) -> None:
     table = MemoryTable()
-    robots = Robots(table, "Plumbline", clock)
-    robots.learn(answer(0, failure=Outcome(Reason.UNREACHABLE, "refused")))
-    assert robots.rules("http://h").refuse("http://h/x") == Outcome(Reason.UNREACHABLE, "refused")
+    robots = RobotsCache(table, "Plumbline", clock)
+    robots.store(answer(0, failure=Outcome(Reason.UNREACHABLE, "refused")))
+    assert robots.cached_rules("http://h").rejection_outcome("http://h/x") == Outcome(Reason.UNREACHABLE, "refused")
     assert table.stored_robots == {}
-    clock.now += KEPT_FAILURE
-    assert robots.rules("http://h") is None
+    clock.now += FAILURE_CACHE_SECONDS
+    assert robots.cached_rules("http://h") is None
 
 
 def test_an_older_copy_stays_in_force_while_no_new_one_can_be_had(clock: Clock) -> None:
-    robots = Robots(MemoryTable(), "Plumbline", clock)
-    robots.learn(answer(200, b"User-agent: *\nDisallow: /a"))
-    clock.now += 2 * KEPT
-    robots.learn(answer(503))
-    assert robots.rules("http://h").refuse("http://h/b") is None
-    assert robots.rules("http://h").refuse("http://h/a") == Outcome(Reason.ROBOTS_FORBIDDEN)
+    robots = RobotsCache(MemoryTable(), "Plumbline", clock)
+    robots.store(answer(200, b"User-agent: *\nDisallow: /a"))
+    clock.now += 2 * CACHE_SECONDS
+    robots.store(answer(503))
+    assert robots.cached_rules("http://h").rejection_outcome("http://h/b") is None
+    assert robots.cached_rules("http://h").rejection_outcome("http://h/a") == Outcome(Reason.ROBOTS_FORBIDDEN)
 
 
-def ask(site: Site, **changes: object) -> RobotsAnswer:
+def ask(site: Site, **changes: object) -> RobotsFetch:
     made = settings(site.url(), **changes)
-    return fetch_robots(Fetcher(made, PublicAddresses(made.inside_hosts)), f"http://{site.host}", lambda: 5.0)
+    return fetch_robots(Fetcher(made, PublicOnlyPolicy(made.inside_hosts)), f"http://{site.host}", lambda: 5.0)
 
 
 def moved(to: str) -> Answer:
@@ -199,13 +206,13 @@ def test_redirects_that_lead_nowhere_count_as_absent(to: str) -> None:
 
 def test_a_redirect_to_the_inside_is_refused() -> None:
     with Site({"/robots.txt": moved("http://10.0.0.1/")}) as site:
-        assert ask(site).failure.reason is Reason.INSIDE_ADDRESS
+        assert ask(site).failure.reason is Reason.PRIVATE_ADDRESS
 
 
 def test_a_huge_file_is_cut() -> None:
     with Site({"/robots.txt": Answer(200, FORBID + b"\n" + b"#" * 2_000_000, {})}) as site:
         fetched = ask(site).stored
-    assert len(fetched.body) == LARGEST
+    assert len(fetched.body) == MAX_ROBOTS_BYTES
     assert fetched.status == 200
 
 

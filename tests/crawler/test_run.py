@@ -14,22 +14,22 @@ import pytest
 
 from crawler.crawl import crawl
 from crawler.http.fetch import Fetcher
-from crawler.http.ip_policy import PublicAddresses
-from crawler.pages.soft_404 import is_soft_404
-from crawler.parallel.recorder import BATCH, MAX_WAITING, Recorder
+from crawler.http.ip_policy import PublicOnlyPolicy
+from crawler.parsing.soft_404 import is_soft_404
 from crawler.settings import CrawlSettings
-from crawler.sitemaps.lastmod import BELIEVED_FOR, LastmodTrust, dropped
-from crawler.sitemaps.sitemaps import SitemapEntry
+from crawler.sitemaps.lastmod_trust import UNCHANGED_TRUST_SECONDS, LastmodTrust, find_dropped_urls
+from crawler.sitemaps.sitemap_parser import SitemapEntry
+from crawler.workers.visit_recorder import BATCH_SIZE, MAX_QUEUED_BATCHES, VisitRecorder
 from docstore.errors import StoreError
-from docstore.frontier.table import LastVisit
+from docstore.frontier.frontier_table import LastVisit
 from docstore.model import Reason, StageReport
-from docstore.store import sqlite_store
+from docstore.store import open_sqlite_store
 from tests.crawler_fakes import MemoryTable, entry, settings
 from tests.web_fixture import Answer, Request, Site, page
 
 
 def run(table: object, made: CrawlSettings, folder: Path, **options: object) -> StageReport:
-    fetcher = Fetcher(made, PublicAddresses(made.inside_hosts))
+    fetcher = Fetcher(made, PublicOnlyPolicy(made.inside_hosts))
     return crawl(table, fetcher, made, folder / "seen", **options)  # type: ignore[arg-type]
 
 
@@ -42,7 +42,7 @@ def run(table: object, made: CrawlSettings, folder: Path, **options: object) -> 
 def test_a_passing_failure_is_asked_again_in_the_same_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failures: int, reason: str, requests: int
 ) -> None:
-    monkeypatch.setattr("crawler.schedule.retries._WAIT", 0.01)
+    monkeypatch.setattr("crawler.schedule.retry_queue._FIRST_WAIT_SECONDS", 0.01)
     answers = itertools.chain([Answer(502)] * failures, itertools.repeat(page()))
     table = MemoryTable()
     with Site({"/": page("/x", "/gone"), "/x": lambda request: next(answers)}) as site:
@@ -87,7 +87,7 @@ def test_a_name_server_that_hangs_ends_with_the_fetch() -> None:
 
     made = settings("http://slow.test/", connect_timeout=60.0, total_timeout=0.3)
     try:
-        result = Fetcher(made, PublicAddresses((), resolve)).fetch(entry("http://slow.test/"))
+        result = Fetcher(made, PublicOnlyPolicy((), resolve)).fetch(entry("http://slow.test/"))
     finally:
         hangs.set()
     assert result.outcome.reason is Reason.TIMED_OUT
@@ -104,7 +104,7 @@ NOW = 20_000 * DAY
     ("lastmod", "visit", "due"),
     [
         (NOW - 1, LastVisit(NOW - DAY, NOW + DAY, 0, True), NOW),
-        (NOW - 2 * DAY - 1, LastVisit(NOW - DAY, NOW - 1, 0, True), NOW - DAY + BELIEVED_FOR),
+        (NOW - 2 * DAY - 1, LastVisit(NOW - DAY, NOW - 1, 0, True), NOW - DAY + UNCHANGED_TRUST_SECONDS),
         (NOW - 2 * DAY - 1, LastVisit(NOW - DAY, NOW - 1, 0, False), None),
         (NOW - 2 * DAY - 1, LastVisit(NOW - DAY, NOW + 9, 0, True), None),
         (None, LastVisit(NOW - DAY, NOW - 1, 0, True), None),
@@ -118,29 +118,29 @@ NOW = 20_000 * DAY
 def test_what_lastmod_says(
     monkeypatch: pytest.MonkeyPatch, lastmod: float | None, visit: LastVisit | None, due: float | None
 ) -> None:
-    monkeypatch.setattr("crawler.sitemaps.lastmod._sampled", lambda url, now: False)
+    monkeypatch.setattr("crawler.sitemaps.lastmod_trust._is_sampled", lambda url, now: False)
     entries = [SitemapEntry("http://h/x", "http://h/x", lastmod)]
     known = {"http://h/x": visit} if visit else {}
-    assert LastmodTrust().plan("h", entries, known, NOW).get("http://h/x") == due
+    assert LastmodTrust().due_times("h", entries, known, NOW).get("http://h/x") == due
 
 
 def test_a_site_whose_lastmod_is_wrong_is_not_believed_from_run_to_run(tmp_path: Path) -> None:
     lastmods = LastmodTrust()
     for number in range(20):
-        lastmods.claims[f"http://h/{number}"] = False
-        lastmods.visited("h", f"http://h/{number}", changed=True)
+        lastmods.predictions_by_url[f"http://h/{number}"] = False
+        lastmods.record_visit("h", f"http://h/{number}", changed=True)
     lastmods.save(tmp_path / "lastmod.json")
     still = [SitemapEntry("http://h/x", "http://h/x", NOW - 9 * DAY - 1)]
     known = {"http://h/x": LastVisit(NOW - DAY, NOW - 1, 0, True)}
-    assert LastmodTrust.load(tmp_path / "lastmod.json").plan("h", still, known, NOW) == {}
+    assert LastmodTrust.load(tmp_path / "lastmod.json").due_times("h", still, known, NOW) == {}
     (tmp_path / "lastmod.json").write_text("[1]")
-    assert LastmodTrust.load(tmp_path / "lastmod.json").visits == {}
+    assert LastmodTrust.load(tmp_path / "lastmod.json").observations_by_host == {}
 
 
 def test_what_left_the_sitemaps_is_asked_unless_it_is_very_much() -> None:
     kept = [f"http://h/{number}" for number in range(100)]
-    assert dropped(set(kept[3:]), kept) == kept[:3]
-    assert dropped(set(kept[60:]), kept) == []
+    assert find_dropped_urls(set(kept[3:]), kept) == kept[:3]
+    assert find_dropped_urls(set(kept[60:]), kept) == []
 
 
 def test_sitemaps_bring_new_changed_and_gone_pages(tmp_path: Path) -> None:
@@ -155,7 +155,10 @@ def test_sitemaps_bring_new_changed_and_gone_pages(tmp_path: Path) -> None:
     old = "2023-11-01T00:00:00Z"
     names = ("a", "b", "c", "d")
     pages = {"/": page(), "/robots.txt": robots, **{f"/{name}": page() for name in names}}
-    with Site({**pages, "/sitemap.xml": sitemap(**dict.fromkeys(names, old))}) as site, sqlite_store(tmp_path) as store:
+    with (
+        Site({**pages, "/sitemap.xml": sitemap(**dict.fromkeys(names, old))}) as site,
+        open_sqlite_store(tmp_path) as store,
+    ):
         made = settings(site.url(), revisit_shortest=600.0)
         run(store.frontier, made, tmp_path, now=lambda: start)
         assert sorted(site.asked()) == ["/", "/a", "/b", "/c", "/d", "/sitemap.xml"]
@@ -165,14 +168,14 @@ def test_sitemaps_bring_new_changed_and_gone_pages(tmp_path: Path) -> None:
         del site.pages["/c"]
         report = run(store.frontier, made, tmp_path, now=lambda: start + 20 * DAY)
         assert sorted(site.asked()) == ["/", "/b", "/c", "/e", "/sitemap.xml"]
-    assert report.counts[Reason.GONE] == 1
+    assert report.outcome_counts[Reason.GONE] == 1
 
 
 # -- several processes
 
 
 def test_two_processes_fetch_every_page_once_and_keep_the_limit(tmp_path: Path) -> None:
-    with Site({}) as one, Site({}) as two, Site({}) as three, sqlite_store(tmp_path) as store:
+    with Site({}) as one, Site({}) as two, Site({}) as three, open_sqlite_store(tmp_path) as store:
         sites = (one, two, three)
         for site in sites:
             others = [other.url(f"/{n}") for other in sites for n in range(8)]
@@ -180,7 +183,7 @@ def test_two_processes_fetch_every_page_once_and_keep_the_limit(tmp_path: Path) 
         made = settings(one.url(), scope=tuple(site.host for site in sites), processes=2, revisit_shortest=24.0)
         made = CrawlSettings(**{**vars(made), "inside_hosts": made.scope})
         first = run(store.frontier, CrawlSettings(**{**vars(made), "max_pages": 7}), tmp_path)
-        assert first.counts[Reason.FETCHED] == 7
+        assert first.outcome_counts[Reason.FETCHED] == 7
         assert "stopped after 7 pages" in first.notes
         run(store.frontier, made, tmp_path)
         asked = [(site.host, path) for site in sites for path in site.asked() if "sitemap" not in path]
@@ -189,20 +192,20 @@ def test_two_processes_fetch_every_page_once_and_keep_the_limit(tmp_path: Path) 
         )
         assert len(asked) - len(set(asked)) <= 1  # the seed, once a run
         assert [[request.path for request in site.requests].count("/robots.txt") for site in sites] == [1, 1, 1]
-        assert store.frontier.count() == 25
+        assert store.frontier.url_count() == 25
 
 
 def test_a_process_that_ends_early_does_not_keep_the_others_waiting(tmp_path: Path) -> None:
     """Its host asks for a long pause; the others are done at once, long before `minutes` are up."""
     busy = Answer(503, b"", {"Retry-After": "3000"})
-    with ExitStack() as running, sqlite_store(tmp_path) as store:
+    with ExitStack() as running, open_sqlite_store(tmp_path) as store:
         first = running.enter_context(Site({"/": busy, "/1": busy}))
         sites = [first, *(running.enter_context(Site({"/": page()})) for _ in range(3))]
         hosts = tuple(site.host for site in sites)
         seeds = (*(site.url() for site in sites), first.url("/1"))
         made = settings(*seeds, processes=2, scope=hosts, inside_hosts=hosts, minutes=1.0, per_host=1)
         report = run(store.frontier, made, tmp_path)
-    assert report.counts[Reason.FETCHED] == 3
+    assert report.outcome_counts[Reason.FETCHED] == 3
     assert [note for note in report.notes if note.startswith("stopped")] == [
         "stopped early: every host left asks to wait longer than this run may last"
     ]
@@ -220,31 +223,31 @@ def test_batches_are_recorded_in_order_and_an_error_stops_them() -> None:
             raise StoreError("full")
         seen.append(batch)
 
-    recorder = Recorder(record)  # type: ignore[arg-type]
+    recorder = VisitRecorder(record)  # type: ignore[arg-type]
     for number in (0, 1):
         recorder.submit([number])  # type: ignore[list-item]
-    assert recorder.recorded(wait=True) == [[0], [1]]
+    assert recorder.take_recorded(wait=True) == [[0], [1]]
     for number in (2, 3):
         recorder.submit([number])  # type: ignore[list-item]
     with pytest.raises(StoreError, match="full"):
-        recorder.recorded(wait=True)
+        recorder.take_recorded(wait=True)
     recorder.close()
     assert seen == [[0], [1]]
 
 
 def test_visits_are_recorded_when_there_are_enough_or_the_first_is_old_enough() -> None:
     seen: list[list[int]] = []
-    recorder = Recorder(lambda batch: seen.append(list(batch)))  # type: ignore[arg-type]
-    for number in range(BATCH + 1):
+    recorder = VisitRecorder(lambda batch: seen.append(list(batch)))  # type: ignore[arg-type]
+    for number in range(BATCH_SIZE + 1):
         recorder.add(number)  # type: ignore[arg-type]
-    recorder.flush(age=60.0)
-    assert [len(batch) for batch in recorder.recorded(wait=True)] == [BATCH]
-    assert recorder.has_work
+    recorder.flush(min_age_seconds=60.0)
+    assert [len(batch) for batch in recorder.take_recorded(wait=True)] == [BATCH_SIZE]
+    assert recorder.has_unrecorded
     recorder.flush()
-    recorder.recorded(wait=True)
-    assert not recorder.has_work
+    recorder.take_recorded(wait=True)
+    assert not recorder.has_unrecorded
     recorder.close()
-    assert seen == [list(range(BATCH)), [BATCH]]
+    assert seen == [list(range(BATCH_SIZE)), [BATCH_SIZE]]
 
 
 @pytest.fixture
@@ -264,12 +267,12 @@ def test_a_batch_whose_handing_in_was_interrupted_is_recorded_once(interrupting:
         go.wait()
         seen.append(batch)
 
-    recorder = Recorder(record)  # type: ignore[arg-type]
+    recorder = VisitRecorder(record)  # type: ignore[arg-type]
     batches = [[number] for number in range(9)]
     handed_in = 0
 
     def interrupt_when_full() -> None:
-        while handed_in <= MAX_WAITING:
+        while handed_in <= MAX_QUEUED_BATCHES:
             time.sleep(0.001)
         os.kill(os.getpid(), signal.SIGINT)
 
@@ -293,15 +296,15 @@ def test_a_stop_between_a_recorded_batch_and_its_count_ends_the_run(
     """Whoever then waits for the count waits for ever."""
     calls: list[bool] = []
 
-    def recorded(recorder: Recorder, wait: bool = False) -> list[object]:
+    def recorded(recorder: VisitRecorder, wait: bool = False) -> list[object]:
         assert not calls, "asked again after the stop"
-        if not recorder.under_way:
+        if not recorder.batches_in_flight:
             return []
-        recorder._recorded.get()
+        recorder._recorded_queue.get()
         calls.append(wait)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Recorder, "recorded", recorded)
+    monkeypatch.setattr(VisitRecorder, "take_recorded", recorded)
     table = MemoryTable()
     with Site({"/": page()}) as site, pytest.raises(KeyboardInterrupt):
         run(table, settings(site.url()), tmp_path)

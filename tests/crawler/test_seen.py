@@ -5,34 +5,34 @@ from pathlib import Path
 import pytest
 
 from crawler.schedule import url_seen as seen_module
-from crawler.schedule.bloom import FILTERS
-from crawler.schedule.url_seen import UrlSeenTest, fingerprint
-from docstore.frontier.table import NewUrl
-from docstore.model import Kind
+from crawler.schedule.bloom_filters import FILTER_BY_NAME
+from crawler.schedule.url_seen import UrlSeenTest, url_fingerprint
+from docstore.frontier.frontier_table import NewUrl
+from docstore.model import UrlKind
 from tests.crawler_fakes import MemoryTable
 
 
 def table_of(*urls: str) -> MemoryTable:
     table = MemoryTable()
-    table.add([NewUrl(url, "h", 0, 0, Kind.UNKNOWN, 0.0) for url in urls])
+    table.add_urls([NewUrl(url, "h", 0, 0, UrlKind.UNKNOWN, 0.0) for url in urls])
     return table
 
 
 def test_fingerprint_is_the_first_64_bits_of_md5() -> None:
-    assert fingerprint("") == "d41d8cd98f00b204"
+    assert url_fingerprint("") == "d41d8cd98f00b204"
 
 
 def test_new_among_keeps_order_and_names_each_once(tmp_path: Path) -> None:
     seen = UrlSeenTest.load(tmp_path / "seen", table_of("b"))
-    assert seen.new_among(["c", "b", "a", "c"]) == ["c", "a"]
+    assert seen.filter_unseen(["c", "b", "a", "c"]) == ["c", "a"]
     seen.add(["c"])
-    assert seen.new_among(["c", "a"]) == ["a"]
+    assert seen.filter_unseen(["c", "a"]) == ["a"]
 
 
 def test_a_false_positive_loses_no_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(seen_module, "fingerprint", lambda url: "0" * 16)  # the same for all
+    monkeypatch.setattr(seen_module, "url_fingerprint", lambda url: "0" * 16)  # the same for all
     seen = UrlSeenTest.load(tmp_path / "seen", table_of("known"))
-    assert seen.new_among(["known", "never seen"]) == ["never seen"]
+    assert seen.filter_unseen(["known", "never seen"]) == ["never seen"]
 
 
 def test_saved_and_loaded_without_asking_the_table_for_its_urls(
@@ -41,9 +41,9 @@ def test_saved_and_loaded_without_asking_the_table_for_its_urls(
     urls = [f"http://a/{n}" for n in range(3000)]
     table = table_of(*urls)
     UrlSeenTest.load(tmp_path / "seen", table).save(tmp_path / "seen")
-    monkeypatch.setattr(table, "urls", lambda: pytest.fail("made anew although the file is whole"))
+    monkeypatch.setattr(table, "iter_urls", lambda: pytest.fail("made anew although the file is whole"))
     seen = UrlSeenTest.load(tmp_path / "seen", table)
-    assert seen.new_among([*urls, "new"]) == ["new"]
+    assert seen.filter_unseen([*urls, "new"]) == ["new"]
 
 
 @pytest.mark.parametrize(
@@ -62,34 +62,34 @@ def test_a_damaged_file_is_made_anew(tmp_path: Path, damage: object) -> None:
     table = table_of("a", "b")
     UrlSeenTest.load(path, table).save(path)
     path.write_bytes(damage(path.read_bytes()))  # type: ignore[operator]
-    assert UrlSeenTest.load(path, table).new_among(["a", "b", "c"]) == ["c"]
+    assert UrlSeenTest.load(path, table).filter_unseen(["a", "b", "c"]) == ["c"]
 
 
-@pytest.mark.parametrize("kind", FILTERS)
+@pytest.mark.parametrize("kind", FILTER_BY_NAME)
 def test_a_file_older_than_the_table_gets_what_is_missing(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "seen"
     UrlSeenTest.load(path, table_of("a"), kind).save(path)
     seen = UrlSeenTest.load(path, table_of("a", "b"), kind)
-    assert fingerprint("b") in seen._filter
-    assert seen.new_among(["a", "b", "c"]) == ["c"]
+    assert url_fingerprint("b") in seen._filter
+    assert seen.filter_unseen(["a", "b", "c"]) == ["c"]
 
 
 def test_a_file_newer_than_the_table_or_of_another_kind_is_made_anew(tmp_path: Path) -> None:
     path = tmp_path / "seen"
     UrlSeenTest.load(path, table_of("a", "b")).save(path)
-    assert fingerprint("b") not in UrlSeenTest.load(path, table_of("a"))._filter
-    assert fingerprint("c") in UrlSeenTest.load(path, table_of("a", "c", "d"), "pybloom")._filter
+    assert url_fingerprint("b") not in UrlSeenTest.load(path, table_of("a"))._filter
+    assert url_fingerprint("c") in UrlSeenTest.load(path, table_of("a", "c", "d"), "pybloom")._filter
 
 
-@pytest.mark.parametrize("kind", FILTERS)
+@pytest.mark.parametrize("kind", FILTER_BY_NAME)
 def test_filters_forget_nothing_and_err_rarely_however_far_they_grow(
     monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    monkeypatch.setattr("crawler.schedule.bloom.INITIAL_CAPACITY", 100)
-    keys = [fingerprint(f"http://h/{number}") for number in range(12_000)]
-    made = FILTERS[kind](0, b"")
+    monkeypatch.setattr("crawler.schedule.bloom_filters.INITIAL_CAPACITY", 100)
+    keys = [url_fingerprint(f"http://h/{number}") for number in range(12_000)]
+    made = FILTER_BY_NAME[kind](0, b"")
     made.update(keys[:3000])
-    made = FILTERS[kind](0, made.dump())
+    made = FILTER_BY_NAME[kind](0, made.to_bytes())
     made.update(keys[3000:6000])
     assert all(key in made for key in keys[:6000])
     assert sum(key in made for key in keys[6000:]) < 6000 * 0.02

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from crawler.crawl_plan import plan_of
+from crawler.crawl_plan import build_crawl_plan
 from crawler.http.fetch import Fetcher
-from crawler.http.ip_policy import PublicAddresses
-from crawler.http.site_requests import site_requests
+from crawler.http.ip_policy import PublicOnlyPolicy
+from crawler.http.site_options import parse_site_options
 from crawler.settings import CrawlSettings
 from docstore.errors import SettingsError
 from docstore.model import Reason
@@ -24,7 +24,7 @@ def test_who_gets_what() -> None:
         cookies=("a.test sid=1", "a.test lang=zh; x=y"),
         proxies=("*.b.test http://127.0.0.1:3128", "a.test:8080 http://proxy.test:1/"),
     )
-    found = site_requests(made)
+    found = parse_site_options(made)
     assert found.headers_for("a.test") == {"X-Token": "one", "Cookie": "sid=1; lang=zh; x=y"}
     assert found.headers_for("www.b.test") == {"X-Token": "two"}
     assert found.headers_for("a.test:8080") == found.headers_for("aa.test") == {}
@@ -53,10 +53,12 @@ def test_who_gets_what() -> None:
 def test_what_is_refused_is_named_and_not_shown(changes: dict[str, tuple[str, ...]]) -> None:
     made = CrawlSettings(seeds=("http://a.test/",), **changes)  # type: ignore[arg-type]
     if "\n" in changes.get("cookies", ("",))[0]:
-        assert site_requests(made).headers_for("a.test")["Cookie"] == f"sid={SECRET}"  # blanks around it are dropped
+        assert (
+            parse_site_options(made).headers_for("a.test")["Cookie"] == f"sid={SECRET}"
+        )  # blanks around it are dropped
         return
     with pytest.raises(SettingsError, match=f"crawl.{next(iter(changes))}, line 1") as caught:
-        plan_of(made)
+        build_crawl_plan(made)
     assert SECRET not in str(caught.value)
 
 
@@ -76,13 +78,13 @@ def test_a_proxy_is_asked_for_the_address(tmp_path: Path) -> None:
     asked = "http://news.test/1?a=b"
     with Site({asked: page(), "http://127.0.0.1:1/": page()}) as proxy:
         lines = (f"news.test http://user:{SECRET}@{proxy.host}", f"127.0.0.1:1 http://{proxy.host}")
-        fetcher = Fetcher(settings(asked, proxies=lines), PublicAddresses())
+        fetcher = Fetcher(settings(asked, proxies=lines), PublicOnlyPolicy())
         result = fetcher.fetch(entry(asked))
         assert result.outcome.reason is Reason.FETCHED
         [request] = proxy.requests
         assert (request.path, request.headers["Host"]) == (asked, "news.test")
         assert request.headers["proxy-authorization"].startswith("Basic ")
-        assert fetcher.fetch(entry("http://127.0.0.1:1/")).outcome.reason is Reason.INSIDE_ADDRESS
+        assert fetcher.fetch(entry("http://127.0.0.1:1/")).outcome.reason is Reason.PRIVATE_ADDRESS
         assert len(proxy.requests) == 1
         fetcher.close()
 
@@ -90,7 +92,7 @@ def test_a_proxy_is_asked_for_the_address(tmp_path: Path) -> None:
 def test_a_proxy_that_is_not_there_is_an_outcome_without_its_secret() -> None:
     with Site({}) as gone:
         line = f"news.test http://user:{SECRET}@{gone.host}"
-    fetcher = Fetcher(settings("http://news.test/", proxies=(line,)), PublicAddresses())
+    fetcher = Fetcher(settings("http://news.test/", proxies=(line,)), PublicOnlyPolicy())
     outcome = fetcher.fetch(entry("http://news.test/")).outcome
     assert outcome.reason is Reason.UNREACHABLE
     assert SECRET not in outcome.detail

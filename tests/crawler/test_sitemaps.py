@@ -8,10 +8,23 @@ from pathlib import Path
 
 import pytest
 
-from crawler.robots.rules import parse
-from crawler.sitemaps.sitemaps import MAX_URLS, Sitemap, SitemapEntry, Trust, lastmod_trust, read_sitemap
-from crawler.sitemaps.walk import DEEPEST, MAX_FILES, SitemapWalk, named_sitemaps, usual_places
-from crawler.urls.canonical import Scope, UrlRules, refuse
+from crawler.robots.robots_txt import parse_robots_txt
+from crawler.sitemaps.sitemap_parser import (
+    MAX_URLS_PER_SITEMAP,
+    LastmodTrustLevel,
+    Sitemap,
+    SitemapEntry,
+    parse_sitemap,
+    rate_lastmod,
+)
+from crawler.sitemaps.sitemap_walk import (
+    MAX_INDEX_DEPTH,
+    MAX_SITEMAPS_PER_SITE,
+    SitemapWalk,
+    default_sitemap_urls,
+    robots_sitemap_urls,
+)
+from crawler.urls.canonical import Scope, UrlRules, rejection_reason
 from docstore.model import Reason
 
 HOSTILE = Path(__file__).resolve().parents[3] / "shared" / "data" / "hostile"
@@ -26,8 +39,8 @@ xmlns:i="http://www.google.com/schemas/sitemap-image/1.1"><url><i:image><i:loc>h
 
 
 def paths(body: str | bytes) -> list[str]:
-    found = read_sitemap(body if isinstance(body, bytes) else body.encode(), URL)
-    return [entry.url.removeprefix("http://site.test/") for entry in (*found.urls, *found.sitemaps)]
+    found = parse_sitemap(body if isinstance(body, bytes) else body.encode(), URL)
+    return [entry.url.removeprefix("http://site.test/") for entry in (*found.entries, *found.child_sitemaps)]
 
 
 @pytest.mark.parametrize(
@@ -63,16 +76,18 @@ def test_forms(body: str | bytes, want: list[str]) -> None:
 
 
 def test_what_an_entry_says() -> None:
-    assert read_sitemap(NEWS.encode(), URL).urls == (
+    assert parse_sitemap(NEWS.encode(), URL).entries == (
         SitemapEntry("http://site.test/1", "http://site.test/1", MAY, "新"),
     )
-    assert read_sitemap(b"<urlset><url><loc>javascript:1</loc></url></urlset>", URL) == Sitemap(refused=1)
+    assert parse_sitemap(b"<urlset><url><loc>javascript:1</loc></url></urlset>", URL) == Sitemap(rejected_count=1)
 
 
 def test_size_is_bounded() -> None:
-    many = "".join(f"<url><loc>http://site.test/{n}</loc></url>" for n in range(MAX_URLS + 1000))
-    assert len(paths(f"<urlset>{many}</urlset>")) == MAX_URLS
-    assert len(paths("\n".join(f"http://site.test/{n}" for n in range(2 * MAX_URLS)))) == MAX_URLS
+    many = "".join(f"<url><loc>http://site.test/{n}</loc></url>" for n in range(MAX_URLS_PER_SITEMAP + 1000))
+    assert len(paths(f"<urlset>{many}</urlset>")) == MAX_URLS_PER_SITEMAP
+    assert (
+        len(paths("\n".join(f"http://site.test/{n}" for n in range(2 * MAX_URLS_PER_SITEMAP)))) == MAX_URLS_PER_SITEMAP
+    )
 
 
 MONSTERS = {
@@ -92,9 +107,9 @@ MONSTERS = {
 def test_monsters_cost_little(name: str) -> None:
     monster = MONSTERS[name]
     before = time.process_time()
-    found = read_sitemap(monster if isinstance(monster, bytes) else monster.encode(), URL)
+    found = parse_sitemap(monster if isinstance(monster, bytes) else monster.encode(), URL)
     assert time.process_time() - before < 20  # CPU time, an order of magnitude above what it takes
-    assert len(found.urls) <= 1
+    assert len(found.entries) <= 1
 
 
 @pytest.mark.shared
@@ -104,99 +119,102 @@ def test_hostile_rows_name_no_file_and_no_inside_place_in_scope() -> None:
     assert rows
     for row in rows:
         body = base64.b64decode(row["b64"]) if "b64" in row else row["text"].encode("utf-8", "surrogatepass")
-        walk = SitemapWalk([URL], lambda url: refuse(url, rules))
-        walk.next()
-        for entry in walk.take(read_sitemap(body, URL)):
+        walk = SitemapWalk([URL], lambda url: rejection_reason(url, rules))
+        walk.next_url()
+        for entry in walk.handle_sitemap(parse_sitemap(body, URL)):
             assert entry.url.startswith("http://site.test/")
             assert "root:" not in entry.url and "SENTINEL" not in entry.url
-        assert walk.next() is None, row
+        assert walk.next_url() is None, row
 
 
 def index(*urls: str) -> Sitemap:
-    return Sitemap(sitemaps=tuple(SitemapEntry(url, url) for url in urls))
+    return Sitemap(child_sitemaps=tuple(SitemapEntry(url, url) for url in urls))
 
 
 def pages(*urls: str) -> Sitemap:
-    return Sitemap(urls=tuple(SitemapEntry(url, url) for url in urls))
+    return Sitemap(entries=tuple(SitemapEntry(url, url) for url in urls))
 
 
 def walk_of(*start: str) -> SitemapWalk:
-    return SitemapWalk(start, lambda url: refuse(url, UrlRules((Scope("www.site.test"),))))
+    return SitemapWalk(start, lambda url: rejection_reason(url, UrlRules((Scope("www.site.test"),))))
 
 
 def test_where_a_walk_begins() -> None:
-    said = parse("Sitemap: /a.xml\nSitemap: ftp://x/\nSitemap: http://other.test/s.xml", "x")
-    assert named_sitemaps(said, "http://site.test") == ("http://site.test/a.xml", "http://other.test/s.xml")
-    assert named_sitemaps(parse("", "x"), "http://site.test") == ()
-    places = usual_places("http://site.test", ["/docs/"])
+    said = parse_robots_txt("Sitemap: /a.xml\nSitemap: ftp://x/\nSitemap: http://other.test/s.xml", "x")
+    assert robots_sitemap_urls(said, "http://site.test") == ("http://site.test/a.xml", "http://other.test/s.xml")
+    assert robots_sitemap_urls(parse_robots_txt("", "x"), "http://site.test") == ()
+    places = default_sitemap_urls("http://site.test", ["/docs/"])
     assert (places[0], places[-1]) == ("http://site.test/sitemap.xml", "http://site.test/docs/sitemap.xml")
 
 
 def test_usual_places_are_asked_until_one_names_pages() -> None:
-    usual = usual_places("http://www.site.test")
+    usual = default_sitemap_urls("http://www.site.test")
     walk = SitemapWalk(["http://www.site.test/named.xml"], lambda url: None, usual)
-    assert walk.next() == "http://www.site.test/named.xml"
-    walk.take(Sitemap())
-    assert walk.next() == usual[0]
-    walk.take(Sitemap(), "http://www.site.test/wp-sitemap.xml")
-    assert walk.next() == "http://www.site.test/wp-sitemap.xml"
-    walk.take(pages("http://www.site.test/1"))
-    assert walk.next() is None
+    assert walk.next_url() == "http://www.site.test/named.xml"
+    walk.handle_sitemap(Sitemap())
+    assert walk.next_url() == usual[0]
+    walk.handle_sitemap(Sitemap(), "http://www.site.test/wp-sitemap.xml")
+    assert walk.next_url() == "http://www.site.test/wp-sitemap.xml"
+    walk.handle_sitemap(pages("http://www.site.test/1"))
+    assert walk.next_url() is None
 
 
 def test_a_sitemap_that_moves_in_circles_ends() -> None:
     walk = walk_of("http://www.site.test/0.xml")
     for _ in range(20):
-        url = walk.next()
-        walk.take(
+        url = walk.next_url()
+        walk.handle_sitemap(
             Sitemap(),
             "http://www.site.test/1.xml" if url == "http://www.site.test/0.xml" else "http://www.site.test/0.xml",
         )
-    assert walk.next() is None
+    assert walk.next_url() is None
 
 
 def test_a_walk_goes_through_indexes_and_ends() -> None:
     walk = walk_of("http://www.site.test/i.xml")
-    assert walk.next() == "http://www.site.test/i.xml"
-    assert walk.take(index("http://cdn.site.test/a.xml", "http://evil.test/b.xml", "http://www.site.test/i.xml")) == ()
-    assert walk.next() == "http://cdn.site.test/a.xml"
-    taken = walk.take(pages("http://www.site.test/1", "http://evil.test/2", "http://www.site.test/3.pdf"))
+    assert walk.next_url() == "http://www.site.test/i.xml"
+    assert (
+        walk.handle_sitemap(index("http://cdn.site.test/a.xml", "http://evil.test/b.xml", "http://www.site.test/i.xml"))
+        == ()
+    )
+    assert walk.next_url() == "http://cdn.site.test/a.xml"
+    taken = walk.handle_sitemap(pages("http://www.site.test/1", "http://evil.test/2", "http://www.site.test/3.pdf"))
     assert [entry.url for entry in taken] == ["http://www.site.test/1"]
-    assert walk.next() is None
-    assert walk.refused == {Reason.OFF_SCOPE: 2, Reason.NOT_TEXT: 1}
+    assert walk.next_url() is None
+    assert walk.rejected_counts == {Reason.OUT_OF_SCOPE: 2, Reason.UNSUPPORTED_EXTENSION: 1}
 
 
 def test_indexes_in_indexes_end() -> None:
     walk = walk_of("http://www.site.test/0.xml")
     asked = 0
-    while (url := walk.next()) is not None:
+    while (url := walk.next_url()) is not None:
         asked += 1
-        walk.take(index(f"{url}x"))
-    assert asked == DEEPEST + 1
+        walk.handle_sitemap(index(f"{url}x"))
+    assert asked == MAX_INDEX_DEPTH + 1
 
 
 def test_files_are_bounded() -> None:
     walk = walk_of("http://www.site.test/0.xml")
-    walk.next()
-    walk.take(index(*(f"http://www.site.test/{n}.xml" for n in range(5000))))
+    walk.next_url()
+    walk.handle_sitemap(index(*(f"http://www.site.test/{n}.xml" for n in range(5000))))
     asked = 1
-    while walk.next() is not None:
+    while walk.next_url() is not None:
         asked += 1
-    assert asked == MAX_FILES
+    assert asked == MAX_SITEMAPS_PER_SITE
 
 
 @pytest.mark.parametrize(
     ("visits", "want"),
     [
-        ([], Trust.UNKNOWN),
-        ([(True, True)] * 50, Trust.UNKNOWN),  # it never stood still: that it misses nothing is not shown
-        ([(False, False)] * 20 + [(True, True)] * 5, Trust.RIGHT),
-        ([(False, False)] * 18 + [(False, True)] * 2, Trust.WRONG),
-        ([(False, False)] * 99 + [(False, True)] * 1, Trust.RIGHT),
-        ([(True, False)] * 20, Trust.WRONG),  # today's date on everything
-        ([(True, False)] * 10 + [(True, True)] * 10 + [(False, False)] * 20, Trust.RIGHT),
+        ([], LastmodTrustLevel.UNKNOWN),
+        ([(True, True)] * 50, LastmodTrustLevel.UNKNOWN),  # it never stood still: that it misses nothing is not shown
+        ([(False, False)] * 20 + [(True, True)] * 5, LastmodTrustLevel.RELIABLE),
+        ([(False, False)] * 18 + [(False, True)] * 2, LastmodTrustLevel.UNRELIABLE),
+        ([(False, False)] * 99 + [(False, True)] * 1, LastmodTrustLevel.RELIABLE),
+        ([(True, False)] * 20, LastmodTrustLevel.UNRELIABLE),  # today's date on everything
+        ([(True, False)] * 10 + [(True, True)] * 10 + [(False, False)] * 20, LastmodTrustLevel.RELIABLE),
     ],
     ids=["nothing", "only moves", "right", "misses", "misses rarely", "always moves", "moves too often"],
 )
-def test_whether_lastmod_proves_right(visits: list[tuple[bool, bool]], want: Trust) -> None:
-    assert lastmod_trust(visits) is want
+def test_whether_lastmod_proves_right(visits: list[tuple[bool, bool]], want: LastmodTrustLevel) -> None:
+    assert rate_lastmod(visits) is want

@@ -15,7 +15,7 @@ import pytest
 
 from crawler.crawl import crawl
 from crawler.http.fetch import Fetcher
-from crawler.http.ip_policy import PublicAddresses
+from crawler.http.ip_policy import PublicOnlyPolicy
 from tests.crawler_fakes import MemoryTable, settings
 from tests.web_fixture import Answer, Request, Site, page
 
@@ -113,7 +113,7 @@ def crawled(site: Site, served: TrapSite, folder: Path, per_host: int = 2) -> tu
     """Real paths asked for, and all others but the home page."""
     table = MemoryTable()
     made = settings(site.url(), threads=4, per_host=per_host, max_pages=1200)
-    crawl(table, Fetcher(made, PublicAddresses(made.inside_hosts)), made, folder / "seen")
+    crawl(table, Fetcher(made, PublicOnlyPolicy(made.inside_hosts)), made, folder / "seen")
     asked = site.asked()
     return {path for path in asked if path in served.texts}, [p for p in asked if p not in served.texts and p != "/"]
 

@@ -8,18 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from crawler.urls.canonical import Address, address_of
+from crawler.urls.canonical import UrlForms, parse_url_forms
 from crawler.urls.dust import SiteDustRules
-from crawler.urls.families import pattern_of
-from crawler.urls.family_counts import MAX_OF_OWN, PatternCount
-from crawler.urls.traps import (
-    MAX_PAGES_ON,
-    Trap,
-    TrapWatch,
+from crawler.urls.family_stats import MAX_SELF_LINKS, FamilyStats
+from crawler.urls.trap_detector import (
+    MAX_PAGING_LINKS,
+    TrapDetector,
+    TrapKind,
     calendar_year,
-    is_next,
-    shape_trap,
+    detect_shape_trap,
+    is_next_page,
 )
+from crawler.urls.url_patterns import url_pattern
 
 HOSTILE = Path(__file__).resolve().parents[3] / "shared" / "data" / "hostile"
 H = "http://site.test"
@@ -32,19 +32,19 @@ H = "http://site.test"
         ("/news/2024/05/01/1234.html", None),
         ("/1/1/1/1", None),
         ("/a/b/a/b/x.html", None),
-        ("/a/b/a/b/a/b/7", Trap.NESTED),
-        ("/relative/x/y/x/y/x/y/index.html", Trap.NESTED),
-        ("/" + "/".join("abcdefghijklmnopq"), Trap.DEEP),
-        ("/s?" + "&".join(f"p{n}={n}" for n in range(13)), Trap.FACETS),
+        ("/a/b/a/b/a/b/7", TrapKind.NESTED),
+        ("/relative/x/y/x/y/x/y/index.html", TrapKind.NESTED),
+        ("/" + "/".join("abcdefghijklmnopq"), TrapKind.DEEP),
+        ("/s?" + "&".join(f"p{n}={n}" for n in range(13)), TrapKind.FACETS),
         ("/cal/2026/11", None),
-        ("/cal/2029/1", Trap.CALENDAR),
+        ("/cal/2029/1", TrapKind.CALENDAR),
         ("/cal?month=3&year=1950", None),  # the month comes first: no calendar that we know
-        ("/cal?date=1950-03-01", Trap.CALENDAR),
+        ("/cal?date=1950-03-01", TrapKind.CALENDAR),
         ("/2050/13/x", None),
     ],
 )
-def test_shape(path: str, want: Trap | None) -> None:
-    assert shape_trap(H + path, 2026) is want
+def test_shape(path: str, want: TrapKind | None) -> None:
+    assert detect_shape_trap(H + path, 2026) is want
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_shape(path: str, want: Trap | None) -> None:
     ],
 )
 def test_pattern(path: str, want: str) -> None:
-    assert pattern_of(H + path) == want
+    assert url_pattern(H + path) == want
 
 
 def test_calendar() -> None:
@@ -70,58 +70,62 @@ def test_calendar() -> None:
 
 
 def test_the_next_page() -> None:
-    assert is_next(H + "/list_12.html", H + "/list_11.html")
-    assert not is_next(H + "/list_19.html", H + "/list_11.html")
-    assert not is_next(H + "/a/2/3", H + "/a/1/2")
-    assert not is_next(H + "/list_2.html", H + "/list.html")
+    assert is_next_page(H + "/list_12.html", H + "/list_11.html")
+    assert not is_next_page(H + "/list_19.html", H + "/list_11.html")
+    assert not is_next_page(H + "/a/2/3", H + "/a/1/2")
+    assert not is_next_page(H + "/list_2.html", H + "/list.html")
 
 
 def test_links_from_elsewhere_and_declared_ones_are_not_limited() -> None:
-    watch = TrapWatch()
-    assert all(watch.link(f"{H}/n/{n}", f"{H}/list", known=False) is None for n in range(5000))
-    assert all(watch.link(f"{H}/n/{n * 10}", f"{H}/n/1", known=False, declared=True) is None for n in range(5000))
-    assert watch.link("http://other.test/n/9000", f"{H}/n/1", known=False) is None
+    watch = TrapDetector()
+    assert all(watch.check_link(f"{H}/n/{n}", f"{H}/list", is_known=False) is None for n in range(5000))
+    assert all(
+        watch.check_link(f"{H}/n/{n * 10}", f"{H}/n/1", is_known=False, is_declared=True) is None for n in range(5000)
+    )
+    assert watch.check_link("http://other.test/n/9000", f"{H}/n/1", is_known=False) is None
 
 
 def test_a_pattern_that_feeds_itself_is_cut() -> None:
-    watch = TrapWatch()
-    found = [watch.link(f"{H}/n/{n * 10}", f"{H}/n/{n}", known=False) for n in range(1, 500)]
-    assert found.count(None) == MAX_OF_OWN
-    assert found[-1] is Trap.ENDLESS
-    assert watch.released() == []
+    watch = TrapDetector()
+    found = [watch.check_link(f"{H}/n/{n * 10}", f"{H}/n/{n}", is_known=False) for n in range(1, 500)]
+    assert found.count(None) == MAX_SELF_LINKS
+    assert found[-1] is TrapKind.ENDLESS
+    assert watch.take_released() == []
 
 
 def test_what_was_held_back_is_followed_once_the_pattern_ends_or_proves_worth_it() -> None:
-    watch = TrapWatch()
-    urls = [f"{H}/n/{n * 10}" for n in range(MAX_OF_OWN + 30)]
+    watch = TrapDetector()
+    urls = [f"{H}/n/{n * 10}" for n in range(MAX_SELF_LINKS + 30)]
     for url in urls:
-        watch.link(url, f"{H}/n/5", known=False)
-    watch.article(f"{H}/n/10")
-    assert watch.released() == urls[MAX_OF_OWN : MAX_OF_OWN + 10]
+        watch.check_link(url, f"{H}/n/5", is_known=False)
+    watch.record_article(f"{H}/n/10")
+    assert watch.take_released() == urls[MAX_SELF_LINKS : MAX_SELF_LINKS + 10]
     for url in urls * 3:
-        watch.link(url, f"{H}/n/5", known=True)
-    assert watch.released() == urls[MAX_OF_OWN + 10 :]
+        watch.check_link(url, f"{H}/n/5", is_known=True)
+    assert watch.take_released() == urls[MAX_SELF_LINKS + 10 :]
 
 
 def test_paging_may_go_on_for_longer() -> None:
-    watch = TrapWatch()
-    found = [watch.link(f"{H}/list?page={n + 1}", f"{H}/list?page={n}", known=False) for n in range(3000)]
-    assert found.count(None) == MAX_PAGES_ON + MAX_OF_OWN
+    watch = TrapDetector()
+    found = [watch.check_link(f"{H}/list?page={n + 1}", f"{H}/list?page={n}", is_known=False) for n in range(3000)]
+    assert found.count(None) == MAX_PAGING_LINKS + MAX_SELF_LINKS
 
 
 def test_a_pattern_that_is_known_to_its_end_goes_on() -> None:
-    watch = TrapWatch(OrderedDict({"/n/0": PatternCount(own=1000, own_new=200, taken=MAX_OF_OWN)}))
-    assert watch.link(f"{H}/n/70", f"{H}/n/1", known=False) is None
+    watch = TrapDetector(
+        OrderedDict({"/n/0": FamilyStats(self_links=1000, new_self_links=200, followed_links=MAX_SELF_LINKS)})
+    )
+    assert watch.check_link(f"{H}/n/70", f"{H}/n/1", is_known=False) is None
 
 
 def test_pages_that_say_nothing_new_end_their_pattern() -> None:
-    watch = TrapWatch()
+    watch = TrapDetector()
     for n in range(20):
-        assert watch.refuse(f"{H}/dup/99") is None
-        watch.page(f"{H}/dup/{n}", fresh=n == 0)
-    assert watch.refuse(f"{H}/dup/99") is Trap.SAME_AGAIN
-    assert watch.link(f"{H}/dup/99", f"{H}/", known=False) is Trap.SAME_AGAIN
-    assert watch.link(f"{H}/dup/99", f"{H}/", known=False, declared=True) is None
+        assert watch.trap_of(f"{H}/dup/99") is None
+        watch.record_page(f"{H}/dup/{n}", novelty=n == 0)
+    assert watch.trap_of(f"{H}/dup/99") is TrapKind.REPETITIVE
+    assert watch.check_link(f"{H}/dup/99", f"{H}/", is_known=False) is TrapKind.REPETITIVE
+    assert watch.check_link(f"{H}/dup/99", f"{H}/", is_known=False, is_declared=True) is None
 
 
 @pytest.mark.parametrize(
@@ -137,40 +141,40 @@ def test_pages_that_say_nothing_new_end_their_pattern() -> None:
 )
 def test_lists_that_lead_to_something_new_are_no_trap(onward: Callable[[int], str], is_read: bool, most: int) -> None:
     """A page of links has no text of its own; what it leads to may be read much later, or never."""
-    watch, read = TrapWatch(), 0
-    while read < 500 and not watch.refuse(f"{H}/dup/999"):
-        watch.page(f"{H}/dup/{read}", fresh=read == 0, new=[onward(read)])
+    watch, read = TrapDetector(), 0
+    while read < 500 and not watch.trap_of(f"{H}/dup/999"):
+        watch.record_page(f"{H}/dup/{read}", novelty=read == 0, new_urls=[onward(read)])
         read += 1
         if is_read and read % 30 == 0:
-            watch.page(onward(read), fresh=True)
+            watch.record_page(onward(read), novelty=True)
     assert read == most
 
 
 def test_two_patterns_that_lead_to_each_other_end_both() -> None:
-    watch, read = TrapWatch(), 0
+    watch, read = TrapDetector(), 0
     for n in range(1000):
         for own, other in (("a", "b"), ("b", "a")):
-            if not watch.refuse(f"{H}/{own}/{n}"):
-                watch.page(f"{H}/{own}/{n}", fresh=n == 0, new=[f"{H}/{other}/{n}"])
+            if not watch.trap_of(f"{H}/{own}/{n}"):
+                watch.record_page(f"{H}/{own}/{n}", novelty=n == 0, new_urls=[f"{H}/{other}/{n}"])
                 read += 1
     assert read <= 40
-    assert watch.refuse(f"{H}/a/1000") is watch.refuse(f"{H}/b/1000") is Trap.SAME_AGAIN
+    assert watch.trap_of(f"{H}/a/1000") is watch.trap_of(f"{H}/b/1000") is TrapKind.REPETITIVE
 
 
 def test_one_link_onward_does_not_clear_a_pattern() -> None:
-    watch = TrapWatch()
-    watch.page(f"{H}/dup/0", fresh=True, new=[f"{H}/contact"])
-    watch.page(f"{H}/contact", fresh=True)
+    watch = TrapDetector()
+    watch.record_page(f"{H}/dup/0", novelty=True, new_urls=[f"{H}/contact"])
+    watch.record_page(f"{H}/contact", novelty=True)
     for n in range(40):
-        watch.page(f"{H}/dup/{n}", fresh=False)
-    assert watch.refuse(f"{H}/dup/999") is Trap.SAME_AGAIN
+        watch.record_page(f"{H}/dup/{n}", novelty=False)
+    assert watch.trap_of(f"{H}/dup/999") is TrapKind.REPETITIVE
 
 
 def test_what_is_remembered_is_bounded() -> None:
-    watch = TrapWatch()
+    watch = TrapDetector()
     for n in range(12_000):
-        watch.link(f"{H}/{chr(0x4E00 + n)}", f"{H}/", known=False)
-    assert len(watch.counts) == 10_000
+        watch.check_link(f"{H}/{chr(0x4E00 + n)}", f"{H}/", is_known=False)
+    assert len(watch.stats_by_family) == 10_000
 
 
 # A site in memory: URL (path and query) -> (what it says, its links). The crawl below is as simple as one can be.
@@ -180,33 +184,37 @@ Serve = Callable[[str], Answer]
 
 def crawl(serve: Serve, start: str, limit: int = 6000) -> list[str]:
     """Paths fetched, with the trap rules in force and nothing else."""
-    watch, likeness = TrapWatch(), SiteDustRules()
-    first = address_of(start)
-    assert isinstance(first, Address)
+    watch, likeness = TrapDetector(), SiteDustRules()
+    first = parse_url_forms(start)
+    assert isinstance(first, UrlForms)
     queue, seen, texts, fetched = deque([first]), {first.url}, set[str](), list[str]()
     while queue and len(fetched) < limit:
         page = queue.popleft()
-        if watch.refuse(page.url):
+        if watch.trap_of(page.url):
             continue
-        fetched.append(page.fetch[len(H) :])
-        text, links = serve(page.fetch[len(H) :])
-        likeness.observe(page.url, text)
+        fetched.append(page.request_url[len(H) :])
+        text, links = serve(page.request_url[len(H) :])
+        likeness.record_page(page.url, text)
         onward = []
         for link in links:
-            found = address_of(link, page.fetch)
-            assert isinstance(found, Address)
+            found = parse_url_forms(link, page.request_url)
+            assert isinstance(found, UrlForms)
             if found.url.startswith(H + "/"):  # the rest is out of scope
-                onward.append(found._replace(url=likeness.reduced(found.url)))
-        watch.page(page.url, fresh=text not in texts, new=[found.url for found in onward if found.url not in seen])
+                onward.append(found._replace(url=likeness.reduce_url(found.url)))
+        watch.record_page(
+            page.url, novelty=text not in texts, new_urls=[found.url for found in onward if found.url not in seen]
+        )
         texts.add(text)
         for found in onward:
-            trap = shape_trap(found.url, 2026) or watch.link(found.url, page.url, known=found.url in seen)
+            trap = detect_shape_trap(found.url, 2026) or watch.check_link(
+                found.url, page.url, is_known=found.url in seen
+            )
             if trap is None and found.url not in seen:
                 seen.add(found.url)
                 queue.append(found)
-        for url in watch.released():
+        for url in watch.take_released():
             seen.add(url)
-            queue.append(Address(url, url))
+            queue.append(UrlForms(url, url))
     return fetched
 
 

@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 
 from crawler.urls.canonical import (
-    Address,
     Scope,
+    UrlForms,
     UrlRules,
-    address_of,
-    canonical,
+    canonicalize_url,
     host_of,
     origin_of,
-    refuse,
-    resolved,
-    scope_of,
+    parse_scope,
+    parse_url_forms,
+    rejection_reason,
+    resolve_url,
 )
 from docstore.model import Reason
 
@@ -89,25 +89,25 @@ RELATIVE = [
 
 @pytest.mark.parametrize(("text", "want"), CANONICAL, ids=[text[:40] for text, _ in CANONICAL])
 def test_canonical_form(text: str, want: str) -> None:
-    assert canonical(text) == want
-    assert canonical(want) == want
+    assert canonicalize_url(text) == want
+    assert canonicalize_url(want) == want
 
 
 @pytest.mark.parametrize("text", REFUSED, ids=[text[:40] for text in REFUSED])
 def test_no_canonical_form(text: str) -> None:
-    assert canonical(text) is Reason.BAD_URL
+    assert canonicalize_url(text) is Reason.INVALID_URL
 
 
 @pytest.mark.parametrize(("text", "want"), RELATIVE, ids=[text for text, _ in RELATIVE])
 def test_relative(text: str, want: str) -> None:
-    assert canonical(text, BASE) == want
+    assert canonicalize_url(text, BASE) == want
 
 
 def test_query_is_encoded_as_the_page_is_and_the_path_never() -> None:
-    assert canonical("/中?q=中", BASE, "gbk") == "http://site.test/%E4%B8%AD?q=%D6%D0"
-    assert canonical("?q=€", BASE, "latin-1") == "http://site.test/a/b?q=%26%238364%3B"
-    assert canonical("?q=中", BASE, "utf-16-le") == "http://site.test/a/b?q=%E4%B8%AD"
-    assert canonical("?q=中", BASE, "no-such-codec") is Reason.BAD_URL
+    assert canonicalize_url("/中?q=中", BASE, "gbk") == "http://site.test/%E4%B8%AD?q=%D6%D0"
+    assert canonicalize_url("?q=€", BASE, "latin-1") == "http://site.test/a/b?q=%26%238364%3B"
+    assert canonicalize_url("?q=中", BASE, "utf-16-le") == "http://site.test/a/b?q=%E4%B8%AD"
+    assert canonicalize_url("?q=中", BASE, "no-such-codec") is Reason.INVALID_URL
 
 
 @pytest.mark.parametrize(
@@ -120,10 +120,10 @@ def test_query_is_encoded_as_the_page_is_and_the_path_never() -> None:
     ],
 )
 def test_an_address_is_asked_for_as_a_browser_would(text: str, fetch: str) -> None:
-    found = address_of(text, BASE)
-    assert isinstance(found, Address)
-    assert found.fetch == fetch
-    assert found.url == canonical(fetch)
+    found = parse_url_forms(text, BASE)
+    assert isinstance(found, UrlForms)
+    assert found.request_url == fetch
+    assert found.url == canonicalize_url(fetch)
 
 
 PLAIN = ["/a/b.html", "x.html", "?page=2", "http://site.test:8080/x/?id=1&page=2", "../c", "http://Site.test/a", "#top"]
@@ -132,15 +132,15 @@ PLAIN = ["/a/b.html", "x.html", "?page=2", "http://site.test:8080/x/?id=1&page=2
 @pytest.mark.parametrize("text", PLAIN)
 @pytest.mark.parametrize("base", [BASE, "http://site.test:8080/x/y/", "https://site.test", "http://site.test/%E4/b"])
 def test_the_short_way_for_plain_addresses_leads_where_the_long_way_does(text: str, base: str) -> None:
-    href = resolved(text, base).partition("#")[0]
-    found = address_of(text, base)
-    assert isinstance(found, Address)
-    assert found == Address(found.url, href)
-    assert found == address_of(href + "#\u4e2d ")  # never plain
+    href = resolve_url(text, base).partition("#")[0]
+    found = parse_url_forms(text, base)
+    assert isinstance(found, UrlForms)
+    assert found == UrlForms(found.url, href)
+    assert found == parse_url_forms(href + "#\u4e2d ")  # never plain
 
 
 def test_an_endless_text_is_refused_without_work() -> None:
-    assert canonical("http://site.test/" + "a" * 10_000_000) is Reason.TOO_LONG
+    assert canonicalize_url("http://site.test/" + "a" * 10_000_000) is Reason.URL_TOO_LONG
 
 
 def test_host_and_origin() -> None:
@@ -153,7 +153,7 @@ def test_host_and_origin() -> None:
     [
         ("news.test", Scope("news.test")),
         ("News.test/oil/", Scope("news.test", "/oil/")),
-        ("*.news.test:8080", Scope("news.test:8080", below=True)),
+        ("*.news.test:8080", Scope("news.test:8080", includes_subdomains=True)),
         ("https://news.test/oil", Scope("news.test", "/oil")),
         ("", None),
         ("no host", None),
@@ -161,10 +161,12 @@ def test_host_and_origin() -> None:
     ids=str,
 )
 def test_scope_setting(text: str, scope: Scope | None) -> None:
-    assert scope_of(text) == scope
+    assert parse_scope(text) == scope
 
 
-RULES = UrlRules((Scope("site.test"), Scope("two.test", "/oil/"), Scope("wide.test", below=True)), deepest=3)
+RULES = UrlRules(
+    (Scope("site.test"), Scope("two.test", "/oil/"), Scope("wide.test", includes_subdomains=True)), max_depth=3
+)
 
 
 @pytest.mark.parametrize(
@@ -174,26 +176,26 @@ RULES = UrlRules((Scope("site.test"), Scope("two.test", "/oil/"), Scope("wide.te
         ("http://site.test/?file=a.pdf", 3, None),
         ("http://site.test/v1.2", 1, None),
         ("http://site.test/", 4, Reason.TOO_DEEP),
-        ("http://site.test:8080/", 0, Reason.OFF_SCOPE),
-        ("http://other.test/", 0, Reason.OFF_SCOPE),
+        ("http://site.test:8080/", 0, Reason.OUT_OF_SCOPE),
+        ("http://other.test/", 0, Reason.OUT_OF_SCOPE),
         ("http://two.test/oil/1", 0, None),
-        ("http://two.test/gas/1", 0, Reason.OFF_SCOPE),
+        ("http://two.test/gas/1", 0, Reason.OUT_OF_SCOPE),
         ("http://a.b.wide.test/", 0, None),
-        ("http://notwide.test/", 0, Reason.OFF_SCOPE),
-        ("http://site.test/a.PDF?x=1", 0, Reason.NOT_TEXT),
-        ("http://site.test/" + "a" * 2000, 0, Reason.TOO_LONG),
+        ("http://notwide.test/", 0, Reason.OUT_OF_SCOPE),
+        ("http://site.test/a.PDF?x=1", 0, Reason.UNSUPPORTED_EXTENSION),
+        ("http://site.test/" + "a" * 2000, 0, Reason.URL_TOO_LONG),
     ],
     ids=lambda value: str(value)[:30],
 )
 def test_refusals(url: str, depth: int, want: Reason | None) -> None:
-    assert refuse(url, RULES, depth) is want
+    assert rejection_reason(url, RULES, depth) is want
 
 
 def test_a_link_that_promises_another_language_is_out_of_scope() -> None:
-    rules = UrlRules((Scope("site.test"),), languages=frozenset(("zh",)))
-    assert refuse("http://site.test/", rules, language="zh-Hans") is None
-    assert refuse("http://site.test/", rules) is None
-    assert refuse("http://site.test/", rules, language="en") is Reason.OFF_SCOPE
+    rules = UrlRules((Scope("site.test"),), allowed_languages=frozenset(("zh",)))
+    assert rejection_reason("http://site.test/", rules, language="zh-Hans") is None
+    assert rejection_reason("http://site.test/", rules) is None
+    assert rejection_reason("http://site.test/", rules, language="en") is Reason.OUT_OF_SCOPE
 
 
 @pytest.mark.shared
@@ -204,11 +206,11 @@ def test_hostile_rows_give_one_form_or_a_reason(name: str) -> None:
     assert texts
     for text in texts:
         for base in ("", BASE):
-            url = canonical(text, base)
+            url = canonicalize_url(text, base)
             if not isinstance(url, Reason):
                 assert re.fullmatch(r"https?://[^\s/?#@\\]+/[!-~]*", url), text
-                assert canonical(url) == url, text
-                refuse(url, RULES)
+                assert canonicalize_url(url) == url, text
+                rejection_reason(url, RULES)
 
 
 PIECES = (
@@ -227,8 +229,8 @@ def test_every_form_of_nasty_urls_is_canonical_at_the_first_try(seed: int) -> No
     found = 0
     for _ in range(3000):
         text = rng.choice(starts) + "".join(rng.choices(PIECES, k=rng.randrange(9)))
-        url = address_of(text, rng.choice(("", BASE, "http://b.test")), rng.choice(("utf-8", "gb18030")))
-        if isinstance(url, Address):
+        url = parse_url_forms(text, rng.choice(("", BASE, "http://b.test")), rng.choice(("utf-8", "gb18030")))
+        if isinstance(url, UrlForms):
             found += 1
-            assert {canonical(form) for form in url} == {url.url}, text
+            assert {canonicalize_url(form) for form in url} == {url.url}, text
     assert found > 500

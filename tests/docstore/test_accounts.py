@@ -16,17 +16,17 @@ def accounts(store: Store) -> AccountTable:
 
 def test_an_account_is_kept_as_it_was_made(store_url: str, tmp_path: Path) -> None:
     with Store(store_url, tmp_path / "warc", clock=lambda: 5.0) as store:
-        made = store.accounts.add("Ｌi.Na@example", "hash", [Role.REVIEWER, Role.REPORTS])
+        made = store.accounts.create("Ｌi.Na@example", "hash", [Role.REVIEWER, Role.REPORTS])
         assert made == Account("li.na@example", "hash", frozenset({Role.REPORTS, Role.REVIEWER}), 5.0)
     with Store(store_url, tmp_path / "warc") as store:
         assert store.accounts.find(" LI.NA@EXAMPLE ") == made
-        assert store.accounts.all() == [made]
+        assert store.accounts.list_accounts() == [made]
 
 
 def test_a_name_is_taken_once(accounts: AccountTable) -> None:
-    accounts.add("anna", "first", [Role.REPORTS])
+    accounts.create("anna", "first", [Role.REPORTS])
     with pytest.raises(AccountError, match="already"):
-        accounts.add("Anna", "second", [Role.OPERATOR])
+        accounts.create("Anna", "second", [Role.OPERATOR])
     found = accounts.find("anna")
     assert found is not None and (found.password_hash, found.roles) == ("first", {Role.REPORTS})
 
@@ -34,14 +34,14 @@ def test_a_name_is_taken_once(accounts: AccountTable) -> None:
 @pytest.mark.parametrize("name", ["", " ", "a b", "a\nb", "x" * 65, "<b>", "a\0", "\ud800"], ids=repr)
 def test_what_cannot_be_a_name(accounts: AccountTable, name: str) -> None:
     with pytest.raises(AccountError, match="1 to 64"):
-        accounts.add(name, "hash", [Role.REPORTS])
-    assert accounts.find(name) is None and accounts.all() == []
+        accounts.create(name, "hash", [Role.REPORTS])
+    assert accounts.find(name) is None and accounts.list_accounts() == []
 
 
 def test_an_account_needs_a_role(accounts: AccountTable) -> None:
     with pytest.raises(AccountError, match="reports, reviewer, operator"):
-        accounts.add("anna", "hash", [])
-    accounts.add("anna", "hash", [Role.REPORTS])
+        accounts.create("anna", "hash", [])
+    accounts.create("anna", "hash", [Role.REPORTS])
     with pytest.raises(AccountError):
         accounts.set_roles("anna", [])
 
@@ -57,28 +57,28 @@ def test_an_account_needs_a_role(accounts: AccountTable) -> None:
     ids=["reports", "reviewer", "both", "operator"],
 )
 def test_the_operator_may_everything(roles: set[Role], may: set[Role]) -> None:
-    assert {role for role in Role if Account("a", "h", frozenset(roles)).may(role)} == may
-    assert not any(Account("a", "h", frozenset(roles), disabled_at=1.0).may(role) for role in Role)
+    assert {role for role in Role if Account("a", "h", frozenset(roles)).has_role(role)} == may
+    assert not any(Account("a", "h", frozenset(roles), disabled_at=1.0).has_role(role) for role in Role)
 
 
 def test_changes_and_whom_they_reach(accounts: AccountTable) -> None:
     for name in ("anna", "bert"):
-        accounts.add(name, "old", [Role.REPORTS])
+        accounts.create(name, "old", [Role.REPORTS])
     accounts.set_password("ANNA", "new")
     accounts.set_roles("anna", [Role.OPERATOR, Role.REPORTS])
-    anna, bert = accounts.all()
+    anna, bert = accounts.list_accounts()
     assert (anna.password_hash, anna.roles) == ("new", {Role.OPERATOR, Role.REPORTS})
     assert (bert.password_hash, bert.roles) == ("old", {Role.REPORTS})
 
 
 def test_a_disabled_account_is_used_again_only_with_another_password(accounts: AccountTable) -> None:
-    accounts.add("anna", "old", [Role.REPORTS])
-    assert not accounts.is_empty()
+    accounts.create("anna", "old", [Role.REPORTS])
+    assert not accounts.has_no_active_account()
     accounts.disable("anna")
-    assert accounts.is_empty()
+    assert accounts.has_no_active_account()
     with pytest.raises(AccountError):
         accounts.set_password("anna", "by itself")
-    accounts.reset("anna", "new")
+    accounts.reset_password("anna", "new")
     found = accounts.find("anna")
     assert found is not None and (found.password_hash, found.disabled_at) == ("new", None)
 
@@ -95,9 +95,13 @@ def test_a_session_that_was_ended_is_forgotten_when_it_would_have_ended_by_itsel
 ) -> None:
     now = [1000.0]
     monkeypatch.setattr(accounts, "_clock", lambda: now[0])
-    accounts.end_session("a" * 32, until=2000.0)
-    accounts.end_session("a" * 32, until=2000.0)
-    assert accounts.is_ended("a" * 32) and not accounts.is_ended("b" * 32) and not accounts.is_ended("")
+    accounts.revoke_session("a" * 32, expires_at=2000.0)
+    accounts.revoke_session("a" * 32, expires_at=2000.0)
+    assert (
+        accounts.is_session_revoked("a" * 32)
+        and not accounts.is_session_revoked("b" * 32)
+        and not accounts.is_session_revoked("")
+    )
     now[0] = 3000.0
-    accounts.end_session("b" * 32, until=4000.0)
-    assert accounts.is_ended("b" * 32) and not accounts.is_ended("a" * 32)
+    accounts.revoke_session("b" * 32, expires_at=4000.0)
+    assert accounts.is_session_revoked("b" * 32) and not accounts.is_session_revoked("a" * 32)

@@ -7,36 +7,36 @@ from pathlib import Path
 
 import pytest
 
-from docstore.articles.table import Extraction
-from docstore.grouping.near_duplicates import Grouping
+from docstore.articles.article_table import PageExtraction
 from docstore.model import Article, Outcome, Reason, document_id
+from docstore.near_duplicates.clusters import CopyDetection
 from docstore.store import Store
+from extractor.minhash import minhash_signature
 from extractor.settings import ExtractSettings
-from extractor.signature import signature
 from pipeline.explain.copy_verdicts import copy_verdicts
-from pipeline.explain.sentences import related
+from pipeline.explain.url_report_text import relation_sentences
 from tests.conftest import logic_store_url, on_both
 from tests.docstore.test_settling import Web as AnyWeb
 from tests.text.test_copies import NOTICES, OTHER_NOTICES, SERIES, framed, language_of, prices_zh
-from text.resemblance.copies import Text
+from text.similarity.duplicates import ComparedArticle
 
 store_url = logic_store_url
-GROUPING = Grouping(ExtractSettings().near_duplicate, Text)
+GROUPING = CopyDetection(ExtractSettings().near_duplicate, ComparedArticle)
 
 
 class Web(AnyWeb):
     """Pages as `plumb extract` keeps them."""
 
     def extract(self, results: Mapping[str, Article | Outcome]) -> list[Reason]:
-        pending = self.store.articles.pending()
-        return self.store.articles.save([Extraction(p, results[p.url]) for p in pending], GROUPING)
+        pending = self.store.articles.iter_pending()
+        return self.store.articles.save([PageExtraction(p, results[p.url]) for p in pending], GROUPING)
 
 
-def article(url: str, text: Text) -> Article:
-    return Article(url, text.title, text.body, published=text.published, signature=signature(text.body))
+def article(url: str, text: ComparedArticle) -> Article:
+    return Article(url, text.title, text.body, published=text.published_on, signature=minhash_signature(text.body))
 
 
-def issues_of(texts: Sequence[Text]) -> list[tuple[str, Article]]:
+def issues_of(texts: Sequence[ComparedArticle]) -> list[tuple[str, Article]]:
     """Each text on its own site, and on two others with their notices: issue, article."""
     found = []
     for n, text in enumerate(texts):
@@ -54,7 +54,7 @@ def groups(store: Store, issues: Mapping[str, str]) -> dict[str, list[str]]:
     """Article that stands for itself -> the issues of those behind it."""
     names = {document_id(url): url for url in issues}
     found: dict[str, list[str]] = {}
-    for stored in store.articles.all():
+    for stored in store.articles.iter_all():
         leader = names[stored.duplicate_of] if stored.duplicate_of else stored.article.url
         found.setdefault(leader, []).append(issues[stored.article.url])
     return found
@@ -80,8 +80,8 @@ def test_a_series_is_shown_whole_and_its_copies_once_in_any_order(name: str, tmp
 def test_a_series_is_similar(name: str, store: Store) -> None:
     texts = SERIES[name]
     Web(store).add(*(article(f"http://a.test/{n}", text) for n, text in enumerate(texts)))
-    assert [stored.duplicate_of for stored in store.articles.all()] == [""] * len(texts)
-    assert len({stored.series for stored in store.articles.all()}) <= len(texts) - 1
+    assert [stored.duplicate_of for stored in store.articles.iter_all()] == [""] * len(texts)
+    assert len({stored.series_id for stored in store.articles.iter_all()}) <= len(texts) - 1
 
 
 def test_the_copy_of_one_day_is_found_among_hundreds(store: Store) -> None:
@@ -89,10 +89,10 @@ def test_the_copy_of_one_day_is_found_among_hundreds(store: Store) -> None:
     web = Web(store)
     for start in range(0, len(days), 100):
         web.add(*(article(f"http://a.test/{n}", days[n]) for n in range(start, start + 100)))
-    assert not any(stored.duplicate_of for stored in store.articles.all())
+    assert not any(stored.duplicate_of for stored in store.articles.iter_all())
     wanted = (1, 150, 298)
     web.add(*(article(f"http://b.test/{n}", framed(days[n], *NOTICES["zh"])) for n in wanted))
-    behind = {stored.article.url: stored.duplicate_of for stored in store.articles.all() if stored.duplicate_of}
+    behind = {stored.article.url: stored.duplicate_of for stored in store.articles.iter_all() if stored.duplicate_of}
     assert behind == {f"http://b.test/{n}": document_id(f"http://a.test/{n}") for n in wanted}
 
 
@@ -104,9 +104,9 @@ def test_explain_says_which_difference_decides(store: Store) -> None:
     web.add(article("http://b.test/1", framed(first, *NOTICES["zh"])))
 
     def said(url: str) -> list[str]:
-        told = store.status.explain(url)
+        told = store.status.url_report(url)
         assert told is not None
-        return list(related(told, copy_verdicts(store.articles, told)))
+        return list(relation_sentences(told, copy_verdicts(store.articles, told)))
 
     copy, similar = said("http://a.test/1")
     assert copy.startswith("The same text, published again, is http://b.test/1 (the same text; frame")
@@ -124,4 +124,4 @@ def test_a_copy_of_other_length_loses_nothing(store: Store) -> None:
     web = Web(store)
     web.add(article("http://a.test/list", whole))
     web.add(article("http://a.test/1", texts[0]), article("http://a.test/2", texts[1]))
-    assert not any(stored.duplicate_of for stored in store.articles.all())
+    assert not any(stored.duplicate_of for stored in store.articles.iter_all())

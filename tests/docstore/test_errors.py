@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from docstore.database import Database, wrapped_errors
+from docstore.database import Database, translate_errors
 from docstore.errors import StoreError, StoreFullError
-from docstore.schema.base import meta
+from docstore.schema.base import store_meta
 from tests.web_fixture import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,20 +25,20 @@ except StoreFullError as error:
 """
 INTO_THE_DATABASE = """
     from docstore.database import Database
-    from docstore.schema.base import meta
+    from docstore.schema.base import store_meta
     database = Database(sys.argv[1])
     for number in range(1000):
         with database.write() as connection:
-            database.upsert(connection, meta, [{"key": str(number), "value": "x" * 1000}])
+            database.upsert(connection, store_meta, [{"key": str(number), "value": "x" * 1000}])
         print(number)
 """
 INTO_THE_ARCHIVE = """
     from pathlib import Path
     from random import randbytes
-    from docstore.archive import Archive
-    from docstore.database import wrapped_errors
+    from docstore.warc_archive import WarcArchive
+    from docstore.database import translate_errors
     from docstore.model import Page
-    with wrapped_errors(), Archive(Path(sys.argv[2])) as archive:
+    with translate_errors(), WarcArchive(Path(sys.argv[2])) as archive:
         for number in range(1000):
             body = randbytes(20_000)
             archive.write(Page(1, "http://a.test/", "http://a.test/", 200, "text/html", body, "", 0.0))
@@ -58,7 +58,7 @@ def test_a_file_may_not_grow(tmp_path: Path, writing: str) -> None:
     assert 2 < len(acknowledged) < 1000
     if writing is INTO_THE_DATABASE:
         with Database(url).read() as connection:
-            assert {row.key for row in connection.execute(meta.select())} >= set(acknowledged)
+            assert {row.key for row in connection.execute(store_meta.select())} >= set(acknowledged)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_a_file_may_not_grow(tmp_path: Path, writing: str) -> None:
     ids=["full", "quota", "limit", "read-only"],
 )
 def test_errors_of_files_say_what_to_do(number: int, kind: type[StoreError], part: str) -> None:
-    with pytest.raises(StoreError) as caught, wrapped_errors():
+    with pytest.raises(StoreError) as caught, translate_errors():
         raise OSError(number, os.strerror(number))
     assert type(caught.value) is kind
     assert part in str(caught.value)

@@ -4,18 +4,24 @@ from dataclasses import replace
 
 import pytest
 
-from docstore.articles.rows import article_json, article_of_json, block_of, signature_bytes, signature_of
-from docstore.grouping.pagination import (
-    MAX_CHAIN_PAGES,
-    first_page_of,
-    is_same_site,
-    is_version_of,
-    jaccard_estimate,
-    join_pages,
-    may_be_tied,
-    pagination_chain,
+from docstore.articles.row_mapping import (
+    article_from_json,
+    article_to_json,
+    block_from_list,
+    signature_from_bytes,
+    signature_to_bytes,
 )
-from docstore.model import Article, Block, BlockKind, line_hash
+from docstore.model import Article, Block, BlockKind, text_hash64
+from docstore.page_roles.pagination import (
+    MAX_CHAIN_PAGES,
+    can_reference,
+    estimate_jaccard,
+    find_first_page,
+    follow_next_pages,
+    is_same_content,
+    is_same_site,
+    join_pages,
+)
 
 P, H = BlockKind.PARAGRAPH, BlockKind.HEADING
 PICTURE = Block(BlockKind.PICTURE, "", url="http://a.test/1.jpg")
@@ -72,9 +78,9 @@ class TestJoin:
 )
 def test_chains(following: dict[int, int], page: int, head: int | None, chain: list[int]) -> None:
     before = {after: first for first, after in sorted(following.items(), reverse=True)}
-    assert first_page_of(page, before.get) == head
+    assert find_first_page(page, before.get) == head
     if head is not None:
-        assert pagination_chain(head, following.get, before.get) == chain
+        assert follow_next_pages(head, following.get, before.get) == chain
 
 
 @pytest.mark.parametrize(
@@ -111,7 +117,7 @@ def test_what_is_one_site(one: str, other: str, same: bool) -> None:
     ],
 )
 def test_what_a_page_may_name(target: str, may: bool) -> None:
-    assert may_be_tied("http://a.test/1", target) is may
+    assert can_reference("http://a.test/1", target) is may
 
 
 @pytest.mark.parametrize(
@@ -128,16 +134,16 @@ def test_what_a_page_may_name(target: str, may: bool) -> None:
 )
 def test_is_a_page_what_its_original_says(changes: dict[str, object], alike: bool) -> None:
     original = page("正文。", signature=(1, 2, 3, 4))
-    assert is_version_of(replace(original, **changes), original) is alike  # type: ignore[arg-type]
+    assert is_same_content(replace(original, **changes), original) is alike  # type: ignore[arg-type]
 
 
 def test_two_pages_without_title_are_not_alike_for_that() -> None:
-    assert not is_version_of(page("甲。", title=""), page("乙。", title=""))
+    assert not is_same_content(page("甲。", title=""), page("乙。", title=""))
 
 
 def test_likeness() -> None:
-    assert jaccard_estimate((1, 2, 3, 4), (1, 2, 3, 5)) == 0.75
-    assert jaccard_estimate((), ()) == jaccard_estimate((1,), (1, 2)) == 0.0
+    assert estimate_jaccard((1, 2, 3, 4), (1, 2, 3, 5)) == 0.75
+    assert estimate_jaccard((), ()) == estimate_jaccard((1,), (1, 2)) == 0.0
 
 
 FULL = Article(
@@ -146,8 +152,8 @@ FULL = Article(
     "http://a.test/2",
     (
         Block(P, "看这里", links=((0, 1, "http://a.test/x"), (1, 3, "http://a.test/y"))),
-        Block(BlockKind.ITEM, "项", 2, True),
-        Block(BlockKind.ROW, "甲\t乙"),
+        Block(BlockKind.LIST_ITEM, "项", 2, True),
+        Block(BlockKind.TABLE_ROW, "甲\t乙"),
         Block(BlockKind.CODE, "a\n  b"),
         PICTURE,
         Block(P, ""),
@@ -157,24 +163,24 @@ FULL = Article(
 
 
 def test_an_article_is_kept_whole_but_for_what_no_database_takes() -> None:
-    kept = article_of_json(FULL.url, article_json(FULL))
+    kept = article_from_json(FULL.url, article_to_json(FULL))
     assert kept == replace(FULL, title="题\ufffd目", body="正\ufffd文")
     empty = Article("http://a.test/1", "", "")
-    assert article_of_json(empty.url, article_json(empty)) == empty
+    assert article_from_json(empty.url, article_to_json(empty)) == empty
 
 
 def test_blocks_are_kept_without_what_is_empty() -> None:
-    assert '["paragraph"]' in article_json(FULL)
-    assert block_of(["item", "项", 2]) == Block(BlockKind.ITEM, "项", 2)
+    assert '["paragraph"]' in article_to_json(FULL)
+    assert block_from_list(["item", "项", 2]) == Block(BlockKind.LIST_ITEM, "项", 2)
 
 
 def test_signatures_as_bytes() -> None:
-    assert signature_of(signature_bytes(FULL.signature)) == FULL.signature
-    assert signature_bytes(()) is None
-    assert signature_of(None) == ()
+    assert signature_from_bytes(signature_to_bytes(FULL.signature)) == FULL.signature
+    assert signature_to_bytes(()) is None
+    assert signature_from_bytes(None) == ()
 
 
 def test_line_hashes_do_not_see_white_space() -> None:
-    assert line_hash(" 版权 所有\u3000") == line_hash("版权所有")
-    assert line_hash("版权所有") != line_hash("版权所无")
-    assert -(2**63) <= line_hash("\ud800") < 2**63
+    assert text_hash64(" 版权 所有\u3000") == text_hash64("版权所有")
+    assert text_hash64("版权所有") != text_hash64("版权所无")
+    assert -(2**63) <= text_hash64("\ud800") < 2**63

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from docstore.articles.records import Op
-from docstore.articles.table import Extraction
-from docstore.frontier.table import NewUrl, Visit
-from docstore.grouping import resolve as settling
-from docstore.grouping import url_patterns
-from docstore.grouping.url_patterns import pattern_of
-from docstore.model import Article, Kind, Outcome, Page, Reason, Stage, Teaser
+from docstore.articles.article_table import PageExtraction
+from docstore.bookkeeping import IndexOperation
+from docstore.frontier.frontier_table import NewUrl, Visit
+from docstore.model import Article, Outcome, Page, Reason, Stage, Teaser, UrlKind
+from docstore.page_roles import resolve_roles as settling
+from docstore.page_roles import url_patterns
+from docstore.page_roles.url_patterns import url_pattern
 from docstore.store import Store
-from pipeline.explain.sentences import sentences
 from pipeline.explain.url_explanation import UrlExplanation
+from pipeline.explain.url_report_text import iter_sentences
 from tests.conftest import logic_store_url, on_both
 from tests.docstore.test_settling import seeds
 
@@ -65,18 +65,20 @@ class Web:
 
     def crawl(self, *names: str, gone: bool = False) -> None:
         for name in names:
-            self.store.frontier.add([NewUrl(url(name), HOST, 3, 0, Kind.UNKNOWN, 0.0)])
-            entry = self.store.frontier.entries([url(name)])[url(name)]
+            self.store.frontier.add_urls([NewUrl(url(name), HOST, 3, 0, UrlKind.UNKNOWN, 0.0)])
+            entry = self.store.frontier.find_entries([url(name)])[url(name)]
             self.version += 1
             body = f"{name} {self.version}".encode()
             page = Page(0, url(name), url(name), 200, "text/html", body, hashlib.sha256(body).hexdigest(), 1_000.0)
-            visit = Visit(entry, Outcome(Reason.FETCHED), 1_000.0, None, 0.0, page=None if gone else page, gone=gone)
-            self.store.frontier.record([visit])
+            visit = Visit(entry, Outcome(Reason.FETCHED), 1_000.0, None, 0.0, page=None if gone else page, is_gone=gone)
+            self.store.frontier.record_visits([visit])
 
     def extract(self, made: Mapping[str, Made]) -> list[Reason]:
         """Extract all that waits, in one batch."""
-        pages = [(page, made[page.url.removeprefix(url(""))]) for page in self.store.articles.pending()]
-        return self.store.articles.save([Extraction(p, m.result, teaser=m.teaser, vouched=m.vouched) for p, m in pages])
+        pages = [(page, made[page.url.removeprefix(url(""))]) for page in self.store.articles.iter_pending()]
+        return self.store.articles.save(
+            [PageExtraction(p, m.result, teaser=m.teaser, is_declared_article=m.vouched) for p, m in pages]
+        )
 
     def add(self, pages: Mapping[str, Made]) -> list[Reason]:
         self.crawl(*pages)
@@ -84,22 +86,22 @@ class Web:
 
     def lose(self, *names: str) -> list[Reason]:
         self.crawl(*names, gone=True)
-        return self.store.articles.forget_gone()
+        return self.store.articles.resolve_removed_pages()
 
     def articles(self) -> set[str]:
-        return {stored.article.url.removeprefix(url("")) for stored in self.store.articles.all()}
+        return {stored.article.url.removeprefix(url("")) for stored in self.store.articles.iter_all()}
 
     def outcome(self, name: str) -> tuple[str, str]:
-        told = self.store.status.explain(url(name))
+        told = self.store.status.url_report(url(name))
         outcome = told and told.outcome(Stage.EXTRACT)
         assert outcome
         return outcome.reason, outcome.detail
 
-    def log(self) -> list[tuple[Op, str]]:
+    def log(self) -> list[tuple[IndexOperation, str]]:
         """The change log since it was last asked for."""
-        batch = self.store.changes.pending(1000)
-        self.store.changes.done(batch, [])
-        return [(change.op, change.url.removeprefix(url(""))) for change in batch]
+        batch = self.store.change_log.pending(1000)
+        self.store.change_log.acknowledge(batch, [])
+        return [(change.operation, change.url.removeprefix(url(""))) for change in batch]
 
 
 @pytest.fixture
@@ -123,7 +125,7 @@ class TestTextOfAnotherPage:
         assert web.articles() == {"2024/05/oil.html"}
         assert web.outcome("t/") == (Reason.LIST_PAGE, "its text is that of http://a.test/2024/05/oil.html")
         assert web.outcome("2024/05/oil.html")[0] == Reason.EXTRACTED
-        assert {name: op for op, name in web.log()}.get("t/", Op.DELETE) is Op.DELETE
+        assert {name: op for op, name in web.log()}.get("t/", IndexOperation.DELETE) is IndexOperation.DELETE
 
     def test_a_list_of_leads_is_one_as_well(self, web: Web) -> None:
         lead = TEXT[:30]
@@ -132,7 +134,7 @@ class TestTextOfAnotherPage:
 
     def test_a_list_is_asked_again_in_every_crawl(self, web: Web) -> None:
         web.add(SHOWN | TAG)
-        assert web.store.frontier.entries([url("t/")])[url("t/")].kind is Kind.HUB
+        assert web.store.frontier.find_entries([url("t/")])[url("t/")].kind is UrlKind.HUB
 
     def test_an_article_below_anothers_headline_has_its_own_text(self, web: Web) -> None:
         """A link to another article may stand above the first sentence."""
@@ -196,13 +198,13 @@ class TestTextOfAnotherPage:
     @on_both
     def test_explain_tells_it(self, web: Web) -> None:
         web.add(SHOWN | TAG)
-        told = "\n".join(sentences(UrlExplanation(web.store.status.explain(url("t/")))))
+        told = "\n".join(iter_sentences(UrlExplanation(web.store.status.url_report(url("t/")))))
         assert "list_page (its text is that of http://a.test/2024/05/oil.html)" in told
-        article = web.store.status.explain(url("2024/05/oil.html"))
+        article = web.store.status.url_report(url("2024/05/oil.html"))
         assert article is not None and not article.parts
 
 
-LISTS = {f"tags/{n}/": Made(LIST) for n in range(url_patterns.MIN_LISTS)}
+LISTS = {f"tags/{n}/": Made(LIST) for n in range(url_patterns.MIN_LIST_PAGES)}
 
 
 class TestSiblings:
@@ -234,7 +236,7 @@ class TestSiblings:
         reasons = web.add({"tags/gas/": article("tags/gas/", OTHER)})
         assert reasons == [Reason.EXTRACTED, Reason.EXTRACTED]
         assert web.articles() == {"tags/oil/", "tags/gas/"}
-        assert web.log() == [(Op.UPSERT, "tags/oil/"), (Op.UPSERT, "tags/gas/")]
+        assert web.log() == [(IndexOperation.UPSERT, "tags/oil/"), (IndexOperation.UPSERT, "tags/gas/")]
         web.lose("tags/gas/")
         assert web.articles() == set()
 
@@ -278,7 +280,7 @@ class TestSiblings:
     ],
 )
 def test_patterns(path: str, pattern: str) -> None:
-    assert pattern_of(f"http://a.test{path}") == pattern
+    assert url_pattern(f"http://a.test{path}") == pattern
 
 
 NAMES = [f"{kind}/{n}" for kind in ("t", "a") for n in range(6)]
@@ -299,9 +301,9 @@ def drawn(chance: random.Random, name: str) -> Made:
 
 def state(store: Store) -> tuple[object, ...]:
     """All that must not depend on the order of events."""
-    kept = {stored.article.url: stored.article.body for stored in store.articles.all()}
-    reasons = (Reason.LIST_PAGE, Reason.CONTINUATION, Reason.DOUBLE)
-    ends = {reason: sorted(store.status.urls_with(Stage.EXTRACT, reason, limit=1000)) for reason in reasons}
+    kept = {stored.article.url: stored.article.body for stored in store.articles.iter_all()}
+    reasons = (Reason.LIST_PAGE, Reason.CONTINUATION, Reason.ALTERNATE_VERSION)
+    ends = {reason: sorted(store.status.urls_with_outcome(Stage.EXTRACT, reason, limit=1000)) for reason in reasons}
     return kept, ends
 
 
@@ -310,8 +312,8 @@ def test_what_came_of_many_nights_is_what_the_last_pages_say(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A store that saw pages come, change and go, and was closed in between, equals one that saw the end."""
-    monkeypatch.setattr(url_patterns, "MIN_LISTS", 2)
-    monkeypatch.setattr(url_patterns, "MAX_OTHERS", 0.5)
+    monkeypatch.setattr(url_patterns, "MIN_LIST_PAGES", 2)
+    monkeypatch.setattr(url_patterns, "MAX_NON_LIST_RATIO", 0.5)
     chance, now = random.Random(seed), {name: Made(LIST) for name in NAMES}
     with Store(f"sqlite:///{tmp_path / 'x.db'}", tmp_path / "x") as store:
         Web(store).add(now)

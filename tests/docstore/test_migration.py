@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine, inspect, text
 
-from docstore.articles.table import Extraction
+from docstore.articles.article_table import PageExtraction
 from docstore.errors import StoreError
 from docstore.model import Article, Block, BlockKind, Reason
 from docstore.schema import base, metadata, migrations
@@ -58,7 +58,7 @@ def old_url(store_url: str, tmp_path: Path) -> Iterator[str]:
     """A store of version 1 with one article in it."""
     with Store(store_url, tmp_path / "warc") as store:
         keep_page(store)
-        store.articles.save([Extraction(p, ARTICLE) for p in store.articles.pending()])
+        store.articles.save([PageExtraction(p, ARTICLE) for p in store.articles.iter_pending()])
     engine = create_engine(store_url)
     with engine.begin() as connection:
         connection.execute(text(f"CREATE TABLE kept AS SELECT {OLD_COLUMNS} FROM articles"))
@@ -106,22 +106,22 @@ def test_it_becomes_what_a_fresh_store_is(old_url: str, tmp_path: Path) -> None:
 def test_nothing_is_lost_and_all_is_extracted_again(old_url: str, tmp_path: Path) -> None:
     for _ in range(2):
         with Store(old_url, tmp_path / "warc") as store:
-            [stored] = store.articles.all()
+            [stored] = store.articles.iter_all()
             assert stored.article == ARTICLE
             assert (stored.duplicate_of, store.articles.pending_count()) == ("", 0)
     with Store(old_url, tmp_path / "warc") as store:
-        assert [store.articles.use_extractor(2) for _ in range(2)] == [1, 0]
-        [pending] = store.articles.pending()
+        assert [store.articles.require_extractor_version(2) for _ in range(2)] == [1, 0]
+        [pending] = store.articles.iter_pending()
         richer = Article(**{**vars(ARTICLE), "author": "张三", "blocks": (Block(BlockKind.PARAGRAPH, "正文"),)})
-        assert store.articles.save([Extraction(pending, richer)]) == [Reason.EXTRACTED]
-        assert [stored.article for stored in store.articles.all()] == [richer]
+        assert store.articles.save([PageExtraction(pending, richer)]) == [Reason.EXTRACTED]
+        assert [stored.article for stored in store.articles.iter_all()] == [richer]
 
 
 def test_a_newer_extractor_asks_for_every_page_once(store: Store) -> None:
     keep_page(store)
-    assert store.articles.use_extractor(2) == 0
-    store.articles.save([Extraction(p, ARTICLE) for p in store.articles.pending()])
-    assert [store.articles.use_extractor(n) for n in (2, 3, 3, 2)] == [0, 1, 0, 0]
+    assert store.articles.require_extractor_version(2) == 0
+    store.articles.save([PageExtraction(p, ARTICLE) for p in store.articles.iter_pending()])
+    assert [store.articles.require_extractor_version(n) for n in (2, 3, 3, 2)] == [0, 1, 0, 0]
     assert store.articles.pending_count() == 1
 
 
@@ -130,7 +130,7 @@ def test_an_upgrade_that_is_broken_off_leaves_the_old_store(
 ) -> None:
     before = shape(old_url)
     with monkeypatch.context() as patch, pytest.raises(StoreError):
-        patch.setitem(migrations.STEPS, 2, ("ALTER TABLE no_such_table ADD COLUMN x TEXT",))
+        patch.setitem(migrations.MIGRATIONS_BY_VERSION, 2, ("ALTER TABLE no_such_table ADD COLUMN x TEXT",))
         Store(old_url, tmp_path / "warc")
     assert shape(old_url) == before
     with Store(old_url, tmp_path / "warc") as store:
@@ -153,5 +153,5 @@ def test_two_programs_open_an_old_store_at_once(old_url: str, tmp_path: Path) ->
 
 
 def test_every_step_is_there() -> None:
-    assert sorted(migrations.STEPS) == list(range(1, base.SCHEMA_VERSION))
+    assert sorted(migrations.MIGRATIONS_BY_VERSION) == list(range(1, base.SCHEMA_VERSION))
     assert sqlite3.sqlite_version_info >= (3, 35)

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from sqlalchemy import event, func, select
 
-from docstore.articles.records import Op
-from docstore.articles.table import Extraction
-from docstore.grouping.near_duplicates import MAX_COMPARED, MAX_LEADERS, Grouping, bands_of
-from docstore.grouping.pagination import jaccard_estimate
+from docstore.articles.article_table import PageExtraction
+from docstore.bookkeeping import IndexOperation
 from docstore.model import Article, Outcome, Reason, document_id
-from docstore.schema.article_tables import bands
+from docstore.near_duplicates.clusters import MAX_LEADERS_PER_KEY, MAX_TEXT_COMPARISONS, CopyDetection, signature_bands
+from docstore.page_roles.pagination import estimate_jaccard
+from docstore.schema.article_tables import near_duplicate_keys
 from docstore.store import Store
 from tests.conftest import logic_store_url, on_both
 from tests.docstore.test_settling import Web as AnyWeb
@@ -32,18 +32,18 @@ class Titled:
     published: str
 
     @property
-    def keys(self) -> tuple[int, ...]:
+    def duplicate_keys(self) -> tuple[int, ...]:
         return (hash(self.issue),) if self.issue else ()
 
     @property
     def issue(self) -> str:
         return self.title.partition(" issue ")[2]
 
-    def is_copy_of(self, other: "Titled") -> bool:
-        return self.issue == other.issue
+    def is_duplicate_of(self, right: "Titled") -> bool:
+        return self.issue == right.issue
 
 
-GROUPING = Grouping(0.8, Titled)
+GROUPING = CopyDetection(0.8, Titled)
 
 
 class Web(AnyWeb):
@@ -52,12 +52,12 @@ class Web(AnyWeb):
     grouping = GROUPING
 
     def extract(self, results: Mapping[str, Article | Outcome]) -> list[Reason]:
-        pending = self.store.articles.pending()
-        return self.store.articles.save([Extraction(p, results[p.url]) for p in pending], self.grouping)
+        pending = self.store.articles.iter_pending()
+        return self.store.articles.save([PageExtraction(p, results[p.url]) for p in pending], self.grouping)
 
     def lose(self, *names: str) -> list[Reason]:
         self.crawl(*names, gone=True)
-        return self.store.articles.forget_gone(self.grouping)
+        return self.store.articles.resolve_removed_pages(self.grouping)
 
 
 def signature(seed: object, share: float = 1.0, other: object = 0) -> tuple[int, ...]:
@@ -108,7 +108,12 @@ def test_where_the_first_goes_another_takes_over(web: Web) -> None:
     web.log()
     web.lose("0")
     assert groups(web) == {"1": "", "2": "1", "3": "1"}
-    assert sorted(web.log()) == [(Op.DELETE, "0"), (Op.UPSERT, "1"), (Op.UPSERT, "2"), (Op.UPSERT, "3")]
+    assert sorted(web.log()) == [
+        (IndexOperation.DELETE, "0"),
+        (IndexOperation.UPSERT, "1"),
+        (IndexOperation.UPSERT, "2"),
+        (IndexOperation.UPSERT, "3"),
+    ]
     web.add(article("0", signature("a")))
     assert groups(web) == {"0": "1", "1": "", "2": "1", "3": "1"}
 
@@ -121,7 +126,10 @@ def test_a_first_that_changes_a_little_stays_the_first(web: Web) -> None:
     web.log()
     web.add(replace(article("1", signature("a", 0.98)), body="改了一点。"))
     assert groups(web) == {"1": "", "9": "1"}
-    assert sorted(web.log()) == [(Op.UPSERT, "1"), (Op.UPSERT, "9")]  # their series is another one
+    assert sorted(web.log()) == [
+        (IndexOperation.UPSERT, "1"),
+        (IndexOperation.UPSERT, "9"),
+    ]  # their series is another one
 
 
 @on_both
@@ -135,7 +143,7 @@ def test_an_article_that_becomes_a_double_leaves_its_group(web: Web) -> None:
     web.add(article("1", signature("a")), article("2", signature("a", 0.97)))
     web.add(article("0", signature("b")))
     twin = replace(article("1", signature("a")), title="题目0", body="0的正文。", canonical_url=url("0"))
-    assert web.add(twin) == [Reason.DOUBLE]
+    assert web.add(twin) == [Reason.ALTERNATE_VERSION]
     assert groups(web) == {"0": "", "2": ""}
 
 
@@ -143,7 +151,7 @@ def test_the_same_again_changes_nothing(web: Web) -> None:
     pages = [article("1", signature("a")), article("2", signature("a", 0.9))]
     web.add(*pages)
     web.log()
-    assert web.add(*pages) == [Reason.SAME_ARTICLE] * 2
+    assert web.add(*pages) == [Reason.ARTICLE_UNCHANGED] * 2
     assert (groups(web), web.log()) == ({"1": "", "2": "1"}, [])
 
 
@@ -152,23 +160,23 @@ def test_bands_find_what_is_alike_and_little_else() -> None:
     for share in found:
         for n in range(1000):
             one, other = signature(n), signature(n, share)
-            assert jaccard_estimate(one, other) == pytest.approx(share, abs=0.01)
-            found[share] += bool(set(bands_of(one)) & set(bands_of(other)))
+            assert estimate_jaccard(one, other) == pytest.approx(share, abs=0.01)
+            found[share] += bool(set(signature_bands(one)) & set(signature_bands(other)))
     assert found[0.9] == 1000
     assert found[0.8] >= 990
     assert found[0.3] <= 60
 
 
 def test_bands_are_64_bit_numbers_that_know_their_place() -> None:
-    bands = bands_of((7,) * PLACES)
+    bands = signature_bands((7,) * PLACES)
     assert len(set(bands)) == len(bands) == PLACES // 6
     assert all(-(2**63) <= band < 2**63 for band in bands)
-    assert bands_of(()) == []
+    assert signature_bands(()) == []
 
 
 def series(web: Web) -> dict[str, set[str]]:
     """Article -> the articles of its series."""
-    found = {address.removeprefix(url("")): stored.series for address, stored in web.articles().items()}
+    found = {address.removeprefix(url("")): stored.series_id for address, stored in web.articles().items()}
     return {name: {other for other, series in found.items() if series == mine} for name, mine in found.items()}
 
 
@@ -187,7 +195,7 @@ def test_who_becomes_another_text_is_of_another_series(web: Web) -> None:
     web.log()
     web.add(article("0", signature("a"), "No. 0"))
     assert series(web) == {key: {"0", "1", "2"} for key in "012"}
-    assert web.log() == [(Op.UPSERT, "0")]
+    assert web.log() == [(IndexOperation.UPSERT, "0")]
 
 
 @on_both
@@ -203,32 +211,32 @@ def test_who_was_a_copy_and_is_another_issue_is_shown_again(web: Web) -> None:
 
 def test_the_copy_of_one_issue_among_very_many_is_found(web: Web) -> None:
     """More issues than leave the same bands: keys of the text tell which are looked at."""
-    issues = 5 * MAX_LEADERS
+    issues = 5 * MAX_LEADERS_PER_KEY
     for start in range(0, issues, 40):
         web.add(*(article(str(n), signature("a", 0.97, n), f"No. {n}") for n in range(start, start + 40)))
     assert set(groups(web).values()) == {""}
-    wanted = (3, MAX_LEADERS, issues - 1)
+    wanted = (3, MAX_LEADERS_PER_KEY, issues - 1)
     web.add(*(article(f"copy{n}", signature("a", 0.97, f"copy {n}"), f"No. {n}") for n in wanted))
     assert {n: groups(web)[f"copy{n}"] for n in wanted} == {n: str(n) for n in wanted}
     assert all(len(members) == issues + len(wanted) for members in series(web).values())
 
 
 def test_older_stores_are_grouped_again_and_a_kill_costs_one_batch(web: Web, tmp_path: Path) -> None:
-    web.grouping = Grouping(0.8, lambda *_: Titled("", "", ""))  # as if all that is alike were the same
+    web.grouping = CopyDetection(0.8, lambda *_: Titled("", "", ""))  # as if all that is alike were the same
     web.add(*(article(str(n), signature("a", 0.97, n), f"No. {n % 200}") for n in range(250)))
     assert set(groups(web).values()) == {"", "0"}
     web.log()
     articles = web.store.articles
-    assert not articles.is_grouped(1)
-    broken_off = articles.group_again(1, GROUPING)
+    assert not articles.is_grouping_current(1)
+    broken_off = articles.regroup_all(1, GROUPING)
     assert next(broken_off) == 100
     broken_off.close()
-    assert not articles.is_grouped(1)
-    assert list(articles.group_again(1, GROUPING)) == [100, 50]  # where it was broken off
-    assert articles.is_grouped(1)
+    assert not articles.is_grouping_current(1)
+    assert list(articles.regroup_all(1, GROUPING)) == [100, 50]  # where it was broken off
+    assert articles.is_grouping_current(1)
     assert groups(web) == {str(n): str(n - 200) if n >= 200 else "" for n in range(250)}
     assert len(web.log()) == 248  # all but "0", and its copy "200"
-    assert list(articles.group_again(2, GROUPING)) == [100, 100, 50]
+    assert list(articles.regroup_all(2, GROUPING)) == [100, 100, 50]
     assert web.log() == []  # nothing has changed
 
 
@@ -257,20 +265,23 @@ def test_one_series_of_hundreds_costs_a_bounded_number_of_rows_and_comparisons(t
 
     @dataclass(frozen=True)
     class Counted(Titled):
-        def is_copy_of(self, other: Titled) -> bool:
-            read.append(other.title)
-            return super().is_copy_of(other)
+        def is_duplicate_of(self, right: Titled) -> bool:
+            read.append(right.title)
+            return super().is_duplicate_of(right)
 
     with Store(f"sqlite:///{tmp_path / 'x.db'}", tmp_path / "warc") as store:
         web = Web(store)
-        web.grouping = Grouping(0.6, Counted)
+        web.grouping = CopyDetection(0.6, Counted)
         for start in range(0, 400, 100):
             web.add(*(article(str(n), signature("a", 0.95, n), f"No. {n}") for n in range(start, start + 100)))
-        assert len(read) <= 400 * MAX_COMPARED
+        assert len(read) <= 400 * MAX_TEXT_COMPARISONS
         with store._database.read() as connection:
-            keys = connection.scalar(select(func.count()).select_from(bands))
+            keys = connection.scalar(select(func.count()).select_from(near_duplicate_keys))
             most = connection.scalar(
-                select(func.count()).select_from(bands).group_by(bands.c.band).order_by(func.count().desc())
+                select(func.count())
+                .select_from(near_duplicate_keys)
+                .group_by(near_duplicate_keys.c.band)
+                .order_by(func.count().desc())
             )
-        assert most is not None and most <= MAX_LEADERS
+        assert most is not None and most <= MAX_LEADERS_PER_KEY
         assert keys is not None and keys <= 4_000

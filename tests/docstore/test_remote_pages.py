@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from benchmarks.object_store import environment, free_port, make_bucket, object_store
-from docstore.archive import Archive, LostPageError, PageElsewhereError
 from docstore.errors import StoreError
 from docstore.model import Page, WarcPointer
-from docstore.remote_pages import RemotePages, machine_of, this_machine
+from docstore.warc_archive import WarcArchive, WarcRecordLostError, WarcRecordNotUploadedError
+from docstore.warc_object_store import WarcObjectStore, machine_from_file_name, machine_name
 from tests.web_fixture import PATIENCE
 
 
@@ -23,37 +23,42 @@ def page(number: int) -> Page:
     return Page(0, url, url, 200, "text/html", body, hashlib.sha256(body).hexdigest(), 1e9)
 
 
-def written(archive: Archive, numbers: range) -> list[tuple[WarcPointer, str]]:
-    return [(archive.write(one), one.digest) for one in map(page, numbers)]
+def written(archive: WarcArchive, numbers: range) -> list[tuple[WarcPointer, str]]:
+    return [(archive.append_page(one), one.digest) for one in map(page, numbers)]
 
 
 def test_closed_files_go_to_the_store_and_are_read_there_by_range(bucket: str, tmp_path: Path) -> None:
-    with Archive(tmp_path / "here", rotate_bytes=1000, remote=bucket) as archive:
+    with WarcArchive(tmp_path / "here", rotate_bytes=1000, object_store_url=bucket) as archive:
         kept = written(archive, range(5))
-        assert [archive.read(*one) for one in kept] == [page(n).body for n in range(5)]  # the open file is read here
+        assert [archive.read_body(*one) for one in kept] == [
+            page(n).body for n in range(5)
+        ]  # the open file is read here
     assert list((tmp_path / "here").iterdir()) == []
-    assert set(RemotePages(bucket).sizes()) == {pointer.file for pointer, _ in kept}
-    with Archive(tmp_path / "another machine", remote=bucket) as elsewhere:
-        assert [elsewhere.read(*one) for one in kept] == [page(n).body for n in range(5)]
-        assert elsewhere.read_answer(*kept[3]).url == "http://a.test/3"
-        assert elsewhere.copy_out([pointer for pointer, _ in kept], tmp_path / "out.warc.gz") == 5
-        with pytest.raises(LostPageError, match="not the one"):
-            elsewhere.read(kept[0][0], kept[1][1])
+    assert set(WarcObjectStore(bucket).file_sizes()) == {pointer.file_name for pointer, _ in kept}
+    with WarcArchive(tmp_path / "another machine", object_store_url=bucket) as elsewhere:
+        assert [elsewhere.read_body(*one) for one in kept] == [page(n).body for n in range(5)]
+        assert elsewhere.read_page(*kept[3]).url == "http://a.test/3"
+        assert elsewhere.export_records([pointer for pointer, _ in kept], tmp_path / "out.warc.gz") == 5
+        with pytest.raises(WarcRecordLostError, match="not the one"):
+            elsewhere.read_body(kept[0][0], kept[1][1])
 
 
 def test_a_page_that_its_machine_has_not_uploaded_waits_and_one_of_ours_is_lost(bucket: str, tmp_path: Path) -> None:
-    name = f"plumbline-20260101000000-{this_machine()}-12-abcdef-00001.warc.gz"
-    assert machine_of(name) == this_machine() and machine_of("plumbline-20260101000000-12-abcdef-00001.warc.gz") == ""
-    with Archive(tmp_path, remote=bucket) as archive:
-        with pytest.raises(PageElsewhereError, match="still on the machine other-host"):
-            archive.read(WarcPointer(name.replace(this_machine(), "other-host"), 0, 10), "")
-        with pytest.raises(LostPageError) as lost:
-            archive.read(WarcPointer(name, 0, 10), "")
-    assert not isinstance(lost.value, PageElsewhereError)
+    name = f"plumbline-20260101000000-{machine_name()}-12-abcdef-00001.warc.gz"
+    assert (
+        machine_from_file_name(name) == machine_name()
+        and machine_from_file_name("plumbline-20260101000000-12-abcdef-00001.warc.gz") == ""
+    )
+    with WarcArchive(tmp_path, object_store_url=bucket) as archive:
+        with pytest.raises(WarcRecordNotUploadedError, match="still on the machine other-host"):
+            archive.read_body(WarcPointer(name.replace(machine_name(), "other-host"), 0, 10), "")
+        with pytest.raises(WarcRecordLostError) as lost:
+            archive.read_body(WarcPointer(name, 0, 10), "")
+    assert not isinstance(lost.value, WarcRecordNotUploadedError)
 
 
 def crawl_and_die(folder: Path, bucket: str, said: "multiprocessing.Queue[list[tuple[WarcPointer, str]]]") -> None:
-    archive = Archive(folder, remote=bucket)
+    archive = WarcArchive(folder, object_store_url=bucket)
     said.put(written(archive, range(3)))
     said.close()
     said.join_thread()
@@ -68,12 +73,12 @@ def test_what_a_killed_process_left_is_uploaded_by_the_next(bucket: str, tmp_pat
     kept = said.get(timeout=PATIENCE)
     process.join(PATIENCE)
     [left] = tmp_path.iterdir()
-    with Archive(tmp_path, remote=bucket) as archive, left.open("rb") as writing:
+    with WarcArchive(tmp_path, object_store_url=bucket) as archive, left.open("rb") as writing:
         fcntl.flock(writing, fcntl.LOCK_EX)
-        assert archive.upload() == 1  # somebody writes it still
+        assert archive.upload_closed_files() == 1  # somebody writes it still
         fcntl.flock(writing, fcntl.LOCK_UN)
-        assert archive.upload() == 0
-        assert [archive.read(*one) for one in kept] == [page(n).body for n in range(3)]
+        assert archive.upload_closed_files() == 0
+        assert [archive.read_body(*one) for one in kept] == [page(n).body for n in range(3)]
     assert not left.exists()
 
 
@@ -84,19 +89,19 @@ def test_a_store_that_dies_loses_nothing(tmp_path: Path, monkeypatch: pytest.Mon
     remote = "s3://dying/pages"
     with object_store(port, tmp_path / "log") as (url, server):
         make_bucket(url, "dying")
-        archive = Archive(tmp_path / "here", rotate_bytes=10, remote=remote)
+        archive = WarcArchive(tmp_path / "here", rotate_bytes=10, object_store_url=remote)
         kept = written(archive, range(2))
         server.kill()
         server.wait()
         kept += written(archive, range(2, 4))
         archive.close()
-    assert archive.upload() > 0
-    gone = next(pointer for pointer, _ in kept if not (tmp_path / "here" / pointer.file).exists())
+    assert archive.upload_closed_files() > 0
+    gone = next(pointer for pointer, _ in kept if not (tmp_path / "here" / pointer.file_name).exists())
     with pytest.raises(StoreError, match="does not answer"):
-        archive.read(gone, "")
+        archive.read_body(gone, "")
     with object_store(port, tmp_path / "log") as (url, _):  # it has forgotten what it had; ours is here still
         make_bucket(url, "dying")
-        assert archive.upload() == 0
-        found = [one for one in kept if one[0].file in RemotePages(remote).sizes()]
+        assert archive.upload_closed_files() == 0
+        found = [one for one in kept if one[0].file_name in WarcObjectStore(remote).file_sizes()]
         assert len(found) >= 2
-        assert [hashlib.sha256(archive.read(*one)).hexdigest() for one in found] == [digest for _, digest in found]
+        assert [hashlib.sha256(archive.read_body(*one)).hexdigest() for one in found] == [digest for _, digest in found]

@@ -12,20 +12,20 @@ import pytest
 from sqlalchemy import create_engine, event, func, select, text, update
 
 from docstore.errors import StoreError
-from docstore.grouping import sealing
-from docstore.grouping.sealed_keys import (
+from docstore.near_duplicates import key_compaction
+from docstore.near_duplicates.key_compaction import choose_segments_to_merge, iter_slice_entries, month_start
+from docstore.near_duplicates.key_segments import (
     Bucket,
     DamagedKeysError,
-    KeyPart,
-    bits_for,
-    bucket_of,
-    holds,
-    pack,
-    ready_parts,
-    seals_of,
+    KeySegment,
+    bucket_bits_for,
+    bucket_for_key,
+    contains_seal,
+    load_seals,
+    pack_bucket,
+    ready_segments,
 )
-from docstore.grouping.sealing import entries_of, month_start, to_merge
-from docstore.schema.article_tables import bands, key_parts, sealed_keys, sealed_leaders
+from docstore.schema.article_tables import key_segment_buckets, key_segments, near_duplicate_keys, sealed_leaders
 from docstore.schema.crawl_tables import urls
 from docstore.store import Store
 from tests.conftest import logic_store_url, on_both
@@ -61,22 +61,22 @@ class Nights(Web):
     def rows(self) -> int:
         """How many keys are rows."""
         with self.store._database.read() as connection:
-            return connection.scalar(select(func.count()).select_from(bands)) or 0
+            return connection.scalar(select(func.count()).select_from(near_duplicate_keys)) or 0
 
     def keys(self) -> Counter[tuple[int, str]]:
         """Every key that counts with the URL of its article, and how often: in rows and in parts."""
         with self.store._database.read() as connection:
-            found = Counter((row.band, row.url_id) for row in connection.execute(select(bands)))
-            for part in ready_parts(connection):
-                entries = list(entries_of(connection, part, 0, 0))
-                seals = seals_of(connection, {url_id for _, url_id in entries})
-                found.update(entry for entry in entries if holds(part, seals.get(entry[1])))
+            found = Counter((row.band, row.url_id) for row in connection.execute(select(near_duplicate_keys)))
+            for part in ready_segments(connection):
+                entries = list(iter_slice_entries(connection, part, 0, 0))
+                seals = load_seals(connection, {url_id for _, url_id in entries})
+                found.update(entry for entry in entries if contains_seal(part, seals.get(entry[1])))
             names = {row.url_id: row.url for row in connection.execute(select(urls.c.url_id, urls.c.url))}
         return Counter({(key, names[url_id]): count for (key, url_id), count in found.items()})
 
-    def parts(self) -> list[KeyPart]:
+    def parts(self) -> list[KeySegment]:
         with self.store._database.read() as connection:
-            return ready_parts(connection)
+            return ready_segments(connection)
 
 
 @pytest.fixture
@@ -102,27 +102,27 @@ def test_what_was_packed_is_found(count: int) -> None:
     chance = random.Random(count)
     keys = [chance.randrange(-(2**63), 2**63) for _ in range(count)]
     entries = sorted((key, chance.randrange(1, 10**9)) for key in (*keys, *keys[: count // 3]))
-    bits = bits_for(len(entries))
+    bits = bucket_bits_for(len(entries))
     buckets: dict[int, list[tuple[int, int]]] = {}
     for entry in entries:
-        buckets.setdefault(bucket_of(entry[0], bits), []).append(entry)
-    packed = {number: Bucket(pack(own, bits), number, bits) for number, own in buckets.items()}
-    assert [entry for number in sorted(packed) for entry in packed[number].entries()] == entries
+        buckets.setdefault(bucket_for_key(entry[0], bits), []).append(entry)
+    packed = {number: Bucket(pack_bucket(own, bits), number, bits) for number, own in buckets.items()}
+    assert [entry for number in sorted(packed) for entry in packed[number].iter_entries()] == entries
     for key in keys:
-        found = sorted(packed[bucket_of(key, bits)].leaders(key))
+        found = sorted(packed[bucket_for_key(key, bits)].leaders_with_key(key))
         assert found == sorted(url_id for other, url_id in entries if other == key)
 
 
 @pytest.mark.parametrize("key", [-(2**63), -1, 0, 2**63 - 1])
 @pytest.mark.parametrize("bits", [0, 1, 7, 40])
 def test_the_ends_of_all_keys_have_their_buckets(key: int, bits: int) -> None:
-    bucket = Bucket(pack([(key, 5)], bits), bucket_of(key, bits), bits)
-    assert 0 <= bucket.number < 2**bits
-    assert (list(bucket.entries()), list(bucket.leaders(key))) == ([(key, 5)], [5])
+    bucket = Bucket(pack_bucket([(key, 5)], bits), bucket_for_key(key, bits), bits)
+    assert 0 <= bucket.bucket_number < 2**bits
+    assert (list(bucket.iter_entries()), list(bucket.leaders_with_key(key))) == ([(key, 5)], [5])
 
 
 def test_a_byte_that_is_another_is_told() -> None:
-    packed = pack([(7, 5), (8, 6)], 3)
+    packed = pack_bucket([(7, 5), (8, 6)], 3)
     for place in range(len(packed)):
         changed = packed[:place] + bytes([packed[place] ^ 1]) + packed[place + 1 :]
         with pytest.raises(DamagedKeysError):
@@ -131,8 +131,8 @@ def test_a_byte_that_is_another_is_told() -> None:
         Bucket(b"", 0, 3)
 
 
-def parts_of(*sizes: int) -> list[KeyPart]:
-    return [KeyPart(n, n, n, 0, size) for n, size in enumerate(sizes)]
+def parts_of(*sizes: int) -> list[KeySegment]:
+    return [KeySegment(n, n, n, 0, size) for n, size in enumerate(sizes)]
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def parts_of(*sizes: int) -> list[KeyPart]:
 )
 def test_parts_of_a_size_are_merged(sizes: tuple[int, ...], merged: int) -> None:
     parts = parts_of(*sizes)
-    assert to_merge(parts) == parts[len(parts) - merged :]
+    assert choose_segments_to_merge(parts) == parts[len(parts) - merged :]
 
 
 def test_there_are_few_parts_however_much_is_sealed() -> None:
@@ -157,8 +157,8 @@ def test_there_are_few_parts_however_much_is_sealed() -> None:
     written = most = 0
     for _ in range(2_000):
         sizes.append(1)
-        while due := to_merge(parts_of(*sizes)):
-            sizes[len(sizes) - len(due) :] = [sum(part.entries for part in due)]
+        while due := choose_segments_to_merge(parts_of(*sizes)):
+            sizes[len(sizes) - len(due) :] = [sum(part.entry_count for part in due)]
             written += sizes[-1]
         most = max(most, len(sizes))
     assert sum(sizes) == 2_000
@@ -173,8 +173,8 @@ def test_the_same_copies_are_found_as_by_rows(
     nights: Nights, unsealed: Nights, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Articles that come, change and go in seven months, half of them copies of others; some seals a month, merged."""
-    monkeypatch.setattr(sealing, "SEAL_ARTICLES", 7)
-    monkeypatch.setattr(sealing, "MERGE_BITS", 1)
+    monkeypatch.setattr(key_compaction, "ARTICLES_PER_SEAL", 7)
+    monkeypatch.setattr(key_compaction, "MERGE_SLICE_BITS", 1)
     chance, sealed, most_parts = random.Random(5), 0, 0
     for month in range(7):
         fresh = [
@@ -189,14 +189,14 @@ def test_the_same_copies_are_found_as_by_rows(
             web.add(*fresh)
             web.lose(*gone)
             web.next_month()
-        sealed += nights.store.sealing.seal_past(above=0)
+        sealed += nights.store.key_compaction.seal_past_months(min_rows=0)
         most_parts = max(most_parts, len(nights.parts()))
         assert nights.rows() == 0
         assert groups(nights) == groups(unsealed)
         assert series(nights) == series(unsealed)
         assert nights.keys() == unsealed.keys()
         assert nights.log() == unsealed.log()
-        assert list(nights.store.sealing.faults()) == []
+        assert list(nights.store.key_compaction.iter_faults()) == []
     assert sum(behind != "" for behind in groups(nights).values()) > 20
     assert sealed > 100
     assert 1 < most_parts < 7
@@ -206,13 +206,13 @@ def test_the_same_copies_are_found_as_by_rows(
 def test_an_article_that_is_gone_has_no_copies(nights: Nights) -> None:
     nights.add(article("1", signature("a")), article("2", signature("b")))
     nights.next_month()
-    assert nights.store.sealing.seal_past(above=0) == 2
+    assert nights.store.key_compaction.seal_past_months(min_rows=0) == 2
     nights.lose("1")
     nights.add(article("3", signature("a")), article("4", signature("b")))
     assert groups(nights) == {"2": "", "3": "", "4": "2"}
     nights.add(article("1", signature("new")))  # the same URL, with another text
     nights.next_month()
-    nights.store.sealing.seal_past(above=0)
+    nights.store.key_compaction.seal_past_months(min_rows=0)
     nights.lose("3")
     nights.add(article("5", signature("a")), article("6", signature("new")))
     assert groups(nights) == {"1": "", "2": "", "4": "2", "5": "", "6": "1"}
@@ -223,16 +223,16 @@ def test_what_is_few_or_of_this_month_stays_in_rows(nights: Nights) -> None:
     nights.add(article("1", signature("a")))
     rows = nights.rows()
     assert rows > 20
-    assert nights.store.sealing.seal_past(above=0) == 0
+    assert nights.store.key_compaction.seal_past_months(min_rows=0) == 0
     nights.next_month()
-    assert nights.store.sealing.seal_past() == 0
-    assert nights.store.sealing.seal_past(above=rows) == 0
+    assert nights.store.key_compaction.seal_past_months() == 0
+    assert nights.store.key_compaction.seal_past_months(min_rows=rows) == 0
     assert nights.rows() == rows
     nights.add(article("2", signature("b")))
-    assert nights.store.sealing.seal_past(above=rows) == 1
+    assert nights.store.key_compaction.seal_past_months(min_rows=rows) == 1
     assert nights.rows() == rows  # of the other one
     nights.add(article("3", signature("c")))
-    assert nights.store.sealing.seal_past(above=0) == 0  # once a month
+    assert nights.store.key_compaction.seal_past_months(min_rows=0) == 0  # once a month
     assert len(nights.parts()) == 1
 
 
@@ -254,7 +254,7 @@ def test_where_nothing_is_sealed_nothing_of_it_is_asked(nights: Nights) -> None:
 def sealed_store(nights: Nights) -> None:
     nights.add(*(article(str(n), signature(n % 40, 0.97, n)) for n in range(60)))
     nights.next_month()
-    nights.store.sealing.seal_past(above=0)
+    nights.store.key_compaction.seal_past_months(min_rows=0)
     nights.log()
 
 
@@ -263,29 +263,29 @@ def test_damage_is_told_and_what_is_thrown_away_is_made_again(nights: Nights) ->
     sealed_store(nights)
     before, keys = groups(nights), nights.keys()
     with nights.store._database.write() as connection:
-        [row, *_] = connection.execute(select(sealed_keys))
+        [row, *_] = connection.execute(select(key_segment_buckets))
         changed = row.entries[:-1] + bytes([row.entries[-1] ^ 255])
-        mine = (sealed_keys.c.part == row.part, sealed_keys.c.bucket == row.bucket)
-        connection.execute(update(sealed_keys).where(*mine).values(entries=changed))
-    [fault] = nights.store.sealing.faults()
+        mine = (key_segment_buckets.c.part == row.part, key_segment_buckets.c.bucket == row.bucket)
+        connection.execute(update(key_segment_buckets).where(*mine).values(entries=changed))
+    [fault] = nights.store.key_compaction.iter_faults()
     assert "entries" in fault
     with pytest.raises(StoreError, match="check --repair"):
         nights.add(*(article(f"x{n}", signature(n)) for n in range(40)))
-    nights.store.sealing.forget()
-    assert (list(nights.store.sealing.faults()), nights.keys()) == ([], Counter())
-    assert not nights.store.articles.is_grouped(1)
-    assert sum(nights.store.articles.group_again(1, GROUPING)) == 60
+    nights.store.key_compaction.drop_all()
+    assert (list(nights.store.key_compaction.iter_faults()), nights.keys()) == ([], Counter())
+    assert not nights.store.articles.is_grouping_current(1)
+    assert sum(nights.store.articles.regroup_all(1, GROUPING)) == 60
     assert (groups(nights), nights.keys()) == (before, keys)
-    assert nights.store.sealing.seal_past(above=0) > 0
+    assert nights.store.key_compaction.seal_past_months(min_rows=0) > 0
     assert nights.keys() == keys
 
 
 def test_a_part_that_is_lost_is_told(nights: Nights) -> None:
     sealed_store(nights)
     with nights.store._database.write() as connection:
-        connection.execute(key_parts.delete())
+        connection.execute(key_segments.delete())
         leaders = connection.scalar(select(func.count()).select_from(sealed_leaders))
-    [fault] = nights.store.sealing.faults()
+    [fault] = nights.store.key_compaction.iter_faults()
     assert f"of {leaders} articles" in fault
 
 
@@ -295,11 +295,11 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from sqlalchemy import event
-from docstore.grouping import sealing
+from docstore.near_duplicates import key_compaction
 from docstore.store import Store
 
 url, folder, now = sys.argv[1], Path(sys.argv[2]), float(sys.argv[3])
-sealing.SEAL_ARTICLES, sealing.MERGE_BITS = 3, 0
+key_compaction.SEAL_ARTICLES, key_compaction.MERGE_BITS = 3, 0
 for line in sys.stdin:
     if (child := os.fork()) == 0:
         left = int(line)
@@ -311,7 +311,7 @@ for line in sys.stdin:
         with Store(url, folder, clock=lambda: now) as store:
             event.listen(store._database._engine, "before_cursor_execute", count)
             event.listen(store._database._engine, "commit", count)
-            store.sealing.seal_past(above=0)
+            store.key_compaction.seal_past_months(above=0)
         os._exit(0)
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
@@ -337,15 +337,17 @@ def test_a_kill_loses_nothing_and_doubles_nothing(nights: Nights, store_url: str
             ends.append(int(nursery.stdout.readline()))
             assert nights.keys() == before
             with nights.store._database.read() as connection:
-                states.update(connection.scalars(select(key_parts.c.state)))
+                states.update(connection.scalars(select(key_segments.c.state)))
         nursery.stdin.close()
     assert set(ends) == {-signal.SIGKILL, 0}
     assert states["building"] > 0
     assert states["dropped"] > 0
     assert nights.rows() == 0
-    assert list(nights.store.sealing.faults()) == []
+    assert list(nights.store.key_compaction.iter_faults()) == []
     with nights.store._database.read() as connection:
-        assert set(connection.scalars(select(sealed_keys.c.part))) == {part.part for part in nights.parts()}
+        assert set(connection.scalars(select(key_segment_buckets.c.part))) == {
+            part.segment_id for part in nights.parts()
+        }
 
 
 # -- older stores
@@ -364,7 +366,7 @@ def test_a_store_of_version_8_keeps_its_rows_and_is_sealed(nights: Nights, store
     upgraded = Nights(store_url, tmp_path / "warc")
     assert upgraded.keys() == before
     upgraded.next_month()
-    assert upgraded.store.sealing.seal_past(above=0) == 5
+    assert upgraded.store.key_compaction.seal_past_months(min_rows=0) == 5
     assert upgraded.keys() == before
     upgraded.add(article("copy", signature(3)))
     assert groups(upgraded)["copy"] == "3"

@@ -7,27 +7,27 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine, text
 
-from docstore.reports.searches import Click, DayCount, LoggedSearch, QueryCount, SearchTable, SlowSearch
+from docstore.reports.search_log import Click, DayCount, LoggedSearch, QueryCount, SearchLog, SlowSearch
 from docstore.store import Store
 
 DAY = 86400.0
 NOW = 20_000 * DAY + 8 * 3600 + 59.0  # 08:00:59 UTC
 
-Open = Callable[[float], SearchTable]
+Open = Callable[[float], SearchLog]
 
 
 @pytest.fixture
 def opened(store_url: str, tmp_path: Path) -> Open:
     """The log of one store, at any time."""
-    return lambda now: Store(store_url, tmp_path / "warc", clock=lambda: now).searches
+    return lambda now: Store(store_url, tmp_path / "warc", clock=lambda: now).search_log
 
 
 def search(n: int, query: str = "页岩气", hits: int = 5, ms: int = 10, **more: object) -> LoggedSearch:
-    return replace(LoggedSearch(f"s{n}", query, hits, ms, at=NOW), **more)  # type: ignore[arg-type]
+    return replace(LoggedSearch(f"s{n}", query, hits, ms, searched_at=NOW), **more)  # type: ignore[arg-type]
 
 
 def test_only_the_minute_is_kept(opened: Open, store_url: str) -> None:
-    opened(NOW).keep([search(1, filters="site from", masked=True)], [Click("s1", "doc", 3)])
+    opened(NOW).save([search(1, filters="site from", is_masked=True)], [Click("s1", "doc", 3)])
     engine = create_engine(store_url)
     with engine.connect() as connection:
         [row] = connection.execute(text("SELECT * FROM searches")).mappings()
@@ -43,60 +43,66 @@ def test_only_the_minute_is_kept(opened: Open, store_url: str) -> None:
 def test_the_same_entries_again_change_nothing(opened: Open) -> None:
     table = opened(NOW)
     for _ in range(2):
-        table.keep([search(1), search(2)], [Click("s1", "doc", 1), Click("s1", "doc", 1)])
+        table.save([search(1), search(2)], [Click("s1", "doc", 1), Click("s1", "doc", 1)])
     report = table.report(7)
-    assert (report.searches, report.clicked, report.dropped) == (2, 1, 0)
+    assert (report.search_count, report.searches_with_click, report.dropped_count) == (2, 1, 0)
 
 
 def test_what_was_dropped_is_counted(opened: Open) -> None:
     table = opened(NOW)
-    table.keep([], [], dropped=3)
-    table.keep([], [], dropped=4)
-    assert table.report(7).dropped == 7
+    table.save([], [], dropped_count=3)
+    table.save([], [], dropped_count=4)
+    assert table.report(7).dropped_count == 7
 
 
 def test_unstorable_and_long_queries_are_kept_as_far_as_they_go(opened: Open) -> None:
     table = opened(NOW)
-    table.keep([search(1, "a\0b\ud800" + "x" * 500)], [])
-    assert table.report(7).top[0].query.startswith("a\ufffdb\ufffdx")
-    assert len(table.report(7).top[0].query) == 160
+    table.save([search(1, "a\0b\ud800" + "x" * 500)], [])
+    assert table.report(7).top_queries[0].query.startswith("a\ufffdb\ufffdx")
+    assert len(table.report(7).top_queries[0].query) == 160
 
 
 def test_the_report_counts_days_queries_and_clicks(opened: Open) -> None:
     table = opened(NOW)
     yesterday = NOW - DAY
-    table.keep(
+    table.save(
         [
-            search(1), search(2), search(3, at=yesterday), search(4, page=2, ms=900),
-            search(5, "没有", 0), search(6, "没有", 0, at=yesterday), search(7, "有时", 0), search(8, "有时", 2),
-            search(9, "从前", at=NOW - 7 * DAY),
+            search(1), search(2), search(3, searched_at=yesterday), search(4, page=2, ms=900),
+            search(5, "没有", 0), search(6, "没有", 0, searched_at=yesterday), search(7, "有时", 0), search(8, "有时", 2),
+            search(9, "从前", searched_at=NOW - 7 * DAY),
         ],
         [Click("s1", "doc1", 1), Click("s1", "doc2", 2), Click("s8", "doc1", 1), Click("s4", "doc9", 11)],
     )  # fmt: skip
     report = table.report(7)
-    assert report.days[-2:] == (DayCount("2024-10-03", 2, 1), DayCount("2024-10-04", 5, 2))
-    assert len(report.days) == 7 and report.days[0] == DayCount("2024-09-28", 0, 0)
-    assert (report.searches, report.nothing, report.clicked) == (7, 3, 2)
-    assert report.top == (
+    assert report.by_day[-2:] == (DayCount("2024-10-03", 2, 1), DayCount("2024-10-04", 5, 2))
+    assert len(report.by_day) == 7 and report.by_day[0] == DayCount("2024-09-28", 0, 0)
+    assert (report.search_count, report.searches_without_hits, report.searches_with_click) == (7, 3, 2)
+    assert report.top_queries == (
         QueryCount("页岩气", 3, 5, 1, False),
         QueryCount("有时", 2, 2, 1, False),
         QueryCount("没有", 2, 0, 0, False),
     )
-    assert report.without_hits == (QueryCount("没有", 2, 0, 0, False),)
-    assert report.slow[0] == SlowSearch("页岩气", 900, NOW - 59.0)
+    assert report.top_queries_without_hits == (QueryCount("没有", 2, 0, 0, False),)
+    assert report.slowest_searches[0] == SlowSearch("页岩气", 900, NOW - 59.0)
     assert (report.median_ms, report.p95_ms) == (10, 900)
 
 
 def test_days_begin_where_the_clock_on_the_wall_says(opened: Open) -> None:
     table = opened(NOW)
-    table.keep([search(1, at=20_000 * DAY - 3600)], [])  # 23:00 UTC on the day before is 07:00 in Peking
-    assert table.report(7).days[-2].searches == 1
-    assert table.report(7, utc_offset=8 * 60).days[-1].searches == 1
+    table.save([search(1, searched_at=20_000 * DAY - 3600)], [])  # 23:00 UTC on the day before is 07:00 in Peking
+    assert table.report(7).by_day[-2].search_count == 1
+    assert table.report(7, utc_offset=8 * 60).by_day[-1].search_count == 1
 
 
 def test_an_empty_log_is_reported_as_one(opened: Open) -> None:
     report = opened(NOW).report(30)
-    assert (len(report.days), report.searches, report.median_ms, report.p95_ms, report.top) == (30, 0, 0, 0, ())
+    assert (len(report.by_day), report.search_count, report.median_ms, report.p95_ms, report.top_queries) == (
+        30,
+        0,
+        0,
+        0,
+        (),
+    )
 
 
 def test_only_what_was_asked_on_three_days_is_popular(opened: Open) -> None:
@@ -104,22 +110,23 @@ def test_only_what_was_asked_on_three_days_is_popular(opened: Open) -> None:
     numbers = iter(range(1000))
 
     def ask(query: str, days: list[int], **more: object) -> None:
-        table.keep([search(next(numbers), query, at=NOW - day * DAY, **more) for day in days], [])
+        table.save([search(next(numbers), query, searched_at=NOW - day * DAY, **more) for day in days], [])
 
     ask("often", [0, 1, 2, 3, 3])
     ask("enough", [0, 4, 9])
     ask("one day only", [0] * 50)
     ask("two days", [0, 1, 0, 1])
     ask("finds nothing", [0, 1, 2], hits=0)
-    ask("call […]", [0, 1, 2], masked=True)
+    ask("call […]", [0, 1, 2], is_masked=True)
     ask("turned pages", [0, 1, 2], page=2)
-    assert table.popular(10) == ["often", "enough"]
-    assert table.popular(1) == ["often"]
+    assert table.popular_queries(10) == ["often", "enough"]
+    assert table.popular_queries(1) == ["often"]
 
 
 def test_old_searches_are_forgotten_with_their_clicks(opened: Open, store_url: str) -> None:
-    opened(NOW).keep(
-        [search(1, at=NOW - 91 * DAY), search(2, at=NOW - 89 * DAY)], [Click("s1", "d", 1), Click("s2", "d", 1)]
+    opened(NOW).save(
+        [search(1, searched_at=NOW - 91 * DAY), search(2, searched_at=NOW - 89 * DAY)],
+        [Click("s1", "d", 1), Click("s2", "d", 1)],
     )
     assert [opened(NOW).purge(90) for _ in range(2)] == [1, 0]
     engine = create_engine(store_url)

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from docstore.articles import extraction_writer as saving
-from docstore.articles.records import Op
-from docstore.articles.table import Extraction
-from docstore.frontier.table import NewUrl, Visit
-from docstore.grouping import pagination as joining
-from docstore.grouping import resolve as settling
-from docstore.model import Article, Block, BlockKind, Kind, Outcome, Page, Reason, Stage, StoredArticle
-from docstore.reports.url_report import ArticlePart, TieRow, UrlReport
+from docstore.articles.article_table import PageExtraction
+from docstore.bookkeeping import IndexOperation
+from docstore.frontier.frontier_table import NewUrl, Visit
+from docstore.model import Article, Block, BlockKind, Outcome, Page, Reason, Stage, StoredArticle, UrlKind
+from docstore.page_roles import pagination as joining
+from docstore.page_roles import resolve_roles as settling
+from docstore.reports.url_report import ArticlePart, PageReferenceRow, UrlReport
 from docstore.store import Store
 from tests.conftest import logic_store_url, on_both
 
@@ -51,17 +51,17 @@ class Web:
     def crawl(self, *names: str, gone: bool = False) -> None:
         for name in names:
             address = url(name)
-            self.store.frontier.add([NewUrl(address, address.split("/")[2], 3, 0, Kind.UNKNOWN, 0.0)])
-            entry = self.store.frontier.entries([address])[address]
+            self.store.frontier.add_urls([NewUrl(address, address.split("/")[2], 3, 0, UrlKind.UNKNOWN, 0.0)])
+            entry = self.store.frontier.find_entries([address])[address]
             self.version += 1
             body = f"{name} {self.version}".encode()
             page = Page(0, address, address, 200, "text/html", body, hashlib.sha256(body).hexdigest(), 1_000.0)
-            visit = Visit(entry, Outcome(Reason.FETCHED), 1_000.0, None, 0.0, page=None if gone else page, gone=gone)
-            self.store.frontier.record([visit])
+            visit = Visit(entry, Outcome(Reason.FETCHED), 1_000.0, None, 0.0, page=None if gone else page, is_gone=gone)
+            self.store.frontier.record_visits([visit])
 
     def extract(self, results: Mapping[str, Article | Outcome]) -> list[Reason]:
         """Extract all that waits, in one batch."""
-        return self.store.articles.save([Extraction(p, results[p.url]) for p in self.store.articles.pending()])
+        return self.store.articles.save([PageExtraction(p, results[p.url]) for p in self.store.articles.iter_pending()])
 
     def add(self, *articles: Article) -> list[Reason]:
         """Crawl and extract pages, in one batch."""
@@ -70,25 +70,25 @@ class Web:
 
     def lose(self, *names: str) -> list[Reason]:
         self.crawl(*names, gone=True)
-        return self.store.articles.forget_gone()
+        return self.store.articles.resolve_removed_pages()
 
     def articles(self) -> dict[str, StoredArticle]:
-        return {stored.article.url: stored for stored in self.store.articles.all()}
+        return {stored.article.url: stored for stored in self.store.articles.iter_all()}
 
     def bodies(self) -> dict[str, str]:
         return {address.removeprefix(url("")): a.article.body for address, a in self.articles().items()}
 
     def outcome(self, name: str) -> tuple[str, str]:
-        told = self.store.status.explain(url(name))
+        told = self.store.status.url_report(url(name))
         outcome = told and told.outcome(Stage.EXTRACT)
         assert outcome
         return outcome.reason, outcome.detail
 
-    def log(self) -> list[tuple[Op, str]]:
+    def log(self) -> list[tuple[IndexOperation, str]]:
         """The change log since it was last asked for."""
-        batch = self.store.changes.pending(1000)
-        self.store.changes.done(batch, [])
-        return [(change.op, change.url.removeprefix(url(""))) for change in batch]
+        batch = self.store.change_log.pending(1000)
+        self.store.change_log.acknowledge(batch, [])
+        return [(change.operation, change.url.removeprefix(url(""))) for change in batch]
 
 
 def seeds(count: int) -> Iterable[object]:
@@ -116,13 +116,17 @@ class TestChains:
         assert [len(a.article.blocks) for a in web.articles().values()] == [3]
         assert web.outcome("1") == (Reason.EXTRACTED, "blocks, joined of 3 pages")
         assert web.outcome("2") == web.outcome("3") == (Reason.CONTINUATION, url("1"))
-        assert web.log()[-1] in [(Op.UPSERT, "1"), (Op.DELETE, "2"), (Op.DELETE, "3")]
+        assert web.log()[-1] in [
+            (IndexOperation.UPSERT, "1"),
+            (IndexOperation.DELETE, "2"),
+            (IndexOperation.DELETE, "3"),
+        ]
 
     def test_what_was_an_article_and_is_joined_leaves_the_index(self, web: Web) -> None:
         web.add(CHAIN[1])
-        assert web.log() == [(Op.UPSERT, "2")]
+        assert web.log() == [(IndexOperation.UPSERT, "2")]
         assert web.add(CHAIN[0]) == [Reason.EXTRACTED, Reason.CONTINUATION]
-        assert web.log() == [(Op.DELETE, "2"), (Op.UPSERT, "1")]
+        assert web.log() == [(IndexOperation.DELETE, "2"), (IndexOperation.UPSERT, "1")]
 
     @on_both
     def test_a_change_of_one_page_changes_the_whole(self, web: Web) -> None:
@@ -130,12 +134,12 @@ class TestChains:
         web.log()
         assert web.add(replace(CHAIN[1], body="改了。")) == [Reason.CONTINUATION, Reason.EXTRACTED]
         assert web.bodies() == {"1": "一。\n改了。\n三。"}
-        assert web.log() == [(Op.UPSERT, "1")]
+        assert web.log() == [(IndexOperation.UPSERT, "1")]
 
     def test_the_same_again_changes_nothing(self, web: Web) -> None:
         web.add(*CHAIN)
         web.log()
-        assert web.add(*CHAIN) == [Reason.SAME_ARTICLE, Reason.CONTINUATION, Reason.CONTINUATION]
+        assert web.add(*CHAIN) == [Reason.ARTICLE_UNCHANGED, Reason.CONTINUATION, Reason.CONTINUATION]
         assert web.log() == []
         assert web.store.articles.pending_count() == 0
 
@@ -150,7 +154,7 @@ class TestChains:
     def test_a_page_that_added_nothing_is_parted_too(self, web: Web) -> None:
         web.add(article("1", "一。", "2"), article("2", "一。"))
         assert web.outcome("2")[0] == Reason.CONTINUATION
-        assert web.add(article("1", "一。")) == [Reason.SAME_ARTICLE, Reason.DOUBLE]
+        assert web.add(article("1", "一。")) == [Reason.ARTICLE_UNCHANGED, Reason.ALTERNATE_VERSION]
 
     @pytest.mark.parametrize(
         ("name", "bodies"),
@@ -177,7 +181,7 @@ class TestChains:
     def test_a_lost_record_leaves_the_chain_as_it_is(self, web: Web) -> None:
         web.add(*CHAIN)
         web.crawl("2")
-        assert web.extract({url("2"): Outcome(Reason.LOST_PAGE, "gone")}) == [Reason.LOST_PAGE]
+        assert web.extract({url("2"): Outcome(Reason.WARC_RECORD_LOST, "gone")}) == [Reason.WARC_RECORD_LOST]
         assert web.bodies() == WHOLE
         assert web.store.articles.pending_count() == 1
 
@@ -226,9 +230,9 @@ class TestDoubles:
         for page in reversed(pages) if reverse else pages:
             web.add(page)
         assert list(web.bodies()) == ["news/1"]
-        assert web.outcome("amp/news/1") == (Reason.DOUBLE, url("news/1"))
-        assert web.outcome(MOBILE.url) == (Reason.DOUBLE, url("news/1"))
-        assert web.store.frontier.entries([AMP.url])[AMP.url].kind is Kind.ARTICLE
+        assert web.outcome("amp/news/1") == (Reason.ALTERNATE_VERSION, url("news/1"))
+        assert web.outcome(MOBILE.url) == (Reason.ALTERNATE_VERSION, url("news/1"))
+        assert web.store.frontier.find_entries([AMP.url])[AMP.url].kind is UrlKind.ARTICLE
 
     def test_without_its_original_it_is_the_article(self, web: Web) -> None:
         assert web.add(AMP) == [Reason.EXTRACTED]
@@ -239,9 +243,9 @@ class TestDoubles:
         web.add(ORIGINAL, AMP)
         web.log()
         assert web.lose("news/1") == [Reason.EXTRACTED]
-        assert web.log() == [(Op.DELETE, "news/1"), (Op.UPSERT, "amp/news/1")]
-        assert web.add(ORIGINAL) == [Reason.EXTRACTED, Reason.DOUBLE]
-        assert web.log() == [(Op.DELETE, "amp/news/1"), (Op.UPSERT, "news/1")]
+        assert web.log() == [(IndexOperation.DELETE, "news/1"), (IndexOperation.UPSERT, "amp/news/1")]
+        assert web.add(ORIGINAL) == [Reason.EXTRACTED, Reason.ALTERNATE_VERSION]
+        assert web.log() == [(IndexOperation.DELETE, "amp/news/1"), (IndexOperation.UPSERT, "news/1")]
 
     def test_an_original_that_says_something_else_is_none(self, web: Web) -> None:
         """A theme that names one page as the original of all must not cost the site its articles."""
@@ -261,9 +265,9 @@ class TestDoubles:
     def test_a_print_page_without_canonical_link(self, web: Web) -> None:
         printed = article("print/news/1", TEXT)
         assert web.add(printed) == [Reason.EXTRACTED]
-        assert web.add(ORIGINAL) == [Reason.EXTRACTED, Reason.DOUBLE]
-        assert web.add(printed) == [Reason.DOUBLE]
-        assert web.outcome("print/news/1") == (Reason.DOUBLE, url("news/1"))
+        assert web.add(ORIGINAL) == [Reason.EXTRACTED, Reason.ALTERNATE_VERSION]
+        assert web.add(printed) == [Reason.ALTERNATE_VERSION]
+        assert web.outcome("print/news/1") == (Reason.ALTERNATE_VERSION, url("news/1"))
         assert web.add(replace(ORIGINAL, body="更正。")) == [Reason.EXTRACTED, Reason.EXTRACTED]
         assert set(web.bodies()) == {"news/1", "print/news/1"}
 
@@ -285,7 +289,7 @@ class TestDoubles:
         web.add(article("1", TEXT), *(article(f"print/{n}", TEXT) for n in range(20)))
         web.lose("1")
         assert web.store.articles.pending_count() == 15
-        web.extract({p.url: article(p.url, TEXT) for p in web.store.articles.pending()})
+        web.extract({p.url: article(p.url, TEXT) for p in web.store.articles.iter_pending()})
         assert list(web.bodies()) == ["print/0"]
 
     def test_a_later_page_that_names_the_first_as_its_original_is_a_continuation(self, web: Web) -> None:
@@ -296,7 +300,7 @@ class TestDoubles:
     def test_a_version_of_the_first_page_does_not_take_the_second(self, web: Web) -> None:
         web.add(article("1?p=1", "一。", "2", original="1"), article("1", "一。", "2"), article("2", "二。"))
         assert web.bodies() == {"1": "一。\n二。"}
-        assert web.outcome("1?p=1") == (Reason.DOUBLE, url("1"))
+        assert web.outcome("1?p=1") == (Reason.ALTERNATE_VERSION, url("1"))
 
 
 @dataclass
@@ -318,13 +322,13 @@ class World:
 
 def state(store: Store) -> tuple[object, ...]:
     """All that must not depend on the order of events."""
-    rows = {s.article.url: (s.article.body, s.article.blocks) for s in store.articles.all()}
+    rows = {s.article.url: (s.article.body, s.article.blocks) for s in store.articles.iter_all()}
     return rows, store.status.outcome_counts().get(Stage.EXTRACT, {}) and sorted(parts_of(store))
 
 
 def parts_of(store: Store) -> Iterable[tuple[str, str, str]]:
-    for reason in (Reason.CONTINUATION, Reason.DOUBLE):
-        for address, whole in store.status.urls_with(Stage.EXTRACT, reason, limit=1000):
+    for reason in (Reason.CONTINUATION, Reason.ALTERNATE_VERSION):
+        for address, whole in store.status.urls_with_outcome(Stage.EXTRACT, reason, limit=1000):
             yield reason, address, whole
 
 
@@ -349,7 +353,7 @@ def test_what_came_of_many_changes_is_what_the_last_pages_say(seed: int, tmp_pat
                 web.crawl(*some)
                 web.extract({url(name): result for name, result in drawn.items()})
         came = state(store)
-        gone_through = {change.url for change in store.changes.pending(10_000)}
+        gone_through = {change.url for change in store.change_log.pending(10_000)}
         assert set(web.articles()) <= gone_through
     with Store(f"sqlite:///{tmp_path / 'y.db'}", tmp_path / "y") as store:
         web = Web(store)
@@ -384,16 +388,16 @@ def test_explain_tells_where_a_page_went(web: Web) -> None:
     web.add(replace(article("7", "七。"), signature=same), twin, replace(article("8", "八。"), signature=same))
 
     def explain(name: str) -> UrlReport:
-        told = web.store.status.explain(url(name))
+        told = web.store.status.url_report(url(name))
         assert told is not None
         return told
 
     assert explain("1").parts == tuple(ArticlePart(url(n), "continuation") for n in ("2", "3"))
     assert explain("9").parts == (ArticlePart(url("print/9"), "double"),)
-    assert explain("2").ties == (TieRow(2, "next", "a.test/3"),)
+    assert explain("2").ties == (PageReferenceRow(2, "next", "a.test/3"),)
     assert explain("2").article is None
     assert [one.stands_for_the_group for one in explain(twin.url).near_duplicates] == [True]
     assert [one.url for one in explain("7").near_duplicates] == [twin.url]
-    assert [one.url for one in explain("7").similar] == [url("8")]
-    assert [one.url for one in explain("8").similar] == [url("7")]
+    assert [one.url for one in explain("7").similar_articles] == [url("8")]
+    assert [one.url for one in explain("8").similar_articles] == [url("7")]
     assert explain("9").near_duplicates == ()

@@ -5,11 +5,17 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import func, select
 
-from docstore.articles.table import Extraction
-from docstore.frontier.table import NewUrl, Visit
-from docstore.model import Article, Kind, Outcome, Reason, Stage
+from docstore.articles.article_table import PageExtraction
+from docstore.frontier.frontier_table import NewUrl, Visit
+from docstore.model import Article, Outcome, Reason, Stage, UrlKind
 from docstore.reports.alerts import Alert, AlertKey
-from docstore.reports.site_runs import CERTIFICATE, DAY, KEPT_RUNS, SiteRun, within
+from docstore.reports.site_runs import (
+    CERTIFICATE_ERROR,
+    MAX_STORED_RUNS,
+    SECONDS_PER_DAY,
+    SiteRun,
+    limit_to_largest_hosts,
+)
 from docstore.schema.operation_tables import site_runs
 from docstore.store import Store
 from tests.docstore.test_store import extract_all, keep_page
@@ -19,8 +25,8 @@ EXPIRED = "[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: certifica
 
 def visit(store: Store, url: str, outcome: Outcome, at: float) -> None:
     host = url.split("/")[2]
-    store.frontier.add([NewUrl(url, host, 3, 0, Kind.UNKNOWN, 0.0)])
-    store.frontier.record([Visit(store.frontier.entries([url])[url], outcome, at, None, 0.0)])
+    store.frontier.add_urls([NewUrl(url, host, 3, 0, UrlKind.UNKNOWN, 0.0)])
+    store.frontier.record_visits([Visit(store.frontier.find_entries([url])[url], outcome, at, None, 0.0)])
 
 
 @pytest.fixture
@@ -32,42 +38,42 @@ def run_id(store: Store) -> int:
 
 
 def test_a_run_is_what_was_visited_and_read_since_it_began(store: Store, run_id: int) -> None:
-    [run] = store.runs.newest(1)
+    [run] = store.runs.list_newest(1)
     now = run.started_at + 1
     visit(store, "http://b.test/1", Outcome(Reason.UNREACHABLE, EXPIRED), now)
     visit(store, "http://b.test/2", Outcome(Reason.UNREACHABLE, "refused"), now)
     visit(store, "http://b.test/3", Outcome(Reason.GONE, "404"), now)
     visit(store, "http://c.test/1", Outcome(Reason.GONE, "404"), run.started_at - 1)
-    store.site_runs.count(run_id)
-    store.site_runs.count(run_id)  # once more changes nothing
-    found = store.site_runs.newest()
-    assert found["b.test"] == [SiteRun(run_id, run.started_at, {CERTIFICATE: 1, "unreachable": 1, "gone": 1}, {})]
+    store.site_runs.record_run(run_id)
+    store.site_runs.record_run(run_id)  # once more changes nothing
+    found = store.site_runs.runs_by_host()
+    assert found["b.test"] == [SiteRun(run_id, run.started_at, {CERTIFICATE_ERROR: 1, "unreachable": 1, "gone": 1}, {})]
     assert "c.test" not in found
-    assert store.site_runs.newest("b.test") == {"b.test": found["b.test"]}
+    assert store.site_runs.runs_by_host("b.test") == {"b.test": found["b.test"]}
 
 
 def test_runs_long_past_are_forgotten_and_hosts_are_bounded(store: Store, run_id: int) -> None:
-    for n in range(KEPT_RUNS + 5):
+    for n in range(MAX_STORED_RUNS + 5):
         run_id = store.runs.start("run")
-        visit(store, f"http://b.test/{n}", Outcome(Reason.GONE), store.runs.newest(1)[0].started_at)
-        store.site_runs.count(run_id)
-    assert len(store.site_runs.newest("b.test")["b.test"]) == KEPT_RUNS
+        visit(store, f"http://b.test/{n}", Outcome(Reason.GONE), store.runs.list_newest(1)[0].started_at)
+        store.site_runs.record_run(run_id)
+    assert len(store.site_runs.runs_by_host("b.test")["b.test"]) == MAX_STORED_RUNS
     rows = [(f"{n}.test", "crawl", "gone", n) for n in range(10)]
-    assert within(rows, 3) == rows[7:]
+    assert limit_to_largest_hosts(rows, 3) == rows[7:]
     with store.runs._database.read() as connection:
-        assert connection.scalar(select(func.count()).select_from(site_runs)) <= KEPT_RUNS * 2
+        assert connection.scalar(select(func.count()).select_from(site_runs)) <= MAX_STORED_RUNS * 2
 
 
 def test_articles_of_a_host_and_the_days_on_which_they_were_found(store: Store) -> None:
     days = (1.0, 2.2, 2.4, 9.0)
     for n, day in enumerate(days):
-        store.frontier._clock = lambda day=day: day * DAY  # type: ignore[misc]
+        store.frontier._clock = lambda day=day: day * SECONDS_PER_DAY  # type: ignore[misc]
         keep_page(store, f"http://a.test/{n}", f"<p>{n}</p>".encode())
-    for n, page in enumerate(list(store.articles.pending())):
-        store.articles.save([Extraction(page, Article(page.url, f"title {n}", f"body {n}"))])
-    found = store.site_runs.articles()["a.test"]
-    assert (found.count, found.newest, found.days) == (4, 9.0 * DAY, 3)
-    assert store.site_runs.articles(["b.test"]) == {}
+    for n, page in enumerate(list(store.articles.iter_pending())):
+        store.articles.save([PageExtraction(page, Article(page.url, f"title {n}", f"body {n}"))])
+    found = store.site_runs.articles_by_host()["a.test"]
+    assert (found.article_count, found.newest_found_at, found.days_with_articles) == (4, 9.0 * SECONDS_PER_DAY, 3)
+    assert store.site_runs.articles_by_host(["b.test"]) == {}
 
 
 def test_a_site_and_samples_of_its_ends(store: Store) -> None:
@@ -75,7 +81,7 @@ def test_a_site_and_samples_of_its_ends(store: Store) -> None:
     for n in range(5):
         visit(store, f"http://a.test/{n}", Outcome(Reason.GONE, f"404 {n}"), 2_000.0 + n)
     extract_all(store, Outcome(Reason.NO_BODY, "nothing"))
-    found = store.status.samples("a.test", each=2)
+    found = store.status.outcome_samples("a.test", per_reason=2)
     told = [(one.stage, one.reason, one.url, one.detail) for one in found]
     assert told == [
         (Stage.CRAWL, Reason.FETCHED, "http://a.test/fine", ""),
@@ -83,48 +89,57 @@ def test_a_site_and_samples_of_its_ends(store: Store) -> None:
         (Stage.CRAWL, Reason.GONE, "http://a.test/3", "404 3"),
         (Stage.EXTRACT, Reason.NO_BODY, "http://a.test/fine", "nothing"),
     ]
-    site = store.status.site("a.test")
-    assert site is not None and site == store.status.sites()[0] and site.outcomes[Reason.GONE] == 5
-    assert store.status.site("nowhere.test") is None and store.status.samples("nowhere.test") == []
+    site = store.status.find_site_totals("a.test")
+    assert site is not None and site == store.status.site_totals()[0] and site.outcome_counts[Reason.GONE] == 5
+    assert store.status.find_site_totals("nowhere.test") is None and store.status.outcome_samples("nowhere.test") == []
 
 
 def test_what_is_due_and_since_when(store: Store) -> None:
-    assert store.status.due_since(5_000.0) == (0, None)
+    assert store.status.due_count_and_since(5_000.0) == (0, None)
     keep_page(store)  # due at 5,000
-    assert store.status.due_since(5_001.0) == (1, 5_000.0)
+    assert store.status.due_count_and_since(5_001.0) == (1, 5_000.0)
     store.frontier._clock = lambda: 4_000.0
-    store.frontier.add([NewUrl("http://a.test/new", "a.test", 3, 0, Kind.UNKNOWN, 0.0)])
-    assert store.status.due_since(5_001.0) == (2, 4_000.0)
+    store.frontier.add_urls([NewUrl("http://a.test/new", "a.test", 3, 0, UrlKind.UNKNOWN, 0.0)])
+    assert store.status.due_count_and_since(5_001.0) == (2, 4_000.0)
 
 
 def test_alerts_keep_when_they_began_and_what_each_channel_was_told(store: Store) -> None:
     store.alerts._clock = lambda: 100.0
     one, two = Alert(AlertKey("robots", "a.test"), {"n": 3, "host": "文"}), Alert(AlertKey("run_failed"))
-    store.alerts.replace([one])
+    store.alerts.replace_firing([one])
     store.alerts._clock = lambda: 200.0
-    store.alerts.replace([one, two])
-    assert store.alerts.firing() == [replace(one, since=100.0), replace(two, since=200.0)]
-    store.alerts.note_told("mail", [one, two], [])
-    store.alerts.note_told("mail", [one], [two.key])
-    store.alerts.note_told("webhook", [two], [])
-    assert store.alerts.told("mail") == {one.key: one.values} and list(store.alerts.told("webhook")) == [two.key]
-    store.alerts.replace([])
+    store.alerts.replace_firing([one, two])
+    assert store.alerts.firing() == [replace(one, firing_since=100.0), replace(two, firing_since=200.0)]
+    store.alerts.record_notified("mail", [one, two], [])
+    store.alerts.record_notified("mail", [one], [two.key])
+    store.alerts.record_notified("webhook", [two], [])
+    assert store.alerts.notified("mail") == {one.key: one.message_values} and list(
+        store.alerts.notified("webhook")
+    ) == [two.key]
+    store.alerts.replace_firing([])
     assert store.alerts.firing() == []
 
 
 def test_only_hosts_that_are_asked_for_are_due(store: Store) -> None:
     for host in ("a.test", "b.test:8080", "[::1]:80"):
-        store.frontier.add([NewUrl(f"http://{host}/", host, 3, 0, Kind.SEED, 1.0)])
+        store.frontier.add_urls([NewUrl(f"http://{host}/", host, 3, 0, UrlKind.SEED, 1.0)])
     table = store.frontier
-    assert len(table.due(3, 1.0, 10)) == table.due_queues(1.0)[3] == len(table.due_at_hosts(1.0)) == 3
-    table.ask_only(("b.test:8080", "[::1]:80"))
-    assert {one.host for one in table.due(3, 1.0, 10)} == {"b.test:8080", "[::1]:80"}
-    assert table.due_queues(1.0) == {3: 2} and {host for host, _ in table.due_at_hosts(1.0)} == {
+    assert (
+        len(table.due_entries(3, 1.0, 10))
+        == table.due_counts_by_queue(1.0)[3]
+        == len(table.due_counts_by_host_and_queue(1.0))
+        == 3
+    )
+    table.restrict_to_hosts(("b.test:8080", "[::1]:80"))
+    assert {one.host for one in table.due_entries(3, 1.0, 10)} == {"b.test:8080", "[::1]:80"}
+    assert table.due_counts_by_queue(1.0) == {3: 2} and {
+        host for host, _ in table.due_counts_by_host_and_queue(1.0)
+    } == {
         "b.test:8080",
         "[::1]:80",
     }
-    with table.opener()() as elsewhere:
-        assert len(elsewhere.due(3, 1.0, 10)) == 2
-    table.ask_only(("x' OR 1=1 --",))
+    with table.make_opener()() as elsewhere:
+        assert len(elsewhere.due_entries(3, 1.0, 10)) == 2
+    table.restrict_to_hosts(("x' OR 1=1 --",))
     with pytest.raises(ValueError, match="not a host"):
-        table.due(3, 1.0, 10)
+        table.due_entries(3, 1.0, 10)

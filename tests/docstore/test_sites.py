@@ -2,9 +2,9 @@
 
 import pytest
 
-from docstore.articles.table import Extraction
-from docstore.grouping import site_templates as sites
-from docstore.model import Outcome, PageTraits, Reason, SiteKnowledge
+from docstore.articles import site_templates as sites
+from docstore.articles.article_table import PageExtraction
+from docstore.model import Outcome, PageTraits, Reason, SiteTemplate
 from docstore.store import Store
 from tests.conftest import logic_store_url, on_both
 from tests.docstore.test_settling import Web, article, url
@@ -19,8 +19,8 @@ def teach(web: Web, first: int, count: int, *lines: int, tail: str = "_某网", 
     web.crawl(*names)
     web.store.articles.save(
         [
-            Extraction(p, article(p.url), PageTraits(frozenset({*lines, 10_000 + int(p.url.split("/")[-1])}), tail))
-            for p in web.store.articles.pending()
+            PageExtraction(p, article(p.url), PageTraits(frozenset({*lines, 10_000 + int(p.url.split("/")[-1])}), tail))
+            for p in web.store.articles.iter_pending()
         ]
     )
 
@@ -33,71 +33,71 @@ def web(store: Store) -> Web:
 @on_both
 def test_lines_and_endings_that_repeat_are_known(web: Web) -> None:
     teach(web, 0, 2, FOOTER)
-    assert web.store.articles.site("a.test") == SiteKnowledge(pages=2)
+    assert web.store.articles.site_template("a.test") == SiteTemplate(page_count=2)
     teach(web, 2, 8, FOOTER, 5)
     teach(web, 10, 10, 6, tail="")
-    assert web.store.articles.site("a.test") == SiteKnowledge(20, frozenset({FOOTER, 5, 6}), ("_某网",))
+    assert web.store.articles.site_template("a.test") == SiteTemplate(20, frozenset({FOOTER, 5, 6}), ("_某网",))
     teach(web, 20, 20, tail="_频道_某网")
-    assert web.store.articles.site("a.test") == SiteKnowledge(40, frozenset(), ("_频道_某网", "_某网"))
+    assert web.store.articles.site_template("a.test") == SiteTemplate(40, frozenset(), ("_频道_某网", "_某网"))
 
 
 def test_hosts_are_apart(web: Web) -> None:
     teach(web, 0, 4, FOOTER)
     teach(web, 0, 3, 8, host="b.test")
-    assert web.store.articles.site("b.test").repeated == {8}
-    assert web.store.articles.site("c.test") == SiteKnowledge()
+    assert web.store.articles.site_template("b.test").template_line_hashes == {8}
+    assert web.store.articles.site_template("c.test") == SiteTemplate()
 
 
 def test_a_page_counts_once(web: Web) -> None:
     for _ in range(3):
         teach(web, 0, 1, FOOTER)
-    web.store.articles.again()
+    web.store.articles.reextract_all()
     teach(web, 0, 1, FOOTER)
-    assert web.store.articles.site("a.test") == SiteKnowledge(pages=1)
+    assert web.store.articles.site_template("a.test") == SiteTemplate(page_count=1)
 
 
 def test_a_page_that_could_not_be_read_counts_when_it_can(web: Web) -> None:
     web.crawl("1")
     web.extract({url("1"): Outcome(Reason.TIMED_OUT)})
-    assert web.store.articles.site("a.test").pages == 0
+    assert web.store.articles.site_template("a.test").page_count == 0
     teach(web, 1, 1, FOOTER)
-    assert web.store.articles.site("a.test").pages == 1
+    assert web.store.articles.site_template("a.test").page_count == 1
 
 
 def test_list_pages_teach_too(web: Web) -> None:
     web.crawl("1")
-    [pending] = web.store.articles.pending()
-    web.store.articles.save([Extraction(pending, Outcome(Reason.LIST_PAGE), PageTraits(frozenset({1})))])
-    assert web.store.articles.site("a.test").pages == 1
+    [pending] = web.store.articles.iter_pending()
+    web.store.articles.save([PageExtraction(pending, Outcome(Reason.LIST_PAGE), PageTraits(frozenset({1})))])
+    assert web.store.articles.site_template("a.test").page_count == 1
 
 
 @on_both
 def test_what_is_kept_of_a_host_is_bounded(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sites, "MAX_LINES", 20)
+    monkeypatch.setattr(sites, "MAX_ENTRIES_PER_HOST", 20)
     for n in range(0, 60, 5):
         teach(web, n, 5, FOOTER)
     with web.store._database.read() as connection:
         kept = connection.exec_driver_sql("SELECT count(*) FROM site_lines").scalar()
     assert kept is not None and kept <= 20
-    assert web.store.articles.site("a.test").repeated == {FOOTER}
+    assert web.store.articles.site_template("a.test").template_line_hashes == {FOOTER}
 
 
 def test_of_a_huge_page_every_page_gives_the_same_sample(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sites, "LINES_OF_PAGE", 10)
+    monkeypatch.setattr(sites, "MAX_LINES_PER_PAGE", 10)
     teach(web, 0, 3, *range(100))
-    assert web.store.articles.site("a.test").repeated == set(range(10))
+    assert web.store.articles.site_template("a.test").template_line_hashes == set(range(10))
 
 
 def test_a_new_design_is_learned(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
     """All pages counted ever would ask for 60 pages of the new design; with fading, 40 are enough."""
-    monkeypatch.setattr(sites, "AGE", 50)
+    monkeypatch.setattr(sites, "HALVE_AFTER_PAGES", 50)
     for n in range(0, 140, 10):
         teach(web, n, 10, 1)
     for n in range(140, 180, 10):
         teach(web, n, 10, 2)
-    known = web.store.articles.site("a.test")
-    assert 2 in known.repeated
-    assert known.pages <= 60
+    known = web.store.articles.site_template("a.test")
+    assert 2 in known.template_line_hashes
+    assert known.page_count <= 60
 
 
 @on_both
@@ -108,25 +108,25 @@ def test_nothing_is_learned_of_a_batch_that_fails(web: Web, monkeypatch: pytest.
     with monkeypatch.context() as patch, pytest.raises(RuntimeError):
         patch.setattr("docstore.articles.extraction_writer.write_outcomes", fail)
         teach(web, 0, 5, FOOTER)
-    assert web.store.articles.site("a.test") == SiteKnowledge()
+    assert web.store.articles.site_template("a.test") == SiteTemplate()
 
 
 @on_both
 def test_of_a_new_site_a_sample_is_looked_at_first(web: Web) -> None:
     web.crawl(*(f"http://a.test/{n}" for n in range(50)), "http://small.test/1", "http://small.test/2")
-    sample = web.store.articles.sample()
+    sample = web.store.articles.template_sample_pages()
     assert [page.url for page in sample] == [f"http://a.test/{n}" for n in range(sites.SAMPLE_PAGES)]
     traits = PageTraits(frozenset({FOOTER}))
-    web.store.articles.learn([Extraction(page, Outcome(Reason.NO_BODY), traits) for page in sample])
-    assert web.store.articles.site("a.test") == SiteKnowledge(sites.SAMPLE_PAGES, frozenset({FOOTER}))
-    assert web.store.articles.sample() == []
+    web.store.articles.learn_templates([PageExtraction(page, Outcome(Reason.NO_BODY), traits) for page in sample])
+    assert web.store.articles.site_template("a.test") == SiteTemplate(sites.SAMPLE_PAGES, frozenset({FOOTER}))
+    assert web.store.articles.template_sample_pages() == []
     assert web.store.articles.pending_count() == 52
-    for page in web.store.articles.pending():
-        web.store.articles.save([Extraction(page, article(page.url), traits)])
-    assert web.store.articles.site("a.test").pages == 50
+    for page in web.store.articles.iter_pending():
+        web.store.articles.save([PageExtraction(page, article(page.url), traits)])
+    assert web.store.articles.site_template("a.test").page_count == 50
 
 
 def test_a_site_is_sampled_until_enough_is_known(web: Web) -> None:
     teach(web, 0, 5, FOOTER)
     web.crawl("http://a.test/100", "http://a.test/1")  # the second was counted before
-    assert [page.url for page in web.store.articles.sample()] == ["http://a.test/100"]
+    assert [page.url for page in web.store.articles.template_sample_pages()] == ["http://a.test/100"]

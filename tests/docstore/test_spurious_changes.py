@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from docstore.model import Article, Kind, Reason
-from docstore.store import Store, sqlite_store
+from docstore.model import Article, Reason, UrlKind
+from docstore.store import Store, open_sqlite_store
 from tests.docstore.test_store import ARTICLE, extract_all, fetched, keep_page
 
 URL = "http://a.test/1"
@@ -16,7 +16,7 @@ GAP, LONGEST = 4_000.0, 9_000.0
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    with sqlite_store(tmp_path) as made:
+    with open_sqlite_store(tmp_path) as made:
         yield made
 
 
@@ -27,7 +27,7 @@ def longer(gap: float) -> float:
 def visit_again(store: Store, article: Article) -> None:
     entry = keep_page(store, URL, b"<p>one, 3 visitors</p>")
     extract_all(store, ARTICLE)
-    store.frontier.record([fetched(replace(entry, kind=Kind.ARTICLE), b"<p>one, 4 visitors</p>")])
+    store.frontier.record_visits([fetched(replace(entry, kind=UrlKind.ARTICLE), b"<p>one, 4 visitors</p>")])
     extract_all(store, article)
 
 
@@ -40,8 +40,8 @@ def test_a_visit_that_found_the_same_article_is_discounted_once(store: Store) ->
     assert due_at(store) == 1_000.0 + GAP
     assert store.frontier.discount_spurious_changes(longer) == 1
     assert due_at(store) == 1_000.0 + longer(GAP)
-    assert store.frontier.entries([URL])[URL].gap == longer(GAP)
-    assert next(store.frontier.desk.rows()).reason == Reason.UNCHANGED
+    assert store.frontier.find_entries([URL])[URL].gap == longer(GAP)
+    assert next(store.frontier.admin.iter_urls()).reason == Reason.UNCHANGED
     assert store.frontier.discount_spurious_changes(longer) == 0
 
 
@@ -53,6 +53,6 @@ def test_a_new_article_is_a_change(store: Store) -> None:
 
 def test_a_page_that_is_never_to_be_asked_again_is_left_so(store: Store) -> None:
     visit_again(store, ARTICLE)
-    store.frontier.desk.block(URL)
+    store.frontier.admin.block_urls(URL)
     assert store.frontier.discount_spurious_changes(longer) == 0
     assert due_at(store) is None

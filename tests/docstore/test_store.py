@@ -16,16 +16,14 @@ from pathlib import Path
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from docstore.archive import Archive, LostPageError
-from docstore.articles.records import Op
-from docstore.articles.table import Extraction
-from docstore.changes import Indexed
+from docstore.articles.article_table import PageExtraction
+from docstore.bookkeeping import IndexOperation
+from docstore.change_log import IndexResult
 from docstore.errors import LexiconError, StoreError, StoreFullError, StoreTooNewError
-from docstore.frontier.table import NewUrl, StoredRobots, Visit
+from docstore.frontier.frontier_table import NewUrl, StoredRobots, Visit
 from docstore.model import (
     Article,
     FrontierEntry,
-    Kind,
     Lexicon,
     LexiconEntry,
     Outcome,
@@ -35,17 +33,19 @@ from docstore.model import (
     StageReport,
     Term,
     TermStatus,
+    UrlKind,
     document_id,
 )
-from docstore.reports.runs import RunState, StageRun, stage_run, stages_in
+from docstore.reports.runs import RunState, StageRun, stage_run_from_report, stages_from_json
 from docstore.store import Store
-from docstore.terms.history import LONGEST_SYNONYM, MAX_SYNONYMS
-from docstore.warc_reading import read_warc
+from docstore.terms.review_history import MAX_SYNONYM_CHARS, MAX_SYNONYMS
+from docstore.warc_archive import WarcArchive, WarcRecordLostError
+from docstore.warc_reader import read_warc
 from tests.terms import add, decide, set_synonyms
 
 
 def new_url(url: str, **changes: object) -> NewUrl:
-    return replace(NewUrl(url, "a.test", 3, 0, Kind.UNKNOWN, 0.0), **changes)  # type: ignore[arg-type]
+    return replace(NewUrl(url, "a.test", 3, 0, UrlKind.UNKNOWN, 0.0), **changes)  # type: ignore[arg-type]
 
 
 def page(url: str, body: bytes = b"<p>one</p>", **changes: object) -> Page:
@@ -59,24 +59,24 @@ def fetched(entry: FrontierEntry, body: bytes = b"<p>one</p>", **changes: object
 
 
 def one_entry(store: Store, url: str = "http://a.test/1") -> FrontierEntry:
-    store.frontier.add([new_url(url)])
-    return store.frontier.entries([url])[url]
+    store.frontier.add_urls([new_url(url)])
+    return store.frontier.find_entries([url])[url]
 
 
 def keep_page(store: Store, url: str = "http://a.test/1", body: bytes = b"<p>one</p>") -> FrontierEntry:
     entry = one_entry(store, url)
-    store.frontier.record([fetched(entry, body)])
+    store.frontier.record_visits([fetched(entry, body)])
     return entry
 
 
 def extract_all(store: Store, result: Article | Outcome) -> list[Reason]:
-    return store.articles.save([Extraction(p, result) for p in store.articles.pending()])
+    return store.articles.save([PageExtraction(p, result) for p in store.articles.iter_pending()])
 
 
 def extract_each(store: Store, article: Article) -> list[Reason]:
     """Every page has an article of its own: pages of one text would be doubles."""
-    pending = store.articles.pending()
-    return store.articles.save([Extraction(p, replace(article, title=f"题目 {p.url}")) for p in pending])
+    pending = store.articles.iter_pending()
+    return store.articles.save([PageExtraction(p, replace(article, title=f"题目 {p.url}")) for p in pending])
 
 
 ARTICLE = Article("http://a.test/1", "题目", "正文，第一段。", "2024-05-06", "url", "zh", "blocks")
@@ -84,214 +84,220 @@ ARTICLE = Article("http://a.test/1", "题目", "正文，第一段。", "2024-05
 
 class TestFrontier:
     def test_an_address_is_added_once(self, store: Store) -> None:
-        assert store.frontier.add([new_url("http://a.test/1"), new_url("http://a.test/2")]) == 2
-        assert store.frontier.add([new_url("http://a.test/2"), new_url("http://a.test/3")]) == 1
-        assert store.frontier.count() == 3
-        assert store.frontier.known(["http://a.test/3", "http://a.test/4"]) == {"http://a.test/3"}
-        assert sorted(store.frontier.urls()) == [f"http://a.test/{n}" for n in (1, 2, 3)]
+        assert store.frontier.add_urls([new_url("http://a.test/1"), new_url("http://a.test/2")]) == 2
+        assert store.frontier.add_urls([new_url("http://a.test/2"), new_url("http://a.test/3")]) == 1
+        assert store.frontier.url_count() == 3
+        assert store.frontier.known_urls(["http://a.test/3", "http://a.test/4"]) == {"http://a.test/3"}
+        assert sorted(store.frontier.iter_urls()) == [f"http://a.test/{n}" for n in (1, 2, 3)]
 
     def test_due_is_best_first_and_leaves_out_what_is_in_flight(self, store: Store) -> None:
-        store.frontier.add([new_url(f"http://a.test/{n}", priority=float(n)) for n in range(4)])
-        due = store.frontier.due(3, before=10.0, limit=3)
+        store.frontier.add_urls([new_url(f"http://a.test/{n}", priority=float(n)) for n in range(4)])
+        due = store.frontier.due_entries(3, due_before=10.0, limit=3)
         assert [entry.url[-1] for entry in due] == ["3", "2", "1"]
-        rest = store.frontier.due(3, 10.0, 3, exclude=[entry.url_id for entry in due])
+        rest = store.frontier.due_entries(3, 10.0, 3, excluded_ids=[entry.url_id for entry in due])
         assert [entry.url[-1] for entry in rest] == ["0"]
-        assert store.frontier.due_queues(10.0) == {3: 4}
-        assert store.frontier.due(4, 10.0, 3) == []
+        assert store.frontier.due_counts_by_queue(10.0) == {3: 4}
+        assert store.frontier.due_entries(4, 10.0, 3) == []
 
     def test_a_visit_keeps_page_outcome_links_and_next_time(self, store: Store) -> None:
         entry = one_entry(store)
-        store.frontier.record([fetched(entry, links=(new_url("http://a.test/2", depth=1),))])
-        assert store.frontier.due_queues(4_999.0) == {3: 1}  # the new link alone
-        again = store.frontier.entries([entry.url])[entry.url]
+        store.frontier.record_visits([fetched(entry, discovered_urls=(new_url("http://a.test/2", depth=1),))])
+        assert store.frontier.due_counts_by_queue(4_999.0) == {3: 1}  # the new link alone
+        again = store.frontier.find_entries([entry.url])[entry.url]
         assert (again.etag, again.digest, again.gap) == ('"1"', hashlib.sha256(b"<p>one</p>").hexdigest(), 4_000.0)
         assert store.status.outcome_counts() == {Stage.CRAWL: {Reason.FETCHED: 1}}
-        [pending] = store.articles.pending()
-        assert store.articles.read_page(pending) == b"<p>one</p>"
+        [pending] = store.articles.iter_pending()
+        assert store.articles.read_page_body(pending) == b"<p>one</p>"
 
     def test_no_visit_is_no_change(self, store: Store) -> None:
-        store.frontier.record([])
-        assert store.frontier.add([]) == 0
+        store.frontier.record_visits([])
+        assert store.frontier.add_urls([]) == 0
 
     def test_unchanged_makes_no_work(self, store: Store) -> None:
         entry = keep_page(store)
         extract_all(store, ARTICLE)
-        store.frontier.record([Visit(entry, Outcome(Reason.UNCHANGED), 6_000.0, None, 8_000.0)])
+        store.frontier.record_visits([Visit(entry, Outcome(Reason.UNCHANGED), 6_000.0, None, 8_000.0)])
         assert store.articles.pending_count() == 0
-        assert store.frontier.due_queues(1e12) == {}  # None: never again
-        assert store.frontier.entries([entry.url])[entry.url].etag == '"1"'
+        assert store.frontier.due_counts_by_queue(1e12) == {}  # None: never again
+        assert store.frontier.find_entries([entry.url])[entry.url].etag == '"1"'
 
     def test_gone_takes_the_article_out_and_a_return_is_extracted_anew(self, store: Store) -> None:
         entry = keep_page(store)
         extract_all(store, ARTICLE)
-        store.frontier.record([Visit(entry, Outcome(Reason.GONE, "404"), 2_000.0, None, 0.0, gone=True)])
+        store.frontier.record_visits([Visit(entry, Outcome(Reason.GONE, "404"), 2_000.0, None, 0.0, is_gone=True)])
         assert store.articles.count() == 0
-        assert [c.op for c in store.changes.pending(9)] == [Op.DELETE]
-        store.frontier.record([fetched(entry)])
+        assert [c.operation for c in store.change_log.pending(9)] == [IndexOperation.DELETE]
+        store.frontier.record_visits([fetched(entry)])
         assert extract_all(store, ARTICLE) == [Reason.EXTRACTED]
 
     def test_new_validators_after_a_304_are_kept(self, store: Store) -> None:
         entry = keep_page(store)
-        store.frontier.record([Visit(entry, Outcome(Reason.UNCHANGED), 6_000.0, None, 8_000.0, etag='"2"')])
-        again = store.frontier.entries([entry.url])[entry.url]
+        store.frontier.record_visits([Visit(entry, Outcome(Reason.UNCHANGED), 6_000.0, None, 8_000.0, etag='"2"')])
+        again = store.frontier.find_entries([entry.url])[entry.url]
         assert (again.etag, again.digest) == ('"2"', entry.digest)
 
     def test_a_known_address_can_become_a_seed(self, store: Store) -> None:
         entry = one_entry(store)
-        store.frontier.record([fetched(entry, next_visit=None)])
-        store.frontier.add([new_url("http://a.test/1", kind=Kind.SEED)])
-        assert store.frontier.entries(["http://a.test/1"])["http://a.test/1"].kind is Kind.SEED
-        assert store.frontier.due_queues(1.0) == {3: 1}
+        store.frontier.record_visits([fetched(entry, next_visit_at=None)])
+        store.frontier.add_urls([new_url("http://a.test/1", kind=UrlKind.SEED)])
+        assert store.frontier.find_entries(["http://a.test/1"])["http://a.test/1"].kind is UrlKind.SEED
+        assert store.frontier.due_counts_by_queue(1.0) == {3: 1}
 
     def test_queues_are_computed_again_when_the_policy_changes(self, store: Store) -> None:
-        store.frontier.add([new_url(f"http://a.test/{n}") for n in range(5)])
-        assert store.frontier.requeue("elf/7", lambda url: 6) == 5
-        assert store.frontier.requeue("elf/7", lambda url: 1) == 0
-        assert store.frontier.due_queues(1.0) == {6: 5}
+        store.frontier.add_urls([new_url(f"http://a.test/{n}") for n in range(5)])
+        assert store.frontier.reassign_queues("elf/7", lambda url: 6) == 5
+        assert store.frontier.reassign_queues("elf/7", lambda url: 1) == 0
+        assert store.frontier.due_counts_by_queue(1.0) == {6: 5}
 
     def test_what_was_visited_in_the_future_is_due(self, store: Store) -> None:
         """The clock was set back since; what is never to be asked again stays so."""
         ahead, never, past = (one_entry(store, f"http://a.test/{n}") for n in (1, 2, 3))
         times = ((ahead, 9e9, 9e9 + 1), (never, 9e9, None), (past, 500.0, 9e9))
         for entry, visited, due in times:
-            store.frontier.record([fetched(entry, visited_at=visited, next_visit=due)])
-        assert store.frontier.trust_clock(1_000.0) == 1
-        assert [entry.url for entry in store.frontier.due(3, before=1_000.0, limit=5)] == ["http://a.test/1"]
+            store.frontier.record_visits([fetched(entry, visited_at=visited, next_visit_at=due)])
+        assert store.frontier.clamp_future_visits(1_000.0) == 1
+        assert [entry.url for entry in store.frontier.due_entries(3, due_before=1_000.0, limit=5)] == [
+            "http://a.test/1"
+        ]
 
     def test_by_promise_a_changed_page_comes_before_new_ones_and_what_was_off_topic_last(self, store: Store) -> None:
         """A focused crawl's next night: a budget that ends before the new URLs do still sees what changed."""
         urls = {name: f"http://a.test/{name}" for name in ("changed", "kept", "off", "promising", "other")}
-        store.frontier.add(
+        store.frontier.add_urls(
             [new_url(urls["promising"], priority=0.9), new_url(urls["kept"], priority=0.8)]
             + [new_url(urls[name], priority=0.5) for name in ("changed", "other")]
             + [new_url(urls["off"], priority=5.0)]
         )
-        entries = store.frontier.entries(list(urls.values()))
+        entries = store.frontier.find_entries(list(urls.values()))
         off = Visit(entries[urls["off"]], Outcome(Reason.OFF_TOPIC, "0.1"), 1_000.0, 1_100.0, 100.0)
-        kept = fetched(entries[urls["kept"]], visited_at=1_000.0, next_visit=1_100.0, gap=100.0)
-        changed = fetched(entries[urls["changed"]], visited_at=1_000.0, next_visit=1_100.0, gap=5_000.0)  # by a sitemap
-        store.frontier.record([off, kept, changed])
+        kept = fetched(entries[urls["kept"]], visited_at=1_000.0, next_visit_at=1_100.0, revisit_seconds=100.0)
+        changed = fetched(
+            entries[urls["changed"]], visited_at=1_000.0, next_visit_at=1_100.0, revisit_seconds=5_000.0
+        )  # by a sitemap
+        store.frontier.record_visits([off, kept, changed])
 
         def order(by_promise: bool) -> list[str]:
-            due = store.frontier.due(3, 2_000.0, 9, by_promise=by_promise)
+            due = store.frontier.due_entries(3, 2_000.0, 9, is_focused=by_promise)
             return [entry.url.rpartition("/")[2] for entry in due]
 
         assert order(by_promise=True) == ["changed", "promising", "kept", "other", "off"]
         assert order(by_promise=False) == ["promising", "other", "changed", "kept", "off"]
 
     def test_robots_are_kept_by_origin(self, store: Store) -> None:
-        assert store.frontier.robots("http://a.test") is None
+        assert store.frontier.find_robots("http://a.test") is None
         store.frontier.save_robots(StoredRobots("http://a.test", 200, b"\x00\xff", 5.0))
         store.frontier.save_robots(StoredRobots("http://a.test", 503, b"", 6.0))
-        assert store.frontier.robots("http://a.test") == StoredRobots("http://a.test", 503, b"", 6.0)
+        assert store.frontier.find_robots("http://a.test") == StoredRobots("http://a.test", 503, b"", 6.0)
 
     def test_text_that_no_database_keeps_is_replaced(self, store: Store) -> None:
         entry = one_entry(store)
         link = new_url("http://a.test/2", anchor="a\x00b\ud800", context="\udfff")
-        store.frontier.record([fetched(entry, outcome=Outcome(Reason.FETCHED, "x\x00"), links=(link,))])
-        told = store.status.explain("http://a.test/2")
-        assert told is not None and told.row.anchor == "a\ufffdb\ufffd"
+        store.frontier.record_visits(
+            [fetched(entry, outcome=Outcome(Reason.FETCHED, "x\x00"), discovered_urls=(link,))]
+        )
+        told = store.status.url_report("http://a.test/2")
+        assert told is not None and told.url_row.anchor == "a\ufffdb\ufffd"
 
 
 class TestArticles:
     def test_article_outcome_and_change_are_kept_together(self, store: Store) -> None:
         entry = keep_page(store)
         assert extract_all(store, ARTICLE) == [Reason.EXTRACTED]
-        stored = store.articles.get([entry.url_id])[entry.url_id]
+        stored = store.articles.load_by_url_ids([entry.url_id])[entry.url_id]
         assert stored.article == ARTICLE
         assert stored.doc_id == document_id("http://a.test/1")
-        assert [(c.op, c.url_id) for c in store.changes.pending(5)] == [(Op.UPSERT, entry.url_id)]
+        assert [(c.operation, c.url_id) for c in store.change_log.pending(5)] == [(IndexOperation.UPSERT, entry.url_id)]
         assert store.articles.pending_count() == 0
 
     def test_new_bytes_with_the_same_article_make_no_change(self, store: Store) -> None:
         entry = keep_page(store)
         extract_all(store, ARTICLE)
-        store.frontier.record([fetched(entry, b"<p>one</p><!-- 7 visitors -->")])
-        assert extract_all(store, ARTICLE) == [Reason.SAME_ARTICLE]
-        assert store.changes.count() == 1
+        store.frontier.record_visits([fetched(entry, b"<p>one</p><!-- 7 visitors -->")])
+        assert extract_all(store, ARTICLE) == [Reason.ARTICLE_UNCHANGED]
+        assert store.change_log.pending_document_count() == 1
 
     def test_an_article_that_stopped_being_one_leaves_the_index(self, store: Store) -> None:
         entry = keep_page(store)
         extract_all(store, ARTICLE)
-        store.frontier.record([fetched(entry, b"moved")])
+        store.frontier.record_visits([fetched(entry, b"moved")])
         assert extract_all(store, Outcome(Reason.NO_BODY)) == [Reason.NO_BODY]
-        assert store.changes.pending(5)[-1].op is Op.DELETE
+        assert store.change_log.pending(5)[-1].operation is IndexOperation.DELETE
         assert store.articles.count() == 0
 
     def test_a_list_page_becomes_a_hub_that_is_due_in_the_next_run(self, store: Store) -> None:
         keep_page(store)
         extract_all(store, Outcome(Reason.LIST_PAGE))
-        [entry] = store.frontier.due(3, before=1_001.0, limit=5)
-        assert entry.kind is Kind.HUB
+        [entry] = store.frontier.due_entries(3, due_before=1_001.0, limit=5)
+        assert entry.kind is UrlKind.HUB
 
     def test_a_seed_stays_a_seed(self, store: Store) -> None:
-        store.frontier.add([new_url("http://a.test/1", kind=Kind.SEED)])
-        entry = store.frontier.entries(["http://a.test/1"])["http://a.test/1"]
-        store.frontier.record([fetched(entry)])
+        store.frontier.add_urls([new_url("http://a.test/1", kind=UrlKind.SEED)])
+        entry = store.frontier.find_entries(["http://a.test/1"])["http://a.test/1"]
+        store.frontier.record_visits([fetched(entry)])
         extract_all(store, Outcome(Reason.LIST_PAGE))
-        assert store.frontier.entries(["http://a.test/1"])["http://a.test/1"].kind is Kind.SEED
+        assert store.frontier.find_entries(["http://a.test/1"])["http://a.test/1"].kind is UrlKind.SEED
 
     def test_a_lost_record_is_said_and_the_old_article_stays(self, store: Store, tmp_path: Path) -> None:
         entry = keep_page(store)
         extract_all(store, ARTICLE)
-        store.frontier.record([fetched(entry, b"<p>two</p>")])
+        store.frontier.record_visits([fetched(entry, b"<p>two</p>")])
         for file in (tmp_path / "warc").iterdir():
             file.write_bytes(b"")
-        [pending] = store.articles.pending()
-        with pytest.raises(LostPageError, match=pending.pointer.file):
-            store.articles.read_page(pending)
-        store.articles.save([Extraction(pending, Outcome(Reason.LOST_PAGE))])
+        [pending] = store.articles.iter_pending()
+        with pytest.raises(WarcRecordLostError, match=pending.pointer.file_name):
+            store.articles.read_page_body(pending)
+        store.articles.save([PageExtraction(pending, Outcome(Reason.WARC_RECORD_LOST))])
         assert store.articles.count() == 1
         assert store.articles.pending_count() == 1  # its file may be put back
-        again = store.frontier.entries([entry.url])[entry.url]
-        assert store.frontier.due(3, before=1.0, limit=5) == [again]
+        again = store.frontier.find_entries([entry.url])[entry.url]
+        assert store.frontier.due_entries(3, due_before=1.0, limit=5) == [again]
         assert (again.etag, again.digest) == ("", "")  # asked without a condition
-        store.frontier.record([fetched(again, b"<p>two</p>")])
-        assert extract_all(store, ARTICLE) == [Reason.SAME_ARTICLE]
+        store.frontier.record_visits([fetched(again, b"<p>two</p>")])
+        assert extract_all(store, ARTICLE) == [Reason.ARTICLE_UNCHANGED]
         assert store.articles.pending_count() == 0
 
     def test_extraction_can_be_asked_again(self, store: Store) -> None:
         keep_page(store)
         extract_all(store, ARTICLE)
-        assert store.articles.again() == 1
+        assert store.articles.reextract_all() == 1
         assert store.articles.pending_count() == 1
 
     def test_more_pages_than_a_batch(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("docstore.articles.table.BATCH", 2)
+        monkeypatch.setattr("docstore.articles.article_table.BATCH_SIZE", 2)
         for number in range(5):
             keep_page(store, f"http://a.test/{number}", str(number).encode())
-        assert len(list(store.articles.pending())) == 5
+        assert len(list(store.articles.iter_pending())) == 5
         extract_each(store, ARTICLE)
-        assert len(list(store.articles.all())) == 5
+        assert len(list(store.articles.iter_all())) == 5
 
 
 class TestChanges:
     def test_a_batch_is_struck_only_when_done_and_newer_lines_stay(self, store: Store) -> None:
         entry = keep_page(store)
         extract_all(store, ARTICLE)
-        batch = store.changes.pending(10)
-        store.frontier.record([fetched(entry, b"new")])
+        batch = store.change_log.pending(10)
+        store.frontier.record_visits([fetched(entry, b"new")])
         extract_all(store, replace(ARTICLE, body="改了。"))
-        done = Indexed(entry.url_id, Outcome(Reason.INDEXED), ARTICLE.digest, 2)
-        store.changes.done(batch, [done])
-        assert [c.op for c in store.changes.pending(10)] == [Op.UPSERT]
-        assert store.changes.indexed_count() == 1
-        told = store.status.explain(entry.url)
+        done = IndexResult(entry.url_id, Outcome(Reason.INDEXED), ARTICLE.digest, 2)
+        store.change_log.acknowledge(batch, [done])
+        assert [c.operation for c in store.change_log.pending(10)] == [IndexOperation.UPSERT]
+        assert store.change_log.indexed_document_count() == 1
+        told = store.status.url_report(entry.url)
         assert told is not None and told.indexed is not None and told.indexed.lexicon_version == 2
 
     def test_a_deletion_is_no_longer_counted(self, store: Store) -> None:
         entry = keep_page(store)
-        store.changes.done([], [Indexed(entry.url_id, Outcome(Reason.INDEXED), "d", 0)])
-        store.changes.done([], [Indexed(entry.url_id, Outcome(Reason.DELETED))])
-        assert store.changes.indexed_count() == 0
+        store.change_log.acknowledge([], [IndexResult(entry.url_id, Outcome(Reason.INDEXED), "d", 0)])
+        store.change_log.acknowledge([], [IndexResult(entry.url_id, Outcome(Reason.DELETED))])
+        assert store.change_log.indexed_document_count() == 0
 
     def test_everything_can_be_queued_again(self, store: Store) -> None:
         for number in range(3):
             keep_page(store, f"http://a.test/{number}", str(number).encode())
         extract_each(store, ARTICLE)
-        store.changes.done(store.changes.pending(10), [])
-        assert store.changes.enqueue_all() == 3
-        assert store.changes.count() == 3
+        store.change_log.acknowledge(store.change_log.pending(10), [])
+        assert store.change_log.enqueue_all() == 3
+        assert store.change_log.pending_document_count() == 3
 
 
 def term(text: str, score: float = 4.0, **changes: object) -> Term:
@@ -300,86 +306,86 @@ def term(text: str, score: float = 4.0, **changes: object) -> Term:
 
 class TestLexicon:
     def test_decisions_outlive_new_evidence(self, store: Store) -> None:
-        assert store.lexicon.replace_candidates([term("页岩气井"), term("钻井", 9.0)]) == 2
+        assert store.lexicons.replace_candidates([term("页岩气井"), term("钻井", 9.0)]) == 2
         decide(store, ["页岩气井"], TermStatus.ACCEPTED)
-        store.lexicon.replace_candidates([term("页岩气井", 7.5), term("储气库群")])
-        assert [t.text for t in store.lexicon.accepted()] == ["页岩气井"]
-        assert store.lexicon.accepted()[0].score == 7.5
-        total, page_one = store.lexicon.terms(TermStatus.CANDIDATE)
+        store.lexicons.replace_candidates([term("页岩气井", 7.5), term("储气库群")])
+        assert [t.text for t in store.lexicons.accepted_terms()] == ["页岩气井"]
+        assert store.lexicons.accepted_terms()[0].score == 7.5
+        total, page_one = store.lexicons.find_terms(TermStatus.CANDIDATE)
         assert (total, [t.text for t in page_one]) == (1, ["储气库群"])  # 钻井 was not mined again
-        assert store.lexicon.counts() == {
+        assert store.lexicons.status_counts() == {
             TermStatus.CANDIDATE: 1,
-            TermStatus.LATER: 0,
+            TermStatus.DEFERRED: 0,
             TermStatus.ACCEPTED: 1,
             TermStatus.MERGED: 0,
             TermStatus.REJECTED: 0,
         }
 
     def test_candidates_are_outdated_when_an_article_came_or_changed(self, store: Store) -> None:
-        assert not store.lexicon.is_outdated()
+        assert not store.lexicons.are_candidates_outdated()
         keep_page(store)
         extract_all(store, ARTICLE)
-        assert store.lexicon.is_outdated()
+        assert store.lexicons.are_candidates_outdated()
         version = store.articles.text_version()
-        store.articles.again()
+        store.articles.reextract_all()
         extract_all(store, replace(ARTICLE, body="另一段正文。"))
-        store.lexicon.replace_candidates([], version)
-        assert store.lexicon.is_outdated()  # the change came after the articles were read
-        store.lexicon.replace_candidates([], store.articles.text_version())
-        store.articles.again()
-        assert extract_all(store, replace(ARTICLE, body="另一段正文。")) == [Reason.SAME_ARTICLE]
-        assert not store.lexicon.is_outdated()
+        store.lexicons.replace_candidates([], version)
+        assert store.lexicons.are_candidates_outdated()  # the change came after the articles were read
+        store.lexicons.replace_candidates([], store.articles.text_version())
+        store.articles.reextract_all()
+        assert extract_all(store, replace(ARTICLE, body="另一段正文。")) == [Reason.ARTICLE_UNCHANGED]
+        assert not store.lexicons.are_candidates_outdated()
 
     def test_terms_are_paged_best_first_and_searched_literally(self, store: Store) -> None:
-        store.lexicon.replace_candidates([term("a%b", 1.0), term("ab", 2.0), term("b", 3.0)])
-        assert [t.text for t in store.lexicon.terms(limit=2)[1]] == ["b", "ab"]
-        assert [t.text for t in store.lexicon.terms(text="%")[1]] == ["a%b"]
+        store.lexicons.replace_candidates([term("a%b", 1.0), term("ab", 2.0), term("b", 3.0)])
+        assert [t.text for t in store.lexicons.find_terms(limit=2)[1]] == ["b", "ab"]
+        assert [t.text for t in store.lexicons.find_terms(text="%")[1]] == ["a%b"]
 
     def test_a_decision_on_an_unknown_term_keeps_nothing(self, store: Store) -> None:
-        store.lexicon.replace_candidates([term("钻井")])
+        store.lexicons.replace_candidates([term("钻井")])
         with pytest.raises(LexiconError, match="没有的词"):
             decide(store, ["钻井", "没有的词"], TermStatus.ACCEPTED)
-        assert store.lexicon.accepted() == []
+        assert store.lexicons.accepted_terms() == []
 
     def test_terms_brought_by_people(self, store: Store) -> None:
         add(store, ["PDC钻头"])
-        store.lexicon.replace_candidates([])
-        assert [t.text for t in store.lexicon.accepted()] == ["PDC钻头"]
+        store.lexicons.replace_candidates([])
+        assert [t.text for t in store.lexicons.accepted_terms()] == ["PDC钻头"]
 
     def test_versions_are_published_in_order_and_applied_with_their_work(self, store: Store) -> None:
         entry = keep_page(store)
-        assert store.lexicon.latest() == Lexicon()
-        first = store.lexicon.publish(Lexicon(1, (LexiconEntry("页岩气井", 0, "n"),), note="first"))
-        assert store.lexicon.latest() == first
-        assert store.lexicon.applied() == Lexicon()
-        store.lexicon.mark_applied(1, [entry.url_id])
-        assert store.lexicon.applied().entries == first.entries
-        assert store.lexicon.applied_version() == 1
-        assert [c.op for c in store.changes.pending(5)] == [Op.RESEGMENT]
+        assert store.lexicons.load_latest() == Lexicon()
+        first = store.lexicons.publish(Lexicon(1, (LexiconEntry("页岩气井", 0, "n"),), note="first"))
+        assert store.lexicons.load_latest() == first
+        assert store.lexicons.load_applied() == Lexicon()
+        store.lexicons.mark_applied(1, [entry.url_id])
+        assert store.lexicons.load_applied().entries == first.entries
+        assert store.lexicons.applied_version() == 1
+        assert [c.operation for c in store.change_log.pending(5)] == [IndexOperation.RESEGMENT]
         with pytest.raises(LexiconError, match="published meanwhile"):
-            store.lexicon.publish(Lexicon(1))
-        store.lexicon.publish(Lexicon(2))
-        assert [(lex.version, size) for lex, size in store.lexicon.versions()] == [(2, 0), (1, 1)]
-        assert store.lexicon.version(1).entries == first.entries and store.lexicon.version(7) == Lexicon()
+            store.lexicons.publish(Lexicon(1))
+        store.lexicons.publish(Lexicon(2))
+        assert [(lex.version, size) for lex, size in store.lexicons.list_versions()] == [(2, 0), (1, 1)]
+        assert store.lexicons.load_version(1).entries == first.entries and store.lexicons.load_version(7) == Lexicon()
 
     def test_synonyms_are_kept_with_the_term_and_published_with_its_entry(self, store: Store) -> None:
         add(store, ["页岩气"])
         set_synonyms(store, "页岩气", [" shale gas", "", "页岩气", "shale gas", "页岩\0瓦斯"])
         chosen = ("shale gas", "页岩\ufffd瓦斯")
-        assert [t.synonyms for t in store.lexicon.accepted()] == [chosen]
-        store.lexicon.replace_candidates([term("页岩气", 7.5)])
-        assert [(t.score, t.synonyms) for t in store.lexicon.accepted()] == [(7.5, chosen)]
-        store.lexicon.publish(Lexicon(1, (LexiconEntry("页岩气", 0, "n", chosen),)))
-        assert store.lexicon.latest().entries[0].synonyms == chosen
+        assert [t.synonyms for t in store.lexicons.accepted_terms()] == [chosen]
+        store.lexicons.replace_candidates([term("页岩气", 7.5)])
+        assert [(t.score, t.synonyms) for t in store.lexicons.accepted_terms()] == [(7.5, chosen)]
+        store.lexicons.publish(Lexicon(1, (LexiconEntry("页岩气", 0, "n", chosen),)))
+        assert store.lexicons.load_latest().entries[0].synonyms == chosen
         set_synonyms(store, "页岩气", [])
-        assert store.lexicon.accepted()[0].synonyms == ()
+        assert store.lexicons.accepted_terms()[0].synonyms == ()
 
     @pytest.mark.parametrize(
         ("text", "synonyms", "message"),
         [
             ("没有的词", ["a"], "no such term"),
             ("页岩气", [f"w{n}" for n in range(MAX_SYNONYMS + 1)], "can have 8 synonyms, not 9"),
-            ("页岩气", ["长" * (LONGEST_SYNONYM + 1)], "at most 64 characters"),
+            ("页岩气", ["长" * (MAX_SYNONYM_CHARS + 1)], "at most 64 characters"),
         ],
     )
     def test_synonyms_that_cannot_be_kept(self, store: Store, text: str, synonyms: list[str], message: str) -> None:
@@ -387,57 +393,60 @@ class TestLexicon:
         set_synonyms(store, "页岩气", ["shale gas"])
         with pytest.raises(LexiconError, match=message):
             set_synonyms(store, text, synonyms)
-        assert store.lexicon.accepted()[0].synonyms == ("shale gas",)
+        assert store.lexicons.accepted_terms()[0].synonyms == ("shale gas",)
 
     def test_the_index_holds_an_older_version_until_what_waited_then_is_done(self, store: Store) -> None:
         entry = keep_page(store)
-        done = [Indexed(entry.url_id, Outcome(Reason.INDEXED), "d", 2)]
-        assert store.lexicon.versions_in_index() == [0]
+        done = [IndexResult(entry.url_id, Outcome(Reason.INDEXED), "d", 2)]
+        assert store.lexicons.versions_in_index() == [0]
         for version in (1, 2):
-            store.lexicon.publish(Lexicon(version))
-        store.lexicon.mark_applied(1, [])
-        assert store.lexicon.versions_in_index() == [1]
-        store.lexicon.mark_applied(2, [entry.url_id])
-        assert store.lexicon.versions_in_index() == [2, 1]
-        waiting = store.changes.pending(10)
-        store.changes.done(waiting, done)
-        assert store.lexicon.versions_in_index() == [2]
+            store.lexicons.publish(Lexicon(version))
+        store.lexicons.mark_applied(1, [])
+        assert store.lexicons.versions_in_index() == [1]
+        store.lexicons.mark_applied(2, [entry.url_id])
+        assert store.lexicons.versions_in_index() == [2, 1]
+        waiting = store.change_log.pending(10)
+        store.change_log.acknowledge(waiting, done)
+        assert store.lexicons.versions_in_index() == [2]
         extract_all(store, ARTICLE)  # an article that came later is cut by the newest version alone
-        assert store.changes.count() == 1 and store.lexicon.versions_in_index() == [2]
+        assert store.change_log.pending_document_count() == 1 and store.lexicons.versions_in_index() == [2]
 
     def test_versions_that_follow_each_other_fast_are_all_in_the_index(self, store: Store) -> None:
         entry = keep_page(store)
         for version in (1, 2):
-            store.lexicon.publish(Lexicon(version))
-            store.lexicon.mark_applied(version, [entry.url_id])
-        assert store.lexicon.versions_in_index() == [2, 1, 0]
+            store.lexicons.publish(Lexicon(version))
+            store.lexicons.mark_applied(version, [entry.url_id])
+        assert store.lexicons.versions_in_index() == [2, 1, 0]
 
 
 def test_runs_and_their_reports(store: Store) -> None:
     run_id = store.runs.start("run")
     crawling = StageRun("crawl", state=RunState.RUNNING)
-    store.runs.save(run_id, [crawling])
-    [going] = store.runs.newest()
+    store.runs.save_progress(run_id, [crawling])
+    [going] = store.runs.list_newest()
     assert (going.finished_at, going.last_stage) == (None, crawling)
-    assert (going.state(is_held=True), going.state(is_held=False)) == (RunState.RUNNING, RunState.KILLED)
-    crawled = stage_run(StageReport(Stage.CRAWL, {Reason.FETCHED: 2}, 1.5, ("a note",)))
+    assert (going.current_state(is_lock_held=True), going.current_state(is_lock_held=False)) == (
+        RunState.RUNNING,
+        RunState.KILLED,
+    )
+    crawled = stage_run_from_report(StageReport(Stage.CRAWL, {Reason.FETCHED: 2}, 1.5, ("a note",)))
     store.runs.finish(run_id, [crawled])
-    [done] = store.runs.newest()
+    [done] = store.runs.list_newest()
     assert done.stages == (StageRun("crawl", {"fetched": 2}, 1.5, ("a note",)),)
-    assert (done.state(is_held=False), store.runs.since_last_good()) == (RunState.DONE, (done, []))
+    assert (done.current_state(is_lock_held=False), store.runs.since_last_success()) == (RunState.DONE, (done, []))
 
     failed_id = store.runs.start("schedule")
     store.runs.finish(failed_id, [crawled, StageRun("extract", seconds=2.0, state=RunState.FAILED, error="no disk")])
-    [failed, _] = store.runs.newest()
-    assert (failed.command, failed.state(is_held=False)) == ("schedule", RunState.FAILED)
+    [failed, _] = store.runs.list_newest()
+    assert (failed.command, failed.current_state(is_lock_held=False)) == ("schedule", RunState.FAILED)
     assert failed.last_stage is not None and failed.last_stage.error == "no disk"
-    assert store.runs.since_last_good() == (done, [failed])
+    assert store.runs.since_last_success() == (done, [failed])
 
 
 def test_a_run_that_an_older_program_noted_is_done(store: Store) -> None:
     row = {"stage": "crawl", "counts": {"fetched": 1}, "seconds": 0.5, "notes": []}
-    assert list(stages_in(json.dumps([row]))) == [StageRun("crawl", {"fetched": 1}, 0.5)]
-    assert list(stages_in("")) == []
+    assert list(stages_from_json(json.dumps([row]))) == [StageRun("crawl", {"fetched": 1}, 0.5)]
+    assert list(stages_from_json("")) == []
 
 
 def test_a_store_keeps_its_id_and_no_other_has_it(store_url: str, tmp_path: Path) -> None:
@@ -449,47 +458,47 @@ def test_a_store_keeps_its_id_and_no_other_has_it(store_url: str, tmp_path: Path
 
 
 def test_explain_of_an_unknown_address_is_empty(store: Store) -> None:
-    assert store.status.explain("http://never.test/") is None
+    assert store.status.url_report("http://never.test/") is None
 
 
 def test_urls_with_a_reason(store: Store) -> None:
     keep_page(store)
-    assert store.status.urls_with(Stage.CRAWL, Reason.FETCHED) == [("http://a.test/1", "")]
+    assert store.status.urls_with_outcome(Stage.CRAWL, Reason.FETCHED) == [("http://a.test/1", "")]
 
 
 class TestArchive:
     def test_files_are_whole_warc_1_1_and_rotate(self, tmp_path: Path) -> None:
-        with Archive(tmp_path, rotate_bytes=10) as archive:
+        with WarcArchive(tmp_path, rotate_bytes=10) as archive:
             headers = (("Content-Type", "text/html"), ("Content-Encoding", "gzip"), ("X-Odd", "a\r\nb é 中"))
-            pointers = [archive.write(page(f"http://a.test/{n}", headers=headers)) for n in range(3)]
-        assert len({pointer.file for pointer in pointers}) == 3
-        with (tmp_path / pointers[0].file).open("rb") as file:
+            pointers = [archive.append_page(page(f"http://a.test/{n}", headers=headers)) for n in range(3)]
+        assert len({pointer.file_name for pointer in pointers}) == 3
+        with (tmp_path / pointers[0].file_name).open("rb") as file:
             records = [(r.rec_type, r.rec_headers.protocol) for r in ArchiveIterator(file)]
         assert records == [("warcinfo", "WARC/1.1"), ("response", "WARC/1.1")]
-        [read] = read_warc(tmp_path / pointers[1].file)
+        [read] = read_warc(tmp_path / pointers[1].file_name)
         assert isinstance(read, Page)
         assert (read.url, read.body, read.status) == ("http://a.test/1", b"<p>one</p>", 200)
         assert ("X-Archive-Orig-Content-Encoding", "gzip") in read.headers
 
     def test_a_record_that_is_not_the_kept_one_is_lost(self, tmp_path: Path) -> None:
-        with Archive(tmp_path) as archive:
-            pointer = archive.write(page("http://a.test/"))
-            with pytest.raises(LostPageError, match="not the one"):
-                archive.read(pointer, "0" * 64)
+        with WarcArchive(tmp_path) as archive:
+            pointer = archive.append_page(page("http://a.test/"))
+            with pytest.raises(WarcRecordLostError, match="not the one"):
+                archive.read_body(pointer, "0" * 64)
 
     def test_a_full_disk_leaves_no_half_record(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        with Archive(tmp_path) as archive:
-            first = archive.write(page("http://a.test/1"))
+        with WarcArchive(tmp_path) as archive:
+            first = archive.append_page(page("http://a.test/1"))
 
             def full(*_: object) -> None:
-                archive._file.write(b"half a rec")  # type: ignore[union-attr]
+                archive._current_file.write(b"half a rec")  # type: ignore[union-attr]
                 raise OSError(errno.ENOSPC, "No space left on device")
 
             with monkeypatch.context() as patch, pytest.raises(OSError, match="No space"):
-                patch.setattr("docstore.archive.response_record", full)
-                archive.write(page("http://a.test/2"))
-            archive.write(page("http://a.test/3"))
-        found = [p.url for p in read_warc(tmp_path / first.file) if isinstance(p, Page)]
+                patch.setattr("docstore.warc_archive.response_record", full)
+                archive.append_page(page("http://a.test/2"))
+            archive.append_page(page("http://a.test/3"))
+        found = [p.url for p in read_warc(tmp_path / first.file_name) if isinstance(p, Page)]
         assert found == [
             "http://a.test/1",
             "http://a.test/3",
@@ -504,9 +513,9 @@ class TestArchive:
 
     def test_a_damaged_warc_file_brings_pages_or_the_one_error(self, tmp_path: Path) -> None:
         chance = random.Random(5)
-        with Archive(tmp_path) as archive:
-            pointer = [archive.write(page(f"http://a.test/{n}", chance.randbytes(900))) for n in range(5)][-1]
-        packed = (tmp_path / pointer.file).read_bytes()
+        with WarcArchive(tmp_path) as archive:
+            pointer = [archive.append_page(page(f"http://a.test/{n}", chance.randbytes(900))) for n in range(5)][-1]
+        packed = (tmp_path / pointer.file_name).read_bytes()
         damaged = tmp_path / "damaged.warc"
         for whole in (packed, gzip.decompress(packed)):
             for _ in range(200):
@@ -539,7 +548,7 @@ class TestErrors:
 
     def test_a_full_database_loses_nothing(self, tmp_path: Path) -> None:
         with Store(f"sqlite:///{tmp_path / 'x.db'}", tmp_path / "warc") as store:
-            store.frontier.add([new_url("http://a.test/1")])
+            store.frontier.add_urls([new_url("http://a.test/1")])
             with store._database.write() as connection:
                 pages_now = connection.exec_driver_sql("PRAGMA page_count").scalar()
             with store._database._engine.connect() as held:
@@ -547,8 +556,8 @@ class TestErrors:
                 held.rollback()
             with pytest.raises(StoreFullError, match="free some space"):
                 for n in range(20_000):
-                    store.frontier.add([new_url(f"http://a.test/long{n}" + "x" * 1500)])
-            assert store.frontier.known(["http://a.test/1"])
+                    store.frontier.add_urls([new_url(f"http://a.test/long{n}" + "x" * 1500)])
+            assert store.frontier.known_urls(["http://a.test/1"])
 
 
 WRITER = """
@@ -577,10 +586,10 @@ def test_what_was_acknowledged_survives_kill_9(store_url: str, tmp_path: Path) -
     acknowledged = 40 + len(child.stdout.read().splitlines())
     child.wait()
     with Store(store_url, tmp_path / "warc") as store:
-        articles = list(store.articles.all())
+        articles = list(store.articles.iter_all())
         assert len(articles) >= acknowledged + 1
         assert len({a.doc_id for a in articles}) == len(articles)
-        assert store.changes.count() == len(articles)
-        store.articles.again()
-        for pending in store.articles.pending():
-            assert store.articles.read_page(pending)
+        assert store.change_log.pending_document_count() == len(articles)
+        store.articles.reextract_all()
+        for pending in store.articles.iter_pending():
+            assert store.articles.read_page_body(pending)

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from docstore.errors import ChangedMeanwhileError, LexiconError
+from docstore.errors import ConcurrentEditError, LexiconError
 from docstore.model import Term, TermClass, TermStatus
 from docstore.store import Store
-from docstore.terms.history import ActKind, TermEdit
+from docstore.terms.review_history import ActKind, TermEdit
 from docstore.terms.review_queue import Order, TermQuery
-from lexicon.review import next_version
+from lexicon.publishing import build_next_version
 from tests.terms import add, propose, set_synonyms
-from text.scripts import LANGUAGES, language_of_term
+from text.scripts import LANGUAGE_PATTERNS, language_of_term
 
 ACCEPTED, REJECTED, CANDIDATE = TermStatus.ACCEPTED, TermStatus.REJECTED, TermStatus.CANDIDATE
 TEXTS = ("页岩气", "页岩", "页岩气井", "钻井", "钻头")
@@ -21,61 +21,61 @@ TEXTS = ("页岩气", "页岩", "页岩气井", "钻井", "钻头")
 @pytest.fixture
 def reviewed(store: Store) -> Store:
     """A store with candidates, the first with the best score."""
-    store.lexicon.replace_candidates([Term(text, 9.0 - n, 20 - n, 10 - n, "n n") for n, text in enumerate(TEXTS)])
+    store.lexicons.replace_candidates([Term(text, 9.0 - n, 20 - n, 10 - n, "n n") for n, text in enumerate(TEXTS)])
     return store
 
 
 def one(store: Store, text: str) -> Term:
-    return store.queue.named([text])[text]
+    return store.review_queue.find_terms([text])[text]
 
 
 def decide(store: Store, text: str, status: TermStatus, by: str = "anna", seen: int | None = None) -> None:
-    store.acts.do(ActKind.DECIDE, [TermEdit(text, status, seen=seen)], by)
+    store.review_history.apply(ActKind.DECIDE, [TermEdit(text, status, seen=seen)], by)
 
 
 def test_who_did_what_and_when_is_kept(reviewed: Store) -> None:
     decide(reviewed, "页岩气", ACCEPTED)
     decide(reviewed, "钻井", REJECTED, "bert")
-    total, acts = reviewed.acts.history()
+    total, acts = reviewed.review_history.list_decisions()
     assert (total, [(act.by, act.kind, act.changes[0].text) for act in acts]) == (
         2,
         [("bert", ActKind.DECIDE, "钻井"), ("anna", ActKind.DECIDE, "页岩气")],
     )
     before, after = acts[1].changes[0].before, acts[1].changes[0].after
     assert before and after and (before["status"], after["status"]) == ("candidate", "accepted")
-    assert [act.by for act in reviewed.acts.history(text="钻井")[1]] == ["bert"]
-    assert [act.by for act in reviewed.acts.history(by="anna")[1]] == ["anna"]
+    assert [act.by for act in reviewed.review_history.list_decisions(text="钻井")[1]] == ["bert"]
+    assert [act.by for act in reviewed.review_history.list_decisions(actor="anna")[1]] == ["anna"]
     assert (one(reviewed, "钻井").decided_by, one(reviewed, "钻井").version) == ("bert", 1)
     assert one(reviewed, "钻井").decided_at == acts[0].at
 
 
 def test_what_changes_nothing_is_no_act(reviewed: Store) -> None:
     propose(reviewed, "钻井", "anna")  # it is known
-    reviewed.acts.do(ActKind.DECIDE, [], "anna")
-    assert reviewed.acts.history() == (0, [])
+    reviewed.review_history.apply(ActKind.DECIDE, [], "anna")
+    assert reviewed.review_history.list_decisions() == (0, [])
 
 
 def test_what_the_next_version_would_change_is_counted(reviewed: Store) -> None:
     for text in TEXTS[:3]:
         decide(reviewed, text, ACCEPTED)
-    assert reviewed.queue.pending() == (3, 0, 0)
-    reviewed.lexicon.publish(next_version(reviewed.lexicon.accepted(), reviewed.lexicon.latest()))
-    assert reviewed.queue.pending() == (0, 0, 0)
+    assert reviewed.review_queue.unpublished_change_counts() == (3, 0, 0)
+    reviewed.lexicons.publish(build_next_version(reviewed.lexicons.accepted_terms(), reviewed.lexicons.load_latest()))
+    assert reviewed.review_queue.unpublished_change_counts() == (0, 0, 0)
     set_synonyms(reviewed, "页岩气", ["shale gas"], "anna")
-    reviewed.acts.do(ActKind.CLASSIFY, [TermEdit("页岩", category=TermClass.SUBJECT)], "anna")
+    reviewed.review_history.apply(ActKind.CLASSIFY, [TermEdit("页岩", category=TermClass.SUBJECT)], "anna")
     decide(reviewed, "页岩气井", REJECTED)
     decide(reviewed, "钻井", ACCEPTED)
-    assert reviewed.queue.pending() == (1, 1, 2)
+    assert reviewed.review_queue.unpublished_change_counts() == (1, 1, 2)
 
 
 def test_two_reviewers_do_not_overwrite_each_other(reviewed: Store) -> None:
     decide(reviewed, "页岩气", ACCEPTED, "anna", seen=0)
-    with pytest.raises(ChangedMeanwhileError, match="页岩气 was changed meanwhile by anna: it is accepted now"):
+    with pytest.raises(ConcurrentEditError, match="页岩气 was changed meanwhile by anna: it is accepted now"):
         decide(reviewed, "页岩气", REJECTED, "bert", seen=0)
     assert one(reviewed, "页岩气").status is ACCEPTED
     edits = [TermEdit("钻井", REJECTED, seen=0), TermEdit("页岩气", REJECTED, seen=0)]
-    with pytest.raises(ChangedMeanwhileError):
-        reviewed.acts.do(ActKind.DECIDE, edits, "bert")
+    with pytest.raises(ConcurrentEditError):
+        reviewed.review_history.apply(ActKind.DECIDE, edits, "bert")
     assert one(reviewed, "钻井").status is CANDIDATE  # all of an act or nothing
     decide(reviewed, "页岩气", REJECTED, "bert", seen=1)
     assert one(reviewed, "页岩气").decided_by == "bert"
@@ -83,22 +83,24 @@ def test_two_reviewers_do_not_overwrite_each_other(reviewed: Store) -> None:
 
 Doing = Callable[[Store], object]
 ACTS: dict[str, Doing] = {
-    "decide": lambda s: s.acts.do(ActKind.DECIDE, [TermEdit(t, REJECTED) for t in TEXTS[:3]], "anna"),
-    "later": lambda s: s.acts.do(ActKind.DECIDE, [TermEdit("钻井", TermStatus.LATER)], "anna"),
-    "merge": lambda s: s.acts.merge("页岩", "页岩气", "anna"),
-    "rename": lambda s: s.acts.rename("页岩气井", "页岩气水平井", "anna"),
-    "rename to a known one": lambda s: s.acts.rename("页岩气井", "钻井", "anna"),
-    "class": lambda s: s.acts.do(ActKind.CLASSIFY, [TermEdit("钻井", category=TermClass.SUBJECT)], "anna"),
-    "relate": lambda s: s.acts.do(ActKind.RELATE, [TermEdit("页岩气井", broader=("钻井",))], "anna"),
+    "decide": lambda s: s.review_history.apply(ActKind.DECIDE, [TermEdit(t, REJECTED) for t in TEXTS[:3]], "anna"),
+    "later": lambda s: s.review_history.apply(ActKind.DECIDE, [TermEdit("钻井", TermStatus.DEFERRED)], "anna"),
+    "merge": lambda s: s.review_history.merge("页岩", "页岩气", "anna"),
+    "rename": lambda s: s.review_history.rename("页岩气井", "页岩气水平井", "anna"),
+    "rename to a known one": lambda s: s.review_history.rename("页岩气井", "钻井", "anna"),
+    "class": lambda s: s.review_history.apply(ActKind.CLASSIFY, [TermEdit("钻井", category=TermClass.SUBJECT)], "anna"),
+    "relate": lambda s: s.review_history.apply(ActKind.RELATE, [TermEdit("页岩气井", broader=("钻井",))], "anna"),
     "synonyms": lambda s: set_synonyms(s, "钻井", ["打井"], "anna"),
     "add": lambda s: add(s, ["可燃冰", "钻井"], "anna"),
     "propose": lambda s: propose(s, "可燃冰", "anna"),
-    "weight": lambda s: s.acts.do(ActKind.ADD, [TermEdit("可燃冰", ACCEPTED, weight=7, tag="nz", adds=True)], "anna"),
+    "weight": lambda s: s.review_history.apply(
+        ActKind.ADD, [TermEdit("可燃冰", ACCEPTED, weight=7, tag="nz", adds=True)], "anna"
+    ),
 }
 
 
 def everything(store: Store) -> dict[str, Term]:
-    return {term.text: term for term in store.queue.page(TermQuery(None, limit=100))[1]}
+    return {term.text: term for term in store.review_queue.find_page(TermQuery(None, limit=100))[1]}
 
 
 @pytest.mark.parametrize("name", ACTS)
@@ -107,14 +109,14 @@ def test_everything_can_be_undone_and_that_too(reviewed: Store, name: str) -> No
     ACTS[name](reviewed)
     after = everything(reviewed)
     assert after != before
-    undone = reviewed.acts.undo("anna")
+    undone = reviewed.review_history.undo("anna")
     assert everything(reviewed) == before
-    assert [act.undone for act in reviewed.acts.history()[1]] == [False, True]
-    reviewed.acts.undo("anna", undone.act_id)
+    assert [act.undone for act in reviewed.review_history.list_decisions()[1]] == [False, True]
+    reviewed.review_history.undo("anna", undone.act_id)
     assert everything(reviewed) == after
     with pytest.raises(LexiconError, match="undone already"):
-        reviewed.acts.undo("anna", undone.act_id)
-    reviewed.acts.undo("anna")
+        reviewed.review_history.undo("anna", undone.act_id)
+    reviewed.review_history.undo("anna")
     assert everything(reviewed) == before
 
 
@@ -122,12 +124,12 @@ def test_acts_on_one_term_are_undone_one_after_the_other(reviewed: Store) -> Non
     before = everything(reviewed)
     decide(reviewed, "页岩气", ACCEPTED)
     ACTS["class"](reviewed)
-    reviewed.acts.do(ActKind.RELATE, [TermEdit("钻井", broader=("钻头",))], "anna")
-    reviewed.acts.merge("页岩", "页岩气", "anna")
+    reviewed.review_history.apply(ActKind.RELATE, [TermEdit("钻井", broader=("钻头",))], "anna")
+    reviewed.review_history.merge("页岩", "页岩气", "anna")
     decide(reviewed, "页岩气", REJECTED)
     versions = [one(reviewed, "页岩气").version]
     for _ in range(5):
-        reviewed.acts.undo("anna")
+        reviewed.review_history.undo("anna")
         versions.append(one(reviewed, "页岩气").version)
     assert everything(reviewed) == before
     assert versions == [3, 4, 5, 5, 5, 6]  # nobody takes an undone state for one that was seen
@@ -136,35 +138,35 @@ def test_acts_on_one_term_are_undone_one_after_the_other(reviewed: Store) -> Non
 def test_undo_takes_the_last_act_of_its_own_reviewer(reviewed: Store) -> None:
     for text, by in (("页岩气", "anna"), ("页岩", "anna"), ("钻井", "bert")):
         decide(reviewed, text, ACCEPTED, by)
-    reviewed.acts.undo("anna")
+    reviewed.review_history.undo("anna")
     assert [one(reviewed, text).status for text in ("页岩气", "页岩", "钻井")] == [ACCEPTED, CANDIDATE, ACCEPTED]
-    reviewed.acts.undo("anna")
+    reviewed.review_history.undo("anna")
     assert one(reviewed, "页岩气").status is CANDIDATE
     with pytest.raises(LexiconError, match="nothing to undo"):
-        reviewed.acts.undo("anna")
+        reviewed.review_history.undo("anna")
 
 
 def test_what_somebody_else_changed_since_is_not_undone(reviewed: Store) -> None:
     decide(reviewed, "页岩气", ACCEPTED, "anna")
     decide(reviewed, "页岩气", REJECTED, "bert")
-    with pytest.raises(ChangedMeanwhileError, match="by bert"):
-        reviewed.acts.undo("anna")
+    with pytest.raises(ConcurrentEditError, match="by bert"):
+        reviewed.review_history.undo("anna")
     assert one(reviewed, "页岩气").status is REJECTED
 
 
 def test_a_merged_word_is_a_synonym_with_its_own_synonyms(reviewed: Store) -> None:
     set_synonyms(reviewed, "页岩", ["油页岩"])
-    reviewed.acts.merge("页岩", "页岩气", "anna")
+    reviewed.review_history.merge("页岩", "页岩气", "anna")
     assert one(reviewed, "页岩气").synonyms == ("页岩", "油页岩")
     assert (one(reviewed, "页岩").status, one(reviewed, "页岩").synonyms) == (TermStatus.MERGED, ())
     for text, into in (("页岩气", "页岩气"), ("没有", "页岩气"), ("页岩气", "没有")):
         with pytest.raises(LexiconError):
-            reviewed.acts.merge(text, into)
+            reviewed.review_history.merge(text, into)
 
 
 def test_a_renamed_term_leaves_its_old_name_rejected(reviewed: Store) -> None:
-    reviewed.acts.do(ActKind.CLASSIFY, [TermEdit("页岩气井", category=TermClass.PROFESSIONAL)])
-    reviewed.acts.rename("页岩气井", "页岩气水平井", "anna")
+    reviewed.review_history.apply(ActKind.CLASSIFY, [TermEdit("页岩气井", category=TermClass.PROFESSIONAL)])
+    reviewed.review_history.rename("页岩气井", "页岩气水平井", "anna")
     new = one(reviewed, "页岩气水平井")
     assert (new.status, new.category) == (ACCEPTED, TermClass.PROFESSIONAL)
     assert one(reviewed, "页岩气井").status is REJECTED
@@ -174,66 +176,72 @@ def test_a_rejected_term_comes_back_when_its_evidence_has_doubled(reviewed: Stor
     decide(reviewed, "页岩气", REJECTED)
     decide(reviewed, "钻井", ACCEPTED)
     for frequency, status in ((39, REJECTED), (40, CANDIDATE)):
-        reviewed.lexicon.replace_candidates([Term("页岩气", 9.0, frequency, 9), Term("钻井", 5.0, 99, 9)])
+        reviewed.lexicons.replace_candidates([Term("页岩气", 9.0, frequency, 9), Term("钻井", 5.0, 99, 9)])
         assert one(reviewed, "页岩气").status is status
     assert one(reviewed, "钻井").status is ACCEPTED
-    assert next((act.kind, act.by) for act in reviewed.acts.history("页岩气")[1]) == (ActKind.RETURN, "")
+    assert next((act.kind, act.by) for act in reviewed.review_history.list_decisions("页岩气")[1]) == (
+        ActKind.RETURN,
+        "",
+    )
     decide(reviewed, "页岩气", REJECTED)
-    reviewed.lexicon.replace_candidates([Term("页岩气", 9.0, 79, 9)])
+    reviewed.lexicons.replace_candidates([Term("页岩气", 9.0, 79, 9)])
     assert one(reviewed, "页岩气").status is REJECTED
 
 
 def test_terms_are_found_filtered_and_put_in_order(reviewed: Store) -> None:
     def texts(**wanted: object) -> list[str]:
-        return [term.text for term in reviewed.queue.page(TermQuery(**wanted))[1]]  # type: ignore[arg-type]
+        return [term.text for term in reviewed.review_queue.find_page(TermQuery(**wanted))[1]]  # type: ignore[arg-type]
 
     assert texts() == list(TEXTS)
     assert texts(text="页岩", least_documents=9) == ["页岩气", "页岩"]
-    reviewed.acts.do(ActKind.CLASSIFY, [TermEdit("钻头", category=TermClass.SUBJECT, synonyms=("牙轮",))])
+    reviewed.review_history.apply(ActKind.CLASSIFY, [TermEdit("钻头", category=TermClass.SUBJECT, synonyms=("牙轮",))])
     assert texts(category=TermClass.SUBJECT) == ["钻头"] == texts(text="牙轮")
     assert texts(order=Order.FREQUENCY, limit=2, offset=1) == ["页岩", "页岩气井"]
-    assert reviewed.queue.wants_order(9)  # somebody has begun, and nothing was ever put in order
-    reviewed.queue.set_order({}, (0, 0))
-    assert not reviewed.queue.wants_order(2)
+    assert reviewed.review_queue.needs_reranking(9)  # somebody has begun, and nothing was ever put in order
+    reviewed.review_queue.save_ranking({}, (0, 0))
+    assert not reviewed.review_queue.needs_reranking(2)
     decide(reviewed, "钻井", ACCEPTED)
-    assert reviewed.queue.wants_order(2) and not reviewed.queue.wants_order(3)
-    state, terms = reviewed.queue.undecided()
-    reviewed.queue.set_order({term.text: float(-n) for n, term in enumerate(reversed(terms))}, state)
+    assert reviewed.review_queue.needs_reranking(2) and not reviewed.review_queue.needs_reranking(3)
+    state, terms = reviewed.review_queue.undecided_terms()
+    reviewed.review_queue.save_ranking({term.text: float(-n) for n, term in enumerate(reversed(terms))}, state)
     assert set(texts()) == {"页岩气", "页岩", "页岩气井", "钻头"} and texts(order=Order.SCORE)[0] == "页岩气"
-    assert not reviewed.queue.wants_order(1)
-    reviewed.lexicon.replace_candidates([Term("新词语", 1.0, 2, 2)], text_version=3)
-    assert reviewed.queue.wants_order(1) and texts(order=Order.NEWEST) == ["新词语"]
+    assert not reviewed.review_queue.needs_reranking(1)
+    reviewed.lexicons.replace_candidates([Term("新词语", 1.0, 2, 2)], text_version=3)
+    assert reviewed.review_queue.needs_reranking(1) and texts(order=Order.NEWEST) == ["新词语"]
 
 
 def test_terms_are_found_by_their_language(store: Store) -> None:
     texts = ["shale gas", "页岩气", "PDC钻头", "\U00030edd岩", "β-内酰胺", "Ölschiefer", "シェール"]
-    store.lexicon.replace_candidates([Term(text, 9.0 - n, 20, 10) for n, text in enumerate(texts)])
-    found = {name: [one.text for one in store.queue.page(TermQuery(pattern=LANGUAGES[name]))[1]] for name in LANGUAGES}
+    store.lexicons.replace_candidates([Term(text, 9.0 - n, 20, 10) for n, text in enumerate(texts)])
+    found = {
+        name: [one.text for one in store.review_queue.find_page(TermQuery(pattern=LANGUAGE_PATTERNS[name]))[1]]
+        for name in LANGUAGE_PATTERNS
+    }
     assert found == {"zh": texts[1:5], "en": ["shale gas", "Ölschiefer", "シェール"]}
-    assert {name: [text for text in texts if language_of_term(text) == name] for name in LANGUAGES} == found
+    assert {name: [text for text in texts if language_of_term(text) == name] for name in LANGUAGE_PATTERNS} == found
 
 
 def test_the_neighbours_of_a_term(reviewed: Store) -> None:
     decide(reviewed, "页岩气井", ACCEPTED)
-    reviewed.acts.do(ActKind.RELATE, [TermEdit("页岩气井", broader=("钻井", "页岩"))])
-    assert reviewed.queue.containing(["页岩", "钻"], 2) == {
+    reviewed.review_history.apply(ActKind.RELATE, [TermEdit("页岩气井", broader=("钻井", "页岩"))])
+    assert reviewed.review_queue.terms_containing(["页岩", "钻"], 2) == {
         "页岩": [("页岩气", CANDIDATE), ("页岩气井", ACCEPTED)],
         "钻": [("钻井", CANDIDATE), ("钻头", CANDIDATE)],
     }
-    assert reviewed.queue.broader_than("页岩") == ["页岩气井"]
-    assert reviewed.queue.containing([], 2) == {}
+    assert reviewed.review_queue.narrower_terms("页岩") == ["页岩气井"]
+    assert reviewed.review_queue.terms_containing([], 2) == {}
 
 
 def test_how_good_the_last_decisions_were(reviewed: Store) -> None:
-    assert reviewed.queue.last_decisions() == (0, 0)
+    assert reviewed.review_queue.recent_acceptance() == (0, 0)
     decide(reviewed, "页岩", REJECTED)
     decide(reviewed, "页岩气", ACCEPTED)
-    reviewed.acts.merge("页岩气井", "页岩气")
-    decide(reviewed, "钻井", TermStatus.LATER)
+    reviewed.review_history.merge("页岩气井", "页岩气")
+    decide(reviewed, "钻井", TermStatus.DEFERRED)
     add(reviewed, ["可燃冰"])  # brought, not mined: it says nothing of the miner
-    assert reviewed.queue.last_decisions() == (2, 3)
-    assert reviewed.queue.last_decisions(1) == (1, 1)
-    assert [term.text for term in reviewed.queue.decided(2)] == ["页岩气井", "页岩气"]
+    assert reviewed.review_queue.recent_acceptance() == (2, 3)
+    assert reviewed.review_queue.recent_acceptance(1) == (1, 1)
+    assert [term.text for term in reviewed.review_queue.decided_terms(2)] == ["页岩气井", "页岩气"]
 
 
 @pytest.fixture
@@ -244,8 +252,8 @@ def stores(store_url: str, tmp_path: Path) -> Iterator[list[Store]]:
 
 
 def test_two_processes_do_not_overwrite_each_other(stores: list[Store]) -> None:
-    stores[0].lexicon.replace_candidates([Term("页岩气", 9.0, 9, 9)])
+    stores[0].lexicons.replace_candidates([Term("页岩气", 9.0, 9, 9)])
     seen = one(stores[1], "页岩气").version
     decide(stores[0], "页岩气", ACCEPTED, "anna", seen)
-    with pytest.raises(ChangedMeanwhileError):
+    with pytest.raises(ConcurrentEditError):
         decide(stores[1], "页岩气", REJECTED, "bert", seen)

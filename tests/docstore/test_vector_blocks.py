@@ -2,8 +2,8 @@
 
 from sqlalchemy import create_engine, text
 
-from docstore.articles.table import Extraction
-from docstore.articles.vectors import WHOLE, Embedded, PassageVector, PendingText
+from docstore.articles.article_table import PageExtraction
+from docstore.articles.vectors import WHOLE_ARTICLE, EmbeddingResult, PassageVector, PendingText
 from docstore.model import Article, Outcome, Reason
 from docstore.store import Store
 from tests.docstore.test_store import keep_page
@@ -15,9 +15,9 @@ def kept(store: Store, *made: Article) -> dict[str, int]:
     """Keep articles as extraction would: url -> id, which rises in their order."""
     for one in made:
         keep_page(store, one.url, one.url.encode())
-        by_url = {page.url: page for page in store.articles.pending()}
-        store.articles.save([Extraction(by_url[one.url], one)])
-    return {one.url: store.frontier.entries([one.url])[one.url].url_id for one in made}
+        by_url = {page.url: page for page in store.articles.iter_pending()}
+        store.articles.save([PageExtraction(by_url[one.url], one)])
+    return {one.url: store.frontier.find_entries([one.url])[one.url].url_id for one in made}
 
 
 def article(number: int, body: str = "", language: str = "zh") -> Article:
@@ -25,22 +25,25 @@ def article(number: int, body: str = "", language: str = "zh") -> Article:
 
 
 def in_block(store: Store, number: int, size: int) -> list[PendingText]:
-    return list(store.vectors.pending(MODEL, ZH, number * size, (number + 1) * size))
+    return list(store.vectors.iter_pending(MODEL, ZH, number * size, (number + 1) * size))
 
 
 def test_blocks_part_what_waits(store: Store) -> None:
     ids = kept(store, *map(article, range(1, 8)), article(8, language="en"))
     size = 3
-    blocks = store.vectors.pending_blocks(MODEL, ZH, size)
+    blocks = store.vectors.pending_block_numbers(MODEL, ZH, size)
     assert blocks == sorted({number // size for url, number in ids.items() if url != "http://8.test/"})
     parts = [in_block(store, number, size) for number in blocks]
-    assert [one for part in parts for one in part] == list(store.vectors.pending(MODEL, ZH))
+    assert [one for part in parts for one in part] == list(store.vectors.iter_pending(MODEL, ZH))
     assert all(one.url_id // size == number for number, part in zip(blocks, parts, strict=True) for one in part)
-    done = [Embedded(one.digest, (PassageVector(WHOLE, 0, 1, b"v"),), Outcome(Reason.EMBEDDED)) for one in parts[0]]
+    done = [
+        EmbeddingResult(one.digest, (PassageVector(WHOLE_ARTICLE, 0, 1, b"v"),), Outcome(Reason.EMBEDDED))
+        for one in parts[0]
+    ]
     store.vectors.save(MODEL, done)
-    assert store.vectors.pending_blocks(MODEL, ZH, size) == blocks[1:]
+    assert store.vectors.pending_block_numbers(MODEL, ZH, size) == blocks[1:]
     assert in_block(store, blocks[0], size) == []
-    assert store.vectors.pending_blocks("other", ZH, size) == blocks
+    assert store.vectors.pending_block_numbers("other", ZH, size) == blocks
 
 
 def test_what_readers_see_alike_is_one_blocks_work(store: Store, store_url: str) -> None:
@@ -51,11 +54,11 @@ def test_what_readers_see_alike_is_one_blocks_work(store: Store, store_url: str)
         connection.execute(text("UPDATE articles SET digest = 'same' WHERE language = 'en' OR url_id IN (2, 4)"))
     engine.dispose()
     assert sorted(ids.values()) == [1, 2, 3, 4, 5]
-    blocks = store.vectors.pending_blocks(MODEL, ZH, 1)
+    blocks = store.vectors.pending_block_numbers(MODEL, ZH, 1)
     assert blocks == [2, 3, 5] == [one.url_id for number in blocks for one in in_block(store, number, 1)]
     assert in_block(store, 4, 1) == []
     assert store.vectors.pending_count(MODEL, ZH) == 4
     [first] = in_block(store, 2, 1)
-    made = [Embedded(first.digest, (PassageVector(WHOLE, 0, 1, b"v"),), Outcome(Reason.EMBEDDED))]
+    made = [EmbeddingResult(first.digest, (PassageVector(WHOLE_ARTICLE, 0, 1, b"v"),), Outcome(Reason.EMBEDDED))]
     assert store.vectors.save(MODEL, made) == [Reason.EMBEDDED] * 3
-    assert store.vectors.pending_blocks(MODEL, ZH, 1) == [3, 5]
+    assert store.vectors.pending_block_numbers(MODEL, ZH, 1) == [3, 5]

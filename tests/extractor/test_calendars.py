@@ -8,7 +8,7 @@ from babel.dates import format_date
 
 from benchmarks.training.month_names import source
 from extractor.fields.dates import cldr_months
-from extractor.fields.dates.date_text import date_in_text, western_digits
+from extractor.fields.dates.date_parsing import find_date_in_text, to_western_digits
 
 # Languages in which much is published, from all scripts; "long" dates name the month and no era.
 LANGUAGES = (
@@ -41,19 +41,19 @@ LANGUAGES = (
     ],
 )  # fmt: skip
 def test_days_of_other_calendars_and_languages(text: str, day: str) -> None:
-    assert date_in_text(text) == day
+    assert find_date_in_text(text) == day
 
 
 def test_the_language_of_the_page_tells_whose_years_numbers_are() -> None:
-    assert western_digits("1402/05/12", "fa") == "2023-08-03"
-    assert western_digits("12/01/2567", "th") == "2024-01-12"
-    assert western_digits("1402/05/12") == "1402/05/12"
+    assert to_western_digits("1402/05/12", "fa") == "2023-08-03"
+    assert to_western_digits("12/01/2567", "th") == "2024-01-12"
+    assert to_western_digits("1402/05/12") == "1402/05/12"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_whole_dates_of_the_cldr_are_read(language: str) -> None:
     days = [datetime.date(2024, month, 13) for month in range(1, 13)]
-    read = [date_in_text(format_date(day, "long", locale=Locale.parse(language))) for day in days]
+    read = [find_date_in_text(format_date(day, "long", locale=Locale.parse(language))) for day in days]
     assert sum(day.isoformat() == found for day, found in zip(days, read, strict=True)) >= 10
     assert all(found in ("", day.isoformat()) for day, found in zip(days, read, strict=True))
 

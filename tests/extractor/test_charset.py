@@ -4,7 +4,7 @@ import zlib
 
 import pytest
 
-from text.decoding.encoding import decode
+from text.decoding.decode import decode_page
 
 ZH = "中国石油新闻中心报道，今天我们的工作人员在现场看到，这是一个新的发现。"
 TW = "中國石油新聞中心報導，今天我們的工作人員在現場看到，這是一個新的發現。"
@@ -39,14 +39,14 @@ META = '<meta charset="{}">'
     ],
 )  # fmt: skip
 def test_text_is_read_in_the_encoding_it_has(raw: bytes, header: str, text: str) -> None:
-    found = decode(raw, header)
+    found = decode_page(raw, header)
     assert found is not None
     assert found.text == text
 
 
 def test_a_late_meta_counts() -> None:
     raw = ("<html>" + " " * 3_000 + META.format("gbk") + "<p>短句。").encode("gbk")
-    found = decode(raw)
+    found = decode_page(raw)
     assert found is not None
     assert "短句。" in found.text
 
@@ -54,7 +54,7 @@ def test_a_late_meta_counts() -> None:
 @pytest.mark.parametrize("encoding", ["utf-8", "gb18030"])
 def test_a_broken_byte_does_not_lose_the_page(encoding: str) -> None:
     raw = (META.format(encoding) + ZH * 20).encode(encoding)
-    found = decode(raw[:200] + b"\xff" + raw[200:])
+    found = decode_page(raw[:200] + b"\xff" + raw[200:])
     assert found is not None
     assert found.encoding == encoding
     assert found.text.count(ZH) >= 18
@@ -66,4 +66,4 @@ def test_a_broken_byte_does_not_lose_the_page(encoding: str) -> None:
     ids=["compressed", "picture", "control characters"],
 )
 def test_bytes_that_are_no_text_are_none(raw: bytes) -> None:
-    assert decode(raw) is None
+    assert decode_page(raw) is None

@@ -7,7 +7,7 @@ import pytest
 
 from docstore.model import Article, Outcome, Reason
 from extractor import extract
-from extractor.list_page import address_points
+from extractor.page_types.list_page import url_score
 
 
 @dataclass(frozen=True)
@@ -419,7 +419,7 @@ def test_an_article_that_looks_like_a_list_is_none(kind: Kind, url: str, known: 
     ],
 )
 def test_what_an_address_says(url: str, points: int) -> None:
-    assert address_points(url) == points
+    assert url_score(url) == points
 
 
 SHOP = (

@@ -19,20 +19,20 @@ import sys
 from benchmarks.gold_web import sample_pages
 from benchmarks.results import SHARED
 from extractor.article_extractor import ArticleExtractor
-from extractor.methods import METHODS
-from extractor.page import lines
+from extractor.body_methods import BODY_METHODS
+from extractor.page import layout_builder
 from extractor.settings import ExtractSettings
 from tests.extractor.made_pages import made_pages
 
-print(lines.__file__)
+print(layout_builder.__file__)
 made, real = map(int, sys.argv[1:])
 pages = [(page, "http://news.test/2024/05/01/a.html") for page in made_pages(made)]
 pages += [(page.content, page.url) for page in (sample_pages(SHARED, real) if real else ())]
-for method in METHODS:
+for method in BODY_METHODS:
     reader = ArticleExtractor(ExtractSettings(method=method))
     for page, url in pages:
         found = reader.read(page, url)
-        print(ascii((found.result, found.teaser, found.vouched, sorted(found.learned.lines), found.learned.title_tail)))
+        print(ascii((found.result, found.teaser, found.is_declared_article, sorted(found.learned.lines), found.learned.title_suffix)))
 """
 
 

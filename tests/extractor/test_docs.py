@@ -9,7 +9,7 @@ import pytest
 
 from docstore.model import Article, Block, BlockKind
 from extractor import ExtractSettings, extract
-from extractor.methods import METHODS
+from extractor.body_methods import BODY_METHODS
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "extractor.md"
 TEXT = DOCUMENT.read_text(encoding="utf-8")
@@ -28,7 +28,7 @@ def test_every_field_is_named(kind: type) -> None:
 
 
 def test_every_method_and_every_kind_of_block_is_named() -> None:
-    assert set(re.findall(r"^\| `(\w+)` \|", section("Methods"), re.M)) - {"method"} == set(METHODS)
+    assert set(re.findall(r"^\| `(\w+)` \|", section("Methods"), re.M)) - {"method"} == set(BODY_METHODS)
     assert {kind.value for kind in BlockKind} <= set(re.findall(r"`(\w+)`", section("Blocks")))
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from docstore.formats import FORMATS
+from docstore.file_formats import FORMATS_BY_NAME
 from docstore.model import Article, BlockKind, Outcome, PageType, Reason
 from extractor.documents.content import MAX_BLOCKS, MAX_PAGES
-from extractor.documents.read import READERS, document_format, read_document
+from extractor.documents.reader import READERS, detect_format, read_document
 from pipeline.workers.worker_process import Limits, WorkerError, WorkerProcess
 from tests.conftest import SHARED
 from tests.extractor import document_files as files
@@ -81,9 +81,9 @@ def test_a_word_file_keeps_headings_items_tables_notes_and_drops_what_was_delete
         (BlockKind.HEADING, "年度报告"),
         (BlockKind.HEADING, "Overview"),
         (BlockKind.PARAGRAPH, CHINESE),
-        (BlockKind.ITEM, "second level"),
-        (BlockKind.ROW, "港口\t吨"),
-        (BlockKind.ROW, "大连\t12"),
+        (BlockKind.LIST_ITEM, "second level"),
+        (BlockKind.TABLE_ROW, "港口\t吨"),
+        (BlockKind.TABLE_ROW, "大连\t12"),
         (BlockKind.PARAGRAPH, ENGLISH),
         (BlockKind.PARAGRAPH, "a note below"),
     ]
@@ -103,8 +103,8 @@ def test_a_sheet_is_a_page_and_its_rows_are_rows() -> None:
     rows = files.sheet_rows([["港口吞吐量统计表"], ["港口", "吨"], ["大连", 12.0], ["青岛", 13.5]])
     found = article(files.xlsx({"一月": rows, "二月": files.sheet_rows([["x", "y"]])}), "xlsx")
     assert found.title == "港口吞吐量统计表"
-    assert (BlockKind.ROW, "大连\t12", 1) in kinds(found)
-    assert (BlockKind.ROW, "青岛\t13.5", 1) in kinds(found)
+    assert (BlockKind.TABLE_ROW, "大连\t12", 1) in kinds(found)
+    assert (BlockKind.TABLE_ROW, "青岛\t13.5", 1) in kinds(found)
     assert (BlockKind.HEADING, "二月", 2) in kinds(found)
 
 
@@ -115,7 +115,7 @@ def test_opendocument_texts_slides_and_sheets() -> None:
     )
     found = article(files.opendocument("text", text), "odt")
     assert (found.format, found.title) == ("odt", "年度报告")
-    assert (BlockKind.ITEM, "one item", 0) in kinds(found)
+    assert (BlockKind.LIST_ITEM, "one item", 0) in kinds(found)
     slides = "".join(
         f"<draw:page><draw:frame presentation:class='title'><draw:text-box><text:p>{title}</text:p></draw:text-box>"
         f"</draw:frame><draw:frame><draw:text-box><text:p>{ENGLISH}</text:p></draw:text-box></draw:frame></draw:page>"
@@ -129,7 +129,7 @@ def test_opendocument_texts_slides_and_sheets() -> None:
     )
     row = f"<table:table-row>{cells}</table:table-row>"
     found = article(files.opendocument("spreadsheet", f"<table:table>{row}</table:table>"), "ods")
-    assert kinds(found) == [(BlockKind.ROW, "港\t吨\t吨", 1)]
+    assert kinds(found) == [(BlockKind.TABLE_ROW, "港\t吨\t吨", 1)]
 
 
 def test_rtf_in_english_and_in_chinese() -> None:
@@ -185,10 +185,10 @@ def test_markdown_keeps_code_and_reads_what_stands_above_it() -> None:
     assert [(block.kind, block.text) for block in found.blocks] == [
         (BlockKind.HEADING, "Other"),
         (BlockKind.PARAGRAPH, f"{ENGLISH} x"),
-        (BlockKind.ITEM, "one"),
-        (BlockKind.ITEM, "two"),
-        (BlockKind.ROW, "a\tb"),
-        (BlockKind.ROW, "1\t2"),
+        (BlockKind.LIST_ITEM, "one"),
+        (BlockKind.LIST_ITEM, "two"),
+        (BlockKind.TABLE_ROW, "a\tb"),
+        (BlockKind.TABLE_ROW, "1\t2"),
         (BlockKind.CODE, "def f():\n    return 1"),
     ]
 
@@ -210,7 +210,7 @@ def test_old_word_and_powerpoint_files() -> None:
 
 
 def test_every_format_that_is_known_is_read() -> None:
-    assert set(READERS) == set(FORMATS)
+    assert set(READERS) == set(FORMATS_BY_NAME)
 
 
 # -- which format
@@ -218,13 +218,13 @@ def test_every_format_that_is_known_is_read() -> None:
 
 def test_the_bytes_say_which_format_then_the_type_then_the_ending() -> None:
     pdf = files.pdf([[(72, 700, 12, ENGLISH)]])
-    assert document_format(pdf, "http://a.test/show?id=1", "application/octet-stream") == "pdf"
-    assert document_format(pdf, "http://a.test/a.docx", "application/msword") == "pdf"
-    assert document_format(files.docx(files.paragraph("x")), "http://a.test/a.doc") == "docx"
-    assert document_format(b"Plain words, nothing else.", "http://a.test/readme", "text/plain; charset=utf-8") == "txt"
-    assert document_format(b"# Words", "http://a.test/readme.md", "text/plain") == "md"
-    assert document_format(files.zipped({"a.txt": "x"}), "http://a.test/a.zip") == ""
-    assert document_format(b"\x89PNG\r\n\x1a\n", "http://a.test/a.png", "image/png") == ""
+    assert detect_format(pdf, "http://a.test/show?id=1", "application/octet-stream") == "pdf"
+    assert detect_format(pdf, "http://a.test/a.docx", "application/msword") == "pdf"
+    assert detect_format(files.docx(files.paragraph("x")), "http://a.test/a.doc") == "docx"
+    assert detect_format(b"Plain words, nothing else.", "http://a.test/readme", "text/plain; charset=utf-8") == "txt"
+    assert detect_format(b"# Words", "http://a.test/readme.md", "text/plain") == "md"
+    assert detect_format(files.zipped({"a.txt": "x"}), "http://a.test/a.zip") == ""
+    assert detect_format(b"\x89PNG\r\n\x1a\n", "http://a.test/a.png", "image/png") == ""
 
 
 def test_html_is_never_a_document_whatever_it_is_called() -> None:
@@ -235,9 +235,9 @@ def test_html_is_never_a_document_whatever_it_is_called() -> None:
         ("a.md", "text/markdown"),
         ("a.pdf", ""),
     ):
-        assert document_format(page, f"http://a.test/{url}", kind) == ""
-    assert document_format(b"Some words", "http://a.test/a.pdf", "text/html") == ""
-    assert document_format(b"<p align=center>\n\n# A tool\n", "http://a.test/README.md") == "md"
+        assert detect_format(page, f"http://a.test/{url}", kind) == ""
+    assert detect_format(b"Some words", "http://a.test/a.pdf", "text/html") == ""
+    assert detect_format(b"<p align=center>\n\n# A tool\n", "http://a.test/README.md") == "md"
 
 
 # -- titles and days
@@ -326,17 +326,17 @@ def test_no_day_after_the_fetch() -> None:
 
 def test_a_password_is_said_and_an_empty_one_opens() -> None:
     page = [[(72.0, 700.0, 12.0, ENGLISH)]]
-    assert outcome(files.pdf(page, password="secret"), "pdf").reason is Reason.ENCRYPTED
+    assert outcome(files.pdf(page, password="secret"), "pdf").reason is Reason.PASSWORD_PROTECTED
     assert ENGLISH in article(files.pdf(page, password=""), "pdf").body
     locked = files.compound({"EncryptionInfo": b"x", "EncryptedPackage": b"x"})
     for name in ("docx", "pptx", "xlsx"):
-        assert outcome(locked, name).reason is Reason.ENCRYPTED
-    assert outcome(files.doc("text\r", flags=0x0100), "doc").reason is Reason.ENCRYPTED
-    assert outcome(files.ppt([("a", "b")], token=0xF3D1C4DF), "ppt").reason is Reason.ENCRYPTED
+        assert outcome(locked, name).reason is Reason.PASSWORD_PROTECTED
+    assert outcome(files.doc("text\r", flags=0x0100), "doc").reason is Reason.PASSWORD_PROTECTED
+    assert outcome(files.ppt([("a", "b")], token=0xF3D1C4DF), "ppt").reason is Reason.PASSWORD_PROTECTED
     book = b"\x09\x08\x10\x00" + bytes(16) + b"\x2f\x00\x04\x00" + bytes(4)
-    assert outcome(files.compound({"Workbook": book}), "xls").reason is Reason.ENCRYPTED
+    assert outcome(files.compound({"Workbook": book}), "xls").reason is Reason.PASSWORD_PROTECTED
     data = "<manifest:file-entry><manifest:encryption-data/></manifest:file-entry>"
-    assert outcome(files.opendocument("text", "<text:p>x</text:p>", data), "odt").reason is Reason.ENCRYPTED
+    assert outcome(files.opendocument("text", "<text:p>x</text:p>", data), "odt").reason is Reason.PASSWORD_PROTECTED
 
 
 def test_a_scan_has_no_text_layer() -> None:
@@ -353,12 +353,12 @@ def test_what_is_damaged_is_said_to_be(name: str) -> None:
         "ofd": files.ofd([]), "doc": files.doc("x\r"), "ppt": files.ppt([]), "xls": files.compound({"Workbook": b"x"}),
     }[name]  # fmt: skip
     for data in (whole[: len(whole) // 2], whole[:40] + b"\xff" * 200, b"nothing of the kind \x00\x01"):
-        assert outcome(data, name).reason in (Reason.UNPARSABLE, Reason.EMPTY, Reason.NO_TEXT_LAYER), name
+        assert outcome(data, name).reason in (Reason.UNPARSABLE, Reason.EMPTY_BODY, Reason.NO_TEXT_LAYER), name
 
 
 def test_a_document_without_words_has_no_body() -> None:
     assert outcome(files.docx(files.paragraph(" ")), "docx").reason is Reason.NO_BODY
-    assert outcome(b" \n\n ", "txt").reason in (Reason.NO_BODY, Reason.EMPTY)
+    assert outcome(b" \n\n ", "txt").reason in (Reason.NO_BODY, Reason.EMPTY_BODY)
 
 
 # -- what is made to harm
@@ -433,7 +433,7 @@ def test_a_worker_ends_a_library_in_c_at_its_deadline_and_at_its_memory() -> Non
     data = files.pdf_of([packed], filters="/FlateDecode")
     good = files.pdf([[(72, 700, 12, ENGLISH)]])
     for limits in (Limits(seconds=3.0, megabytes=2_000), Limits(seconds=60.0, megabytes=200)):
-        process = WorkerProcess(limits, preload=["extractor.documents.read"])
+        process = WorkerProcess(limits, preload=["extractor.documents.reader"])
         try:
             with pytest.raises(WorkerError):
                 process.call(read_document, data, f"{URL}.pdf")
@@ -448,12 +448,12 @@ def test_the_hostile_files_end_in_a_limited_worker() -> None:
     pages = [json.loads(line) for line in (folder / "gold.jsonl").read_text(encoding="utf-8").splitlines()]
     hostile = [page for page in pages if page["outcome"] in ("hostile", "encrypted", "no_text")]
     assert len(hostile) > 20
-    process = WorkerProcess(Limits(seconds=60.0, megabytes=1_024), preload=["extractor.documents.read"])
+    process = WorkerProcess(Limits(seconds=60.0, megabytes=1_024), preload=["extractor.documents.reader"])
     try:
         for page in hostile:
             found = process.call(read_document, (folder / page["file"]).read_bytes(), f"http://a.test/{page['file']}")
             if page["outcome"] == "encrypted":
-                assert isinstance(found, Outcome) and found.reason is Reason.ENCRYPTED, page["id"]
+                assert isinstance(found, Outcome) and found.reason is Reason.PASSWORD_PROTECTED, page["id"]
             if page["outcome"] == "no_text":
                 assert isinstance(found, Outcome) and found.reason is Reason.NO_TEXT_LAYER, page["id"]
     finally:

@@ -3,15 +3,15 @@
 import pytest
 
 from extractor.page import dom
-from extractor.page.document import document_of, source_of
 from extractor.page.layout import Layout
+from extractor.page.parsed_page import decode_page, parse_text
 
 
 def text_after_cleaning(html: str) -> str:
     root = dom.parse(html)
     assert root is not None
-    dom.clean(root)
-    return dom.text_of(root)
+    dom.remove_unread_elements(root)
+    return dom.element_text(root)
 
 
 @pytest.mark.parametrize("html", ["", " \n", "\x00", "<!-- x -->", "<!doctype html>"], ids=repr)
@@ -69,7 +69,7 @@ def test_cleaning_keeps_what_a_reader_reads(html: str, text: str) -> None:
     ],
 )
 def test_scripts_are_cut_where_a_browser_ends_them(html: str, left: str, linked_data: tuple[str, ...]) -> None:
-    source = source_of(html)
+    source = decode_page(html)
     assert source is not None
     assert (source.text, source.json_ld) == (left, linked_data)
 
@@ -82,7 +82,7 @@ def test_deep_nesting_loses_no_text(depth: int, tag: str) -> None:
 
 
 def layout(html: str) -> Layout:
-    document = document_of(html, "")
+    document = parse_text(html, "")
     assert document is not None
     return document.layout
 
@@ -106,18 +106,20 @@ def test_lines_are_what_a_reader_sees(html: str, lines: list[str]) -> None:
 
 def test_a_line_knows_its_size_its_links_and_its_marks() -> None:
     line = layout("<p>中国，<a href='/'>石油</a> gas.</p>").lines[0]
-    assert (line.size, line.link_size, line.marks) == (pytest.approx(5 + 4 / 3), 2.0, 2)
+    assert (line.size, line.link_size, line.punctuation_count) == (pytest.approx(5 + 4 / 3), 2.0, 2)
 
 
 def test_a_span_holds_the_lines_below_its_element() -> None:
     found = layout("<div id='a'><p>甲</p><table><tr><td>乙<td>丙</table></div><p>丁</p>")
-    spans = {span.facts.attributes.get("id", span.facts.tag): (span.start, span.end) for span in found.spans}
+    spans = {
+        span.tag_info.attributes.get("id", span.tag_info.tag): (span.start_line, span.end_line) for span in found.spans
+    }
     assert spans["a"] == (0, 2)
     assert spans["tr"] == spans["td"] == (1, 2)
     assert spans["body"] == (0, 3)
 
 
 def test_unclosed_notes_do_not_hold_the_page_each() -> None:
-    notes = layout("<span class='date'>" * 200 + "正文，很长。<br>" * 5_000).notes
+    notes = layout("<span class='date'>" * 200 + "正文，很长。<br>" * 5_000).inline_elements
     assert len(notes) > 100
     assert max(len(note.text) for note in notes) <= 2_000

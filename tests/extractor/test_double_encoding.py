@@ -4,7 +4,7 @@ import pytest
 
 from docstore.model import Article
 from extractor import extract
-from extractor.page.document import source_of
+from extractor.page.parsed_page import decode_page
 
 EN = (
     "The harbour wasn’t opened on Monday — “too early”, the port authority said, and the café by the quay stayed shut. "
@@ -37,14 +37,16 @@ def test_a_page_encoded_twice_reads_as_it_was_meant(name: str, title: str, text:
 
 def test_runs_that_were_encoded_once_stay_as_they_are() -> None:
     html = f"<p>{misread(EN, 'windows-1252')}</p><p>© 2024 Ÿâ, l’été à Zürich: „ja“</p><p>{ZH}</p>"
-    source = source_of(html.encode())
+    source = decode_page(html.encode())
     assert source is not None
     assert source.text == f"<p>{EN}</p><p>© 2024 Ÿâ, l’été à Zürich: „ja“</p><p>{ZH}</p>"
 
 
 def test_json_ld_of_such_a_page_is_undone_too() -> None:
     script = f'{{"headline": "{misread("The café’s harbour", "latin-1")}", "name": "Zürich"}}'
-    source = source_of(f'<script type="application/ld+json">{script}</script><p>{misread(EN, "latin-1")}</p>'.encode())
+    source = decode_page(
+        f'<script type="application/ld+json">{script}</script><p>{misread(EN, "latin-1")}</p>'.encode()
+    )
     assert source is not None
     assert source.json_ld == ('{"headline": "The café’s harbour", "name": "Zürich"}',)
 
@@ -60,6 +62,6 @@ def test_json_ld_of_such_a_page_is_undone_too() -> None:
     ],
 )
 def test_what_is_shown_on_purpose_or_by_chance_is_left_alone(text: str) -> None:
-    source = source_of(f"<p>{text}</p>".encode())
+    source = decode_page(f"<p>{text}</p>".encode())
     assert source is not None
     assert source.text == f"<p>{text}</p>"

@@ -72,7 +72,7 @@ def test_an_english_article() -> None:
 def test_a_page_that_is_no_article_keeps_its_day(html: str, reason: Reason) -> None:
     found = extract(html, "http://news.test/a/")
     assert isinstance(found, Outcome)
-    assert (found.reason, found.published) == (reason, "2024-05-01")
+    assert (found.reason, found.published_date) == (reason, "2024-05-01")
 
 
 @pytest.mark.parametrize("method", ["blocks", "two_pass", "tag_path_ratio"])
@@ -90,8 +90,8 @@ def test_an_unknown_method_is_refused() -> None:
 @pytest.mark.parametrize(
     ("html", "reason"),
     [
-        (b"", Reason.EMPTY),
-        (" \n", Reason.EMPTY),
+        (b"", Reason.EMPTY_BODY),
+        (" \n", Reason.EMPTY_BODY),
         ("<!-- nothing -->", Reason.UNPARSABLE),
         (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20, Reason.UNDECODABLE),
         ("<html><body></body></html>", Reason.NO_BODY),

@@ -7,7 +7,7 @@ import pytest
 
 from docstore.model import Article
 from extractor.article_extractor import ArticleExtractor
-from extractor.garbage import no_cycle_search
+from extractor.garbage import gc_paused
 
 PAGE = (
     "<html><head><title>大庆油田增产 - 新闻网</title></head><body><h1>大庆油田增产</h1><ul>"
@@ -27,21 +27,21 @@ def searching() -> Iterator[None]:
 @pytest.mark.usefixtures("searching")
 def test_a_page_leaves_no_cycles_behind() -> None:
     reader = ArticleExtractor()
-    assert isinstance(reader.read(PAGE, "http://a.test/1.html").result, Article)
+    assert isinstance(reader.extract_with_site(PAGE, "http://a.test/1.html").result, Article)
     gc.collect()
     gc.disable()
     for _ in range(3):
-        reader.read(PAGE, "http://a.test/1.html")
+        reader.extract_with_site(PAGE, "http://a.test/1.html")
     assert gc.collect() == 0
 
 
 @pytest.mark.usefixtures("searching")
 def test_the_search_goes_on_afterwards_even_where_something_was_raised_and_stays_off_where_it_was() -> None:
-    with pytest.raises(ValueError, match="inside"), no_cycle_search():
+    with pytest.raises(ValueError, match="inside"), gc_paused():
         assert not gc.isenabled()
         raise ValueError("inside")
     assert gc.isenabled()
     gc.disable()
-    with no_cycle_search():
+    with gc_paused():
         pass
     assert not gc.isenabled()

@@ -11,9 +11,9 @@ import pytest
 from docstore.model import Article, Outcome
 from extractor import ExtractSettings
 from extractor.article_extractor import ArticleExtractor
-from extractor.fields.dates.date_text import date_in_text
-from extractor.methods import METHODS
-from text.decoding.encoding import decode
+from extractor.body_methods import BODY_METHODS
+from extractor.fields.dates.date_parsing import find_date_in_text
+from text.decoding.decode import decode_page
 
 HOSTILE = Path(__file__).resolve().parents[3] / "shared" / "data" / "hostile"
 SENTENCE = "大庆油田今天宣布，今年产量超过去年同期，创下新高。"
@@ -36,8 +36,8 @@ DEFAULT = ExtractSettings().method
     ("method", "every"),
     [
         (DEFAULT, 1),
-        *((method, 8) for method in METHODS if method != DEFAULT),
-        *(pytest.param(method, 1, marks=pytest.mark.exhaustive) for method in METHODS if method != DEFAULT),
+        *((method, 8) for method in BODY_METHODS if method != DEFAULT),
+        *(pytest.param(method, 1, marks=pytest.mark.exhaustive) for method in BODY_METHODS if method != DEFAULT),
     ],
 )
 @pytest.mark.parametrize("name", ["html_tree", "html_tok", "xss", "strings", "xml", "feeds", "enc_sniff"])
@@ -53,7 +53,7 @@ def test_every_hostile_row_is_an_article_or_an_outcome(name: str, method: str, e
 @pytest.mark.shared
 def test_cjk_pages_with_wrong_labels_are_decoded() -> None:
     found = [
-        row["truth"] in (read.text if (read := decode(base64.b64decode(row["b64"]), header_of(row))) else "")
+        row["truth"] in (read.text if (read := decode_page(base64.b64decode(row["b64"]), header_of(row))) else "")
         for row in rows("enc_pages")
     ]
     assert sum(found) / len(found) > 0.98
@@ -68,13 +68,13 @@ def test_date_look_alikes_are_none_or_one_iso_date() -> None:
     for row in rows("dates"):
         recipe = json.loads(row["text"])
         text = recipe.get("text") or recipe["pre"] + recipe["repeat"] * recipe["times"] + recipe["post"]
-        day = date_in_text(text)
+        day = find_date_in_text(text)
         assert day == "" or (len(day) == 10 and "1990" <= day[:4] <= "2099")
         found = ArticleExtractor().extract(f"<p>{text}</p><p>{SENTENCE}</p>", f"http://a.test/{text}")
         assert isinstance(found, Article | Outcome)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", BODY_METHODS)
 @pytest.mark.parametrize(
     "html",
     [

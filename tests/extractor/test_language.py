@@ -2,7 +2,7 @@
 
 import pytest
 
-from extractor.fields.language import language_of
+from extractor.fields.language import detect_language
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ from extractor.fields.language import language_of
     ],
 )
 def test_languages(text: str, language: str) -> None:
-    assert language_of(text) == language
+    assert detect_language(text) == language
 
 
 @pytest.mark.parametrize(
@@ -51,4 +51,4 @@ def test_languages(text: str, language: str) -> None:
     ],
 )
 def test_the_page_s_own_word_decides_within_a_script(text: str, hint: str, language: str) -> None:
-    assert language_of(text, hint) == language
+    assert detect_language(text, hint) == language

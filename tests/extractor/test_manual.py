@@ -4,8 +4,8 @@ import pytest
 
 from docstore.model import Article, BlockKind, Outcome, Reason
 from extractor import extract
-from extractor.fields.dates.date_text import first_stamp
-from extractor.fields.site_name import is_first_part
+from extractor.fields.dates.date_parsing import find_first_date
+from extractor.fields.site_name import is_title_before_separator
 from extractor.page.permalinks import is_permalink
 
 TEXT = "<p>The pump is started with one command, and it runs until somebody stops it with another one.</p>" * 3
@@ -200,8 +200,8 @@ def test_the_links_of_a_forum_make_no_manual() -> None:
     ],
 )  # fmt: skip
 def test_a_version_behind_a_name_is_no_day(text: str, day: str) -> None:
-    found = first_stamp(text, short=True)
-    assert (found.day if found else "") == day
+    found = find_first_date(text, short=True)
+    assert (found.date if found else "") == day
 
 
 # -- titles that <title> names first
@@ -218,7 +218,7 @@ def test_a_version_behind_a_name_is_no_day(text: str, day: str) -> None:
     ],
 )  # fmt: skip
 def test_a_heading_that_is_the_first_part_of_title(heading: str, stated: str, is_part: bool) -> None:
-    assert is_first_part(heading, stated) is is_part
+    assert is_title_before_separator(heading, stated) is is_part
 
 
 def test_a_short_heading_is_the_title_and_not_the_first_sentence() -> None:

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from extractor.fields.linked_data import LinkedArticle, linked_article
+from extractor.body_methods.base import Body
+from extractor.fields.json_ld import JsonLdArticle, find_json_ld_article
 from extractor.fields.metadata import Metadata, find_metadata
-from extractor.methods.contract import Body
-from extractor.page.document import document_of
+from extractor.page.parsed_page import parse_text
 
 URL = "http://www.some-site.test/news/1.html"
 TITLE = "一个够长的文章标题"
@@ -21,11 +21,11 @@ def metadata(above: str = "", head: str = "", below: str = "", url: str = URL, b
     html = (
         f"<html><head><title>{TITLE}_某网</title>{head}</head><body><h1>{TITLE}</h1>{above}{body}{below}</body></html>"
     )
-    document = document_of(html, url)
+    document = parse_text(html, url)
     assert document is not None
     spans = document.layout.spans
-    place = next(index for index, span in enumerate(spans) if span.facts.attributes.get("id") == "body")
-    lines = tuple(range(spans[place].start, spans[place].end))
+    place = next(index for index, span in enumerate(spans) if span.tag_info.attributes.get("id") == "body")
+    lines = tuple(range(spans[place].start_line, spans[place].end_line))
     return find_metadata(document, Body(place, lines, TEXT), TITLE)
 
 
@@ -251,7 +251,7 @@ def test_without_an_address_nothing_is_invented() -> None:
          "cut", "deep", "null", "none"],
 )  # fmt: skip
 def test_the_article_among_linked_data(scripts: list[str], headline: str) -> None:
-    assert linked_article(tuple(scripts), "http://a.test/1").headline == headline
+    assert find_json_ld_article(tuple(scripts), "http://a.test/1").headline == headline
 
 
 def test_names_in_other_nodes_and_dates_of_the_page() -> None:
@@ -261,13 +261,13 @@ def test_names_in_other_nodes_and_dates_of_the_page() -> None:
         {"@type": "Person", "@id": "#jane", "name": "Jane Doe"},
         {"@type": "ImageObject", "@id": "#pic", "url": "http://a.test/a.jpg"},
     ]
-    found = linked_article((json.dumps({"@graph": graph}),), "http://a.test/1")
-    assert found == LinkedArticle(
+    found = find_json_ld_article((json.dumps({"@graph": graph}),), "http://a.test/1")
+    assert found == JsonLdArticle(
         published="2016-05-09",
         picture="http://a.test/a.jpg",
-        people=("Jane Doe",),
-        authors=("Jane Doe",),
-        kind="article",
+        person_names=("Jane Doe",),
+        author_names=("Jane Doe",),
+        page_kind="article",
     )
 
 
@@ -288,15 +288,17 @@ def test_names_in_other_nodes_and_dates_of_the_page() -> None:
     ids=["address", "main entity", "video", "another's", "many", "collection", "blog", "both", "page", "nothing"],
 )
 def test_what_the_page_is_by_json_ld(nodes: list[object], kind: str, elsewhere: bool) -> None:
-    found = linked_article((json.dumps(nodes),), "http://a.test/1")
-    assert (found.kind, found.elsewhere) == (kind, elsewhere)
+    found = find_json_ld_article((json.dumps(nodes),), "http://a.test/1")
+    assert (found.page_kind, found.is_other_page) == (kind, elsewhere)
 
 
 def test_broken_json_with_a_headline_and_a_day_is_an_article() -> None:
-    found = linked_article(('{"headline": "Oil", "datePublished": "2016-05-09", "articleBody": "a\tb",, }',), "")
-    assert (found.kind, found.published) == ("article", "2016-05-09")
+    found = find_json_ld_article(('{"headline": "Oil", "datePublished": "2016-05-09", "articleBody": "a\tb",, }',), "")
+    assert (found.page_kind, found.published) == ("article", "2016-05-09")
 
 
 def test_the_text_of_the_article() -> None:
-    found = linked_article((json.dumps([{"@type": "WebPage"}, {"@type": "Article", "articleBody": "Oil rose."}]),), "")
+    found = find_json_ld_article(
+        (json.dumps([{"@type": "WebPage"}, {"@type": "Article", "articleBody": "Oil rose."}]),), ""
+    )
     assert found.body == "Oil rose."

@@ -4,11 +4,11 @@ import pickle
 
 import pytest
 
-from extractor.methods import METHODS
-from extractor.methods.contract import Body
-from extractor.page.document import document_of
-from extractor.page.markup_hints import Hint
-from extractor.page.phrases import ends_article, is_copyright, is_meta_line, is_template
+from extractor.body_methods import BODY_METHODS
+from extractor.body_methods.base import Body
+from extractor.page.boilerplate_phrases import is_article_end, is_byline, is_copyright, is_template_label
+from extractor.page.parsed_page import parse_text
+from extractor.page.tag_info import Hint
 from extractor.settings import METHOD_NAMES, ExtractSettings
 
 FIRST = "大庆油田今天宣布，今年前三个季度的原油产量超过去年同期，创下五年来的新高。"
@@ -17,9 +17,9 @@ ENGLISH = "The ministry said on Monday that output rose by five percent, the fas
 
 
 def choose(html: str, method: str = "blocks") -> Body | None:
-    document = document_of(html, "http://news.test/a.html")
+    document = parse_text(html, "http://news.test/a.html")
     assert document is not None
-    return METHODS[method](ExtractSettings(method=method)).choose(document)
+    return BODY_METHODS[method](ExtractSettings(method=method)).choose_body(document)
 
 
 def article(inner: str, outside: str = "") -> str:
@@ -27,7 +27,7 @@ def article(inner: str, outside: str = "") -> str:
     return f"{head}<body><h1>大庆油田产量创新高</h1><div id='x'>{inner}</div>{outside}</body></html>"
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", BODY_METHODS)
 class TestEveryMethod:
     """Laws that hold whatever the method."""
 
@@ -46,7 +46,7 @@ class TestEveryMethod:
         assert first.text == second.text
 
     def test_it_can_be_sent_to_another_process(self, method: str) -> None:
-        made = METHODS[method](ExtractSettings(method=method))
+        made = BODY_METHODS[method](ExtractSettings(method=method))
         assert pickle.loads(pickle.dumps(made)) == made
 
 
@@ -113,7 +113,7 @@ def test_names_are_not_believed_against_the_text() -> None:
     [
         ("<div class='article-content'>", Hint.BODY), ("<div id='artibody'>", Hint.BODY),
         ("<div itemprop='articleBody'>", Hint.BODY), ("<div class='news_list'>", Hint.ARTICLE),
-        ("<div class='site-footer'>", Hint.AFTER), ("<footer>", Hint.AFTER), ("<div id='CommentList'>", Hint.AFTER),
+        ("<div class='site-footer'>", Hint.FOOTER_OR_COMMENTS), ("<footer>", Hint.FOOTER_OR_COMMENTS), ("<div id='CommentList'>", Hint.FOOTER_OR_COMMENTS),
         ("<div class='relatedNews'>", Hint.ASIDE), ("<div role='navigation'>", Hint.ASIDE), ("<aside>", Hint.ASIDE),
         ("<div style='DISPLAY : NONE'>", Hint.NONE), ("<div style='color:red; display: none'>", Hint.HIDDEN),
         ("<div class='post tag-oil author-x'>", Hint.ARTICLE), ("<article class='sidebar'>", Hint.ARTICLE),
@@ -121,10 +121,10 @@ def test_names_are_not_believed_against_the_text() -> None:
     ],
 )  # fmt: skip
 def test_hints_in_names(html: str, hint: Hint) -> None:
-    document = document_of(f"<body>{html}x", "")
+    document = parse_text(f"<body>{html}x", "")
     assert document is not None
     expected = Hint.HIDDEN if "NONE" in html else hint
-    assert document.layout.spans[-1].facts.hint is expected
+    assert document.layout.spans[-1].tag_info.hint is expected
 
 
 @pytest.mark.parametrize(
@@ -144,10 +144,10 @@ def test_hints_in_names(html: str, hint: Hint) -> None:
     ],
 )
 def test_phrases(text: str, copyright_: bool, template: bool, end: bool, meta: bool) -> None:
-    assert (is_copyright(text), is_template(text), ends_article(text), is_meta_line(text)) == (
+    assert (is_copyright(text), is_template_label(text), is_article_end(text), is_byline(text)) == (
         copyright_, template, end, meta,
     )  # fmt: skip
 
 
 def test_the_setting_names_all_methods() -> None:
-    assert tuple(METHODS) == METHOD_NAMES
+    assert tuple(BODY_METHODS) == METHOD_NAMES

@@ -2,7 +2,7 @@
 
 import pytest
 
-from extractor.page.markup_hints import Hint, facts_of, value_of
+from extractor.page.tag_info import Hint, attribute_value, parse_tag
 
 
 @pytest.mark.parametrize(
@@ -12,8 +12,8 @@ from extractor.page.markup_hints import Hint, facts_of, value_of
         ("div", 'id="artibody" class="x"', Hint.BODY),
         ("section", 'itemprop="articleBody"', Hint.BODY),
         ("div", 'class="post comments"', Hint.ARTICLE),
-        ("div", 'class="site-footer"', Hint.AFTER),
-        ("div", 'class="Comments__list"', Hint.AFTER),
+        ("div", 'class="site-footer"', Hint.FOOTER_OR_COMMENTS),
+        ("div", 'class="Comments__list"', Hint.FOOTER_OR_COMMENTS),
         ("div", 'class="relatedNews"', Hint.ASIDE),
         ("div", 'class="c2nav_3"', Hint.ASIDE),
         ("div", 'class="relatedpoststitle"', Hint.ASIDE),
@@ -22,13 +22,13 @@ from extractor.page.markup_hints import Hint, facts_of, value_of
         ("div", 'class="tag-oil"', Hint.NONE),
         ("p", 'class="share"', Hint.NONE),
         ("nav", "", Hint.ASIDE),
-        ("div", 'role="contentinfo"', Hint.AFTER),
+        ("div", 'role="contentinfo"', Hint.FOOTER_OR_COMMENTS),
         ("div", 'class="story"', Hint.ARTICLE),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_the_hint_in_a_name(tag: str, markup: str, hint: Hint) -> None:
-    assert facts_of(tag, markup).hint is hint
+    assert parse_tag(tag, markup).hint is hint
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_the_hint_in_a_name(tag: str, markup: str, hint: Hint) -> None:
     ids=str,
 )
 def test_what_is_not_shown(markup: str, hidden: bool) -> None:
-    assert (facts_of("div", markup).hint is Hint.HIDDEN) is hidden
+    assert (parse_tag("div", markup).hint is Hint.HIDDEN) is hidden
 
 
 @pytest.mark.parametrize(
@@ -63,8 +63,8 @@ def test_what_is_not_shown(markup: str, hidden: bool) -> None:
     ids=str,
 )
 def test_marks_of_notes_and_captions(tag: str, markup: str, marked: bool, caption: bool) -> None:
-    facts = facts_of(tag, markup)
-    assert (facts.marked, facts.caption) == (marked, caption)
+    facts = parse_tag(tag, markup)
+    assert (facts.is_metadata, facts.is_caption) == (marked, caption)
 
 
 @pytest.mark.parametrize(
@@ -73,4 +73,4 @@ def test_marks_of_notes_and_captions(tag: str, markup: str, marked: bool, captio
     ids=["second", "part of a name", "both", "nothing"],
 )
 def test_the_value_of_an_attribute(markup: str, value: str) -> None:
-    assert value_of("id", markup) == value
+    assert attribute_value("id", markup) == value

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from docstore.grouping.pagination import jaccard_estimate
-from extractor.signature import LEAST, PLACES, SHINGLE, signature
+from docstore.page_roles.pagination import estimate_jaccard
+from extractor.minhash import MIN_SHINGLES, NUM_PERMUTATIONS, SHINGLE_SIZE, minhash_signature
 
 HAN = "".join(map(chr, range(0x4E00, 0x4E00 + 1500)))
 WORDS = [
@@ -39,7 +39,7 @@ def edited(chance: random.Random, tokens: Sequence[str], edits: int) -> list[str
 
 
 def shingles(tokens: Sequence[str]) -> set[tuple[str, ...]]:
-    return {tuple(tokens[n : n + SHINGLE]) for n in range(len(tokens) - SHINGLE + 1)}
+    return {tuple(tokens[n : n + SHINGLE_SIZE]) for n in range(len(tokens) - SHINGLE_SIZE + 1)}
 
 
 def jaccard(one: Sequence[str], other: Sequence[str]) -> float:
@@ -53,7 +53,7 @@ def test_the_estimate_is_near_the_truth(made: Make, joint: str) -> None:
     for _ in range(300):
         text = made(chance, chance.randint(100, 600))
         copy = edited(chance, text, chance.randint(0, 40))
-        estimate = jaccard_estimate(signature(joint.join(text)), signature(joint.join(copy)))
+        estimate = estimate_jaccard(minhash_signature(joint.join(text)), minhash_signature(joint.join(copy)))
         errors.append(estimate - jaccard(text, copy))
     assert abs(sum(errors) / len(errors)) < 0.01
     assert max(map(abs, errors)) < 0.16  # 4 standard deviations
@@ -67,14 +67,14 @@ def test_precision_and_recall_of_copies_among_thousands(made: Make, joint: str) 
     previous: tuple[int, ...] = ()
     for _ in range(1500):
         text = made(chance, 300)
-        mine = signature(joint.join(text))
+        mine = minhash_signature(joint.join(text))
         light_copy, heavy_copy = edited(chance, text, 3), edited(chance, text, 60)
         if jaccard(text, light_copy) > 0.9:
             light += 1
-            found += jaccard_estimate(mine, signature(joint.join(light_copy))) >= 0.8
+            found += estimate_jaccard(mine, minhash_signature(joint.join(light_copy))) >= 0.8
         if jaccard(text, heavy_copy) < 0.65:
-            wrong += jaccard_estimate(mine, signature(joint.join(heavy_copy))) >= 0.8
-        wrong += jaccard_estimate(mine, previous) >= 0.2
+            wrong += estimate_jaccard(mine, minhash_signature(joint.join(heavy_copy))) >= 0.8
+        wrong += estimate_jaccard(mine, previous) >= 0.2
         previous = mine
     assert light > 1000
     assert found / light > 0.995
@@ -95,31 +95,31 @@ def test_precision_and_recall_of_copies_among_thousands(made: Make, joint: str) 
     ],
 )
 def test_what_does_not_count(one: str, other: str) -> None:
-    assert signature(one) == signature(other) != ()
+    assert minhash_signature(one) == minhash_signature(other) != ()
 
 
 @LANGUAGES
 def test_a_text_too_short_to_tell_has_none(made: Make, joint: str) -> None:
-    tokens = made(random.Random(1), LEAST + SHINGLE - 1)
-    assert signature(joint.join(tokens[:-1])) == ()
-    assert len(signature(joint.join(tokens))) == PLACES
+    tokens = made(random.Random(1), MIN_SHINGLES + SHINGLE_SIZE - 1)
+    assert minhash_signature(joint.join(tokens[:-1])) == ()
+    assert len(minhash_signature(joint.join(tokens))) == NUM_PERMUTATIONS
 
 
 @pytest.mark.parametrize(
     "text", ["", "，。！" * 500, "\x00\ud800" * 500, "\U0010ffff" * 99, "a" * 100_000, " \n" * 1000]
 )
 def test_odd_texts(text: str) -> None:
-    assert signature(text) in ((), signature(text))
+    assert minhash_signature(text) in ((), minhash_signature(text))
 
 
 def test_the_order_of_words_counts() -> None:
     words = chinese(random.Random(2), 300)
-    assert jaccard_estimate(signature("".join(words)), signature("".join(reversed(words)))) < 0.1
+    assert estimate_jaccard(minhash_signature("".join(words)), minhash_signature("".join(reversed(words)))) < 0.1
 
 
 def test_the_same_in_every_process() -> None:
     text = "".join(chinese(random.Random(5), 200))
-    code = f"from extractor.signature import signature; print(*signature({text!r}))"
+    code = f"from extractor.minhash import minhash_signature; print(*minhash_signature({text!r}))"
     said = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,
@@ -127,5 +127,5 @@ def test_the_same_in_every_process() -> None:
         check=True,
         env={**os.environ, "PYTHONHASHSEED": "7"},
     )
-    assert tuple(map(int, said.stdout.split())) == signature(text)
-    assert all(0 <= place < 2**32 for place in signature(text))
+    assert tuple(map(int, said.stdout.split())) == minhash_signature(text)
+    assert all(0 <= place < 2**32 for place in minhash_signature(text))

@@ -2,18 +2,18 @@
 
 import pytest
 
-from extractor.methods.contract import Body
-from extractor.methods.paper import PaperMethod
-from extractor.page.document import document_of
+from extractor.body_methods.base import Body
+from extractor.body_methods.wang_du import WangDuMethod
+from extractor.page.parsed_page import parse_text
 
 TEXT = "<div id='body'>" + "<p>这是一段正文，足够长的正文，应当被认为是文章的内容。</p>" * 3 + "</div>"
 
 
 def title_of(html: str) -> str:
-    document = document_of(html, "http://news.test/")
+    document = parse_text(html, "http://news.test/")
     assert document is not None
-    ids = [span.facts.attributes.get("id") for span in document.layout.spans]
-    return PaperMethod().title(document, Body(ids.index("body") if "body" in ids else 0, (), ""))
+    ids = [span.tag_info.attributes.get("id") for span in document.layout.spans]
+    return WangDuMethod().find_title(document, Body(ids.index("body") if "body" in ids else 0, (), ""))
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 import pytest
 
-from extractor.page.layout import SENTENCE_MARKS
-from extractor.page.phrases import is_copyright, repeats
+from extractor.page.boilerplate_phrases import is_copyright, is_republication_note
+from extractor.page.layout import PUNCTUATION_RE
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_words_of_notices_alone_are_none(text: str) -> None:
     ("text", "found"), [("【原标题：油价】", True), ("本文转载自某网", True), ("original", False)], ids=str
 )
 def test_lines_that_say_where_the_text_is_from(text: str, found: bool) -> None:
-    assert repeats(text) is found
+    assert is_republication_note(text) is found
 
 
 @pytest.mark.parametrize(
@@ -44,4 +44,4 @@ def test_lines_that_say_where_the_text_is_from(text: str, found: bool) -> None:
     ids=str,
 )
 def test_marks_of_sentences(text: str, marks: int) -> None:
-    assert len(SENTENCE_MARKS.findall(text)) == marks
+    assert len(PUNCTUATION_RE.findall(text)) == marks

@@ -10,12 +10,12 @@ from bs4 import BeautifulSoup
 from markdown_it import MarkdownIt
 
 from docstore.model import Article, Block, BlockKind
-from extractor.page.rendering import to_html, to_json, to_markdown, to_text
+from extractor.rendering import to_html, to_json, to_markdown, to_text
 
 HOSTILE = Path(__file__).resolve().parents[3] / "shared" / "data" / "hostile"
 URL = "http://news.test/1"
 TEXT, HEADING, ITEM, ROW, QUOTE, CODE, PICTURE, CAPTION = (
-    *(BlockKind.PARAGRAPH, BlockKind.HEADING, BlockKind.ITEM, BlockKind.ROW, BlockKind.QUOTE),
+    *(BlockKind.PARAGRAPH, BlockKind.HEADING, BlockKind.LIST_ITEM, BlockKind.TABLE_ROW, BlockKind.QUOTE),
     *(BlockKind.CODE, BlockKind.PICTURE, BlockKind.CAPTION),
 )
 FENCE = "```"

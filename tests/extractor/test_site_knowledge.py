@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import Connection, create_engine
 
-from docstore.grouping import site_templates as sites
-from docstore.model import Article, Outcome, Reason, SiteKnowledge
+from docstore.articles import site_templates as sites
+from docstore.model import Article, Outcome, Reason, SiteTemplate
 from docstore.schema import metadata
 from extractor.article_extractor import ArticleExtractor
 
@@ -15,7 +15,7 @@ DISCLAIMER = "本文仅代表作者个人观点，与本站立场无关，投资
 ENGLISH_BOX = "Our briefing reaches your inbox every working day at seven, free of charge."
 ENGLISH_DISCLAIMER = "The views above are the author's own, and nothing here is meant as advice to buy or sell."
 FIELDS = ["大庆油田", "胜利油田", "长庆油田", "辽河油田", "华北油田", "江汉油田"]
-LEARNED = sites.MIN_PAGES  # pages that show a line before it is known to repeat
+LEARNED = sites.MIN_REPEATED_PAGES  # pages that show a line before it is known to repeat
 
 
 @pytest.fixture
@@ -35,13 +35,15 @@ class MadeUpSite:
         self.count = 0
 
     @property
-    def knowledge(self) -> SiteKnowledge:
-        return sites.knowledge_of(self.connection, "a.test")
+    def knowledge(self) -> SiteTemplate:
+        return sites.load_site_template(self.connection, "a.test")
 
     def read(self, html: str) -> Article | Outcome:
         self.count += 1
-        reading = self.extractor.read(html, f"http://a.test/{self.count}.html", site=self.knowledge)
-        sites.learn(self.connection, [(self.count, "a.test", reading.learned)])
+        reading = self.extractor.extract_with_site(
+            html, f"http://a.test/{self.count}.html", site_template=self.knowledge
+        )
+        sites.learn_pages(self.connection, [(self.count, "a.test", reading.page_traits)])
         return reading.result
 
     def grow(self) -> None:
@@ -133,17 +135,20 @@ class TestRecordsWithoutTextOfTheirOwn:
 class TestTitles:
     def test_the_ending_of_titles_is_learned(self, site: MadeUpSite) -> None:
         site.grow()
-        assert site.knowledge.suffixes == ("_国内_石化要闻网",)
+        assert site.knowledge.title_suffixes == ("_国内_石化要闻网",)
 
     def test_and_cut_where_a_page_alone_cannot_tell(self, site: MadeUpSite) -> None:
         """The tail is longer than the title: without knowledge it may be the title's own."""
         html = page("油价", *texts(9, "玉门油田"), heading="")
-        [before, after] = [ArticleExtractor().read(html, "", site=known).result for known in (None, self.known(site))]
+        [before, after] = [
+            ArticleExtractor().extract_with_site(html, "", site_template=known).result
+            for known in (None, self.known(site))
+        ]
         assert isinstance(before, Article) and isinstance(after, Article)
         assert (before.title, after.title) == ("油价_国内_石化要闻网", "油价")
 
     @staticmethod
-    def known(site: MadeUpSite) -> SiteKnowledge:
+    def known(site: MadeUpSite) -> SiteTemplate:
         site.grow()
         return site.knowledge
 

@@ -4,8 +4,8 @@ import pytest
 
 from docstore.model import Article
 from extractor import extract
-from extractor.page.document import document_of
-from extractor.page.layout import render
+from extractor.page.layout import join_lines
+from extractor.page.parsed_page import parse_text
 
 EN = "The harbour was opened again on Monday, the port authority said, after the storm had kept it closed for a week. "
 ZH = "大庆油田今天宣布，今年前三个季度的原油产量超过去年同期，创下五年来的新高，负责人表示将继续努力。"
@@ -25,9 +25,9 @@ def page(text: str, late: str, script: str = COMPLETE) -> str:
 
 
 def lines_of(html: str) -> str:
-    document = document_of(html, "")
+    document = parse_text(html, "")
     assert document is not None
-    return render(document.layout.lines)
+    return join_lines(document.layout.lines)
 
 
 @pytest.mark.parametrize("text", [EN * 3, ZH * 3])

@@ -8,40 +8,40 @@ import pytest
 
 from benchmarks.results import sample
 from docstore.model import Block, BlockKind
-from extractor.methods import METHODS
-from extractor.methods.contract import Body
-from extractor.page.document import Document, document_of
-from extractor.page.layout import render
-from extractor.page.rendering import to_text
-from extractor.page.structure import absolute, blocks_of
+from extractor.article_blocks import absolute_url, build_blocks
+from extractor.body_methods import BODY_METHODS
+from extractor.body_methods.base import Body
+from extractor.page.layout import join_lines
+from extractor.page.parsed_page import ParsedPage, parse_text
+from extractor.rendering import to_text
 from extractor.settings import ExtractSettings
-from text.decoding.encoding import decode
+from text.decoding.decode import decode_page
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 URL = "http://news.test/oil/a.html"
-HEADING, ITEM, ROW, QUOTE = BlockKind.HEADING, BlockKind.ITEM, BlockKind.ROW, BlockKind.QUOTE
+HEADING, ITEM, ROW, QUOTE = BlockKind.HEADING, BlockKind.LIST_ITEM, BlockKind.TABLE_ROW, BlockKind.QUOTE
 CODE, PICTURE, CAPTION, TEXT = BlockKind.CODE, BlockKind.PICTURE, BlockKind.CAPTION, BlockKind.PARAGRAPH
 
 
-def page(inner: str, head: str = "") -> Document:
-    document = document_of(f"<html><head>{head}</head><body><p>上</p><div id='x'>{inner}</div><p>下</p></body>", URL)
+def page(inner: str, head: str = "") -> ParsedPage:
+    document = parse_text(f"<html><head>{head}</head><body><p>上</p><div id='x'>{inner}</div><p>下</p></body>", URL)
     assert document is not None
     return document
 
 
-def body_of(document: Document, *dropped: str) -> Body:
+def body_of(document: ParsedPage, *dropped: str) -> Body:
     """All lines of the element x but those dropped."""
     layout = document.layout
-    place = next(n for n, span in enumerate(layout.spans) if span.facts.attributes.get("id") == "x")
+    place = next(n for n, span in enumerate(layout.spans) if span.tag_info.attributes.get("id") == "x")
     span = layout.spans[place]
-    kept = tuple(n for n in range(span.start, span.end) if layout.lines[n].text not in dropped)
-    return Body(span=place, lines=kept, title=-1, text=render(layout.lines[n] for n in kept))
+    kept = tuple(n for n in range(span.start_line, span.end_line) if layout.lines[n].text not in dropped)
+    return Body(span_index=place, line_indices=kept, title_line=-1, text=join_lines(layout.lines[n] for n in kept))
 
 
 def blocks(inner: str, *dropped: str, head: str = "") -> list[Block]:
     document = page(inner, head)
     body = body_of(document, *dropped)
-    found = blocks_of(document, body)
+    found = build_blocks(document, body)
     assert to_text(found) == body.text  # the law, on every page of this file
     return list(found)
 
@@ -96,9 +96,9 @@ def test_an_item_around_the_article_is_none() -> None:
 
 @pytest.mark.parametrize("tag", ["li", "blockquote", "h2", "figure"])
 def test_the_body_s_own_element_says_nothing(tag: str) -> None:
-    document = document_of(f"<body><{tag} id='x'>甲<br>乙</{tag}>", URL)
+    document = parse_text(f"<body><{tag} id='x'>甲<br>乙</{tag}>", URL)
     assert document is not None
-    assert [block.kind for block in blocks_of(document, body_of(document))] == [TEXT, TEXT]
+    assert [block.kind for block in build_blocks(document, body_of(document))] == [TEXT, TEXT]
 
 
 @pytest.mark.parametrize(
@@ -141,13 +141,15 @@ def test_the_base_element_counts() -> None:
     ids=repr,
 )  # fmt: skip
 def test_absolute(href: str, url: str) -> None:
-    assert absolute(href, URL) == url
+    assert absolute_url(href, URL) == url
 
 
 def test_a_page_without_address_has_only_absolute_links() -> None:
-    document = document_of("<div id='x'><a href='/1'>甲</a><a href='http://x.test/2'>乙</a></div>", "")
+    document = parse_text("<div id='x'><a href='/1'>甲</a><a href='http://x.test/2'>乙</a></div>", "")
     assert document is not None
-    assert [link[2] for block in blocks_of(document, body_of(document)) for link in block.links] == ["http://x.test/2"]
+    assert [link[2] for block in build_blocks(document, body_of(document)) for link in block.links] == [
+        "http://x.test/2"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -191,9 +193,9 @@ def test_pictures_stand_where_they_stood(inner: str, kinds: list[BlockKind]) -> 
 def test_pictures_outside_the_body_stay_out() -> None:
     document = page("<p>甲</p>")
     document.layout.pictures.clear()
-    outside = document_of("<img src='0.jpg'><div id='x'><p>甲</p></div><div><img src='9.jpg'></div>", URL)
+    outside = parse_text("<img src='0.jpg'><div id='x'><p>甲</p></div><div><img src='9.jpg'></div>", URL)
     assert outside is not None
-    assert [block.kind for block in blocks_of(outside, body_of(outside))] == [TEXT]
+    assert [block.kind for block in build_blocks(outside, body_of(outside))] == [TEXT]
 
 
 def test_a_caption_that_the_text_leaves_out_follows_its_picture() -> None:
@@ -210,19 +212,19 @@ def test_a_caption_that_the_text_leaves_out_follows_its_picture() -> None:
 @pytest.mark.parametrize("pages", [24, pytest.param(10_000, marks=pytest.mark.exhaustive)])
 @pytest.mark.parametrize("name", sorted(path.parent.name for path in (DATA / "extraction").glob("*/gold.json")))
 def test_the_text_of_the_blocks_is_the_body(name: str, pages: int) -> None:
-    method = METHODS["blocks"](ExtractSettings())
+    method = BODY_METHODS["blocks"](ExtractSettings())
     gold = json.loads((DATA / "extraction" / name / "gold.json").read_text(encoding="utf-8"))
     urls = {row["id"]: row.get("url") or "" for row in gold["pages"]}
     seen = 0
     with tarfile.open(DATA / "extraction" / name / "pages.tar.xz") as archive:
         for member in sample(archive.getmembers(), pages, lambda member: member.name):
             file = archive.extractfile(member)
-            decoded = decode(file.read()) if file is not None else None
-            document = document_of(decoded.text, urls.get(Path(member.name).stem, "")) if decoded else None
-            body = method.choose(document) if document is not None else None
+            decoded = decode_page(file.read()) if file is not None else None
+            document = parse_text(decoded.text, urls.get(Path(member.name).stem, "")) if decoded else None
+            body = method.choose_body(document) if document is not None else None
             if document is None or body is None:
                 continue
-            found = blocks_of(document, body)
+            found = build_blocks(document, body)
             assert to_text(found) == body.text, member.name
             assert all(0 <= start < end <= len(one.text) for one in found for start, end, _ in one.links), member.name
             seen += 1
@@ -231,10 +233,10 @@ def test_the_text_of_the_blocks_is_the_body(name: str, pages: int) -> None:
 
 @pytest.mark.shared
 def test_hostile_pages() -> None:
-    method = METHODS["blocks"](ExtractSettings())
+    method = BODY_METHODS["blocks"](ExtractSettings())
     for name in ("html_tree", "html_tok", "xss"):
         for row in (DATA / "hostile" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines():
-            document = document_of(json.loads(row).get("text", ""), URL)
-            body = method.choose(document) if document is not None else None
+            document = parse_text(json.loads(row).get("text", ""), URL)
+            body = method.choose_body(document) if document is not None else None
             if document is not None and body is not None:
-                assert to_text(blocks_of(document, body)) == body.text
+                assert to_text(build_blocks(document, body)) == body.text

@@ -4,14 +4,21 @@ from dataclasses import replace
 
 import pytest
 
-from extractor.methods import METHODS
-from extractor.methods.explanation import with_tag_blocks
-from extractor.methods.tag_blocks import BlockType, ImpactSettings, TagBlock, tag_blocks, term_weights, weighted
-from extractor.page.document import Document, document_of
+from extractor.body_methods import BODY_METHODS
+from extractor.body_methods.explanation import with_tag_block_features
+from extractor.body_methods.tag_blocks import (
+    ImpactSettings,
+    TagBlock,
+    TagBlockType,
+    assign_weights,
+    build_tag_blocks,
+    term_weights,
+)
+from extractor.page.parsed_page import ParsedPage, parse_text
 from extractor.settings import ExtractSettings
 
-TITLE, CONTENT, NAVIGATION = BlockType.TITLE, BlockType.CONTENT, BlockType.NAVIGATION
-ANCHOR, OTHER = BlockType.ANCHOR, BlockType.OTHER
+TITLE, CONTENT, NAVIGATION = TagBlockType.TITLE, TagBlockType.CONTENT, TagBlockType.NAVIGATION
+ANCHOR, OTHER = TagBlockType.ANCHOR, TagBlockType.OTHER
 
 CHINESE = """<title>大庆油田产量创新高_某某网</title><body>
 <ul class="nav"><li><a href="/">首页</a><li><a href="/2">要闻</a></ul>
@@ -26,17 +33,17 @@ ENGLISH = """<title>Oil output rises</title><body><nav><a href="/">Home</a> <a h
 <div class="related"><h3><a href="/3">Gas prices</a></h3><a href="/4">Coal prices</a></div>"""
 
 
-def document(html: str) -> Document:
-    found = document_of(html, "http://news.test/a.html")
+def document(html: str) -> ParsedPage:
+    found = parse_text(html, "http://news.test/a.html")
     assert found is not None
     return found
 
 
 def inventory(html: str) -> list[tuple[str, str, tuple[str, ...], str]]:
     """Type, content, key tags and the content of the block around it."""
-    blocks = tag_blocks(document(html))
+    blocks = build_tag_blocks(document(html))
     return [
-        (block.type, block.content, block.key_tags, blocks[block.parent].content if block.parent >= 0 else "")
+        (block.type, block.text, block.key_tags, blocks[block.parent_index].text if block.parent_index >= 0 else "")
         for block in blocks
     ]
 
@@ -74,16 +81,16 @@ class TestInventory:
         ]
 
     def test_names_and_attributes(self) -> None:
-        blocks = {block.content: block for block in tag_blocks(document(CHINESE))}
+        blocks = {block.text: block for block in build_tag_blocks(document(CHINESE))}
         heading, more = blocks["大庆油田产量创新高"], blocks["相关报道"]
-        assert (heading.name, heading.detail, heading.attributes) == ("h1", "t", {"id": "T"})
-        assert (more.name, more.detail, more.attributes) == ("a", "more", {"class": "More", "href": "/4"})
+        assert (heading.name, heading.identifiers, heading.attributes) == ("h1", "t", {"id": "T"})
+        assert (more.name, more.identifiers, more.attributes) == ("a", "more", {"class": "More", "href": "/4"})
 
     @pytest.mark.parametrize("html", [CHINESE, ENGLISH], ids=["zh", "en"])
     def test_every_character_is_in_one_block(self, html: str) -> None:
         page = document(html)
-        blocks = [block for block in tag_blocks(page) if block.span >= 0]
-        assert sorted("".join("".join(block.content for block in blocks).split())) == sorted(
+        blocks = [block for block in build_tag_blocks(page) if block.span_index >= 0]
+        assert sorted("".join("".join(block.text for block in blocks).split())) == sorted(
             "".join("".join(line.text for line in page.layout.lines).split())
         )
         assert len({block.id for block in blocks}) == len(blocks)
@@ -100,24 +107,24 @@ class TestInventory:
         ],
         ids=["link in text", "text among links", "list in text", "in a heading", "by tag", "no text"],
     )  # fmt: skip
-    def test_types(self, html: str, kinds: list[BlockType]) -> None:
-        assert [block.type for block in tag_blocks(document(html))] == kinds
+    def test_types(self, html: str, kinds: list[TagBlockType]) -> None:
+        assert [block.type for block in build_tag_blocks(document(html))] == kinds
 
     def test_strong_text_in_a_line_of_links_belongs_to_the_link(self) -> None:
         html = "<div><p><b><a href='/1'>链接</a></b></p><p>正文正文正文</p></div>"
-        assert [(block.type, block.key_tags) for block in tag_blocks(document(html))] == [
+        assert [(block.type, block.key_tags) for block in build_tag_blocks(document(html))] == [
             (ANCHOR, ("strong",)), (CONTENT, ()),
         ]  # fmt: skip
 
 
-def block(kind: BlockType, *key_tags: str, parent: int = -1) -> TagBlock:
-    return TagBlock("", "", "", "", kind, key_tags=key_tags, parent=parent)
+def block(kind: TagBlockType, *key_tags: str, parent: int = -1) -> TagBlock:
+    return TagBlock("", "", "", "", kind, key_tags=key_tags, parent_index=parent)
 
 
 class TestImpactAndWeight:
     def test_by_hand(self) -> None:
         """At most two key tags. impact0: 1, .5, 0, 0; impact1: 1, .8, .5, .1; the anchor lifts its block by .125."""
-        found = weighted(
+        found = assign_weights(
             [block(TITLE, "h1", "strong"), block(CONTENT, "strong"), block(ANCHOR, parent=1), block(NAVIGATION)]
         )
         impacts = [1.0, 0.5 * 0.5 + 0.5 * 0.8 + 0.5 * 0.25, 0.25, 0.05]
@@ -126,28 +133,32 @@ class TestImpactAndWeight:
 
     def test_impact_rises_through_all_blocks_around_and_only_by_the_largest(self) -> None:
         """Innermost out: .25; .15 + .125 = .275; .4 + .1375 = .5375. The second anchor's sibling adds nothing."""
-        found = weighted([block(CONTENT), block(OTHER, parent=0), block(ANCHOR, parent=1), block(NAVIGATION, parent=1)])
+        found = assign_weights(
+            [block(CONTENT), block(OTHER, parent=0), block(ANCHOR, parent=1), block(NAVIGATION, parent=1)]
+        )
         assert [one.impact for one in found] == pytest.approx([0.5375, 0.275, 0.25, 0.05])
 
     def test_parameters(self) -> None:
-        settings = ImpactSettings(k0=1.0, k1=2.0, by_type={CONTENT: 0.25}, lift=0.0)
-        found = weighted([block(CONTENT, "strong"), block(ANCHOR, parent=0)], settings)
+        settings = ImpactSettings(
+            key_tag_weight=1.0, type_weight=2.0, impact_by_type={CONTENT: 0.25}, inherited_share=0.0
+        )
+        found = assign_weights([block(CONTENT, "strong"), block(ANCHOR, parent=0)], settings)
         assert [(one.impact, one.weight) for one in found] == [(1.5, 1.0), (0.0, 0.0)]
 
     def test_equal_weights_where_there_is_no_impact(self) -> None:
-        nothing = ImpactSettings(k0=0.0, k1=0.0)
-        assert [one.weight for one in weighted([block(TITLE)] * 4, nothing)] == [0.25] * 4
-        assert weighted([]) == ()
+        nothing = ImpactSettings(key_tag_weight=0.0, type_weight=0.0)
+        assert [one.weight for one in assign_weights([block(TITLE)] * 4, nothing)] == [0.25] * 4
+        assert assign_weights([]) == ()
 
     @pytest.mark.parametrize("html", [CHINESE, ENGLISH], ids=["zh", "en"])
     def test_on_a_page_weights_sum_to_1_and_titles_stand_above_navigation(self, html: str) -> None:
-        blocks = tag_blocks(document(html))
+        blocks = build_tag_blocks(document(html))
         assert sum(one.weight for one in blocks) == pytest.approx(1.0)
         lowest = min(one.weight for one in blocks if one.type is TITLE)
         assert lowest > max(one.weight for one in blocks if one.type in (ANCHOR, NAVIGATION))
 
     def test_more_key_tags_more_impact(self) -> None:
-        one, two, three = weighted([block(CONTENT), block(CONTENT, "strong"), block(CONTENT, "strong", "strong")])
+        one, two, three = assign_weights([block(CONTENT), block(CONTENT, "strong"), block(CONTENT, "strong", "strong")])
         assert one.impact < two.impact < three.impact
 
 
@@ -174,12 +185,14 @@ class TestTermWeights:
 
 def test_candidates_of_an_explanation_show_their_blocks() -> None:
     page = document(CHINESE)
-    blocks = tag_blocks(page)
-    explanation = with_tag_blocks(page, METHODS["blocks"](ExtractSettings()).explain(page))
+    blocks = build_tag_blocks(page)
+    explanation = with_tag_block_features(page, BODY_METHODS["blocks"](ExtractSettings()).explain(page))
     spans = page.layout.spans
-    shown = {spans[one.span].facts.name.strip(): one.features for one in explanation.candidates}
+    shown = {spans[one.span].tag_info.identifiers.strip(): one.features for one in explanation.candidates}
     inside = [
-        one for one in blocks if any(spans[at].facts.name.strip() == "article" for at in page.layout.above(one.span))
+        one
+        for one in blocks
+        if any(spans[at].tag_info.identifiers.strip() == "article" for at in page.layout.iter_enclosing(one.span_index))
     ]
     assert shown["article"]["type"] == "content"
     assert shown["article"]["weight"] == pytest.approx(sum(one.weight for one in inside))

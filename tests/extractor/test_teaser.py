@@ -2,7 +2,7 @@
 
 import pytest
 
-from docstore.model import Article, Outcome, Reading, Reason
+from docstore.model import Article, ExtractionResult, Outcome, Reason
 from extractor.article_extractor import ArticleExtractor
 
 URL = "http://blog.test/tags/oil/"
@@ -25,8 +25,8 @@ def entry(href: str = POST, headline: str = HEADLINE, text: str = TEXT) -> str:
     return f"<article><h2 class='post-title'><a href='{href}'>{headline}</a></h2>{text}</article>"
 
 
-def read(html: str, url: str = URL) -> Reading:
-    return ArticleExtractor().read(html, url)
+def read(html: str, url: str = URL) -> ExtractionResult:
+    return ArticleExtractor().extract_with_site(html, url)
 
 
 @pytest.mark.parametrize(
@@ -94,8 +94,8 @@ def test_what_the_page_alone_cannot_tell_is_told_by_the_other_page(html: str, be
     assert isinstance(reading.result, Article)
     assert reading.teaser is not None
     assert reading.teaser.headline == HEADLINE
-    assert reading.teaser.lines == (LEAD[:60], REST[:60])
-    assert reading.teaser.below_own is below_own
+    assert reading.teaser.sample_lines == (LEAD[:60], REST[:60])
+    assert reading.teaser.is_below_own_headline is below_own
 
 
 def test_a_short_link_above_the_text_of_a_manual_is_no_headline() -> None:
@@ -105,5 +105,5 @@ def test_a_short_link_above_the_text_of_a_manual_is_no_headline() -> None:
 
 def test_lists_have_a_headline_and_text_too_so_these_vouch_for_nothing() -> None:
     own = page(f"<h1>Posts about oil wells</h1>{TEXT}", "Posts about oil wells")
-    assert not read(own).vouched
-    assert read(own, "http://blog.test/2024/05/01/oil-wells.html").vouched
+    assert not read(own).is_declared_article
+    assert read(own, "http://blog.test/2024/05/01/oil-wells.html").is_declared_article

@@ -2,11 +2,11 @@
 
 import pytest
 
-from extractor.fields.site_name import cut_known, cut_site_name, tidy, title_tail
-from extractor.fields.title import find_title, narrow
-from extractor.fields.title_similarity import LONGEST, Original, lcs, similarity
-from extractor.methods.contract import Body
-from extractor.page.document import Document, document_of
+from extractor.body_methods.base import Body
+from extractor.fields.site_name import clean_title, strip_known_site_names, strip_site_names, title_suffix
+from extractor.fields.title import find_title, to_half_width
+from extractor.fields.title_similarity import MAX_COMPARED_CHARS, TextComparer, lcs_length_of, similarity
+from extractor.page.parsed_page import ParsedPage, parse_text
 
 SITE = "Electrical Safety Foundation International"
 TEXT = (
@@ -17,19 +17,19 @@ TEXT = (
 META = "<p>2016-05-09 10:20 来源：某报</p>"
 
 
-def read_html(html: str, url: str = "http://news.test/") -> Document:
-    document = document_of(html, url)
+def read_html(html: str, url: str = "http://news.test/") -> ParsedPage:
+    document = parse_text(html, url)
     assert document is not None
     return document
 
 
-def body_of(document: Document) -> Body:
+def body_of(document: ParsedPage) -> Body:
     """The element that is called body with all of its lines, or the outermost one without any."""
-    ids = [span.facts.attributes.get("id") for span in document.layout.spans]
+    ids = [span.tag_info.attributes.get("id") for span in document.layout.spans]
     if "body" not in ids:
         return Body(0, (), "")
     span = document.layout.spans[ids.index("body")]
-    return Body(ids.index("body"), tuple(range(span.start, span.end)), "")
+    return Body(ids.index("body"), tuple(range(span.start_line, span.end_line)), "")
 
 
 def title_of(html: str, url: str = "http://news.test/", suffixes: tuple[str, ...] = ()) -> str:
@@ -42,7 +42,7 @@ def title_of(html: str, url: str = "http://news.test/", suffixes: tuple[str, ...
     [("", "abc", 0), ("abc", "abc", 3), ("abcbdab", "bdcaba", 4), ("石油大会", "世界石油大会", 4), ("ab", "ba", 1)],
 )
 def test_lcs_is_the_longest_common_subsequence(first: str, second: str, length: int) -> None:
-    assert lcs(first, second) == lcs(second, first) == length
+    assert lcs_length_of(first, second) == lcs_length_of(second, first) == length
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_similarity_is_the_lcs_over_the_longer(first: str, second: str, likeness
 
 
 def test_similarity_looks_at_a_bounded_part() -> None:
-    assert similarity("a" * LONGEST + "b" * 10**6, "a" * LONGEST + "c" * 10**6) == 1.0
+    assert similarity("a" * MAX_COMPARED_CHARS + "b" * 10**6, "a" * MAX_COMPARED_CHARS + "c" * 10**6) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_similarity_looks_at_a_bounded_part() -> None:
     ids=["reached", "too short", "other order", "other characters"],
 )
 def test_a_least_likeness_changes_nothing_above_it(other: str, least: float, likeness: float) -> None:
-    found = Original("世界石油大会").likeness(other, least)
+    found = TextComparer("世界石油大会").similarity(other, least)
     assert (found if found >= least else 0.0) == pytest.approx(likeness)
 
 
@@ -90,7 +90,7 @@ def test_a_least_likeness_changes_nothing_above_it(other: str, least: float, lik
     ids=["escaped twice", "unseen", "inline tags", "text about tags", "empty joints", "bars", "no character", "shown"],
 )
 def test_a_title_is_tidied_but_not_changed(text: str, tidied: str) -> None:
-    assert tidy(text) == tidied
+    assert clean_title(text) == tidied
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_a_title_is_tidied_but_not_changed(text: str, tidied: str) -> None:
          "too short a rest", "site", "before", "empty"],
 )  # fmt: skip
 def test_site_names_are_cut_from_the_title(title: str, site: str, left: str) -> None:
-    assert cut_site_name(title, site) == left
+    assert strip_site_names(title, site) == left
 
 
 @pytest.mark.parametrize(
@@ -131,20 +131,20 @@ def test_site_names_are_cut_from_the_title(title: str, site: str, left: str) -> 
     ids=["initials", "label begins the name", "short label", "no name"],
 )
 def test_a_host_spells_the_name_of_its_site(title: str, host: str, left: str) -> None:
-    assert cut_site_name(title, host=host) == left
+    assert strip_site_names(title, host=host) == left
 
 
 def test_a_learned_suffix_is_cut_whole_whatever_its_length() -> None:
     suffix = "_某省某市人民政府门户网站"
-    assert cut_site_name("放假通知" + suffix) == "放假通知" + suffix
-    assert cut_site_name("放假通知" + suffix, suffixes=("_某网", suffix, "网站")) == "放假通知"
-    assert cut_site_name(suffix, suffixes=(suffix,)) != ""
+    assert strip_site_names("放假通知" + suffix) == "放假通知" + suffix
+    assert strip_site_names("放假通知" + suffix, suffixes=("_某网", suffix, "网站")) == "放假通知"
+    assert strip_site_names(suffix, suffixes=(suffix,)) != ""
 
 
 def test_where_names_are_known_other_parts_stay() -> None:
-    assert cut_known("My Journey | Part 1 - Hope", ["Hope"]) == "My Journey | Part 1"
-    assert cut_known("My Journey | Part 1", ["Hope"]) == "My Journey | Part 1"
-    assert cut_known("My Journey | Part 1 | Hope Blog", [], host="hope.test") == "My Journey | Part 1"
+    assert strip_known_site_names("My Journey | Part 1 - Hope", ["Hope"]) == "My Journey | Part 1"
+    assert strip_known_site_names("My Journey | Part 1", ["Hope"]) == "My Journey | Part 1"
+    assert strip_known_site_names("My Journey | Part 1 | Hope Blog", [], host="hope.test") == "My Journey | Part 1"
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_where_names_are_known_other_parts_stay() -> None:
     ids=["title known", "not known", "another", "Latin", "no joint", "too long"],
 )
 def test_what_a_site_can_learn_from_a_title(stated: str, title: str, tail: str) -> None:
-    assert title_tail(stated, title) == tail
+    assert title_suffix(stated, title) == tail
 
 
 @pytest.mark.parametrize(
@@ -284,7 +284,7 @@ def test_a_title_of_a_million_characters_is_cut() -> None:
     ],
 )
 def test_full_width_signs_stay_where_they_are_at_home(title: str, written: str) -> None:
-    assert narrow(title) == written
+    assert to_half_width(title) == written
 
 
 SECTIONS = (
@@ -346,10 +346,10 @@ def test_a_short_title_that_the_url_says_too_is_the_pages_own(stated: str, url: 
 
 
 def test_an_underscore_within_words_is_no_joint() -> None:
-    assert cut_site_name("Module ngx_http_rewrite_module") == "Module ngx_http_rewrite_module"
-    assert cut_site_name("Oil prices fall again _ Site") == "Oil prices fall again"
+    assert strip_site_names("Module ngx_http_rewrite_module") == "Module ngx_http_rewrite_module"
+    assert strip_site_names("Oil prices fall again _ Site") == "Oil prices fall again"
 
 
 def test_a_name_of_initials_leaves_its_small_words_out() -> None:
     name = "Occupational Safety and Health Administration"
-    assert cut_site_name(f"Electrical work | {name}", host="osha.gov") == "Electrical work"
+    assert strip_site_names(f"Electrical work | {name}", host="osha.gov") == "Electrical work"

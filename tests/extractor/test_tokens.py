@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from extractor.page.tokens import TOKEN, odd_start, tokens_of
+from extractor.page.tokenizer import TOKEN_RE, parse_odd_start_tag, tokenize
 
 PIECES = (
     "<div>", "<br/>", "</div>", '<li class="a b">', "text", " \n", "<x-note/>", "</x-note>", '<a href="/1">', "</a>",
@@ -15,11 +15,11 @@ PIECES = (
 def taken_apart(markup: str) -> list[tuple[str, str, str]]:
     """Name, attributes and text of each token, as lines.py reads them; end tags have no attributes."""
     found = []
-    for token in tokens_of(markup):
+    for token in tokenize(markup):
         head, _, text = token.partition(">")
         name, _, attributes = head.partition(" ")
         if not name.isalnum() and name[0] != "/":
-            name, attributes = odd_start(head)
+            name, attributes = parse_odd_start_tag(head)
         found.append((name, attributes, text))
     return found
 
@@ -28,5 +28,7 @@ def taken_apart(markup: str) -> list[tuple[str, str, str]]:
 def test_tokens_are_those_that_the_pattern_finds(seed: int) -> None:
     chance = random.Random(seed)
     markup = "<html>" + "".join(chance.choice(PIECES) for _ in range(chance.randrange(40))) + "</html>"
-    expected = [(name, "" if name[0] == "/" else attributes, text) for name, attributes, text in TOKEN.findall(markup)]
+    expected = [
+        (name, "" if name[0] == "/" else attributes, text) for name, attributes, text in TOKEN_RE.findall(markup)
+    ]
     assert taken_apart(markup) == expected

@@ -3,17 +3,17 @@
 
 import pytest
 
-from docstore.model import Article, Block, BlockKind, Outcome, PageType, Reading, Reason
+from docstore.model import Article, Block, BlockKind, ExtractionResult, Outcome, PageType, Reason
 from extractor.article_extractor import ArticleExtractor
-from extractor.types.content import type_by_content
+from extractor.page_types.content import type_by_content
 
 READER = ArticleExtractor()
 FILLER = "The pump was taken apart on Monday, cleaned with warm water, and put together again by two of us. "
 ZH_FILLER = "我们在星期一把水泵拆开，用温水清洗干净，然后两个人一起重新装好，用了整整一个下午。"
 
 
-def read(html: str, url: str = "") -> Reading:
-    return READER.read(html.encode(), url)
+def read(html: str, url: str = "") -> ExtractionResult:
+    return READER.extract_with_site(html.encode(), url)
 
 
 def article(html: str, url: str = "") -> Article:
@@ -27,7 +27,7 @@ def page(title: str, body: str, head: str = "") -> str:
 
 
 def posts_of(found: Article) -> list[tuple[str, str]]:
-    return [(block.text, block.time[:10]) for block in found.blocks if block.kind is BlockKind.POST]
+    return [(block.text, block.time[:10]) for block in found.blocks if block.kind is BlockKind.POST_START]
 
 
 MENU = "<nav>" + "".join(f'<a href="/menu/{n}">Menu entry {n}</a> ' for n in range(12)) + "</nav>"
@@ -313,7 +313,7 @@ PICTURES = (Block(BlockKind.PICTURE, "", url="http://a.test/p.png"),) * 3
         ("", "井场日落。", (), PageType.REFERENCE),
         ("2016-05-09", "int main() {}\n用法", (CODE,), PageType.CODE),
         ("2016-05-09", "用法见下，" * 9, (CODE,), PageType.ARTICLE),
-        ("2016-05-09", "井场日落。" * 9, PICTURES, PageType.PICTURES),
+        ("2016-05-09", "井场日落。" * 9, PICTURES, PageType.GALLERY),
         ("2016-05-09", "井场日落。" * 99, PICTURES, PageType.ARTICLE),
     ],
 )
@@ -335,7 +335,7 @@ def test_a_body_that_leaves_most_out_is_said_to_be_in_doubt() -> None:
     url = "http://news.test/2024/05/08/the-pump-works-again-they-say.html"
     reading = read(page("The pump works again, they say", f"{title}{first}<section>{rest}</section>", head), url)
     assert isinstance(reading.result, Article) and reading.result.body.count("\n") == 0
-    assert reading.warning is not None and reading.warning.reason is Reason.SUSPECT_BODY
+    assert reading.warning is not None and reading.warning.reason is Reason.INCOMPLETE_BODY
     assert "% of the readable text" in reading.warning.detail
     reading = read(page("The pump works again, they say", f"{title}{first}<footer>{rest}</footer>", head), url)
     assert isinstance(reading.result, Article) and reading.warning is None, "a footer is left out for good"
@@ -360,7 +360,7 @@ def test_a_text_that_no_reader_sees_is_in_doubt() -> None:
     )
     reading = read(html, "http://forum.test/t/my-pump/12")
     assert isinstance(reading.result, Article)
-    assert reading.warning is not None and reading.warning.reason is Reason.SUSPECT_BODY
+    assert reading.warning is not None and reading.warning.reason is Reason.INCOMPLETE_BODY
 
 
 # -- scripts
@@ -378,7 +378,7 @@ SHELLS = {
 @pytest.mark.parametrize("name", SHELLS)
 def test_a_page_that_scripts_make_is_known_by_itself(name: str) -> None:
     found = read(page("App", SHELLS[name]), "http://app.test/articles/1").result
-    assert isinstance(found, Outcome) and found.reason is Reason.NEEDS_SCRIPTS
+    assert isinstance(found, Outcome) and found.reason is Reason.NEEDS_JAVASCRIPT
     assert "crawl.rendered" in found.detail
 
 
@@ -393,7 +393,7 @@ def test_a_page_that_scripts_make_is_known_by_itself(name: str) -> None:
 )
 def test_an_empty_page_that_scripts_do_not_make_is_another_thing(body: str) -> None:
     found = read(page("App", body), "http://app.test/articles/1").result
-    assert isinstance(found, Outcome) and found.reason is not Reason.NEEDS_SCRIPTS
+    assert isinstance(found, Outcome) and found.reason is not Reason.NEEDS_JAVASCRIPT
 
 
 def test_a_rendered_page_needs_no_scripts() -> None:

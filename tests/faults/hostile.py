@@ -12,12 +12,12 @@ from typing import Any
 from docstore.model import Article, Outcome
 from extractor import ExtractSettings
 from extractor.article_extractor import ArticleExtractor
-from extractor.fields.dates.date_text import date_in_text
+from extractor.fields.dates.date_parsing import find_date_in_text
 from tests.crash_harness import Vertical
 from tests.faults.servers import SENTENCE, HostileServer, Recipe
 from tests.faults.tally import Tally
 from tests.web_fixture import serving
-from text.decoding.encoding import decode
+from text.decoding.decode import decode_page
 
 DEADLINE = 12.0  # seconds that one fetch may take in these crawls
 MAX_ABOVE_IDLE = 256.0  # MB
@@ -140,7 +140,7 @@ def date_faults(data: Path | None) -> Tally:
     for text in texts:
         with tally.trying(text[:40]):
             began = time.process_time()
-            day = date_in_text(text)
+            day = find_date_in_text(text)
             seconds = time.process_time() - began
             assert day == "" or (len(day) == 10 and "1990" <= day[:4] <= "2099"), day
             assert seconds < 0.5, f"{seconds:.2f} s"
@@ -170,13 +170,13 @@ def charset_faults(data: Path | None) -> Tally:
 
 def text_read(body: bytes, label: str) -> str:
     """The text of a page; "" where it cannot be read."""
-    found = decode(body, label)
+    found = decode_page(body, label)
     return found.text if found else ""
 
 
 def xml_faults(data: Path | None) -> Tally:
     """Sitemaps and feeds that are bombs, or name files and hosts: no exception, nothing of a file."""
-    from crawler.sitemaps.sitemaps import read_sitemap
+    from crawler.sitemaps.sitemap_parser import parse_sitemap
 
     tally = Tally("xml", connections=0)
     own = [
@@ -191,7 +191,7 @@ def xml_faults(data: Path | None) -> Tally:
     for number, body in enumerate(bodies):
         with tally.trying(f"xml {number}"):
             began = time.process_time()
-            found = str(read_sitemap(body, "http://a.test/sitemap.xml"))
+            found = str(parse_sitemap(body, "http://a.test/sitemap.xml"))
             assert "root:" not in found
             assert time.process_time() - began < 5
     return tally
@@ -216,11 +216,11 @@ def ssrf_faults(data: Path | None) -> Tally:
     """Addresses that mean the inside, as they stand and as canonical forms: no connection."""
     from urllib.parse import urljoin, urlsplit
 
-    from crawler.http.ip_policy import InsideAddressError, PublicAddresses, is_public
-    from crawler.urls.canonical import canonical, host_of
+    from crawler.http.ip_policy import PrivateAddressError, PublicOnlyPolicy, is_public_ip
+    from crawler.urls.canonical import canonicalize_url, host_of
     from docstore.model import Reason
 
-    tally, policy = Tally("ssrf", connections=0), PublicAddresses()
+    tally, policy = Tally("ssrf", connections=0), PublicOnlyPolicy()
     own = [
         "http://127.0.0.1/",
         "http://0177.1/",
@@ -237,7 +237,7 @@ def ssrf_faults(data: Path | None) -> Tally:
     ]
     for text in [*(row["text"] for name in ("urls_ssrf", "urls_redirect") for row in rows(data, name)), *own]:
         with tally.trying(text):
-            url = canonical(text, "http://site.test/a")
+            url = canonicalize_url(text, "http://site.test/a")
             hosts: list[str] = [] if isinstance(url, Reason) else [host_of(url)]
             with suppress(ValueError):
                 hosts.append(urlsplit(urljoin("http://site.test/a", text)).hostname or "")
@@ -245,9 +245,9 @@ def ssrf_faults(data: Path | None) -> Tally:
                 if not any(sign.isdecimal() or sign == "[" for sign in host) and "localhost" not in host:
                     continue  # a name: nothing is asked of DNS here
                 try:
-                    targets = policy.connect_to(host, 80)
-                except (InsideAddressError, OSError):
+                    targets = policy.resolve_allowed(host, 80)
+                except (PrivateAddressError, OSError):
                     continue
-                tally.connections = (tally.connections or 0) + sum(not is_public(one) for one, _ in targets)
-                assert all(is_public(one) for one, _ in targets)
+                tally.connections = (tally.connections or 0) + sum(not is_public_ip(one) for one, _ in targets)
+                assert all(is_public_ip(one) for one, _ in targets)
     return tally

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from docstore.integrity.page_sums import forget_sums
+from docstore.integrity.page_checksums import delete_checksums
 from tests.crash_harness import Vertical, indexed_ids, until
 from tests.faults.tally import Tally
 from tests.faults.verticals import Undisturbed, call_successfully
@@ -204,7 +204,7 @@ def move_times(vertical: Vertical, seconds: float) -> None:
         connection.execute("UPDATE runs SET started_at = started_at + ?", (seconds,))
         connection.execute("UPDATE terms SET mined_at = mined_at + ? WHERE mined_at IS NOT NULL", (seconds,))
         connection.execute("UPDATE pages SET fetched_at = fetched_at + ?", (seconds,))
-    forget_sums(vertical.data / "store.db")
+    delete_checksums(vertical.data / "store.db")
 
 
 # -- disks

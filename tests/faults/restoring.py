@@ -7,8 +7,8 @@ from typing import Any
 
 from pipeline import stages
 from pipeline.engine import Engine
-from pipeline.progress import Quiet
-from pipeline.search_site.serve import search_app
+from pipeline.progress import NullProgress
+from pipeline.search_site.serve import create_search_app
 from pipeline.settings import load_settings
 from tests.crash_harness import Vertical
 from tests.faults.tally import Tally
@@ -19,9 +19,9 @@ Answers = dict[str, Any]
 
 def answers(vertical: Vertical, queries: list[str]) -> Answers:
     """What the search site says: ids in their order, how many, and every facet."""
-    with Engine(load_settings(vertical.config), Quiet()) as engine:
-        stages.open_solr(engine)
-        client = search_app(engine).test_client()
+    with Engine(load_settings(vertical.config), NullProgress()) as engine:
+        stages.wait_for_solr(engine)
+        client = create_search_app(engine).test_client()
         found = {}
         for query in queries:
             told = json.loads(client.get("/api/v1/search", query_string={"q": query}).text)
@@ -59,12 +59,12 @@ def restore_faults(source: Vertical, folder: Path, count: int = 24, solr_url: st
             call_successfully(original, "backup", str(folder / "backups"))
             queries = queries_of(original, count)
             wanted = answers(original, queries)
-            index.drop()
+            index.delete_all()
         with restored.solr() as index:
             call_successfully(restored, "restore", str(folder / "backups"))
             call_successfully(restored, "index")
             found = answers(restored, queries)
-            index.drop()
+            index.delete_all()
         for query in queries:
             with tally.trying(query):
                 lost = set(wanted[query]["ids"]) - set(found[query]["ids"])

@@ -11,14 +11,14 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
 
-from docstore.archive import Archive
-from docstore.store import sqlite_store
+from docstore.store import open_sqlite_store
+from docstore.warc_archive import WarcArchive
 from pipeline.engine import Engine
-from pipeline.keeping.backup import back_up
-from pipeline.keeping.check import Fault
-from pipeline.keeping.night import all_faults
-from pipeline.keeping.repair import repair
-from pipeline.progress import Quiet
+from pipeline.maintenance.backup import create_backup
+from pipeline.maintenance.integrity_check import Fault
+from pipeline.maintenance.preflight import check_all
+from pipeline.maintenance.repair import repair_vertical
+from pipeline.progress import NullProgress
 from pipeline.settings import Settings, load_settings
 from tests.crash_harness import Vertical
 from tests.faults.tally import Tally
@@ -44,7 +44,7 @@ class Damaged:
         shutil.copytree(source.folder, self._base, ignore=shutil.ignore_patterns("solr"))
         add_account(self._base / "data")
         settings = load_settings(self._base / "vertical.toml")
-        self.backup = back_up(settings, self._base / "vertical.toml", folder / "backups")
+        self.backup = create_backup(settings, self._base / "vertical.toml", folder / "backups")
         self.truth = content(self._base / "data" / "store.db")
 
     def fresh(self) -> Path:
@@ -60,23 +60,23 @@ class Damaged:
 
     def opened(self) -> Engine:
         """The copy, open."""
-        return Engine(self.settings, Quiet())
+        return Engine(self.settings, NullProgress())
 
     def check(self) -> list[Fault]:
         """Its faults, but for the index."""
-        return all_faults(self.settings, self.opened, with_index=False)
+        return check_all(self.settings, self.opened, with_index=False)
 
     def repair(self, faults: list[Fault], with_backup: bool = True) -> list[str]:
         """Put it right."""
-        return list(repair(self.settings, self.opened, faults, self.backup if with_backup else None))
+        return list(repair_vertical(self.settings, self.opened, faults, self.backup if with_backup else None))
 
 
 def add_account(data: Path) -> None:
     """Somebody whose account must not be lost."""
     from docstore.accounts import Role
 
-    with sqlite_store(data) as store:
-        store.accounts.add("anna", "hash", [Role.OPERATOR])
+    with open_sqlite_store(data) as store:
+        store.accounts.create("anna", "hash", [Role.OPERATOR])
 
 
 def content(database: Path) -> list[list[tuple[object, ...]]]:
@@ -204,10 +204,10 @@ def spoilt_file(tally: Tally, made: Damaged, is_gone: bool) -> None:
 
 def check_archive(tally: Tally, made: Damaged) -> None:
     """Every page can be read."""
-    with made.opened() as engine, Archive(engine.settings.data_dir / "warc") as archive:
-        for _, pointer, digest in engine.store.soundness.records():
+    with made.opened() as engine, WarcArchive(engine.settings.data_dir / "warc") as archive:
+        for _, pointer, digest in engine.store.integrity.iter_warc_records():
             try:
-                archive.read(pointer, digest)
+                archive.read_body(pointer, digest)
             except Exception:
                 tally.lost += 1
                 raise

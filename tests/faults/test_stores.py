@@ -10,13 +10,13 @@ import pytest
 from crawler.schedule.url_seen import UrlSeenTest
 from crawler.state_files import write_state
 from docstore.errors import StoreError
-from docstore.integrity.page_sums import Proof, proof_of, sums_file
-from docstore.integrity.wal_frames import damaged_frames
+from docstore.integrity.page_checksums import ChecksumStatus, checksum_file, verify_checksums
+from docstore.integrity.wal_check import count_damaged_frames
 from docstore.model import Lexicon, LexiconEntry, TermStatus
 from pipeline import stages
 from pipeline.engine import Engine
-from pipeline.keeping.night import all_faults, faults_before_run, refuse_damaged
-from pipeline.progress import Quiet
+from pipeline.maintenance.preflight import check_all, check_before_run, raise_if_damaged
+from pipeline.progress import NullProgress
 from pipeline.settings import load_settings
 from tests.crash_harness import Vertical
 from tests.docstore.test_store import keep_page
@@ -30,7 +30,7 @@ TEXT = "大庆油田今天宣布，第{n}号井的产量超过去年同期，创
 def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vertical]:
     """A vertical of eight pages with decisions and a published lexicon; it has no Solr."""
     vertical = Vertical(tmp_path_factory.mktemp("small") / "v").write({"vertical": {"name": "small"}})
-    with Engine(load_settings(vertical.config), Quiet()) as engine:
+    with Engine(load_settings(vertical.config), NullProgress()) as engine:
         for n in range(1, 9):
             body = "".join(f"<p>{TEXT.format(n=n)}</p>" * 3 for _ in range(2))
             html = f"<html><title>第{n}号井</title><body><h1>第{n}号井创下新高</h1>{body}"
@@ -39,7 +39,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vertical]:
         assert engine.store.articles.count() == 8
         add(engine.store, ["抽油机", "采油树"], by="anna")
         decide(engine.store, ["采油树"], TermStatus.REJECTED, by="anna")
-        engine.store.lexicon.publish(Lexicon(1, (LexiconEntry("抽油机"),)))
+        engine.store.lexicons.publish(Lexicon(1, (LexiconEntry("抽油机"),)))
         stages.mine(engine)
         seen = engine.settings.data_dir / "seen.bloom"
         UrlSeenTest.load(seen, engine.store.frontier).save(seen)
@@ -65,11 +65,11 @@ def test_small_files_are_detected_and_made_anew(small: Vertical, tmp_path: Path)
 def test_without_a_backup_articles_come_from_their_pages(damaged: Damaged) -> None:
     """A row that no page sum knows of: the store was in use."""
     file = damaged.fresh() / "store.db"
-    sums_file(file).unlink()
+    checksum_file(file).unlink()
     with closing(sqlite3.connect(file)) as connection, connection:
         connection.execute("UPDATE articles SET body = replace(body, '大庆', '小庆') WHERE url_id = 3")
     faults = damaged.check()
-    assert [(one.part, one.table, one.keys) for one in faults] == [("rows", "articles", ("3",))]
+    assert [(one.component, one.location, one.keys) for one in faults] == [("rows", "articles", ("3",))]
     damaged.repair(faults, with_backup=False)
     assert damaged.check() == [] and content(file)[0] == damaged.truth[0]
 
@@ -86,13 +86,13 @@ CHANGES = {
 @pytest.mark.parametrize("table", CHANGES)
 def test_a_change_to_what_people_said_is_detected(damaged: Damaged, table: str) -> None:
     change_rows(damaged, CHANGES[table])
-    assert table in {fault.table for fault in damaged.check()}
+    assert table in {fault.location for fault in damaged.check()}
 
 
 def change_rows(damaged: Damaged, *statements: str) -> Path:
     """Change a fresh copy of the store, of which no page sums are left; returns its file."""
     file = damaged.fresh() / "store.db"
-    sums_file(file).unlink()
+    checksum_file(file).unlink()
     with closing(sqlite3.connect(file)) as connection, connection:
         for statement in statements:
             connection.execute(statement)
@@ -102,14 +102,14 @@ def change_rows(damaged: Damaged, *statements: str) -> Path:
 def test_what_people_said_comes_from_the_backup(damaged: Damaged) -> None:
     file = change_rows(damaged, *CHANGES.values())
     faults = damaged.check()
-    assert set(CHANGES) <= {fault.table for fault in faults}
+    assert set(CHANGES) <= {fault.location for fault in faults}
     damaged.repair(faults)
     assert content(file) == damaged.truth and damaged.check() == []
 
 
 def test_a_store_of_before_there_were_sums_gets_them(damaged: Damaged) -> None:
     file = damaged.fresh() / "store.db"
-    sums_file(file).unlink()
+    checksum_file(file).unlink()
     with closing(sqlite3.connect(file)) as connection, connection:
         connection.execute("DELETE FROM row_sums")
         connection.execute("DELETE FROM meta WHERE key = 'row_sums_form'")
@@ -120,15 +120,15 @@ def test_a_store_of_before_there_were_sums_gets_them(damaged: Damaged) -> None:
 
 def test_sums_are_there_only_while_nothing_is_written(damaged: Damaged) -> None:
     file = damaged.fresh() / "store.db"
-    assert proof_of(file) is Proof.SOUND
+    assert verify_checksums(file) is ChecksumStatus.INTACT
     with damaged.opened() as engine:
-        assert sums_file(file).exists()  # looking changes nothing
+        assert checksum_file(file).exists()  # looking changes nothing
         decide(engine.store, ["采油树"], TermStatus.ACCEPTED)
-        assert proof_of(file) is Proof.UNKNOWN
+        assert verify_checksums(file) is ChecksumStatus.UNKNOWN
         with damaged.opened():
             pass
-        assert not sums_file(file).exists()  # not while another has it open
-    assert proof_of(file) is Proof.SOUND
+        assert not checksum_file(file).exists()  # not while another has it open
+    assert verify_checksums(file) is ChecksumStatus.INTACT
 
 
 def test_a_run_on_a_damaged_store_is_refused(damaged: Damaged) -> None:
@@ -136,10 +136,10 @@ def test_a_run_on_a_damaged_store_is_refused(damaged: Damaged) -> None:
     with closing(sqlite3.connect(file)) as connection, connection:
         connection.execute("UPDATE accounts SET roles = 'reviewer'")
     with damaged.opened() as engine:
-        found = faults_before_run(engine)
-        assert {one.part for one in found} == {"pages", "rows"}
+        found = check_before_run(engine)
+        assert {one.component for one in found} == {"pages", "rows"}
         with pytest.raises(StoreError, match="plumb check --repair"):
-            refuse_damaged(found)
+            raise_if_damaged(found)
 
 
 def test_a_log_that_was_damaged_is_told_from_one_that_was_cut_off(damaged: Damaged, tmp_path: Path) -> None:
@@ -152,13 +152,13 @@ def test_a_log_that_was_damaged_is_told_from_one_that_was_cut_off(damaged: Damag
         log = file.with_name("store.db-wal").read_bytes()
     kept = tmp_path / "kept-wal"
     kept.write_bytes(log)
-    assert damaged_frames(kept) == 0
+    assert count_damaged_frames(kept) == 0
     kept.write_bytes(log[:-1000])
-    assert damaged_frames(kept) == 0
+    assert count_damaged_frames(kept) == 0
     kept.write_bytes(log[:9000] + b"\xff" + log[9001:])
-    assert damaged_frames(kept) > 10
+    assert count_damaged_frames(kept) > 10
 
 
 def test_a_store_that_is_gone_is_missed(damaged: Damaged) -> None:
     (damaged.fresh() / "store.db").unlink()
-    assert [one.part for one in all_faults(damaged.settings, damaged.opened)] == ["database"]
+    assert [one.component for one in check_all(damaged.settings, damaged.opened)] == ["database"]

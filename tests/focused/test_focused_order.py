@@ -13,19 +13,19 @@ from benchmarks.focus_baselines import BreadthFirst
 from benchmarks.focus_graph import Graph, Node
 from benchmarks.focus_replay import replay
 from crawler.crawl import crawl
-from crawler.guide import Cut, FocusedStrategy, PageReading, TopicWords
+from crawler.focused_policy import FocusedStrategy, TokenizedPage, TopicWords, WordTokenizer
 from crawler.http.fetch import Fetcher
-from crawler.http.ip_policy import PublicAddresses
-from crawler.pages.links import links_of
-from crawler.settings import FOCUSED, CrawlSettings
+from crawler.http.ip_policy import PublicOnlyPolicy
+from crawler.parsing.links import parse_page
+from crawler.settings import FOCUSED_STRATEGIES, CrawlSettings
 from docstore.model import Page, Reason
-from docstore.store import Store, sqlite_store
-from focused.snapshot import Snapshot
-from focused.strategies import FOCUSES
-from focused.topic.words import cut_by, words_of
-from focused.topic_guide import GuideConfig, TopicGuide
-from pipeline.demo.articles import generate
-from pipeline.topic.pages import example_of
+from docstore.store import Store, open_sqlite_store
+from focused.state_snapshot import StateSnapshot
+from focused.strategy_registry import STRATEGIES
+from focused.topic.tokenizing import make_tokenizer, tokenize_example
+from focused.topic_policy import TopicPolicy, TopicPolicyConfig
+from pipeline.demo.articles import generate_articles
+from pipeline.topic.page_reader import page_to_example
 from tests.crawler_fakes import settings
 from tests.web_fixture import Answer, Site
 from text.segment import base_segmenter
@@ -38,7 +38,7 @@ LINKS = 7  # on a page
 def web() -> dict[str, Answer]:
     """Articles of the demo that link to each other, each link with the other's title and a sentence of it."""
     draw = random.Random(5)
-    articles = draw.sample(generate(), PAGES)
+    articles = draw.sample(generate_articles(), PAGES)
     pages = {}
     for number, article in enumerate(articles):
         links = "".join(
@@ -57,19 +57,19 @@ def name(number: int) -> str:
     return "".join("abcdefghij"[int(digit)] for digit in f"{number:03}") + ".html"
 
 
-def cut() -> Cut:
-    return cut_by(base_segmenter())
+def cut() -> WordTokenizer:
+    return make_tokenizer(base_segmenter())
 
 
 def graph_of(pages: Mapping[str, Answer], site: Site) -> Graph:
     """The same pages as the replay has them: read once, by the same eyes."""
-    guide = TopicGuide(means("fused", FOCUSES["fused"](TopicWords())))
-    readings: dict[str, PageReading] = {}
+    guide = TopicPolicy(means("fused", STRATEGIES["fused"](TopicWords())))
+    readings: dict[str, TokenizedPage] = {}
     for path, answer in pages.items():
         url = site.url(path)
         page = Page(1, url, url, 200, answer.headers["Content-Type"], answer.body, "", 0.0)
-        readings[url] = guide.read(page, links_of(page).links)
-    nodes = {url: Node(one.page, one.links, ()) for url, one in readings.items()}
+        readings[url] = guide.tokenize_page(page, parse_page(page).links)
+    nodes = {url: Node(one.words, one.links, ()) for url, one in readings.items()}
     return Graph("demo", nodes, {}, cut())
 
 
@@ -81,20 +81,25 @@ def web_of_demo() -> Iterator[tuple[Site, Graph]]:
         yield site, graph_of(pages, site)
 
 
-def means(strategy: str, focus: FocusedStrategy, *first: str) -> GuideConfig:
+def means(strategy: str, focus: FocusedStrategy, *first: str) -> TopicPolicyConfig:
     words = cut()
-    return GuideConfig(
-        strategy, "页岩气", focus, lambda page: words_of(example_of(page), words), words, first=frozenset(first)
+    return TopicPolicyConfig(
+        strategy,
+        "页岩气",
+        focus,
+        lambda page: tokenize_example(page_to_example(page), words),
+        words,
+        seed_urls=frozenset(first),
     )
 
 
 def topic_of(graph: Graph, seeds: list[str]) -> TopicWords:
-    return TopicWords(("页岩气", "勘探"), tuple(graph.nodes[url].page for url in seeds), professional=("钻井",))
+    return TopicWords(("页岩气", "勘探"), tuple(graph.nodes[url].page for url in seeds), technical=("钻井",))
 
 
-def live_order(store: Store, made: CrawlSettings, guide: TopicGuide | None, site: Site, folder: Path) -> list[str]:
+def live_order(store: Store, made: CrawlSettings, guide: TopicPolicy | None, site: Site, folder: Path) -> list[str]:
     site.requests.clear()
-    with closing(Fetcher(made, PublicAddresses(made.inside_hosts))) as fetcher:
+    with closing(Fetcher(made, PublicOnlyPolicy(made.inside_hosts))) as fetcher:
         crawl(store.frontier, fetcher, made, folder / "seen", guide=guide)
     return [site.url(path) for path in site.asked() if path in site.pages]  # the others are probes for soft 404s
 
@@ -115,68 +120,71 @@ def one_worker(site: Site, strategy: str, **changes: object) -> tuple[CrawlSetti
     ), seeds
 
 
-@pytest.mark.parametrize("strategy", ["breadth_first", *FOCUSED])
+@pytest.mark.parametrize("strategy", ["breadth_first", *FOCUSED_STRATEGIES])
 def test_the_order_is_that_of_the_replay(strategy: str, web_of_demo: tuple[Site, Graph], tmp_path: Path) -> None:
     site, graph = web_of_demo
-    with sqlite_store(tmp_path) as store:
+    with open_sqlite_store(tmp_path) as store:
         made, seeds = one_worker(site, strategy)
-        new = (lambda topic: BreadthFirst()) if strategy == "breadth_first" else FOCUSES[strategy]
+        new = (lambda topic: BreadthFirst()) if strategy == "breadth_first" else STRATEGIES[strategy]
         expected = replay(graph, new(topic_of(graph, seeds)), seeds, PAGES)
         guide = None
         if strategy != "breadth_first":
-            guide = TopicGuide(means(strategy, FOCUSES[strategy](topic_of(graph, seeds)), *seeds))
+            guide = TopicPolicy(means(strategy, STRATEGIES[strategy](topic_of(graph, seeds)), *seeds))
         order = live_order(store, made, guide, site, tmp_path)
         assert order == [*seeds, *expected.fetched]
         assert len(order) > PAGES / 2 or strategy == "semantic"  # which follows no link below its threshold
         if guide is not None:
-            verdicts = guide.verdicts()  # of a strategy that thinks again
-            now = {one.url: verdicts[one.url].keep if verdicts else one.kept for one in store.judgements.all()}
+            verdicts = guide.current_scores()  # of a strategy that thinks again
+            now = {
+                one.url: verdicts[one.url].is_relevant if verdicts else one.is_retained
+                for one in store.focused_decisions.iter_decisions()
+            }
             assert {url for url, is_kept in now.items() if is_kept} - set(seeds) == expected.kept
 
 
 @pytest.mark.parametrize("is_kept", [False, True], ids=["shown again", "kept"])
-@pytest.mark.parametrize("strategy", FOCUSED)
+@pytest.mark.parametrize("strategy", FOCUSED_STRATEGIES)
 def test_a_crawl_in_three_parts_goes_on_as_one(
     strategy: str, is_kept: bool, web_of_demo: tuple[Site, Graph], tmp_path: Path
 ) -> None:
     """The state is made of the store again, or kept in a file: a new process knows what the last one knew."""
     site, graph = web_of_demo
-    with sqlite_store(tmp_path) as store:
+    with open_sqlite_store(tmp_path) as store:
         made, seeds = one_worker(site, strategy, max_pages=11, revisit_shortest=24.0, hub_gap=24.0)
-        expected = replay(graph, FOCUSES[strategy](topic_of(graph, seeds)), seeds, 31)
+        expected = replay(graph, STRATEGIES[strategy](topic_of(graph, seeds)), seeds, 31)
         order: list[str] = []
-        snapshot = Snapshot(tmp_path / "guide.state", b"k" * 32) if is_kept else None
+        snapshot = StateSnapshot(tmp_path / "guide.state", b"k" * 32) if is_kept else None
         for part in range(3):
-            new = means(strategy, FOCUSES[strategy](topic_of(graph, seeds)), *seeds)
-            guide = TopicGuide(replace(new, snapshot=snapshot))
-            guide.load(store.judgements.count)
-            assert guide.seq == (part * 11 if is_kept else 0)
-            assert guide.restore(store.judgements.all(guide.seq)) == []
-            store.judgements.reprioritise(guide.priorities)
+            new = means(strategy, STRATEGIES[strategy](topic_of(graph, seeds)), *seeds)
+            guide = TopicPolicy(replace(new, snapshot=snapshot))
+            guide.load_snapshot(store.focused_decisions.count)
+            assert guide.next_seq == (part * 11 if is_kept else 0)
+            assert guide.replay(store.focused_decisions.iter_decisions(guide.next_seq)) == []
+            store.focused_decisions.update_priorities(guide.priority_by_url)
             order += live_order(store, made, guide, site, tmp_path)
-            guide.save()
+            guide.save_snapshot()
         assert order == [*seeds, *expected.fetched][:33]
 
 
 def test_what_is_off_topic_leaves_a_reason_and_its_words(web_of_demo: tuple[Site, Graph], tmp_path: Path) -> None:
     site, graph = web_of_demo
-    with sqlite_store(tmp_path) as store:
+    with open_sqlite_store(tmp_path) as store:
         made, seeds = one_worker(site, "semantic")
         topic = TopicWords(("天然气水合物",), tuple(graph.nodes[url].page for url in seeds[:1]))
-        guide = TopicGuide(means("semantic", FOCUSES["semantic"](topic), *seeds))
+        guide = TopicPolicy(means("semantic", STRATEGIES["semantic"](topic), *seeds))
         asked = live_order(store, made, guide, site, tmp_path)
-        judged = {one.url: one for one in store.judgements.all()}
-        off = [url for url, one in judged.items() if not one.kept]
+        judged = {one.url: one for one in store.focused_decisions.iter_decisions()}
+        off = [url for url, one in judged.items() if not one.is_retained]
         assert set(judged) == set(asked)
         assert off
         for url in off:
-            told = store.status.explain(url)
+            told = store.status.url_report(url)
             assert told is not None
             assert told.outcomes[0].reason == Reason.OFF_TOPIC
             assert "semantic gives it 0." in told.outcomes[0].detail
             assert told.page is None
         never = next(link.url for url in judged for link in graph.nodes[url].links if link.url not in judged)
-        found = store.judgements.left_out(never)
+        found = store.focused_decisions.find_rejected_link(never)
         assert found is not None
         assert found[0].reason.startswith("semantic discards it") and found[1] in judged
-        assert sum(one.fetched for one in store.judgements.harvest()) == len(asked)
+        assert sum(one.decided_count for one in store.focused_decisions.harvest_by_host()) == len(asked)

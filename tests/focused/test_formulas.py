@@ -4,26 +4,47 @@ import math
 
 import pytest
 
-from crawler.guide import ANCHOR, CONTENT, NAVIGATION, TITLE, LinkWords, PageWords, Relevance, TopicWords, WordBlock
-from focused.papers.concepts_groups import Cilin
-from focused.papers.feature_library import (
-    EVERY,
-    DynamicLibrary,
+from crawler.focused_policy import (
+    BLOCK_ANCHOR,
+    BLOCK_CONTENT,
+    BLOCK_NAVIGATION,
+    BLOCK_TITLE,
+    LinkWords,
+    PageWords,
+    RelevanceScore,
+    TopicWords,
+    WordBlock,
+)
+from focused.paper_strategies.adaptive_threshold import AdaptiveThreshold
+from focused.paper_strategies.position_weighting import (
+    position_weighted_frequency,
+    position_weighted_tfidf,
+    top_block_weighted_terms,
+)
+from focused.paper_strategies.semantic import LEAD_WORDS, SemanticSettings, SemanticStrategy, description_words
+from focused.paper_strategies.semantic_tree import SemanticTreeSettings, SemanticTreeStrategy, page_score
+from focused.paper_strategies.synonym_groups import CilinConcepts
+from focused.paper_strategies.term_expansion import (
+    UPDATE_INTERVAL_PAGES,
+    DynamicTermLibrary,
     Expansion,
     SharedTerms,
-    expansions,
-    substituted,
-    template_of,
+    build_concept_map,
+    expand_terms,
+    map_words_to_concepts,
 )
-from focused.papers.knowledge import Given
-from focused.papers.positions import position_weights, term_weights, weighted_frequency
-from focused.papers.semantic import LEAD, Semantic, SemanticSettings, described
-from focused.papers.semantic_tree import SemanticTree, TreeSettings, page_score
-from focused.papers.threshold import Threshold
-from focused.papers.topic_library import TopicLibrary
-from focused.papers.topic_tree import tree_of
-from focused.papers.url_structure import History, StructureSettings, jaccard, letters, likeness, same_structure
-from focused.papers.vectors import EMPTY
+from focused.paper_strategies.topic_knowledge import OperatorResources
+from focused.paper_strategies.topic_library import TopicLibraryStrategy
+from focused.paper_strategies.topic_tree import parse_tree
+from focused.paper_strategies.url_similarity import (
+    RelevantUrls,
+    UrlSimilaritySettings,
+    character_bitmask,
+    has_same_structure,
+    jaccard,
+    url_similarity,
+)
+from focused.paper_strategies.word_vectors import EMPTY_VECTORS
 from text.word_weights import WordStatistics
 
 HOST = "http://www.a.cn"
@@ -31,7 +52,7 @@ HOST = "http://www.a.cn"
 
 def page(*blocks: tuple[str, str], url: str = f"{HOST}/1", description: str = "") -> PageWords:
     made = tuple(WordBlock(kind, tuple(words.split()), 1 / len(blocks)) for kind, words in blocks)
-    title = next((block.words for block in made if block.kind == TITLE), ())
+    title = next((block.words for block in made if block.kind == BLOCK_TITLE), ())
     return PageWords(url, title, tuple(description.split()), made)
 
 
@@ -48,7 +69,7 @@ def page(*blocks: tuple[str, str], url: str = f"{HOST}/1", description: str = ""
 )
 def test_jaccard(one: str, other: str, expected: float) -> None:
     """ZK-F4."""
-    assert jaccard(letters(one), letters(other)) == expected
+    assert jaccard(character_bitmask(one), character_bitmask(other)) == expected
 
 
 @pytest.mark.parametrize(
@@ -63,43 +84,48 @@ def test_jaccard(one: str, other: str, expected: float) -> None:
 )
 def test_url_likeness(one: str, other: str, expected: float) -> None:
     """ZK-A2."""
-    assert likeness(one, other) == pytest.approx(expected)
-    assert same_structure(one, other) is (expected > 0.6)
+    assert url_similarity(one, other) == pytest.approx(expected)
+    assert has_same_structure(one, other) is (expected > 0.6)
 
 
 def test_equal_hosts_are_alike_when_read_literally() -> None:
-    settings = StructureSettings(proper=False)
-    assert likeness(f"{HOST}/x", f"{HOST}/y", settings) == 1.0
+    settings = UrlSimilaritySettings(require_proper_subdomain=False)
+    assert url_similarity(f"{HOST}/x", f"{HOST}/y", settings) == 1.0
 
 
 def test_host_weights_never_fall_below_nothing() -> None:
     many = "http://a.b.c.d.e.f.g.h/"
-    assert likeness(many, many) == pytest.approx(0.4 * (0.4 + 0.3 + 0.2 + 0.1))
+    assert url_similarity(many, many) == pytest.approx(0.4 * (0.4 + 0.3 + 0.2 + 0.1))
 
 
 def test_structure_by_a_sample_of_the_history() -> None:
     """ZK-A3: more than half of those drawn, 0 for an empty history; the same seed draws the same."""
-    history = History(seed=3, sample=4)
-    assert history.struct(f"{HOST}/x/ab", history.drawn()) == 0.0
+    history = RelevantUrls(seed=3, sample=4)
+    assert history.structure_score(f"{HOST}/x/ab", history.sample()) == 0.0
     for number in range(10):
         history.add(f"{HOST}/x/a{number}")
-    again = History(seed=3, sample=4)
+    again = RelevantUrls(seed=3, sample=4)
     again._urls = list(history._urls)
-    drawn = history.drawn()
-    assert drawn == again.drawn()
+    drawn = history.sample()
+    assert drawn == again.sample()
     assert len(drawn) == 4
-    assert history.struct(f"{HOST}/x/a77", drawn) == 1.0
-    assert history.struct("http://b.org/q", drawn) == 0.0
+    assert history.structure_score(f"{HOST}/x/a77", drawn) == 1.0
+    assert history.structure_score("http://b.org/q", drawn) == 0.0
 
 
-def seen_semantic(discard: bool = True) -> tuple[Semantic, PageWords]:
+def seen_semantic(discard: bool = True) -> tuple[SemanticStrategy, PageWords]:
     """Topic 党 after four pages: idf ln 2 for 党, of which there are three."""
     topic = TopicWords(name=("党",))
-    semantic = Semantic(topic, settings=SemanticSettings(discard=discard))
-    first = page((TITLE, "党 建"), url=f"{HOST}/x/1")
-    for one in (first, page((TITLE, "党 党"), url=f"{HOST}/2"), page((TITLE, "雨")), page((TITLE, "雪"))):
-        judgement = semantic.keep(one)
-        semantic.learn(one, judgement)
+    semantic = SemanticStrategy(topic, settings=SemanticSettings(discard_below_threshold=discard))
+    first = page((BLOCK_TITLE, "党 建"), url=f"{HOST}/x/1")
+    for one in (
+        first,
+        page((BLOCK_TITLE, "党 党"), url=f"{HOST}/2"),
+        page((BLOCK_TITLE, "雨")),
+        page((BLOCK_TITLE, "雪")),
+    ):
+        judgement = semantic.score_page(one)
+        semantic.observe_page(one, judgement)
     return semantic, first
 
 
@@ -107,8 +133,8 @@ def test_relevance_of_words() -> None:
     """ZK-F3: one of two distinct words is the topic's name, whose weight is 2: w * 2 * 1 / 2."""
     semantic, _ = seen_semantic()
     weight = 3 / 4 * math.log(4 / 2)
-    assert semantic.relevance(("党", "云", "党")) == pytest.approx(weight * 2 / 2)
-    assert semantic.relevance(()) == 0.0
+    assert semantic.scaled_relevance(("党", "云", "党")) == pytest.approx(weight * 2 / 2)
+    assert semantic.scaled_relevance(()) == 0.0
 
 
 def test_link_priority() -> None:
@@ -116,7 +142,7 @@ def test_link_priority() -> None:
     semantic, first = seen_semantic()
     relevance = 2 * 3 / 4 * math.log(2)
     of_page = 0.1
-    judgement = Relevance(True, of_page / (1 + of_page))
+    judgement = RelevanceScore(True, of_page / (1 + of_page))
     links = [LinkWords(f"{HOST}/x/2", ("党",)), LinkWords("http://b.org/", ("雨",))]
     found = semantic.link_priorities(first, judgement, links)
     assert found[0] == pytest.approx(8 / 17 * of_page + 8 / 17 * relevance)
@@ -126,10 +152,10 @@ def test_link_priority() -> None:
 def test_what_is_off_topic_is_not_followed() -> None:
     """ZK-S1, step 3; put behind all else where nothing may be left out, the better first."""
     links = [LinkWords(f"{HOST}/9", ("党",)), LinkWords(f"{HOST}/9", ("雪",))]
-    off = page((TITLE, "雨"))
+    off = page((BLOCK_TITLE, "雨"))
     for discard in (True, False):
         semantic, _ = seen_semantic(discard)
-        found = semantic.link_priorities(off, Relevance(False, 0.0), links)
+        found = semantic.link_priorities(off, RelevanceScore(False, 0.0), links)
         if discard:
             assert found == [None, None]
         else:
@@ -139,21 +165,23 @@ def test_what_is_off_topic_is_not_followed() -> None:
 
 def test_relevance_goes_by_the_examples() -> None:
     """Pages that say a word twenty times make ZK-F3 ten times as large, but not beside the paper's constants."""
-    examples = tuple(page((TITLE, f"井 油 {name}"), url=f"{HOST}/{name}") for name in "甲乙丙")
+    examples = tuple(page((BLOCK_TITLE, f"井 油 {name}"), url=f"{HOST}/{name}") for name in "甲乙丙")
     found: dict[bool, list[float]] = {}
     for by_examples in (True, False):
-        semantic = Semantic(TopicWords(examples=examples), settings=SemanticSettings(by_examples=by_examples))
+        semantic = SemanticStrategy(
+            TopicWords(examples=examples), settings=SemanticSettings(scale_by_examples=by_examples)
+        )
         scores = []
         for number in range(1, 129):
             words = "井 油 " * (1 if number <= 60 else 20) if number % 8 == 0 else f"雨 雪 {number}"
-            semantic.keep(page((TITLE, words), url=f"{HOST}/{number}"))
+            semantic.score_page(page((BLOCK_TITLE, words), url=f"{HOST}/{number}"))
             if number in (60, 128):
-                scores.append(semantic.relevance(("井", "油")))
+                scores.append(semantic.scaled_relevance(("井", "油")))
         found[by_examples] = scores
     (early, late), (printed_early, printed_late) = found[True], found[False]
     assert printed_late > 10 * printed_early
     assert late / early == pytest.approx(1, abs=0.4)
-    assert min(early, late) > SemanticSettings().description
+    assert min(early, late) > SemanticSettings().page_threshold
 
 
 # -- Wu
@@ -161,53 +189,58 @@ def test_relevance_goes_by_the_examples() -> None:
 
 def test_term_weights() -> None:
     """WY-F6: weights 0.5 each: a 0.5 * 1, b 0.5 * 1 + 0.5 * 2, of 2 in all."""
-    blocks = (WordBlock(TITLE, ("a", "b"), 0.5), WordBlock(CONTENT, ("b", "b"), 0.5))
-    assert term_weights(blocks, 9) == pytest.approx({"a": 0.25, "b": 0.75})
-    assert term_weights(blocks, 1) == pytest.approx({"b": 0.75})
-    assert term_weights((), 9) == {}
+    blocks = (WordBlock(BLOCK_TITLE, ("a", "b"), 0.5), WordBlock(BLOCK_CONTENT, ("b", "b"), 0.5))
+    assert top_block_weighted_terms(blocks, 9) == pytest.approx({"a": 0.25, "b": 0.75})
+    assert top_block_weighted_terms(blocks, 1) == pytest.approx({"b": 0.75})
+    assert top_block_weighted_terms((), 9) == {}
 
 
 def test_position_weights() -> None:
     """WY-F13 with F14: a in a title, b in content twice and in navigation; idf 1 for words that all documents hold."""
     statistics = WordStatistics()
     statistics.add({"a": 1, "b": 1})
-    by_kind = {TITLE: {"a": 1}, CONTENT: {"b": 2}, NAVIGATION: {"b": 1}}
+    by_kind = {BLOCK_TITLE: {"a": 1}, BLOCK_CONTENT: {"b": 2}, BLOCK_NAVIGATION: {"b": 1}}
     a, b = 1 * 1.0, 3 * (0.6 + 0.1)
     length = math.hypot(a, b)
-    assert position_weights(by_kind, statistics) == pytest.approx({"a": a / length, "b": b / length})
-    assert position_weights({}, statistics) == {}
+    assert position_weighted_tfidf(by_kind, statistics) == pytest.approx({"a": a / length, "b": b / length})
+    assert position_weighted_tfidf({}, statistics) == {}
 
 
 def test_words_become_concepts() -> None:
     """WY-A3, steps 1 and 3: of two concepts the more similar, then the first; a term stays itself."""
     expanded = [Expansion("国税", "税", 0.7), Expansion("国税", "机关", 0.9), Expansion("税", "机关", 1.0)]
-    template = template_of(["税", "机关"], expanded)
+    template = build_concept_map(["税", "机关"], expanded)
     assert template == {"国税": "机关", "税": "税", "机关": "机关"}
-    assert substituted({"国税": 2, "雨": 1, "机关": 3}, template) == {"机关": 5, "雨": 1}
-    assert template_of(["a", "b"], [Expansion("x", "a", 0.5), Expansion("x", "b", 0.5)])["x"] == "a"
+    assert map_words_to_concepts({"国税": 2, "雨": 1, "机关": 3}, template) == {"机关": 5, "雨": 1}
+    assert build_concept_map(["a", "b"], [Expansion("x", "a", 0.5), Expansion("x", "b", 0.5)])["x"] == "a"
 
 
 def test_synonyms_expand_terms() -> None:
     """WY-A2, scheme 1."""
-    cilin = Cilin(["Aa01A01= 税 赋税 捐税"])
-    assert expansions(["税", "无"], cilin, EMPTY) == [Expansion("赋税", "税", 1.0), Expansion("捐税", "税", 1.0)]
+    cilin = CilinConcepts(["Aa01A01= 税 赋税 捐税"])
+    assert expand_terms(["税", "无"], cilin, EMPTY_VECTORS) == [
+        Expansion("赋税", "税", 1.0),
+        Expansion("捐税", "税", 1.0),
+    ]
 
 
 def test_a_page_of_synonyms_is_kept_by_concepts() -> None:
     """WY-A3: the page has no word of the topic, but a synonym."""
     topic = TopicWords(name=("税",))
-    other = page((TITLE, "赋税 制度"), (CONTENT, "赋税 雨"))
-    by_concept = TopicLibrary(topic, Given(concepts=Cilin(["Aa01A01= 税 赋税"]))).keep(other)
-    literal = TopicLibrary(topic).keep(other)
+    other = page((BLOCK_TITLE, "赋税 制度"), (BLOCK_CONTENT, "赋税 雨"))
+    by_concept = TopicLibraryStrategy(
+        topic, OperatorResources(concepts=CilinConcepts(["Aa01A01= 税 赋税"]))
+    ).score_page(other)
+    literal = TopicLibraryStrategy(topic).score_page(other)
     assert by_concept.score > 0.5 > literal.score == 0.0
 
 
 def test_block_sum_weighs_kinds() -> None:
     """WY-F9: a page with the topic's word alone in its title has c1 = 0.3."""
-    from focused.papers.topic_library import LibrarySettings
+    from focused.paper_strategies.topic_library import TopicLibrarySettings
 
-    strategy = TopicLibrary(TopicWords(name=("税",)), settings=LibrarySettings(block_sum=True))
-    assert strategy.keep(page((TITLE, "税"), (ANCHOR, "雨"))).score == pytest.approx(0.3)
+    strategy = TopicLibraryStrategy(TopicWords(name=("税",)), settings=TopicLibrarySettings(sum_by_block_kind=True))
+    assert strategy.score_page(page((BLOCK_TITLE, "税"), (BLOCK_ANCHOR, "雨"))).score == pytest.approx(0.3)
 
 
 def test_what_kept_pages_share_weighs_by_their_mean() -> None:
@@ -216,62 +249,68 @@ def test_what_kept_pages_share_weighs_by_their_mean() -> None:
     statistics.add({"印花税": 1, "雨": 1})
     shared = SharedTerms()
     for number, counts in enumerate(({"印花税": 1}, {"印花税": 1}, {"印花税": 1, "雨": 1})):
-        assert (number < 3) == (shared.weights({"税": 1.0}, statistics) == {})
-        shared.add(counts)
+        assert (number < 3) == (shared.term_weights({"税": 1.0}, statistics) == {})
+        shared.add_page(counts)
     half = math.sqrt(1 / 2)
     expected = {"印花税": 0.5 * (2 + half) / 3, "雨": 0.5 * half / 3}
-    assert shared.weights({"税": 1.0}, statistics) == pytest.approx(expected)
+    assert shared.term_weights({"税": 1.0}, statistics) == pytest.approx(expected)
 
 
 def test_threshold_is_between_examples_and_ground() -> None:
     """level 0.4; ground (0.1 * 10 + 50 * 0.04) / 60 = 0.05: 0.4 ^ 0.4 * 0.05 ^ 0.6."""
-    threshold = Threshold(0.2)
+    threshold = AdaptiveThreshold(0.2)
     assert threshold.value == 0.2
-    threshold.take_level([0.3, 0.5])
+    threshold.set_example_scores([0.3, 0.5])
     for _ in range(10):
-        threshold.add(0.1)
+        threshold.add_score(0.1)
     assert threshold.value == pytest.approx(0.4**0.4 * 0.05**0.6)
-    threshold.take_level([])
+    threshold.set_example_scores([])
     assert threshold.value == 0.2
 
 
 def test_blocks_of_a_kind_count_as_one() -> None:
     """Reading of WY-F14."""
-    one = page((CONTENT, "a"), (TITLE, "b"), (CONTENT, "c a"))
-    assert one.by_kind == {CONTENT: {"a": 2, "c": 1}, TITLE: {"b": 1}}
+    one = page((BLOCK_CONTENT, "a"), (BLOCK_TITLE, "b"), (BLOCK_CONTENT, "c a"))
+    assert one.counts_by_kind == {BLOCK_CONTENT: {"a": 2, "c": 1}, BLOCK_TITLE: {"b": 1}}
 
 
 @pytest.mark.parametrize(
     ("description", "expected"),
     [
         pytest.param("d e", ("t", "d", "e"), id="its own"),
-        pytest.param("", ("t", *["x"] * LEAD), id="none: the first words of its text"),
+        pytest.param("", ("t", *["x"] * LEAD_WORDS), id="none: the first words of its text"),
     ],
 )
 def test_what_describes_a_page(description: str, expected: tuple[str, ...]) -> None:
-    one = page((TITLE, "t"), (CONTENT, "x " * 40), (NAVIGATION, "y"), (CONTENT, "x " * 400), description=description)
-    assert described(one) == expected
+    one = page(
+        (BLOCK_TITLE, "t"),
+        (BLOCK_CONTENT, "x " * 40),
+        (BLOCK_NAVIGATION, "y"),
+        (BLOCK_CONTENT, "x " * 400),
+        description=description,
+    )
+    assert description_words(one) == expected
 
 
 @pytest.mark.parametrize("automatic", [True, False])
 def test_dynamic_library(automatic: bool) -> None:
     """After 50 kept pages what five of them share becomes a term, at once or once it is confirmed."""
-    library = DynamicLibrary(automatic)
+    library = DynamicTermLibrary(automatic)
     grown = [
-        library.add(["印花税", "税"] if number < 5 else ["雨"] if number == 9 else [], {"税": "税"})
-        for number in range(EVERY)
+        library.add_page_terms(["印花税", "税"] if number < 5 else ["雨"] if number == 9 else [], {"税": "税"})
+        for number in range(UPDATE_INTERVAL_PAGES)
     ]
-    assert grown == [False] * (EVERY - 1) + [automatic]
+    assert grown == [False] * (UPDATE_INTERVAL_PAGES - 1) + [automatic]
     assert (library.confirmed, library.pending) == ((["印花税"], []) if automatic else ([], ["印花税"]))
     if not automatic:
-        library.confirm(("印花税",))
+        library.confirm_pending(("印花税",))
         assert (library.confirmed, library.pending) == (["印花税"], [])
 
 
 def test_classes_of_terms_have_weights() -> None:
     """METHODS 3.7 [D]: Fs 1.0, Fb 0.8, Fv 0.6; a term of two classes has the larger."""
-    topic = TopicWords(name=("税",), professional=("印花税",), subject=("国税局", "税"), judgement=("偷漏",))
-    assert topic.terms == {"税": 1.0, "印花税": 1.0, "国税局": 0.8, "偷漏": 0.6}
+    topic = TopicWords(name=("税",), technical=("印花税",), subject=("国税局", "税"), evaluative=("偷漏",))
+    assert topic.term_weights == {"税": 1.0, "印花税": 1.0, "国税局": 0.8, "偷漏": 0.6}
 
 
 # -- Zhang
@@ -279,16 +318,16 @@ def test_classes_of_terms_have_weights() -> None:
 
 def test_weighted_frequency() -> None:
     """ZJ-F3 [D]: title 3, anchor 1.5, text 1, meta 0.5; of 7.5 in all."""
-    one = page((TITLE, "a"), (ANCHOR, "b"), (CONTENT, "a b"), description="c c")
-    assert weighted_frequency(one) == pytest.approx({"a": 4 / 7.5, "b": 2.5 / 7.5, "c": 1 / 7.5})
-    assert weighted_frequency(page()) == {}
+    one = page((BLOCK_TITLE, "a"), (BLOCK_ANCHOR, "b"), (BLOCK_CONTENT, "a b"), description="c c")
+    assert position_weighted_frequency(one) == pytest.approx({"a": 4 / 7.5, "b": 2.5 / 7.5, "c": 1 / 7.5})
+    assert position_weighted_frequency(page()) == {}
 
 
 def test_similarity_is_half_angle_half_meaning() -> None:
     """ZJ-F9: no word is shared (cosine 0), the tree says 1.6 / 2.6."""
-    tree = tree_of(["岩石", "  玄武岩"])
-    strategy = SemanticTree(TopicWords(name=("岩石",)), Given(tree=tree))
-    assert strategy.keep(page((TITLE, "玄武岩"))).score == pytest.approx(0.5 * 1.6 / 2.6)
+    tree = parse_tree(["岩石", "  玄武岩"])
+    strategy = SemanticTreeStrategy(TopicWords(name=("岩石",)), OperatorResources(tree=tree))
+    assert strategy.score_page(page((BLOCK_TITLE, "玄武岩"))).score == pytest.approx(0.5 * 1.6 / 2.6)
 
 
 @pytest.mark.parametrize(
@@ -302,14 +341,14 @@ def test_similarity_is_half_angle_half_meaning() -> None:
 )
 def test_page_score(children: list[float], expected: float) -> None:
     """ZJ-F10 with delta 0.8 and 0.2 as the mark of a valid child."""
-    assert page_score(0.5, children, TreeSettings(), 0.2) == pytest.approx(expected)
+    assert page_score(0.5, children, SemanticTreeSettings(), 0.2) == pytest.approx(expected)
 
 
 def test_tunnelling() -> None:
     """A weak page whose links speak of the topic hands them on before a like page's that do not (ZJ-F10)."""
-    strategy = SemanticTree(TopicWords(name=("岩石",)))
-    weak = page((TITLE, "雨"))
-    judgement = strategy.keep(weak)
+    strategy = SemanticTreeStrategy(TopicWords(name=("岩石",)))
+    weak = page((BLOCK_TITLE, "雨"))
+    judgement = strategy.score_page(weak)
     through, off = strategy.link_priorities(
         weak, judgement, [LinkWords(f"{HOST}/a", ("岩石",)), LinkWords(f"{HOST}/b", ("雪",))]
     )

@@ -5,7 +5,7 @@ import pytest
 from benchmarks.focus_graph import Graph, Node, cut_latin
 from benchmarks.training import focus as focus_training
 from benchmarks.training.focus import look_weights, mean_weights, name_of, others_of, siblings_of
-from crawler.guide import PageWords
+from crawler.focused_policy import PageWords
 
 
 def graph_of(*pages: tuple[str, str]) -> Graph:

@@ -5,10 +5,23 @@ import random
 import numpy as np
 import pytest
 
-from crawler.guide import CONTENT, Instructions, LinkWords, PageWords, ReviewedStrategy, TopicWords, WordBlock
-from focused.fused.keeping import correction_of, expected_of, least_probability, questions
-from focused.fused.strategy import Fused
-from focused.papers.semantic import Semantic
+from crawler.focused_policy import (
+    BLOCK_CONTENT,
+    LinkWords,
+    PageWords,
+    ReviewableStrategy,
+    ReviewInstructions,
+    TopicWords,
+    WordBlock,
+)
+from focused.fused.retention import (
+    estimate_quality,
+    fit_platt_correction,
+    select_pages_to_label,
+    threshold_for_precision,
+)
+from focused.fused.strategy import FusedFeatureStrategy
+from focused.paper_strategies.semantic import SemanticStrategy
 
 STONE = ("basalt", "granite", "mineral", "volcano", "magma", "quartz", "gneiss", "fault")
 SOUND = ("piano", "opera", "melody", "chord", "tempo", "violin", "sonata", "choir")
@@ -21,64 +34,64 @@ FILLER = ("people", "year", "place", "found", "large", "known", "part", "used", 
 )
 def test_pages_are_kept_from_where_on_average_enough_are_right(precision: float, least: float) -> None:
     """.95; .95 .9; ... on average .85 down to .7, .53 down to .1"""
-    found = least_probability(np.array([0.1, 0.95, 0.7, 0.9, 0.1]), precision)
+    found = threshold_for_precision(np.array([0.1, 0.95, 0.7, 0.9, 0.1]), precision)
     assert found == least
 
 
 def test_what_a_person_has_refused_is_not_kept_however_little_precision_is_wanted() -> None:
-    assert 0.0 < least_probability(np.array([0.9, 0.0]), 0.1) < 0.9
+    assert 0.0 < threshold_for_precision(np.array([0.9, 0.0]), 0.1) < 0.9
 
 
 def test_what_is_to_be_expected_of_what_is_kept() -> None:
-    some = expected_of(np.array([0.9, 0.7, 0.4]), 0.7)
+    some = estimate_quality(np.array([0.9, 0.7, 0.4]), 0.7)
     assert (some.precision, some.recall) == (pytest.approx(0.8), pytest.approx(0.8))
-    none = expected_of(np.array([0.2]), 1.0)
+    none = estimate_quality(np.array([0.2]), 1.0)
     assert (none.precision, none.recall) == (1.0, 0.0)
 
 
 def test_answers_move_probabilities_their_way_and_few_of_them_little() -> None:
     said = np.array([0.9, 0.8, 0.7, 0.6])
-    no_answer = correction_of(np.zeros(0), np.zeros(0))
+    no_answer = fit_platt_correction(np.zeros(0), np.zeros(0))
     assert (no_answer.bias, no_answer.slope) == (pytest.approx(0), pytest.approx(1))
-    one, four = correction_of(said[:1], np.zeros(1)), correction_of(said, np.zeros(4))
+    one, four = fit_platt_correction(said[:1], np.zeros(1)), fit_platt_correction(said, np.zeros(4))
     assert 0.8 > one(np.array([0.8]))[0] > four(np.array([0.8]))[0] > 0.1
-    assert correction_of(said, np.ones(4))(np.array([0.8]))[0] > 0.8
+    assert fit_platt_correction(said, np.ones(4))(np.array([0.8]))[0] > 0.8
 
 
 def test_questions_are_about_doubtful_pages_no_two_alike() -> None:
     latent = np.eye(5)[[0, 0, 1, 2, 3]]
     probabilities = np.array([0.55, 0.5, 0.45, 0.999, 0.001])
-    asked = questions(probabilities, latent, np.arange(5), 0.5, 2)
+    asked = select_pages_to_label(probabilities, latent, np.arange(5), 0.5, 2)
     assert len(asked) == 2 and asked[1] == 2 and asked[0] in (0, 1)  # both on the same axis: one answer does
-    assert questions(probabilities, latent, np.array([3]), 0.5, 2) == [3]
-    assert questions(probabilities, latent, np.zeros(0, dtype=np.int64), 0.5, 2) == []
+    assert select_pages_to_label(probabilities, latent, np.array([3]), 0.5, 2) == [3]
+    assert select_pages_to_label(probabilities, latent, np.zeros(0, dtype=np.int64), 0.5, 2) == []
 
 
-def shown(focus: Fused, count: int = 60) -> dict[str, str]:
+def shown(focus: FusedFeatureStrategy, count: int = 60) -> dict[str, str]:
     """Show pages of two subjects, linked at random, the first of the topic; URL -> subject."""
     draw, subject_of = random.Random(3), {}
     names = [f"http://a.test/{'so' if number % 3 == 1 else 'st'}{number}" for number in range(count)]
     for name in names:
         subject = STONE if "/st" in name else SOUND
         words = (*draw.choices(subject, k=12), *draw.choices(FILLER, k=30))
-        page = PageWords(name, (words[0],), (), (WordBlock(CONTENT, words),))
+        page = PageWords(name, (words[0],), (), (WordBlock(BLOCK_CONTENT, words),))
         links = [LinkWords(url, draw.choices(subject, k=2)) for url in draw.sample(names, 3) if url != name]
-        focus.link_priorities(page, focus.keep(page), links)
+        focus.link_priorities(page, focus.score_page(page), links)
         subject_of[name] = "stone" if subject is STONE else "sound"
     return subject_of
 
 
 def topic() -> TopicWords:
     words = (*STONE, *FILLER)
-    return TopicWords(("basalt",), (PageWords("http://b.test/", ("basalt",), (), (WordBlock(CONTENT, words),)),))
+    return TopicWords(("basalt",), (PageWords("http://b.test/", ("basalt",), (), (WordBlock(BLOCK_CONTENT, words),)),))
 
 
 def test_fused_thinks_again_of_every_page_and_papers_do_not() -> None:
-    focus = Fused(topic())
-    assert isinstance(focus, ReviewedStrategy) and not isinstance(Semantic(topic()), ReviewedStrategy)
-    assert focus.verdicts() == {} and focus.questions(3) == [] and focus.expected() is None
+    focus = FusedFeatureStrategy(topic())
+    assert isinstance(focus, ReviewableStrategy) and not isinstance(SemanticStrategy(topic()), ReviewableStrategy)
+    assert focus.current_scores() == {} and focus.pages_to_label(3) == [] and focus.expected_quality() is None
     subject_of = shown(focus)
-    verdicts = focus.verdicts()
+    verdicts = focus.current_scores()
     assert verdicts.keys() == subject_of.keys()
     stone = [verdicts[url].score for url, subject in subject_of.items() if subject == "stone"]
     sound = [verdicts[url].score for url, subject in subject_of.items() if subject == "sound"]
@@ -86,28 +99,28 @@ def test_fused_thinks_again_of_every_page_and_papers_do_not() -> None:
 
 
 def test_more_precision_keeps_fewer_pages() -> None:
-    focus = Fused(topic())
+    focus = FusedFeatureStrategy(topic())
     shown(focus)
     kept = {}
     for precision in (0.3, 0.9):
-        focus.instruct(Instructions(precision))
-        kept[precision] = {url for url, one in focus.verdicts().items() if one.keep}
-        expected = focus.expected()
+        focus.apply_instructions(ReviewInstructions(precision))
+        kept[precision] = {url for url, one in focus.current_scores().items() if one.is_relevant}
+        expected = focus.expected_quality()
         assert expected is not None and expected.precision >= precision
     assert kept[0.9] < kept[0.3]
 
 
 def test_an_answer_counts_at_once_and_for_the_other_pages_too() -> None:
-    focus = Fused(topic())
+    focus = FusedFeatureStrategy(topic())
     subject_of = shown(focus)
-    before = focus.verdicts()
-    asked = focus.questions(10)
+    before = focus.current_scores()
+    asked = focus.pages_to_label(10)
     assert len(set(asked)) == len(asked) > 2
-    focus.instruct(Instructions(answers=dict.fromkeys(asked, False)))
-    after = focus.verdicts()
-    assert all(after[url].score == 0.0 and not after[url].keep for url in asked)
+    focus.apply_instructions(ReviewInstructions(labels_by_url=dict.fromkeys(asked, False)))
+    after = focus.current_scores()
+    assert all(after[url].score == 0.0 and not after[url].is_relevant for url in asked)
     others = subject_of.keys() - set(asked)
     assert sum(after[url].score for url in others) < sum(before[url].score for url in others)
-    assert not set(focus.questions(10)) & set(asked)
-    page = PageWords(asked[0], ("basalt",), (), (WordBlock(CONTENT, STONE),))
-    assert not focus.keep(page).keep  # it comes again and is known
+    assert not set(focus.pages_to_label(10)) & set(asked)
+    page = PageWords(asked[0], ("basalt",), (), (WordBlock(BLOCK_CONTENT, STONE),))
+    assert not focus.score_page(page).is_relevant  # it comes again and is known

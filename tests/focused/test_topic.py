@@ -12,26 +12,26 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from crawler.crawl_plan import plan_of
-from crawler.guide import PageReading
-from crawler.settings import FOCUSED, CrawlSettings
+from crawler.crawl_plan import build_crawl_plan
+from crawler.focused_policy import TokenizedPage
+from crawler.settings import FOCUSED_STRATEGIES, CrawlSettings
 from docstore.errors import PlumblineError, SettingsError, TopicError
 from docstore.model import Reason, Stage, StageReport
-from docstore.topics import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
-from focused.fused.link_features import FEATURES
-from focused.strategies import FOCUSES
-from focused.topic.file import TopicFiles
+from docstore.topic import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
+from focused.fused.link_features import LINK_FEATURES
+from focused.strategy_registry import STRATEGIES
+from focused.topic.topic_file_store import TopicFileStore
 from pipeline import stages
 from pipeline.cli.main import cli
-from pipeline.cli.page import explanation_of
+from pipeline.cli.page import explain_url
 from pipeline.demo.site import DemoServer, demo_urls, write_sites
 from pipeline.engine import Engine
-from pipeline.progress import Quiet
-from pipeline.refresh import fetch_again, known_entry
-from pipeline.settings import Settings, build, load_settings
-from pipeline.topic.guide import add_proposals, guide_for, settings_for
-from pipeline.topic.keeping import answer, apply_answers, expected_yield
-from pipeline.topic.service import Wanted, define, proposals
+from pipeline.progress import NullProgress
+from pipeline.refresh import refetch, require_frontier_entry
+from pipeline.settings import Settings, build_settings, load_settings
+from pipeline.topic.policy_factory import add_proposals, create_policy, focused_crawl_settings
+from pipeline.topic.retention import apply_answers, estimate_coverage, save_answers
+from pipeline.topic.service import TopicDefinition, collect_proposals, create_topic
 from pipeline.topic.settings import TopicSettings
 from tests.local_workers import local_workers
 from tests.web_fixture import PATIENCE, Answer, Site, page
@@ -56,11 +56,11 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
 
 def settings_of(folder: Path, seeds: list[str], **crawl: Any) -> Settings:
     hosts = [seed.split("/")[2] for seed in seeds]
-    return build({"crawl": {"seeds": seeds, "inside_hosts": hosts, **DAMPENED, **crawl}}, folder)
+    return build_settings({"crawl": {"seeds": seeds, "inside_hosts": hosts, **DAMPENED, **crawl}}, folder)
 
 
 def crawled(folder: Path, seeds: list[str], **crawl: Any) -> StageReport:
-    with Engine(settings_of(folder, seeds, **crawl), Quiet()) as engine:
+    with Engine(settings_of(folder, seeds, **crawl), NullProgress()) as engine:
         return stages.crawl(engine)
 
 
@@ -72,10 +72,10 @@ def crawled_folder(demo: list[str], tmp_path_factory: pytest.TempPathFactory) ->
     """
     folder = tmp_path_factory.mktemp("crawled")
     report = crawled(folder, demo, max_pages=25)
-    assert Reason.OFF_TOPIC not in report.counts
+    assert Reason.OFF_TOPIC not in report.outcome_counts
     for _ in range(10):
-        with Engine(settings_of(folder, demo), Quiet()) as engine:
-            rows = engine.store.frontier.desk.rows("*")
+        with Engine(settings_of(folder, demo), NullProgress()) as engine:
+            rows = engine.store.frontier.admin.iter_urls("*")
         articles = [row.url for row in rows if row.reason == Reason.FETCHED and "/system/2" in row.url]
         if articles:
             return folder, articles[0]
@@ -92,7 +92,7 @@ def example(crawled_folder: tuple[Path, str], tmp_path: Path) -> str:
 
 
 def test_the_names_of_the_strategies_are_those_of_their_table() -> None:
-    assert tuple(FOCUSES) == FOCUSED
+    assert tuple(STRATEGIES) == FOCUSED_STRATEGIES
 
 
 @pytest.mark.parametrize(
@@ -106,113 +106,121 @@ def test_the_names_of_the_strategies_are_those_of_their_table() -> None:
 )
 def test_settings_that_cannot_be_followed(changes: dict[str, Any], said: str) -> None:
     with pytest.raises(SettingsError, match=said):
-        plan_of(replace(CrawlSettings(seeds=("http://a.test/",)), **changes))
+        build_crawl_plan(replace(CrawlSettings(seeds=("http://a.test/",)), **changes))
 
 
 def test_from_a_name_to_the_reasons_for_each_link(demo: list[str], example: str, tmp_path: Path) -> None:
-    with Engine(settings_of(tmp_path, demo, topic=NAME, max_pages=40), Quiet()) as engine:
-        topic = define(engine, Wanted(NAME, terms=("页岩气", "水平井"), examples=(example,)))
-        assert topic.examples[0].blocks and topic.confirmed(TopicTermClass.PROFESSIONAL) == ("页岩气", "水平井")
+    with Engine(settings_of(tmp_path, demo, topic=NAME, max_pages=40), NullProgress()) as engine:
+        topic = create_topic(engine, TopicDefinition(NAME, terms=("页岩气", "水平井"), examples=(example,)))
+        assert topic.examples[0].blocks and topic.confirmed_terms(TopicTermClass.PROFESSIONAL) == ("页岩气", "水平井")
         done = stages.crawl(engine)
-        assert done.counts[Reason.OFF_TOPIC] > 0 and done.counts[Reason.FETCHED] > 0
-        table = engine.store.judgements
-        harvest = {(one.host, one.strategy): one for one in table.harvest()}
-        assert sum(one.fetched for one in harvest.values()) == table.count()
+        assert done.outcome_counts[Reason.OFF_TOPIC] > 0 and done.outcome_counts[Reason.FETCHED] > 0
+        table = engine.store.focused_decisions
+        harvest = {(one.host, one.strategy): one for one in table.harvest_by_host()}
+        assert sum(one.decided_count for one in harvest.values()) == table.count()
         assert {strategy for _, strategy in harvest} == {"breadth_first", "fused"}  # the archive was shown to it first
-        [waiting, *_] = [row for row in engine.store.frontier.desk.rows("*") if not row.reason]
-        told = explanation_of(engine, waiting.url)
-        assert {row["part"] for row in told.topic["priority_parts"]} == set(FEATURES)
-        assert float(told.topic["priority"][0]["now"]) == pytest.approx(waiting.priority, abs=1e-3)
-        assert told.topic["led_to_by"][0]["anchor"]
+        [waiting, *_] = [row for row in engine.store.frontier.admin.iter_urls("*") if not row.reason]
+        told = explain_url(engine, waiting.url)
+        assert {row["part"] for row in told.topic_rows["priority_parts"]} == set(LINK_FEATURES)
+        assert float(told.topic_rows["priority"][0]["now"]) == pytest.approx(waiting.priority, abs=1e-3)
+        assert told.topic_rows["led_to_by"][0]["anchor"]
         # one that would be kept by now, and is to be asked again, has the reason of its last visit still
-        refused = {one.url for one in table.all() if not one.kept}
-        rows = engine.store.frontier.desk.rows("*")
+        refused = {one.url for one in table.iter_decisions() if not one.is_retained}
+        rows = engine.store.frontier.admin.iter_urls("*")
         off = next(row.url for row in rows if row.reason == Reason.OFF_TOPIC and row.url in refused)
-        assert explanation_of(engine, off).topic["judgement"][0]["was"] == "not kept"
-        good = [row for row in engine.store.frontier.desk.rows("*") if row.reason in (Reason.FETCHED, Reason.UNCHANGED)]
+        assert explain_url(engine, off).topic_rows["judgement"][0]["was"] == "not kept"
+        good = [
+            row
+            for row in engine.store.frontier.admin.iter_urls("*")
+            if row.reason in (Reason.FETCHED, Reason.UNCHANGED)
+        ]
         assert stages.extract(engine).total == len(good)  # what is off topic goes no further
 
 
 def test_a_person_is_asked_and_the_answers_count_at_once(demo: list[str], example: str, tmp_path: Path) -> None:
     """A page that is said to be off topic leaves; what is to be expected is said; the next guide knows the answers."""
     lax = replace(settings_of(tmp_path, demo, topic=NAME, max_pages=40), topic=TopicSettings(precision=0.1))
-    with Engine(lax, Quiet()) as engine:
-        define(engine, Wanted(NAME, terms=("页岩气", "水平井"), examples=(example,)))
-        assert expected_yield(engine, NAME) is None
+    with Engine(lax, NullProgress()) as engine:
+        create_topic(engine, TopicDefinition(NAME, terms=("页岩气", "水平井"), examples=(example,)))
+        assert estimate_coverage(engine, NAME) is None
         stages.crawl(engine)
-        expected, asked = expected_yield(engine, NAME), engine.store.topic_questions.waiting(NAME)
+        expected, asked = estimate_coverage(engine, NAME), engine.store.topic_questions.pending(NAME)
         assert expected is not None and 0 < expected.precision <= 1 and 0 < len(asked) <= 10
-        assert all(engine.store.judgements.find(one.url) for one in asked) and any(one.title for one in asked)
-        kept = {one.url for one in engine.store.judgements.all() if one.kept and one.strategy == "fused"} - {example}
-        held = {row.url for row in engine.store.frontier.desk.rows("*") if row.reason == Reason.FETCHED}
+        assert all(engine.store.focused_decisions.find(one.url) for one in asked) and any(one.title for one in asked)
+        kept = {
+            one.url
+            for one in engine.store.focused_decisions.iter_decisions()
+            if one.is_retained and one.strategy == "fused"
+        } - {example}
+        held = {row.url for row in engine.store.frontier.admin.iter_urls("*") if row.reason == Reason.FETCHED}
         wrong = min(kept & held)
         with pytest.raises(TopicError, match="was not fetched for a topic"):
-            answer(engine, NAME, {wrong: False, "http://nowhere.test/": True}, "operator")
-        answer(engine, NAME, {wrong: False, asked[0].url: asked[0].url != wrong}, "operator")
+            save_answers(engine, NAME, {wrong: False, "http://nowhere.test/": True}, "operator")
+        save_answers(engine, NAME, {wrong: False, asked[0].url: asked[0].url != wrong}, "operator")
         apply_answers(engine, NAME)
-        found = engine.store.judgements.find(wrong)
-        assert found is not None and not found.kept and found.score == 0.0
-        reasons = {row.url: row.reason for row in engine.store.frontier.desk.rows("*")}
+        found = engine.store.focused_decisions.find(wrong)
+        assert found is not None and not found.is_retained and found.score == 0.0
+        reasons = {row.url: row.reason for row in engine.store.frontier.admin.iter_urls("*")}
         assert reasons[wrong] == Reason.OFF_TOPIC
         stages.extract(engine)
-        assert wrong not in {stored.article.url for stored in engine.store.articles.all()}
-        assert wrong not in {one.url for one in engine.store.topic_questions.waiting(NAME)}
+        assert wrong not in {stored.article.url for stored in engine.store.articles.iter_all()}
+        assert wrong not in {one.url for one in engine.store.topic_questions.pending(NAME)}
 
 
 def test_a_page_that_is_fetched_again_by_itself_is_judged(demo: list[str], example: str, tmp_path: Path) -> None:
     """`plumb refresh URL`, in a vertical that looks for a topic."""
-    with Engine(settings_of(tmp_path, demo, topic=NAME, max_pages=12), Quiet()) as engine:
-        define(engine, Wanted(NAME, terms=("页岩气", "水平井"), examples=(example,)))
+    with Engine(settings_of(tmp_path, demo, topic=NAME, max_pages=12), NullProgress()) as engine:
+        create_topic(engine, TopicDefinition(NAME, terms=("页岩气", "水平井"), examples=(example,)))
         stages.crawl(engine)
-        rows = engine.store.frontier.desk.rows("*")
+        rows = engine.store.frontier.admin.iter_urls("*")
         waiting = [row.url for row in rows if not row.reason]
-        decided = {one.url for one in engine.store.judgements.all()}
+        decided = {one.url for one in engine.store.focused_decisions.iter_decisions()}
         for url in waiting[:3]:
-            report = fetch_again(engine, known_entry(engine, url))
+            report = refetch(engine, require_frontier_entry(engine, url))
             assert report.total == 1
-        judged = {one.url: one for one in engine.store.judgements.all()}
-        reasons = {row.url: row.reason for row in engine.store.frontier.desk.rows("*") if row.url in waiting[:3]}
+        judged = {one.url: one for one in engine.store.focused_decisions.iter_decisions()}
+        reasons = {row.url: row.reason for row in engine.store.frontier.admin.iter_urls("*") if row.url in waiting[:3]}
         read = {url for url, reason in reasons.items() if reason in (Reason.FETCHED, Reason.OFF_TOPIC)}  # some redirect
         assert read and read <= judged.keys() - decided <= set(waiting[:3])
         # A page that a later one made welcome is off topic until it is fetched again.
-        assert all(judged[url].kept or reasons[url] == Reason.OFF_TOPIC for url in read)
+        assert all(judged[url].is_retained or reasons[url] == Reason.OFF_TOPIC for url in read)
 
 
 def test_a_start_takes_the_state_that_the_last_run_left(
     demo: list[str], example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def shown(words: bytes) -> PageReading:
+    def shown(words: bytes) -> TokenizedPage:
         raise AssertionError("a page is shown again")
 
-    with Engine(settings_of(tmp_path, demo, topic=NAME, max_pages=12), Quiet()) as engine:
-        define(engine, Wanted(NAME, terms=("水平井",), examples=(example,)))
+    with Engine(settings_of(tmp_path, demo, topic=NAME, max_pages=12), NullProgress()) as engine:
+        create_topic(engine, TopicDefinition(NAME, terms=("水平井",), examples=(example,)))
         stages.crawl(engine)
-        before = {row.url: row.priority for row in engine.store.frontier.desk.rows("*") if not row.reason}
-        monkeypatch.setattr("focused.topic_guide.unpacked", shown)
-        guide = guide_for(engine, settings_for(engine))
-        assert guide is not None and guide.state.pages == engine.store.judgements.count() > 25
-        assert {row.url: row.priority for row in engine.store.frontier.desk.rows("*") if not row.reason} == before
+        before = {row.url: row.priority for row in engine.store.frontier.admin.iter_urls("*") if not row.reason}
+        monkeypatch.setattr("focused.topic_policy.deserialize_page", shown)
+        guide = create_policy(engine, focused_crawl_settings(engine))
+        assert guide is not None and guide.state.page_count == engine.store.focused_decisions.count() > 25
+        assert {row.url: row.priority for row in engine.store.frontier.admin.iter_urls("*") if not row.reason} == before
         confirmed = TopicTerm("页岩气", state=TopicState.CONFIRMED)
-        TopicFiles(engine.settings.data_dir).change(NAME, lambda topic: topic.with_terms([confirmed]))
+        TopicFileStore(engine.settings.data_dir).update(NAME, lambda topic: topic.with_terms([confirmed]))
         with pytest.raises(AssertionError, match="shown again"):
-            guide_for(engine, settings_for(engine))
+            create_policy(engine, focused_crawl_settings(engine))
 
 
 def test_another_strategy_takes_over_the_frontier(demo: list[str], example: str, tmp_path: Path) -> None:
-    with Engine(settings_of(tmp_path, demo, topic=NAME, max_pages=12), Quiet()) as engine:
-        define(engine, Wanted(NAME, terms=("水平井",), examples=(example,)))
+    with Engine(settings_of(tmp_path, demo, topic=NAME, max_pages=12), NullProgress()) as engine:
+        create_topic(engine, TopicDefinition(NAME, terms=("水平井",), examples=(example,)))
         stages.crawl(engine)
-        before = {row.url: row.priority for row in engine.store.frontier.desk.rows("*") if not row.reason}
-    with Engine(settings_of(tmp_path, demo, topic=NAME, strategy="vsm"), Quiet()) as engine:
-        guide = guide_for(engine, settings_for(engine))
+        before = {row.url: row.priority for row in engine.store.frontier.admin.iter_urls("*") if not row.reason}
+    with Engine(settings_of(tmp_path, demo, topic=NAME, strategy="vsm"), NullProgress()) as engine:
+        guide = create_policy(engine, focused_crawl_settings(engine))
         assert guide is not None
-        after = {row.url: row.priority for row in engine.store.frontier.desk.rows("*") if not row.reason}
+        after = {row.url: row.priority for row in engine.store.frontier.admin.iter_urls("*") if not row.reason}
         assert after.keys() == before.keys() and after != before
-        assert all(after[url] == guide.priorities[url] for url in after if url in guide.priorities)
+        assert all(after[url] == guide.priority_by_url[url] for url in after if url in guide.priority_by_url)
     parts = {"semantic": "Rel(anchor)", "semantic_tree": "Sim of the child (ZJ-F9)", "topic_library": "sim (WY-F9)"}
     for strategy, part in parts.items():
-        with Engine(settings_of(tmp_path, demo, topic=NAME, strategy=strategy), Quiet()) as engine:
-            told = explanation_of(engine, min(after)).topic
+        with Engine(settings_of(tmp_path, demo, topic=NAME, strategy=strategy), NullProgress()) as engine:
+            told = explain_url(engine, min(after)).topic_rows
         assert part in told["led_to_by"][0], strategy
         promises = [source["promise"] for source in told["led_to_by"]]
         assert ("priority" in told) == any(not promise.startswith("discarded") for promise in promises) or any(
@@ -228,21 +236,21 @@ def test_kill_9_leaves_state_and_store_agreeing(demo: list[str], tmp_path: Path)
         f"[crawl]\nseeds = {demo}\ninside_hosts = {[seed.split('/')[2] for seed in demo]}\ntopic = '{NAME}'\n"
         "delay = 0.05\ndelay_factor = 0.0\ndepth = 6\nsitemaps = false\n"
     )
-    with Engine(load_settings(tmp_path / "v.toml"), Quiet()) as engine:
-        define(engine, Wanted(NAME, terms=("水平井", "页岩气"), examples=(demo[0],)))
+    with Engine(load_settings(tmp_path / "v.toml"), NullProgress()) as engine:
+        create_topic(engine, TopicDefinition(NAME, terms=("水平井", "页岩气"), examples=(demo[0],)))
         command = [sys.executable, "-m", "pipeline.cli.main", "-c", str(tmp_path / "v.toml"), "crawl"]
         with subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as process:
             deadline = time.monotonic() + PATIENCE
-            while engine.store.judgements.count() < 30 and process.poll() is None:
+            while engine.store.focused_decisions.count() < 30 and process.poll() is None:
                 assert time.monotonic() < deadline
                 time.sleep(0.05)
             process.kill()
-        rows = list(engine.store.frontier.desk.rows("*"))
-        judged = {one.url for one in engine.store.judgements.all()}
+        rows = list(engine.store.frontier.admin.iter_urls("*"))
+        judged = {one.url for one in engine.store.focused_decisions.iter_decisions()}
         assert judged == {row.url for row in rows if row.reason in (Reason.FETCHED, Reason.OFF_TOPIC)}
         before = {row.url: row.priority for row in rows if not row.reason}
-        guide_for(engine, settings_for(engine))
-        assert {row.url: row.priority for row in engine.store.frontier.desk.rows("*") if not row.reason} == before
+        create_policy(engine, focused_crawl_settings(engine))
+        assert {row.url: row.priority for row in engine.store.frontier.admin.iter_urls("*") if not row.reason} == before
         assert before
 
 
@@ -250,8 +258,8 @@ def test_kill_9_leaves_state_and_store_agreeing(demo: list[str], tmp_path: Path)
 def test_words_that_come_up_count_at_once_in_automatic_mode_alone(
     automatic: bool, state: TopicState, tmp_path: Path
 ) -> None:
-    files = TopicFiles(tmp_path)
-    files.create(Topic(NAME, automatic=automatic, terms=(TopicTerm("新闻", state=TopicState.REFUSED),)))
+    files = TopicFileStore(tmp_path)
+    files.create(Topic(NAME, counts_unconfirmed_terms=automatic, terms=(TopicTerm("新闻", state=TopicState.REFUSED),)))
     add_proposals(files, NAME, ["储层", "新闻"])
     assert [(term.text, term.state, term.origin) for term in files.read(NAME).terms] == [
         ("新闻", TopicState.REFUSED, "operator"),
@@ -265,15 +273,15 @@ def test_a_topic_that_is_not_there(demo: list[str], tmp_path: Path) -> None:
 
 
 def test_confirmed_seeds_are_where_the_crawl_begins(demo: list[str], tmp_path: Path) -> None:
-    with Engine(settings_of(tmp_path, demo[:1], topic=NAME), Quiet()) as engine:
-        define(engine, Wanted(NAME, terms=("水平井",), examples=(demo[0],)))
-        files = TopicFiles(engine.settings.data_dir)
+    with Engine(settings_of(tmp_path, demo[:1], topic=NAME), NullProgress()) as engine:
+        create_topic(engine, TopicDefinition(NAME, terms=("水平井",), examples=(demo[0],)))
+        files = TopicFileStore(engine.settings.data_dir)
         with Site({"/": page("/a", text="<p>水平井</p>" * 30), "/a": page()}) as other:
-            files.change(
+            files.update(
                 NAME,
                 lambda topic: topic.with_seeds([TopicSeed(other.url(), TopicState.CONFIRMED)]),
             )
-            settings = settings_for(engine)
+            settings = focused_crawl_settings(engine)
         assert settings.seeds == (demo[0], other.url())
         assert settings.scope == (demo[0].split("/")[2], other.host)
 
@@ -287,17 +295,19 @@ def test_a_search_site_proposes_terms_and_seeds(tmp_path: Path) -> None:
     with Site({"/a": page(text=article), "/b": page(text=article)}) as found:
         answers = page(found.url("/a"), found.url("/b"), found.url("/gone"))
         with Site({"/find?q=%E6%B0%B4%E5%B9%B3%E4%BA%95": answers}) as search:
-            settings = build(
+            settings = build_settings(
                 {"crawl": {"seeds": [found.url("/a")], "inside_hosts": [found.host, search.host], "delay": 0.001}},
                 tmp_path,
             )
-            with Engine(settings, Quiet()) as engine:
-                made = define(engine, Wanted(NAME, terms=("水平井",), template=search.url("/find?q={query}")))
+            with Engine(settings, NullProgress()) as engine:
+                made = create_topic(
+                    engine, TopicDefinition(NAME, terms=("水平井",), search_template=search.url("/find?q={query}"))
+                )
                 assert {term.text for term in made.terms} >= {"水平井", "测井", "储层"}
                 assert [seed.url for seed in made.seeds] == [found.url("/a"), found.url("/b")]
                 assert {seed.state for seed in made.seeds} == {TopicState.PROPOSED}
                 with pytest.raises(PlumblineError, match=r"\{query\}"):
-                    proposals(engine, made, search.url("/find"), 10, 10)
+                    collect_proposals(engine, made, search.url("/find"), 10, 10)
 
 
 def test_the_commands(demo: list[str], tmp_path: Path) -> None:
@@ -309,15 +319,15 @@ def test_the_commands(demo: list[str], tmp_path: Path) -> None:
         return answer.output
 
     plumb("init", NAME, "--terms", "页岩气，压裂", "--examples", demo[0], "--automatic")
-    files = TopicFiles(tmp_path / "data")
-    assert files.read(NAME).automatic and len(files.read(NAME).examples) == 1
+    files = TopicFileStore(tmp_path / "data")
+    assert files.read(NAME).counts_unconfirmed_terms and len(files.read(NAME).examples) == 1
     plumb("add", NAME, "水平井", "--class", "subject")
     plumb("refuse", NAME, "压裂")
-    assert files.read(NAME).confirmed(TopicTermClass.PROFESSIONAL) == ("页岩气",)
+    assert files.read(NAME).confirmed_terms(TopicTermClass.PROFESSIONAL) == ("页岩气",)
     plumb("confirm", NAME, "压裂", "--class", "judgement")
-    assert files.read(NAME).confirmed(TopicTermClass.JUDGEMENT) == ("压裂",)
+    assert files.read(NAME).confirmed_terms(TopicTermClass.JUDGEMENT) == ("压裂",)
     plumb("automatic", NAME, "off")
-    assert not files.read(NAME).automatic
+    assert not files.read(NAME).counts_unconfirmed_terms
     plumb("list")
     plumb("show", NAME, "--json")
     plumb("terms", NAME, "--state", "confirmed")
@@ -354,15 +364,18 @@ def test_records_that_are_only_a_notice_or_template_text_are_cleaned_out(tmp_pat
         )
         for name, body in bodies.items()
     }
-    with Site({"/": page(*pages), **pages}) as site, Engine(settings_of(tmp_path, [site.url()]), Quiet()) as engine:
+    with (
+        Site({"/": page(*pages), **pages}) as site,
+        Engine(settings_of(tmp_path, [site.url()]), NullProgress()) as engine,
+    ):
         stages.crawl(engine)
         stages.extract(engine)
         assert {extraction_of(engine, site, name) for name in (*names[1::2], "z")} == {Reason.COPYRIGHT_ONLY}
         assert {extraction_of(engine, site, name) for name in names[::2]} == {Reason.EXTRACTED}
-        assert not any("授权" in stored.article.body for stored in engine.store.articles.all())
+        assert not any("授权" in stored.article.body for stored in engine.store.articles.iter_all())
 
 
 def extraction_of(engine: Engine, site: Site, name: str) -> str:
-    told = engine.store.status.explain(site.url(f"/n/{name}.html"))
+    told = engine.store.status.url_report(site.url(f"/n/{name}.html"))
     outcome = told and told.outcome(Stage.EXTRACT)
     return outcome.reason if outcome else ""

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from docstore.errors import TopicError
-from docstore.topics import ExamplePage, Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
-from focused.topic.confirmation import add, decide
-from focused.topic.file import TopicFiles, as_json, parsed
+from docstore.topic import ExamplePage, Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
+from focused.topic.term_decisions import add_terms, decide_terms
+from focused.topic.topic_file_store import TopicFileStore, parse_topic, topic_to_json
 
 TOPIC = Topic(
     name="页岩气 2.0",
@@ -23,13 +23,13 @@ TOPIC = Topic(
     ),
     seeds=(TopicSeed("http://a.test/1", TopicState.PROPOSED, "index", 0.5, "title"),),
     examples=(ExamplePage("http://a.test/2", "题", "述", (("content", 0.5, "正文"),)),),
-    tree=("地质", "  岩石"),
-    automatic=True,
+    term_tree=("地质", "  岩石"),
+    counts_unconfirmed_terms=True,
 )
 
 
 def test_a_topic_is_read_as_it_was_written(tmp_path: Path) -> None:
-    files = TopicFiles(tmp_path)
+    files = TopicFileStore(tmp_path)
     assert files.names() == []
     files.create(TOPIC)
     assert files.names() == ["页岩气 2.0"]
@@ -44,11 +44,11 @@ def test_a_topic_is_read_as_it_was_written(tmp_path: Path) -> None:
 )
 def test_names_that_no_file_can_have(name: str, tmp_path: Path) -> None:
     with pytest.raises(TopicError, match="cannot name a topic"):
-        TopicFiles(tmp_path).read(name)
+        TopicFileStore(tmp_path).read(name)
 
 
 def test_a_topic_that_is_not_there_names_those_that_are(tmp_path: Path) -> None:
-    files = TopicFiles(tmp_path)
+    files = TopicFileStore(tmp_path)
     files.create(TOPIC)
     with pytest.raises(TopicError, match=r"no topic oil .*oil\.json.*页岩气 2\.0.*plumb topic init"):
         files.read("oil")
@@ -86,40 +86,40 @@ def put(place: str, value: Any) -> Callable[[dict[str, Any]], None]:
     ids=lambda value: value[:40] if isinstance(value, str) else "",
 )
 def test_a_wrong_field_is_named(change: Callable[[dict[str, Any]], None], said: str) -> None:
-    row = json.loads(json.dumps(as_json(TOPIC)))
+    row = json.loads(json.dumps(topic_to_json(TOPIC)))
     change(row)
     with pytest.raises(TopicError) as refused:
-        parsed(json.dumps(row), "topics/t.json", TOPIC.name)
+        parse_topic(json.dumps(row), "topics/t.json", TOPIC.name)
     assert str(refused.value).startswith("topics/t.json: ") and said in str(refused.value)
 
 
 def test_a_missing_field_and_no_json_are_named() -> None:
-    row = as_json(TOPIC)
+    row = topic_to_json(TOPIC)
     del row["tree"]
     with pytest.raises(TopicError, match=r"t: tree is missing: expected a list"):
-        parsed(json.dumps(row), "t", TOPIC.name)
+        parse_topic(json.dumps(row), "t", TOPIC.name)
     with pytest.raises(TopicError, match="t is not JSON"):
-        parsed("{", "t", TOPIC.name)
+        parse_topic("{", "t", TOPIC.name)
 
 
 def test_decisions(tmp_path: Path) -> None:
-    files = TopicFiles(tmp_path)
+    files = TopicFileStore(tmp_path)
     files.create(TOPIC)
-    after = decide(files, TOPIC.name, ["压裂", "http://a.test/1"], TopicState.CONFIRMED, TopicTermClass.JUDGEMENT)
-    assert after.confirmed(TopicTermClass.JUDGEMENT) == ("压裂",)
+    after = decide_terms(files, TOPIC.name, ["压裂", "http://a.test/1"], TopicState.CONFIRMED, TopicTermClass.JUDGEMENT)
+    assert after.confirmed_terms(TopicTermClass.JUDGEMENT) == ("压裂",)
     assert after.seeds[0].state is TopicState.CONFIRMED
-    assert after.waiting() == 0
+    assert after.pending_count() == 0
     with pytest.raises(TopicError, match="has no 钻井"):
-        decide(files, TOPIC.name, ["水平井", "钻井"], TopicState.REFUSED)
+        decide_terms(files, TOPIC.name, ["水平井", "钻井"], TopicState.REFUSED)
     assert files.read(TOPIC.name) == after  # all or nothing
 
 
 def test_what_is_decided_is_not_proposed_again(tmp_path: Path) -> None:
     again = TOPIC.with_terms([TopicTerm("新闻"), TopicTerm("钻井"), TopicTerm("钻井", score=1.0)])
     assert [(term.text, term.state) for term in again.terms[2:]] == [("新闻", "refused"), ("钻井", "proposed")]
-    files = TopicFiles(tmp_path)
+    files = TopicFileStore(tmp_path)
     files.create(TOPIC)
-    added = add(files, TOPIC.name, ["新闻", "测井"], TopicTermClass.SUBJECT)  # but the operator may think again
-    assert added.confirmed(TopicTermClass.SUBJECT) == ("新闻", "测井")
+    added = add_terms(files, TOPIC.name, ["新闻", "测井"], TopicTermClass.SUBJECT)  # but the operator may think again
+    assert added.confirmed_terms(TopicTermClass.SUBJECT) == ("新闻", "测井")
     with pytest.raises(TopicError, match="1 to 64"):
-        add(files, TOPIC.name, ["x" * 65], TopicTermClass.SUBJECT)
+        add_terms(files, TOPIC.name, ["x" * 65], TopicTermClass.SUBJECT)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from crawler.guide import Words
+from crawler.focused_policy import Words
 from docstore.errors import SettingsError
-from docstore.topics import ExamplePage
-from focused.topic.concept_files import concepts_of
-from focused.topic.library import SearchPlace, by_concepts, by_search
+from docstore.topic import ExamplePage
+from focused.topic.concept_loader import load_concepts
+from focused.topic.term_proposals import SearchSource, propose_from_concepts, propose_from_search
 
 CILIN = "Aa01A01= 石油 原油\nAa01A02# 石油 天然气\n"
 WORDNET = "# Chinese Open Wordnet\n00001740-n\tcmn:lemma\t石油\n00001740-n\tcmn:lemma\t原+油\n"
@@ -35,9 +35,9 @@ def file(folder: Path, name: str, text: str) -> Path:
 
 @pytest.mark.parametrize("text", [CILIN, WORDNET, SEMEMES], ids=["cilin", "wordnet", "sememes"])
 def test_files_of_concepts_are_told_by_their_form(text: str, tmp_path: Path) -> None:
-    concepts = concepts_of([file(tmp_path, "c", text)])
+    concepts = load_concepts([file(tmp_path, "c", text)])
     assert concepts is not None
-    found = by_concepts(["石油", "unheard"], concepts)
+    found = propose_from_concepts(["石油", "unheard"], concepts)
     assert [(term.text, term.origin, term.evidence, term.state) for term in found.terms] == [
         ("原油", "concepts", "≈ 石油", "proposed")
     ]
@@ -45,23 +45,23 @@ def test_files_of_concepts_are_told_by_their_form(text: str, tmp_path: Path) -> 
 
 def test_a_glossary_goes_with_its_tree(tmp_path: Path) -> None:
     glossary, tree = file(tmp_path, "g", GLOSSARY), file(tmp_path, "t", TREE)
-    concepts = concepts_of([tree, glossary])
+    concepts = load_concepts([tree, glossary])
     assert concepts is not None and concepts.similarity("石油", "原油") == pytest.approx(1.0)
     with pytest.raises(SettingsError, match="none of the known forms"):
-        concepts_of([glossary])
+        load_concepts([glossary])
     with pytest.raises(SettingsError, match="no glossary"):
-        concepts_of([tree])
+        load_concepts([tree])
 
 
 def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
-    assert concepts_of([]) is None
+    assert load_concepts([]) is None
     for path, said in (
         (tmp_path / "none", "cannot read"),
         (file(tmp_path, "empty", "# no\n"), "is empty"),
         (file(tmp_path, "odd", "a b c\n"), "none of the known forms"),
     ):
         with pytest.raises(SettingsError, match=said) as refused:
-            concepts_of([path])
+            load_concepts([path])
         assert str(path) in str(refused.value)
 
 
@@ -75,7 +75,7 @@ def test_terms_and_seeds_of_a_search_by_hand() -> None:
     def find(term: str, most: int) -> Iterable[ExamplePage]:
         return pages[term][:most]
 
-    found = by_search(["油", "气"], SearchPlace("index", find), cut, top=2)
+    found = propose_from_search(["油", "气"], SearchSource("index", find), cut, top=2)
     # a/1: 井 0.5 + 1.0 = 1.5 (fmax), 的 0.5; a/2: 管, 的, 油 0.5 each (fmax 0.5). Pages: 2; 井 in 1, 管 in 1, 的 in 2
     well = 1.5 / 1.5 / 2 * (log(3 / 2) + 1)
     pipe = 0.5 / 0.5 / 2 * (log(3 / 2) + 1)
@@ -93,10 +93,10 @@ def test_idf_of_all_that_is_searched_keeps_common_words_out() -> None:
         return [page("http://a/1", "题", "报道 报道 报道 水泥")]
 
     everywhere = {"报道": 0.01, "题": 1.0, "水泥": 4.0}
-    found = by_search(["油"], SearchPlace("index", find, everywhere.__getitem__), cut)
+    found = propose_from_search(["油"], SearchSource("index", find, everywhere.__getitem__), cut)
     assert [term.text for term in found.terms] == ["水泥", "题", "报道"]
 
 
 def test_nothing_found_is_nothing_proposed() -> None:
-    found = by_search(["油"], SearchPlace("search", lambda term, most: []), cut)
+    found = propose_from_search(["油"], SearchSource("search", lambda term, most: []), cut)
     assert (found.terms, found.seeds) == ((), ())

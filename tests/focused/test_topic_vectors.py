@@ -7,10 +7,10 @@ from typing import Any, cast
 
 import pytest
 
-from focused.papers.vectors import train
+from focused.paper_strategies.word_vectors import train_word_vectors
 from pipeline.engine import Engine
-from pipeline.topic import vectors as topic_vectors
-from pipeline.topic.vectors import Trained, corpus_vectors, load, save
+from pipeline.topic import corpus_vectors as topic_vectors
+from pipeline.topic.corpus_vectors import TrainedVectors, corpus_vectors, load_vectors, save_vectors
 
 TEXTS = ["油 井 钻 台", "油 管 钻 台", "井 管 水 泥"] * 4
 
@@ -72,13 +72,13 @@ def test_what_is_not_there_or_damaged_is_none(content: bytes | None, tmp_path: P
     path = tmp_path / "vectors.npz"
     if content is not None:
         path.write_bytes(content)
-    assert load(path) is None
+    assert load_vectors(path) is None
 
 
 def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
-    made = Trained(train([text.split() for text in TEXTS]), 12)
-    save(tmp_path / "topics" / "vectors.npz", made)
-    found = load(tmp_path / "topics" / "vectors.npz")
+    made = TrainedVectors(train_word_vectors([text.split() for text in TEXTS]), 12)
+    save_vectors(tmp_path / "topics" / "vectors.npz", made)
+    found = load_vectors(tmp_path / "topics" / "vectors.npz")
     assert found is not None
-    assert (found.articles, dict(found.vectors.places)) == (12, dict(made.vectors.places))
-    assert (found.vectors.rows == made.vectors.rows).all()
+    assert (found.article_count, dict(found.vectors.row_by_word)) == (12, dict(made.vectors.row_by_word))
+    assert (found.vectors.matrix == made.vectors.matrix).all()

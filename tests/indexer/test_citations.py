@@ -2,19 +2,19 @@
 
 import pytest
 
-from docstore.articles.citations import authority
+from docstore.articles.citations import authority_score
 from docstore.model import Article, Block, BlockKind, Lexicon, Outcome, Reason, document_id
 from docstore.store import Store
-from indexer.mapping import Analysis
-from indexer.relations import relate
-from indexer.solr import SolrIndex
-from indexer.sync import sync
+from indexer.article_relations import update_relations
+from indexer.document_mapping import TextAnalysis
+from indexer.solr_index import SolrIndex
+from indexer.sync import flush_changes
 from search_ui.pages.article import explain_params
-from search_ui.query.clauses import QueryVariant
-from search_ui.query.explanation import explained
-from search_ui.query.request import SearchRequest
-from search_ui.query.solr_client import SearchClient
-from search_ui.query.solr_params import hits_params
+from search_ui.query.score_explanation import parse_explain
+from search_ui.query.search_request import SearchRequest
+from search_ui.query.solr_client import SolrSearchClient
+from search_ui.query.solr_query import QueryVariant
+from search_ui.query.solr_requests import hits_params
 from tests.docstore.test_store import extract_all, keep_page
 from text.segment import base_segmenter
 
@@ -30,14 +30,14 @@ def write(store: Store, url: str, title: str, body: str, links: tuple[tuple[int,
 
 
 def cited(store: Store, url: str) -> int:
-    relate(store, base_segmenter())
-    (url_id,) = store.articles.url_ids([document_id(url)])
-    return store.articles.get([url_id])[url_id].citations
+    update_relations(store, base_segmenter())
+    (url_id,) = store.articles.find_url_ids([document_id(url)])
+    return store.articles.load_by_url_ids([url_id])[url_id].citation_count
 
 
 def struck(store: Store) -> None:
     """As if all had been indexed."""
-    store.changes.done(store.changes.pending(1000), [])
+    store.change_log.acknowledge(store.change_log.pending(1000), [])
 
 
 def test_a_later_article_moves_those_that_it_cites_and_no_others(store: Store) -> None:
@@ -47,9 +47,9 @@ def test_a_later_article_moves_those_that_it_cites_and_no_others(store: Store) -
     struck(store)
     write(store, "http://news.test/1", "评论", "依照《中华人民共和国刑法》的规定。")
     assert cited(store, LAW) == 1
-    assert [change.url for change in store.changes.pending(10)] == ["http://news.test/1", LAW]
+    assert [change.url for change in store.change_log.pending(10)] == ["http://news.test/1", LAW]
     struck(store)
-    assert relate(store, base_segmenter()) == 0 and store.changes.pending(10) == []
+    assert update_relations(store, base_segmenter()) == 0 and store.change_log.pending(10) == []
     keep_page(store, "http://news.test/1", b"gone")
     extract_all(store, Outcome(Reason.NO_BODY))
     assert cited(store, LAW) == 0
@@ -107,9 +107,9 @@ def test_a_standard_is_cited_by_its_number(store: Store) -> None:
 
 
 def test_authority_rises_ever_more_slowly() -> None:
-    assert authority(0) == 0 and authority(1) == 0.75
-    assert authority(100) - authority(90) < authority(12) - authority(2)
-    assert len({authority(n) for n in range(1000)}) < 30  # so often an article is indexed again
+    assert authority_score(0) == 0 and authority_score(1) == 0.75
+    assert authority_score(100) - authority_score(90) < authority_score(12) - authority_score(2)
+    assert len({authority_score(n) for n in range(1000)}) < 30  # so often an article is indexed again
 
 
 @pytest.mark.solr
@@ -117,15 +117,15 @@ def test_of_two_texts_that_answer_the_cited_one_comes_first(store: Store, solr_i
     text = "盗窃公私财物，数额较大的，处三年以下有期徒刑。"
     write(store, "http://a.test/0", "甲办法 第一条", text)
     write(store, "http://law.test/264", "刑法 第二百六十四条", text + "另。")
-    analysis = Analysis(Lexicon(), base_segmenter(), base_segmenter())
+    analysis = TextAnalysis(Lexicon(), base_segmenter(), base_segmenter())
     asked = SearchRequest("盗窃财物", "盗窃财物")
     cut = ("盗窃", "财物")
     words = {QueryVariant.DOMAIN: cut, QueryVariant.BASE: cut, QueryVariant.CONTENT: cut}
-    search = SearchClient(solr_index.base_url, solr_index.collection, 120.0)
+    search = SolrSearchClient(solr_index.base_url, solr_index.collection, 120.0)
 
     def found() -> list[str]:
-        relate(store, base_segmenter())
-        sync(store, solr_index, analysis, 10)
+        update_relations(store, base_segmenter())
+        flush_changes(store, solr_index, analysis, 10)
         return [doc["id"] for doc in search.select(hits_params(asked, words, 10))["response"]["docs"]]
 
     law, rule = document_id("http://law.test/264"), document_id("http://a.test/0")
@@ -134,8 +134,8 @@ def test_of_two_texts_that_answer_the_cited_one_comes_first(store: Store, solr_i
         write(store, f"http://c{n}.test/", f"评论{n}", f"第{n}篇谈《中华人民共和国刑法》。")
     assert found()[:2] == [law, rule]
     answer = search.select(explain_params(law, asked, words))
-    why = explained(answer["debug"]["explain"][law])
+    why = parse_explain(answer["debug"]["explain"][law])
     parts = {part.name: part.score for part in why.parts}
-    assert parts["authority"] == pytest.approx(why.score * (1 - 1 / (1 + 0.06 * authority(6))))
+    assert parts["authority"] == pytest.approx(why.score * (1 - 1 / (1 + 0.06 * authority_score(6))))
     assert sum(parts.values()) == pytest.approx(why.score)
     assert "other" not in parts

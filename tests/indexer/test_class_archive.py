@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from benchmarks.training.solr_classes import class_names
-from indexer.class_archive import JAVA, archive_options
+from indexer.class_data_sharing import JAVA_PATH, cds_java_options
 
 
 def starts(*options: str) -> bool:
-    return subprocess.run([str(JAVA), *options, "-version"], capture_output=True, check=False).returncode == 0
+    return subprocess.run([str(JAVA_PATH), *options, "-version"], capture_output=True, check=False).returncode == 0
 
 
 @pytest.fixture
@@ -23,9 +23,9 @@ def jars(tmp_path: Path) -> Path:
 
 def test_made_once_and_passed_over_where_damaged(jars: Path) -> None:
     said: list[str] = []
-    options = archive_options(jars, said.append)
+    options = cds_java_options(jars, said.append)
     assert len(said) == 1
-    assert archive_options(jars, said.append) == options and len(said) == 1
+    assert cds_java_options(jars, said.append) == options and len(said) == 1
     assert starts("-Xshare:on", *options), "Java refuses the archive"
 
     [archive] = jars.parent.glob("*.jsa")
@@ -41,7 +41,7 @@ def test_made_once_and_passed_over_where_damaged(jars: Path) -> None:
 def test_solr_starts_without_where_it_cannot_be_made(jars: Path) -> None:
     jars.rmdir()
     jars.parent.rmdir()
-    assert archive_options(jars, lambda _: None) == []
+    assert cds_java_options(jars, lambda _: None) == []
 
 
 def test_classes_that_are_made_at_run_time_are_left_out() -> None:

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from docstore.model import Article, Lexicon, LexiconEntry
-from docstore.store import Store, sqlite_store
-from indexer.containing import longest_run, read_for, url_ids_holding
-from indexer.mapping import Analysis, to_document
-from indexer.solr import SolrIndex
-from indexer.sync import sync
+from docstore.store import Store, open_sqlite_store
+from indexer.affected_articles import find_url_ids_containing, iter_texts_containing, longest_han_run
+from indexer.document_mapping import TextAnalysis, to_solr_document
+from indexer.solr_index import SolrIndex
+from indexer.sync import flush_changes
 from tests.docstore.test_store import extract_all, keep_page
 from text.segment import RjiebaSegmenter, base_segmenter
 
@@ -27,17 +27,25 @@ TEXTS, TERMS = 150, 60
     ("term", "run"), [("PDC钻头用", "钻头用"), ("image xlink", ""), ("二号A井", "二号"), ("，", "")]
 )
 def test_what_solr_is_asked(term: str, run: str) -> None:
-    assert longest_run(term) == run
+    assert longest_han_run(term) == run
 
 
 @pytest.mark.parametrize("text", ["image xlink:href", "see image xlink.", "IMAGE\u00a0XLINK_b", "x-image xlink's"])
 def test_a_term_is_found_whatever_is_glued_to_it(text: str) -> None:
-    assert list(read_for(["image xlink"], [(1, "", text), (2, "image", "xlinks"), (3, text, "")])) == [1, 3]
+    assert list(iter_texts_containing(["image xlink"], [(1, "", text), (2, "image", "xlinks"), (3, text, "")])) == [
+        1,
+        3,
+    ]
 
 
 def test_inside_a_word_it_is_none() -> None:
     assert (
-        list(read_for(["image xlink"], [(1, "", "image xlink2"), (2, "", "imagexlink"), (3, "", "an image of")])) == []
+        list(
+            iter_texts_containing(
+                ["image xlink"], [(1, "", "image xlink2"), (2, "", "imagexlink"), (3, "", "an image of")]
+            )
+        )
+        == []
     )
 
 
@@ -51,21 +59,21 @@ def test_nothing_that_is_cut_differently_is_missed(tmp_path: Path, solr_index: S
     """Random words with signs glued to them: documents that change are among those that are found."""
     chance = random.Random(seed)
     store = filled(tmp_path, [glued(chance, chance.randint(2, 9)) for _ in range(TEXTS)])
-    before = Analysis(Lexicon(), base_segmenter(), base_segmenter())
-    sync(store, solr_index, before, 100)
+    before = TextAnalysis(Lexicon(), base_segmenter(), base_segmenter())
+    flush_changes(store, solr_index, before, 100)
     terms = {term for _ in range(TERMS) if (term := glued(chance, chance.randint(1, 3))[:-1].strip())}
     for term in sorted(terms):
         lexicon = Lexicon(1, (LexiconEntry(term),))
-        after = Analysis(lexicon, RjiebaSegmenter([(term, 0, "n")]), base_segmenter())
-        found = url_ids_holding([term], store, solr_index)
-        for stored in store.articles.all():
+        after = TextAnalysis(lexicon, RjiebaSegmenter([(term, 0, "n")]), base_segmenter())
+        found = find_url_ids_containing([term], store, solr_index)
+        for stored in store.articles.iter_all():
             if stored.url_id not in found:
-                assert to_document(stored, after)["domain_terms"] == [], (term, stored.article.body)
+                assert to_solr_document(stored, after)["domain_terms"] == [], (term, stored.article.body)
     store.close()
 
 
 def filled(folder: Path, bodies: list[str]) -> Store:
-    store = sqlite_store(folder)
+    store = open_sqlite_store(folder)
     for number, body in enumerate(bodies):
         url = f"http://a.test/{number}"
         keep_page(store, url, body.encode())

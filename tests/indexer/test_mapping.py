@@ -4,14 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from docstore import fields
+from docstore import solr_fields
 from docstore.model import Article, Block, BlockKind, Lexicon, LexiconEntry, PageType, StoredArticle, document_id
-from indexer.mapping import LONGEST_BODY, Analysis, to_document, work_id
-from text.joined import WORD_JOINT
+from indexer.document_mapping import MAX_BODY_CHARS, TextAnalysis, to_solr_document, work_id
 from text.segment import RjiebaSegmenter, base_segmenter
+from text.solr_words import WORD_SEPARATOR
 
 LEXICON = Lexicon(3, (LexiconEntry("世界石油大会"), LexiconEntry("PDC钻头"), LexiconEntry("shale gas", 0, "eng")))
-ANALYSIS = Analysis(LEXICON, RjiebaSegmenter((e.text, e.frequency, e.tag) for e in LEXICON.entries), base_segmenter())
+ANALYSIS = TextAnalysis(
+    LEXICON, RjiebaSegmenter((e.text, e.frequency, e.pos_tag) for e in LEXICON.entries), base_segmenter()
+)
 ARTICLE = Article(
     "http://a.test/1", "世界石油大会开幕", "会上展出pdc 钻头。\nShale gas too.", "2016-05-09", "url", "zh", "blocks"
 )
@@ -21,12 +23,12 @@ BLOCKS = (Block(BlockKind.HEADING, "钻头", 2), Block(BlockKind.PARAGRAPH, "会
 
 def stored(citations: int = 0, story: str = "", **changes: object) -> StoredArticle:
     article = replace(ARTICLE, **changes)  # type: ignore[arg-type]
-    told = {"citations": citations, "story": story}
+    told = {"citation_count": citations, "story_id": story}
     return StoredArticle(7, document_id(article.url), "a.test", article, 1_462_752_000.5, **told)  # type: ignore[arg-type]
 
 
 def test_every_field_is_one_that_the_schema_knows() -> None:
-    document = to_document(
+    document = to_solr_document(
         stored(
             citations=3,
             story="00112233aabbccdd",
@@ -39,28 +41,28 @@ def test_every_field_is_one_that_the_schema_knows() -> None:
         ),
         ANALYSIS,
     )
-    assert set(document) == set(fields.ALL)
-    assert document[fields.ID] == document_id("http://a.test/1")
-    assert document[fields.FETCHED] == "2016-05-09T00:00:00Z"
-    assert document[fields.LEXICON_VERSION] == 3
+    assert set(document) == set(solr_fields.WRITTEN_FIELDS)
+    assert document[solr_fields.ID] == document_id("http://a.test/1")
+    assert document[solr_fields.FETCHED] == "2016-05-09T00:00:00Z"
+    assert document[solr_fields.LEXICON_VERSION] == 3
 
 
 def test_words_are_joined_and_the_text_is_whole_without_the_joints() -> None:
-    document = to_document(stored(), ANALYSIS)
-    assert str(document[fields.TITLE_DOMAIN]).split(WORD_JOINT) == ["世界石油大会", "开幕"]
-    assert str(document[fields.TITLE_BASE]).split(WORD_JOINT) == ["世界", "石油", "大会", "开幕"]
-    for name in (fields.BODY_DOMAIN, fields.BODY_BASE):
-        assert str(document[name]).replace(WORD_JOINT, "") == ARTICLE.body
+    document = to_solr_document(stored(), ANALYSIS)
+    assert str(document[solr_fields.TITLE_DOMAIN]).split(WORD_SEPARATOR) == ["世界石油大会", "开幕"]
+    assert str(document[solr_fields.TITLE_BASE]).split(WORD_SEPARATOR) == ["世界", "石油", "大会", "开幕"]
+    for name in (solr_fields.BODY_DOMAIN, solr_fields.BODY_BASE):
+        assert str(document[name]).replace(WORD_SEPARATOR, "") == ARTICLE.body
 
 
 def test_words_are_sent_simplified_the_text_as_it_stands() -> None:
-    document = to_document(stored(title="鑽頭"), ANALYSIS)
-    assert (document[fields.TITLE], document[fields.TITLE_BASE]) == ("鑽頭", "钻头")
+    document = to_solr_document(stored(title="鑽頭"), ANALYSIS)
+    assert (document[solr_fields.TITLE], document[solr_fields.TITLE_BASE]) == ("鑽頭", "钻头")
 
 
 def test_domain_terms_are_counted_once_whatever_their_spelling() -> None:
     body = "PDC钻头与pdc 钻头，SHALE GAS。世界石油大会"
-    terms = to_document(stored(body=body), ANALYSIS)[fields.DOMAIN_TERMS]
+    terms = to_solr_document(stored(body=body), ANALYSIS)[solr_fields.DOMAIN_TERMS]
     assert terms == ["世界石油大会", "PDC钻头", "shale gas"]
 
 
@@ -69,28 +71,30 @@ def test_domain_terms_are_counted_once_whatever_their_spelling() -> None:
     [("2016-05-09", "2016-05-09T00:00:00Z"), ("2016-05", "2016-05-01T00:00:00Z")],
 )
 def test_dates(published: str, moment: str) -> None:
-    document = to_document(stored(published=published), ANALYSIS)
-    assert (document[fields.PUBLISHED], document[fields.PUBLISHED_TEXT]) == (moment, published)
+    document = to_solr_document(stored(published=published), ANALYSIS)
+    assert (document[solr_fields.PUBLISHED], document[solr_fields.PUBLISHED_TEXT]) == (moment, published)
 
 
 def test_what_a_page_does_not_state_is_no_field() -> None:
     optional = {
-        fields.PUBLISHED, fields.PUBLISHED_TEXT, fields.SECTION, fields.AUTHOR, fields.SOURCE, fields.HEADINGS,
-        fields.WORK, fields.PICTURE, fields.TITLE_NUMBERS, fields.PAGE_STARTS, fields.AUTHORITY, fields.STORY,
+        solr_fields.PUBLISHED, solr_fields.PUBLISHED_TEXT, solr_fields.SECTION, solr_fields.AUTHOR, solr_fields.SOURCE, solr_fields.HEADINGS,
+        solr_fields.WORK_ID, solr_fields.PICTURE, solr_fields.TITLE_NUMBERS, solr_fields.PAGE_STARTS, solr_fields.AUTHORITY, solr_fields.STORY_ID,
     }  # fmt: skip
-    assert set(to_document(stored(published=""), ANALYSIS)) == set(fields.ALL) - optional
+    assert set(to_solr_document(stored(published=""), ANALYSIS)) == set(solr_fields.WRITTEN_FIELDS) - optional
 
 
 def test_a_title_is_known_by_its_letters_its_numbers_and_its_sound() -> None:
-    document = to_document(stored(title="《页岩气周报》第三期 2024"), ANALYSIS)
-    assert document[fields.TITLE_KEY] == ["页岩气周报第三期2024", "=《页岩气周报》第三期 2024"]
-    assert document[fields.TITLE_NUMBERS] == "3 2024"
-    assert str(document[fields.TITLE_SOUND]).split()[:3] == ["ye", "yan", "qi"]
+    document = to_solr_document(stored(title="《页岩气周报》第三期 2024"), ANALYSIS)
+    assert document[solr_fields.TITLE_KEY] == ["页岩气周报第三期2024", "=《页岩气周报》第三期 2024"]
+    assert document[solr_fields.TITLE_NUMBERS] == "3 2024"
+    assert str(document[solr_fields.TITLE_PINYIN]).split()[:3] == ["ye", "yan", "qi"]
 
 
 def test_a_picture_is_kept_by_its_url_unless_that_is_no_url() -> None:
-    assert to_document(stored(picture="http://a.test/p.png"), ANALYSIS)[fields.PICTURE] == "http://a.test/p.png"
-    assert fields.PICTURE not in to_document(stored(picture="http://a.test/" + "p" * 2000), ANALYSIS)
+    assert (
+        to_solr_document(stored(picture="http://a.test/p.png"), ANALYSIS)[solr_fields.PICTURE] == "http://a.test/p.png"
+    )
+    assert solr_fields.PICTURE not in to_solr_document(stored(picture="http://a.test/" + "p" * 2000), ANALYSIS)
 
 
 @pytest.mark.parametrize(
@@ -102,25 +106,28 @@ def test_a_picture_is_kept_by_its_url_unless_that_is_no_url() -> None:
     ],
 )
 def test_the_kind_of_a_page_is_what_the_extractor_says(changes: dict[str, object], kind: PageType) -> None:
-    assert to_document(stored(**changes), ANALYSIS)[fields.PAGE_TYPE] == kind
+    assert to_solr_document(stored(**changes), ANALYSIS)[solr_fields.PAGE_TYPE] == kind
 
 
 def test_headings_are_those_of_the_blocks_one_a_line() -> None:
-    assert to_document(stored(blocks=BLOCKS), ANALYSIS)[fields.HEADINGS] == "钻头\n气"
+    assert to_solr_document(stored(blocks=BLOCKS), ANALYSIS)[solr_fields.HEADINGS] == "钻头\n气"
 
 
 def test_near_duplicates_share_the_cluster_of_the_one_that_stands_for_them() -> None:
     alone, behind = stored(), replace(stored(), duplicate_of="other")
-    assert to_document(alone, ANALYSIS)[fields.CLUSTER] == alone.doc_id
-    assert to_document(behind, ANALYSIS)[fields.CLUSTER] == "other"
-    assert [to_document(one, ANALYSIS)[fields.SERIES] for one in (alone, behind)] == [alone.doc_id, "other"]
-    assert to_document(replace(behind, series="reports"), ANALYSIS)[fields.SERIES] == "reports"
+    assert to_solr_document(alone, ANALYSIS)[solr_fields.CLUSTER_ID] == alone.doc_id
+    assert to_solr_document(behind, ANALYSIS)[solr_fields.CLUSTER_ID] == "other"
+    assert [to_solr_document(one, ANALYSIS)[solr_fields.SERIES_ID] for one in (alone, behind)] == [
+        alone.doc_id,
+        "other",
+    ]
+    assert to_solr_document(replace(behind, series_id="reports"), ANALYSIS)[solr_fields.SERIES_ID] == "reports"
 
 
 def test_what_no_index_takes_is_replaced_and_the_length_bounded() -> None:
-    document = to_document(stored(title="a\x00b\u200bc\x1f", body="长" * (LONGEST_BODY + 5)), ANALYSIS)
-    assert document[fields.TITLE] == "a b c "
-    assert len(str(document[fields.BODY])) == LONGEST_BODY
+    document = to_solr_document(stored(title="a\x00b\u200bc\x1f", body="长" * (MAX_BODY_CHARS + 5)), ANALYSIS)
+    assert document[solr_fields.TITLE] == "a b c "
+    assert len(str(document[solr_fields.BODY])) == MAX_BODY_CHARS
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 import pytest
 
-from indexer.ownership import Holding, ownership_fault
-from indexer.solr import SolrIndex
+from indexer.index_ownership import StoreSnapshot, ownership_error
+from indexer.solr_index import SolrIndex
 
 MINE, OTHER = "a" * 32, "b" * 32
 
@@ -11,19 +11,19 @@ MINE, OTHER = "a" * 32, "b" * 32
 @pytest.mark.parametrize(
     ("owner", "documents", "store", "part"),
     [
-        (MINE, 549, Holding(MINE, 549, 549, 0), ""),
-        (MINE, 549, Holding(MINE, 400, 400, 3), ""),
-        (MINE, 549, Holding(MINE, 0, 549, 549), ""),
-        (MINE, 549, Holding(MINE, 0, 0, 0), "this store is empty, its index has 549 documents"),
-        (OTHER, 549, Holding(MINE, 549, 549, 0), "was filled from another store"),
-        (OTHER, 549, Holding(MINE, 0, 0, 0), "was filled from another store"),
-        (OTHER, 0, Holding(MINE, 549, 549, 0), ""),
-        ("", 0, Holding(MINE, 549, 549, 0), ""),
-        ("", 549, Holding(MINE, 549, 549, 0), ""),
-        ("", 549, Holding(MINE, 540, 540, 10), ""),
-        ("", 540, Holding(MINE, 549, 549, 9), ""),
-        ("", 549, Holding(MINE, 0, 0, 0), "the index has 549 documents, this store says it has 0"),
-        ("", 549, Holding(MINE, 30, 30, 2), "the index has 549 documents, this store says it has 30"),
+        (MINE, 549, StoreSnapshot(MINE, 549, 549, 0), ""),
+        (MINE, 549, StoreSnapshot(MINE, 400, 400, 3), ""),
+        (MINE, 549, StoreSnapshot(MINE, 0, 549, 549), ""),
+        (MINE, 549, StoreSnapshot(MINE, 0, 0, 0), "this store is empty, its index has 549 documents"),
+        (OTHER, 549, StoreSnapshot(MINE, 549, 549, 0), "was filled from another store"),
+        (OTHER, 549, StoreSnapshot(MINE, 0, 0, 0), "was filled from another store"),
+        (OTHER, 0, StoreSnapshot(MINE, 549, 549, 0), ""),
+        ("", 0, StoreSnapshot(MINE, 549, 549, 0), ""),
+        ("", 549, StoreSnapshot(MINE, 549, 549, 0), ""),
+        ("", 549, StoreSnapshot(MINE, 540, 540, 10), ""),
+        ("", 540, StoreSnapshot(MINE, 549, 549, 9), ""),
+        ("", 549, StoreSnapshot(MINE, 0, 0, 0), "the index has 549 documents, this store says it has 0"),
+        ("", 549, StoreSnapshot(MINE, 30, 30, 2), "the index has 549 documents, this store says it has 30"),
     ],
     ids=[
         *("its own", "restored from an older backup", "all its articles are gone", "restored from an empty backup"),
@@ -31,18 +31,18 @@ MINE, OTHER = "a" * 32, "b" * 32
         *("killed before it noted", "killed before it wrote", "missing store", "another's, of an older program"),
     ],
 )
-def test_what_a_store_may_touch(owner: str, documents: int, store: Holding, part: str) -> None:
-    fault = ownership_fault(owner, documents, store)
+def test_what_a_store_may_touch(owner: str, documents: int, store: StoreSnapshot, part: str) -> None:
+    fault = ownership_error(owner, documents, store)
     assert part in fault if part else fault == ""
 
 
 @pytest.mark.solr
 def test_the_owner_is_kept_with_the_alias(solr_index: SolrIndex) -> None:
-    assert solr_index.owner() == ""
-    solr_index.claim(MINE)
-    assert solr_index.owner() == MINE
+    assert solr_index.get_owner() == ""
+    solr_index.set_owner(MINE)
+    assert solr_index.get_owner() == MINE
     solr_index.switch_alias()  # as after a changed schema
     again = SolrIndex(solr_index.base_url, solr_index.collection, timeout=120.0)
-    assert again.owner() == MINE
-    again.claim(OTHER)
-    assert solr_index.owner() == OTHER
+    assert again.get_owner() == MINE
+    again.set_owner(OTHER)
+    assert solr_index.get_owner() == OTHER

@@ -11,18 +11,18 @@ from pathlib import Path
 import pytest
 import requests
 
-from docstore import fields
+from docstore import solr_fields
 from docstore.errors import SolrError, SolrUnavailableError
-from indexer import solr
+from indexer import solr_index as solr
 from indexer.configset import configset_zip
-from indexer.solr import PAUSES, Built, SolrIndex, phrase_query
-from indexer.solr_node import SolrNode
-from solr_conf import CONFIGSET
+from indexer.embedded_solr import EmbeddedSolr
+from indexer.solr_index import RETRY_PAUSES_SECONDS, ConfigsetState, SolrIndex, any_phrase_query
+from solr_conf import CONFIGSET_DIR
 from tests.web_fixture import serving
 
 
 def document(doc_id: str, body: str = "", **more: object) -> dict[str, object]:
-    return {fields.ID: doc_id, fields.URL: f"http://a.example/{doc_id}", fields.BODY_CHARS: body, **more}
+    return {solr_fields.ID: doc_id, solr_fields.URL: f"http://a.example/{doc_id}", solr_fields.BODY_CHARS: body, **more}
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def document(doc_id: str, body: str = "", **more: object) -> dict[str, object]:
     ids=["none", "plain", "quotation-mark", "backslash"],
 )
 def test_phrase_query(phrases: list[str], expected: str) -> None:
-    assert phrase_query(phrases, ["f", "g"]) == expected
+    assert any_phrase_query(phrases, ["f", "g"]) == expected
 
 
 @pytest.mark.solr
@@ -44,7 +44,7 @@ class TestDocuments:
     def test_added_is_got_at_once_and_found_after_a_commit(self, solr_index: SolrIndex) -> None:
         assert solr_index.add([document("a"), document("b")]) == {}
         got = solr_index.get("a")
-        assert got == {fields.ID: "a", fields.URL: "http://a.example/a"}
+        assert got == {solr_fields.ID: "a", solr_fields.URL: "http://a.example/a"}
         solr_index.commit()
         assert solr_index.count() == 2
 
@@ -58,7 +58,7 @@ class TestDocuments:
             solr_index.add([document("a", language=language)])
         solr_index.commit(soft=False)
         assert solr_index.count() == 1
-        assert (solr_index.get("a") or {})[fields.LANGUAGE] == "en"
+        assert (solr_index.get("a") or {})[solr_fields.LANGUAGE] == "en"
 
     def test_delete(self, solr_index: SolrIndex) -> None:
         solr_index.add([document("a"), document("b")])
@@ -89,10 +89,10 @@ class TestDocuments:
 
 
 @pytest.fixture(scope="module")
-def texts(solr_node: SolrNode) -> Iterator[SolrIndex]:
+def texts(solr_node: EmbeddedSolr) -> Iterator[SolrIndex]:
     """A few texts that the look-ups by phrase share."""
     index = SolrIndex(solr_node.url, "texts", timeout=120.0)
-    index.ensure()
+    index.ensure_collection()
     index.add(
         [
             document("full", "第九届世界石油大会召开"),
@@ -105,7 +105,7 @@ def texts(solr_node: SolrNode) -> Iterator[SolrIndex]:
         ]
     )
     yield index
-    index.drop()
+    index.delete_all()
 
 
 @pytest.mark.solr
@@ -129,31 +129,31 @@ class TestIdsContaining:
         ],
     )
     def test_one_phrase(self, texts: SolrIndex, phrase: str, expected: set[str]) -> None:
-        assert set(texts.ids_containing([phrase])) == expected
+        assert set(texts.iter_ids_containing([phrase])) == expected
 
     def test_several_phrases_yield_an_id_once(self, texts: SolrIndex) -> None:
-        found = list(texts.ids_containing(["石油", *(f"没有的词{n}" for n in range(120)), "世界"]))
+        found = list(texts.iter_ids_containing(["石油", *(f"没有的词{n}" for n in range(120)), "世界"]))
         assert sorted(found) == ["full", "split", "title"]
 
     def test_no_phrase(self, texts: SolrIndex) -> None:
-        assert list(texts.ids_containing([])) == []
+        assert list(texts.iter_ids_containing([])) == []
 
     def test_sees_what_was_just_written_over_several_pages(
         self, solr_index: SolrIndex, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(solr, "IDS_AT_ONCE", 10)
+        monkeypatch.setattr(solr, "IDS_PER_PAGE", 10)
         solr_index.add([document(f"d{n}", "页岩气") for n in range(35)])
-        assert len(set(solr_index.ids_containing(["页岩气"]))) == 35
+        assert len(set(solr_index.iter_ids_containing(["页岩气"]))) == 35
 
 
 @pytest.fixture
 def changed_configset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A configset that folds one more character than the project's."""
     folder = tmp_path / "solr_conf"
-    shutil.copytree(CONFIGSET, folder)
+    shutil.copytree(CONFIGSET_DIR, folder)
     with (folder / "lang" / "simplified.txt").open("a") as folded:
         folded.write('"々" => "〻"\n')
-    monkeypatch.setattr(solr, "CONFIGSET", folder)
+    monkeypatch.setattr(solr, "CONFIGSET_DIR", folder)
 
 
 def collections(index: SolrIndex) -> set[str]:
@@ -172,53 +172,53 @@ class TestCollections:
     def test_ensure_again_changes_nothing(self, solr_index: SolrIndex) -> None:
         solr_index.add([document("a")])
         solr_index.commit()
-        assert solr_index.ensure() is Built.CURRENT
+        assert solr_index.ensure_collection() is ConfigsetState.CURRENT
         assert solr_index.count() == 1
-        assert collections(solr_index) == {solr_index.current}
+        assert collections(solr_index) == {solr_index.current_collection}
 
     def test_new_configset(self, solr_index: SolrIndex, request: pytest.FixtureRequest) -> None:
-        old = solr_index.current
+        old = solr_index.current_collection
         solr_index.add([document("old")])
         solr_index.commit()
         request.getfixturevalue("changed_configset")
-        assert solr_index.ensure() is Built.OUTDATED
-        assert solr_index.ensure() is Built.OUTDATED
-        fresh = solr_index.successor()
+        assert solr_index.ensure_collection() is ConfigsetState.OUTDATED
+        assert solr_index.ensure_collection() is ConfigsetState.OUTDATED
+        fresh = solr_index.open_current_collection()
         fresh.add([document("new 1"), document("new 2")])
         fresh.commit()
-        assert collections(solr_index) == {old, solr_index.current}
+        assert collections(solr_index) == {old, solr_index.current_collection}
         assert (solr_index.count(), fresh.count()) == (1, 2)
         solr_index.switch_alias()
         assert solr_index.count() == 2
-        assert solr_index.ensure() is Built.CURRENT
-        assert collections(solr_index) == configsets(solr_index) == {solr_index.current}
+        assert solr_index.ensure_collection() is ConfigsetState.CURRENT
+        assert collections(solr_index) == configsets(solr_index) == {solr_index.current_collection}
 
     def test_switch_alias_again_changes_nothing(self, solr_index: SolrIndex) -> None:
         solr_index.switch_alias()
-        assert collections(solr_index) == {solr_index.current}
+        assert collections(solr_index) == {solr_index.current_collection}
 
     def test_ensure_heals_a_creation_that_was_killed(self, solr_index: SolrIndex) -> None:
         """Before the replica was there: the collection exists, and nothing can be written to it."""
-        solr_index.drop()
-        solr_index._ask(
+        solr_index.delete_all()
+        solr_index._request(
             "admin/configs",
-            {"action": "UPLOAD", "name": solr_index.current},
-            configset_zip(CONFIGSET),
+            {"action": "UPLOAD", "name": solr_index.current_collection},
+            configset_zip(CONFIGSET_DIR),
         )
-        create = {"action": "CREATE", "name": solr_index.current, "numShards": "1", "createNodeSet": "EMPTY"}
-        solr_index._ask("admin/collections", {**create, "collection.configName": solr_index.current})
+        create = {"action": "CREATE", "name": solr_index.current_collection, "numShards": "1", "createNodeSet": "EMPTY"}
+        solr_index._request("admin/collections", {**create, "collection.configName": solr_index.current_collection})
         again = SolrIndex(solr_index.base_url, solr_index.collection, 120.0, sleep=lambda seconds: None)
-        assert again.ensure() is Built.CURRENT
+        assert again.ensure_collection() is ConfigsetState.CURRENT
         assert again.add([document("a")]) == {}
 
     def test_drop_leaves_nothing(self, solr_index: SolrIndex) -> None:
-        solr_index.drop()
+        solr_index.delete_all()
         assert collections(solr_index) == configsets(solr_index) == set()
 
     def test_a_collection_that_is_not_ours(self, solr_index: SolrIndex) -> None:
-        foreign = SolrIndex(solr_index.base_url, solr_index.current, 120.0)
+        foreign = SolrIndex(solr_index.base_url, solr_index.current_collection, 120.0)
         with pytest.raises(SolrError, match=r"index\.collection"):
-            foreign.ensure()
+            foreign.ensure_collection()
 
 
 class Answers(BaseHTTPRequestHandler):
@@ -249,7 +249,7 @@ def served(statuses: list[int]) -> Iterator[str]:
     ("statuses", "error", "tries"),
     [
         pytest.param([503, 429, 200], None, 3, id="busy-then-well"),
-        pytest.param([503], SolrUnavailableError, len(PAUSES) + 1, id="busy"),
+        pytest.param([503], SolrUnavailableError, len(RETRY_PAUSES_SECONDS) + 1, id="busy"),
         pytest.param([500], SolrError, 1, id="broken"),
         pytest.param([404], SolrError, 1, id="no-such-collection"),
     ],
@@ -265,7 +265,7 @@ def test_further_tries(statuses: list[int], error: type[SolrError] | None, tries
                 index.count()
             assert isinstance(caught.value, SolrUnavailableError) == (error is SolrUnavailableError)
             assert "\n" not in str(caught.value)
-    assert pauses == list(PAUSES[: tries - 1])
+    assert pauses == list(RETRY_PAUSES_SECONDS[: tries - 1])
 
 
 def test_nobody_there() -> None:
@@ -273,7 +273,7 @@ def test_nobody_there() -> None:
         closed.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{closed.getsockname()[1]}/solr"
         index = SolrIndex(url, "c", 5.0, sleep=lambda seconds: None)
-        for call in (index.ensure, index.count, index.commit, lambda: index.add([document("a")])):
+        for call in (index.ensure_collection, index.count, index.commit, lambda: index.add([document("a")])):
             with pytest.raises(SolrUnavailableError) as caught:
                 call()
             assert url in str(caught.value)

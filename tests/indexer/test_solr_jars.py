@@ -11,24 +11,24 @@ from pathlib import Path
 
 import pytest
 
-from artifacts import maven
-from artifacts.jars import Jar, read_lock
 from docstore.errors import SolrError
-from indexer.solr_jars import LOCK, ROOTS, resolve_jars
+from indexer.solr_jars import LOCK_PATH, ROOT_ARTIFACTS, ensure_jars
+from maven_jars import maven_client
+from maven_jars.jar_cache import Jar, parse_lock
 from tests.web_fixture import PATIENCE, serving
 
 
 def test_lock_holds_the_roots_and_names_no_host_or_folder() -> None:
-    text = LOCK.read_text("utf-8")
-    jars = read_lock(text)
-    assert set(ROOTS) <= {f"{jar.group}:{jar.artifact}:{jar.version}" for jar in jars}
+    text = LOCK_PATH.read_text("utf-8")
+    jars = parse_lock(text)
+    assert set(ROOT_ARTIFACTS) <= {f"{jar.group}:{jar.artifact}:{jar.version}" for jar in jars}
     assert all(re.fullmatch(r"[\w.-]+:[\w.-]+:[\w.-]+ [0-9a-f]{64}", line) for line in text.splitlines())
     assert len({jar.file_name for jar in jars}) == len({(jar.group, jar.artifact) for jar in jars}) == len(jars)
 
 
 def test_lock_reads_back_as_it_is_written() -> None:
     jar = Jar("org.example", "thing", "1.0", "ab" * 32)
-    assert read_lock(f"# a comment\n\n{jar.line}\n") == (jar,)
+    assert parse_lock(f"# a comment\n\n{jar.lock_line}\n") == (jar,)
 
 
 class Repository:
@@ -62,7 +62,7 @@ class Repository:
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Repository]:
     """The only repository that the Maven client knows of."""
     made = Repository(tmp_path / "repository")
-    monkeypatch.setattr(maven, "MAVEN_CENTRAL_URL", made.url)
+    monkeypatch.setattr(maven_client, "MAVEN_CENTRAL_URL", made.url)
     monkeypatch.setenv("JGO_CONFIG_FILE", str(tmp_path / "none.conf"))
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with serving(made.server):
@@ -76,8 +76,8 @@ def names(folder: Path) -> list[str]:
 def test_fetches_once_and_says_so(repository: Repository, tmp_path: Path) -> None:
     jars = [repository.publish("one", b"1"), repository.publish("two", b"2")]
     folder, notes = tmp_path / "cache" / "jars", list[str]()
-    assert resolve_jars(folder, notes.append, jars) == folder
-    resolve_jars(folder, notes.append, jars)
+    assert ensure_jars(folder, notes.append, jars) == folder
+    ensure_jars(folder, notes.append, jars)
     assert names(folder) == ["org.example.one-1.0.jar", "org.example.two-1.0.jar"]
     assert names(folder.parent) == ["jars", "jars.lock"]
     assert (repository.asked["one-1.0.jar"], len(notes)) == (1, 2)
@@ -92,7 +92,7 @@ def test_takes_up_a_killed_download(repository: Repository, tmp_path: Path) -> N
     broken = tmp_path / "jars.scratch" / "org/example/half/1.0/half-1.0.jar"
     broken.parent.mkdir(parents=True)
     broken.write_bytes(b"ha")
-    folder = resolve_jars(tmp_path / "jars", print, jars)
+    folder = ensure_jars(tmp_path / "jars", print, jars)
     assert (folder / jars[1].file_name).read_bytes() == b"half and half"
     assert (repository.asked["whole-1.0.jar"], repository.asked["half-1.0.jar"]) == (0, 1)
 
@@ -100,7 +100,7 @@ def test_takes_up_a_killed_download(repository: Repository, tmp_path: Path) -> N
 def test_several_at_once_fetch_once(repository: Repository, tmp_path: Path) -> None:
     jars = [repository.publish("one", b"1" * 100_000)]
     folder = tmp_path / "jars"
-    threads = [threading.Thread(target=resolve_jars, args=(folder, print, jars)) for _ in range(6)]
+    threads = [threading.Thread(target=ensure_jars, args=(folder, print, jars)) for _ in range(6)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -111,7 +111,7 @@ def test_several_at_once_fetch_once(repository: Repository, tmp_path: Path) -> N
 
 def expect_error(folder: Path, jars: list[Jar], *said: str) -> None:
     with pytest.raises(SolrError) as caught:
-        resolve_jars(folder, print, jars)
+        ensure_jars(folder, print, jars)
     text = str(caught.value)
     assert "\n" not in text
     assert all(part in text for part in said)

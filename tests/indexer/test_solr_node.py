@@ -18,21 +18,21 @@ from pathlib import Path
 import pytest
 import requests
 
-from docstore import fields
+from docstore import solr_fields
 from docstore.errors import PortInUseError, SettingsError, SolrError, SolrUnavailableError
-from docstore.solr_http import auth_headers, split_url
-from indexer import solr_node as solr_node_module
-from indexer.settings import IndexSettings
-from indexer.solr import SolrIndex
-from indexer.solr_node import (
+from docstore.solr_session import auth_headers, split_credentials
+from indexer import embedded_solr as solr_node_module
+from indexer.embedded_solr import (
     ZOOKEEPER_OFFSET,
-    SolrNode,
+    EmbeddedSolr,
+    choose_address,
     choose_port,
-    java_command,
-    next_address,
     open_solr,
+    solr_java_command,
 )
-from search_ui.query.solr_client import SearchClient
+from indexer.settings import IndexSettings
+from indexer.solr_index import SolrIndex
+from search_ui.query.solr_client import SolrSearchClient
 from tests.web_fixture import PATIENCE, serving
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -42,8 +42,8 @@ USER = """
 import sys, time
 from pathlib import Path
 from indexer.settings import IndexSettings
-from indexer.solr_node import SolrNode
-node = SolrNode(Path(sys.argv[1]), IndexSettings(solr_port=int(sys.argv[2])))
+from indexer.embedded_solr import EmbeddedSolr
+node = EmbeddedSolr(Path(sys.argv[1]), IndexSettings(solr_port=int(sys.argv[2])))
 node.start()
 print(node.url, flush=True)
 time.sleep(3600)
@@ -77,7 +77,7 @@ def processes(home: Path, word: str) -> list[int]:
 
 
 def guards(home: Path) -> list[int]:
-    return processes(home, "indexer.solr_guard")
+    return processes(home, "indexer.solr_supervisor")
 
 
 def javas(home: Path) -> list[int]:
@@ -99,7 +99,7 @@ def is_gone(home: Path) -> bool:
 @pytest.mark.solr
 @pytest.mark.process
 def test_processes_share_a_node_that_ends_with_the_last(tmp_path: Path) -> None:
-    with another_user(tmp_path) as (first, url), SolrNode(tmp_path, IndexSettings()) as node:
+    with another_user(tmp_path) as (first, url), EmbeddedSolr(tmp_path, IndexSettings()) as node:
         assert node.url == url
         assert (len(javas(tmp_path)), len(guards(tmp_path))) == (1, 1)
         java = javas(tmp_path)
@@ -164,8 +164,8 @@ def test_whole_again_after_kill_nine(tmp_path: Path, victims: str) -> None:
     port = choose_port(0)
     with another_user(tmp_path, port) as (user, url):
         index = SolrIndex(url, "plumbline", timeout=120.0)
-        index.ensure()
-        index.add([{fields.ID: f"d{n}", fields.URL: "u"} for n in range(500)])
+        index.ensure_collection()
+        index.add([{solr_fields.ID: f"d{n}", solr_fields.URL: "u"} for n in range(500)])
         killed = {
             "everything": [*guards(tmp_path), *javas(tmp_path)],
             "guard": guards(tmp_path),
@@ -177,7 +177,7 @@ def test_whole_again_after_kill_nine(tmp_path: Path, victims: str) -> None:
             assert becomes_true(lambda: is_gone(tmp_path))
         else:
             shutil.rmtree(tmp_path / "secret")  # as an older program left it
-        with SolrNode(tmp_path, IndexSettings(solr_port=port)) as node:
+        with EmbeddedSolr(tmp_path, IndexSettings(solr_port=port)) as node:
             assert port_of(node.url) == port
             assert SolrIndex(node.url, "plumbline", timeout=120.0).count() == 500
             os.kill(guards(tmp_path)[0], signal.SIGKILL)
@@ -187,9 +187,9 @@ def test_whole_again_after_kill_nine(tmp_path: Path, victims: str) -> None:
 @pytest.mark.solr
 @pytest.mark.parametrize("offset", [0, ZOOKEEPER_OFFSET], ids=["solr", "zookeeper"])
 def test_occupied_port(tmp_path: Path, offset: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(solr_node_module, "DYING_SECONDS", 0.2)
+    monkeypatch.setattr(solr_node_module, "PORT_RELEASE_SECONDS", 0.2)
     wanted = choose_port(0)
-    node = SolrNode(tmp_path, IndexSettings(solr_port=wanted))
+    node = EmbeddedSolr(tmp_path, IndexSettings(solr_port=wanted))
     with socket.create_server(("127.0.0.1", wanted + offset)), pytest.raises(PortInUseError) as caught:
         node.start()
     with (tmp_path / "users.lock").open() as users:
@@ -202,7 +202,7 @@ def test_occupied_port(tmp_path: Path, offset: int, monkeypatch: pytest.MonkeyPa
 @pytest.mark.solr
 def test_a_java_that_does_not_start_says_where_to_look(tmp_path: Path) -> None:
     with pytest.raises(SolrError, match="logs") as caught:
-        SolrNode(tmp_path, IndexSettings(solr_heap="nonsense")).start()
+        EmbeddedSolr(tmp_path, IndexSettings(solr_heap="nonsense")).start()
     assert "\n" not in str(caught.value)
     assert "nonsense" in (tmp_path / "logs" / "java.log").read_text()
 
@@ -210,7 +210,7 @@ def test_a_java_that_does_not_start_says_where_to_look(tmp_path: Path) -> None:
 @pytest.mark.solr
 def test_too_slow_a_start(tmp_path: Path) -> None:
     with pytest.raises(SolrUnavailableError, match=r"index\.start_timeout"):
-        SolrNode(tmp_path, IndexSettings(start_timeout=0.3)).start()
+        EmbeddedSolr(tmp_path, IndexSettings(start_timeout=0.3)).start()
     assert becomes_true(lambda: is_gone(tmp_path))
 
 
@@ -218,7 +218,7 @@ def test_too_slow_a_start(tmp_path: Path) -> None:
 def test_home_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(SolrError, match="file"):
-        SolrNode(tmp_path / "file" / "home", IndexSettings()).start()
+        EmbeddedSolr(tmp_path / "file" / "home", IndexSettings()).start()
 
 
 # -- who may ask it
@@ -226,7 +226,7 @@ def test_home_that_cannot_be_made(tmp_path: Path) -> None:
 
 @pytest.mark.solr
 @pytest.mark.parametrize("user", ["", "plumb:@", "plumb:wrong@", ":@", "plumb@"])
-def test_nobody_asks_a_node_without_its_secret(solr_node: SolrNode, user: str) -> None:
+def test_nobody_asks_a_node_without_its_secret(solr_node: EmbeddedSolr, user: str) -> None:
     place = f"http://{user}127.0.0.1:{port_of(solr_node.url)}"
     with requests.Session() as session:
         session.trust_env = False
@@ -257,7 +257,7 @@ def zookeeper_answer(port: int, request: bytes) -> bytes:
 
 
 @pytest.mark.solr
-def test_nobody_asks_its_zookeeper_without_its_secret(solr_node: SolrNode) -> None:
+def test_nobody_asks_its_zookeeper_without_its_secret(solr_node: EmbeddedSolr) -> None:
     """The list of the root's children, and the making of a node: neither is done."""
     port, root = port_of(solr_node.url) + ZOOKEEPER_OFFSET, struct.pack(">i", 1) + b"/"
     name = struct.pack(">i", 5) + b"/mine"
@@ -272,7 +272,7 @@ def test_nobody_asks_its_zookeeper_without_its_secret(solr_node: SolrNode) -> No
 
 @LINUX
 @pytest.mark.solr
-def test_the_secret_is_its_owners_and_stands_in_no_command_or_log(solr_node: SolrNode) -> None:
+def test_the_secret_is_its_owners_and_stands_in_no_command_or_log(solr_node: EmbeddedSolr) -> None:
     home = solr_node.home
     secret = (home / "secret" / "secret").read_text().strip()
     assert len(secret) == 64 and secret in solr_node.url
@@ -289,14 +289,14 @@ def test_the_secret_stands_in_no_error() -> None:
     with pytest.raises(SolrUnavailableError) as refused:
         SolrIndex(url, "x", 1.0, sleep=lambda seconds: None).count()
     with pytest.raises(SolrUnavailableError) as unanswered:
-        SearchClient(url, "x", 5.0).select([("q", "*:*")])
+        SolrSearchClient(url, "x", 5.0).select([("q", "*:*")])
     with pytest.raises(SolrUnavailableError) as missing, open_solr(IndexSettings(solr_url=url), Path("/nowhere")):
         pass
     assert not any("s3cret" in str(error.value) for error in (refused, unanswered, missing))
 
 
 def test_a_password_with_odd_signs_is_shown_as_it_is() -> None:
-    assert split_url("https://a%40b:p%3Aw%2F@solr.example:8983/solr/") == (
+    assert split_credentials("https://a%40b:p%3Aw%2F@solr.example:8983/solr/") == (
         "https://solr.example:8983/solr",
         ("a@b", "p:w/"),
     )
@@ -304,10 +304,10 @@ def test_a_password_with_odd_signs_is_shown_as_it_is() -> None:
 
 
 def test_a_new_life_has_a_new_name() -> None:
-    assert next_address(8983, "") == "127.0.0.1:8983"
-    assert next_address(8983, "127.0.0.1:8983") == "localhost:8983"
-    assert next_address(8983, "localhost:8983") == "127.0.0.1:8983"
-    assert next_address(8984, "127.0.0.1:8983") == "127.0.0.1:8984"
+    assert choose_address(8983, "") == "127.0.0.1:8983"
+    assert choose_address(8983, "127.0.0.1:8983") == "localhost:8983"
+    assert choose_address(8983, "localhost:8983") == "127.0.0.1:8983"
+    assert choose_address(8984, "127.0.0.1:8983") == "127.0.0.1:8984"
 
 
 @pytest.mark.parametrize("port", [-1, 65_000, 70_000])
@@ -317,7 +317,7 @@ def test_port_that_cannot_be(port: int) -> None:
 
 
 def test_java_command_carries_heap_and_address(tmp_path: Path) -> None:
-    command = java_command(tmp_path, "localhost:18983", "700m", tmp_path / "jars", ["-XX:+VerifySharedSpaces"])
+    command = solr_java_command(tmp_path, "localhost:18983", "700m", tmp_path / "jars", ["-XX:+VerifySharedSpaces"])
     assert {"-XX:+VerifySharedSpaces", "-Xmx700m", "-Djetty.port=18983", "-Dhost=localhost", "-DzkRun"} <= set(command)
 
 
@@ -370,7 +370,7 @@ def test_operators_solr_that_does_not_answer(tmp_path: Path) -> None:
 
 
 @pytest.mark.solr
-def test_operators_solr_is_used_and_nothing_started(solr_node: SolrNode, tmp_path: Path) -> None:
+def test_operators_solr_is_used_and_nothing_started(solr_node: EmbeddedSolr, tmp_path: Path) -> None:
     with open_solr(IndexSettings(solr_url=solr_node.url + "/"), tmp_path / "home") as url:
         assert url == solr_node.url
     assert not (tmp_path / "home").exists()

@@ -1,4 +1,4 @@
-"""The configset: that it has the fields of docstore.fields, and what its analyzers make of difficult text."""
+"""The configset: that it has the fields of docstore.solr_fields, and what its analyzers make of difficult text."""
 
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
@@ -8,56 +8,56 @@ from typing import Any
 import pytest
 import requests
 
-from docstore import fields
+from docstore import solr_fields
 from indexer.configset import configset_digest, configset_files
-from indexer.solr import SolrIndex
-from indexer.solr_node import SolrNode
-from solr_conf import CONFIGSET
-from text.folding import solr_mapping
-from text.joined import WORD_JOINT
+from indexer.embedded_solr import EmbeddedSolr
+from indexer.solr_index import SolrIndex
+from solr_conf import CONFIGSET_DIR
+from text.folding import render_solr_mapping
+from text.solr_words import WORD_SEPARATOR
 
-J = WORD_JOINT
+J = WORD_SEPARATOR
 LONG = "长" * 40_000 + "x" * 40_000
 
 
 def schema_fields() -> dict[str, dict[str, str]]:
-    root = ET.parse(CONFIGSET / "schema.xml").getroot()
+    root = ET.parse(CONFIGSET_DIR / "schema.xml").getroot()
     return {field.attrib["name"]: field.attrib for field in root.iter("field")}
 
 
 def test_schema_has_the_fields_of_docstore_and_solrs_version() -> None:
-    assert set(schema_fields()) == {*fields.ALL, *fields.COPIED, "_version_"}
+    assert set(schema_fields()) == {*solr_fields.WRITTEN_FIELDS, *solr_fields.COPY_FIELD_TARGETS, "_version_"}
 
 
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
-        (fields.TITLE, "text_bigram"),
-        (fields.BODY_CHARS, "text_chars"),
-        (fields.BODY_DOMAIN, "text_words"),
-        (fields.BODY_BASE, "text_words"),
-        (fields.PUBLISHED, "pdate"),
-        (fields.LEXICON_VERSION, "pint"),
-        (fields.SITE, "string"),
+        (solr_fields.TITLE, "text_bigram"),
+        (solr_fields.BODY_CHARS, "text_chars"),
+        (solr_fields.BODY_DOMAIN, "text_words"),
+        (solr_fields.BODY_BASE, "text_words"),
+        (solr_fields.PUBLISHED, "pdate"),
+        (solr_fields.LEXICON_VERSION, "pint"),
+        (solr_fields.SITE, "string"),
     ],
 )
 def test_type_of_field(name: str, kind: str) -> None:
     assert schema_fields()[name]["type"] == kind
 
 
-@pytest.mark.parametrize("name", [fields.TITLE, fields.BODY])
+@pytest.mark.parametrize("name", [solr_fields.TITLE, solr_fields.BODY])
 def test_what_is_highlighted_is_stored_with_offsets(name: str) -> None:
     declared = schema_fields()[name]
     assert (declared["stored"], declared["storeOffsetsWithPositions"]) == ("true", "true")
 
 
 def test_configset_leaves_python_out() -> None:
-    names = [name for name, _ in configset_files(CONFIGSET)]
+    names = [name for name, _ in configset_files(CONFIGSET_DIR)]
     assert names == ["lang/simplified.txt", "schema.xml", "solrconfig.xml"]
 
 
 def test_solr_folds_the_characters_that_python_folds() -> None:
-    assert (CONFIGSET / "lang" / "simplified.txt").read_text("utf-8") == solr_mapping()
+    assert (CONFIGSET_DIR / "lang" / "simplified.txt").read_text("utf-8") == render_solr_mapping()
 
 
 def test_configset_digest_changes_with_a_byte_and_a_name(tmp_path: Path) -> None:
@@ -71,12 +71,12 @@ def test_configset_digest_changes_with_a_byte_and_a_name(tmp_path: Path) -> None
 
 
 @pytest.fixture(scope="module")
-def analyzing(solr_node: SolrNode) -> Iterator[SolrIndex]:
+def analyzing(solr_node: EmbeddedSolr) -> Iterator[SolrIndex]:
     """An index that the tests of analyzers share: they write nothing."""
     index = SolrIndex(solr_node.url, "analyzing", timeout=120.0)
-    index.ensure()
+    index.ensure_collection()
     yield index
-    index.drop()
+    index.delete_all()
 
 
 def tokens(index: SolrIndex, field: str, text: str) -> list[str]:
@@ -94,29 +94,31 @@ def tokens(index: SolrIndex, field: str, text: str) -> list[str]:
 @pytest.mark.parametrize(
     ("field", "text", "expected"),
     [
-        pytest.param(fields.BODY, "石油大会", ["石油", "油大", "大会"], id="bigrams"),
-        pytest.param(fields.BODY, "The oil wells' PUMPS", ["oil", "well", "pump"], id="english-stems"),
-        pytest.param(fields.BODY, "石油勘探與鑽頭", ["石油", "油勘", "勘探", "探与", "与钻", "钻头"], id="traditional"),
-        pytest.param(fields.BODY_CHARS, "鑽頭", ["钻", "头"], id="characters-traditional"),
-        pytest.param(fields.BODY, "ＰＤＣ钻头", ["pdc", "钻头"], id="full-width"),
-        pytest.param(fields.BODY_CHARS, "CO2驱 的 Wells", ["co2", "co", "2", "驱", "的", "well"], id="characters"),
-        pytest.param(fields.BODY_CHARS, "the 油", ["the", "油"], id="characters-keep-stop-words"),
-        pytest.param(fields.BODY_CHARS, "𠀀𠀁", ["𠀀", "𠀁"], id="characters-plane-2"),
-        pytest.param(fields.BODY, "𠀀𠀁𠀂", ["𠀀𠀁", "𠀁𠀂"], id="bigrams-plane-2"),
+        pytest.param(solr_fields.BODY, "石油大会", ["石油", "油大", "大会"], id="bigrams"),
+        pytest.param(solr_fields.BODY, "The oil wells' PUMPS", ["oil", "well", "pump"], id="english-stems"),
         pytest.param(
-            fields.BODY_DOMAIN, J.join(["世界石油大会", "召开"]), ["世界石油大会", "召开"], id="words-at-joints"
+            solr_fields.BODY, "石油勘探與鑽頭", ["石油", "油勘", "勘探", "探与", "与钻", "钻头"], id="traditional"
+        ),
+        pytest.param(solr_fields.BODY_CHARS, "鑽頭", ["钻", "头"], id="characters-traditional"),
+        pytest.param(solr_fields.BODY, "ＰＤＣ钻头", ["pdc", "钻头"], id="full-width"),
+        pytest.param(solr_fields.BODY_CHARS, "CO2驱 的 Wells", ["co2", "co", "2", "驱", "的", "well"], id="characters"),
+        pytest.param(solr_fields.BODY_CHARS, "the 油", ["the", "油"], id="characters-keep-stop-words"),
+        pytest.param(solr_fields.BODY_CHARS, "𠀀𠀁", ["𠀀", "𠀁"], id="characters-plane-2"),
+        pytest.param(solr_fields.BODY, "𠀀𠀁𠀂", ["𠀀𠀁", "𠀁𠀂"], id="bigrams-plane-2"),
+        pytest.param(
+            solr_fields.BODY_DOMAIN, J.join(["世界石油大会", "召开"]), ["世界石油大会", "召开"], id="words-at-joints"
         ),
         pytest.param(
-            fields.BODY_DOMAIN, J.join(["，", "。", " ", "—…", "！？", "《", "%"]), [], id="no-token-of-marks"
+            solr_fields.BODY_DOMAIN, J.join(["，", "。", " ", "—…", "！？", "《", "%"]), [], id="no-token-of-marks"
         ),
-        pytest.param(fields.BODY_DOMAIN, J.join(["油", "，", "\n", "气"]), ["油", "气"], id="marks-between"),
-        pytest.param(fields.BODY_DOMAIN, J.join(["𠀀𠀁", "😀", "井"]), ["𠀀𠀁", "井"], id="words-plane-2"),
-        pytest.param(fields.BODY_DOMAIN, J.join(["ＣＯ２驱", "Wells"]), ["co2驱", "wells"], id="words-folded"),
-        pytest.param(fields.BODY_BASE, J.join(["々", "〆"]), ["々", "〆"], id="letters-among-the-marks"),
-        pytest.param(fields.BODY_DOMAIN, J * 5, [], id="nothing-but-joints"),
-        pytest.param(fields.TITLE_TYPED, "頁岩 Gas", ["页", "岩", "g", "ga", "gas"], id="typed-so-far"),
-        pytest.param(fields.SPELLING, "The Pumps，钻井 of naïve oils", ["pumps", "naïve", "oils"], id="as-spelt"),
-        pytest.param(fields.BODY_DOMAIN, "长" * 300, ["长" * 127], id="long-word-cut"),
+        pytest.param(solr_fields.BODY_DOMAIN, J.join(["油", "，", "\n", "气"]), ["油", "气"], id="marks-between"),
+        pytest.param(solr_fields.BODY_DOMAIN, J.join(["𠀀𠀁", "😀", "井"]), ["𠀀𠀁", "井"], id="words-plane-2"),
+        pytest.param(solr_fields.BODY_DOMAIN, J.join(["ＣＯ２驱", "Wells"]), ["co2驱", "wells"], id="words-folded"),
+        pytest.param(solr_fields.BODY_BASE, J.join(["々", "〆"]), ["々", "〆"], id="letters-among-the-marks"),
+        pytest.param(solr_fields.BODY_DOMAIN, J * 5, [], id="nothing-but-joints"),
+        pytest.param(solr_fields.TITLE_PREFIX, "頁岩 Gas", ["页", "岩", "g", "ga", "gas"], id="typed-so-far"),
+        pytest.param(solr_fields.SPELLING, "The Pumps，钻井 of naïve oils", ["pumps", "naïve", "oils"], id="as-spelt"),
+        pytest.param(solr_fields.BODY_DOMAIN, "长" * 300, ["长" * 127], id="long-word-cut"),
     ],
 )
 def test_tokens(analyzing: SolrIndex, field: str, text: str, expected: list[str]) -> None:
@@ -138,7 +140,7 @@ def test_tokens(analyzing: SolrIndex, field: str, text: str, expected: list[str]
     ],
 )
 def test_no_text_makes_a_document_fail(solr_index: SolrIndex, text: str) -> None:
-    document = {fields.ID: "d", fields.URL: "http://a.example/", **dict.fromkeys(text_fields(), text)}
+    document = {solr_fields.ID: "d", solr_fields.URL: "http://a.example/", **dict.fromkeys(text_fields(), text)}
     assert solr_index.add([document]) == {}
     solr_index.commit()
     assert solr_index.count() == 1
@@ -150,22 +152,22 @@ def text_fields() -> list[str]:
 
 @pytest.mark.solr
 def test_highlight_of_pairs_joins_to_the_word(solr_index: SolrIndex) -> None:
-    solr_index.add([{fields.ID: "d", fields.URL: "u", fields.BODY: "第九届世界石油大会在北京召开"}])
+    solr_index.add([{solr_fields.ID: "d", solr_fields.URL: "u", solr_fields.BODY: "第九届世界石油大会在北京召开"}])
     solr_index.commit()
     answer = solr_index.search(
         {
-            "q": f"{{!simple qf={fields.BODY} q.operators='' v=$t}}",
+            "q": f"{{!simple qf={solr_fields.BODY} q.operators='' v=$t}}",
             "t": "世界石油大会",
             "hl": "true",
             "hl.method": "unified",
-            "hl.fl": fields.BODY,
+            "hl.fl": solr_fields.BODY,
             "hl.offsetSource": "POSTINGS",
             "hl.tag.pre": "[",
             "hl.tag.post": "]",
         }
     )
-    [snippet] = answer["highlighting"]["d"][fields.BODY]
-    assert snippet.replace("][", "") == "第九届[世界石油大会]在北京召开"
+    [snippet] = answer["highlighting"]["d"][solr_fields.BODY]
+    assert snippet.replace_firing("][", "") == "第九届[世界石油大会]在北京召开"
 
 
 @pytest.mark.solr

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from docstore.grouping.stories import NewsItem, StoryTable, story_id
+from docstore.articles.stories import NewsItem, StoryTable, story_id
 from docstore.model import Article, Outcome, PageType, Reason, StoredArticle, document_id
 from docstore.store import Store
-from indexer.relations import news_item, relate, same
+from indexer.article_relations import event_similarity, to_news_item, update_relations
 from tests.docstore.test_store import extract_all, keep_page
 from text.segment import base_segmenter
 
@@ -26,7 +26,7 @@ OTHER_PROFIT = ("中国石化一季度净利润增长25%", "中国石化今日�
 def item(number: int, host: str, text: tuple[str, str], published: str = "2016-04-18") -> NewsItem:
     url = f"http://{host}.test/{number}"
     article = Article(url, *text, published, page_type=PageType.ARTICLE)
-    found = news_item(StoredArticle(number, document_id(url), host, article), base_segmenter(), {})
+    found = to_news_item(StoredArticle(number, document_id(url), host, article), base_segmenter(), {})
     assert found is not None
     return found
 
@@ -39,22 +39,22 @@ def story_of(store: Store, *items: NewsItem) -> list[str]:
 
 
 def test_the_same_event_and_another_of_the_same_kind() -> None:
-    assert same(item(1, "a", DOHA), item(2, "b", DOHA_TOO)) > 0
-    assert same(item(1, "a", PROFIT), item(2, "b", OTHER_PROFIT)) == 0
-    assert same(item(1, "a", DOHA), item(2, "b", PROFIT)) == 0
+    assert event_similarity(item(1, "a", DOHA), item(2, "b", DOHA_TOO)) > 0
+    assert event_similarity(item(1, "a", PROFIT), item(2, "b", OTHER_PROFIT)) == 0
+    assert event_similarity(item(1, "a", DOHA), item(2, "b", PROFIT)) == 0
 
 
 def test_two_sites_make_a_story_that_keeps_its_id(store: Store) -> None:
     stories: StoryTable = store.stories
     first, other = item(1, "a", DOHA), item(2, "b", DOHA_TOO)
-    assert stories.assign([first], [], same, 0.0) == 0
+    assert stories.assign([first], [], event_similarity, 0.0) == 0
     assert story_of(store, first) == [""]
-    assert stories.assign([other], [], same, 0.0) == 1  # the first one is indexed again
+    assert stories.assign([other], [], event_similarity, 0.0) == 1  # the first one is indexed again
     assert story_of(store, first, other) == [story_id(first.doc_id)] * 2
     later = item(3, "a", DOHA_TOO, "2016-04-20")
-    assert stories.assign([later], [], same, 0.0) == 0  # nobody else changes
+    assert stories.assign([later], [], event_similarity, 0.0) == 0  # nobody else changes
     assert story_of(store, later) == [story_id(first.doc_id)]
-    assert stories.assign([later, first], [], same, 0.0) == 0  # again, and in another order
+    assert stories.assign([later, first], [], event_similarity, 0.0) == 0  # again, and in another order
     assert story_of(store, first, later, other) == [story_id(first.doc_id)] * 3
 
 
@@ -68,30 +68,30 @@ def test_two_sites_make_a_story_that_keeps_its_id(store: Store) -> None:
 )
 def test_what_makes_no_story(store: Store, other: NewsItem) -> None:
     first = item(1, "a", DOHA)
-    store.stories.assign([first, other], [], same, 0.0)
+    store.stories.assign([first, other], [], event_similarity, 0.0)
     assert story_of(store, first, other) == ["", ""]
 
 
 def test_a_story_that_one_site_alone_tells_any_more_is_none(store: Store) -> None:
     first, other = item(1, "a", DOHA), item(2, "b", DOHA_TOO)
-    store.stories.assign([first, other], [], same, 0.0)
-    assert store.stories.assign([], [other.url_id], same, 0.0) == 1
+    store.stories.assign([first, other], [], event_similarity, 0.0)
+    assert store.stories.assign([], [other.url_id], event_similarity, 0.0) == 1
     assert story_of(store, first) == [""]
 
 
 def test_a_story_ends(store: Store) -> None:
     items = [item(n, "ab"[n % 2], DOHA, f"2016-04-{1 + 3 * n:02}") for n in range(8)]
     for one in items:
-        store.stories.assign([one], [], same, 0.0)
+        store.stories.assign([one], [], event_similarity, 0.0)
     assert len(set(story_of(store, *items))) > 1
 
 
 def test_vectors_make_up_for_some_words() -> None:
     words = item(1, "a", DOHA)
-    less = replace(item(2, "b", DOHA_TOO), words=dict(list(words.words.items())[:12]))
+    less = replace(item(2, "b", DOHA_TOO), word_weights=dict(list(words.word_weights.items())[:12]))
     vector = bytes([100] * 8)
     alike = (replace(words, vector=vector), replace(less, vector=vector))
-    assert same(*alike) >= same(words, less)
+    assert event_similarity(*alike) >= event_similarity(words, less)
 
 
 @pytest.mark.parametrize(
@@ -100,9 +100,9 @@ def test_vectors_make_up_for_some_words() -> None:
 )
 def test_what_is_no_news(change: dict[str, str]) -> None:
     article = replace(Article("http://a.test/", *DOHA, "2016-04-18", page_type=PageType.ARTICLE), **change)
-    assert news_item(StoredArticle(1, "x", "a", article), base_segmenter(), {}) is None
+    assert to_news_item(StoredArticle(1, "x", "a", article), base_segmenter(), {}) is None
     copy = StoredArticle(1, "x", "a", Article("http://a.test/", *DOHA, "2016-04-18", page_type="article"), 0.0, "y")
-    assert news_item(copy, base_segmenter(), {}) is None
+    assert to_news_item(copy, base_segmenter(), {}) is None
 
 
 def test_stories_follow_the_change_log(store: Store) -> None:
@@ -117,6 +117,6 @@ def test_stories_follow_the_change_log(store: Store) -> None:
 
     write("http://a.test/1", DOHA)
     write("http://b.test/2", PROFIT)
-    assert relate(store, base_segmenter()) == 0 and relate(store, base_segmenter()) == 0
-    ids = store.articles.url_ids([document_id("http://a.test/1")])
-    assert [one.story for one in store.articles.get(ids).values()] == [""]
+    assert update_relations(store, base_segmenter()) == 0 and update_relations(store, base_segmenter()) == 0
+    ids = store.articles.find_url_ids([document_id("http://a.test/1")])
+    assert [one.story_id for one in store.articles.load_by_url_ids(ids).values()] == [""]

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from docstore import fields
+from docstore import solr_fields
 from docstore.errors import SolrUnavailableError
 from docstore.model import Article, Lexicon, LexiconEntry, Outcome, Reason, Stage, document_id
-from docstore.store import Store, sqlite_store
-from indexer.mapping import Analysis
-from indexer.solr import Seen, SolrIndex
-from indexer.sync import apply_lexicon, remove_orphans, sync
+from docstore.store import Store, open_sqlite_store
+from indexer.document_mapping import TextAnalysis
+from indexer.solr_index import CommitWithin, SolrIndex
+from indexer.sync import apply_lexicon, flush_changes, remove_orphans
 from tests.docstore.test_store import extract_all, keep_page
 from text.segment import RjiebaSegmenter, base_segmenter
 
@@ -25,9 +25,9 @@ TEXTS = {
 }
 
 
-def analysis(lexicon: Lexicon) -> Analysis:
-    words = ((e.text, e.frequency, e.tag) for e in lexicon.entries)
-    return Analysis(lexicon, RjiebaSegmenter(words), base_segmenter())
+def analysis(lexicon: Lexicon) -> TextAnalysis:
+    words = ((e.text, e.frequency, e.pos_tag) for e in lexicon.entries)
+    return TextAnalysis(lexicon, RjiebaSegmenter(words), base_segmenter())
 
 
 def url(number: int) -> str:
@@ -42,10 +42,10 @@ def write(store: Store, number: int, title: str, body: str) -> None:
 @pytest.fixture
 def filled(tmp_path: Path, solr_index: SolrIndex) -> Store:
     """Four articles, in the store and in Solr."""
-    store = sqlite_store(tmp_path)
+    store = open_sqlite_store(tmp_path)
     for number, (title, body) in TEXTS.items():
         write(store, number, title, body)
-    assert sync(store, solr_index, analysis(Lexicon()), 3) == {Reason.INDEXED: 4}
+    assert flush_changes(store, solr_index, analysis(Lexicon()), 3) == {Reason.INDEXED: 4}
     return store
 
 
@@ -53,25 +53,25 @@ def versions(index: SolrIndex) -> dict[int, int]:
     """Article number -> lexicon version it was segmented with."""
     index.commit()
     found = {n: index.get(document_id(url(n))) for n in TEXTS}
-    return {n: doc[fields.LEXICON_VERSION] for n, doc in found.items() if doc}
+    return {n: doc[solr_fields.LEXICON_VERSION] for n, doc in found.items() if doc}
 
 
 def test_all_changes_are_written_and_struck(filled: Store, solr_index: SolrIndex) -> None:
     assert solr_index.count() == 4
-    assert filled.changes.count() == 0
+    assert filled.change_log.pending_document_count() == 0
     assert filled.status.outcome_counts()[Stage.INDEX] == {Reason.INDEXED: 4}
-    assert sync(filled, solr_index, analysis(Lexicon()), 3) == {}
+    assert flush_changes(filled, solr_index, analysis(Lexicon()), 3) == {}
 
 
 def test_a_change_is_written_once_and_a_page_that_is_gone_is_deleted(filled: Store, solr_index: SolrIndex) -> None:
     write(filled, 1, "新的题目", "新的正文。")
     keep_page(filled, url(2), b"x")
     extract_all(filled, Outcome(Reason.NO_BODY))
-    assert sync(filled, solr_index, analysis(Lexicon()), 3) == {Reason.INDEXED: 1, Reason.DELETED: 1}
+    assert flush_changes(filled, solr_index, analysis(Lexicon()), 3) == {Reason.INDEXED: 1, Reason.DELETED: 1}
     assert solr_index.count() == 3
     document = solr_index.get(document_id(url(1)))
     assert document is not None
-    assert document[fields.TITLE] == "新的题目"
+    assert document[solr_fields.TITLE] == "新的题目"
 
 
 def test_a_batch_that_was_written_but_not_struck_is_written_again(filled: Store, solr_index: SolrIndex) -> None:
@@ -84,26 +84,26 @@ def test_a_batch_that_was_written_but_not_struck_is_written_again(filled: Store,
     def die(*_: object) -> None:
         raise Killed
 
-    strike, filled.changes.done = filled.changes.done, die  # type: ignore[method-assign, assignment]
+    strike, filled.change_log.acknowledge = filled.change_log.acknowledge, die  # type: ignore[method-assign, assignment]
     with pytest.raises(Killed):
-        sync(filled, solr_index, analysis(Lexicon()), 3)
-    filled.changes.done = strike  # type: ignore[method-assign]
-    assert sync(filled, solr_index, analysis(Lexicon()), 3) == {Reason.INDEXED: 1}
+        flush_changes(filled, solr_index, analysis(Lexicon()), 3)
+    filled.change_log.acknowledge = strike  # type: ignore[method-assign]
+    assert flush_changes(filled, solr_index, analysis(Lexicon()), 3) == {Reason.INDEXED: 1}
     assert solr_index.count() == 4
 
 
 def test_publishing_touches_only_documents_that_hold_a_changed_term(filled: Store, solr_index: SolrIndex) -> None:
     first = Lexicon(1, (LexiconEntry("世界石油大会"), LexiconEntry("PDC钻头")))
-    filled.lexicon.publish(first)
+    filled.lexicons.publish(first)
     assert apply_lexicon(filled, solr_index) == 2
-    assert sync(filled, solr_index, analysis(filled.lexicon.applied()), 3) == {Reason.INDEXED: 2}
+    assert flush_changes(filled, solr_index, analysis(filled.lexicons.load_applied()), 3) == {Reason.INDEXED: 2}
     assert versions(solr_index) == {1: 1, 2: 0, 3: 1, 4: 0}
     assert solr_index.count() == 4
 
     second = Lexicon(2, (LexiconEntry("世界石油大会"), LexiconEntry("shale gas", 0, "eng")))
-    filled.lexicon.publish(second)
+    filled.lexicons.publish(second)
     assert apply_lexicon(filled, solr_index) == 2  # one term came, one went
-    sync(filled, solr_index, analysis(filled.lexicon.applied()), 3)
+    flush_changes(filled, solr_index, analysis(filled.lexicons.load_applied()), 3)
     assert versions(solr_index) == {1: 1, 2: 0, 3: 2, 4: 2}
     assert apply_lexicon(filled, solr_index) == 0
 
@@ -111,56 +111,60 @@ def test_publishing_touches_only_documents_that_hold_a_changed_term(filled: Stor
 def test_a_new_term_is_one_word_in_its_documents(filled: Store, solr_index: SolrIndex) -> None:
     query = {"q": "{!term f=title_domain v=$word}", "word": "世界石油大会", "fl": "url"}
     assert solr_index.search(query)["response"]["numFound"] == 0
-    filled.lexicon.publish(Lexicon(1, (LexiconEntry("世界石油大会"),)))
+    filled.lexicons.publish(Lexicon(1, (LexiconEntry("世界石油大会"),)))
     apply_lexicon(filled, solr_index)
-    sync(filled, solr_index, analysis(filled.lexicon.applied()), 3)
+    flush_changes(filled, solr_index, analysis(filled.lexicons.load_applied()), 3)
     assert [doc["url"] for doc in solr_index.search(query)["response"]["docs"]] == [url(1)]
 
 
 def test_articles_that_come_after_a_publication_are_cut_by_it(filled: Store, solr_index: SolrIndex) -> None:
-    filled.lexicon.publish(Lexicon(1, (LexiconEntry("页岩气井"),)))
+    filled.lexicons.publish(Lexicon(1, (LexiconEntry("页岩气井"),)))
     apply_lexicon(filled, solr_index)
     write(filled, 5, "页岩气井", "又一口页岩气井。")
-    sync(filled, solr_index, analysis(filled.lexicon.applied()), 3)
+    flush_changes(filled, solr_index, analysis(filled.lexicons.load_applied()), 3)
     document = solr_index.get(document_id(url(5)))
     assert document is not None
-    assert document[fields.DOMAIN_TERMS] == ["页岩气井"]
+    assert document[solr_fields.DOMAIN_TERMS] == ["页岩气井"]
 
 
 def test_documents_that_the_store_does_not_know_are_deleted(filled: Store, solr_index: SolrIndex) -> None:
     """A store restored from a backup is older than its Solr."""
     assert remove_orphans(filled, solr_index) == 0
-    solr_index.add([{fields.ID: f"{n:032x}", fields.URL: f"http://later.test/{n}"} for n in range(3)])
+    solr_index.add([{solr_fields.ID: f"{n:032x}", solr_fields.URL: f"http://later.test/{n}"} for n in range(3)])
     solr_index.commit()
     assert remove_orphans(filled, solr_index) == 3
     assert solr_index.count() == 4
-    assert sorted(solr_index.ids()) == sorted(document_id(url(n)) for n in TEXTS)
+    assert sorted(solr_index.iter_ids()) == sorted(document_id(url(n)) for n in TEXTS)
 
 
 class Refusing(SolrIndex):
     """A Solr that refuses one document, as it does a field that is too large."""
 
-    def add(self, docs: Sequence[Mapping[str, object]], seen: Seen = Seen.SOON) -> dict[str, str]:
+    def add(
+        self, docs: Sequence[Mapping[str, object]], commit_within: CommitWithin = CommitWithin.SOON
+    ) -> dict[str, str]:
         bad = document_id(url(1))
-        super().add([doc for doc in docs if doc[fields.ID] != bad], seen)
-        return {bad: "too large"} if any(doc[fields.ID] == bad for doc in docs) else {}
+        super().add([doc for doc in docs if doc[solr_fields.ID] != bad], commit_within)
+        return {bad: "too large"} if any(doc[solr_fields.ID] == bad for doc in docs) else {}
 
 
-@pytest.mark.parametrize(("many", "seen"), [(3, Seen.LATER), (4, Seen.SOON)])
+@pytest.mark.parametrize(("many", "seen"), [(3, CommitWithin.LATER), (4, CommitWithin.SOON)])
 def test_of_many_documents_none_is_shown_at_once(
-    filled: Store, solr_index: SolrIndex, monkeypatch: pytest.MonkeyPatch, many: int, seen: Seen
+    filled: Store, solr_index: SolrIndex, monkeypatch: pytest.MonkeyPatch, many: int, seen: CommitWithin
 ) -> None:
     told = []
 
     class Watched(SolrIndex):
-        def add(self, docs: Sequence[Mapping[str, object]], seen: Seen = Seen.SOON) -> dict[str, str]:
-            told.append(seen)
-            return super().add(docs, seen)
+        def add(
+            self, docs: Sequence[Mapping[str, object]], commit_within: CommitWithin = CommitWithin.SOON
+        ) -> dict[str, str]:
+            told.append(commit_within)
+            return super().add(docs, commit_within)
 
-    filled.changes.enqueue_all()
-    monkeypatch.setattr("indexer.sync.MANY", many)
+    filled.change_log.enqueue_all()
+    monkeypatch.setattr("indexer.sync.BACKLOG_THRESHOLD", many)
     watched = Watched(solr_index.base_url, solr_index.collection, 30.0)
-    assert sync(filled, watched, analysis(Lexicon()), 2) == {Reason.INDEXED: 4}
+    assert flush_changes(filled, watched, analysis(Lexicon()), 2) == {Reason.INDEXED: 4}
     assert told == [seen, seen]
     assert solr_index.count() == 4
 
@@ -168,9 +172,9 @@ def test_of_many_documents_none_is_shown_at_once(
 def test_a_refused_document_is_an_outcome_and_the_old_version_goes(filled: Store, solr_index: SolrIndex) -> None:
     write(filled, 1, "新的题目", "新的正文。")
     refusing = Refusing(solr_index.base_url, solr_index.collection, 30.0)
-    assert sync(filled, refusing, analysis(Lexicon()), 3) == {Reason.REFUSED_BY_SOLR: 1}
-    assert filled.changes.count() == 0
-    assert filled.status.urls_with(Stage.INDEX, Reason.REFUSED_BY_SOLR) == [(url(1), "too large")]
+    assert flush_changes(filled, refusing, analysis(Lexicon()), 3) == {Reason.REJECTED_BY_SOLR: 1}
+    assert filled.change_log.pending_document_count() == 0
+    assert filled.status.urls_with_outcome(Stage.INDEX, Reason.REJECTED_BY_SOLR) == [(url(1), "too large")]
     solr_index.commit()
     assert solr_index.count() == 3
 
@@ -179,5 +183,5 @@ def test_a_solr_that_does_not_answer_loses_no_change(filled: Store) -> None:
     write(filled, 1, "新的题目", "新的正文。")
     nowhere = SolrIndex("http://127.0.0.1:9/solr", "none", 0.5, sleep=lambda seconds: None)
     with pytest.raises(SolrUnavailableError):
-        sync(filled, nowhere, analysis(Lexicon()), 3)
-    assert filled.changes.count() == 1
+        flush_changes(filled, nowhere, analysis(Lexicon()), 3)
+    assert filled.change_log.pending_document_count() == 1

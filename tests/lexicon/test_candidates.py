@@ -9,18 +9,18 @@ from lexicon.c_value.candidates import (
     CandidateCounts,
     TermCandidate,
     WordSpan,
-    counted_batch,
-    readable,
-    spans,
-    word_runs,
+    count_batch_spans,
+    find_spans,
+    iter_word_runs,
+    normalize_text,
 )
-from lexicon.c_value.filters import (
+from lexicon.c_value.noise_filters import (
     has_edge_word,
     has_english_stop_word,
+    has_repeated_word,
     has_single_character_verb,
     is_noise,
-    is_unfit,
-    repeats_a_word,
+    is_unfit_span,
 )
 from lexicon.c_value.rules import TagRules, load_rules, parse_rules
 from text.segment import base_segmenter
@@ -50,8 +50,8 @@ def span(*tagged: str) -> WordSpan:
 def test_tag_matching(tags: str, exact: bool, prefix: bool) -> None:
     sequence = tuple(tags.split())
     for _ in range(2):  # the second answer comes from memory
-        assert TagRules(load_rules("improved"), "exact").match(sequence) is exact
-        assert TagRules(load_rules("improved"), "prefix").match(sequence) is prefix
+        assert TagRules(load_rules("improved"), "exact").matches(sequence) is exact
+        assert TagRules(load_rules("improved"), "prefix").matches(sequence) is prefix
 
 
 def test_shipped_rules() -> None:
@@ -66,7 +66,7 @@ def test_shipped_rules() -> None:
         ("a", "a"),
         ("eng", "eng"),
     }
-    assert TagRules(plain).lengths == range(2, 6)
+    assert TagRules(plain).rule_lengths == range(2, 6)
 
 
 def test_rules_of_an_operator(tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_unknown_matching_is_refused() -> None:
 )
 def test_word_runs(tagged: str, runs: list[str]) -> None:
     pairs = [tuple(word.replace("_", " ").rsplit("/", 1)) for word in tagged.split(" ") if word]
-    found = word_runs([(word, tag) for word, tag in pairs], {"n", "eng"}.__contains__)
+    found = iter_word_runs([(word, tag) for word, tag in pairs], {"n", "eng"}.__contains__)
     assert [" ".join(word for word, _ in run) for run in found] == runs
 
 
@@ -134,7 +134,7 @@ def test_text_of_a_span(words: WordSpan, text: str) -> None:
 
 def test_spans_that_overlap_all_count() -> None:
     rules = TagRules(parse_rules("n n\nn n n"))
-    texts = [found.text for found in spans("石油地质储层，石油储层", base_segmenter(), rules)]
+    texts = [found.text for found in find_spans("石油地质储层，石油储层", base_segmenter(), rules)]
     assert sorted(texts) == sorted(["石油地质", "地质储层", "石油地质储层", "石油储层"])
 
 
@@ -147,9 +147,9 @@ def test_spans_that_overlap_all_count() -> None:
         (has_english_stop_word, span("gas/eng", "of/eng", "shale/eng"), span("shale/eng", "gas/eng")),
         (has_english_stop_word, span("The/eng", "gas/eng"), span("X/eng", "射线/n")),
         (has_english_stop_word, span("a/eng", "b/eng"), span("B/eng", "细胞/n")),
-        (repeats_a_word, span("分析/n", "分析/n"), span("分析/n", "方法/n", "分析/n")),
-        (is_unfit, span("X-/eng", "-/eng"), span("X-/eng", "射线/n")),
-        (is_unfit, span("长/n", "长" * 64 + "/n"), span("长/n", "长" * 63 + "/n")),
+        (has_repeated_word, span("分析/n", "分析/n"), span("分析/n", "方法/n", "分析/n")),
+        (is_unfit_span, span("X-/eng", "-/eng"), span("X-/eng", "射线/n")),
+        (is_unfit_span, span("长/n", "长" * 64 + "/n"), span("长/n", "长" * 63 + "/n")),
     ],
 )
 def test_noise_steps(step: object, noise: WordSpan, kept: WordSpan) -> None:
@@ -160,15 +160,15 @@ def test_noise_steps(step: object, noise: WordSpan, kept: WordSpan) -> None:
 
 
 def test_readable() -> None:
-    assert readable("ＰＤＣ\u200b钻\ufeff头") == "PDC钻头"
+    assert normalize_text("ＰＤＣ\u200b钻\ufeff头") == "PDC钻头"
 
 
 def counted(batches: list[list[list[WordSpan]]]) -> dict[str, TermCandidate]:
-    counts = CandidateCounts(most_seen=2)
+    counts = CandidateCounts(max_seen_documents=2)
     number = 0
     for batch in batches:
         numbers = range(number, number + len(batch))
-        counts.add(counted_batch(batch, numbers, lambda found: found.words[0] == "噪声"))
+        counts.add(count_batch_spans(batch, numbers, lambda found: found.words[0] == "噪声"))
         number += len(batch)
     return counts.candidates()
 
@@ -183,8 +183,8 @@ DOCUMENTS = [
 
 def test_counts() -> None:
     assert counted([DOCUMENTS]) == {
-        "储层特征": TermCandidate("储层特征", 2, "n n", frequency=4, documents=3, seen_in=(0, 2)),
-        "shale gas": TermCandidate("shale gas", 2, "eng eng", frequency=3, documents=2, seen_in=(2, 3)),
+        "储层特征": TermCandidate("储层特征", 2, "n n", frequency=4, document_count=3, first_documents=(0, 2)),
+        "shale gas": TermCandidate("shale gas", 2, "eng eng", frequency=3, document_count=2, first_documents=(2, 3)),
     }
 
 
@@ -198,11 +198,11 @@ def test_nothing_to_count() -> None:
 
 
 def test_memory_is_bounded_by_forgetting_what_was_seen_once() -> None:
-    counts = CandidateCounts(most_seen=2, most_kept=3)
+    counts = CandidateCounts(max_seen_documents=2, max_candidates=3)
     for number in range(50):
         rare = span(f"Word{number}/eng", "once/eng")
         texts = [[span("储层/n", "特征/n"), span("储层/n", "特征/n"), rare]]
-        counts.add(counted_batch(texts, [number], lambda found: False))
+        counts.add(count_batch_spans(texts, [number], lambda found: False))
     kept = counts.candidates()
     assert kept["储层特征"].frequency == 100
     assert len(kept) <= 4

@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 from docstore.model import Term
-from lexicon import contexts
-from lexicon.counting import count as counting
-from lexicon.counting import selecting
-from lexicon.counting.corpus import CorpusDocument, digest_of
-from lexicon.counting.count import TextChange, changes_between, frequency_needed, ranges_for
-from lexicon.counting.ngrams import NOWHERE
-from lexicon.counting.remembered import Remembered
-from lexicon.mine import mine_terms
-from lexicon.offers import Reviewed
+from lexicon import example_sentences
+from lexicon.counting import candidate_selection
+from lexicon.counting import incremental_count as counting
+from lexicon.counting.corpus import CorpusDocument, document_digest
+from lexicon.counting.counts_store import CountsStore
+from lexicon.counting.incremental_count import DocumentChange, diff_digests, key_range_count, required_frequency
+from lexicon.counting.ngram_table import NO_DOCUMENT
+from lexicon.mining import mine_terms
+from lexicon.review_selection import ReviewState
 from lexicon.settings import LexiconSettings
 from text.folding import word_key
 
@@ -43,12 +43,12 @@ class Articles:
     def put(self, number: int, title: str, body: str) -> None:
         self.held[number] = CorpusDocument(number, title, body)
 
-    def digests(self) -> Iterator[tuple[int, str]]:
-        return ((number, digest_of(self.held[number])) for number in sorted(self.held))
+    def iter_digests(self) -> Iterator[tuple[int, str]]:
+        return ((number, document_digest(self.held[number])) for number in sorted(self.held))
 
-    def read(self, numbers: Sequence[int]) -> Iterator[CorpusDocument]:
-        self.was_read += numbers
-        return (self.held[number] for number in numbers if number in self.held)
+    def iter_documents(self, document_ids: Sequence[int]) -> Iterator[CorpusDocument]:
+        self.was_read += document_ids
+        return (self.held[number] for number in document_ids if number in self.held)
 
 
 def written(count: int, first: int = 0, seed: int = 7) -> Articles:
@@ -66,7 +66,13 @@ def shown(terms: Sequence[Term]) -> list[tuple[object, ...]]:
     """What is counted of the terms, exactly but for two things that are remembered of a text that has changed: the
     likeliest place of a term, which its score depends on a little, and that a line on many pages was counted for it."""
     return [
-        (one.text, one.frequency, one.tags, pytest.approx(one.documents, abs=2), pytest.approx(one.score, abs=0.05))
+        (
+            one.text,
+            one.frequency,
+            one.pos_tags,
+            pytest.approx(one.document_count, abs=2),
+            pytest.approx(one.score, abs=0.05),
+        )
         for one in sorted(terms, key=lambda one: one.text)
     ]
 
@@ -76,18 +82,18 @@ def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {"RUN_ROWS": 300, "RUN_WORDS": 200, "RANGE_ROWS": 100, "BATCH_DOCUMENTS": 11}.items():
         monkeypatch.setattr(counting, name, value)
     monkeypatch.setattr(counting, "CHUNK_CHARACTERS", 500)
-    monkeypatch.setattr(counting, "READ_DOCUMENTS", 3)
+    monkeypatch.setattr(counting, "DOCUMENTS_PER_READ", 3)
 
 
 def test_what_has_changed_between_two_days() -> None:
     before, now = [(1, "a"), (2, "b"), (5, "e")], [(0, "z"), (2, "x"), (5, "e"), (9, "i")]
-    assert list(changes_between(before, now)) == [
-        TextChange(0, "z", was=False),
-        TextChange(1, None, was=True),
-        TextChange(2, "x", was=True),
-        TextChange(9, "i", was=False),
+    assert list(diff_digests(before, now)) == [
+        DocumentChange(0, "z", existed=False),
+        DocumentChange(1, None, existed=True),
+        DocumentChange(2, "x", existed=True),
+        DocumentChange(9, "i", existed=False),
     ]
-    assert not list(changes_between(now, now)) and not list(changes_between([], []))
+    assert not list(diff_digests(now, now)) and not list(diff_digests([], []))
 
 
 @pytest.mark.parametrize("is_small", [False, True])
@@ -104,7 +110,7 @@ def test_days_counted_one_by_one_are_all_counted_at_once(
             articles.held = {number: one for number, one in articles.held.items() if number % 5}  # gone
         if day == 3:
             articles.held.update(written(20, first=100, seed=day).held)  # new
-        found = mine_terms(articles, ALL, counts=tmp_path)
+        found = mine_terms(articles, ALL, counts_dir=tmp_path)
         monkeypatch.undo()
         fresh = Articles()
         fresh.held = dict(articles.held)
@@ -119,23 +125,23 @@ def test_days_counted_one_by_one_are_all_counted_at_once(
 
 def test_the_second_day_reads_only_what_changed(tmp_path: Path) -> None:
     articles = written(60)
-    mine_terms(articles, LexiconSettings(), counts=tmp_path)
+    mine_terms(articles, LexiconSettings(), counts_dir=tmp_path)
     articles.was_read.clear()
-    assert mine_terms(articles, LexiconSettings(), counts=tmp_path)
+    assert mine_terms(articles, LexiconSettings(), counts_dir=tmp_path)
     assert articles.was_read == []
     articles.put(3, "页岩气之新", "页岩气的开发成本与致密油有关。")
     del articles.held[4]
-    mine_terms(articles, LexiconSettings(max_contexts=0), counts=tmp_path)
+    mine_terms(articles, LexiconSettings(max_contexts=0), counts_dir=tmp_path)
     assert articles.was_read == [3]
 
 
 def test_a_document_is_folded_once_however_many_terms_it_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     folded: list[str] = []
-    fold_term = contexts.fold_term
-    monkeypatch.setattr(contexts, "fold_term", lambda text: folded.append(text) or fold_term(text))
+    fold_term = example_sentences.fold_term
+    monkeypatch.setattr(example_sentences, "fold_term", lambda text: folded.append(text) or fold_term(text))
     keys = [word_key(head) for head in HEADS]
     text = "\n".join(FRAMES[n % 5].format(head, HEADS[n - 1], n) for n, head in enumerate(HEADS))
-    found = contexts.find_contexts(text, [*keys, "nowhere"], 80)
+    found = example_sentences.find_example_sentences(text, [*keys, "nowhere"], 80)
     assert set(found) == set(keys) and len(folded) == 1
 
 
@@ -153,13 +159,13 @@ def test_a_repeated_line_that_leaves_one_page_still_counts(tmp_path: Path) -> No
     articles = Articles()
     for number in range(6):
         articles.put(number, "", f"{line}\n页岩气之{number}的评价方法。")
-    assert "可燃冰" in {one.text for one in mine_terms(articles, ALL, counts=tmp_path)}
+    assert "可燃冰" in {one.text for one in mine_terms(articles, ALL, counts_dir=tmp_path)}
     for number in range(5):
         articles.put(number, "", f"页岩气之{number}的评价方法。")
-        terms = {one.text: one.frequency for one in mine_terms(articles, ALL, counts=tmp_path)}
+        terms = {one.text: one.frequency for one in mine_terms(articles, ALL, counts_dir=tmp_path)}
         assert terms["可燃冰"] == 1, number
     articles.put(5, "", "页岩气之5的评价方法。")
-    assert "可燃冰" not in {one.text for one in mine_terms(articles, ALL, counts=tmp_path)}
+    assert "可燃冰" not in {one.text for one in mine_terms(articles, ALL, counts_dir=tmp_path)}
 
 
 def files_of_before(folder: Path) -> None:
@@ -170,12 +176,12 @@ def files_of_before(folder: Path) -> None:
 
 
 def torn_database(folder: Path) -> None:
-    path = folder / Remembered.FILE
+    path = folder / CountsStore.DATABASE_FILE
     path.write_bytes(path.read_bytes()[:5000] + b"\xff" * 3000)
 
 
 def no_database(folder: Path) -> None:
-    (folder / Remembered.FILE).write_bytes(b"nothing of the kind")
+    (folder / CountsStore.DATABASE_FILE).write_bytes(b"nothing of the kind")
 
 
 def torn_rows(folder: Path) -> None:
@@ -187,7 +193,7 @@ def lost_rows(folder: Path) -> None:
 
 
 def other_counting(folder: Path) -> None:
-    with sqlite3.connect(folder / Remembered.FILE) as database:
+    with sqlite3.connect(folder / CountsStore.DATABASE_FILE) as database:
         database.execute("UPDATE about SET value = 'of other models' WHERE name = 'counting'")
 
 
@@ -196,37 +202,37 @@ def other_counting(folder: Path) -> None:
 )
 def test_what_cannot_be_read_is_counted_again(damage: Callable[[Path], None], tmp_path: Path) -> None:
     articles = written(12)
-    expected = mine_terms(articles, ALL, counts=tmp_path)
+    expected = mine_terms(articles, ALL, counts_dir=tmp_path)
     damage(tmp_path)
     articles.was_read.clear()
-    assert shown(mine_terms(articles, ALL, counts=tmp_path)) == shown(expected)
+    assert shown(mine_terms(articles, ALL, counts_dir=tmp_path)) == shown(expected)
     assert set(articles.was_read) == set(articles.held)
     articles.was_read.clear()
-    mine_terms(articles, ALL, counts=tmp_path)
+    mine_terms(articles, ALL, counts_dir=tmp_path)
     assert articles.was_read == [], "and remembered again"
 
 
 def test_count_files_of_an_older_version_make_room(tmp_path: Path) -> None:
     files_of_before(tmp_path / "counts")
     articles = written(12)
-    assert shown(mine_terms(articles, ALL, counts=tmp_path / "counts")) == shown(mine_terms(articles, ALL))
+    assert shown(mine_terms(articles, ALL, counts_dir=tmp_path / "counts")) == shown(mine_terms(articles, ALL))
     assert not list((tmp_path / "counts").glob("*.npz"))
 
 
 def test_a_run_that_was_stopped_leaves_the_day_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     articles = written(20)
-    mine_terms(articles, ALL, counts=tmp_path)
+    mine_terms(articles, ALL, counts_dir=tmp_path)
     articles.held.update(written(10, first=15, seed=3).held)
 
     def stopped(*_: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(Remembered, "commit", stopped)  # all row files of the new day are written
-        mine_terms(articles, ALL, counts=tmp_path)
+        patched.setattr(CountsStore, "commit_generation", stopped)  # all row files of the new day are written
+        mine_terms(articles, ALL, counts_dir=tmp_path)
     left = set(tmp_path.iterdir())
     expected = mine_terms(written_again(articles), ALL)
-    assert shown(mine_terms(articles, ALL, counts=tmp_path)) == shown(expected)
+    assert shown(mine_terms(articles, ALL, counts_dir=tmp_path)) == shown(expected)
     assert left - set(tmp_path.iterdir()), "the files that nothing names are gone"
 
 
@@ -239,16 +245,16 @@ def written_again(articles: Articles) -> Articles:
 
 def test_memory_does_not_grow_with_the_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     small_pieces(monkeypatch)
-    monkeypatch.setattr(counting, "FORGET_FROM", 500)
-    monkeypatch.setattr(selecting, "MAX_JUDGED", 200)
-    monkeypatch.setattr("lexicon.model.learned.SAMPLE", 100)
-    monkeypatch.setattr(selecting, "SAMPLE", 100)
+    monkeypatch.setattr(counting, "EVICTION_MIN_ROWS", 500)
+    monkeypatch.setattr(candidate_selection, "MAX_CANDIDATE_ROWS", 200)
+    monkeypatch.setattr("lexicon.model.term_model.MAX_SAMPLE_ROWS", 100)
+    monkeypatch.setattr(candidate_selection, "MAX_SAMPLE_ROWS", 100)
     peaks = []
     for size in (60, 480):
         articles = Lazy(size)
-        mine_terms(Lazy(60), LexiconSettings(max_contexts=1), counts=tmp_path / f"warm{size}")  # tables of words
+        mine_terms(Lazy(60), LexiconSettings(max_contexts=1), counts_dir=tmp_path / f"warm{size}")  # tables of words
         tracemalloc.start()
-        assert mine_terms(articles, LexiconSettings(max_contexts=1, depth=20), counts=tmp_path / f"{size}")
+        assert mine_terms(articles, LexiconSettings(max_contexts=1, depth=20), counts_dir=tmp_path / f"{size}")
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < 1.5 * peaks[0], peaks
@@ -260,22 +266,22 @@ class Lazy:
     def __init__(self, count: int) -> None:
         self._count = count
 
-    def digests(self) -> Iterator[tuple[int, str]]:
+    def iter_digests(self) -> Iterator[tuple[int, str]]:
         return ((number, "") for number in range(self._count))
 
-    def read(self, numbers: Sequence[int]) -> Iterator[CorpusDocument]:
-        for number in numbers:
+    def iter_documents(self, document_ids: Sequence[int]) -> Iterator[CorpusDocument]:
+        for number in document_ids:
             yield written(1, number, number).held[number]
 
 
 def test_a_day_offers_what_rose_and_no_more(tmp_path: Path) -> None:
     articles, settings = written(60), LexiconSettings(probability=0.0, depth=4)
-    first = mine_terms(articles, settings, counts=tmp_path)
+    first = mine_terms(articles, settings, counts_dir=tmp_path)
     assert len(first) == 8  # four of each language
     for number in range(60, 72):
         articles.put(number, "", f"地热井{number}的保温管柱设计。本文讨论保温管柱，保温管柱的寿命是{number}年。")
     waiting = frozenset(word_key(one.text) for one in first)
-    second = mine_terms(articles, settings, counts=tmp_path, reviewed=Reviewed(waiting=waiting))
+    second = mine_terms(articles, settings, counts_dir=tmp_path, review_state=ReviewState(pending_keys=waiting))
     new = [one.text for one in second if word_key(one.text) not in waiting]
     assert 0 < len(new) <= 4 and "保温管柱" in new
 
@@ -288,13 +294,13 @@ def test_documents_stay_within_what_can_be(tmp_path: Path) -> None:
     articles.put(2, "", shared)
     for body in (f"{shared}\n{own}", shared, "无"):
         articles.put(1, "", body)
-        found = {one.text: one for one in mine_terms(articles, ALL, counts=tmp_path)}
-        assert 1 <= found["可燃冰"].documents <= found["可燃冰"].frequency <= 2
+        found = {one.text: one for one in mine_terms(articles, ALL, counts_dir=tmp_path)}
+        assert 1 <= found["可燃冰"].document_count <= found["可燃冰"].frequency <= 2
     assert found["可燃冰"].frequency == 1
 
 
 def test_the_larger_the_corpus_the_more_often_a_term_has_to_occur() -> None:
-    assert [frequency_needed(2, documents) for documents in (0, 99, 1000, 99_999, 100_000, 1_000_000)] == [
+    assert [required_frequency(2, documents) for documents in (0, 99, 1000, 99_999, 100_000, 1_000_000)] == [
         2,
         2,
         3,
@@ -302,9 +308,9 @@ def test_the_larger_the_corpus_the_more_often_a_term_has_to_occur() -> None:
         5,
         6,
     ]
-    assert frequency_needed(9, 1_000_000) == 9
+    assert required_frequency(9, 1_000_000) == 9
 
 
 def test_rows_are_parted_as_memory_asks() -> None:
-    assert [ranges_for(rows) for rows in (0, 199_999, 200_000, 400_000, 10_000_000)] == [1, 1, 2, 4, 64]
-    assert NOWHERE == -1  # `without_documents` and the files count on it
+    assert [key_range_count(rows) for rows in (0, 199_999, 200_000, 400_000, 10_000_000)] == [1, 1, 2, 4, 64]
+    assert NO_DOCUMENT == -1  # `remove_seen_documents` and the files count on it

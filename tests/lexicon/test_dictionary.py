@@ -7,7 +7,7 @@ import pytest
 
 from docstore.errors import LexiconError
 from docstore.model import LexiconEntry
-from lexicon.dictionary import check_term, decode_dictionary, format_dictionary, parse_dictionary
+from lexicon.jieba_dictionary import decode_dictionary, find_term_error, format_dictionary, parse_dictionary
 from tests.conftest import SHARED
 from text.segment import RjiebaSegmenter
 
@@ -126,7 +126,7 @@ def test_another_encoding_is_refused_by_line(encoding: str) -> None:
 
 @pytest.mark.parametrize("text", ["页岩气", "PDC钻头", "shale gas", "shale-gas", "C++", "勘探目的", "API 5CT", "H₂S"])
 def test_an_acceptable_term(text: str) -> None:
-    assert check_term(text) is None
+    assert find_term_error(text) is None
 
 
 def test_what_is_written_is_read_back() -> None:
@@ -159,6 +159,6 @@ def test_hostile_lines() -> None:
             assert "line 1: " in str(error)
         else:
             assert not row["expect"].startswith("rejected"), row["id"]
-            segmenter = RjiebaSegmenter((entry.text, entry.frequency, entry.tag) for entry in entries)
+            segmenter = RjiebaSegmenter((entry.text, entry.frequency, entry.pos_tag) for entry in entries)
             for sample in (text, f"四川{text}开采", "四川页岩气开采"):
                 assert "".join(segmenter.cut(sample)) == sample

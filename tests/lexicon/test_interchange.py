@@ -9,8 +9,8 @@ import pytest
 
 from docstore.errors import DictionaryError
 from docstore.model import LexiconEntry, TermClass
-from lexicon.dictionary import decode_dictionary
-from lexicon.interchange import READERS, WRITERS, fit_lines, form_of, parse_list
+from lexicon.jieba_dictionary import decode_dictionary
+from lexicon.word_lists import FORMATTERS, PARSERS, detect_format, parse_valid_lines, parse_word_list
 from tests.conftest import SHARED
 
 ENTRIES = [
@@ -35,7 +35,7 @@ CSV_HEADER = "term,frequency,tag,class,synonyms\n"
     ids=["thuocl", "plain", "plain with a number", "csv of one column", "csv"],
 )  # fmt: skip
 def test_a_good_list(form: str, text: str, entries: list[LexiconEntry]) -> None:
-    assert parse_list(text, form) == entries
+    assert parse_word_list(text, form) == entries
 
 
 @pytest.mark.parametrize(
@@ -59,36 +59,38 @@ def test_a_good_list(form: str, text: str, entries: list[LexiconEntry]) -> None:
 )  # fmt: skip
 def test_every_bad_line_is_named_and_nothing_comes_back(form: str, text: str, faults: list[tuple[int, str]]) -> None:
     with pytest.raises(DictionaryError) as error:
-        parse_list(text, form)
-    assert [number for number, _ in error.value.faults] == [number for number, _ in faults]
-    for (_, said), (_, wanted) in zip(error.value.faults, faults, strict=True):
+        parse_word_list(text, form)
+    assert [number for number, _ in error.value.line_errors] == [number for number, _ in faults]
+    for (_, said), (_, wanted) in zip(error.value.line_errors, faults, strict=True):
         assert wanted in said
 
 
 def test_the_good_lines_can_be_asked_for() -> None:
-    entries, faults = fit_lines("页岩气\n硅\n水力压裂\n页岩气", "plain")
+    entries, faults = parse_valid_lines("页岩气\n硅\n水力压裂\n页岩气", "plain")
     assert [entry.text for entry in entries] == ["页岩气", "水力压裂"]
     assert [number for number, _ in faults] == [2, 4]
 
 
 def test_a_file_says_how_it_is_written() -> None:
-    assert [form_of("A.CSV", ""), form_of("x.txt", "页岩气\t9\n"), form_of("x.txt", "页岩气 9 n")] == [
-        *("csv", "thuocl", "jieba")
-    ]
+    assert [
+        detect_format("A.CSV", ""),
+        detect_format("x.txt", "页岩气\t9\n"),
+        detect_format("x.txt", "页岩气 9 n"),
+    ] == [*("csv", "thuocl", "jieba")]
 
 
 def test_csv_comes_back_as_it_went() -> None:
-    assert parse_list(WRITERS["csv"](ENTRIES), "csv") == ENTRIES
-    assert parse_list(WRITERS["csv"]([]), "csv") == []
+    assert parse_word_list(FORMATTERS["csv"](ENTRIES), "csv") == ENTRIES
+    assert parse_word_list(FORMATTERS["csv"]([]), "csv") == []
 
 
 def test_a_jieba_dictionary_comes_back_without_what_it_cannot_say() -> None:
-    back = parse_list(WRITERS["jieba"](ENTRIES), "jieba")
-    assert [(e.text, e.frequency, e.tag) for e in back] == [(e.text, e.frequency, e.tag) for e in ENTRIES]
+    back = parse_word_list(FORMATTERS["jieba"](ENTRIES), "jieba")
+    assert [(e.text, e.frequency, e.pos_tag) for e in back] == [(e.text, e.frequency, e.pos_tag) for e in ENTRIES]
 
 
 def test_synonyms_are_lines_of_solr() -> None:
-    text = WRITERS["synonyms"]([*ENTRIES, LexiconEntry("甲", synonyms=("a,b", "c=>d"))])
+    text = FORMATTERS["synonyms"]([*ENTRIES, LexiconEntry("甲", synonyms=("a,b", "c=>d"))])
     groups = [
         [re.sub(r"\\(,|=>|\\)", r"\1", word) for word in re.split(r"(?<!\\),", line)] for line in text.splitlines()
     ]
@@ -96,14 +98,14 @@ def test_synonyms_are_lines_of_solr() -> None:
 
 
 def test_skos_says_all_of_it() -> None:
-    text = WRITERS["skos"]([*ENTRIES, LexiconEntry("引号", synonyms=('a"b\\',))])
+    text = FORMATTERS["skos"]([*ENTRIES, LexiconEntry("引号", synonyms=('a"b\\',))])
     concepts = dict(re.findall(r"^<urn:plumbline:term:(\S+)> rdf:type skos:Concept ;\n(.*?) \.$", text, re.M | re.S))
     assert [unquote(name) for name in concepts] == [*(entry.text for entry in ENTRIES), "引号"]
     for entry in ENTRIES:
         body = concepts[next(name for name in concepts if unquote(name) == entry.text)]
         assert re.findall(r'skos:altLabel "(.*)"@', body) == list(entry.synonyms)
         assert [unquote(one) for one in re.findall(r"skos:broader <urn:plumbline:term:(\S+)>", body)] == [
-            *entry.broader
+            *entry.broader_terms
         ]
         assert re.findall(r'skos:prefLabel "(.*)"@', body) == [entry.text]
     members = dict(re.findall(r"<urn:plumbline:class:(\w+)> .*?skos:member (.*?) \.$", text, re.M | re.S))
@@ -122,20 +124,20 @@ def test_no_hostile_line_is_loaded_by_any_reader() -> None:
         text = row["text"] if "text" in row else decode_dictionary(base64.b64decode(row["b64"]))
         good = "水力压裂 40 vn\n"
         with pytest.raises(DictionaryError) as error:
-            parse_list(good + text, "jieba")
-        assert [number for number, _ in error.value.faults] == [2], row["id"]
+            parse_word_list(good + text, "jieba")
+        assert [number for number, _ in error.value.line_errors] == [2], row["id"]
 
 
 @pytest.mark.shared
 @pytest.mark.parametrize("name", ["car", "law", "medical"])
 def test_the_lists_of_thuocl_are_read(name: str) -> None:
     text = decode_dictionary((SHARED / f"data/lexical/thuocl/THUOCL_{name}.txt").read_bytes())
-    assert form_of(f"THUOCL_{name}.txt", text) == "thuocl"
-    entries, faults = fit_lines(text, "thuocl")
+    assert detect_format(f"THUOCL_{name}.txt", text) == "thuocl"
+    entries, faults = parse_valid_lines(text, "thuocl")
     assert len(entries) > 1700 and len(faults) < len(entries) / 100
     assert len(entries) + len(faults) == sum(bool(line.strip()) for line in text.splitlines())
 
 
 def test_every_form_is_named_once() -> None:
-    assert list(READERS) == ["jieba", "thuocl", "plain", "csv"]
-    assert list(WRITERS) == ["jieba", "csv", "synonyms", "skos"]
+    assert list(PARSERS) == ["jieba", "thuocl", "plain", "csv"]
+    assert list(FORMATTERS) == ["jieba", "csv", "synonyms", "skos"]

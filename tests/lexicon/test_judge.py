@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from lexicon.counting.count import count_texts
-from lexicon.model.classifier import CLIP, CandidateClassifier, Standardizer, crossed
-from lexicon.model.features import WordFacts, features
-from lexicon.model.learned import shipped_models
+from lexicon.counting.incremental_count import count_in_memory
+from lexicon.model.classifier import MAX_STANDARD_SCORE, CandidateClassifier, Standardizer, expand_features
+from lexicon.model.row_features import WordFeatureArrays, compute_features
+from lexicon.model.term_model import load_shipped_models
 
 TEXTS = {
     "zh": ["碳酸盐储层特征复杂，采用PDC钻头钻进，CO2驱油。", "页岩气储层的评价方法与PDC 钻头的选型，储层特征。"] * 3,
@@ -17,14 +17,14 @@ TEXTS = {
 
 @pytest.mark.parametrize("language", ["zh", "en"])
 def test_log_odds_by_definition(language: str) -> None:
-    model = shipped_models()[language].candidates
-    table = count_texts(TEXTS[language], shipped_models())
-    rows, words_read = table.rows(), table.words_read
-    facts = WordFacts.of(table, language, rows.words)
-    columns = features(rows, facts, words_read)
-    units = Standardizer.of(columns)
-    wide = (crossed(columns, language, units) - model.wide.mean) / model.wide.scale
-    expected = np.clip(wide, -CLIP, CLIP) @ model.weights + model.intercept
+    model = load_shipped_models()[language].candidate_model
+    table = count_in_memory(TEXTS[language], load_shipped_models())
+    rows, words_read = table.rows(), table.total_words
+    facts = WordFeatureArrays.from_corpus(table, language, rows.word_ids)
+    columns = compute_features(rows, facts, words_read)
+    units = Standardizer.from_rows(columns)
+    wide = (expand_features(columns, language, units) - model.expanded_scaler.mean) / model.expanded_scaler.scale
+    expected = np.clip(wide, -MAX_STANDARD_SCORE, MAX_STANDARD_SCORE) @ model.weights + model.intercept
     found = CandidateClassifier(model, units, facts, words_read).log_odds(rows)
     assert len(found) > 15
     assert found.std() > 0.5

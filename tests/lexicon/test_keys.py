@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lexicon.counting.hashing import KeyNumbers
+from lexicon.counting.hash_index import HashIndex
 
 
 def by_dict(chunks: list[list[int]]) -> list[list[bool]]:
@@ -27,10 +27,10 @@ def random_chunks(high_bits: int, distinct: int) -> list[list[int]]:
 
 @pytest.mark.parametrize("chunks", [random_chunks(3, 40), random_chunks(60, 2000), [[0, 0], [2**64 - 1, 0]]], ids=len)
 def test_equal_keys_have_equal_numbers_and_new_ones_are_told(chunks: list[list[int]]) -> None:
-    table = KeyNumbers()
+    table = HashIndex()
     numbers: dict[int, int] = {}
     for chunk, is_new in zip(chunks, by_dict(chunks), strict=True):
-        found, new = table.numbers(np.array(chunk, dtype=np.uint64))
+        found, new = table.get_or_add(np.array(chunk, dtype=np.uint64))
         assert sorted(new.tolist()) == np.flatnonzero(is_new).tolist()
         assert found[new].tolist() == list(range(len(numbers), len(numbers) + len(new)))
         for key, number in zip(chunk, found.tolist(), strict=True):

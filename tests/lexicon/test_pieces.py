@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from docstore.errors import LexiconError
-from lexicon.counting import count as counting
-from lexicon.counting import pieces
-from lexicon.counting.pieces import CountedPiece, KnownWords, count_piece
-from lexicon.counting.remembered import Remembered
-from lexicon.mine import mine_terms
-from lexicon.model.learned import model_digest, shipped_models
+from lexicon.counting import distributed_count
+from lexicon.counting import incremental_count as counting
+from lexicon.counting.counts_store import CountsStore
+from lexicon.counting.distributed_count import CountedPiece, WordIdCache, count_piece
+from lexicon.mining import mine_terms
+from lexicon.model.term_model import counting_digest, load_shipped_models
 from tests.lexicon.test_counting import ALL, written
 
-DIGEST = model_digest(shipped_models())
+DIGEST = counting_digest(load_shipped_models())
 
 
 def texts(first: int) -> list[tuple[int, str]]:
@@ -38,10 +38,10 @@ def as_shown(counted: Sequence[CountedPiece]) -> list[object]:
     shown: list[object] = []
     for piece in counted:
         words = np.array([*piece.words, ""], dtype=object)
-        shown.append(dict(zip(piece.words, piece.times.tolist(), strict=True)))
+        shown.append(dict(zip(piece.words, piece.occurrences.tolist(), strict=True)))
         rows = piece.rows
-        shown += [rows.keys.tolist(), rows.counts.tolist(), rows.sums.tolist(), rows.seen_in.tolist()]
-        shown += [rows.likeliest.tolist(), words[rows.words].tolist()]
+        shown += [rows.keys.tolist(), rows.counts.tolist(), rows.sums.tolist(), rows.first_documents.tolist()]
+        shown += [rows.best_log_probability.tolist(), words[rows.word_ids].tolist()]
     return shown
 
 
@@ -56,12 +56,12 @@ def test_what_was_counted_before_changes_nothing_and_its_words_are_not_sent() ->
 
 
 def test_many_words_and_rows_are_several_tables(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pieces, "RUN_WORDS", 40)
-    monkeypatch.setattr(pieces, "CHUNK_CHARACTERS", 300)
+    monkeypatch.setattr(distributed_count, "MAX_RUN_WORDS", 40)
+    monkeypatch.setattr(distributed_count, "CHUNK_CHARACTERS", 300)
     found = in_new_thread(lambda: count_piece(texts(0), DIGEST))
     assert len(found) > 2
-    assert sum(int(piece.times.sum()) for piece in found) == sum(
-        int(piece.times.sum()) for piece in in_new_thread(lambda: count_piece(texts(0), DIGEST))
+    assert sum(int(piece.occurrences.sum()) for piece in found) == sum(
+        int(piece.occurrences.sum()) for piece in in_new_thread(lambda: count_piece(texts(0), DIGEST))
     )
 
 
@@ -71,7 +71,7 @@ def test_another_version_of_the_program_is_refused() -> None:
 
 
 def test_a_piece_that_fails_leaves_nothing_to_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pieces, "CHUNK_CHARACTERS", 300)  # so that some of it is counted before it fails
+    monkeypatch.setattr(distributed_count, "CHUNK_CHARACTERS", 300)  # so that some of it is counted before it fails
 
     def after_a_failure() -> list[CountedPiece]:
         with pytest.raises(TypeError):
@@ -84,9 +84,9 @@ def test_a_piece_that_fails_leaves_nothing_to_the_next(monkeypatch: pytest.Monke
 @pytest.mark.parametrize("most_words", [200_000, 30])
 def test_the_terms_are_those_of_one_machine(most_words: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = written(40)
-    alone = mine_terms(corpus, ALL, counts=tmp_path / "alone")
+    alone = mine_terms(corpus, ALL, counts_dir=tmp_path / "alone")
     monkeypatch.setattr(counting, "PIECE_CHARACTERS", 400)
-    monkeypatch.setattr(pieces, "RUN_WORDS", most_words)
+    monkeypatch.setattr(distributed_count, "MAX_RUN_WORDS", most_words)
     given: list[int] = []
 
     def spread(work: Callable[..., object], some: Iterator[list[tuple[int, str]]]) -> Iterator[object]:
@@ -94,14 +94,14 @@ def test_the_terms_are_those_of_one_machine(most_words: int, tmp_path: Path, mon
             given.append(len(piece))
             yield work(piece)
 
-    found = mine_terms(corpus, ALL, counts=tmp_path / "spread", spread=spread)
+    found = mine_terms(corpus, ALL, counts_dir=tmp_path / "spread", spread=spread)
     assert len(given) > 5
     assert found == alone
 
 
 def test_words_are_numbered_as_the_memory_does(tmp_path: Path) -> None:
-    memory = Remembered(tmp_path, DIGEST)
-    known = KnownWords(memory)
+    memory = CountsStore(tmp_path, DIGEST)
+    known = WordIdCache(memory)
     for words in (["储层", "井"], ["井", "gas", "储层"], []):
-        assert known.numbers(words).tolist() == memory.number_words(words).tolist()
+        assert known.ids_for(words).tolist() == memory.get_or_add_word_ids(words).tolist()
     memory.close()

@@ -3,10 +3,10 @@
 import pytest
 
 from docstore.model import Block, BlockKind
-from lexicon.counting.corpus import CorpusDocument, Listed
-from lexicon.counting.prose import counted_line, counted_text, is_running, running_text
-from lexicon.mine import mine_terms
-from lexicon.model.words import NAME
+from lexicon.counting.corpus import CorpusDocument, InMemoryCorpus
+from lexicon.counting.prose_filter import is_prose, iter_prose_lines, mask_identifiers, prose_text
+from lexicon.mining import mine_terms
+from lexicon.model.word_features import IDENTIFIER_PLACEHOLDER
 from lexicon.settings import LexiconSettings
 
 SENTENCES = [
@@ -43,28 +43,40 @@ NO_SENTENCES = [
 
 @pytest.mark.parametrize("line", SENTENCES)
 def test_sentences_are_running_text(line: str) -> None:
-    assert is_running(line)
+    assert is_prose(line)
 
 
 @pytest.mark.parametrize("line", NO_SENTENCES)
 def test_what_only_programs_and_menus_write_is_none(line: str) -> None:
-    assert not is_running(line)
+    assert not is_prose(line)
 
 
 @pytest.mark.parametrize(
     ("line", "counted"),
     [
-        ("The hashCode method of a hash table is cheap.", f"The {NAME} method of a hash table is cheap."),
-        ("The file is /etc/apt/sources.list on this machine.", f"The file is {NAME} on this machine."),
-        ("As of version 3.11.2 the option --force is gone.", f"As of version {NAME} the option {NAME} is gone."),
-        ("调用 std::sort 之后，数组有序。", f"调用 {NAME} 之后，数组有序。"),
-        ("参数 max_worker_processes 决定进程数量。", f"参数 {NAME} 决定进程数量。"),
-        ('看 <div class="box text vibrant" style="a:b">这里的文字说明</div>', f"看  {NAME} 这里的文字说明 {NAME} "),
+        (
+            "The hashCode method of a hash table is cheap.",
+            f"The {IDENTIFIER_PLACEHOLDER} method of a hash table is cheap.",
+        ),
+        (
+            "The file is /etc/apt/sources.list on this machine.",
+            f"The file is {IDENTIFIER_PLACEHOLDER} on this machine.",
+        ),
+        (
+            "As of version 3.11.2 the option --force is gone.",
+            f"As of version {IDENTIFIER_PLACEHOLDER} the option {IDENTIFIER_PLACEHOLDER} is gone.",
+        ),
+        ("调用 std::sort 之后，数组有序。", f"调用 {IDENTIFIER_PLACEHOLDER} 之后，数组有序。"),
+        ("参数 max_worker_processes 决定进程数量。", f"参数 {IDENTIFIER_PLACEHOLDER} 决定进程数量。"),
+        (
+            '看 <div class="box text vibrant" style="a:b">这里的文字说明</div>',
+            f"看  {IDENTIFIER_PLACEHOLDER} 这里的文字说明 {IDENTIFIER_PLACEHOLDER} ",
+        ),
         ("if a < b and c > d then it is the case", "if a < b and c > d then it is the case"),
     ],
 )
 def test_a_name_of_a_program_inside_a_sentence_is_no_word(line: str, counted: str) -> None:
-    assert counted_line(line) == counted
+    assert mask_identifiers(line) == counted
 
 
 def test_blocks_of_code_and_pictures_are_left_out() -> None:
@@ -72,8 +84,8 @@ def test_blocks_of_code_and_pictures_are_left_out() -> None:
     kinds = [BlockKind.PARAGRAPH, BlockKind.CODE, BlockKind.PICTURE]
     blocks = tuple(Block(kind, text) for kind, text in zip(kinds, said, strict=True))
     document = CorpusDocument(1, "How to grow a hash table", "\n".join(said), blocks)
-    assert list(running_text(document)) == [document.title, said[0]]
-    assert counted_text(CorpusDocument(1, "", "\n".join(said))) == "\n".join(said)  # not told, it cannot be known
+    assert list(iter_prose_lines(document)) == [document.title, said[0]]
+    assert prose_text(CorpusDocument(1, "", "\n".join(said))) == "\n".join(said)  # not told, it cannot be known
 
 
 def manual(number: int) -> tuple[str, str]:
@@ -92,6 +104,8 @@ def manual(number: int) -> tuple[str, str]:
 
 
 def test_code_is_no_term_and_does_not_stand_before_the_terms() -> None:
-    found = [one.text.lower() for one in mine_terms(Listed(map(manual, range(40))), LexiconSettings(probability=0.0))]
+    found = [
+        one.text.lower() for one in mine_terms(InMemoryCorpus(map(manual, range(40))), LexiconSettings(probability=0.0))
+    ]
     assert {"garbage collector", "写屏障"} <= set(found), found
     assert not [text for text in found if "hashcode" in text or "public" in text or "java.lang" in text]

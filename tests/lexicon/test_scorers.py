@@ -5,8 +5,8 @@ import math
 import pytest
 
 from docstore.errors import SettingsError
+from lexicon.c_value.c_value import CValue, find_nested_candidates, make_scorer
 from lexicon.c_value.candidates import TermCandidate
-from lexicon.c_value.scorers import CValue, make_scorer, nested
 from lexicon.settings import LexiconSettings
 
 
@@ -39,7 +39,7 @@ NESTED = corpus(
 )
 def test_c_value_by_hand(term: str, chars: float, tokens: float) -> None:
     assert CValue().scores(NESTED)[term] == pytest.approx(chars)
-    assert CValue(by_words=True).scores(NESTED)[term] == pytest.approx(tokens)
+    assert CValue(count_words=True).scores(NESTED)[term] == pytest.approx(tokens)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_what_threshold_three_means_in_characters(candidate: tuple[str, int, int
 
 
 def test_one_token_never_scores_by_tokens() -> None:
-    assert CValue(by_words=True).scores(corpus(("钻头", 1, 1000))) == {"钻头": 0.0}
+    assert CValue(count_words=True).scores(corpus(("钻头", 1, 1000))) == {"钻头": 0.0}
 
 
 def test_white_space_is_no_character() -> None:
@@ -81,7 +81,10 @@ def test_no_candidates() -> None:
 def test_nesting(container: str, inside: set[str]) -> None:
     keys = ["shale gas", "gas reservoir", "gas", "钻头", "dc钻头", "气藏", "shale gas reservoir"]
     assert (
-        nested(container, corpus(*((key, 2, 1) for key in keys if key != "gas" or "gasoline" in container))) == inside
+        find_nested_candidates(
+            container, corpus(*((key, 2, 1) for key in keys if key != "gas" or "gasoline" in container))
+        )
+        == inside
     )
 
 
@@ -101,5 +104,5 @@ def test_unknown_names_are_refused(settings: LexiconSettings) -> None:
 
 
 def test_settings_choose_the_scorer() -> None:
-    assert make_scorer(LexiconSettings(scorer="c_value")) == CValue(by_words=False)
-    assert make_scorer(LexiconSettings(scorer="c_value", length_unit="token")) == CValue(by_words=True)
+    assert make_scorer(LexiconSettings(scorer="c_value")) == CValue(count_words=False)
+    assert make_scorer(LexiconSettings(scorer="c_value", length_unit="token")) == CValue(count_words=True)

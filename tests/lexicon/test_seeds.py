@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from lexicon.counting.corpus import Listed
-from lexicon.counting.count import count_texts
-from lexicon.mine import mine_terms
-from lexicon.model.learned import ranked, selection_of, shipped_models, spelt
-from lexicon.seeds import FEWEST, lift
+from lexicon.counting.corpus import InMemoryCorpus
+from lexicon.counting.incremental_count import count_in_memory
+from lexicon.known_terms import MIN_KNOWN_TERMS, log_lift
+from lexicon.mining import mine_terms
+from lexicon.model.term_model import iter_spellings, load_shipped_models, rank_rows, select_from_table
 from lexicon.settings import LexiconSettings
 
 KINDS = ["石油", "天然", "地热", "海洋", "陆地", "超深", "双分支", "致密", "酸性", "稠油", "低渗", "高压", "断块"]
@@ -21,9 +21,9 @@ SEEDS = [f"{kind}井" for kind in KINDS[2:]]
 
 def probabilities(seeds: list[str]) -> dict[str, float]:
     """Each candidate's."""
-    table = count_texts(TEXTS, shipped_models())
-    rows, scores = ranked(shipped_models(), selection_of(table, shipped_models()), frozenset(seeds))
-    return dict(zip(spelt(table, rows), scores.tolist(), strict=True))
+    table = count_in_memory(TEXTS, load_shipped_models())
+    rows, scores = rank_rows(load_shipped_models(), select_from_table(table, load_shipped_models()), frozenset(seeds))
+    return dict(zip(iter_spellings(table, rows), scores.tolist(), strict=True))
 
 
 def test_what_seeds_have_in_common_speaks_for_others() -> None:
@@ -35,19 +35,21 @@ def test_what_seeds_have_in_common_speaks_for_others() -> None:
 
 
 def test_the_miner_is_given_them_as_they_are_written() -> None:
-    texts, settings = Listed(("", text) for text in TEXTS), LexiconSettings(probability=0.0)
+    texts, settings = InMemoryCorpus(("", text) for text in TEXTS), LexiconSettings(probability=0.0)
     alone = {term.text: term.score for term in mine_terms(texts, settings)}
-    guided = {term.text: term.score for term in mine_terms(texts, settings, seeds=SEEDS)}
+    guided = {term.text: term.score for term in mine_terms(texts, settings, known_terms=SEEDS)}
     assert guided["石油井"] / guided["石油箱"] > 1.5 * alone["石油井"] / alone["石油箱"]
 
 
-@pytest.mark.parametrize("seeds", [SEEDS[: FEWEST - 1], ["没有出现的词"] * 50], ids=["few", "not in the texts"])
+@pytest.mark.parametrize(
+    "seeds", [SEEDS[: MIN_KNOWN_TERMS - 1], ["没有出现的词"] * 50], ids=["few", "not in the texts"]
+)
 def test_too_few_seeds_change_nothing(seeds: list[str]) -> None:
     assert probabilities(seeds) == probabilities([])
 
 
 def test_lift_by_hand() -> None:
     group = np.array([5, 5, 5, 9])
-    found = lift(group, np.array([1.0, 0.0, 0.0, 0.0]), np.array([0.5, 0.5, 0.5, 0.5]), rate=0.5)
+    found = log_lift(group, np.array([1.0, 0.0, 0.0, 0.0]), np.array([0.5, 0.5, 0.5, 0.5]), seed_rate=0.5)
     # A row does not count itself: the seed has no other beside it, the two others have it; the last is alone.
     assert found == pytest.approx([np.log(1 / 1.5), np.log(2 / 1.5), np.log(2 / 1.5), 0.0])

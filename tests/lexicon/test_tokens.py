@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from lexicon.counting.tokens import Vocabulary, language_of, tokens_of
+from lexicon.counting.tokens import Vocabulary, detect_line_language, tokenize
 
 
 def words_of(text: str, language: str) -> list[str]:
     vocabulary = Vocabulary()
-    tokens = tokens_of([text], language, np.zeros(1, np.int32), vocabulary)
-    return [vocabulary.words[number] for number in tokens.ids.tolist()][:-2]
+    tokens = tokenize([text], language, np.zeros(1, np.int32), vocabulary)
+    return [vocabulary.words[number] for number in tokens.word_ids.tolist()][:-2]
 
 
 @pytest.mark.parametrize(
@@ -33,14 +33,14 @@ def test_words(text: str, language: str, words: list[str]) -> None:
 
 def test_a_vocabulary_numbers_each_word_once_and_hashes_by_its_folded_spelling() -> None:
     vocabulary = Vocabulary()
-    numbers = vocabulary.numbers(["PDC", "pdc", "PDC", " pdc"])
+    numbers = vocabulary.get_or_add_all(["PDC", "pdc", "PDC", " pdc"])
     assert numbers[0] == numbers[2]
     assert len(set(numbers)) == 3
     hashes = vocabulary.hashes
     assert hashes[numbers[0], 0] == hashes[numbers[1], 0] == hashes[numbers[3], 0]
     assert hashes[numbers[1], 1] != hashes[numbers[3], 1]  # `pdc` after a blank, later in a term, is another
     other = Vocabulary()
-    number = other.number("pdc")
+    number = other.get_or_add("pdc")
     assert other.hashes[number, 0] == hashes[numbers[1], 0]
 
 
@@ -56,9 +56,9 @@ def test_a_vocabulary_numbers_each_word_once_and_hashes_by_its_folded_spelling()
     ids=ascii,
 )
 def test_language(text: str, language: str) -> None:
-    assert language_of(text) == language
+    assert detect_line_language(text) == language
 
 
 def test_documents_are_numbered() -> None:
-    tokens = tokens_of(["储层", "", "钻头"], "zh", np.array([5, 6, 9], np.int32), Vocabulary())
-    assert tokens.documents.tolist() == [5, 5, 5, 6, 6, 9, 9, 9]
+    tokens = tokenize(["储层", "", "钻头"], "zh", np.array([5, 6, 9], np.int32), Vocabulary())
+    assert tokens.document_ids.tolist() == [5, 5, 5, 6, 6, 9, 9, 9]

@@ -4,11 +4,11 @@ import os
 from collections.abc import Iterator
 
 from docstore.model import Outcome, Page
-from pipeline.import_sources import ImportFilter, WarcSource, answers_in
+from pipeline.warc_sources import ImportFilter, WarcSource, read_matching
 
 
 def die_of_the_first(source: WarcSource) -> Iterator[Page | Outcome]:
     """The answers of a file; `a.warc.gz` ends the process."""
     if source.name == "a.warc.gz":
         os._exit(3)
-    return answers_in(source, 10_000, ImportFilter())
+    return read_matching(source, 10_000, ImportFilter())

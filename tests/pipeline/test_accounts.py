@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from docstore.accounts import Role
-from docstore.store import sqlite_store
+from docstore.store import open_sqlite_store
 from pipeline.engine import Engine
-from pipeline.progress import Quiet
+from pipeline.progress import NullProgress
 from pipeline.settings import load_settings
-from search_ui.passwords import is_password
+from search_ui.passwords import verify_password
 from tests.crash_harness import PLUMB
 from tests.plumb_call import call_plumb
 from tests.web_fixture import PATIENCE
@@ -46,10 +46,10 @@ def test_the_life_of_an_account(folder: Path) -> None:
     status, listed = account(folder, "list")
     assert status == 0 and all(word in listed for word in ("anna", "reports, operator", "disabled"))
     assert account(folder, "password", "anna", typed="another password\r\n")[0] == 0
-    with sqlite_store(folder / "data") as store:
-        [anna] = store.accounts.all()
+    with open_sqlite_store(folder / "data") as store:
+        [anna] = store.accounts.list_accounts()
         assert anna.roles == {Role.OPERATOR, Role.REPORTS} and anna.disabled_at is None
-        assert is_password("another password", anna.password_hash)
+        assert verify_password("another password", anna.password_hash)
     assert PASSWORD not in (folder / "data" / "logs" / "plumb.log").read_text()
 
 
@@ -71,8 +71,8 @@ def test_what_cannot_be_done_is_said(folder: Path, arguments: list[str], typed: 
     code, told = account(folder, *arguments, typed=typed)
     assert code == status and said in told and "Traceback" not in told
     assert status == 2 or told.count("\n") == 1
-    with sqlite_store(folder / "data") as store:
-        assert store.accounts.is_empty()
+    with open_sqlite_store(folder / "data") as store:
+        assert store.accounts.has_no_active_account()
 
 
 def test_an_account_is_made_once(folder: Path) -> None:
@@ -97,8 +97,8 @@ def test_on_a_terminal_the_password_is_asked_for_twice_and_not_shown(folder: Pat
     assert running.wait(PATIENCE) == 0
     os.close(main)
     assert "石油".encode() not in shown and b"do not match" in shown
-    with sqlite_store(folder / "data") as store:
-        assert is_password(PASSWORD, store.accounts.all()[0].password_hash)
+    with open_sqlite_store(folder / "data") as store:
+        assert verify_password(PASSWORD, store.accounts.list_accounts()[0].password_hash)
 
 
 def test_nobody_else_reads_the_store(tmp_path: Path) -> None:
@@ -110,8 +110,8 @@ def test_nobody_else_reads_the_store(tmp_path: Path) -> None:
         for mode in (None, 0o644, 0o660):  # a new one, an earlier program's, one that a group shares
             if mode is not None:
                 (settings.data_dir / "store.db").chmod(mode)
-            with Engine(settings, Quiet()) as engine:
-                engine.store.lexicon.counts()
+            with Engine(settings, NullProgress()) as engine:
+                engine.store.lexicons.status_counts()
                 files = {file.name: stat.S_IMODE(file.stat().st_mode) for file in settings.data_dir.glob("store.db*")}
             assert files and not any(found & stat.S_IRWXO for found in files.values()), files
     finally:

@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 
 from docstore.errors import LexiconError
-from docstore.frontier.table import NewUrl, StoredRobots, Visit
-from docstore.model import Kind, Outcome, Reason, Stage, StageReport, Term, TermStatus
-from docstore.reports.runs import RunState, stage_run
-from docstore.reports.searches import LoggedSearch
+from docstore.frontier.frontier_table import NewUrl, StoredRobots, Visit
+from docstore.model import Outcome, Reason, Stage, StageReport, Term, TermStatus, UrlKind
+from docstore.reports.runs import RunState, stage_run_from_report
+from docstore.reports.search_log import LoggedSearch
 from docstore.store import Store
-from docstore.terms.history import ActKind
+from docstore.terms.review_history import ActKind
 from pipeline.engine import Engine
-from pipeline.progress import Quiet
-from pipeline.search_site.actions import StoreActions
+from pipeline.progress import NullProgress
+from pipeline.search_site.actions import StoreSiteBackend
 from pipeline.settings import load_settings
-from search_ui.actions import Nights, RunSummary, StageSummary
+from search_ui.interfaces import RunHistory, RunSummary, StageSummary
 from tests.terms import add
 
 
@@ -25,44 +25,53 @@ from tests.terms import add
 def engine(tmp_path: Path) -> Iterator[Engine]:
     config = tmp_path / "vertical.toml"
     config.write_text('[crawl]\ndelay = 1.0\nuser_agent = "Plumbline/0.1"\n')
-    with Engine(load_settings(config), Quiet()) as opened:
+    with Engine(load_settings(config), NullProgress()) as opened:
         yield opened
 
 
 def crawled(store: Store, host: str, *reasons: Reason, at: float = 1000.0) -> None:
     """URLs of a host, visited with these outcomes; one more waits."""
     urls = [f"http://{host}/{n}.html" for n in range(len(reasons) + 1)]
-    store.frontier.add([NewUrl(url, host, 0, 0, Kind.UNKNOWN, 1.0) for url in urls])
-    entries = store.frontier.entries(urls)
+    store.frontier.add_urls([NewUrl(url, host, 0, 0, UrlKind.UNKNOWN, 1.0) for url in urls])
+    entries = store.frontier.find_entries(urls)
     visits = [
         Visit(entries[url], Outcome(reason), at + n, None, 0.0)
         for n, (url, reason) in enumerate(zip(urls, reasons, strict=False))
     ]
-    store.frontier.record(visits)
+    store.frontier.record_visits(visits)
 
 
 def test_sites_are_told_with_their_outcomes_and_delays(engine: Engine) -> None:
     store = engine.store
     crawled(store, "big.test", Reason.FETCHED, Reason.FETCHED, Reason.GONE)
     crawled(store, "small.test:8080", Reason.TIMED_OUT)
-    store.frontier.add([NewUrl("https://new.test/", "new.test", 0, 0, Kind.SEED, 1.0)])
+    store.frontier.add_urls([NewUrl("https://new.test/", "new.test", 0, 0, UrlKind.SEED, 1.0)])
     patient = b"User-agent: Plumbline\nCrawl-delay: 7\n"
     store.frontier.save_robots(StoredRobots("http://small.test:8080", 200, patient, 0.0))
-    big, small, new = StoreActions(engine).sites()
-    assert (big.health.host, big.health.addresses, big.health.due, big.health.last_visit) == ("big.test", 4, 1, 1002.0)
-    assert big.health.outcomes == {Reason.FETCHED: 2, Reason.GONE: 1}
-    assert (big.delay, small.delay, new.delay) == (1.0, 7.0, 1.0)
-    assert (new.health.last_visit, new.health.outcomes, new.health.example) == (None, {}, "https://new.test/")
-    assert [one.health.host for one in StoreActions(engine).sites()] == ["big.test", "small.test:8080", "new.test"]
-    assert [one.host for one in store.status.sites(limit=1)] == ["big.test"]
+    big, small, new = StoreSiteBackend(engine).sites()
+    assert (big.totals.host, big.totals.url_count, big.totals.due_count, big.totals.last_visit_at) == (
+        "big.test",
+        4,
+        1,
+        1002.0,
+    )
+    assert big.totals.outcome_counts == {Reason.FETCHED: 2, Reason.GONE: 1}
+    assert (big.delay_seconds, small.delay_seconds, new.delay_seconds) == (1.0, 7.0, 1.0)
+    assert (new.totals.last_visit_at, new.totals.outcome_counts, new.totals.example_url) == (
+        None,
+        {},
+        "https://new.test/",
+    )
+    assert [one.totals.host for one in StoreSiteBackend(engine).sites()] == ["big.test", "small.test:8080", "new.test"]
+    assert [one.host for one in store.status.site_totals(limit=1)] == ["big.test"]
 
 
 def test_an_empty_store_is_fresh(engine: Engine) -> None:
-    told = StoreActions(engine).overview()
-    assert (told.published, told.applied, told.nights) == (0, 0, Nights((), None, None, None))
+    told = StoreSiteBackend(engine).overview()
+    assert (told.published_version, told.applied_version, told.run_history) == (0, 0, RunHistory((), None, None, None))
     fresh = told.freshness
-    assert (fresh.articles, fresh.indexed, fresh.waiting) == (0, 0, 0)
-    assert (fresh.waiting_since, fresh.last_fetched, fresh.last_indexed) == (None, None, None)
+    assert (fresh.article_count, fresh.indexed_count, fresh.pending_count) == (0, 0, 0)
+    assert (fresh.pending_since, fresh.last_fetched_at, fresh.last_indexed_at) == (None, None, None)
 
 
 def test_runs_are_told_with_what_came_of_them(engine: Engine) -> None:
@@ -70,23 +79,23 @@ def test_runs_are_told_with_what_came_of_them(engine: Engine) -> None:
     run = store.runs.start("run")
     counts = {Reason.GONE: 1, Reason.FETCHED: 8, Reason.UNCHANGED: 8}
     stages = StageReport(Stage.CRAWL, counts, 1.0), StageReport(Stage.INDEX)
-    store.runs.finish(run, [stage_run(one) for one in stages])
+    store.runs.finish(run, [stage_run_from_report(one) for one in stages])
     store.runs.start("run")
-    killed, done = StoreActions(engine).overview().nights.runs  # nobody holds the lock of a run
+    killed, done = StoreSiteBackend(engine).overview().run_history.runs  # nobody holds the lock of a run
     assert (killed.finished_at, killed.state, killed.stages) == (None, RunState.KILLED, ())
     crawl = StageSummary("crawl", (("fetched", 8), ("unchanged", 8), ("gone", 1)), 1.0)
     assert done == RunSummary(done.started_at, done.finished_at, RunState.DONE, (crawl, StageSummary("index", ())))
 
 
 def test_a_proposed_word_is_a_candidate_until_somebody_decides(engine: Engine) -> None:
-    review, table = StoreActions(engine).review, engine.store.lexicon
+    review, table = StoreSiteBackend(engine).review_service, engine.store.lexicons
     review.propose("可燃冰", "anna")
-    assert table.terms(TermStatus.CANDIDATE, "可燃冰")[0] == 1
+    assert table.find_terms(TermStatus.CANDIDATE, "可燃冰")[0] == 1
     table.replace_candidates([Term("页岩气", 5.0, 3, 2)])
-    assert table.terms(TermStatus.CANDIDATE, "可燃冰")[0] == 1  # mining the articles does not forget it
+    assert table.find_terms(TermStatus.CANDIDATE, "可燃冰")[0] == 1  # mining the articles does not forget it
     review.decide(["可燃冰"], TermStatus.ACCEPTED, "anna")
     review.propose("可燃冰", "anna")
-    assert table.terms(TermStatus.ACCEPTED, "可燃冰")[0] == 1
+    assert table.find_terms(TermStatus.ACCEPTED, "可燃冰")[0] == 1
     for unfit in ("", " ", "\n", "x" * 300):
         with pytest.raises(LexiconError):
             review.propose(unfit, "anna")
@@ -94,18 +103,18 @@ def test_a_proposed_word_is_a_candidate_until_somebody_decides(engine: Engine) -
 
 def test_a_synonym_is_named_beside_those_there_are_and_by_whom_is_kept(engine: Engine) -> None:
     """Also of a term behind hundreds that hold its text; whoever named it can take it back."""
-    review, store = StoreActions(engine).review, engine.store
-    store.lexicon.replace_candidates([Term(f"页岩气{n}", 900.0 - n, 9, 9) for n in range(400)])
+    review, store = StoreSiteBackend(engine).review_service, engine.store
+    store.lexicons.replace_candidates([Term(f"页岩气{n}", 900.0 - n, 9, 9) for n in range(400)])
     add(store, ["页岩气"], "anna")
     review.add_synonym("页岩气", "shale gas", "anna")
     review.add_synonym("页岩气", " 页岩天然气", "bert")
-    assert store.lexicon.accepted()[0].synonyms == ("shale gas", "页岩天然气")
+    assert store.lexicons.accepted_terms()[0].synonyms == ("shale gas", "页岩天然气")
     assert [(act.by, act.kind) for act in review.history("页岩气", "", 0, 2)[1]] == [
         ("bert", ActKind.SYNONYMS),
         ("anna", ActKind.SYNONYMS),
     ]
     review.undo("bert", None)
-    assert store.lexicon.accepted()[0].synonyms == ("shale gas",)
+    assert store.lexicons.accepted_terms()[0].synonyms == ("shale gas",)
     for text, word in (("没有的词", "a"), ("页岩气", "<b>")):
         with pytest.raises(LexiconError):
             review.add_synonym(text, word, "anna")
@@ -116,18 +125,18 @@ def test_searches_are_counted_by_the_clock_on_the_wall(engine: Engine, monkeypat
     time.tzset()
     try:
         now = time.time()
-        engine.store.searches.keep([LoggedSearch("s", "页岩气", 1, 1, at=now)], [])
-        days = StoreActions(engine).searches(7).days
-        assert days[-1].day == time.strftime("%Y-%m-%d", time.localtime(now)) and days[-1].searches == 1
+        engine.store.search_log.save([LoggedSearch("s", "页岩气", 1, 1, searched_at=now)], [])
+        days = StoreSiteBackend(engine).search_report(7).by_day
+        assert days[-1].day == time.strftime("%Y-%m-%d", time.localtime(now)) and days[-1].search_count == 1
     finally:
         monkeypatch.undo()
         time.tzset()
 
 
 def test_popular_queries_come_from_the_log(engine: Engine) -> None:
-    actions = StoreActions(engine)
+    actions = StoreSiteBackend(engine)
     assert actions.popular_queries(5) == []
     now = time.time()
-    asked = [LoggedSearch(f"s{n}", "页岩气", 1, 1, at=now - n * 86400) for n in range(3)]
-    engine.store.searches.keep(asked, [])
+    asked = [LoggedSearch(f"s{n}", "页岩气", 1, 1, searched_at=now - n * 86400) for n in range(3)]
+    engine.store.search_log.save(asked, [])
     assert actions.popular_queries(5) == ["页岩气"]

@@ -23,14 +23,14 @@ from docstore.reports.alerts import Alert, AlertKey
 from docstore.reports.runs import RunState, StageRun
 from docstore.reports.site_runs import SiteArticles, SiteRun
 from pipeline import stages
-from pipeline.alerts.channels import Mail, NotToldError, Webhook, channels
-from pipeline.alerts.message import News, lines, news, subject
-from pipeline.alerts.rules import DAY, KINDS, BadRun, Facts, SiteFacts, decide
-from pipeline.alerts.service import alert, tell
+from pipeline.alerts.channels import DeliveryError, MailChannel, WebhookChannel, configured_channels
+from pipeline.alerts.message import AlertNotification, message_lines, message_subject, pending_notification
+from pipeline.alerts.rules import ALERT_KINDS, SECONDS_PER_DAY, AlertInputs, BadRun, SiteInputs, evaluate_rules
+from pipeline.alerts.service import evaluate_and_send, notify_operator
 from pipeline.engine import Engine
-from pipeline.progress import Quiet
-from pipeline.settings import Settings, build
-from search_ui.messages import LANGUAGES, has_message
+from pipeline.progress import NullProgress
+from pipeline.settings import Settings, build_settings
+from search_ui.i18n import LANGUAGES, has_message
 from tests.local_vertical import LocalVertical
 from tests.web_fixture import Answer, Site, page
 
@@ -39,18 +39,18 @@ GOOD = {"fetched": 5, "unchanged": 40}
 
 
 def run(number: int, crawl: Mapping[str, int], extract: Mapping[str, int] | None = None) -> SiteRun:
-    return SiteRun(number, NOW - (100 - number) * DAY, crawl, extract or {})
+    return SiteRun(number, NOW - (100 - number) * SECONDS_PER_DAY, crawl, extract or {})
 
 
-def site(*newest_first: SiteRun, articles: SiteArticles | None = None) -> SiteFacts:
-    return SiteFacts("news.example", newest_first, articles)
+def site(*newest_first: SiteRun, articles: SiteArticles | None = None) -> SiteInputs:
+    return SiteInputs("news.example", newest_first, articles)
 
 
-def decided(*sites: SiteFacts, **more: Any) -> list[Alert]:
-    return decide(Facts(NOW, more.pop("failed", None), more.pop("missed", None), sites, 7, **more))
+def decided(*sites: SiteInputs, **more: Any) -> list[Alert]:
+    return evaluate_rules(AlertInputs(NOW, more.pop("failed", None), more.pop("missed", None), sites, 7, **more))
 
 
-def kinds(*sites: SiteFacts, **more: Any) -> list[str]:
+def kinds(*sites: SiteInputs, **more: Any) -> list[str]:
     return [one.key.kind for one in decided(*sites, **more)]
 
 
@@ -58,9 +58,9 @@ def kinds(*sites: SiteFacts, **more: Any) -> list[str]:
 
 
 def test_a_run_that_failed_and_a_night_that_was_missed() -> None:
-    found = decided(failed=BadRun(NOW - DAY, "crawl", "disk full"), missed=NOW)
+    found = decided(failed_run=BadRun(NOW - SECONDS_PER_DAY, "crawl", "disk full"), missed_at=NOW)
     assert [one.key for one in found] == [AlertKey("run_failed"), AlertKey("night_missed")]
-    assert (found[0].values["stage"], found[0].values["error"]) == ("crawl", "disk full")
+    assert (found[0].message_values["stage"], found[0].message_values["error"]) == ("crawl", "disk full")
     assert decided() == []
 
 
@@ -86,7 +86,7 @@ def test_a_site_that_gives_nothing_any_more(now: dict[str, int], before: dict[st
 
 
 def test_a_site_never_asked_before_or_not_since_is_no_alert() -> None:
-    assert kinds(site(run(9, {"unreachable": 3})), SiteFacts("new.example", ())) == []
+    assert kinds(site(run(9, {"unreachable": 3})), SiteInputs("new.example", ())) == []
 
 
 def test_a_site_that_is_down_for_weeks_stays_one_alert() -> None:
@@ -136,13 +136,15 @@ def test_a_night_with_too_few_pages_does_not_end_the_alert_of_a_template() -> No
     ("silent", "days", "wanted"), [(8.0, 5, ["nothing_new"]), (6.0, 5, []), (8.0, 2, [])], ids=["", "not yet", "never"]
 )
 def test_a_site_that_has_nothing_new(silent: float, days: int, wanted: list[str]) -> None:
-    had = SiteArticles(50, NOW - silent * DAY, days)
+    had = SiteArticles(50, NOW - silent * SECONDS_PER_DAY, days)
     assert kinds(site(replace(run(9, GOOD), started_at=NOW - 60), run(8, GOOD), articles=had)) == wanted
-    assert kinds(site(replace(run(9, GOOD), started_at=had.newest + 60), articles=had)) == []  # not asked since
+    assert (
+        kinds(site(replace(run(9, GOOD), started_at=had.newest_found_at + 60), articles=had)) == []
+    )  # not asked since
 
 
 def test_a_site_that_is_shut_is_not_told_to_be_silent_as_well() -> None:
-    had = SiteArticles(50, NOW - 9 * DAY, 9)
+    had = SiteArticles(50, NOW - 9 * SECONDS_PER_DAY, 9)
     assert kinds(site(replace(run(9, {"unreachable": 1}), started_at=NOW), run(8, GOOD), articles=had)) == [
         "site_stopped"
     ]
@@ -153,23 +155,27 @@ def test_a_site_that_is_shut_is_not_told_to_be_silent_as_well() -> None:
 
 def test_each_kind_has_words_in_each_language() -> None:
     [stopped] = decided(site(run(9, {"unreachable": 2}), run(8, GOOD)))
-    assert lines(News([stopped]), "zh") == ["news.example 在最近一次运行中没有给出任何网页：无法连接，2 个。"]
-    assert lines(News((), [stopped]), "en")[0].startswith("Over: news.example gave no page")
-    for kind in KINDS:
+    assert message_lines(AlertNotification([stopped]), "zh") == [
+        "news.example 在最近一次运行中没有给出任何网页：无法连接，2 个。"
+    ]
+    assert message_lines(AlertNotification((), [stopped]), "en")[0].startswith("Over: news.example gave no page")
+    for kind in ALERT_KINDS:
         assert has_message(f"alert.{kind}"), kind
     assert set(LANGUAGES) == {"zh", "en"}
 
 
 def test_a_hostile_name_breaks_no_header() -> None:
     evil = Alert(AlertKey("run_failed"), {"time": "x", "stage": "", "error": "a\r\nBcc: everybody@example.org\n"})
-    assert "\n" not in subject(News([evil]), "Gas", "en") and "\r" not in subject(News([evil]), "Gas", "en")
+    assert "\n" not in message_subject(AlertNotification([evil]), "Gas", "en") and "\r" not in message_subject(
+        AlertNotification([evil]), "Gas", "en"
+    )
 
 
 def test_news_is_what_a_channel_does_not_know() -> None:
     one, two = Alert(AlertKey("robots", "a")), Alert(AlertKey("robots", "b"))
-    assert news([one, two], {one.key: {}}) == News((two,), ())
-    assert news([], {one.key: {"n": 1}}) == News((), (Alert(one.key, {"n": 1}),))
-    assert not news([one], {one.key: {}})
+    assert pending_notification([one, two], {one.key: {}}) == AlertNotification((two,), ())
+    assert pending_notification([], {one.key: {"n": 1}}) == AlertNotification((), (Alert(one.key, {"n": 1}),))
+    assert not pending_notification([one], {one.key: {}})
 
 
 # -- by mail and webhook
@@ -243,7 +249,7 @@ def hook() -> Iterator[Hook]:
 
 
 def settings(folder: Path, **alerts: Any) -> Settings:
-    return build({"vertical": {"name": "Gas"}, "alerts": alerts}, folder)
+    return build_settings({"vertical": {"name": "Gas"}, "alerts": alerts}, folder)
 
 
 def fail_a_run(engine: Engine) -> None:
@@ -253,19 +259,19 @@ def fail_a_run(engine: Engine) -> None:
 
 def test_each_alert_is_told_once_with_the_all_clear(tmp_path: Path, mail_server: Any, hook: Hook) -> None:
     place, mailbox = mail_server
-    mailbox.mails.clear()  # what other tests got
+    mailbox.mails.reset_counts()  # what other tests got
     hook.posted.clear()
     url = f"http://127.0.0.1:{hook.server_port}/T0/s3cret"
     wanted = settings(tmp_path, mail_to=["o@x.example"], smtp=place, webhook=url, inside_hosts=["127.0.0.1"])
-    with Engine(wanted, Quiet()) as engine:
+    with Engine(wanted, NullProgress()) as engine:
         fail_a_run(engine)
-        assert tell(engine) == [] and tell(engine) == []
+        assert evaluate_and_send(engine) == [] and evaluate_and_send(engine) == []
         fail_a_run(engine)  # the same trouble
-        assert tell(engine) == []
-    with Engine(wanted, Quiet()) as engine:  # another process
+        assert evaluate_and_send(engine) == []
+    with Engine(wanted, NullProgress()) as engine:  # another process
         assert [one.key.kind for one in engine.store.alerts.firing()] == ["run_failed"]
         engine.store.runs.finish(engine.store.runs.start("run"), [StageRun("crawl")])
-        assert tell(engine) == [] and tell(engine) == []
+        assert evaluate_and_send(engine) == [] and evaluate_and_send(engine) == []
         assert engine.store.alerts.firing() == []
     first, second = mailbox.mails[-2:]
     assert len(mailbox.mails) == 2 and len(hook.posted) == 2
@@ -285,14 +291,14 @@ def test_who_could_not_be_told_is_told_the_next_time_and_others_not_again(
     mails, posts = len(mailbox.mails), len(hook.posted)
     url = f"http://127.0.0.1:{hook.server_port}/T0/s3cret"
     wanted = settings(tmp_path, mail_to=["o@x.example"], smtp=place, webhook=url, inside_hosts=["127.0.0.1"])
-    with Engine(wanted, Quiet()) as engine:
+    with Engine(wanted, NullProgress()) as engine:
         fail_a_run(engine)
         mailbox.refuses, hook.status = "451 later", 302
-        faults = tell(engine)
+        faults = evaluate_and_send(engine)
         assert len(faults) == 2 and "451 later" in faults[0] and "answered 302" in faults[1]
         assert all("s3cret" not in fault for fault in faults)
         mailbox.refuses, hook.status = "", 204
-        assert tell(engine) == []
+        assert evaluate_and_send(engine) == []
     assert len(mailbox.mails) == mails + 1 and len(hook.posted) == posts + 2
 
 
@@ -302,27 +308,27 @@ def test_a_password_is_in_no_message(
     place, mailbox = mail_server
     (tmp_path / "password").write_text("s3cret pass\n")
     wanted = settings(tmp_path, mail_to=["o@x.example"], smtp=place, smtp_user="plumb", smtp_password_file="password")
-    Mail(wanted).tell(News([Alert(AlertKey("test"))]))
+    MailChannel(wanted).send(AlertNotification([Alert(AlertKey("test"))]))
     assert "alerts reach you" in mailbox.mails[-1].get_content()
     monkeypatch.setenv("PLUMB_SMTP_PASSWORD", "wr0ng pass")
-    with Engine(wanted, Quiet()) as engine, pytest.raises(NotToldError) as refused:
-        Mail(wanted).tell(News([Alert(AlertKey("test"))]))
+    with Engine(wanted, NullProgress()) as engine, pytest.raises(DeliveryError) as refused:
+        MailChannel(wanted).send(AlertNotification([Alert(AlertKey("test"))]))
         fail_a_run(engine)
-        alert(engine)
+        notify_operator(engine)
     assert "535" in str(refused.value)
     said = f"{refused.value} {caplog.text} {wanted}"
     assert "wr0ng" not in said and "s3cret" not in said
     (tmp_path / "password").unlink()
     monkeypatch.delenv("PLUMB_SMTP_PASSWORD")
     with pytest.raises(SettingsError, match=r"cannot read alerts\.smtp_password_file = 'password'"):
-        Mail(wanted).tell(News())
+        MailChannel(wanted).send(AlertNotification())
 
 
 def test_a_webhook_reaches_no_inside_address(tmp_path: Path, hook: Hook) -> None:
     posts = len(hook.posted)
     for url in (f"http://127.0.0.1:{hook.server_port}/x", f"http://a.localhost:{hook.server_port}/x"):
-        with pytest.raises(NotToldError, match=r"name it in alerts\.inside_hosts"):
-            Webhook(settings(tmp_path, webhook=url)).tell(News([Alert(AlertKey("test"))]))
+        with pytest.raises(DeliveryError, match=r"name it in alerts\.inside_hosts"):
+            WebhookChannel(settings(tmp_path, webhook=url)).send(AlertNotification([Alert(AlertKey("test"))]))
     assert len(hook.posted) == posts
 
 
@@ -338,8 +344,8 @@ def test_a_server_that_drips_ends_when_the_time_is_up(tmp_path: Path) -> None:
 
         threading.Thread(target=drip, daemon=True).start()
         place = f"127.0.0.1:{listening.getsockname()[1]}"
-        with pytest.raises(NotToldError, match=r"took longer than 0\.3 s"):
-            Mail(settings(tmp_path, mail_to=["o@x.example"], smtp=place, seconds=0.3)).tell(News())
+        with pytest.raises(DeliveryError, match=r"took longer than 0\.3 s"):
+            MailChannel(settings(tmp_path, mail_to=["o@x.example"], smtp=place, seconds=0.3)).send(AlertNotification())
         stop.set()
 
 
@@ -358,9 +364,9 @@ def test_settings_that_cannot_be_followed_are_refused(tmp_path: Path, alerts: di
 
 
 def test_nobody_to_tell_is_no_fault(tmp_path: Path) -> None:
-    with Engine(settings(tmp_path), Quiet()) as engine:
+    with Engine(settings(tmp_path), NullProgress()) as engine:
         fail_a_run(engine)
-        assert channels(engine.settings) == [] and tell(engine) == []
+        assert configured_channels(engine.settings) == [] and evaluate_and_send(engine) == []
         assert [one.key.kind for one in engine.store.alerts.firing()] == ["run_failed"]
 
 
@@ -370,22 +376,22 @@ def test_nobody_to_tell_is_no_fault(tmp_path: Path) -> None:
 def crawled(engine: Engine) -> list[str]:
     """The alerts after a crawl, without that of a run which failed since it reached no seed."""
     with suppress(PlumblineError):
-        stages.run(engine, until="crawl")
-    assert tell(engine) == []
+        stages.run(engine, last_stage="crawl")
+    assert evaluate_and_send(engine) == []
     return [one.key.kind for one in engine.store.alerts.firing() if one.key.kind != "run_failed"]
 
 
 def forget_robots(engine: Engine, origin: Origin) -> None:
     """As if a day had passed."""
-    stored = engine.store.frontier.robots(origin)
+    stored = engine.store.frontier.find_robots(origin)
     assert stored is not None
-    engine.store.frontier.save_robots(replace(stored, fetched_at=stored.fetched_at - 2 * DAY))
+    engine.store.frontier.save_robots(replace(stored, fetched_at=stored.fetched_at - 2 * SECONDS_PER_DAY))
 
 
 def test_a_site_that_shuts_us_out_by_robots_opens_again_and_goes_down(tmp_path: Path) -> None:
     site = Site({"/": page("/1.html"), "/1.html": "text", "/robots.txt": Answer(200, b"User-agent: *\nAllow: /\n")})
     crawl = {"seeds": [site.url()], "inside_hosts": [site.host], "delay": 0.0, "sitemaps": False}
-    with Engine(build({"crawl": crawl}, tmp_path), Quiet()) as engine:
+    with Engine(build_settings({"crawl": crawl}, tmp_path), NullProgress()) as engine:
         with site:
             assert crawled(engine) == []
             site.pages["/robots.txt"] = Answer(200, b"User-agent: *\nDisallow: /\n")
@@ -396,7 +402,7 @@ def test_a_site_that_shuts_us_out_by_robots_opens_again_and_goes_down(tmp_path: 
             assert crawled(engine) == []
         assert crawled(engine) == ["site_stopped"]
         [stopped] = [one for one in engine.store.alerts.firing() if one.key.kind == "site_stopped"]
-        assert stopped.key.subject == site.host and stopped.values["reason"] == "unreachable"
+        assert stopped.key.subject == site.host and stopped.message_values["reason"] == "unreachable"
 
 
 def test_a_certificate_that_is_no_longer_valid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -405,7 +411,7 @@ def test_a_certificate_that_is_no_longer_valid(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
     with Site({"/": page("/1.html"), "/1.html": "text"}, tls) as site:
         crawl = {"seeds": [f"https://{site.host}/"], "inside_hosts": [site.host], "delay": 0.0, "sitemaps": False}
-        with Engine(build({"crawl": crawl}, tmp_path), Quiet()) as engine:
+        with Engine(build_settings({"crawl": crawl}, tmp_path), NullProgress()) as engine:
             for authority, wanted in ((ours, []), (trustme.CA(), ["certificate"]), (ours, [])):
                 authority.cert_pem.write_to_path(str(trusted))
                 assert crawled(engine) == wanted

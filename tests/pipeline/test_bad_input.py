@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 
-from docstore.warc_reading import read_warc
+from docstore.warc_reader import read_warc
 from tests.crash_harness import Said
 from tests.local_vertical import LocalVertical
 from tests.local_workers import local_workers
@@ -105,9 +105,9 @@ class TestCommandLine:
 
     def test_every_command_is_listed_here(self) -> None:
         from pipeline.cli.lexicon import lexicon
-        from pipeline.cli.main import VERBS
+        from pipeline.cli.main import COMMANDS
 
-        assert {*VERBS, *(f"lexicon {name}" for name in lexicon.commands)} == set(self.COMMANDS)
+        assert {*COMMANDS, *(f"lexicon {name}" for name in lexicon.commands)} == set(self.COMMANDS)
 
     def test_help_of_each_command_needs_no_settings(self, tmp_path: Path) -> None:
         vertical = LocalVertical(tmp_path)

@@ -11,24 +11,24 @@ import pytest
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from docstore import fields
+from docstore import solr_fields
 from docstore.errors import LexiconError, PlumblineError, StoreError
 from docstore.model import Reason, Stage, TermStatus, document_id
 from indexer.settings import IndexSettings
 from pipeline import stages
-from pipeline.cli.compare import comparison
-from pipeline.cli.page import explanation_of
-from pipeline.cli.status import status, status_lines
+from pipeline.cli.compare import comparison_json
+from pipeline.cli.page import explain_url
+from pipeline.cli.status import collect_status, format_status
 from pipeline.demo.site import DemoServer, change_article, demo_urls, write_sites
 from pipeline.engine import Engine
-from pipeline.explain.sentences import sentences
-from pipeline.import_warc import import_warc
-from pipeline.progress import Quiet
-from pipeline.refresh import refresh, trace_lines
-from pipeline.search_site.actions import StoreActions
+from pipeline.explain.url_report_text import iter_sentences
+from pipeline.progress import NullProgress
+from pipeline.refresh import format_refresh_times, refresh_page
+from pipeline.search_site.actions import StoreSiteBackend
 from pipeline.search_site.compare import compare_term
-from pipeline.search_site.serve import Follower, is_behind, secret
-from pipeline.settings import build
+from pipeline.search_site.serve import IndexFollower, is_index_stale, load_or_create_secret
+from pipeline.settings import build_settings
+from pipeline.warc_import import import_warc_file
 from tests.solr_fixture import RunningSolr
 from tests.web_fixture import PATIENCE
 
@@ -61,12 +61,12 @@ def chain(solr_node: RunningSolr, tmp_path_factory: pytest.TempPathFactory) -> I
             "inside_hosts": hosts,
             "revisit_shortest": 0.0,
         }
-        settings = build({"vertical": {"data_dir": "data"}, "crawl": crawl}, folder)
+        settings = build_settings({"vertical": {"data_dir": "data"}, "crawl": crawl}, folder)
         settings = replace(settings, index=IndexSettings(solr_url=solr_node.url, collection="chain"))
-        with Engine(settings, Quiet()) as engine:
+        with Engine(settings, NullProgress()) as engine:
             stages.run(engine)
             yield Chain(engine, folder / "sites", server.port)
-            engine.index.drop()
+            engine.index.delete_all()
 
 
 def eventually(is_so: Callable[[], bool], seconds: float = PATIENCE) -> bool:
@@ -79,93 +79,95 @@ def eventually(is_so: Callable[[], bool], seconds: float = PATIENCE) -> bool:
 
 
 def test_a_run_is_recorded_with_its_reports(chain: Chain) -> None:
-    [run, *_] = chain.engine.store.runs.newest()
+    [run, *_] = chain.engine.store.runs.list_newest()
     assert run.finished_at is not None
     assert [stage.stage for stage in run.stages] == [*Stage]
 
 
 def test_until_stops_after_the_stage(chain: Chain) -> None:
-    reports = stages.run(chain.engine, until="extract")
+    reports = stages.run(chain.engine, last_stage="extract")
     assert [r.stage for r in reports] == [Stage.CRAWL, Stage.EXTRACT]
 
 
 def test_a_second_run_finds_nothing_to_do(chain: Chain) -> None:
     reports = {r.stage: r for r in stages.run(chain.engine)}
     assert set(reports) == {Stage.CRAWL, Stage.EXTRACT, Stage.EMBED, Stage.SOLR, Stage.INDEX}  # nothing to mine
-    assert reports[Stage.CRAWL].counts.get(Reason.FETCHED, 0) == 0
+    assert reports[Stage.CRAWL].outcome_counts.get(Reason.FETCHED, 0) == 0
     assert reports[Stage.EXTRACT].total == reports[Stage.INDEX].total == 0
 
 
 def test_a_changed_page_goes_through_all_stages(chain: Chain) -> None:
     url, marker = change_article(chain.sites, 2, chain.port)
-    trace = refresh(chain.engine, url)
-    assert [name for name, _ in trace.times] == ["fetched", "extracted", "indexed", "searchable"]
-    assert [moment for _, moment in trace.times] == sorted(moment for _, moment in trace.times)
+    trace = refresh_page(chain.engine, url)
+    assert [name for name, _ in trace.stage_times] == ["fetched", "extracted", "indexed", "searchable"]
+    assert [moment for _, moment in trace.stage_times] == sorted(moment for _, moment in trace.stage_times)
     found = chain.engine.index.search({"q": "{!field f=body v=$marker}", "marker": marker})["response"]["docs"]
-    assert [doc[fields.URL] for doc in found] == [url]
-    assert next(trace_lines(trace)) == url
+    assert [doc[solr_fields.URL] for doc in found] == [url]
+    assert next(format_refresh_times(trace)) == url
 
 
 def test_refresh_of_a_page_that_was_never_seen(chain: Chain) -> None:
     with pytest.raises(PlumblineError, match="was never seen"):
-        refresh(chain.engine, "http://elsewhere.test/")
+        refresh_page(chain.engine, "http://elsewhere.test/")
     with pytest.raises(PlumblineError, match="is not a URL"):
-        refresh(chain.engine, "http://[/")
+        refresh_page(chain.engine, "http://[/")
 
 
 def test_publishing_reaches_the_index_through_the_follower(chain: Chain) -> None:
     """Accepted and published as on the review page; only the documents with the term are segmented again."""
-    actions = StoreActions(chain.engine)
-    assert actions.terms(None, TERM, 0, 5)[0] >= 1
-    before = chain.engine.store.lexicon.latest_version()
-    actions.review.decide([TERM], TermStatus.ACCEPTED, "anna")
-    assert actions.review.pending() == (1, 0, 0)
-    with Follower(chain.engine):
-        version = actions.review.publish("anna")
+    actions = StoreSiteBackend(chain.engine)
+    assert actions.find_terms(None, TERM, 0, 5)[0] >= 1
+    before = chain.engine.store.lexicons.latest_version()
+    actions.review_service.decide([TERM], TermStatus.ACCEPTED, "anna")
+    assert actions.review_service.pending_counts() == (1, 0, 0)
+    with IndexFollower(chain.engine):
+        version = actions.review_service.publish("anna")
         assert version.version == before + 1
-        assert eventually(lambda: not is_behind(chain.engine))
+        assert eventually(lambda: not is_index_stale(chain.engine))
     assert actions.lexicon().version == version.version
-    assert TERM in actions.segmenter().cut(f"在{TERM}上")
+    assert TERM in actions.domain_segmenter().cut(f"在{TERM}上")
     chain.engine.index.commit()
-    again = {"q": f"{fields.LEXICON_VERSION}:{version.version}", "fl": fields.URL, "rows": 1000}
-    redone = {doc[fields.URL] for doc in chain.engine.index.search(again)["response"]["docs"]}
-    holding = {s.article.url for s in chain.engine.store.articles.all() if TERM in s.article.title + s.article.body}
+    again = {"q": f"{solr_fields.LEXICON_VERSION}:{version.version}", "fl": solr_fields.URL, "rows": 1000}
+    redone = {doc[solr_fields.URL] for doc in chain.engine.index.search(again)["response"]["docs"]}
+    holding = {
+        s.article.url for s in chain.engine.store.articles.iter_all() if TERM in s.article.title + s.article.body
+    }
     assert redone == holding != set()
     base, domain = compare_term(chain.engine, TERM)
     assert domain.measures.first_rank == 1
     assert domain.measures.precision_at_10 > base.measures.precision_at_10
-    assert comparison([base, domain])[1]["words"] == [TERM]
+    assert comparison_json([base, domain])[1]["words"] == [TERM]
     with pytest.raises(LexiconError, match="nothing to publish"):
-        actions.review.publish("anna")
+        actions.review_service.publish("anna")
 
 
 def test_only_what_a_dictionary_holds_is_accepted(chain: Chain) -> None:
     with pytest.raises(LexiconError):
-        StoreActions(chain.engine).review.decide(["页\u200b岩"], TermStatus.ACCEPTED, "anna")
+        StoreSiteBackend(chain.engine).review_service.decide(["页\u200b岩"], TermStatus.ACCEPTED, "anna")
     with pytest.raises(LexiconError, match="no such term"):
-        StoreActions(chain.engine).review.decide(["从没见过的词组"], TermStatus.REJECTED, "anna")
+        StoreSiteBackend(chain.engine).review_service.decide(["从没见过的词组"], TermStatus.REJECTED, "anna")
 
 
 def test_status_and_explain_account_for_pages(chain: Chain) -> None:
-    answer = status(chain.engine)
+    answer = collect_status(chain.engine)
     assert answer["articles"] == answer["indexed"] == chain.engine.index.count()
     assert answer["outcomes"]["crawl"]["robots_forbidden"] == 1
-    assert any("robots_forbidden" in line for line in status_lines(answer))
-    url = next(chain.engine.store.articles.all()).article.url
-    told = explanation_of(chain.engine, url)
-    assert told.solr is not None and told.solr["url"] == url
-    said = list(sentences(told))
+    assert any("robots_forbidden" in line for line in format_status(answer))
+    url = next(chain.engine.store.articles.iter_all()).article.url
+    told = explain_url(chain.engine, url)
+    assert told.solr_document is not None and told.solr_document["url"] == url
+    said = list(iter_sentences(told))
     assert said[0] == url
     assert any(line.startswith("Found ") and " by the link “" in line for line in said)
     assert any(re.fullmatch(r"Extracted \S+ \S+: extracted\b.*\.", line) for line in said)
     assert any(line.startswith("In the index since ") for line in said)
     with pytest.raises(PlumblineError, match="was never seen"):
-        explanation_of(chain.engine, "http://elsewhere.test/")
+        explain_url(chain.engine, "http://elsewhere.test/")
 
 
 def test_a_solr_that_lost_documents_is_filled_again(chain: Chain) -> None:
     count = chain.engine.index.count()
-    ids = [stored.doc_id for stored in chain.engine.store.articles.all()][:5]
+    ids = [stored.doc_id for stored in chain.engine.store.articles.iter_all()][:5]
     chain.engine.index.delete(ids)
     told = stages.index(chain.engine)
     assert "Solr has lost documents" in told.notes[0]
@@ -192,14 +194,20 @@ def test_anyones_crawl_is_imported_once(chain: Chain, tmp_path: Path) -> None:
         ("http://[/", 200, "text/html", html),
     ]
     file = warc(tmp_path / "theirs.warc.gz", pages)
-    first = import_warc(chain.engine, file).counts
-    assert first == {Reason.FETCHED: 1, Reason.HTTP_ERROR: 1, Reason.NOT_HTML: 1, Reason.EMPTY: 1, Reason.BAD_URL: 1}
-    assert import_warc(chain.engine, file).counts[Reason.UNCHANGED] == 1
+    first = import_warc_file(chain.engine, file).outcome_counts
+    assert first == {
+        Reason.FETCHED: 1,
+        Reason.HTTP_ERROR: 1,
+        Reason.NOT_HTML: 1,
+        Reason.EMPTY_BODY: 1,
+        Reason.INVALID_URL: 1,
+    }
+    assert import_warc_file(chain.engine, file).outcome_counts[Reason.UNCHANGED] == 1
     stages.extract(chain.engine)
     stages.index(chain.engine)
     document = chain.engine.index.get(document_id("http://other.test/a.html"))
     assert document is not None
-    assert document[fields.TITLE] == "导入的文章"
+    assert document[solr_fields.TITLE] == "导入的文章"
 
 
 def test_a_truncated_import_keeps_what_came_before(chain: Chain, tmp_path: Path) -> None:
@@ -208,10 +216,10 @@ def test_a_truncated_import_keeps_what_came_before(chain: Chain, tmp_path: Path)
     file = warc(tmp_path / "cut.warc.gz", pages)
     file.write_bytes(file.read_bytes()[:-40])
     with pytest.raises(StoreError, match="not a whole WARC"):
-        import_warc(chain.engine, file)
-    assert chain.engine.store.frontier.known([url for url, *_ in pages]) >= {pages[0][0], pages[1][0]}
+        import_warc_file(chain.engine, file)
+    assert chain.engine.store.frontier.known_urls([url for url, *_ in pages]) >= {pages[0][0], pages[1][0]}
 
 
 def test_the_key_of_sessions_is_made_once_and_private(tmp_path: Path) -> None:
-    assert secret(tmp_path / "session.key") == secret(tmp_path / "session.key")
+    assert load_or_create_secret(tmp_path / "session.key") == load_or_create_secret(tmp_path / "session.key")
     assert (tmp_path / "session.key").stat().st_mode & 0o077 == 0

@@ -12,7 +12,7 @@ from rich.console import Console
 from crawler.progress import CrawlProgress, HostProgress
 from docstore.errors import StoreError
 from docstore.model import Page, Reason
-from docstore.warc_reading import read_warc
+from docstore.warc_reader import read_warc
 from pipeline.cli.crawl import crawl, fetch, frontier, progress_table, sites, warc
 from tests.web_fixture import Answer, Site, page
 

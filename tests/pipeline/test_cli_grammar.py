@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 import pytest
 
-from pipeline.cli.grammar import Verb, first_argument
-from pipeline.cli.main import VERBS as LISTED
+from pipeline.cli.config_argument import VerticalCommand, first_positional_index
+from pipeline.cli.main import COMMANDS as LISTED
 from pipeline.cli.main import cli
 from tests.crash_harness import Said
 from tests.local_vertical import LocalVertical
@@ -28,12 +28,12 @@ def commands(group: click.Group) -> Iterator[tuple[str, click.Command]]:
         yield name, command
 
 
-def verbs(group: click.Group = cli, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Verb]]:
+def verbs(group: click.Group = cli, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], VerticalCommand]]:
     """Every verb that works on a vertical."""
     for name, command in commands(group):
         if isinstance(command, click.Group):
             yield from verbs(command, (*path, name))
-        elif isinstance(command, Verb):
+        elif isinstance(command, VerticalCommand):
             yield (*path, name), command
 
 
@@ -54,7 +54,7 @@ def all_leaves(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple
             yield (*path, name), command
 
 
-def arguments_of(command: Verb) -> list[str]:
+def arguments_of(command: VerticalCommand) -> list[str]:
     """Something for every required argument and option."""
     given = []
     for one in command.params:
@@ -94,7 +94,7 @@ def test_the_file_may_stand_before_or_behind_every_verb(
     ],
 )
 def test_the_first_argument_is_no_option_and_no_options_value(args: list[str], place: int | None) -> None:
-    assert first_argument(args, frozenset({"--limit"})) == place
+    assert first_positional_index(args, frozenset({"--limit"})) == place
 
 
 @pytest.fixture(scope="module")

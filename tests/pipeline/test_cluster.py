@@ -12,14 +12,14 @@ from sqlalchemy import create_engine, text
 
 from benchmarks.scale_cluster import Cluster, free_port
 from benchmarks.scale_web import ScaleWeb
-from crawler.schedule.forecast import PACES
+from crawler.schedule.forecast import PACES_STATE
 from docstore.errors import SettingsError
 from pipeline import stages
+from pipeline.compute.dask_backend import ClusterUnavailableError, DaskBackend
 from pipeline.engine import Engine
-from pipeline.engines.dask_engine import DaskEngine, WorkersGoneError
-from pipeline.progress import Quiet
-from pipeline.search_site.serve import session_key
-from pipeline.settings import Settings, build
+from pipeline.progress import NullProgress
+from pipeline.search_site.serve import load_session_key
+from pipeline.settings import Settings, build_settings
 from tests.conftest import empty_database
 from tests.web_fixture import PATIENCE
 
@@ -59,7 +59,7 @@ def settings_for(web: ScaleWeb, url: str, folder: Path, **cluster: Any) -> Setti
         "per_ip": PER_IP,
     }
     shared = {"heartbeat_seconds": BEAT, "block": 5, **cluster}
-    return build({"embed": {"model": "off"}, "store": {"url": url}, "crawl": crawl, "cluster": shared}, folder)
+    return build_settings({"embed": {"model": "off"}, "store": {"url": url}, "crawl": crawl, "cluster": shared}, folder)
 
 
 def kept(url: str) -> dict[str, Any]:
@@ -100,9 +100,9 @@ def run_stages(web: ScaleWeb, settings: Settings) -> Outcome:
     """Run them on an empty store; every page is requested once."""
     web.asked.clear()
     web.most_at_once = 0
-    with Engine(settings, Quiet()) as engine:
-        counts = {report.stage: report.counts for report in stages.run(engine, until="lexicon")}
-        paced_hosts = frozenset(engine.store.learned.of(PACES))
+    with Engine(settings, NullProgress()) as engine:
+        counts = {report.stage: report.outcome_counts for report in stages.run(engine, last_stage="lexicon")}
+        paced_hosts = frozenset(engine.store.site_state.load(PACES_STATE))
     requests = {url: web.asked[url] for url in web.asked if url in web.urls}
     assert requests == dict.fromkeys(web.urls, 1)
     assert web.most_at_once <= PER_IP
@@ -136,7 +136,7 @@ def test_a_killed_worker_costs_nothing(
     empty_database(databases["dask"])
     shared = {"engine": "dask", "scheduler": cluster.address, "crawlers": 2}
     two_before = web.two_at_a_host
-    with Engine(settings_for(web, databases["dask"], tmp_path, **shared), Quiet()) as engine:
+    with Engine(settings_for(web, databases["dask"], tmp_path, **shared), NullProgress()) as engine:
         acknowledged = killed_meanwhile(cluster, databases["dask"], "pages", lambda: stages.crawl(engine))
         assert set(kept(databases["dask"])["pages"]) == web.urls
         assert acknowledged.items() <= times(databases["dask"], "pages").items()
@@ -169,8 +169,8 @@ def times(url: str, table: str) -> dict[int, float]:
 
 def test_all_machines_sign_sessions_alike(web: ScaleWeb, postgres_store: str, tmp_path: Path) -> None:
     one, other = (settings_for(web, postgres_store, tmp_path / name) for name in ("one", "other"))
-    with Engine(one, Quiet()) as first, Engine(other, Quiet()) as second:
-        assert session_key(first) == session_key(second)
+    with Engine(one, NullProgress()) as first, Engine(other, NullProgress()) as second:
+        assert load_session_key(first) == load_session_key(second)
 
 
 def test_what_is_wrong_is_said(web: ScaleWeb, tmp_path: Path) -> None:
@@ -181,17 +181,17 @@ def test_what_is_wrong_is_said(web: ScaleWeb, tmp_path: Path) -> None:
 
 
 def test_the_engine_keeps_order_and_raises(cluster: Cluster) -> None:
-    engine = DaskEngine(cluster.address)
+    engine = DaskBackend(cluster.address)
     try:
-        assert list(engine.in_order(abs, range(-9, 9))) == list(map(abs, range(-9, 9)))
-        assert sorted(engine.each(abs, range(-9, 0))) == [(number, -number) for number in range(-9, 0)]
+        assert list(engine.map_ordered(abs, range(-9, 9))) == list(map(abs, range(-9, 9)))
+        assert sorted(engine.map_unordered(abs, range(-9, 0))) == [(number, -number) for number in range(-9, 0)]
         with pytest.raises(TypeError):
-            list(engine.each(abs, ["x"]))
+            list(engine.map_unordered(abs, ["x"]))
     finally:
         engine.close()
 
 
 def test_nobody_is_there_to_work() -> None:
-    engine = DaskEngine(f"tcp://127.0.0.1:{free_port()}", patience=0.5)
-    with pytest.raises(WorkersGoneError, match="no Dask scheduler answers"):
-        list(engine.each(abs, [1]))
+    engine = DaskBackend(f"tcp://127.0.0.1:{free_port()}", connect_timeout=0.5)
+    with pytest.raises(ClusterUnavailableError, match="no Dask scheduler answers"):
+        list(engine.map_unordered(abs, [1]))

@@ -11,15 +11,15 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from benchmarks.scale_cluster import Cluster
-from docstore.articles.vectors import WHOLE, Embedded, PassageVector
-from docstore.errors import EmbedError, LeaseLostError
+from docstore.articles.vectors import WHOLE_ARTICLE, EmbeddingResult, PassageVector
+from docstore.errors import EmbeddingError, LeaseLostError
 from docstore.model import Article, Outcome, Reason
 from pipeline import stages
+from pipeline.compute.cluster_worker import get_worker
+from pipeline.compute.embedding_jobs import EMBED_LEASE, embed_block_on_worker
 from pipeline.engine import Engine
-from pipeline.engines.embedding import EMBED, embed_block
-from pipeline.engines.worker import worker_for
-from pipeline.progress import Quiet
-from pipeline.settings import Settings, build
+from pipeline.progress import NullProgress
+from pipeline.settings import Settings, build_settings
 from tests.conftest import empty_database
 from tests.pipeline.test_embedding import fill
 from tests.web_fixture import PATIENCE
@@ -48,9 +48,9 @@ def texts() -> list[Article]:
 def local(postgres_url: str, tmp_path_factory: pytest.TempPathFactory) -> Row:
     """What one machine makes of them."""
     empty_database(postgres_url)
-    with Engine(settings_for(postgres_url, tmp_path_factory.mktemp("local")), Quiet()) as engine:
+    with Engine(settings_for(postgres_url, tmp_path_factory.mktemp("local")), NullProgress()) as engine:
         fill(engine.store, texts())
-        assert stages.embed(engine).counts == {Reason.EMBEDDED: 38, Reason.NOTHING_TO_EMBED: 2}
+        assert stages.embed(engine).outcome_counts == {Reason.EMBEDDED: 38, Reason.NOTHING_TO_EMBED: 2}
     return vectors(postgres_url)
 
 
@@ -59,13 +59,13 @@ def dask(postgres_url: str, cluster: Cluster, tmp_path: Path, request: pytest.Fi
     """A vertical with the articles, whose blocks have so many ids as the test says."""
     empty_database(postgres_url)
     shares = {"engine": "dask", "scheduler": cluster.address, "block": request.param, "heartbeat_seconds": BEAT}
-    with Engine(settings_for(postgres_url, tmp_path, **shares), Quiet()) as engine:
+    with Engine(settings_for(postgres_url, tmp_path, **shares), NullProgress()) as engine:
         fill(engine.store, texts())
         yield engine
 
 
 def settings_for(url: str, folder: Path, **cluster: Any) -> Settings:
-    return build({"store": {"url": url}, "cluster": cluster, "embed": {"processes": 2}}, folder)
+    return build_settings({"store": {"url": url}, "cluster": cluster, "embed": {"processes": 2}}, folder)
 
 
 def rows(url: str, query: str) -> list[tuple[Any, ...]]:
@@ -99,9 +99,9 @@ def nearness(one: bytes, other: bytes) -> float:
 
 @pytest.mark.parametrize("dask", [1000], indirect=True)
 def test_workers_make_the_vectors_of_one_machine(dask: Engine, local: Row) -> None:
-    assert stages.embed(dask).counts == {Reason.EMBEDDED: 38, Reason.NOTHING_TO_EMBED: 2}
+    assert stages.embed(dask).outcome_counts == {Reason.EMBEDDED: 38, Reason.NOTHING_TO_EMBED: 2}
     assert vectors(dask.settings.store.url) == local
-    assert stages.embed(dask).counts == {}
+    assert stages.embed(dask).outcome_counts == {}
 
 
 @pytest.mark.parametrize("dask", [5], indirect=True)
@@ -110,7 +110,7 @@ def test_a_killed_worker_loses_nothing_and_nothing_is_written_twice(dask: Engine
     with ThreadPoolExecutor(1) as pool:
         work = pool.submit(stages.embed, dask)
         before = killed_when_some_are_done(url, cluster, work)
-        counts = work.result(PATIENCE).counts
+        counts = work.result(PATIENCE).outcome_counts
     assert 0 < len(before) < ARTICLES, "it was killed before anything was done, or too late"
     after = acknowledged(url)
     assert before.items() <= after.items()
@@ -133,28 +133,32 @@ def killed_when_some_are_done(url: str, cluster: Cluster, work: Any) -> dict[tup
 @pytest.mark.parametrize("dask", [5], indirect=True)
 def test_a_run_goes_on_where_its_time_was_over(dask: Engine, local: Row) -> None:
     first = stages.embed(dask, seconds=0.0)
-    assert sum(first.counts.values()) < ARTICLES
+    assert sum(first.outcome_counts.values()) < ARTICLES
     stages.embed(dask)
     assert vectors(dask.settings.store.url).keys() == local.keys()
 
 
 @pytest.mark.parametrize("dask", [1000], indirect=True)
 def test_a_worker_without_the_model_says_so(dask: Engine) -> None:
-    with pytest.raises(EmbedError, match="another model"):
-        embed_block(0, "no-such-model", dask.settings)
+    with pytest.raises(EmbeddingError, match="another model"):
+        embed_block_on_worker(0, "no-such-model", dask.settings)
 
 
 @pytest.mark.parametrize("dask", [1000], indirect=True)
 def test_a_block_is_one_workers_and_who_lost_it_cannot_write(dask: Engine) -> None:
-    [spec, _], worker, others = dask.model_specs, worker_for(dask.settings), dask.store.leases.named("other")
-    held = others.take(EMBED, ["0"], PATIENCE)
-    assert embed_block(0, spec.model_id, dask.settings) is None
+    [spec, _], worker, others = (
+        dask.configured_models,
+        get_worker(dask.settings),
+        dask.store.leases.with_holder("other"),
+    )
+    held = others.acquire(EMBED_LEASE, ["0"], PATIENCE)
+    assert embed_block_on_worker(0, spec.model_id, dask.settings) is None
     others.release(held)
-    one = next(worker.store.vectors.pending(spec.model_id, spec.languages, 0, 1000))
-    made = Embedded(one.digest, (PassageVector(WHOLE, 0, 1, b"v"),), Outcome(Reason.EMBEDDED))
-    with worker.block(EMBED, 0) as lease, ThreadPoolExecutor(1) as elsewhere:
+    one = next(worker.store.vectors.iter_pending(spec.model_id, spec.languages, 0, 1000))
+    made = EmbeddingResult(one.digest, (PassageVector(WHOLE_ARTICLE, 0, 1, b"v"),), Outcome(Reason.EMBEDDED))
+    with worker.lease_block(EMBED_LEASE, 0) as lease, ThreadPoolExecutor(1) as elsewhere:
         assert lease is not None
-        assert elsewhere.submit(others.take_over, EMBED, "0", PATIENCE, worker.leases.holder).result(PATIENCE)
+        assert elsewhere.submit(others.take_over, EMBED_LEASE, "0", PATIENCE, worker.leases.holder).result(PATIENCE)
         with pytest.raises(LeaseLostError):
             worker.store.vectors.save(spec.model_id, [made])
     assert vectors(dask.settings.store.url) == {}

@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 import requests
 
-from crawler.sitemaps.walk import usual_places
+from crawler.sitemaps.sitemap_walk import default_sitemap_urls
 from docstore.locking.file_locks import stage_lock
 from docstore.model import document_id
 from tests.crash_harness import PLUMB, Kept, Said, SlowSites, Vertical, indexed_ids, until
@@ -31,7 +31,7 @@ from tests.web_fixture import PATIENCE
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds processes in /proc")]
 
 JAVA = "org.eclipse.jetty"
-GUARD = "indexer.solr_guard"
+GUARD = "indexer.solr_supervisor"
 ACCOUNT = "管理员"
 PASSWORD = "石油 password"
 
@@ -241,7 +241,7 @@ def test_a_clock_set_back_does_not_keep_the_crawl_waiting(undisturbed: Undisturb
     check_crawled(undisturbed, vertical)
     undisturbed.site.log.clear()
     vertical.done("crawl")
-    asked = {url for url, _ in undisturbed.site.log} - set(usual_places(undisturbed.site.seed.rstrip("/")))
+    asked = {url for url, _ in undisturbed.site.log} - set(default_sitemap_urls(undisturbed.site.seed.rstrip("/")))
     assert asked == {undisturbed.site.seed}  # articles are not due again
 
 
@@ -310,11 +310,11 @@ class TestIndex:
         copy(undisturbed.indexed, vertical)
         change(vertical, "DELETE FROM meta WHERE key = 'store_id'")
         with vertical.solr() as index:
-            index.claim("")
-            assert index.owner() == ""
+            index.set_owner("")
+            assert index.get_owner() == ""
             said = vertical.done("index")
             [(store_id,)] = vertical.ask("SELECT value FROM meta WHERE key = 'store_id'")
-            assert index.owner() == store_id
+            assert index.get_owner() == store_id
         assert "nothing to do" in said.out
 
     def test_a_deleted_solr_is_filled_again(self, undisturbed: Undisturbed, vertical: Vertical) -> None:

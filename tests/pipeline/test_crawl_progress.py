@@ -11,15 +11,15 @@ from rich.console import Console
 
 import pipeline.crawl_progress
 from crawler.progress import CrawlProgress
-from crawler.schedule.forecast import Paces, foretold, longest
+from crawler.schedule.forecast import HostPaces, forecast_host, max_runs
 from crawler.settings import CrawlSettings
-from docstore.frontier.order import HostBacklog
-from docstore.frontier.table import NewUrl, Visit
-from docstore.model import Kind, Outcome, Reason
+from docstore.frontier.due_order import HostBacklog
+from docstore.frontier.frontier_table import NewUrl, Visit
+from docstore.model import Outcome, Reason, UrlKind
 from pipeline.cli.main import cli
-from pipeline.crawl_progress import how_far, in_lines, shown
+from pipeline.crawl_progress import format_progress, line_reporter, show_crawl_progress
 from pipeline.engine import Engine
-from pipeline.progress import Quiet, Terminal
+from pipeline.progress import NullProgress, TerminalProgress
 from pipeline.settings import Settings, load_settings
 from tests.crawler.test_reach import run
 from tests.crawler_fakes import settings
@@ -40,12 +40,12 @@ def progress(done: int, seconds: float, left: int, takes: float = 0.0) -> CrawlP
     ],
 )
 def test_how_far(now: CrawlProgress, want: str) -> None:
-    assert how_far(now, progress(100, 0.0, 0)) == want
+    assert format_progress(now, progress(100, 0.0, 0)) == want
 
 
 def test_lines_come_now_and_then() -> None:
     said: list[str] = []
-    tell = in_lines(said.append, every=60.0)
+    tell = line_reporter(said.append, interval_seconds=60.0)
     for second in range(0, 200, 10):
         tell(progress(second, float(second), 5))
     assert [line.split()[1] for line in said] == ["60", "120", "180"]
@@ -54,13 +54,13 @@ def test_lines_come_now_and_then() -> None:
 
 def test_the_bar_knows_what_is_left_in_all() -> None:
     console = Console(file=io.StringIO(), force_terminal=True, width=120)
-    with shown(Terminal(console)) as tell:
+    with show_crawl_progress(TerminalProgress(console)) as tell:
         tell(progress(16199, 100.0, 3801))
         console.print("x")
     drawn = console.file.getvalue()  # type: ignore[attr-defined]
     assert "16199 done, 162.0 pages/s, 2 hosts at work, 3801 left" in drawn and "/?" not in drawn
     plain = io.StringIO()
-    with shown(Terminal(Console(file=plain))) as tell:
+    with show_crawl_progress(TerminalProgress(Console(file=plain))) as tell:
         tell(progress(1, 10.0, 5))
         tell(progress(600, 61.0, 5))
     assert plain.getvalue() == "crawl: 600 done, 9.8 pages/s, 2 hosts at work, 5 left, about 0 min\n"
@@ -68,18 +68,18 @@ def test_the_bar_knows_what_is_left_in_all() -> None:
 
 def test_a_run_tells_what_is_left_in_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What waits in the table counts, whatever of it is in memory."""
-    monkeypatch.setattr("crawler.progress._TELL_EVERY", 0.0)
-    monkeypatch.setattr("crawler.schedule.frontier.WINDOW", 2)
+    monkeypatch.setattr("crawler.progress._REPORT_INTERVAL_SECONDS", 0.0)
+    monkeypatch.setattr("crawler.schedule.frontier.WINDOW_SIZE", 2)
     told: list[CrawlProgress] = []
     paths = [f"/{n}" for n in range(40)]
     pages = {"/": page(*paths), **{path: page(text=path) for path in paths}}
-    with Site(pages) as site, Engine(engine_settings(tmp_path, site), Quiet()) as engine:
+    with Site(pages) as site, Engine(engine_settings(tmp_path, site), NullProgress()) as engine:
         made = settings(site.url(), max_pages=21, queues=1, sitemaps=False, per_host=1, threads=1)
         run(engine.store, made, tmp_path, progress=told.append)
-        assert told[-1].done == 21 and told[-1].left == 20
-        assert (told[-1].hosts[site.host].waiting, told[-1].at_work) == (20, 1)
+        assert told[-1].visits == 21 and told[-1].backlog == 20
+        assert (told[-1].hosts[site.host].due_urls, told[-1].active_hosts) == (20, 1)
         run(engine.store, made, tmp_path, progress=told.append)
-    assert told[-1].left == 0
+    assert told[-1].backlog == 0
 
 
 def engine_settings(folder: Path, site: Site) -> Settings:
@@ -105,36 +105,38 @@ CRAWL = CrawlSettings(delay=1.0, minutes=60.0)
 def test_nights_are_foretold(
     backlog: HostBacklog, pace: float | None, want: tuple[int, int | None, int | None]
 ) -> None:
-    found = foretold(backlog, Paces({"h": pace} if pace else {}), CRAWL)
-    assert (found.pages_a_run, found.runs_for_new, found.runs_for_all) == want
+    found = forecast_host(backlog, HostPaces({"h": pace} if pace else {}), CRAWL)
+    assert (found.pages_per_run, found.runs_for_new, found.runs_for_all) == want
 
 
 def test_the_longest_of_several_hosts() -> None:
-    assert (longest([1, 3, 2]), longest([1, None]), longest([])) == (3, None, 0)
+    assert (max_runs([1, 3, 2]), max_runs([1, None]), max_runs([])) == (3, None, 0)
 
 
 def test_status_foretells_the_nights(tmp_path: Path) -> None:
     """Two hosts with pages waiting; the pace of one is known from a crawl."""
     with Site({"/": page()}) as site:
         made = engine_settings(tmp_path, site)
-        with Engine(made, Quiet()) as engine:
-            urls = [NewUrl(f"http://large.test/{n}", "large.test", n % 7, 1, Kind.UNKNOWN, -1.0) for n in range(30_000)]
-            engine.store.frontier.add(urls)
-            old = engine.store.frontier.entries([urls[0].url])[urls[0].url]
+        with Engine(made, NullProgress()) as engine:
+            urls = [
+                NewUrl(f"http://large.test/{n}", "large.test", n % 7, 1, UrlKind.UNKNOWN, -1.0) for n in range(30_000)
+            ]
+            engine.store.frontier.add_urls(urls)
+            old = engine.store.frontier.find_entries([urls[0].url])[urls[0].url]
             at = time.time() - 9e6
-            engine.store.frontier.record([Visit(old, Outcome(Reason.FETCHED), at, at + 9.0, 9.0)])
+            engine.store.frontier.record_visits([Visit(old, Outcome(Reason.FETCHED), at, at + 9.0, 9.0)])
         runner = CliRunner()
         told = runner.invoke(cli, ["-c", str(tmp_path / "v.toml"), "status"]).output
         assert "30000 URLs known; 29999 new, 1 due again" in told
         assert "large.test: 29999 new, 1 due, 0 lists, 9600 pages a run: about 4 more nights for the new ones" in told
-        Paces({"large.test": 0.5}).save(tmp_path / "data" / "paces-1.json")
+        HostPaces({"large.test": 0.5}).save(tmp_path / "data" / "paces-1.json")
         as_json = json.loads(runner.invoke(cli, ["-c", str(tmp_path / "v.toml"), "status", "--json"]).output)
         assert as_json["crawl"]["runs_for_new"] == 2
         assert as_json["crawl"]["hosts"][0]["pages_a_run"] == 28_800
 
 
 def test_a_crawl_without_a_terminal_says_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pipeline.crawl_progress.in_lines, "__defaults__", (0.0,))
+    monkeypatch.setattr(pipeline.crawl_progress.line_reporter, "__defaults__", (0.0,))
     with Site({"/": page("/a"), "/a": page()}) as site:
         engine_settings(tmp_path, site)
         done = CliRunner().invoke(cli, ["-c", str(tmp_path / "v.toml"), "-s", "crawl.delay=0", "crawl"])

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from docstore.changes import Indexed
+from docstore.change_log import IndexResult
 from docstore.model import Lexicon, LexiconEntry, Outcome, Reason
 from docstore.store import Store
-from indexer.mapping import Analysis
+from indexer.document_mapping import TextAnalysis
 from indexer.sync import apply_lexicon
-from pipeline.search_site.segmenter_versions import SEEN_AFTER, SegmenterVersions
+from pipeline.search_site.segmenter_versions import VISIBILITY_SECONDS, SegmenterVersions
 from tests.docstore.test_store import keep_page
 from tests.search_ui_fakes import BASE
 from text.segment import RjiebaSegmenter, Segmenter
@@ -27,11 +27,11 @@ class Clock:
 
 
 def made(lexicon: Lexicon) -> Segmenter:
-    return RjiebaSegmenter((e.text, e.frequency, e.tag) for e in lexicon.entries)
+    return RjiebaSegmenter((e.text, e.frequency, e.pos_tag) for e in lexicon.entries)
 
 
-def analysis(lexicon: Lexicon) -> Analysis:
-    return Analysis(lexicon, made(lexicon), BASE)
+def analysis(lexicon: Lexicon) -> TextAnalysis:
+    return TextAnalysis(lexicon, made(lexicon), BASE)
 
 
 def cuts_of(segmenters: tuple[Segmenter, ...]) -> list[list[str]]:
@@ -41,9 +41,9 @@ def cuts_of(segmenters: tuple[Segmenter, ...]) -> list[list[str]]:
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
     with Store(f"sqlite:///{tmp_path / 'store.db'}", tmp_path / "warc") as opened:
-        opened.lexicon.publish(OLD)
-        opened.lexicon.publish(NEW)
-        opened.lexicon.mark_applied(1, [])
+        opened.lexicons.publish(OLD)
+        opened.lexicons.publish(NEW)
+        opened.lexicons.mark_applied(1, [])
         yield opened
 
 
@@ -51,35 +51,37 @@ WHOLE, PARTS = ["世界石油大会"], ["世界", "石油", "大会"]
 
 
 def redo_all(store: Store) -> None:
-    batch = store.changes.pending(10)
-    store.changes.done(batch, [Indexed(change.url_id, Outcome(Reason.INDEXED), "d", 2) for change in batch])
+    batch = store.change_log.pending(10)
+    store.change_log.acknowledge(
+        batch, [IndexResult(change.url_id, Outcome(Reason.INDEXED), "d", 2) for change in batch]
+    )
 
 
 def test_both_versions_count_until_the_last_document_is_done_and_every_search_sees_it(store: Store) -> None:
     entry, clock = keep_page(store), Clock()
-    cuts = SegmenterVersions(store.lexicon, made, clock)
+    cuts = SegmenterVersions(store.lexicons, made, clock)
     assert cuts_of(cuts.segmenters(analysis(OLD))) == [PARTS]
-    store.lexicon.mark_applied(2, [entry.url_id])
-    newest = analysis(store.lexicon.applied())
+    store.lexicons.mark_applied(2, [entry.url_id])
+    newest = analysis(store.lexicons.load_applied())
     assert cuts_of(cuts.segmenters(newest)) == [WHOLE, PARTS]
     clock.now += 1000
     assert cuts_of(cuts.segmenters(newest)) == [WHOLE, PARTS]
     redo_all(store)
     assert cuts_of(cuts.segmenters(newest)) == [WHOLE, PARTS]
-    clock.now += SEEN_AFTER + 1
+    clock.now += VISIBILITY_SECONDS + 1
     assert cuts_of(cuts.segmenters(newest)) == [WHOLE]
 
 
 def test_a_site_that_starts_in_the_middle_knows_both(store: Store) -> None:
-    store.lexicon.mark_applied(2, [keep_page(store).url_id])
-    cuts = SegmenterVersions(store.lexicon, made, Clock())
-    assert cuts_of(cuts.segmenters(analysis(store.lexicon.applied()))) == [WHOLE, PARTS]
+    store.lexicons.mark_applied(2, [keep_page(store).url_id])
+    cuts = SegmenterVersions(store.lexicons, made, Clock())
+    assert cuts_of(cuts.segmenters(analysis(store.lexicons.load_applied()))) == [WHOLE, PARTS]
 
 
 def test_a_site_that_starts_later_asks_no_more(store: Store) -> None:
-    store.lexicon.mark_applied(2, [])
-    cuts = SegmenterVersions(store.lexicon, made, Clock())
-    newest = analysis(store.lexicon.applied())
+    store.lexicons.mark_applied(2, [])
+    cuts = SegmenterVersions(store.lexicons, made, Clock())
+    newest = analysis(store.lexicons.load_applied())
     assert cuts_of(cuts.segmenters(newest)) == [WHOLE]
     store.close()
     assert cuts_of(cuts.segmenters(newest)) == [WHOLE]
@@ -94,9 +96,9 @@ class NoIndex:
 
 def test_other_synonyms_are_a_version_that_leaves_every_document_as_it_is(store: Store) -> None:
     keep_page(store)
-    store.lexicon.mark_applied(2, [])
+    store.lexicons.mark_applied(2, [])
     with_synonyms = tuple(replace(entry, synonyms=("世油会",)) for entry in NEW.entries)
-    store.lexicon.publish(Lexicon(3, with_synonyms))
+    store.lexicons.publish(Lexicon(3, with_synonyms))
     assert apply_lexicon(store, NoIndex()) == 0  # type: ignore[arg-type]
-    assert store.lexicon.applied().entries == with_synonyms
-    assert store.lexicon.versions_in_index() == [3] and store.changes.count() == 0
+    assert store.lexicons.load_applied().entries == with_synonyms
+    assert store.lexicons.versions_in_index() == [3] and store.change_log.pending_document_count() == 0

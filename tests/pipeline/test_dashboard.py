@@ -10,13 +10,13 @@ from bs4 import BeautifulSoup
 from benchmarks.scale_cluster import PATIENCE, Cluster, free_port
 from docstore.accounts import Role
 from docstore.errors import SettingsError
+from pipeline.compute.dask_backend import ClusterUnavailableError, connect_client
+from pipeline.compute.dask_dashboard import CACHE_SECONDS, DashboardLink, query_dashboard_url
+from pipeline.compute.settings import ClusterSettings
 from pipeline.engine import Engine
-from pipeline.engines.dashboard import KEPT_SECONDS, Dashboard, ask_scheduler
-from pipeline.engines.dask_engine import WorkersGoneError, connect
-from pipeline.engines.settings import ClusterSettings
-from pipeline.progress import Quiet
-from pipeline.search_site.actions import StoreActions
-from pipeline.settings import build
+from pipeline.progress import NullProgress
+from pipeline.search_site.actions import StoreSiteBackend
+from pipeline.settings import build_settings
 from tests.search_ui_fakes import FakeAccounts, sign_in, site_app
 
 PROXY = "https://dask.example.org/status"
@@ -27,7 +27,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a scheduler that has pages."""
     running = Cluster(tmp_path_factory.mktemp("shown"), 0, has_dashboard=True)
     try:
-        connect(running.address, PATIENCE).close()  # it has begun
+        connect_client(running.address, PATIENCE).close()  # it has begun
         yield running.address
     finally:
         running.close()
@@ -38,9 +38,11 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def test_the_operators_page_links_to_what_the_scheduler_says(shown: str, postgres_store: str, tmp_path: Path) -> None:
     for dashboard in ("", PROXY):
         cluster = {"engine": "dask", "scheduler": shown, "dashboard": dashboard}
-        settings = build({"store": {"url": postgres_store}, "cluster": cluster}, tmp_path)
-        with Engine(settings, Quiet()) as engine:
-            client = site_app(actions=StoreActions(engine), accounts=FakeAccounts(someone=Role.OPERATOR)).test_client()
+        settings = build_settings({"store": {"url": postgres_store}, "cluster": cluster}, tmp_path)
+        with Engine(settings, NullProgress()) as engine:
+            client = site_app(
+                actions=StoreSiteBackend(engine), accounts=FakeAccounts(someone=Role.OPERATOR)
+            ).test_client()
             sign_in(client, "someone")
             [link] = BeautifulSoup(client.get("/admin/").text, "lxml").select("#dashboard a")
         if dashboard:
@@ -51,9 +53,9 @@ def test_the_operators_page_links_to_what_the_scheduler_says(shown: str, postgre
 
 def test_a_scheduler_that_is_gone_is_no_link() -> None:
     gone = f"tcp://127.0.0.1:{free_port()}"
-    with pytest.raises(WorkersGoneError):
-        ask_scheduler(gone)
-    assert Dashboard(ClusterSettings("dask", gone)).url() == ""
+    with pytest.raises(ClusterUnavailableError):
+        query_dashboard_url(gone)
+    assert DashboardLink(ClusterSettings("dask", gone)).url() == ""
 
 
 def test_the_scheduler_is_asked_once_a_minute_and_only_where_that_is_needed() -> None:
@@ -63,15 +65,15 @@ def test_the_scheduler_is_asked_once_a_minute_and_only_where_that_is_needed() ->
     def ask(scheduler: str) -> str:
         asked.append(scheduler)
         if len(asked) == 1:
-            raise WorkersGoneError("not yet")
+            raise ClusterUnavailableError("not yet")
         return "http://10.0.0.1:8787/status"
 
-    assert Dashboard(ClusterSettings(dashboard=PROXY), ask).url() == ""
-    assert Dashboard(ClusterSettings("dask", "tcp://a:1", PROXY), ask).url() == PROXY
-    one = Dashboard(ClusterSettings("dask", "tcp://a:1"), ask, lambda: now[0])
+    assert DashboardLink(ClusterSettings(dashboard=PROXY), ask).url() == ""
+    assert DashboardLink(ClusterSettings("dask", "tcp://a:1", PROXY), ask).url() == PROXY
+    one = DashboardLink(ClusterSettings("dask", "tcp://a:1"), ask, lambda: now[0])
     assert asked == []
     assert [one.url(), one.url(), asked] == ["", "", ["tcp://a:1"]]
-    now[0] = KEPT_SECONDS
+    now[0] = CACHE_SECONDS
     assert one.url() == one.url() == "http://10.0.0.1:8787/status"
     assert len(asked) == 2
 
@@ -89,6 +91,6 @@ WRONG = [
 
 @pytest.mark.parametrize("wrong", WRONG)
 def test_only_what_a_browser_may_open_is_linked(wrong: str, tmp_path: Path) -> None:
-    assert Dashboard(ClusterSettings("dask", "tcp://a:1"), lambda _: wrong).url() == ""
+    assert DashboardLink(ClusterSettings("dask", "tcp://a:1"), lambda _: wrong).url() == ""
     with pytest.raises(SettingsError, match=r"cluster\.dashboard"):
-        build({"cluster": {"dashboard": wrong}}, tmp_path)
+        build_settings({"cluster": {"dashboard": wrong}}, tmp_path)

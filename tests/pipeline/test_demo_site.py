@@ -20,17 +20,17 @@ from lxml import html
 from protego import Protego
 
 from docstore.errors import PlumblineError, PortInUseError
-from pipeline.demo.articles import WHOLE_TERM, DemoArticle, generate
-from pipeline.demo.render import SITES, load_design, render
-from pipeline.demo.site import HOSTS, DemoServer, change_article, demo_urls, write_sites
+from pipeline.demo.articles import COMPARISON_TERM, DemoArticle, generate_articles
+from pipeline.demo.render import SITES, load_design, render_site
+from pipeline.demo.site import SITE_NAMES, DemoServer, change_article, demo_urls, write_sites
 from tests.web_fixture import PATIENCE
 
-CANGYUAN, LANWAN, YUANSHAN = HOSTS
+CANGYUAN, LANWAN, YUANSHAN = SITE_NAMES
 PUNCTUATION = "，。、；：？！（）“”"
 
 
 def articles_of(**wanted: object) -> list[DemoArticle]:
-    return [a for a in generate() if all(getattr(a, name) == value for name, value in wanted.items())]
+    return [a for a in generate_articles() if all(getattr(a, name) == value for name, value in wanted.items())]
 
 
 @pytest.fixture(scope="module")
@@ -72,28 +72,30 @@ def path_of(article: DemoArticle) -> str:
 
 
 def test_articles_are_the_same_in_every_process() -> None:
-    code = "from pipeline.demo.articles import generate; print(*(a.text for a in generate()), sep='\\n')"
+    code = (
+        "from pipeline.demo.articles import generate_articles; print(*(a.text for a in generate_articles()), sep='\\n')"
+    )
     environment = {**os.environ, "PYTHONHASHSEED": "7", "PYTHONIOENCODING": "utf-8"}
     run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=True)
-    assert run.stdout.decode("utf-8").splitlines() == "\n".join(a.text for a in generate()).splitlines()
-    assert generate(1) != generate(2)
+    assert run.stdout.decode("utf-8").splitlines() == "\n".join(a.text for a in generate_articles()).splitlines()
+    assert generate_articles(1) != generate_articles(2)
 
 
 def test_articles_counts() -> None:
-    assert len(generate()) == 300
-    assert Counter(a.site for a in generate()) == {"cangyuan": 105, "lanwan": 100, "yuanshan": 95}
+    assert len(generate_articles()) == 300
+    assert Counter(a.site for a in generate_articles()) == {"cangyuan": 105, "lanwan": 100, "yuanshan": 95}
     assert Counter(a.site for a in articles_of(language="en")) == {"lanwan": 40}
     assert Counter(a.site for a in articles_of(picture=True)) == dict.fromkeys(SITES, 10)
 
 
 def test_articles_are_different_whole_and_in_order() -> None:
-    articles = generate()
+    articles = generate_articles()
     assert [a.number for a in articles] == list(range(1, 301))
     assert [a.date for a in articles] == sorted(a.date for a in articles)
     assert (articles[0].date.year, articles[-1].date.year) == (2024, 2026)
     assert len({a.title for a in articles}) == len({a.paragraphs for a in articles}) == 300
     assert not [a.text for a in articles if re.search(r"[{}]", a.text)]
-    assert {len(a.paragraphs) for a in articles if not a.picture} <= set(range(3, 13))
+    assert {len(a.paragraphs) for a in articles if not a.has_picture} <= set(range(3, 13))
     assert all(a.text.isascii() for a in articles_of(language="en"))
 
 
@@ -112,12 +114,12 @@ def test_picture_news_is_a_short_caption() -> None:
 
 
 def test_the_comparison_search_has_its_two_sets() -> None:
-    whole = [a for a in generate() if WHOLE_TERM in a.text]
-    scattered = [a for a in generate() if a.story.startswith("scattered")]
+    whole = [a for a in generate_articles() if COMPARISON_TERM in a.text]
+    scattered = [a for a in generate_articles() if a.story.startswith("scattered")]
     assert len(whole) == 8
-    assert sum(WHOLE_TERM in a.title for a in whole) == 4
+    assert sum(COMPARISON_TERM in a.title for a in whole) == 4
     assert len(scattered) == 25
-    assert not [a for a in scattered if WHOLE_TERM in a.text]
+    assert not [a for a in scattered if COMPARISON_TERM in a.text]
     assert all(word in a.title for a in scattered for word in ("世界", "石油", "大会"))
 
 
@@ -135,7 +137,7 @@ def bm25(documents: list[Counter[str]], query: list[str]) -> list[float]:
 
 @pytest.mark.parametrize("weight", [1, 2, 4], ids="title_weight_{}".format)
 def test_base_words_rank_the_scattered_set_first(weight: int) -> None:
-    articles = generate()
+    articles = generate_articles()
     titles = bm25([Counter(jieba.cut(a.title)) for a in articles], ["世界", "石油", "大会"])
     bodies = bm25([Counter(jieba.cut("\n".join(a.paragraphs))) for a in articles], ["世界", "石油", "大会"])
     by_score = sorted(articles, key=lambda a: -(weight * titles[a.number - 1] + bodies[a.number - 1]))
@@ -148,7 +150,7 @@ def test_base_words_rank_the_scattered_set_first(weight: int) -> None:
 @pytest.mark.parametrize("key", SITES)
 def test_footer_outweighs_every_caption(key: str) -> None:
     design = load_design(key)
-    files = render(design, generate()).files
+    files = render_site(design, generate_articles()).files
     for article in articles_of(site=key, picture=True):
         page = html.fromstring(files[design.path_of(article)].decode(design.encoding))
         footer = page.xpath("//*[@class='footer' or @class='foot' or @id='bottom']")[0]
@@ -162,7 +164,9 @@ def test_titles_follow_each_sites_own_form() -> None:
     for key, form in forms.items():
         design = load_design(key)
         article = next(a for a in articles_of(site=key, language="zh"))
-        page = html.fromstring(render(design, generate()).files[design.path_of(article)].decode(design.encoding))
+        page = html.fromstring(
+            render_site(design, generate_articles()).files[design.path_of(article)].decode(design.encoding)
+        )
         section = design.section_of(article).name
         assert page.findtext(".//title") == form.format(title=article.title, section=section, site=design.name)
 
@@ -185,10 +189,10 @@ def test_the_third_site_is_gbk_said_by_its_meta_alone(folder: Path, server: Demo
 
 def test_writing_twice_changes_nothing(tmp_path: Path) -> None:
     first = write_sites(tmp_path)
-    assert first.articles == 300
+    assert first.article_count == 300
     edited = tmp_path / LANWAN / "index.html"
     edited.write_text("mine", "utf-8")
-    assert write_sites(tmp_path).written == 0
+    assert write_sites(tmp_path).written_count == 0
     assert edited.read_text("utf-8") == "mine"
 
 
@@ -196,7 +200,7 @@ def test_a_half_written_folder_is_completed(tmp_path: Path) -> None:
     write_sites(tmp_path)
     (tmp_path / "demo.json").unlink()
     (tmp_path / LANWAN / "index.html").unlink()
-    assert write_sites(tmp_path).written == 1
+    assert write_sites(tmp_path).written_count == 1
     assert (tmp_path / "demo.json").is_file()
     assert (tmp_path / LANWAN / "index.html").is_file()
 
@@ -243,7 +247,7 @@ def test_each_host_has_its_own_site_and_others_are_told_so(server: DemoServer) -
     assert ask(server.port, CANGYUAN.upper() + ".").status == 200
     stranger = ask(server.port, "example.localhost")
     assert stranger.status == 404
-    assert all(host in stranger.body.decode() for host in HOSTS)
+    assert all(host in stranger.body.decode() for host in SITE_NAMES)
 
 
 @pytest.mark.parametrize(
@@ -319,10 +323,10 @@ def test_head_has_the_headers_without_the_body(server: DemoServer) -> None:
 
 
 def test_robots_and_admin(server: DemoServer) -> None:
-    rules = {h: Protego.parse(ask(server.port, h, "/robots.txt").body.decode()) for h in HOSTS}
-    assert [h for h in HOSTS if not rules[h].can_fetch(f"http://{h}/admin/", "Plumbline")] == [CANGYUAN]
-    assert all(rules[h].can_fetch(f"http://{h}/", "Plumbline") for h in HOSTS)
-    assert all(rules[h].crawl_delay("Plumbline") is None for h in HOSTS)
+    rules = {h: Protego.parse(ask(server.port, h, "/robots.txt").body.decode()) for h in SITE_NAMES}
+    assert [h for h in SITE_NAMES if not rules[h].can_fetch(f"http://{h}/admin/", "Plumbline")] == [CANGYUAN]
+    assert all(rules[h].can_fetch(f"http://{h}/", "Plumbline") for h in SITE_NAMES)
+    assert all(rules[h].crawl_delay("Plumbline") is None for h in SITE_NAMES)
     assert ask(server.port, CANGYUAN, "/admin/").status == 200
     assert b'href="/admin/"' in ask(server.port, CANGYUAN).body
 
@@ -341,7 +345,7 @@ def test_requests_are_counted_by_host_and_status(folder: Path) -> None:
         ask(server.port, LANWAN)
         ask(server.port, LANWAN)
         ask(server.port, YUANSHAN, "/nothing")
-        assert server.requests == {(LANWAN, 200): 2, (YUANSHAN, 404): 1}
+        assert server.response_counts == {(LANWAN, 200): 2, (YUANSHAN, 404): 1}
 
 
 def test_a_taken_port_is_named_in_one_line(folder: Path) -> None:
@@ -369,7 +373,7 @@ def test_a_changed_article_shows_at_once(tmp_path: Path) -> None:
     markers = set()
     with DemoServer(tmp_path, 0) as server:
         for number in range(12):
-            article = [a for a in generate() if not a.picture][number]
+            article = [a for a in generate_articles() if not a.has_picture][number]
             host, path = SITES[article.site][0], path_of(article)
             before = ask(server.port, host, path)
             url, marker = change_article(tmp_path, number, server.port)
@@ -383,14 +387,14 @@ def test_a_changed_article_shows_at_once(tmp_path: Path) -> None:
             assert marker.encode() not in before.body
             markers.add(marker)
     assert len(markers) == 12
-    assert write_sites(tmp_path).written == 0
+    assert write_sites(tmp_path).written_count == 0
 
 
 def test_changing_the_same_article_twice_gives_two_words(tmp_path: Path) -> None:
     write_sites(tmp_path)
     (url, first), (again, second) = change_article(tmp_path, 5, 80), change_article(tmp_path, 5, 80)
     assert (url == again, first == second) == (True, False)
-    article = [a for a in generate() if not a.picture][5]
+    article = [a for a in generate_articles() if not a.has_picture][5]
     page = (tmp_path / SITES[article.site][0] / path_of(article)[1:]).read_bytes()
     assert first.encode() in page
     assert second.encode() in page
@@ -403,7 +407,7 @@ def test_changing_what_is_not_there_says_what_to_do(tmp_path: Path) -> None:
 
 def test_an_article_edited_beyond_recognition_is_left_alone(tmp_path: Path) -> None:
     write_sites(tmp_path)
-    article = next(a for a in generate() if not a.picture)
+    article = next(a for a in generate_articles() if not a.has_picture)
     file = tmp_path / SITES[article.site][0] / path_of(article)[1:]
     file.write_text("rewritten", "utf-8")
     with pytest.raises(PlumblineError, match="start the demo again"):
@@ -412,5 +416,5 @@ def test_an_article_edited_beyond_recognition_is_left_alone(tmp_path: Path) -> N
 
 
 def test_seeds_are_the_home_pages() -> None:
-    assert demo_urls(8765) == [f"http://{host}:8765/" for host in HOSTS]
-    assert all(host.endswith(".localhost") for host in HOSTS)
+    assert demo_urls(8765) == [f"http://{host}:8765/" for host in SITE_NAMES]
+    assert all(host.endswith(".localhost") for host in SITE_NAMES)

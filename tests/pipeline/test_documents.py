@@ -11,23 +11,23 @@ from flask.testing import FlaskClient
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from docstore.articles.page_starts import packed, page_at, page_starts, unpacked
-from docstore.articles.table import PendingPage
-from docstore.model import Article, Kind, Outcome, Page, Reason, Stage, WarcPointer, document_id
+from docstore.articles.article_table import PendingPage
+from docstore.articles.page_offsets import find_page_offsets, format_page_offsets, page_number_at, parse_page_offsets
+from docstore.model import Article, Outcome, Page, Reason, Stage, UrlKind, WarcPointer, document_id
 from extractor.settings import ExtractSettings
 from indexer.settings import IndexSettings
 from pipeline import stages
 from pipeline.cli.main import cli
-from pipeline.cli.status import status, status_lines
+from pipeline.cli.status import collect_status, format_status
+from pipeline.document_backfill import backfill_documents
 from pipeline.engine import Engine
-from pipeline.import_warc import import_warc
-from pipeline.missed_documents import add_missed_documents
-from pipeline.progress import Quiet
-from pipeline.search_site.actions import StoreActions
-from pipeline.settings import Settings, build
-from pipeline.topic.pages import PageReader
-from pipeline.workers.extraction import extract_pages
-from search_ui.query.solr_client import SearchClient
+from pipeline.progress import NullProgress
+from pipeline.search_site.actions import StoreSiteBackend
+from pipeline.settings import Settings, build_settings
+from pipeline.topic.page_reader import PageReader
+from pipeline.warc_import import import_warc_file
+from pipeline.workers.extraction_pool import extract_pages
+from search_ui.query.solr_client import SolrSearchClient
 from tests.document_files import docx, pdf, pdf_bomb
 from tests.search_ui_fakes import site_app
 from tests.solr_fixture import RunningSolr
@@ -58,7 +58,7 @@ def site_pages() -> dict[str, Answer]:
 
 def settings_for(folder: Path, site: Site, **crawl: object) -> Settings:
     made = {"seeds": [site.url()], "delay": 0.001, "inside_hosts": ["127.0.0.1"], "sitemaps": False, **crawl}
-    return build({"vertical": {"data_dir": "data"}, "crawl": made}, folder)
+    return build_settings({"vertical": {"data_dir": "data"}, "crawl": made}, folder)
 
 
 @dataclass
@@ -76,12 +76,14 @@ def chain(solr_node: RunningSolr, tmp_path_factory: pytest.TempPathFactory) -> I
     with Site(site_pages()) as site:
         settings = settings_for(folder, site)
         settings = replace(settings, index=IndexSettings(solr_url=solr_node.url, collection="documents"))
-        with Engine(settings, Quiet()) as engine:
+        with Engine(settings, NullProgress()) as engine:
             stages.run(engine)
             index = engine.index
-            client = site_app(SearchClient(index.base_url, index.collection, 60.0), StoreActions(engine)).test_client()
+            client = site_app(
+                SolrSearchClient(index.base_url, index.collection, 60.0), StoreSiteBackend(engine)
+            ).test_client()
             yield Chain(engine, site, client)
-            index.drop()
+            index.delete_all()
 
 
 @pytest.mark.solr
@@ -128,15 +130,17 @@ def test_the_kept_text_stands_by_pages_with_links_into_the_original(chain: Chain
 
 @pytest.mark.solr
 def test_outcomes_and_formats_are_counted(chain: Chain) -> None:
-    told = status(chain.engine)
+    told = collect_status(chain.engine)
     assert told["formats"] == {"html": 2, "pdf": 1, "docx": 1}
     assert any(
         line == "formats   html 2, docx 1, pdf 1" or line == "formats   html 2, pdf 1, docx 1"
-        for line in status_lines(told)
+        for line in format_status(told)
     )
     assert told["outcomes"]["extract"]["unparsable"] == 1
-    broken = chain.engine.store.status.explain(chain.site.url("/broken.pdf"))
-    assert broken is not None and broken.row.kind != Kind.HUB  # it has no links that are worth a visit in every run
+    broken = chain.engine.store.status.url_report(chain.site.url("/broken.pdf"))
+    assert (
+        broken is not None and broken.url_row.kind != UrlKind.HUB
+    )  # it has no links that are worth a visit in every run
 
 
 @pytest.mark.solr
@@ -181,17 +185,17 @@ def test_a_store_of_before_finds_the_documents_that_its_pages_link_to(tmp_path: 
     pages["/"] = page("/report.pdf", "/minutes.docx", "/harbour.html", "/show")
     pages["/show"] = Answer(200, pdf(REPORT), PDF_TYPE)
     with Site(pages) as site:
-        with Engine(settings_for(tmp_path, site, documents=False), Quiet()) as engine:
+        with Engine(settings_for(tmp_path, site, documents=False), NullProgress()) as engine:
             stages.crawl(engine)
             assert set(site.asked()) == {"/", "/harbour.html", "/show"}
-            [refused] = engine.store.status.urls_with(Stage.CRAWL, Reason.NOT_HTML)
+            [refused] = engine.store.status.urls_with_outcome(Stage.CRAWL, Reason.NOT_HTML)
             assert refused[0] == site.url("/show")
-        with Engine(settings_for(tmp_path, site, hub_gap=1000.0), Quiet()) as engine:
+        with Engine(settings_for(tmp_path, site, hub_gap=1000.0), NullProgress()) as engine:
             engine.store.frontier.reschedule({site.url(): 4e9})  # as a page that is not due
             site.requests.clear()
             stages.crawl(engine)
             assert sorted(site.asked()) == ["/minutes.docx", "/report.pdf", "/show"]
-            assert add_missed_documents(engine, engine.settings.crawl) == 0
+            assert backfill_documents(engine, engine.settings.crawl) == 0
             site.requests.clear()
             stages.crawl(engine)
             assert site.asked() == []
@@ -212,10 +216,10 @@ def test_a_document_and_the_page_with_its_text_are_copies_of_each_other(tmp_path
             200, docx("Ordinance on harbours", lines), {"Content-Type": "application/octet-stream"}
         ),
     }
-    with Site(pages) as site, Engine(settings_for(tmp_path, site), Quiet()) as engine:
+    with Site(pages) as site, Engine(settings_for(tmp_path, site), NullProgress()) as engine:
         stages.crawl(engine)
         stages.extract(engine)
-        found = {one.article.format: one for one in engine.store.articles.all()}
+        found = {one.article.format: one for one in engine.store.articles.iter_all()}
         assert set(found) == {"html", "docx"}
         assert {one.duplicate_of for one in found.values()} == {
             "",
@@ -239,10 +243,10 @@ def test_documents_of_another_crawl_are_imported(tmp_path: Path) -> None:
         writer.write_record(record)
     file = tmp_path / "x.warc.gz"
     file.write_bytes(written.getvalue())
-    with Site({}) as site, Engine(settings_for(tmp_path, site), Quiet()) as engine:
-        assert import_warc(engine, file).counts == {Reason.FETCHED: 2, Reason.NOT_HTML: 1}
-        assert stages.extract(engine).counts == {Reason.EXTRACTED: 2}
-        assert {one.article.url: one.article.format for one in engine.store.articles.all()} == {
+    with Site({}) as site, Engine(settings_for(tmp_path, site), NullProgress()) as engine:
+        assert import_warc_file(engine, file).outcome_counts == {Reason.FETCHED: 2, Reason.NOT_HTML: 1}
+        assert stages.extract(engine).outcome_counts == {Reason.EXTRACTED: 2}
+        assert {one.article.url: one.article.format for one in engine.store.articles.iter_all()} == {
             "http://a.test/a.pdf": "pdf",
             "http://a.test/b": "docx",
         }
@@ -317,12 +321,12 @@ def test_pages_of_a_text_are_told_by_offset() -> None:
 
     blocks = [
         Block(BlockKind.PARAGRAPH, "same line", page=1),
-        Block(BlockKind.ROW, "a\tb", page=2),
+        Block(BlockKind.TABLE_ROW, "a\tb", page=2),
         Block(BlockKind.PARAGRAPH, "same line", page=3),
         Block(BlockKind.PARAGRAPH, "end", page=3),
     ]
-    starts = page_starts("same line\na b\nsame line\nend", blocks)
+    starts = find_page_offsets("same line\na b\nsame line\nend", blocks)
     assert starts == ((1, 0), (2, 10), (3, 14))
-    assert unpacked(packed(starts)) == starts and unpacked("x 1:") == ()
-    assert [page_at(starts, n) for n in (0, 9, 10, 13, 14, 99)] == [1, 1, 2, 2, 3, 3]
-    assert page_at((), 5) == 0 and page_at(((4, 10),), 5) == 0
+    assert parse_page_offsets(format_page_offsets(starts)) == starts and parse_page_offsets("x 1:") == ()
+    assert [page_number_at(starts, n) for n in (0, 9, 10, 13, 14, 99)] == [1, 1, 2, 2, 3, 3]
+    assert page_number_at((), 5) == 0 and page_number_at(((4, 10),), 5) == 0

@@ -9,22 +9,22 @@ import pytest
 from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 
-from docstore.articles.table import Extraction
-from docstore.articles.vectors import WHOLE
+from docstore.articles.article_table import PageExtraction
+from docstore.articles.vectors import WHOLE_ARTICLE
 from docstore.model import Article, Reason
-from docstore.store import Store, sqlite_store
+from docstore.store import Store, open_sqlite_store
+from indexer.embedded_solr import EmbeddedSolr
 from indexer.settings import IndexSettings
-from indexer.solr_node import SolrNode
 from pipeline import stages
 from pipeline.embedding.settings import EmbedSettings
 from pipeline.engine import Engine
-from pipeline.progress import Quiet
-from pipeline.search_site.serve import search_app
+from pipeline.progress import NullProgress
+from pipeline.search_site.serve import create_search_app
 from pipeline.settings import Settings
 from search_ui.settings import SearchSettings
 from tests.crash_harness import Vertical, until
 from tests.docstore.test_store import keep_page
-from text.embedding.spec import ModelSpec
+from text.embedding.model_spec import ModelSpec
 
 MEANT = "打架要坐牢吗"
 LAW = "聚众斗殴的，对首要分子和其他积极参加的，处三年以下有期徒刑、拘役或者管制。"
@@ -60,7 +60,7 @@ def fill(store: Store, made: list[Article]) -> None:
     by_url = {one.url: one for one in made}
     for url in by_url:
         keep_page(store, url, url.encode())
-    store.articles.save([Extraction(page, by_url[page.url]) for page in store.articles.pending()])
+    store.articles.save([PageExtraction(page, by_url[page.url]) for page in store.articles.iter_pending()])
 
 
 def settings(folder: Path, **embed: object) -> Settings:
@@ -68,7 +68,7 @@ def settings(folder: Path, **embed: object) -> Settings:
 
 
 @pytest.fixture(scope="module")
-def engine(solr_node: SolrNode, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+def engine(solr_node: EmbeddedSolr, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     """A vertical that was embedded and indexed."""
     index = IndexSettings(solr_url=solr_node.url, collection="meaning")
     made = replace(
@@ -76,19 +76,19 @@ def engine(solr_node: SolrNode, tmp_path_factory: pytest.TempPathFactory) -> Ite
         index=index,
         search=SearchSettings(timeout=60.0, page_size=5, log_days=0, developer_tools=True),
     )
-    with Engine(made, Quiet()) as opened:
+    with Engine(made, NullProgress()) as opened:
         fill(opened.store, articles())
         report = stages.embed(opened)
-        assert report.counts == {Reason.EMBEDDED: 53}
-        assert stages.embed(opened).counts == {}
+        assert report.outcome_counts == {Reason.EMBEDDED: 53}
+        assert stages.embed(opened).outcome_counts == {}
         stages.index(opened)
         yield opened
-        opened.index.drop()
+        opened.index.delete_all()
 
 
 @pytest.fixture(scope="module")
 def reader(engine: Engine) -> FlaskClient:
-    return search_app(engine).test_client()
+    return create_search_app(engine).test_client()
 
 
 def found(reader: FlaskClient, **asked: str) -> dict[str, dict[str, object]]:
@@ -162,29 +162,29 @@ class TestPage:
 
     @pytest.mark.parametrize("embed", [{"jars": "/nowhere"}, {"model": "off"}])
     def test_a_model_that_is_gone_leaves_words(self, engine: Engine, embed: dict[str, str]) -> None:
-        engine.store.vectors.serve("")  # nor are there others, which were complete before
-        with Engine(replace(engine.settings, embed=EmbedSettings(**embed)), Quiet()) as other:
-            reader = search_app(other).test_client()
+        engine.store.vectors.set_served_models("")  # nor are there others, which were complete before
+        with Engine(replace(engine.settings, embed=EmbedSettings(**embed)), NullProgress()) as other:
+            reader = create_search_app(other).test_client()
             assert "刑法第二百九十二条" in found(reader, q="聚众斗殴")
             assert not any(hit["by_meaning"] for hit in found(reader, q=MEANT).values())
 
     def test_an_article_that_changes_waits_anew_and_its_old_vector_goes(self, engine: Engine) -> None:
-        store, spec = engine.store, engine.model_specs[0]
-        before = sum(store.vectors.counts().values())
-        entry = store.frontier.entries(["http://b.test/loan"])["http://b.test/loan"]
+        store, spec = engine.store, engine.configured_models[0]
+        before = sum(store.vectors.text_counts().values())
+        entry = store.frontier.find_entries(["http://b.test/loan"])["http://b.test/loan"]
         assert store.vectors.pending_count(spec.model_id, spec.languages) == 0
         keep_changed(store, entry.url, "借款的利息可以预先扣除。")
         assert store.vectors.pending_count(spec.model_id, spec.languages) == 1
         stages.embed(engine)
-        assert sum(store.vectors.counts().values()) == before
-        assert [change.url for change in store.changes.pending(9)] == [entry.url]
+        assert sum(store.vectors.text_counts().values()) == before
+        assert [change.url for change in store.change_log.pending(9)] == [entry.url]
 
 
 def keep_changed(store: Store, url: str, body: str) -> None:
     """Extract the page at `url` anew, with another text."""
-    store.articles.again()
-    pages = [page for page in store.articles.pending() if page.url == url]
-    store.articles.save([Extraction(page, Article(url, "民法典", body, language="zh")) for page in pages])
+    store.articles.reextract_all()
+    pages = [page for page in store.articles.iter_pending() if page.url == url]
+    store.articles.save([PageExtraction(page, Article(url, "民法典", body, language="zh")) for page in pages])
 
 
 VECTORS = "SELECT COUNT(*) FROM vectors"
@@ -194,7 +194,7 @@ TEXTS = 170
 def test_killed_it_goes_on_where_it_was(tmp_path: Path) -> None:
     vertical = Vertical(tmp_path / "vertical").write({"embed": {"model": "default", "processes": 2}})
     made = [Article(f"http://a.test/{n}", f"井{n}", f"第{n}口井完钻。" * 12, language="zh") for n in range(TEXTS)]
-    with sqlite_store(vertical.data) as store:
+    with open_sqlite_store(vertical.data) as store:
         fill(store, made)
     try:
         vertical.start("embed")
@@ -214,23 +214,23 @@ def test_killed_it_goes_on_where_it_was(tmp_path: Path) -> None:
 
 def test_a_new_model_serves_when_it_is_complete(tmp_path: Path) -> None:
     made = [Article(f"http://a.test/{n}", f"井{n}", f"第{n}口井完钻。", language="zh") for n in range(3)]
-    with Engine(settings(tmp_path, processes=1), Quiet()) as engine:
+    with Engine(settings(tmp_path, processes=1), NullProgress()) as engine:
         fill(engine.store, made)
         stages.embed(engine)
-        [old, _] = engine.model_specs
-        engine.serve_complete_models()
+        [old, _] = engine.configured_models
+        engine.activate_complete_models()
     folder = own_model(old, tmp_path)
-    with Engine(settings(tmp_path, processes=1, model=str(folder), languages=("zh",)), Quiet()) as engine:
-        [new] = engine.model_specs
-        assert engine.to_embed() == 3 and old in engine.served_specs()
+    with Engine(settings(tmp_path, processes=1, model=str(folder), languages=("zh",)), NullProgress()) as engine:
+        [new] = engine.configured_models
+        assert engine.count_pending_embeddings() == 3 and old in engine.serving_models()
         fill(engine.store, [Article("http://a.test/new", "新", "新的一口井。", language="zh")])
         vectors = engine.store.vectors
-        assert set(vectors.counts()) == {old.model_id}
+        assert set(vectors.text_counts()) == {old.model_id}
         stages.embed(engine)
-        assert old in engine.served_specs() and set(vectors.counts()) == {old.model_id, new.model_id}
-        engine.serve_complete_models()  # as the stage `index` does when it is through
+        assert old in engine.serving_models() and set(vectors.text_counts()) == {old.model_id, new.model_id}
+        engine.activate_complete_models()  # as the stage `index` does when it is through
         stages.embed(engine)
-        assert engine.served_specs() == (new,) and vectors.counts() == {new.model_id: 4}
+        assert engine.serving_models() == (new,) and vectors.text_counts() == {new.model_id: 4}
 
 
 def own_model(spec: ModelSpec, folder: Path) -> Path:
@@ -243,17 +243,17 @@ def own_model(spec: ModelSpec, folder: Path) -> Path:
 
 class TestBadInput:
     def test_texts_of_any_kind_are_embedded_or_said_to_be_empty(self, tmp_path: Path) -> None:
-        with Engine(settings(tmp_path, processes=1, passages=3), Quiet()) as engine:
+        with Engine(settings(tmp_path, processes=1, passages=3), NullProgress()) as engine:
             texts = {"long": "字" * 1_000_000, "signs": "——！？", "letters": "a" * 100_000, "none": ""}
             fill(engine.store, [Article(f"http://a.test/{n}", "", text, language="zh") for n, text in texts.items()])
             report = stages.embed(engine)
-            assert report.counts == {Reason.EMBEDDED: 2, Reason.NOTHING_TO_EMBED: 2}
-            assert stages.embed(engine).counts == {}
-            digests = dict(engine.store.articles.digests()).values()
-            parts = engine.store.vectors.passages(engine.model_specs[0].model_id, digests)
+            assert report.outcome_counts == {Reason.EMBEDDED: 2, Reason.NOTHING_TO_EMBED: 2}
+            assert stages.embed(engine).outcome_counts == {}
+            digests = dict(engine.store.articles.iter_digests()).values()
+            parts = engine.store.vectors.passage_vectors(engine.configured_models[0].model_id, digests)
             assert max(map(len, parts.values())) == 4
             assert all(len(part.vector) in (0, 512) for one in parts.values() for part in one)
-            assert {part.passage for one in parts.values() for part in one} >= {WHOLE, 1, 3}
+            assert {part.passage_number for one in parts.values() for part in one} >= {WHOLE_ARTICLE, 1, 3}
 
     def test_a_damaged_model_is_one_line_and_a_run_goes_on_by_words(self, tmp_path: Path) -> None:
         folder = tmp_path / "model"
@@ -261,17 +261,17 @@ class TestBadInput:
         (folder / "model.onnx").write_bytes(b"no model")
         (folder / "tokenizer.json").write_text("{}")
         vertical = Vertical(tmp_path / "vertical").write({"embed": {"model": str(folder)}})
-        with sqlite_store(vertical.data) as store:
+        with open_sqlite_store(vertical.data) as store:
             fill(store, articles()[:2])
         said = vertical.plumb("embed")
         assert said.status == 1 and "embed.model" in said.complaint and "tokenizer.json" in said.complaint
-        with Engine(settings(vertical.folder, model=str(folder)), Quiet()) as engine:
+        with Engine(settings(vertical.folder, model=str(folder)), NullProgress()) as engine:
             [note] = stages.embed_if_possible(engine).notes
             assert "words alone" in note
 
     def test_a_full_disk_loses_nothing(self, tmp_path: Path) -> None:
         vertical = Vertical(tmp_path / "vertical").write({"embed": {"model": "default", "processes": 1}})
-        with sqlite_store(vertical.data) as store:
+        with open_sqlite_store(vertical.data) as store:
             fill(store, articles())
         try:
             said = vertical.finished(vertical.start("embed", largest_file=60_000))

@@ -12,14 +12,14 @@ from click.testing import CliRunner, Result
 from playwright.sync_api import Browser
 
 from docstore.errors import PlumblineError
-from docstore.model import SiteKnowledge, line_hash
+from docstore.model import SiteTemplate, text_hash64
 from extractor import ExtractSettings
-from extractor.methods import METHODS
-from extractor.methods.explanation import REASONS
+from extractor.body_methods import BODY_METHODS
+from extractor.body_methods.explanation import VERDICT_REASONS
 from pipeline.cli.main import cli
-from pipeline.explain.extraction import Explained, candidate_table, explain_page
-from pipeline.explain.page import draw
-from pipeline.page_source import SourcePage
+from pipeline.explain.extraction_html import render_html
+from pipeline.explain.extraction_report import ExtractionReport, candidate_table, explain_extraction
+from pipeline.page_source import LoadedPage
 from tests.browser_fixture import weak_contrasts
 from tests.local_workers import local_workers
 from tests.web_fixture import Answer, Site, page
@@ -43,27 +43,27 @@ def _local_workers() -> Iterator[None]:
         yield
 
 
-def explained(html: str, method: str = "blocks", url: str = "", site: SiteKnowledge | None = None) -> Explained:
-    source = SourcePage("page.html", html.encode(), url, site=site or SiteKnowledge())
-    return explain_page(source, ExtractSettings(method=method))
+def explained(html: str, method: str = "blocks", url: str = "", site: SiteTemplate | None = None) -> ExtractionReport:
+    source = LoadedPage("page.html", html.encode(), url, site=site or SiteTemplate())
+    return explain_extraction(source, ExtractSettings(method=method))
 
 
-def why(found: Explained) -> dict[str, str]:
+def why(found: ExtractionReport) -> dict[str, str]:
     """Line -> verdict."""
     lines = found.document.layout.lines
     return {lines[verdict.line].text: verdict.why for verdict in found.explanation.verdicts}
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", BODY_METHODS)
 class TestEveryMethod:
     def test_every_line_has_a_verdict_and_kept_lines_are_the_body(self, method: str) -> None:
         found = explained(PAGE, method)
         explanation, lines = found.explanation, found.document.layout.lines
         assert [verdict.line for verdict in explanation.verdicts] == list(range(len(lines)))
-        body = METHODS[method](ExtractSettings(method=method)).choose(found.document)
+        body = BODY_METHODS[method](ExtractSettings(method=method)).choose_body(found.document)
         kept = tuple(verdict.line for verdict in explanation.verdicts if verdict.kept)
-        assert (kept, explanation.chosen) == ((body.lines, body.span) if body else ((), -1))
-        assert {verdict.why for verdict in explanation.verdicts} <= set(REASONS)
+        assert (kept, explanation.chosen_span) == ((body.line_indices, body.span_index) if body else ((), -1))
+        assert {verdict.why for verdict in explanation.verdicts} <= set(VERDICT_REASONS)
         assert all((verdict.why == "kept") == verdict.kept for verdict in explanation.verdicts)
 
     def test_candidates_come_best_first_and_with_features(self, method: str) -> None:
@@ -75,7 +75,7 @@ class TestEveryMethod:
     def test_a_page_without_a_choice(self, method: str) -> None:
         found = explained("<p>x</p>", method)
         assert "no article: " in found.summary
-        assert "x" in draw(found)
+        assert "x" in render_html(found)
 
 
 def test_why_lines_were_dropped() -> None:
@@ -90,14 +90,14 @@ def test_why_lines_were_dropped() -> None:
 
 def test_what_the_site_repeats_is_said() -> None:
     html = PAGE.replace("<p>责任", "<p>本网版块由编辑部负责，欢迎来稿。</p><p>责任")
-    known = SiteKnowledge(9, frozenset({line_hash("本网版块由编辑部负责，欢迎来稿。")}))
+    known = SiteTemplate(9, frozenset({text_hash64("本网版块由编辑部负责，欢迎来稿。")}))
     assert why(explained(html, site=known))["本网版块由编辑部负责，欢迎来稿。"] == "on many pages of the site"
 
 
 def test_title_and_date_are_marked_where_the_page_shows_them() -> None:
     found = explained(PAGE)
     lines = found.document.layout.lines
-    marks = {name: lines[place].text for place, names in found.marks.items() for name in names}
+    marks = {name: lines[place].text for place, names in found.fields_by_line.items() for name in names}
     assert (marks["title"], marks["date"]) == ("大庆油田产量创新高", "2016-05-09 来源：某报")
 
 
@@ -110,7 +110,7 @@ class TestPage:
     """The drawn page."""
 
     def test_it_shows_every_line_and_the_frame(self) -> None:
-        drawn = lxml.html.fromstring(draw(explained(PAGE)))
+        drawn = lxml.html.fromstring(render_html(explained(PAGE)))
         text = drawn.text_content()
         assert all(part in text for part in (FIRST, SECOND, "首页", "责任编辑：张三", "版权所有"))
         (frame,) = drawn.findall(".//section")
@@ -121,7 +121,7 @@ class TestPage:
         assert "div#main.article-content (body)" in kept.get("title")
 
     def test_it_is_self_contained_and_without_scripts(self) -> None:
-        html = draw(explained(PAGE))
+        html = render_html(explained(PAGE))
         drawn = lxml.html.fromstring(html)
         assert not set(drawn.xpath("//@src")) and not drawn.findall(".//script") and not drawn.findall(".//link")
         assert all(address.startswith("#l") for address in drawn.xpath("//@href"))
@@ -130,7 +130,9 @@ class TestPage:
     @pytest.mark.shared
     def test_hostile_pages_are_text(self) -> None:
         rows = [json.loads(row)["text"] for row in (HOSTILE / "xss.jsonl").read_text(encoding="utf-8").splitlines()]
-        quoted = [text.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;") for text in rows]
+        quoted = [
+            text.replace_firing("&", "&amp;").replace_firing("<", "&lt;").replace_firing('"', "&quot;") for text in rows
+        ]
         pages = [f"<p>{FIRST}</p>{text}" for text in rows]
         for n in range(0, len(rows), 20):
             named = "".join(
@@ -138,7 +140,7 @@ class TestPage:
             )
             pages.append(f"<title>{' '.join(quoted[n : n + 20])}</title>{named}<p>{FIRST}")
         for html in pages:
-            drawn = lxml.html.fromstring(draw(explained(html, url="http://a.test/")))
+            drawn = lxml.html.fromstring(render_html(explained(html, url="http://a.test/")))
             assert not drawn.xpath("//script|//img|//svg|//iframe|//@onerror|//@onload|//@src"), html
             assert all(name in SAFE for element in drawn.iter() for name in element.attrib), html
 
@@ -148,7 +150,7 @@ class TestPage:
         "html", [PAGE, LIST, f"<h1>Oil output rises</h1><p>{ENGLISH}</p>"], ids=["zh", "list", "en"]
     )
     def test_it_can_be_read_in_a_browser(self, chromium: Browser, tmp_path: Path, scheme: Any, html: str) -> None:
-        (tmp_path / "why.html").write_text(draw(explained(html)), encoding="utf-8")
+        (tmp_path / "why.html").write_text(render_html(explained(html)), encoding="utf-8")
         context = chromium.new_context(color_scheme=scheme)
         faults: list[str] = []
         tab = context.new_page()

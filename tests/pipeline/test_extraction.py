@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from docstore.archive import PageElsewhereError
-from docstore.articles.table import LostPageError, PendingPage
-from docstore.model import Article, Outcome, Reason, SiteKnowledge, WarcPointer, line_hash
+from docstore.articles.article_table import PendingPage, WarcRecordLostError
+from docstore.model import Article, Outcome, Reason, SiteTemplate, WarcPointer, text_hash64
+from docstore.warc_archive import WarcRecordNotUploadedError
 from extractor.settings import ExtractSettings
-from pipeline.workers.extraction import PageJob, extract_pages, extraction_of, read_jobs
-from pipeline.workers.page_reading import completed
+from pipeline.workers.extraction_pool import PageJob, extract_one, extract_pages, iter_jobs
+from pipeline.workers.page_reading import finalize_article
 from pipeline.workers.worker_process import Limits, WorkerProcess
 
 HTML = "<html><head><title>题目_网</title></head><body><h1>题目</h1>" + "<p>正文有句号，也有逗号，够长了。</p>" * 9
@@ -30,22 +30,22 @@ def pages(count: int, prefix: str = "http://a.test/") -> Iterator[PendingPage]:
 
 def read(page: PendingPage) -> bytes:
     if page.url.endswith("/7"):
-        raise LostPageError("f at 0: gone")
+        raise WarcRecordLostError("f at 0: gone")
     return HTML.encode()
 
 
 def read_nothing(page: PendingPage) -> bytes:
-    raise LostPageError("f at 0: gone")
+    raise WarcRecordLostError("f at 0: gone")
 
 
 def read_elsewhere(page: PendingPage) -> bytes:
     if page.url.endswith("/1"):
-        raise PageElsewhereError("f is still on the machine other")
+        raise WarcRecordNotUploadedError("f is still on the machine other")
     return read(page)
 
 
 def test_a_page_that_is_still_on_another_machine_has_no_outcome_and_waits() -> None:
-    jobs = list(read_jobs(pages(3), read_elsewhere, lambda host: SiteKnowledge()))
+    jobs = list(iter_jobs(pages(3), read_elsewhere, lambda host: SiteTemplate()))
     assert [job.page.url for job in jobs] == ["http://a.test/0", "http://a.test/2"]
 
 
@@ -60,13 +60,13 @@ def test_every_page_has_one_result(count: int) -> None:
     assert sorted(result.page.url_id for result in results) == list(range(count))
     good = [r for r in results if isinstance(r.result, Article)]
     assert len(good) == count - (count > 7)
-    assert all(r.learned.lines for r in good)
+    assert all(r.page_traits.line_hashes for r in good)
 
 
 def test_every_page_that_is_lost_is_said() -> None:
     """Also where there are more of them in a row than workers take at once."""
     results = list(extract_pages(pages(60), read_nothing, ExtractSettings(), workers=2))
-    assert [r.result.reason for r in results if isinstance(r.result, Outcome)] == [Reason.LOST_PAGE] * 60
+    assert [r.result.reason for r in results if isinstance(r.result, Outcome)] == [Reason.WARC_RECORD_LOST] * 60
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_workers_that_are_killed_cost_their_pages_alone() -> None:
     assert len(killed) == 3
     assert len(failed) <= 3
     died = ("the process that read it died: SIGKILL", "the process that should read it died: SIGKILL")
-    assert {(one.reason, one.detail) for one in failed} <= {(Reason.FAILED, detail) for detail in died}
+    assert {(one.reason, one.detail) for one in failed} <= {(Reason.UNEXPECTED_ERROR, detail) for detail in died}
 
 
 class Supply:
@@ -156,13 +156,13 @@ def workers_of(parent: int) -> set[int]:
 
 def test_the_unexpected_is_an_outcome_and_told_to_the_log(caplog: pytest.LogCaptureFixture) -> None:
     process = WorkerProcess()
-    bad = PageJob(next(pages(1)), b"", SiteKnowledge(repeated=7))  # type: ignore[arg-type]
+    bad = PageJob(next(pages(1)), b"", SiteTemplate(template_line_hashes=7))  # type: ignore[arg-type]
     try:
-        found = extraction_of(PageJob(bad.page, HTML.encode(), bad.site), ExtractSettings(), process)
+        found = extract_one(PageJob(bad.page, HTML.encode(), bad.site), ExtractSettings(), process)
     finally:
         process.close()
     assert isinstance(found.result, Outcome)
-    assert found.result.reason is Reason.FAILED
+    assert found.result.reason is Reason.UNEXPECTED_ERROR
     assert found.result.detail.startswith("TypeError: ")
     assert "http://a.test/0" in caplog.text
     assert "line_scoring.py" in caplog.text
@@ -179,20 +179,20 @@ def test_an_end_before_the_last_page_ends_all_workers() -> None:
 def test_an_article_gets_its_signature_and_addresses_as_the_store_has_them() -> None:
     body = "正文有句号，也有逗号，够长了，可以比较。" * 3
     found = Article("http://a.test/1", "题目", body, canonical_url="HTTP://A.test:80/c#top", next_url="javascript:x()")
-    article = completed(found, "http://a.test/1")
+    article = finalize_article(found, "http://a.test/1")
     assert isinstance(article, Article)
     assert (article.canonical_url, article.next_url) == ("http://a.test/c", "")
     assert len(article.signature) == 128
-    assert completed(Outcome(Reason.NO_BODY), "http://a.test/1") == Outcome(Reason.NO_BODY)
+    assert finalize_article(Outcome(Reason.NO_BODY), "http://a.test/1") == Outcome(Reason.NO_BODY)
 
 
 def test_what_is_known_of_a_site_goes_with_its_pages() -> None:
     """It is asked for once: what a page becomes does not hang on how many of its site were saved meanwhile."""
     asked: list[str] = []
 
-    def ask(host: str) -> SiteKnowledge:
+    def ask(host: str) -> SiteTemplate:
         asked.append(host)
-        return SiteKnowledge(9, repeated=frozenset({line_hash("正文有句号，也有逗号，够长了。")}))
+        return SiteTemplate(9, template_line_hashes=frozenset({text_hash64("正文有句号，也有逗号，够长了。")}))
 
     results = list(extract_pages(pages(6), read, ExtractSettings(), 1, ask))
     assert asked == ["a.test"]

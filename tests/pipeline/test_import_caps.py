@@ -15,12 +15,12 @@ import brotli  # type: ignore[import-untyped]
 import pytest
 import zstandard
 
-from docstore.archive import LargePageError, LostPageError, compressed
 from docstore.errors import StoreError
 from docstore.model import Outcome, Page, Reason, WarcPointer
-from docstore.store import sqlite_store
-from docstore.warc_reading import read_warc
-from pipeline.import_sources import decoded
+from docstore.store import open_sqlite_store
+from docstore.warc_archive import WarcRecordLostError, WarcRecordTooLargeError, gzip_member
+from docstore.warc_reader import read_warc
+from pipeline.warc_sources import decode_body
 
 CAP = 1_000_000
 LITTLE = 200_000_000  # bytes of URL space beyond what the program takes by itself
@@ -57,7 +57,7 @@ def chunked(body: bytes) -> bytes:
     return b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body)
 
 
-GOOD = compressed(record(PAGE, url="http://a.test/good"))
+GOOD = gzip_member(record(PAGE, url="http://a.test/good"))
 
 
 def huge_record() -> bytes:
@@ -73,35 +73,35 @@ def endless_headers() -> bytes:
 
 FILES = {
     "a huge record": huge_record,
-    "gzip": lambda: compressed(record(zipped(LARGE), "Content-Encoding: gzip")),
-    "gzip in gzip": lambda: compressed(record(gzip.compress(zipped(LARGE)), "Content-Encoding: gzip, gzip")),
-    "chunks and gzip": lambda: compressed(
+    "gzip": lambda: gzip_member(record(zipped(LARGE), "Content-Encoding: gzip")),
+    "gzip in gzip": lambda: gzip_member(record(gzip.compress(zipped(LARGE)), "Content-Encoding: gzip, gzip")),
+    "chunks and gzip": lambda: gzip_member(
         record(chunked(zipped(LARGE)), "Transfer-Encoding: chunked", "Content-Encoding: gzip")
     ),
-    "a chunk that is said to be a gigabyte": lambda: compressed(
+    "a chunk that is said to be a gigabyte": lambda: gzip_member(
         record(b"40000000\r\n" + PAGE, "Transfer-Encoding: chunked")
     ),
-    "brotli": lambda: compressed(record(brotli.compress(bytes(LARGE), quality=1), "Content-Encoding: br")),
-    "zstd": lambda: compressed(record(zstandard.compress(bytes(LARGE)), "Content-Encoding: zstd")),
+    "brotli": lambda: gzip_member(record(brotli.compress(bytes(LARGE), quality=1), "Content-Encoding: br")),
+    "zstd": lambda: gzip_member(record(zstandard.compress(bytes(LARGE)), "Content-Encoding: zstd")),
 }
 
 PROGRAM = """
 import json, resource, sys
 from pathlib import Path
 from pipeline.engine import Engine
-from pipeline.import_warc import import_warc
-from pipeline.progress import Quiet
+from pipeline.warc_import import import_warc_file
+from pipeline.progress import NullProgress
 from pipeline.settings import load_settings
 from docstore.errors import PlumblineError
 import crawler.http.content_encoding
 
 little, *folders = sys.argv[1:]
 for folder in map(Path, folders):
-    with Engine(load_settings(folder / "v.toml"), Quiet()) as engine:
+    with Engine(load_settings(folder / "v.toml"), NullProgress()) as engine:
         taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (taken + int(little), resource.RLIM_INFINITY))
         try:
-            counts = import_warc(engine, folder / "x.warc.gz").counts
+            counts = import_warc_file(engine, folder / "x.warc.gz").counts
             answer = {reason.value: count for reason, count in counts.items()}
         except PlumblineError as error:
             answer = {"error": str(error)}
@@ -127,8 +127,8 @@ def import_all(folder: Path, files: Mapping[str, bytes]) -> dict[str, dict[str, 
 
 def stored_urls(folder: Path) -> list[str]:
     """The URLs that an import kept."""
-    with sqlite_store(folder / "data") as store:
-        return list(store.frontier.urls())
+    with open_sqlite_store(folder / "data") as store:
+        return list(store.frontier.iter_urls())
 
 
 @pytest.mark.process
@@ -138,8 +138,8 @@ def test_an_import_needs_little_memory_whatever_the_file_says(tmp_path: Path) ->
     long_url = "http://a.test/" + "x" * 3000
     faults = {
         "endless headers": GOOD + endless_headers(),
-        "a record longer than the file": GOOD + compressed(record(PAGE, lie=10 * GIGABYTE)),
-        "a long URL": compressed(record(PAGE, url=long_url)) + GOOD,
+        "a record longer than the file": GOOD + gzip_member(record(PAGE, lie=10 * GIGABYTE)),
+        "a long URL": gzip_member(record(PAGE, url=long_url)) + GOOD,
     }
     said = import_all(tmp_path, {**files, **faults})
     assert {name: said[name] for name in files} == {key: {"too_large": 1, "fetched": 1} for key in files}
@@ -152,8 +152,8 @@ def test_an_import_needs_little_memory_whatever_the_file_says(tmp_path: Path) ->
 
 
 def read(folder: Path, *records: bytes, cap: int = CAP) -> Iterator[Page | Outcome]:
-    (folder / "y.warc.gz").write_bytes(b"".join(map(compressed, records)))
-    return read_warc(folder / "y.warc.gz", cap, decoded)
+    (folder / "y.warc.gz").write_bytes(b"".join(map(gzip_member, records)))
+    return read_warc(folder / "y.warc.gz", cap, decode_body)
 
 
 @pytest.mark.parametrize(
@@ -185,10 +185,10 @@ def test_every_coding_and_every_lie_gives_the_page(tmp_path: Path, raw: bytes, h
     ("made", "reason"),
     [
         (record(b"x" * (CAP + 1)), Reason.TOO_LARGE),
-        (record(b"\x1f\x8b broken", "Content-Encoding: gzip"), Reason.BAD_RESPONSE),
+        (record(b"\x1f\x8b broken", "Content-Encoding: gzip"), Reason.MALFORMED_RESPONSE),
         (record(PAGE, "Content-Encoding: rot13"), None),
-        (record(b"\x00\x01", "Content-Encoding: rot13"), Reason.BAD_RESPONSE),
-        (record(PAGE, *(f"X-{n}: y" for n in range(101))), Reason.BAD_RESPONSE),
+        (record(b"\x00\x01", "Content-Encoding: rot13"), Reason.MALFORMED_RESPONSE),
+        (record(PAGE, *(f"X-{n}: y" for n in range(101))), Reason.MALFORMED_RESPONSE),
     ],
     ids=["large", "broken gzip", "unknown coding of a page", "unknown coding", "many headers"],
 )
@@ -204,7 +204,7 @@ def test_a_record_that_cannot_be_used_is_an_outcome_with_its_url(
 def test_damaged_compression_is_no_end_of_the_file(tmp_path: Path, damage: str) -> None:
     """Wherever the damage is, it is said; the pages of records before it are kept."""
     body = b"<html>" + random.Random(1).randbytes(30_000)  # several reads of the file
-    whole = b"".join(compressed(record(body, url=f"http://a.test/{n}")) for n in range(3))
+    whole = b"".join(gzip_member(record(body, url=f"http://a.test/{n}")) for n in range(3))
     middle = len(whole) // 2
     damaged = {
         "flipped": whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :],
@@ -224,12 +224,12 @@ def test_damaged_compression_is_no_end_of_the_file(tmp_path: Path, damage: str) 
 READ_BACK = """
 import resource, sys
 from pathlib import Path
-from docstore.archive import Archive
+from docstore.warc_archive import WarcArchive
 from docstore.model import WarcPointer
 
 taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (taken + int(sys.argv[4]), taken + int(sys.argv[4])))
-archive = Archive(Path(sys.argv[1]), max_body=1_000_000)
+archive = WarcArchive(Path(sys.argv[1]), max_body_bytes=1_000_000)
 try:
     archive.read(WarcPointer(sys.argv[2], 0, int(sys.argv[3])), "0" * 64)
 except Exception as error:
@@ -248,17 +248,17 @@ def test_what_was_kept_before_there_was_a_cap_is_an_outcome(tmp_path: Path) -> N
         text=True,
     )
     assert done.stdout == "LargePageError too_large\n", done.stderr[-2000:]
-    assert issubclass(LargePageError, LostPageError)
-    assert LargePageError.reason is Reason.TOO_LARGE
+    assert issubclass(WarcRecordTooLargeError, WarcRecordLostError)
+    assert WarcRecordTooLargeError.reason is Reason.TOO_LARGE
 
 
 def test_extraction_of_such_a_page_says_too_large(tmp_path: Path) -> None:
     from docstore.articles.extraction_writer import PendingPage
     from extractor import ExtractSettings
-    from pipeline.workers.extraction import extract_pages
+    from pipeline.workers.extraction_pool import extract_pages
 
     def gone(page: PendingPage) -> bytes:
-        raise LargePageError("old.warc.gz at 0: more than 1000000 bytes")
+        raise WarcRecordTooLargeError("old.warc.gz at 0: more than 1000000 bytes")
 
     page = PendingPage(1, "http://a.test/x", "text/html", "0" * 64, WarcPointer("old.warc.gz", 0, 9), 0.0, "a.test")
     [found] = extract_pages([page], gone, ExtractSettings(), 1)

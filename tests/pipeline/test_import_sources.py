@@ -14,10 +14,10 @@ import requests
 from docstore.errors import SettingsError, StoreError
 from docstore.model import Reason
 from pipeline.engine import Engine
-from pipeline.import_sources import Failed, ImportFilter, WarcSource, read_all, sources_of
-from pipeline.import_warc import import_warcs
-from pipeline.progress import Quiet
-from pipeline.settings import build
+from pipeline.progress import NullProgress
+from pipeline.settings import build_settings
+from pipeline.warc_import import import_warc_files
+from pipeline.warc_sources import ImportFilter, SourceFailure, WarcSource, read_sources, resolve_sources
 from tests.pipeline.dying_reader import die_of_the_first
 from tests.pipeline.test_chain import warc
 
@@ -39,7 +39,7 @@ def crawled(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def engine(tmp_path: Path) -> Iterator[Engine]:
-    with Engine(build({}, tmp_path), Quiet()) as opened:
+    with Engine(build_settings({}, tmp_path), NullProgress()) as opened:
         yield opened
 
 
@@ -48,29 +48,29 @@ def names(sources: list[WarcSource]) -> list[str]:
 
 
 def test_a_folder_is_read_side_by_side_and_filtered(engine: Engine, crawled: Path) -> None:
-    sources = sources_of([str(crawled)])
+    sources = resolve_sources([str(crawled)])
     assert names(sources) == ["a.warc.gz", "b.warc.gz", "c.warc.gz"]
-    taken = ImportFilter(urls=("http://*/1", "http://*/2"), domains=("example.org",))
-    counts = import_warcs(engine, sources, taken, processes=2).counts
-    assert counts == {Reason.FETCHED: 2, Reason.OFF_SCOPE: 4}
-    assert engine.store.frontier.known(["http://news.example.org/1", "http://other.test/1"]) == {
+    taken = ImportFilter(url_patterns=("http://*/1", "http://*/2"), domains=("example.org",))
+    counts = import_warc_files(engine, sources, taken, processes=2).outcome_counts
+    assert counts == {Reason.FETCHED: 2, Reason.OUT_OF_SCOPE: 4}
+    assert engine.store.frontier.known_urls(["http://news.example.org/1", "http://other.test/1"]) == {
         "http://news.example.org/1"
     }
-    everything = import_warcs(engine, sources, processes=2).counts
+    everything = import_warc_files(engine, sources, processes=2).outcome_counts
     assert everything == {Reason.FETCHED: 4, Reason.UNCHANGED: 2}
 
 
 def test_a_damaged_file_is_said_and_the_others_are_kept(engine: Engine, crawled: Path) -> None:
     (crawled / "a.warc.gz").write_bytes((crawled / "a.warc.gz").read_bytes()[:-30])
     with pytest.raises(StoreError, match=r"a\.warc\.gz is not a whole WARC file"):
-        import_warcs(engine, sources_of([str(crawled)]), processes=2)
-    assert engine.store.frontier.count() >= 5
+        import_warc_files(engine, resolve_sources([str(crawled)]), processes=2)
+    assert engine.store.frontier.url_count() >= 5
 
 
 def test_a_reader_that_dies_is_a_fault_of_its_file_alone(crawled: Path) -> None:
-    found = list(read_all(sources_of([str(crawled)]), die_of_the_first, 2))
-    [failed] = [one for one in found if isinstance(one, Failed)]
-    assert failed.source.name == "a.warc.gz" and "ended with 3" in failed.why
+    found = list(read_sources(resolve_sources([str(crawled)]), die_of_the_first, 2))
+    [failed] = [one for one in found if isinstance(one, SourceFailure)]
+    assert failed.source.name == "a.warc.gz" and "ended with 3" in failed.reason
     assert len(found) == 5
 
 
@@ -78,11 +78,11 @@ def test_a_bucket(engine: Engine, crawled: Path, bucket: str) -> None:
     endpoint, place = os.environ["AWS_ENDPOINT_URL"], bucket.removeprefix("s3://")
     for name in ("a.warc.gz", "deeper/c.warc.gz", "README"):
         assert requests.put(f"{endpoint}/{place}/{name}", data=(crawled / name).read_bytes(), timeout=10).ok
-    sources = sources_of([bucket])
+    sources = resolve_sources([bucket])
     assert names(sources) == ["a.warc.gz", "c.warc.gz"]
-    assert import_warcs(engine, sources).counts == {Reason.FETCHED: 4}
+    assert import_warc_files(engine, sources).outcome_counts == {Reason.FETCHED: 4}
     with pytest.raises(StoreError, match="cannot read s3://"):
-        import_warcs(engine, [WarcSource(f"{bucket}/absent.warc.gz")])
+        import_warc_files(engine, [WarcSource(f"{bucket}/absent.warc.gz")])
 
 
 def test_common_crawls_list_of_paths(engine: Engine, crawled: Path) -> None:
@@ -91,19 +91,19 @@ def test_common_crawls_list_of_paths(engine: Engine, crawled: Path) -> None:
     handler = partial(SimpleHTTPRequestHandler, directory=str(crawled))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        sources = sources_of([str(lists)], f"http://127.0.0.1:{server.server_port}/")
-        assert import_warcs(engine, sources).counts == {Reason.FETCHED: 4}
+        sources = resolve_sources([str(lists)], f"http://127.0.0.1:{server.server_port}/")
+        assert import_warc_files(engine, sources).outcome_counts == {Reason.FETCHED: 4}
         server.shutdown()
 
 
 @pytest.mark.parametrize("name", ["CC-1.warc.wet.gz", "s3://commoncrawl/x.wet", "wet.paths.gz", "x.warc.wat.gz"])
 def test_text_that_was_made_of_pages_is_refused(name: str) -> None:
     with pytest.raises(SettingsError, match=r"of which nothing can be extracted: import the \.warc\.gz"):
-        sources_of([name])
+        resolve_sources([name])
 
 
 def test_nothing_there(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="has no WARC files"):
-        sources_of([str(tmp_path)])
+        resolve_sources([str(tmp_path)])
     with pytest.raises(StoreError, match="cannot read"):
-        sources_of([str(tmp_path / "absent.paths")])
+        resolve_sources([str(tmp_path / "absent.paths")])

@@ -1,4 +1,4 @@
-"""`plumb backup`, `restore`, `check` and `doctor`: what they do, refuse and say."""
+"""`plumb backup`, `restore_backup`, `check` and `doctor`: what they do, refuse and say."""
 
 import json
 import shutil
@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from pipeline.engine import Engine
-from pipeline.keeping.backup import BackupError, back_up, manifest_of, newest_backup, restore
-from pipeline.keeping.doctor import Finding, examine
-from pipeline.progress import Quiet
+from pipeline.maintenance.backup import BackupError, create_backup, find_newest_backup, read_manifest, restore_backup
+from pipeline.maintenance.doctor import CheckResult, run_checks
+from pipeline.progress import NullProgress
 from pipeline.settings import Settings, load_settings
 from tests.docstore.test_store import keep_page
 from tests.faults.stores import add_account, content
@@ -23,7 +23,7 @@ from tests.local_vertical import LocalVertical
 def vertical(tmp_path: Path) -> Iterator[LocalVertical]:
     """A vertical with a page, an account, sites that were added and a topic."""
     made = LocalVertical(tmp_path / "v").write({"crawl": {"seeds": ["http://127.0.0.1:9/"]}})
-    with Engine(load_settings(made.config), Quiet()) as engine:
+    with Engine(load_settings(made.config), NullProgress()) as engine:
         keep_page(engine.store)
     add_account(made.data)
     (made.data / "sites.json").write_text('{"added": ["http://b.test/"]}')
@@ -50,42 +50,45 @@ def other(tmp_path: Path, vertical: LocalVertical) -> Settings:
 
 def test_everything_comes_back(vertical: LocalVertical, tmp_path: Path) -> None:
     before = content(vertical.data / "store.db")
-    backup = back_up(settings(vertical), vertical.config, tmp_path / "backups")
+    backup = create_backup(settings(vertical), vertical.config, tmp_path / "backups")
     empty = other(tmp_path, vertical)
-    restore(backup, empty)
+    restore_backup(backup, empty)
     assert content(empty.data_dir / "store.db") == before
     for name in ("sites.json", "topics/oil.toml", "session.key"):
         assert (empty.data_dir / name).read_bytes() == (vertical.data / name).read_bytes()
     assert not (empty.data_dir / "logs").exists()
-    with Engine(empty, Quiet()) as engine:
-        [(_, pointer, digest)] = engine.store.soundness.records()
-        assert (empty.data_dir / "warc" / pointer.file).exists() and digest
+    with Engine(empty, NullProgress()) as engine:
+        [(_, pointer, digest)] = engine.store.integrity.iter_warc_records()
+        assert (empty.data_dir / "warc" / pointer.file_name).exists() and digest
     assert (backup / "vertical.toml").read_text() == vertical.config.read_text()
 
 
 def test_it_is_its_owners_alone(vertical: LocalVertical, tmp_path: Path) -> None:
-    backup = back_up(settings(vertical), vertical.config, tmp_path / "backups")
+    backup = create_backup(settings(vertical), vertical.config, tmp_path / "backups")
     assert stat.S_IMODE(backup.stat().st_mode) == 0o700
     assert {stat.S_IMODE(file.stat().st_mode) for file in backup.rglob("*") if file.is_file()} == {0o600}
 
 
 def test_it_is_made_while_the_store_is_written_to(vertical: LocalVertical, tmp_path: Path) -> None:
-    with Engine(settings(vertical), Quiet()) as engine:
+    with Engine(settings(vertical), NullProgress()) as engine:
         keep_page(engine.store, "http://a.test/2", b"<p>two</p>")
-        backup = back_up(settings(vertical), vertical.config, tmp_path / "backups")
+        backup = create_backup(settings(vertical), vertical.config, tmp_path / "backups")
         keep_page(engine.store, "http://a.test/3", b"<p>three</p>")
     empty = other(tmp_path, vertical)
-    restore(backup, empty)
-    with Engine(empty, Quiet()) as engine:
-        assert engine.store.frontier.count() == 2
-        assert sorted(page.url for page in engine.store.articles.pending()) == ["http://a.test/1", "http://a.test/2"]
-        for page in engine.store.articles.pending():
-            engine.store.articles.read_page(page)
+    restore_backup(backup, empty)
+    with Engine(empty, NullProgress()) as engine:
+        assert engine.store.frontier.url_count() == 2
+        assert sorted(page.url for page in engine.store.articles.iter_pending()) == [
+            "http://a.test/1",
+            "http://a.test/2",
+        ]
+        for page in engine.store.articles.iter_pending():
+            engine.store.articles.read_page_body(page)
 
 
 def test_a_warc_file_that_did_not_change_is_not_copied_again(vertical: LocalVertical, tmp_path: Path) -> None:
-    first, second = (back_up(settings(vertical), vertical.config, tmp_path / "backups") for _ in range(2))
-    assert first != second and newest_backup([tmp_path / "backups"]) == second
+    first, second = (create_backup(settings(vertical), vertical.config, tmp_path / "backups") for _ in range(2))
+    assert first != second and find_newest_backup([tmp_path / "backups"]) == second
     [old], [new] = (list((one / "warc").iterdir()) for one in (first, second))
     assert old.stat().st_ino == new.stat().st_ino
 
@@ -93,27 +96,27 @@ def test_a_warc_file_that_did_not_change_is_not_copied_again(vertical: LocalVert
 @pytest.mark.parametrize("name", ["manifest.json", "store.db", "files/sites.json"])
 @pytest.mark.parametrize("how", ["gone", "cut"])
 def test_a_backup_that_is_not_whole_is_refused(vertical: LocalVertical, tmp_path: Path, name: str, how: str) -> None:
-    backup = back_up(settings(vertical), vertical.config, tmp_path / "backups")
+    backup = create_backup(settings(vertical), vertical.config, tmp_path / "backups")
     file = backup / name
     file.unlink() if how == "gone" else file.write_bytes(file.read_bytes()[:-1])
     empty = other(tmp_path, vertical)
     with pytest.raises(BackupError):
-        restore(backup, empty)
+        restore_backup(backup, empty)
     assert not (empty.data_dir / "store.db").exists()
 
 
 def test_what_was_broken_off_is_no_backup(vertical: LocalVertical, tmp_path: Path) -> None:
     (tmp_path / "backups" / ".unfinished-20260101-000000-1").mkdir(parents=True)
     (tmp_path / "backups" / "plumbline-20260101-000000").mkdir()
-    assert newest_backup([tmp_path / "backups"]) is None
+    assert find_newest_backup([tmp_path / "backups"]) is None
     said = vertical.plumb("restore", str(tmp_path / "backups"))
     assert said.status == 1 and "is no backup" in said.complaint
 
 
 def test_a_store_that_is_there_is_not_written_over(vertical: LocalVertical, tmp_path: Path) -> None:
-    backup = back_up(settings(vertical), vertical.config, tmp_path / "backups")
+    backup = create_backup(settings(vertical), vertical.config, tmp_path / "backups")
     with pytest.raises(BackupError, match="has a store already"):
-        restore(backup, settings(vertical))
+        restore_backup(backup, settings(vertical))
 
 
 def test_a_damaged_store_is_not_backed_up(vertical: LocalVertical, tmp_path: Path) -> None:
@@ -121,14 +124,14 @@ def test_a_damaged_store_is_not_backed_up(vertical: LocalVertical, tmp_path: Pat
     at = whole.index(b"anna")
     (vertical.data / "store.db").write_bytes(whole[:at] + b"anne" + whole[at + 4 :])
     with pytest.raises(BackupError, match="damaged"):
-        back_up(settings(vertical), vertical.config, tmp_path / "backups")
+        create_backup(settings(vertical), vertical.config, tmp_path / "backups")
     assert list((tmp_path / "backups").iterdir()) == []
 
 
 def test_the_verbs_say_what_they_do(vertical: LocalVertical, tmp_path: Path) -> None:
     assert "backed up to" in vertical.done("backup", str(tmp_path / "backups")).out
     assert "all is what was written" in vertical.done("check", "--no-index").out
-    assert manifest_of(newest_backup([tmp_path / "backups"]) or Path()).store_id
+    assert read_manifest(find_newest_backup([tmp_path / "backups"]) or Path()).store_id
     file = vertical.data / "store.db"
     file.write_bytes(file.read_bytes()[:5000] + b"\xff\xfe\xfd" + file.read_bytes()[5003:])
     said = vertical.plumb("check", "--no-index")
@@ -137,9 +140,9 @@ def test_the_verbs_say_what_they_do(vertical: LocalVertical, tmp_path: Path) -> 
     assert json.loads(vertical.done("check", "--quick", "--json").out) == {"faults": [], "done": [], "left": []}
 
 
-def findings(vertical: LocalVertical) -> dict[str, list[Finding]]:
-    found: dict[str, list[Finding]] = {}
-    for one in examine(settings(vertical)):
+def findings(vertical: LocalVertical) -> dict[str, list[CheckResult]]:
+    found: dict[str, list[CheckResult]] = {}
+    for one in run_checks(settings(vertical)):
         found.setdefault(one.name, []).append(one)
     return found
 

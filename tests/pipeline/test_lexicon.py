@@ -12,7 +12,7 @@ from docstore.model import Lexicon, LexiconEntry, Term, TermStatus
 from docstore.store import Store
 from pipeline.cli.main import cli
 from pipeline.engine import open_store
-from pipeline.search_site.review_service import StoreReview, described, inner_words, learn_order
+from pipeline.search_site.review_service import StoreReview, format_entry, substrings, update_review_order
 from pipeline.settings import load_settings
 from tests.terms import decide
 
@@ -26,7 +26,7 @@ class Plumb:
         self.config = folder / "vertical.toml"
         self.config.write_text('[crawl]\nseeds = ["http://a.test/"]\n')
         with self.store() as store:
-            store.lexicon.replace_candidates(
+            store.lexicons.replace_candidates(
                 [Term(t, 0.9 - n / 10, 20 - n, 10 - n, "n n", (f"说到{t}的事",)) for n, t in enumerate(TEXTS)]
             )
 
@@ -43,7 +43,7 @@ class Plumb:
 
     def status(self, text: str) -> TermStatus:
         with self.store() as store:
-            return store.queue.named([text])[text].status
+            return store.review_queue.find_terms([text])[text].status
 
     def publish(self) -> Lexicon:
         """Without Solr."""
@@ -60,7 +60,7 @@ def test_every_step_of_a_review_and_its_undo(plumb: Plumb) -> None:
     steps = {
         ("accept", "页岩气"): ("页岩气", TermStatus.ACCEPTED),
         ("reject", "页岩"): ("页岩", TermStatus.REJECTED),
-        ("later", "钻井"): ("钻井", TermStatus.LATER),
+        ("later", "钻井"): ("钻井", TermStatus.DEFERRED),
         ("merge", "页岩气井", "页岩气"): ("页岩气井", TermStatus.MERGED),
         ("edit", "钻头", "PDC钻头"): ("PDC钻头", TermStatus.ACCEPTED),
     }
@@ -91,7 +91,7 @@ def test_lists_come_in_whole_or_not_at_all(plumb: Plumb, tmp_path: Path) -> None
     file = tmp_path / "list.csv"
     file.write_text("term,frequency,tag,synonyms,class,broader\n可燃冰,7,nz,天然气水合物,subject,天然气\n")
     assert "added 1" in plumb.says("import", str(file))
-    assert described(plumb.publish().entries[0]) == "可燃冰 7 nz = 天然气水合物 < 天然气 (subject)"
+    assert format_entry(plumb.publish().entries[0]) == "可燃冰 7 nz = 天然气水合物 < 天然气 (subject)"
     assert plumb.says("export", "csv").splitlines()[1] == "可燃冰,7,nz,天然气水合物,subject,天然气"
     assert plumb.says("export") == "可燃冰 7 nz\n"
     bad = tmp_path / "bad.txt"
@@ -100,7 +100,7 @@ def test_lists_come_in_whole_or_not_at_all(plumb: Plumb, tmp_path: Path) -> None
     assert isinstance(failed.exception, LexiconError)
     assert "line 2: the word holds the sign <" in str(failed.exception) and "line 3" in str(failed.exception)
     with plumb.store() as store:
-        assert store.queue.named(["干热岩"]) == {}
+        assert store.review_queue.find_terms(["干热岩"]) == {}
     assert "added 1" in plumb.says("import", str(bad), "--form", "plain", "--leave-out-bad")
 
 
@@ -145,17 +145,17 @@ def test_the_report_shows_distributions(plumb: Plumb) -> None:
 
 def test_the_order_of_review_is_learned_after_some_acts(plumb: Plumb) -> None:
     with plumb.store() as store:
-        store.lexicon.replace_candidates([Term(f"词{n:02}", 0.5, 5, 3) for n in range(40)])
-        assert not learn_order(store)
+        store.lexicons.replace_candidates([Term(f"词{n:02}", 0.5, 5, 3) for n in range(40)])
+        assert not update_review_order(store)
         for n, learned in [(0, True), *((n, False) for n in range(1, 10)), (10, True), (11, False)]:
             decide(store, [f"词{n:02}"], TermStatus.ACCEPTED)
-            assert learn_order(store) is learned, n
+            assert update_review_order(store) is learned, n
     assert "词" in plumb.says("show", "--order", "review", "--limit", "3")
 
 
 def test_each_language_is_shown_and_accepted_by_itself(plumb: Plumb) -> None:
     with plumb.store() as store:
-        store.lexicon.replace_candidates(
+        store.lexicons.replace_candidates(
             [Term("shale gas", 0.9, 5, 3), Term("页岩气", 0.8, 5, 3), Term("oil", 0.7, 5, 3)]
         )
     shown = {language: plumb.says("show", "--language", language, "--json") for language in ("zh", "en")}
@@ -166,6 +166,6 @@ def test_each_language_is_shown_and_accepted_by_itself(plumb: Plumb) -> None:
 
 
 def test_what_a_word_holds() -> None:
-    assert inner_words("页岩气井") == ["页岩气", "岩气井", "页岩", "岩气", "气井"]
-    assert inner_words("钻井") == [] and len(inner_words("x" * 64)) < 700
-    assert described(LexiconEntry("钻井")) == "钻井 n"
+    assert substrings("页岩气井") == ["页岩气", "岩气井", "页岩", "岩气", "气井"]
+    assert substrings("钻井") == [] and len(substrings("x" * 64)) < 700
+    assert format_entry(LexiconEntry("钻井")) == "钻井 n"

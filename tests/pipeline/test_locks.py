@@ -48,7 +48,7 @@ def test_a_second_run_is_told_who_is_running_and_kill_9_gives_the_lock_back(tmp_
 def test_waiting_for_the_lock(tmp_path: Path) -> None:
     child = hold(tmp_path)
     os.kill(child.pid, signal.SIGTERM)
-    with stage_lock(tmp_path, "crawl", wait=PATIENCE):
+    with stage_lock(tmp_path, "crawl", wait_seconds=PATIENCE):
         pass
     child.communicate(timeout=PATIENCE)
 

@@ -13,9 +13,9 @@ from structlog.contextvars import bind_contextvars, clear_contextvars
 import pipeline.logs
 from docstore.errors import PlumblineError
 from docstore.model import Stage, StageReport
-from docstore.store import sqlite_store
-from pipeline.logs import log_access_to, log_to, masker
-from pipeline.progress import JsonLines
+from docstore.store import open_sqlite_store
+from pipeline.logs import configure_access_log, configure_logging, create_masker
+from pipeline.progress import JsonLineProgress
 from pipeline.runs.run_record import RunRecord
 from search_ui.settings import SearchSettings
 from tests.search_ui_fakes import site_app
@@ -29,10 +29,10 @@ def as_it_was() -> Iterator[None]:
     before, level = root.handlers[:], root.level
     clear_contextvars()  # a run that fails in another test stays named
     yield
-    for one in (*root.handlers, *logging.getLogger("search_ui.operator.access_log").handlers):
+    for one in (*root.handlers, *logging.getLogger("search_ui.admin.access_log").handlers):
         if one not in before:
             one.close()
-    logging.getLogger("search_ui.operator.access_log").handlers[:] = []
+    logging.getLogger("search_ui.admin.access_log").handlers[:] = []
     root.handlers[:], root.level = before, level
     clear_contextvars()
 
@@ -46,7 +46,7 @@ def say_it() -> None:
 
 
 def test_lines_for_people(tmp_path: Path) -> None:
-    log_to(tmp_path / "plumb.log")
+    configure_logging(tmp_path / "plumb.log")
     say_it()
     lines = (tmp_path / "plumb.log").read_text().splitlines()
     assert lines[0].endswith("WARNING tests.logs could not reach https://u:***@news.example/ host=news.example"), lines[
@@ -57,7 +57,7 @@ def test_lines_for_people(tmp_path: Path) -> None:
 
 
 def test_json_lines_for_machines_from_the_same_call_sites(tmp_path: Path) -> None:
-    log_to(tmp_path / "plumb.log", "json")
+    configure_logging(tmp_path / "plumb.log", "json")
     bind_contextvars(run=7, stage="crawl")
     say_it()
     log.info("中文 \x00 \ud800 fine")
@@ -84,24 +84,24 @@ def test_json_lines_for_machines_from_the_same_call_sites(tmp_path: Path) -> Non
     ],
 )
 def test_secrets_are_masked_and_words_are_not(text: str, shown: str) -> None:
-    assert masker()(text) == shown
+    assert create_masker()(text) == shown
 
 
 def test_what_the_environment_keeps_secret_is_masked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLUMB_SMTP_PASSWORD", "open sesame")
     monkeypatch.setenv("PLUMB_ALERTS_WEBHOOK", "https://hooks.example/T0/B0/xyz")
-    assert masker()("said open sesame to https://hooks.example/T0/B0/xyz") == "said *** to ***"
+    assert create_masker()("said open sesame to https://hooks.example/T0/B0/xyz") == "said *** to ***"
 
 
 def test_a_run_stands_beside_what_is_logged_in_it(tmp_path: Path) -> None:
-    log_to(tmp_path / "plumb.log", "json")
+    configure_logging(tmp_path / "plumb.log", "json")
 
     def work() -> StageReport:
         log.info("at work")
         return StageReport(Stage.CRAWL)
 
-    with sqlite_store(tmp_path) as store, RunRecord(store, "run") as record:
-        record.do(Stage.CRAWL, work)
+    with open_sqlite_store(tmp_path) as store, RunRecord(store, "run") as record:
+        record.run_stage(Stage.CRAWL, work)
     log.info("after")
     inside, after = map(json.loads, (tmp_path / "plumb.log").read_text().splitlines())
     assert (inside["run"], inside["stage"]) == (1, "crawl") and "run" not in after
@@ -131,11 +131,11 @@ def test_processes_that_write_and_rotate_at_the_same_time_lose_no_line(tmp_path:
 
 def test_a_log_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     with pytest.raises(PlumblineError, match="cannot write the log"):
-        log_to(tmp_path / "nowhere" / "plumb.log")
+        configure_logging(tmp_path / "nowhere" / "plumb.log")
 
 
 def test_the_access_log_says_what_kind_of_page_and_nothing_of_who_or_for_what(tmp_path: Path) -> None:
-    log_access_to(tmp_path / "access.log", "json")
+    configure_access_log(tmp_path / "access.log", "json")
     asking = site_app(settings=SearchSettings(access_log=True)).test_client()
     asking.get("/search?q=geheim", headers={"User-Agent": "somebody"}, environ_base={"REMOTE_ADDR": "192.0.2.7"})
     asking.get("/nowhere/geheim")
@@ -149,10 +149,10 @@ def test_the_access_log_says_what_kind_of_page_and_nothing_of_who_or_for_what(tm
 
 
 def test_notes_are_json_too(capsys: pytest.CaptureFixture[str]) -> None:
-    JsonLines(sys.stderr).note("next run\ndaily")
+    JsonLineProgress(sys.stderr).note("next run\ndaily")
     said = json.loads(capsys.readouterr().err)
     assert (said["event"], said["level"]) == ("next run\ndaily", "info")
 
 
 def test_there_is_no_other_way_to_open_the_log() -> None:
-    assert pipeline.logs.FORMATS == ("text", "json")
+    assert pipeline.logs.LOG_FORMATS == ("text", "json")

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from lxml.html import document_fromstring
 
-from docstore.frontier.table import NewUrl, Visit
-from docstore.model import Article, Host, Kind, Outcome, Page, Reason, document_id
-from docstore.store import Store, sqlite_store
+from docstore.frontier.frontier_table import NewUrl, Visit
+from docstore.model import Article, Host, Outcome, Page, Reason, UrlKind, document_id
+from docstore.store import Store, open_sqlite_store
+from pipeline.search_site.html_sanitizer import ALLOWED_ATTRIBUTES, ALLOWED_TAGS, sanitize_css, sanitize_page
 from pipeline.search_site.originals import Originals
-from pipeline.search_site.safe_html import ATTRIBUTES, KEPT, safe_css, safe_page
-from search_ui.actions import OriginalError
+from search_ui.interfaces import OriginalError
 from tests.hostile_page import hostile_page
 
 BASE = "http://a.test/news/1.html"
@@ -23,15 +23,15 @@ HOSTILE = hostile_page("http://evil.test")
 
 def shown(body: str | bytes, content_type: str = "text/html; charset=utf-8", robots: tuple[str, ...] = ()) -> str:
     data = body.encode() if isinstance(body, str) else body
-    return safe_page(data, content_type, BASE, robots, "Plumbline").html
+    return sanitize_page(data, content_type, BASE, robots, "Plumbline").html
 
 
 def test_what_acts_or_loads_is_taken_out_and_what_is_said_stays() -> None:
     html = shown(HOSTILE)
     root = document_fromstring(html)
-    assert {one.tag for one in root.iter() if isinstance(one.tag, str)} <= KEPT | {"meta"}
+    assert {one.tag for one in root.iter() if isinstance(one.tag, str)} <= ALLOWED_TAGS | {"meta"}
     names = {name for one in root.iter() for name in one.attrib}
-    assert names <= ATTRIBUTES | {"style", "href", "src", "charset"}
+    assert names <= ALLOWED_ATTRIBUTES | {"style", "href", "src", "charset"}
     assert {str(one) for one in root.xpath("//@href")} == {"#part"}
     assert {str(one) for one in root.xpath("//@src")} == {"data:image/png;base64,iVBORw0KGgo="}
     assert [str(one) for one in root.xpath("//meta/@*")] == ["utf-8"]
@@ -55,7 +55,7 @@ def test_what_acts_or_loads_is_taken_out_and_what_is_said_stays() -> None:
 )  # fmt: skip
 def test_styles_load_nothing(css: str) -> None:
     """What hides behind an escape has lost its meaning, which is as good as to be gone."""
-    safe = safe_css(css)
+    safe = sanitize_css(css)
     assert "\\" not in safe
     assert "e.test" not in safe or not any(way in safe.lower() for way in ("url(", "@import", "image-set("))
     assert "expression(" not in safe
@@ -82,8 +82,8 @@ def test_the_charset_is_the_one_that_the_page_was_in() -> None:
     ],
 )
 def test_who_asks_for_no_copies_is_heard(head: str, robots: tuple[str, ...], refused: bool) -> None:
-    found = safe_page(f"<html><head>{head}</head><body><p>text".encode(), "text/html", BASE, robots, "plumbline")
-    assert found.refused is refused and bool(found.html) is not refused
+    found = sanitize_page(f"<html><head>{head}</head><body><p>text".encode(), "text/html", BASE, robots, "plumbline")
+    assert found.is_noarchive is refused and bool(found.html) is not refused
 
 
 @pytest.mark.parametrize("body", ["<div>" * 100_000 + "deep", "<p " + "a=b " * 200_000 + ">x", "<", "<!--", "\x00\x01"])
@@ -96,49 +96,49 @@ def test_any_bytes_come_to_an_end(body: str) -> None:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    with sqlite_store(tmp_path) as opened:
+    with open_sqlite_store(tmp_path) as opened:
         yield opened
 
 
 @pytest.fixture
 def originals(store: Store) -> Iterator[Originals]:
-    with closing(Originals(store.originals, "Plumbline/0.1")) as made:
+    with closing(Originals(store.source_pages, "Plumbline/0.1")) as made:
         yield made
 
 
 def keep(store: Store, url: str, body: bytes, kind: str = "text/html", **headers: str) -> str:
     """A page of the store with its article; returns the article's id."""
-    store.frontier.add([NewUrl(url, Host("a.test"), 0, 0, Kind.UNKNOWN, 0.0)])
-    entry = store.frontier.entries([url])[url]
+    store.frontier.add_urls([NewUrl(url, Host("a.test"), 0, 0, UrlKind.UNKNOWN, 0.0)])
+    entry = store.frontier.find_entries([url])[url]
     sent = tuple((name.replace("_", "-"), value) for name, value in (("Content_Type", kind), *headers.items()))
     digest = hashlib.sha256(body).hexdigest()
     page = Page(entry.url_id, url, url, 200, kind, body, digest, 1e9, headers=sent)
-    store.frontier.record([Visit(entry, Outcome(Reason.FETCHED), 1e9, None, 0.0, page=page)])
-    from docstore.articles.table import Extraction
+    store.frontier.record_visits([Visit(entry, Outcome(Reason.FETCHED), 1e9, None, 0.0, page=page)])
+    from docstore.articles.article_table import PageExtraction
 
-    [waiting] = [one for one in store.articles.pending() if one.url == url]
-    store.articles.save([Extraction(waiting, Article(url, "title", f"body of {url}"))])
+    [waiting] = [one for one in store.articles.iter_pending() if one.url == url]
+    store.articles.save([PageExtraction(waiting, Article(url, "title", f"body of {url}"))])
     return document_id(url)
 
 
 def test_a_page_of_the_archive(store: Store, originals: Originals) -> None:
     doc_id = keep(store, BASE, HOSTILE.encode())
-    kept = originals.of(doc_id)
+    kept = originals.find(doc_id)
     assert kept is not None and (kept.url, kept.fetched_at, kept.format) == (BASE, 1e9, "html")
-    assert kept.digest == hashlib.sha256(HOSTILE.encode()).hexdigest()
-    assert "Words of the page" in originals.html(doc_id) and originals.of("nothing") is None
+    assert kept.sha256 == hashlib.sha256(HOSTILE.encode()).hexdigest()
+    assert "Words of the page" in originals.sanitized_html(doc_id) and originals.find("nothing") is None
     with pytest.raises(OriginalError, match="not_found"):
-        originals.file(doc_id)
+        originals.file_bytes(doc_id)
 
 
 def test_headers_of_the_archive_are_heard(store: Store, originals: Originals) -> None:
     page = keep(store, BASE, b"<p>text", X_Robots_Tag="noarchive")
     file = keep(store, "http://a.test/a.pdf", b"%PDF-1.4", "application/pdf", X_Robots_Tag="noarchive")
     free = keep(store, "http://a.test/b.pdf", b"%PDF-1.5", "application/pdf")
-    for ask, doc_id in ((originals.html, page), (originals.file, file)):
+    for ask, doc_id in ((originals.sanitized_html, page), (originals.file_bytes, file)):
         with pytest.raises(OriginalError, match="refused"):
             ask(doc_id)
-    assert originals.file(free) == b"%PDF-1.5"
+    assert originals.file_bytes(free) == b"%PDF-1.5"
 
 
 def test_bytes_that_are_lost_are_said_to_be(store: Store, originals: Originals, tmp_path: Path) -> None:
@@ -146,12 +146,12 @@ def test_bytes_that_are_lost_are_said_to_be(store: Store, originals: Originals, 
     for file in (tmp_path / "warc").iterdir():
         file.unlink()
     with pytest.raises(OriginalError, match="lost"):
-        originals.html(doc_id)
+        originals.sanitized_html(doc_id)
 
 
 def test_a_page_that_is_too_much_is_unreadable_and_the_next_is_not(store: Store, originals: Originals) -> None:
     large = keep(store, BASE, b"<p>" + b"words of a very long page " * 250_000)
     small = keep(store, "http://a.test/2", b"<p>short")
     with pytest.raises(OriginalError, match="unreadable"):
-        originals.html(large)
-    assert "short" in originals.html(small)
+        originals.sanitized_html(large)
+    assert "short" in originals.sanitized_html(small)

@@ -10,11 +10,19 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from crawler.http.ip_policy import PublicAddresses
+from crawler.http.ip_policy import PublicOnlyPolicy
 from crawler.settings import CrawlSettings
-from docstore.frontier.table import StoredRobots
-from pipeline.search_site import pictures
-from pipeline.search_site.pictures import FAILED_SECONDS, MAX_BYTES, MAX_FILES, SIDES, Pictures, prune, small
+from docstore.frontier.frontier_table import StoredRobots
+from pipeline.search_site import thumbnails
+from pipeline.search_site.thumbnails import (
+    MAX_CACHED_FILES,
+    MAX_DOWNLOAD_BYTES,
+    RETRY_AFTER_SECONDS,
+    THUMBNAIL_SIZE,
+    ThumbnailCache,
+    delete_oldest,
+    make_thumbnail,
+)
 from tests.web_fixture import Answer, Site
 
 
@@ -24,7 +32,7 @@ class Table:
     def __init__(self) -> None:
         self.kept: dict[str, StoredRobots] = {}
 
-    def robots(self, origin: str) -> StoredRobots | None:
+    def find_robots(self, origin: str) -> StoredRobots | None:
         return self.kept.get(origin)
 
     def save_robots(self, fetched: StoredRobots) -> None:
@@ -75,22 +83,22 @@ def site() -> Iterator[Site]:
         "/progressive.jpg": image(scanned(1600, 1200, 1), "image/jpeg"),
         "/scans.jpg": image(scanned(1600, 1200, 1000), "image/jpeg"),
         "/coefficients.jpg": image(scanned(8000, 4000, 1), "image/jpeg"),
-        "/heavy.png": image(b"\x89PNG" + b"x" * MAX_BYTES),
+        "/heavy.png": image(b"\x89PNG" + b"x" * MAX_DOWNLOAD_BYTES),
     }
     with Site(answers) as running:
         yield running
 
 
 @pytest.fixture
-def made(site: Site, tmp_path: Path) -> Iterator[Pictures]:
+def made(site: Site, tmp_path: Path) -> Iterator[ThumbnailCache]:
     settings = CrawlSettings(seeds=(f"http://{site.host}/",))
-    found = Pictures(tmp_path / "pictures", settings, PublicAddresses([site.host]), Table())
+    found = ThumbnailCache(tmp_path / "pictures", settings, PublicOnlyPolicy([site.host]), Table())
     yield found
     found.close()
 
 
-def of(made: Pictures, site: Site, path: str) -> bytes | None:
-    return made.of(f"http://{site.host}/article.html", path if "//" in path else f"http://{site.host}{path}")
+def of(made: ThumbnailCache, site: Site, path: str) -> bytes | None:
+    return made.get(f"http://{site.host}/article.html", path if "//" in path else f"http://{site.host}{path}")
 
 
 def asked(site: Site, path: str) -> int:
@@ -98,12 +106,14 @@ def asked(site: Site, path: str) -> int:
 
 
 @pytest.mark.parametrize("path", ["/p.png", "/photo.jpg", "/progressive.jpg", "/moved.png"])
-def test_a_picture_is_made_small_and_asked_for_once(made: Pictures, site: Site, path: str) -> None:
+def test_a_picture_is_made_small_and_asked_for_once(made: ThumbnailCache, site: Site, path: str) -> None:
     content = of(made, site, path)
     assert content is not None and len(content) < 20_000
     with Image.open(io.BytesIO(content)) as picture:
-        assert picture.format == "WEBP" and picture.size[0] <= SIDES[0] and picture.size[1] <= SIDES[1]
-    assert of(made, site, path) == content and made.may_be(f"http://{site.host}/", f"http://{site.host}{path}")
+        assert (
+            picture.format == "WEBP" and picture.size[0] <= THUMBNAIL_SIZE[0] and picture.size[1] <= THUMBNAIL_SIZE[1]
+        )
+    assert of(made, site, path) == content and made.may_have(f"http://{site.host}/", f"http://{site.host}{path}")
     assert asked(site, path) == asked(site, "/robots.txt") == 1
 
 
@@ -127,15 +137,15 @@ def test_a_picture_is_made_small_and_asked_for_once(made: Pictures, site: Site, 
     ],
 )
 def test_what_may_not_be_had_or_is_no_picture_is_none_and_not_asked_for_again(
-    made: Pictures, site: Site, path: str
+    made: ThumbnailCache, site: Site, path: str
 ) -> None:
     assert of(made, site, path) is None
     before = len(site.requests)
     assert of(made, site, path) is None and len(site.requests) == before
-    assert not made.may_be(f"http://{site.host}/", f"http://{site.host}{path}")
+    assert not made.may_have(f"http://{site.host}/", f"http://{site.host}{path}")
 
 
-def test_robots_txt_is_heeded(made: Pictures, site: Site) -> None:
+def test_robots_txt_is_heeded(made: ThumbnailCache, site: Site) -> None:
     of(made, site, "/private/p.png")
     assert asked(site, "/private/p.png") == 0
 
@@ -144,34 +154,34 @@ def test_robots_txt_is_heeded(made: Pictures, site: Site) -> None:
     "url",
     ["http://127.0.0.2:{port}/p.png", "http://other.example/p.png", "javascript:alert(1)", "file:///etc/passwd", ""],
 )
-def test_a_picture_from_elsewhere_is_never_asked_for(made: Pictures, site: Site, url: str) -> None:
+def test_a_picture_from_elsewhere_is_never_asked_for(made: ThumbnailCache, site: Site, url: str) -> None:
     picture = url.replace("{port}", str(site.port))
-    assert made.of(f"http://{site.host}/article.html", picture) is None
-    assert not made.may_be(f"http://{site.host}/article.html", picture)
-    assert made.of(picture, f"http://{site.host}/p.png") is None and site.requests == []
+    assert made.get(f"http://{site.host}/article.html", picture) is None
+    assert not made.may_have(f"http://{site.host}/article.html", picture)
+    assert made.get(picture, f"http://{site.host}/p.png") is None and site.requests == []
 
 
 def test_an_inside_address_is_refused(site: Site, tmp_path: Path) -> None:
     """As in the crawl: unless the operator has named it, nothing on a private network is fetched."""
-    guarded = Pictures(tmp_path, CrawlSettings(seeds=()), PublicAddresses(), Table())
+    guarded = ThumbnailCache(tmp_path, CrawlSettings(seeds=()), PublicOnlyPolicy(), Table())
     assert of(guarded, site, "/p.png") is None and site.requests == []
     guarded.close()
 
 
 def test_what_failed_is_asked_for_again_after_a_day(site: Site, tmp_path: Path) -> None:
     now = [time.time()]
-    found = Pictures(tmp_path, CrawlSettings(), PublicAddresses([site.host]), Table(), lambda: now[0])
+    found = ThumbnailCache(tmp_path, CrawlSettings(), PublicOnlyPolicy([site.host]), Table(), lambda: now[0])
     assert of(found, site, "/late.png") is None
     site.pages["/late.png"] = image(drawn())
     assert of(found, site, "/late.png") is None
-    now[0] += FAILED_SECONDS + 60
+    now[0] += RETRY_AFTER_SECONDS + 60
     assert of(found, site, "/late.png") is not None
     found.close()
 
 
-def test_only_so_many_are_fetched_at_once(made: Pictures, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_so_many_are_fetched_at_once(made: ThumbnailCache, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who comes while all places are taken gets none, and the page goes on without it."""
-    monkeypatch.setattr(pictures, "PATIENCE", 0.01)
+    monkeypatch.setattr(thumbnails, "SLOT_TIMEOUT_SECONDS", 0.01)
     go_on, arrived = threading.Event(), threading.Semaphore(0)
 
     def slow(request: object) -> Answer:
@@ -179,10 +189,13 @@ def test_only_so_many_are_fetched_at_once(made: Pictures, site: Site, monkeypatc
         assert go_on.wait(60)
         return image(drawn())
 
-    for n in range(pictures.AT_ONCE):
+    for n in range(thumbnails.MAX_CONCURRENT_FETCHES):
         site.pages[f"/slow{n}.png"] = slow
     of(made, site, "/icon.png")  # robots.txt is known
-    busy = [threading.Thread(target=of, args=(made, site, f"/slow{n}.png")) for n in range(pictures.AT_ONCE)]
+    busy = [
+        threading.Thread(target=of, args=(made, site, f"/slow{n}.png"))
+        for n in range(thumbnails.MAX_CONCURRENT_FETCHES)
+    ]
     for thread in busy:
         thread.start()
         assert arrived.acquire(timeout=60)
@@ -194,19 +207,19 @@ def test_only_so_many_are_fetched_at_once(made: Pictures, site: Site, monkeypatc
 
 
 def test_only_so_many_are_kept(tmp_path: Path) -> None:
-    most = MAX_FILES // 256
+    most = MAX_CACHED_FILES // 256
     for n in range(most + 5):
         (tmp_path / str(n)).write_bytes(b"x")
-    prune(tmp_path, most)
+    delete_oldest(tmp_path, most)
     assert len(list(tmp_path.iterdir())) == most
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "GIF"])
 @pytest.mark.parametrize("mode", ["RGB", "L"])
 def test_every_kind_and_mode_is_read(kind: str, mode: str) -> None:
-    assert small(drawn(300, 200, kind, mode)) is not None
+    assert make_thumbnail(drawn(300, 200, kind, mode)) is not None
 
 
 def test_what_is_no_picture_is_none() -> None:
     for content in (b"", SVG, b"\x89PNG\r\n\x1a\n" + b"\0" * 99, drawn(90_000, 90, mode="1")):
-        assert small(content) is None
+        assert make_thumbnail(content) is None

@@ -20,21 +20,29 @@ import pytest
 from apscheduler.triggers.date import DateTrigger
 from sqlalchemy import update
 
-import pipeline.runs.schedule
+import pipeline.runs.scheduler
 from docstore.errors import SettingsError
 from docstore.model import Stage, StageReport
 from docstore.reports.runs import RunState, StageRun
 from docstore.schema.operation_tables import runs
-from docstore.store import sqlite_store
+from docstore.store import open_sqlite_store
 from pipeline import stages
 from pipeline.demo.site import write_sites
 from pipeline.engine import Engine
-from pipeline.progress import Quiet
+from pipeline.progress import NullProgress
+from pipeline.runs.run_history import load_run_history, should_resume
 from pipeline.runs.run_record import RunRecord
-from pipeline.runs.run_states import is_to_take_up, nights
-from pipeline.runs.schedule import MISSED, Due, Schedule, daily_trigger, first_due, run_on_timetable, work
-from pipeline.runs.timetable import Timetable, appointments, timetable
-from pipeline.settings import ScheduleSettings, Settings, build
+from pipeline.runs.scheduler import (
+    MISSED_REASON,
+    DueRun,
+    Scheduler,
+    daily_trigger,
+    find_due_run,
+    run_appointment,
+    run_scheduler,
+)
+from pipeline.runs.timetable import Timetable, configured_appointments, nightly_timetable
+from pipeline.settings import ScheduleSettings, Settings, build_settings
 from tests.crash_harness import SlowSites, Vertical, until
 from tests.solr_fixture import RunningSolr
 from tests.web_fixture import PATIENCE
@@ -76,12 +84,14 @@ def at(text: str, zone: str = "UTC") -> float:
 def test_a_missed_run_is_made_up_for_once(last: str | None, now: str, due: bool) -> None:
     table = Timetable(NIGHT, 6 * HOUR, ZoneInfo("UTC"))
     starts = [at(last)] if last else []
-    assert (table.due(at(now), starts, since=at(now)) is not None) is due
+    assert (table.due_since(at(now), starts, program_started_at=at(now)) is not None) is due
 
 
 def test_one_that_was_there_at_the_time_begins_also_where_nothing_ever_ran() -> None:
     table = Timetable(NIGHT, DAY, ZoneInfo("UTC"))
-    assert table.due(at("2026-11-21 02:30:01"), [], since=at("2026-11-20 15:00")) == at("2026-11-21 02:30")
+    assert table.due_since(at("2026-11-21 02:30:01"), [], program_started_at=at("2026-11-20 15:00")) == at(
+        "2026-11-21 02:30"
+    )
 
 
 @pytest.mark.parametrize("zone", ZONES)
@@ -91,13 +101,13 @@ def test_exactly_one_run_a_night_through_every_change_of_the_clock(zone: str, ni
     for hours, the machine sleeps, the clock steps back and forth by less than the run is away."""
     table, chance = Timetable(night, DAY, ZoneInfo(zone)), random.Random(f"{zone}{night}")
     now, end = at("2011-01-01 12:00", zone), at("2012-01-04 12:00", zone)
-    starts: list[float] = [table.night(now)[0]]
+    starts: list[float] = [table.period(now)[0]]
     nights: Counter[float] = Counter()
     while (now := now + chance.choice((600.0, 5 * HOUR, 8 * HOUR, 11 * HOUR, -40.0, -HOUR / 2))) < end:
-        if table.due(now, starts[-20:], since=now) is not None:
+        if table.due_since(now, starts[-20:], program_started_at=now) is not None:
             starts.append(now)
-            nights[table.night(now)[0]] += 1
-    days = {table.moment(date(2011, 1, 2) + timedelta(days=n)) for n in range(365)}
+            nights[table.period(now)[0]] += 1
+    days = {table.timestamp_on(date(2011, 1, 2) + timedelta(days=n)) for n in range(365)}
     assert days <= set(nights) and set(nights.values()) == {1}
     assert len(days) == (364 if zone == "Pacific/Apia" else 365)
 
@@ -107,7 +117,7 @@ def test_the_time_of_a_night_is_the_one_on_the_wall_where_there_is_such_a_one(zo
     table = Timetable(NIGHT, DAY, ZoneInfo(zone))
     for n in range(800):
         day = date(2011, 1, 1) + timedelta(days=n)
-        shown = datetime.fromtimestamp(table.moment(day), ZoneInfo(zone))
+        shown = datetime.fromtimestamp(table.timestamp_on(day), ZoneInfo(zone))
         is_left_out = shown.replace(tzinfo=None) != datetime.combine(day, NIGHT)
         assert not is_left_out or shown.replace(tzinfo=None) > datetime.combine(day, NIGHT)
         assert is_left_out or shown.fold == 0  # of an hour that comes twice the first
@@ -115,17 +125,17 @@ def test_the_time_of_a_night_is_the_one_on_the_wall_where_there_is_such_a_one(zo
 
 def test_the_last_and_the_next_scheduled_time() -> None:
     table = Timetable(NIGHT, DAY, ZoneInfo("UTC"))
-    assert table.night(at("2026-03-01 02:29"))[0] == at("2026-02-28 02:30")
-    assert table.night(at("2026-02-28 02:29"))[1] == at("2026-02-28 02:30")
-    assert table.night(at("2026-02-28 02:30"))[1] == at("2026-03-01 02:30")
+    assert table.period(at("2026-03-01 02:29"))[0] == at("2026-02-28 02:30")
+    assert table.period(at("2026-02-28 02:29"))[1] == at("2026-02-28 02:30")
+    assert table.period(at("2026-02-28 02:30"))[1] == at("2026-03-01 02:30")
 
 
 def test_a_night_without_a_run_is_missed_after_a_while_and_no_longer_once_it_is_made_up() -> None:
     table, now, before = Timetable(NIGHT, 6 * HOUR, ZoneInfo("UTC")), at("2026-11-21 15:00"), at("2026-11-20 02:30")
-    assert table.missed(now, [before], 900) == at("2026-11-21 02:30")
-    assert table.missed(at("2026-11-21 02:40"), [before], 900) is None
-    assert table.missed(now, [before, at("2026-11-21 14:59")], 900) is None
-    assert table.missed(now, [], 900) is None
+    assert table.missed_since(now, [before], 900) == at("2026-11-21 02:30")
+    assert table.missed_since(at("2026-11-21 02:40"), [before], 900) is None
+    assert table.missed_since(now, [before, at("2026-11-21 14:59")], 900) is None
+    assert table.missed_since(now, [], 900) is None
 
 
 def test_the_settings_make_the_timetable() -> None:
@@ -135,8 +145,8 @@ def test_the_settings_make_the_timetable() -> None:
         {"crawl": "08:00 14:00"},
         {"a.example, b.example:8080": "06:00", ",".join(["c.example"] * 9): "07:00"},
     )
-    assert timetable(asked) == Timetable(time(23, 5), 1.5 * HOUR)
-    found = appointments(asked)
+    assert nightly_timetable(asked) == Timetable(time(23, 5), 1.5 * HOUR)
+    found = configured_appointments(asked)
     assert [(one.command, one.stage, one.hosts) for one in found[:4]] == [
         ("schedule", "", ()),
         ("schedule crawl 08:00", "crawl", ()),
@@ -158,14 +168,14 @@ def test_the_settings_make_the_timetable() -> None:
 )
 def test_a_timetable_that_cannot_be_followed_is_refused(tmp_path: Path, schedule: dict[str, Any]) -> None:
     with pytest.raises(SettingsError):
-        build({"schedule": schedule}, tmp_path)
+        build_settings({"schedule": schedule}, tmp_path)
 
 
 def test_a_run_by_hand_is_as_good_as_the_nights_once_there_are_nights() -> None:
-    nightly, now = appointments(ScheduleSettings())[0], time_of_day(3)
-    assert first_due([nightly], now, {"schedule": [now - DAY]}, now) == Due(nightly, "")
-    assert first_due([nightly], now, {"schedule": [now - DAY], "run": [now - 60]}, now) is None
-    assert first_due([nightly], now + 5 * HOUR, {"schedule": [now - DAY]}, now) == Due(nightly, MISSED)
+    nightly, now = configured_appointments(ScheduleSettings())[0], time_of_day(3)
+    assert find_due_run([nightly], now, {"schedule": [now - DAY]}, now) == DueRun(nightly, "")
+    assert find_due_run([nightly], now, {"schedule": [now - DAY], "run": [now - 60]}, now) is None
+    assert find_due_run([nightly], now + 5 * HOUR, {"schedule": [now - DAY]}, now) == DueRun(nightly, MISSED_REASON)
 
 
 def time_of_day(hour: int) -> float:
@@ -186,8 +196,8 @@ class Clock:
         return self.now
 
 
-def schedule_of(engine: Engine, said: list[str], clock: Clock) -> Schedule:
-    return Schedule(engine.settings, lambda: nullcontext(engine), said.append, clock)
+def schedule_of(engine: Engine, said: list[str], clock: Clock) -> Scheduler:
+    return Scheduler(engine.settings, lambda: nullcontext(engine), said.append, clock)
 
 
 def test_a_run_that_fails_does_not_end_the_timetable_and_its_night_is_over(
@@ -197,49 +207,49 @@ def test_a_run_that_fails_does_not_end_the_timetable_and_its_night_is_over(
 
     def fails(engine: Engine, **how: Any) -> list[StageReport]:
         with RunRecord(engine.store, how["command"]) as record:
-            record.do(Stage.CRAWL, lambda: 1 / 0)  # type: ignore[arg-type, return-value]
+            record.run_stage(Stage.CRAWL, lambda: 1 / 0)  # type: ignore[arg-type, return-value]
         return []
 
     monkeypatch.setattr(stages, "run", fails)
-    clock = Clock(timetable(engine.settings.schedule).night(now())[1] - DAY / 2)
+    clock = Clock(nightly_timetable(engine.settings.schedule).period(now())[1] - DAY / 2)
     schedule = schedule_of(engine, said, clock)
     schedule.start()
     assert said == []
     clock.now = now()  # runs are noted by the machine's clock
-    schedule = Schedule(everywhen(engine), lambda: nullcontext(engine), said.append, clock)
+    schedule = Scheduler(everywhen(engine), lambda: nullcontext(engine), said.append, clock)
     engine.store.runs.finish(engine.store.runs.start("schedule"), [])
     change_start(engine, -2 * DAY)
     schedule.start()
     assert any("the run failed unexpectedly (ZeroDivisionError" in line for line in said), said
-    assert not schedule.step()
+    assert not schedule.run_if_due()
     assert [one.key.kind for one in engine.store.alerts.firing()] == ["run_failed"]
 
 
 def test_a_run_that_cannot_begin_is_tried_again(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another one goes on at its time: it is no failure, and the night is not lost."""
     said: list[str] = []
-    monkeypatch.setattr(pipeline.runs.schedule, "AGAIN_SECONDS", 0.0)
+    monkeypatch.setattr(pipeline.runs.scheduler, "RETRY_SECONDS", 0.0)
     engine.store.runs.finish(engine.store.runs.start("schedule"), [])
     change_start(engine, -2 * DAY)
-    schedule = Schedule(everywhen(engine), lambda: nullcontext(engine), said.append, now)
+    schedule = Scheduler(everywhen(engine), lambda: nullcontext(engine), said.append, now)
     with engine.lock("run"):
         schedule.start()
-        assert schedule.step()
+        assert schedule.run_if_due()
     assert sum("the run waits: another process" in line for line in said) == 2, said
     ran: list[str] = []
     monkeypatch.setattr(stages, "run", lambda engine, **how: ran.append(how["command"]) or [])
-    assert schedule.step() and ran == ["schedule"]
+    assert schedule.run_if_due() and ran == ["schedule"]
 
 
 def test_an_appointment_of_a_stage_or_of_some_sites_is_no_night(engine: Engine) -> None:
     """It runs what it names, and a night that failed stays one that failed."""
     note_run(engine, RunState.FAILED)
-    [_, extract] = appointments(ScheduleSettings(stages={"extract": "08:00"}))
-    assert [report.stage for report in work(engine, extract)] == [Stage.EXTRACT]
-    found = nights(engine, 5)
+    [_, extract] = configured_appointments(ScheduleSettings(stages={"extract": "08:00"}))
+    assert [report.stage for report in run_appointment(engine, extract)] == [Stage.EXTRACT]
+    found = load_run_history(engine, 5)
     assert [run.state for run in found.runs] == [RunState.DONE, RunState.FAILED]
-    assert found.failed_since == found.runs[1].started_at and found.last_good is None
-    assert engine.store.runs.newest(1)[0].command == "schedule extract 08:00"
+    assert found.failing_since == found.runs[1].started_at and found.last_success_at is None
+    assert engine.store.runs.list_newest(1)[0].command == "schedule extract 08:00"
 
 
 def everywhen(engine: Engine) -> Settings:
@@ -254,7 +264,7 @@ def change_start(engine: Engine, seconds: float) -> None:
 
 
 def test_a_trigger_fires_at_the_scheduled_time_of_each_day() -> None:
-    [nightly] = appointments(ScheduleSettings("02:30"))
+    [nightly] = configured_appointments(ScheduleSettings("02:30"))
     before = datetime(2026, 11, 21, 2, 29, 59).astimezone()
     first = daily_trigger(nightly).get_next_fire_time(None, before)
     second = daily_trigger(nightly).get_next_fire_time(first, first)
@@ -265,10 +275,10 @@ def test_the_scheduler_wakes_at_the_time_and_the_run_is_in_the_main_thread_where
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The real scheduler, whose trigger fires at once; a run that ends with a Ctrl-C ends the timetable."""
-    settings, threads = build({"schedule": {"at": "02:30"}}, tmp_path), []
-    monkeypatch.setattr(pipeline.runs.schedule, "POLL_SECONDS", PATIENCE)
-    monkeypatch.setattr(pipeline.runs.schedule, "daily_trigger", lambda appointment: DateTrigger())
-    clock = Clock(timetable(settings.schedule).night(now())[1] - 1)
+    settings, threads = build_settings({"schedule": {"at": "02:30"}}, tmp_path), []
+    monkeypatch.setattr(pipeline.runs.scheduler, "POLL_SECONDS", PATIENCE)
+    monkeypatch.setattr(pipeline.runs.scheduler, "daily_trigger", lambda appointment: DateTrigger())
+    clock = Clock(nightly_timetable(settings.schedule).period(now())[1] - 1)
 
     def run_once(engine: Engine, **how: Any) -> list[StageReport]:
         threads.append(threading.current_thread())
@@ -281,7 +291,7 @@ def test_the_scheduler_wakes_at_the_time_and_the_run_is_in_the_main_thread_where
 
     monkeypatch.setattr(stages, "run", run_once)
     with pytest.raises(KeyboardInterrupt):
-        run_on_timetable(settings, lambda: Engine(settings, Quiet()), pass_scheduled_time, clock)
+        run_scheduler(settings, lambda: Engine(settings, NullProgress()), pass_scheduled_time, clock)
     assert threads == [threading.main_thread()]
 
 
@@ -290,7 +300,7 @@ def test_the_scheduler_wakes_at_the_time_and_the_run_is_in_the_main_thread_where
 
 @pytest.fixture
 def engine(tmp_path: Path) -> Iterator[Engine]:
-    with Engine(build({"schedule": {"at": "02:30"}}, tmp_path), Quiet()) as opened:
+    with Engine(build_settings({"schedule": {"at": "02:30"}}, tmp_path), NullProgress()) as opened:
         yield opened
 
 
@@ -299,7 +309,7 @@ def note_run(engine: Engine, state: RunState, command: str = "schedule") -> None
     runs = engine.store.runs
     run_id = runs.start(command)
     stage = StageRun("crawl", state=RunState.RUNNING if state is RunState.KILLED else state)
-    runs.save(run_id, [stage]) if state is RunState.KILLED else runs.finish(run_id, [stage])
+    runs.save_progress(run_id, [stage]) if state is RunState.KILLED else runs.finish(run_id, [stage])
 
 
 @pytest.mark.parametrize(
@@ -317,12 +327,12 @@ def note_run(engine: Engine, state: RunState, command: str = "schedule") -> None
 def test_what_is_taken_up_when_the_scheduler_starts(engine: Engine, states: list[RunState], takes_up: bool) -> None:
     for state in states:
         note_run(engine, state)
-    assert is_to_take_up(engine) is takes_up
+    assert should_resume(engine) is takes_up
 
 
 def test_a_run_by_hand_that_was_killed_is_left_to_the_hand(engine: Engine) -> None:
     note_run(engine, RunState.KILLED, command="run")
-    assert not is_to_take_up(engine)
+    assert not should_resume(engine)
 
 
 def test_a_run_goes_on_as_long_as_its_lock_is_held_and_not_a_moment_longer(engine: Engine) -> None:
@@ -331,15 +341,15 @@ def test_a_run_goes_on_as_long_as_its_lock_is_held_and_not_a_moment_longer(engin
     note_run(engine, RunState.KILLED)
     with engine.lock("run"):
         engine.store.runs.start("schedule")
-        found = nights(engine, 8)
+        found = load_run_history(engine, 8)
         assert [run.state.value for run in found.runs] == ["running", "killed", "failed", "done"]
-    found = nights(engine, 8)
+    found = load_run_history(engine, 8)
     assert [run.state.value for run in found.runs] == ["killed", "killed", "failed", "done"]
-    assert (found.last_good, found.failed_since) == (found.runs[3].started_at, found.runs[2].started_at)
-    assert found.last_bad == found.runs[0]
-    assert found.next_run is None
+    assert (found.last_success_at, found.failing_since) == (found.runs[3].started_at, found.runs[2].started_at)
+    assert found.last_failed_run == found.runs[0]
+    assert found.next_run_at is None
     with engine.lock("schedule"):
-        assert nights(engine, 1).next_run == TABLE.night(now())[1]
+        assert load_run_history(engine, 1).next_run_at == TABLE.period(now())[1]
 
 
 # -- the real program
@@ -383,7 +393,7 @@ def test_a_killed_nightly_run_is_shown_as_killed_and_taken_up_when_the_scheduler
     index = {"solr_url": solr_node.url, "collection": "nightly"}
     vertical.write({**site.sections(max_pages=40), "index": index})
     table = ["-s", f"schedule.at={datetime.now():%H:%M}"]
-    with sqlite_store(vertical.data) as store:
+    with open_sqlite_store(vertical.data) as store:
         store.runs.finish(store.runs.start("schedule"), [])
     change_runs(vertical, "UPDATE runs SET started_at = started_at - 86400 * 3")
     site.pause = 0.1
@@ -409,7 +419,7 @@ def test_a_killed_nightly_run_is_shown_as_killed_and_taken_up_when_the_scheduler
     said = vertical.finished(again)
     assert "the last run did not come to its end: running now" in said.err and said.status == 130
     with vertical.solr() as opened:
-        opened.drop()
+        opened.delete_all()
 
 
 def change_runs(vertical: Vertical, statement: str) -> None:
@@ -427,7 +437,7 @@ def test_a_stop_of_the_machine_ends_a_run_in_good_order(
 ) -> None:
     """It is taken up at the next start; a signal ends the program at once, though a run goes on and both signals were
     ignored when it started."""
-    with sqlite_store(vertical.data) as store:
+    with open_sqlite_store(vertical.data) as store:
         store.runs.start("schedule")  # of which nobody holds the lock: killed
     site.pause = 0.1
     running = vertical.start("schedule", ignored_signals="INT TERM")

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select, update
 
-from docstore.grouping import sealing
-from docstore.schema.article_tables import sealed_keys
+from docstore.near_duplicates import key_compaction
+from docstore.schema.article_tables import key_segment_buckets
 from extractor.settings import EXTRACTOR_VERSION
 from pipeline import stages
 from pipeline.engine import Engine
-from pipeline.keeping.backup import back_up, restore
-from pipeline.keeping.night import all_faults
-from pipeline.keeping.repair import repair
-from pipeline.progress import Quiet
+from pipeline.maintenance.backup import create_backup, restore_backup
+from pipeline.maintenance.preflight import check_all
+from pipeline.maintenance.repair import repair_vertical
+from pipeline.progress import NullProgress
 from pipeline.settings import Settings, load_settings
 from tests.crash_harness import Vertical
 from tests.docstore.test_near_duplicates import article, groups, signature
@@ -29,7 +29,7 @@ def vertical(tmp_path: Path) -> Iterator[Vertical]:
     made = Vertical(tmp_path / "v").write({"crawl": {"seeds": ["http://127.0.0.1:9/"]}})
     made.data.mkdir()
     nights = nights_in(made.data)
-    nights.store.articles.use_extractor(EXTRACTOR_VERSION)  # what is kept is not read anew
+    nights.store.articles.require_extractor_version(EXTRACTOR_VERSION)  # what is kept is not read anew
     nights.clock.now = time.time() - 31 * 86_400
     nights.add(*(article(str(n), signature(n)) for n in range(20)))
     nights.store.close()
@@ -44,8 +44,8 @@ def nights_in(data: Path) -> Nights:
 
 
 def seal_at_night(settings: Settings) -> None:
-    with Engine(settings, Quiet()) as engine:
-        stages.run(engine, until="extract", only="extract")
+    with Engine(settings, NullProgress()) as engine:
+        stages.run(engine, last_stage="extract", only_stage="extract")
 
 
 def test_the_nightly_run_seals_and_a_restored_backup_finds_the_same(
@@ -57,14 +57,14 @@ def test_the_nightly_run_seals_and_a_restored_backup_finds_the_same(
     keys = before.keys()
     assert (before.rows(), before.parts()) == (len(keys), [])  # a small store stays as it is
     before.store.close()
-    monkeypatch.setattr(sealing, "SEAL_ABOVE", 0)
+    monkeypatch.setattr(key_compaction, "MIN_ROWS_TO_SEAL", 0)
     seal_at_night(settings)
-    backup = back_up(settings, vertical.config, tmp_path / "backups")
+    backup = create_backup(settings, vertical.config, tmp_path / "backups")
     restored = Vertical(tmp_path / "restored").write({"crawl": {"seeds": ["http://127.0.0.1:9/"]}})
-    restore(backup, load_settings(restored.config))
+    restore_backup(backup, load_settings(restored.config))
     found = nights_in(restored.data)
     assert (found.rows(), len(found.parts()), found.keys()) == (0, 1, keys)
-    assert list(found.store.sealing.faults()) == []
+    assert list(found.store.key_compaction.iter_faults()) == []
     found.add(article("copy", signature(7)))
     assert groups(found)["copy"] == "7"
     found.store.close()
@@ -72,21 +72,23 @@ def test_the_nightly_run_seals_and_a_restored_backup_finds_the_same(
 
 def test_damaged_keys_are_found_and_made_anew(vertical: Vertical, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = load_settings(vertical.config)
-    monkeypatch.setattr(sealing, "SEAL_ABOVE", 0)
+    monkeypatch.setattr(key_compaction, "MIN_ROWS_TO_SEAL", 0)
     seal_at_night(settings)
-    opened = partial(Engine, settings, Quiet())
-    assert all_faults(settings, opened, with_index=False) == []
+    opened = partial(Engine, settings, NullProgress())
+    assert check_all(settings, opened, with_index=False) == []
     nights = nights_in(vertical.data)
     keys = nights.keys()
     with nights.store._database.write() as connection:
-        [row, *_] = connection.execute(select(sealed_keys))
-        connection.execute(update(sealed_keys).where(sealed_keys.c.bucket == row.bucket).values(entries=b"\0" * 9))
+        [row, *_] = connection.execute(select(key_segment_buckets))
+        connection.execute(
+            update(key_segment_buckets).where(key_segment_buckets.c.bucket == row.bucket).values(entries=b"\0" * 9)
+        )
     nights.store.close()
-    faults = all_faults(settings, opened, with_index=False)
-    assert [fault.part for fault in faults] == ["copies"]
-    done = list(repair(settings, opened, faults, None))
+    faults = check_all(settings, opened, with_index=False)
+    assert [fault.component for fault in faults] == ["copies"]
+    done = list(repair_vertical(settings, opened, faults, None))
     assert any("made anew" in line for line in done)
-    assert all_faults(settings, opened, with_index=False) == []
+    assert check_all(settings, opened, with_index=False) == []
     nights = nights_in(vertical.data)
     assert nights.keys() == keys
     assert nights.parts() == []
@@ -97,22 +99,22 @@ def test_keys_on_a_page_that_cannot_be_read_are_thrown_away(
     vertical: Vertical, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = load_settings(vertical.config)
-    monkeypatch.setattr(sealing, "SEAL_ABOVE", 0)
+    monkeypatch.setattr(key_compaction, "MIN_ROWS_TO_SEAL", 0)
     seal_at_night(settings)
     file = vertical.data / "store.db"
     nights = nights_in(vertical.data)
     with nights.store._database.read() as connection:
-        [row, *_] = connection.execute(select(sealed_keys))
+        [row, *_] = connection.execute(select(key_segment_buckets))
     nights.store.close()
     whole = file.read_bytes()
     page = whole.index(row.entries[-40:]) // 4096 * 4096
     file.write_bytes(whole[:page] + b"\xff" * 4096 + whole[page + 4096 :])
-    opened = partial(Engine, settings, Quiet())
-    faults = all_faults(settings, opened, with_index=False)
-    assert {fault.part for fault in faults} & {"file", "database"}
-    done = list(repair(settings, opened, faults, None))
+    opened = partial(Engine, settings, NullProgress())
+    faults = check_all(settings, opened, with_index=False)
+    assert {fault.component for fault in faults} & {"file", "database"}
+    done = list(repair_vertical(settings, opened, faults, None))
     assert any("decided anew" in line for line in done), done
-    assert all_faults(settings, opened, with_index=False) == []
+    assert check_all(settings, opened, with_index=False) == []
     nights = nights_in(vertical.data)
     assert nights.parts() == []
     nights.store.close()

@@ -19,16 +19,16 @@ import requests
 
 from docstore.accounts import Role
 from docstore.errors import PlumblineError, PortInUseError, SettingsError
-from docstore.reports.searches import LoggedSearch
+from docstore.reports.search_log import LoggedSearch
 from pipeline import stages
 from pipeline.engine import Engine
-from pipeline.progress import Quiet
-from pipeline.search_site import buffering_worker
-from pipeline.search_site.buffering_worker import BoundedServer
-from pipeline.search_site.serve import SearchSite, listening_socket
+from pipeline.progress import NullProgress
+from pipeline.search_site import waitress_worker
+from pipeline.search_site.serve import SearchSite, open_listening_socket
+from pipeline.search_site.waitress_worker import BoundedServer
 from pipeline.settings import Settings, load_settings
 from search_ui.passwords import hash_password
-from search_ui.search_log import SearchLog
+from search_ui.search_log import SearchLogWriter
 from tests.crash_harness import all_processes
 from tests.plumb_call import call_plumb
 from tests.web_fixture import PATIENCE
@@ -55,7 +55,7 @@ def settings_in(folder: Path) -> Settings:
 
 @pytest.fixture
 def engine(settings: Settings) -> Iterator[Engine]:
-    with Engine(settings, Quiet()) as opened:
+    with Engine(settings, NullProgress()) as opened:
         yield opened
 
 
@@ -88,7 +88,7 @@ def server_of(site: SearchSite) -> int:
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SearchSite]:
     """A site for tests after which it serves as before."""
-    with Engine(settings_in(tmp_path_factory.mktemp("site")), Quiet()) as engine, SearchSite(engine) as running:
+    with Engine(settings_in(tmp_path_factory.mktemp("site")), NullProgress()) as engine, SearchSite(engine) as running:
         yield running
 
 
@@ -125,7 +125,7 @@ def test_figures_are_those_of_all_workers_and_outlive_a_killed_one(engine: Engin
 
 def test_a_session_is_one_for_all_workers(site: SearchSite) -> None:
     accounts = site._engine.store.accounts
-    accounts.add("anna", hash_password(PASSWORD), [Role.OPERATOR])
+    accounts.create("anna", hash_password(PASSWORD), [Role.OPERATOR])
     with requests.Session() as browser:
         page = browser.get(f"{site.url}admin/login", timeout=PATIENCE).text
         token = page.partition('name="token" value="')[2].partition('"')[0]
@@ -144,7 +144,7 @@ def test_stopping_ends_every_process_and_frees_the_port(engine: Engine) -> None:
         started = [server_of(site), *children(server_of(site))]
     assert not [pid for pid in started if is_alive(pid)]
     port = int(site.url.rpartition(":")[2].rstrip("/"))
-    listening_socket("127.0.0.1", port).close()
+    open_listening_socket("127.0.0.1", port).close()
 
 
 def test_a_request_under_way_is_answered_before_the_site_stops(engine: Engine) -> None:
@@ -186,10 +186,12 @@ def test_whoever_is_slow_holds_up_nobody(site: SearchSite) -> None:
 def hurried(monkeypatch: pytest.MonkeyPatch) -> Iterator[BoundedServer]:
     """A server that waits for nobody, and may hold four connections; turned by hand."""
     for name in ("HEAD_SECONDS", "BODY_SECONDS", "IDLE_SECONDS", "READ_SECONDS"):
-        monkeypatch.setattr(buffering_worker, name, 0.2)
-    monkeypatch.setattr(buffering_worker, "MAX_CONNECTIONS", 4)
+        monkeypatch.setattr(waitress_worker, name, 0.2)
+    monkeypatch.setattr(waitress_worker, "MAX_CONNECTIONS", 4)
     listener = socket.create_server(("127.0.0.1", 0))
-    server = buffering_worker.serve_on(listener, lambda environ, start: (start("204 No Content", []) and ()) or (), 2)
+    server = waitress_worker.create_server(
+        listener, lambda environ, start: (start("204 No Content", []) and ()) or (), 2
+    )
     yield server
     server.task_dispatcher.shutdown(timeout=0)
     server.close()
@@ -200,7 +202,7 @@ def turned(server: BoundedServer, until_closed: socket.socket) -> bytes:
     until_closed.setblocking(False)
     heard, deadline = b"", time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
-        buffering_worker.turn(server, 0.05)
+        waitress_worker.poll_once(server, 0.05)
         with suppress(BlockingIOError):
             piece = until_closed.recv(4096)
             if not piece:
@@ -218,7 +220,7 @@ def turned(server: BoundedServer, until_closed: socket.socket) -> bytes:
         (b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n1234", b""),
         (b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", b"HTTP/1.1 204"),
         (b"GET / HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\n", b"HTTP/1.1 204"),
-        ((b"GET /" + b"a" * buffering_worker.MAX_HEAD)[: buffering_worker.MAX_HEAD], b"HTTP/1.0 431"),
+        ((b"GET /" + b"a" * waitress_worker.MAX_HEADER_BYTES)[: waitress_worker.MAX_HEADER_BYTES], b"HTTP/1.0 431"),
         (b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 999999999\r\n\r\n", b"HTTP/1.1 413"),
         (b"\x16\x03\x01\r\n\r\n", b"HTTP/1.0 400"),
     ],
@@ -233,27 +235,27 @@ def test_where_all_places_are_taken_the_one_that_waited_longest_goes(
     hurried: BoundedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("HEAD_SECONDS", "IDLE_SECONDS"):
-        monkeypatch.setattr(buffering_worker, name, PATIENCE)
+        monkeypatch.setattr(waitress_worker, name, PATIENCE)
     with ExitStack() as open_ones:
         clients = []
         for _ in range(5):
             made = socket.create_connection(hurried.socket.getsockname()[:2])
             clients.append(open_ones.enter_context(closing(made)))
-            buffering_worker.turn(hurried, 0.5)
+            waitress_worker.poll_once(hurried, 0.5)
         assert turned(hurried, clients[0]) == b""
         assert len(hurried.active_channels) == 4
 
 
 def test_one_address_holds_so_many(hurried: BoundedServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(buffering_worker, "MAX_PER_ADDRESS", 1)
-    monkeypatch.setattr(buffering_worker, "is_loopback", lambda address: False)
+    monkeypatch.setattr(waitress_worker, "MAX_CONNECTIONS_PER_IP", 1)
+    monkeypatch.setattr(waitress_worker, "is_loopback", lambda address: False)
     with ExitStack() as open_ones:
         first, second = (
             open_ones.enter_context(closing(socket.create_connection(hurried.socket.getsockname()[:2])))
             for _ in range(2)
         )
         for _ in range(3):
-            buffering_worker.turn(hurried, 0.1)
+            waitress_worker.poll_once(hurried, 0.1)
         assert len(hurried.active_channels) <= 1
         assert turned(hurried, second) == b"" and first.fileno() > 0
 
@@ -279,7 +281,7 @@ def test_a_server_that_ends_by_itself_is_an_error(engine: Engine) -> None:
 
 def test_nothing_outlives_a_killed_plumb(settings: Settings) -> None:
     code = (
-        "import sys, pickle; from pipeline.engine import Engine; from pipeline.progress import Quiet\n"
+        "import sys, pickle; from pipeline.engine import Engine; from pipeline.progress import NullProgress\n"
         "from pipeline.search_site.serve import SearchSite\n"
         "with Engine(pickle.load(sys.stdin.buffer), Quiet()) as engine, SearchSite(engine) as site:\n"
         "    print(site.url, site._server.pid, flush=True); site.wait()"
@@ -310,28 +312,34 @@ def test_plumb_serve_says_that_a_port_is_taken(settings: Settings) -> None:
 @pytest.mark.parametrize(("host", "port"), [("no.such.host.invalid", 0), ("192.0.2.1", 0), ("a" * 64, 0), ("\0", 0)])
 def test_where_nobody_can_listen(host: str, port: int) -> None:
     with pytest.raises(PortInUseError, match="cannot listen on"):
-        listening_socket(host, port)
+        open_listening_socket(host, port)
 
 
 def test_what_is_searched_for_while_the_store_is_locked_is_logged_later(engine: Engine, settings: Settings) -> None:
-    log = SearchLog(engine.store.searches.keep)
+    log = SearchLogWriter(engine.store.search_log.save)
     with closing(sqlite3.connect(settings.data_dir / "store.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         for n in range(5):
-            log.note(LoggedSearch(f"s{n}", "页岩气", 1, 1, at=time.time()))
-        assert engine.store.searches.report(7).searches == 0  # nobody has waited for the other
+            log.enqueue(LoggedSearch(f"s{n}", "页岩气", 1, 1, searched_at=time.time()))
+        assert engine.store.search_log.report(7).search_count == 0  # nobody has waited for the other
         other.execute("ROLLBACK")
     log.close(PATIENCE)
-    assert engine.store.searches.report(7).searches == 5
+    assert engine.store.search_log.report(7).search_count == 5
 
 
 def test_the_nightly_run_forgets_old_searches(engine: Engine) -> None:
-    kept = engine.store.searches
+    kept = engine.store.search_log
     old = time.time() - (engine.settings.search.log_days + 1) * 86400
-    kept.keep([LoggedSearch("old", "从前", 1, 1, at=old), LoggedSearch("new", "现在", 1, 1, at=time.time())], [])
+    kept.save(
+        [
+            LoggedSearch("old", "从前", 1, 1, searched_at=old),
+            LoggedSearch("new", "现在", 1, 1, searched_at=time.time()),
+        ],
+        [],
+    )
     with pytest.raises(SettingsError):  # nothing to crawl: it is forgotten all the same
         stages.run(engine)
-    assert [one.query for one in kept.report(3650).top] == ["现在"]
+    assert [one.query for one in kept.report(3650).top_queries] == ["现在"]
 
 
 def test_a_server_that_cannot_start_is_an_error_and_leaves_nothing(

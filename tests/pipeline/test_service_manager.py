@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.progress import Quiet
-from pipeline.runs.service_manager import Heartbeat, Signs, tell_service_manager, watchdog_seconds
+from pipeline.progress import NullProgress
+from pipeline.runs.systemd_notify import Liveness, WatchdogFeeder, notify_systemd, watchdog_interval
 from tests.crash_harness import Vertical
 from tests.web_fixture import PATIENCE
 
@@ -48,14 +48,14 @@ def manager(request: pytest.FixtureRequest) -> Iterator[Manager]:
 
 def test_lines_arrive_and_none_can_be_smuggled_in(manager: Manager, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NOTIFY_SOCKET", manager.place)
-    tell_service_manager("STATUS=a\nWATCHDOG=trigger", "READY=1")
+    notify_systemd("STATUS=a\nWATCHDOG=trigger", "READY=1")
     assert manager.hear("READY=1") == ["STATUS=a WATCHDOG=trigger", "READY=1"]
 
 
 def test_where_nobody_listens_nothing_happens(monkeypatch: pytest.MonkeyPatch) -> None:
     for place in ("", "/nowhere/notify", "relative", "@nobody-is-there"):
         monkeypatch.setenv("NOTIFY_SOCKET", place)
-        tell_service_manager("READY=1")
+        notify_systemd("READY=1")
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_how_often_the_watchdog_wants_to_be_fed(
 ) -> None:
     monkeypatch.setenv("WATCHDOG_USEC", usec)
     monkeypatch.setenv("WATCHDOG_PID", pid)
-    assert watchdog_seconds() == seconds
+    assert watchdog_interval() == seconds
 
 
 def test_the_watchdog_is_fed_while_the_work_gives_signs_of_life_and_no_longer(
@@ -80,7 +80,7 @@ def test_the_watchdog_is_fed_while_the_work_gives_signs_of_life_and_no_longer(
         asked.set()
         return is_well[0]
 
-    with Heartbeat(well):
+    with WatchdogFeeder(well):
         manager.hear("WATCHDOG=1")
         is_well[0] = False
         asked.clear()
@@ -106,22 +106,22 @@ def drained(manager: Manager) -> int:
 
 
 def test_each_step_of_the_work_is_a_sign_of_life() -> None:
-    signs = Signs(silent=0.0)
-    assert not signs.is_well()
-    signs = Signs(silent=PATIENCE)
+    signs = Liveness(max_silent=0.0)
+    assert not signs.is_alive()
+    signs = Liveness(max_silent=PATIENCE)
     steps: list[Callable[[], object]] = []
-    watched = signs.of(Quiet())
-    signs._seen_at = 0.0
+    watched = signs.wrap(NullProgress())
+    signs._last_seen = 0.0
     watched.note("line")
-    assert signs.is_well()
-    for begin in (lambda: watched.task("extract", 3), watched.crawl):
-        signs._seen_at = 0.0
+    assert signs.is_alive()
+    for begin in (lambda: watched.task("extract", 3), watched.crawl_task):
+        signs._last_seen = 0.0
         with begin() as advance:
-            assert signs.is_well()
-            signs._seen_at = 0.0
+            assert signs.is_alive()
+            signs._last_seen = 0.0
             if callable(advance):
                 advance(1)  # type: ignore[call-arg]
-                assert signs.is_well()
+                assert signs.is_alive()
                 steps.append(advance)  # type: ignore[arg-type]
     assert len(steps) == 1  # nobody watches a quiet crawl: it says lines
 

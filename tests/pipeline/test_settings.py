@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from docstore.errors import SettingsError
-from pipeline.settings import NAMES, SECTIONS, build, load_settings
-from pipeline.template import sample_toml, settings_markdown
+from pipeline.settings import ALLOWED_VALUES, SECTIONS, build_settings, load_settings
+from pipeline.settings_template import render_sample_toml, render_settings_markdown
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -57,7 +57,7 @@ def test_file_environment_and_flags_in_this_order(tmp_path: Path, monkeypatch: p
         ("[index]\nsolr_port = 7080", "search.port is also Solr's"),
         ("[crawl", "is not valid TOML"),
     ],
-    ids=lambda value: value.replace("\n", " ")[:40],
+    ids=lambda value: value.replace_firing("\n", " ")[:40],
 )
 def test_what_is_refused_is_named_in_one_line(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(SettingsError) as refused:
@@ -80,7 +80,7 @@ def test_a_bad_flag_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_sample_file_is_valid_and_changes_no_default(tmp_path: Path) -> None:
-    sample = sample_toml()
+    sample = render_sample_toml()
     load_settings(write(tmp_path, sample))
     opened = "\n".join(
         line.removeprefix("# ") if " = " in line and line.startswith("# ") and line.split()[1].isidentifier() else line
@@ -90,7 +90,7 @@ def test_the_sample_file_is_valid_and_changes_no_default(tmp_path: Path) -> None
     for section in ("vertical", "crawl", "search"):
         for name in ("name", "seeds", "contact"):
             parsed[section].pop(name, None)
-    assert dataclasses.replace(build(parsed, tmp_path), folder=tmp_path) == build({}, tmp_path)
+    assert dataclasses.replace(build_settings(parsed, tmp_path), folder=tmp_path) == build_settings({}, tmp_path)
 
 
 def test_every_setting_has_help_and_is_documented() -> None:
@@ -98,11 +98,11 @@ def test_every_setting_has_help_and_is_documented() -> None:
         for setting in dataclasses.fields(kind):
             assert setting.metadata.get("help"), f"{section}.{setting.name}"
     written = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
-    assert written == settings_markdown(), "run `make docs`"
+    assert written == render_settings_markdown(), "run `make docs`"
 
 
 def test_every_name_is_documented() -> None:
     text = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs").glob("*.md"))
-    for full, names in NAMES.items():
+    for full, names in ALLOWED_VALUES.items():
         for name in names:
             assert f"`{name}`" in text, f"{full} = {name} is in no document"

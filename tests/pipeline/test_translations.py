@@ -2,12 +2,12 @@
 
 from docstore.model import Article, Term, TermStatus
 from docstore.store import Store
-from docstore.terms.history import ActKind, TermEdit
-from indexer.relations import relate
-from lexicon.interchange import WRITERS
+from docstore.terms.review_history import ActKind, TermEdit
+from indexer.article_relations import update_relations
+from lexicon.word_lists import FORMATTERS
 from pipeline.search_site.review_service import StoreReview
-from search_ui.query.parse import parse
-from search_ui.query.thesaurus import synonym_groups, synonyms_in, thesaurus_of
+from search_ui.query.query_parser import parse_query
+from search_ui.query.thesaurus import build_thesaurus, find_synonym_groups, list_synonyms
 from tests.docstore.test_store import extract_all, keep_page
 from text.segment import base_segmenter
 
@@ -18,33 +18,37 @@ ENGLISH = ("Wells", "Forty shale gas wells were drilled.", "en")
 def write(store: Store, title: str, body: str, language: str) -> None:
     keep_page(store, f"http://{language}.test/", title.encode())
     extract_all(store, Article(f"http://{language}.test/", title, body, language=language))
-    relate(store, base_segmenter())
+    update_relations(store, base_segmenter())
 
 
 def offered(store: Store) -> tuple[str, ...]:
     review = StoreReview(store)
-    return review.surroundings([review.named(["页岩气"])["页岩气"]])[0].translations
+    return review.related_terms([review.find_terms(["页岩气"])["页岩气"]])[0].translations
 
 
 def test_a_pair_is_offered_reviewed_exported_and_searched_for(store: Store) -> None:
-    store.lexicon.replace_candidates([Term("页岩气", 9.0, 5, 2)])
+    store.lexicons.replace_candidates([Term("页岩气", 9.0, 5, 2)])
     write(store, *CHINESE)
     assert offered(store) == ()  # no article in English: nothing to find by it
     write(store, *ENGLISH)
     assert offered(store) == ("shale gas",)
     review = StoreReview(store)
     edit = TermEdit("页岩气", TermStatus.ACCEPTED, synonyms=("shale gas",))
-    review.do(ActKind.SYNONYMS, [edit], "ann")
+    review.apply(ActKind.SYNONYMS, [edit], "ann")
     assert offered(store) == ()  # it is said
     lexicon = review.publish("ann")
-    assert "shale gas" in WRITERS["synonyms"](lexicon.entries)
-    thesaurus = thesaurus_of(lexicon)
-    assert synonyms_in(synonym_groups(parse("页岩气 产量"), ("页岩气", "产量"), thesaurus)) == ("shale gas",)
-    assert synonyms_in(synonym_groups(parse("shale gas output"), ("shale", "gas", "output"), thesaurus)) == ("页岩气",)
+    assert "shale gas" in FORMATTERS["synonyms"](lexicon.entries)
+    thesaurus = build_thesaurus(lexicon)
+    assert list_synonyms(find_synonym_groups(parse_query("页岩气 产量"), ("页岩气", "产量"), thesaurus)) == (
+        "shale gas",
+    )
+    assert list_synonyms(
+        find_synonym_groups(parse_query("shale gas output"), ("shale", "gas", "output"), thesaurus)
+    ) == ("页岩气",)
 
 
 def test_an_article_that_changes_takes_back_what_it_said(store: Store) -> None:
-    store.lexicon.replace_candidates([Term("页岩气", 9.0, 5, 2)])
+    store.lexicons.replace_candidates([Term("页岩气", 9.0, 5, 2)])
     write(store, *ENGLISH)
     write(store, *CHINESE)
     write(store, "四川盆地二", "没有别的说法。", "zh")

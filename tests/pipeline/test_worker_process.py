@@ -13,17 +13,17 @@ from pathlib import Path
 import pytest
 
 from docstore.errors import PlumblineError
-from pipeline.page_source import SourcePage, address_of, apart
-from pipeline.workers.extraction import PRELOAD
+from pipeline.page_source import LoadedPage, canonical_url, run_isolated
+from pipeline.workers.extraction_pool import WORKER_PRELOAD
 from pipeline.workers.worker_process import (
-    Child,
     Limits,
-    OverDeadlineError,
-    OverMemoryError,
+    WorkerChild,
     WorkerDiedError,
+    WorkerExceptionError,
+    WorkerMemoryError,
     WorkerPool,
     WorkerProcess,
-    WorkRaisedError,
+    WorkerTimeoutError,
 )
 
 PATIENCE = 60.0
@@ -48,7 +48,7 @@ def test_a_hang_in_c_is_ended_at_the_deadline() -> None:
     with closing(WorkerProcess(Limits(seconds=0.5))) as worker:
         worker.call(os.getpid)
         first = worker.pid
-        with pytest.raises(OverDeadlineError, match=r"more than 0\.5 s"):
+        with pytest.raises(WorkerTimeoutError, match=r"more than 0\.5 s"):
             worker.call(sum, HOURS)
         assert not is_alive(first)
         assert worker.call(divmod, 7, 3) == (2, 1)
@@ -56,7 +56,7 @@ def test_a_hang_in_c_is_ended_at_the_deadline() -> None:
 
 def test_memory_is_bounded(worker: WorkerProcess) -> None:
     first = worker.call(os.getpid)
-    with pytest.raises(OverMemoryError, match="more than 200 MB"):
+    with pytest.raises(WorkerMemoryError, match="more than 200 MB"):
         worker.call(bytes, 300_000_000)
     assert not is_alive(first)
     assert len(worker.call(bytes, 50_000_000)) == 50_000_000
@@ -64,7 +64,7 @@ def test_memory_is_bounded(worker: WorkerProcess) -> None:
 
 def test_an_exception_is_told_with_its_place_and_the_process_stays(worker: WorkerProcess) -> None:
     first = worker.call(os.getpid)
-    with pytest.raises(WorkRaisedError, match=r"ValueError: invalid literal for int\(\)") as raised:
+    with pytest.raises(WorkerExceptionError, match=r"ValueError: invalid literal for int\(\)") as raised:
         worker.call(int, "x")
     assert "worker_main.py" in raised.value.traceback
     assert worker.call(os.getpid) == first
@@ -72,7 +72,7 @@ def test_an_exception_is_told_with_its_place_and_the_process_stays(worker: Worke
 
 def test_an_error_that_a_person_can_act_on_stays_as_it_is(worker: WorkerProcess) -> None:
     with pytest.raises(PlumblineError, match="'mailto:x' is not a URL"):
-        worker.call(address_of, "mailto:x")
+        worker.call(canonical_url, "mailto:x")
 
 
 @pytest.mark.parametrize(("number", "how"), [(signal.SIGSEGV, "SIGSEGV"), (signal.SIGKILL, "SIGKILL")])
@@ -86,13 +86,13 @@ def test_a_process_that_dies_is_replaced(worker: WorkerProcess, number: signal.S
 def test_what_cannot_be_sent_harms_nobody(worker: WorkerProcess) -> None:
     with pytest.raises(AttributeError, match="pickle"):
         worker.call(lambda: 1)
-    with pytest.raises(WorkRaisedError, match="pickle"):
+    with pytest.raises(WorkerExceptionError, match="pickle"):
         worker.call(threading.Lock)
     assert worker.call(divmod, 7, 3) == (2, 1)
 
 
 def test_it_loads_what_it_is_told_and_nothing_of_the_caller() -> None:
-    with closing(WorkerProcess(preload=PRELOAD)) as worker:
+    with closing(WorkerProcess(preload=WORKER_PRELOAD)) as worker:
         loaded = worker.call(eval, "set(__import__('sys').modules)")
     assert "extractor.article_extractor" in loaded
     assert not loaded & {"sqlalchemy", "pysolr", "flask", "pipeline.cli.main", "pytest", "docstore.store"}
@@ -129,7 +129,7 @@ def test_a_worker_that_is_closed_while_it_starts_does_nothing(monkeypatch: pytes
     """Who closes a pool then would wait for the deadline of a call that had not begun."""
     worker, start = WorkerProcess(), WorkerProcess._start
 
-    def closed_meanwhile(process: WorkerProcess) -> Child:
+    def closed_meanwhile(process: WorkerProcess) -> WorkerChild:
         child = start(process)
         process.close()
         return child
@@ -171,9 +171,9 @@ time.sleep(600)
 
 
 def test_the_error_names_the_page() -> None:
-    page = SourcePage("page.html", b"", "")
+    page = LoadedPage("page.html", b"", "")
     with pytest.raises(PlumblineError, match=r"^page\.html: the process that read it died: SIGKILL$"):
-        apart(page, signal.raise_signal, signal.SIGKILL)
+        run_isolated(page, signal.raise_signal, signal.SIGKILL)
 
 
 def is_alive(pid: int) -> bool:

@@ -19,9 +19,9 @@ def cheap_hasher() -> Iterator[None]:
     """Hash with little memory in one pass, also the password of no account."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(passwords, "_HASHER", CHEAP_HASHER)
-        passwords._nobodys.cache_clear()
+        passwords._dummy_hash.cache_clear()
         yield
-    passwords._nobodys.cache_clear()
+    passwords._dummy_hash.cache_clear()
 
 
 @pytest.fixture

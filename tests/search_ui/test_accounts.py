@@ -12,7 +12,7 @@ from limits.storage import memory as limits_memory
 from werkzeug.routing import Rule
 
 from docstore.accounts import Role
-from search_ui.passwords import hash_password, is_password
+from search_ui.passwords import hash_password, verify_password
 from search_ui.settings import SearchSettings
 from tests.search_ui_fakes import (
     OPERATOR,
@@ -451,7 +451,7 @@ def test_a_new_password_ends_all_other_sessions() -> None:
     sign_in(elsewhere)
     assert change(here, sign_in(here)) == 303
     assert is_signed_in(here) and not is_signed_in(elsewhere)
-    assert is_password("battery staple", accounts.known[OPERATOR].password_hash)
+    assert verify_password("battery staple", accounts.known[OPERATOR].password_hash)
     assert attempt(app.test_client(), PASSWORD) == 403
 
 
@@ -464,7 +464,7 @@ def test_a_password_is_changed_only_by_who_knows_it(fields: dict[str, str], stat
     accounts = FakeAccounts(operator=Role.OPERATOR)
     client = client_of(accounts=accounts)
     assert change(client, sign_in(client), **fields) == status
-    assert is_password(PASSWORD, accounts.known[OPERATOR].password_hash)
+    assert verify_password(PASSWORD, accounts.known[OPERATOR].password_hash)
     assert is_signed_in(client)
 
 
@@ -480,12 +480,12 @@ def test_hashes_are_as_expensive_as_rfc_9106_recommends(product_hasher: Password
     parameters = extract_parameters(password_hash)
     assert parameters.type is Type.ID
     assert parameters.time_cost >= 3 and parameters.memory_cost >= 64 * 1024
-    assert is_password(PASSWORD, password_hash) and not is_password("wrong password", password_hash)
+    assert verify_password(PASSWORD, password_hash) and not verify_password("wrong password", password_hash)
 
 
 def test_a_password_is_the_same_however_it_is_typed() -> None:
     kept = hash_password("ｐａｓｓword é")
-    assert is_password("password e\u0301", kept)
-    assert not is_password("password e", kept) and not is_password("password é", None)
-    assert not is_password("x", "no hash at all")
+    assert verify_password("password e\u0301", kept)
+    assert not verify_password("password e", kept) and not verify_password("password é", None)
+    assert not verify_password("x", "no hash at all")
     assert re.match(r"\$argon2id\$", kept)

@@ -11,24 +11,24 @@ from docstore.errors import SolrUnavailableError
 from docstore.model import Reason, Stage, TermStatus
 from docstore.reports.alerts import Alert, AlertKey
 from docstore.reports.runs import RunState
-from docstore.reports.searches import DayCount, QueryCount, SearchReport, SlowSearch
-from docstore.reports.site_runs import CERTIFICATE, SiteRun
-from docstore.reports.status import Sample
-from search_ui.actions import Nights, RunSummary, StageSummary
-from search_ui.charts import Point, bar_chart
-from search_ui.messages import LANGUAGES, say_in
-from search_ui.operator.run_history import day, minutes, visits, visits_of_site
+from docstore.reports.search_log import DayCount, QueryCount, SearchReport, SlowSearch
+from docstore.reports.site_runs import CERTIFICATE_ERROR, SiteRun
+from docstore.reports.status import OutcomeSample
+from search_ui.admin.run_charts import format_month_day, run_duration_points, run_visit_points, site_visit_points
+from search_ui.charts import ChartPoint, bar_chart
+from search_ui.i18n import LANGUAGES, translate_to
+from search_ui.interfaces import RunHistory, RunSummary, StageSummary
 from search_ui.settings import SearchSettings
 from tests.conftest import SHARED
 from tests.search_ui.test_hostile import assert_harmless, rows, skeleton
 from tests.search_ui_fakes import ONE_GOOD_RUN, FakeAccounts, FakeActions, FakeSearch, document, sign_in, site_app, term
 
 REPORT = SearchReport(
-    days=(DayCount("2024-10-03", 8, 2), DayCount("2024-10-04", 4, 4)),
-    searches=12, nothing=6, clicked=3, median_ms=20, p95_ms=480,
-    top=(QueryCount("页岩气", 7, 42, 3, False), QueryCount("[…]的电话", 5, 0, 0, True)),
-    without_hits=(QueryCount("页言气", 4, 0, 0, False), QueryCount("[…]的电话", 5, 0, 0, True)),
-    slow=(SlowSearch("压裂", 480, 60.0),), dropped=9,
+    by_day=(DayCount("2024-10-03", 8, 2), DayCount("2024-10-04", 4, 4)),
+    search_count=12, searches_without_hits=6, searches_with_click=3, median_ms=20, p95_ms=480,
+    top_queries=(QueryCount("页岩气", 7, 42, 3, False), QueryCount("[…]的电话", 5, 0, 0, True)),
+    top_queries_without_hits=(QueryCount("页言气", 4, 0, 0, False), QueryCount("[…]的电话", 5, 0, 0, True)),
+    slowest_searches=(SlowSearch("压裂", 480, 60.0),), dropped_count=9,
 )  # fmt: skip
 
 
@@ -81,7 +81,7 @@ def test_a_solr_that_does_not_answer_is_said_where_one_looks_for_the_reason() ->
     assert "读者现在无法搜索" in text(found, "#no-solr") and text(found, "#documents") == "–"
 
 
-def overview_of(runs: Nights) -> BeautifulSoup:
+def overview_of(runs: RunHistory) -> BeautifulSoup:
     search = FakeSearch([document(n, "a", "b") for n in range(3)])
     return page(signed_in(FakeActions(runs=runs), search=search)[0], "/admin/?lang=en")
 
@@ -92,7 +92,7 @@ def test_a_run_that_goes_on_one_that_was_killed_and_one_that_failed_are_three_th
         200.0, None, RunState.KILLED, (StageSummary("crawl", ()), StageSummary("extract", ())), "extract"
     )
     failed = RunSummary(100.0, 160.0, RunState.FAILED, (StageSummary("index", ()),), "index", "no <Solr> answers")
-    found = overview_of(Nights((going, killed, failed, *ONE_GOOD_RUN.runs), 0.0, 100.0, 86400.0))
+    found = overview_of(RunHistory((going, killed, failed, *ONE_GOOD_RUN.runs), 0.0, 100.0, 86400.0))
     assert [row[1] for row in cells(found, "#runs")] == [
         "running in the stage “Crawl”",
         "killed in the stage “Extract”",
@@ -118,7 +118,7 @@ def test_the_pages_of_dask_are_linked_where_there_are_some(language: str) -> Non
     found = page(signed_in(actions)[0], f"/admin/?lang={language}")
     [link] = found.select("#dashboard a")
     assert (link["href"], link["rel"]) == (actions.dask_pages, ["noopener", "noreferrer", "nofollow"])
-    assert text(found, "#dashboard").startswith(say_in(language, "overview.dashboard"))
+    assert text(found, "#dashboard").startswith(translate_to(language, "overview.dashboard"))
     assert not page(signed_in(FakeActions())[0], "/admin/").select("#dashboard")
 
 
@@ -238,9 +238,9 @@ def test_each_site_tells_its_troubles() -> None:
 
 def test_a_site_has_a_page_with_its_runs_and_samples_of_each_trouble_that_are_links() -> None:
     samples = [
-        Sample(Stage.CRAWL, Reason.FETCHED, "https://news.example/fine.html", "", 60.0),
-        Sample(Stage.CRAWL, Reason.GONE, "https://news.example/a.html", "404", 60.0),
-        Sample(Stage.EXTRACT, Reason.NO_BODY, "https://news.example/b.html", "<b>nothing</b>", 60.0),
+        OutcomeSample(Stage.CRAWL, Reason.FETCHED, "https://news.example/fine.html", "", 60.0),
+        OutcomeSample(Stage.CRAWL, Reason.GONE, "https://news.example/a.html", "404", 60.0),
+        OutcomeSample(Stage.EXTRACT, Reason.NO_BODY, "https://news.example/b.html", "<b>nothing</b>", 60.0),
     ]
     client, _ = signed_in(reports(samples=samples))
     found = page(client, "/admin/sites/news.example?lang=en")
@@ -249,8 +249,8 @@ def test_a_site_has_a_page_with_its_runs_and_samples_of_each_trouble_that_are_li
     assert not found.select("#samples b > b") and "<b>nothing</b>" in text(found, "#samples")
     [[_, crawl, extract]] = cells(found, "#site-runs")
     assert (crawl, extract) == ("new or changed 4 gone 2 too slow 1", "article 3 no article found 1")
-    assert [bar.point for bar in bar_chart(visits_of_site([SiteRun(1, 60.0, {"fetched": 4, "gone": 2})])).bars] == [
-        Point(day(60.0), 6, 2)
+    assert [bar.point for bar in bar_chart(site_visit_points([SiteRun(1, 60.0, {"fetched": 4, "gone": 2})])).bars] == [
+        ChartPoint(format_month_day(60.0), 6, 2)
     ]
     assert client.get("/admin/sites/nowhere.example").status_code == 404
     assert client.get("/admin/sites/..%2F..%2Fx").status_code == 404
@@ -262,16 +262,25 @@ def test_a_site_has_a_page_with_its_runs_and_samples_of_each_trouble_that_are_li
 def test_runs_are_charts_and_a_bad_one_is_seen_in_them() -> None:
     good = RunSummary(86_400.0, 86_400.0 + 600, RunState.DONE, (StageSummary("crawl", (("fetched", 2), ("gone", 1))),))
     bad = RunSummary(0.0, None, RunState.KILLED, (StageSummary("crawl", (), 120.0),), "crawl")
-    assert minutes([good, bad]) == [Point(day(0.0), 2, 2), Point(day(86_400.0), 10, 0)]
-    assert visits([good, bad]) == [Point(day(0.0), 0, 0), Point(day(86_400.0), 3, 2)]
-    found = overview_of(Nights((good, bad), 86_400.0, None, None))
+    assert run_duration_points([good, bad]) == [
+        ChartPoint(format_month_day(0.0), 2, 2),
+        ChartPoint(format_month_day(86_400.0), 10, 0),
+    ]
+    assert run_visit_points([good, bad]) == [
+        ChartPoint(format_month_day(0.0), 0, 0),
+        ChartPoint(format_month_day(86_400.0), 3, 2),
+    ]
+    found = overview_of(RunHistory((good, bad), 86_400.0, None, None))
     assert len(found.select("figure.chart svg")) == 2
-    assert cells(found, "figure.chart:nth-of-type(1)") == [[day(86_400.0), "10", "0"], [day(0.0), "2", "2"]]
+    assert cells(found, "figure.chart:nth-of-type(1)") == [
+        [format_month_day(86_400.0), "10", "0"],
+        [format_month_day(0.0), "2", "2"],
+    ]
 
 
 def test_a_run_that_goes_on_tells_when_it_should_be_done() -> None:
     going = RunSummary(300.0, None, RunState.RUNNING, (StageSummary("crawl", ()),), "crawl")
-    assert "probably until 1970-01-0" in text(overview_of(Nights((going,), None, None, None, 900.0)), "#runs")
+    assert "probably until 1970-01-0" in text(overview_of(RunHistory((going,), None, None, None, 900.0)), "#runs")
 
 
 @pytest.mark.parametrize("language", ["zh", "en"])
@@ -282,8 +291,8 @@ def test_what_needs_the_operator_is_said_on_the_first_page(language: str) -> Non
     ]
     found = page(signed_in(reports(alerts=firing))[0], f"/admin/?lang={language}")
     told = text(found, "#alerts")
-    assert say_in(language, "alert.certificate", host="news.example") in told
-    assert say_in(language, "stage.crawl") in told and "<script>alert(1)</script>" in told
+    assert translate_to(language, "alert.certificate", host="news.example") in told
+    assert translate_to(language, "stage.crawl") in told and "<script>alert(1)</script>" in told
     assert [link["href"] for link in found.select("#alerts a")] == ["/admin/sites/news.example"]
     assert not found.select("#alerts script")
     assert not page(signed_in(reports())[0], "/admin/").select("#alerts")
@@ -291,9 +300,9 @@ def test_what_needs_the_operator_is_said_on_the_first_page(language: str) -> Non
 
 def test_every_code_has_a_name_in_each_language() -> None:
     for language in LANGUAGES:
-        names = [say_in(language, f"reason.{code}") for code in (*Reason, CERTIFICATE)]
+        names = [translate_to(language, f"reason.{code}") for code in (*Reason, CERTIFICATE_ERROR)]
         assert len(set(names)) == len(names)
-        assert all(say_in(language, f"stage.{stage}") for stage in Stage)
+        assert all(translate_to(language, f"stage.{stage}") for stage in Stage)
 
 
 # -- hostile text
@@ -308,7 +317,7 @@ def test_queries_make_no_markup() -> None:
         for some in (texts[start : start + 100], ["harmless"] * len(texts[start : start + 100])):
             counts = tuple(QueryCount(one, 1, 0, 0, False) for one in some)
             slow = tuple(SlowSearch(one, 1, 60.0) for one in some)
-            report = replace(REPORT, top=counts, without_hits=counts, slow=slow)
+            report = replace(REPORT, top_queries=counts, top_queries_without_hits=counts, slowest_searches=slow)
             pages.append(signed_in(FakeActions(report=report))[0].get("/admin/searches").text)
         assert skeleton(pages[0]) == skeleton(pages[1])
         assert_harmless(pages[0])

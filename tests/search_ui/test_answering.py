@@ -8,17 +8,17 @@ import pytest
 from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 
-from docstore.fields import vector_field
 from docstore.model import Article, Lexicon, StoredArticle, document_id
-from indexer.mapping import Analysis, to_document
-from indexer.solr_node import SolrNode
-from pipeline.embedding.models import fetch, load, specs
+from docstore.solr_fields import vector_field_name
+from indexer.document_mapping import TextAnalysis, to_solr_document
+from indexer.embedded_solr import EmbeddedSolr
+from pipeline.embedding.models import configured_models, fetch_models, load_model
 from pipeline.embedding.settings import EmbedSettings
-from search_ui.query.semantic.meaning import QueryVector
-from search_ui.query.solr_client import SearchClient
+from search_ui.query.semantic.hybrid import QueryVector
+from search_ui.query.solr_client import SolrSearchClient
 from tests.search_ui_fakes import BASE, FakeActions, site_app
 from tests.solr_fixture import index_at
-from text.embedding.contract import packed, quantised
+from text.embedding.embedder import pack_vectors, quantize
 from text.embedding.onnx_model import OnnxEmbedder
 
 pytestmark = pytest.mark.solr
@@ -46,15 +46,15 @@ class Known:
 
     def _vector(self, values: Iterable[int]) -> QueryVector:
         model = self._model
-        return QueryVector(model.model_id, vector_field(model.model_id, model.dimensions), tuple(values), 0.5)
+        return QueryVector(model.model_id, vector_field_name(model.model_id, model.dimensions), tuple(values), 0.5)
 
-    def vector_of(self, text: str) -> QueryVector | None:
-        return self._vector(quantised(self._model.encode_queries([text]))[0].tolist())
+    def query_vector(self, text: str) -> QueryVector | None:
+        return self._vector(quantize(self._model.encode_queries([text]))[0].tolist())
 
-    def of_article(self, digest: str) -> QueryVector | None:
+    def article_vector(self, digest: str) -> QueryVector | None:
         return self._vector(array("b", self._kept[digest])) if digest in self._kept else None
 
-    def best_passages(self, asked: QueryVector, digests: Iterable[str]) -> Mapping[str, tuple[int, int]]:
+    def best_passages(self, query_vector: QueryVector, digests: Iterable[str]) -> Mapping[str, tuple[int, int]]:
         return {}
 
 
@@ -64,22 +64,25 @@ def stored(number: int) -> StoredArticle:
 
 
 @pytest.fixture(scope="module")
-def sites(solr_node: SolrNode) -> Iterator[tuple[FlaskClient, FlaskClient]]:
+def sites(solr_node: EmbeddedSolr) -> Iterator[tuple[FlaskClient, FlaskClient]]:
     """The site with meaning, and with words alone, on one index."""
-    fetch(EmbedSettings(), print)
-    model = load(specs(EmbedSettings(), Path())[0])
+    fetch_models(EmbedSettings(), print)
+    model = load_model(configured_models(EmbedSettings(), Path())[0])
     articles = [stored(number) for number in range(len(ARTICLES))]
-    vectors = packed(model.encode_documents([f"{title}\n{body}" for title, body in ARTICLES]))
+    vectors = pack_vectors(model.encode_documents([f"{title}\n{body}" for title, body in ARTICLES]))
     kept = {one.article.digest: vector for one, vector in zip(articles, vectors, strict=True)}
     index = index_at(solr_node.url, "answering")
-    index.ensure()
-    analysis = Analysis(Lexicon(), BASE, BASE)
-    assert index.add([to_document(one, analysis, {model.model_id: kept[one.article.digest]}) for one in articles]) == {}
+    index.ensure_collection()
+    analysis = TextAnalysis(Lexicon(), BASE, BASE)
+    assert (
+        index.add([to_solr_document(one, analysis, {model.model_id: kept[one.article.digest]}) for one in articles])
+        == {}
+    )
     index.commit()
-    search = SearchClient(solr_node.url, "answering", timeout=120.0)
-    made = (site_app(search, FakeActions(), meaning=Known(model, kept)), site_app(search, FakeActions()))  # type: ignore[arg-type]
+    search = SolrSearchClient(solr_node.url, "answering", timeout=120.0)
+    made = (site_app(search, FakeActions(), query_vectors=Known(model, kept)), site_app(search, FakeActions()))  # type: ignore[arg-type]
     yield made[0].test_client(), made[1].test_client()
-    index.drop()
+    index.delete_all()
 
 
 def answer(client: FlaskClient, query: str) -> BeautifulSoup | None:

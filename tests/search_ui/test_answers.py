@@ -6,31 +6,31 @@ from dataclasses import asdict, fields
 
 import pytest
 
-from search_ui.query.semantic.answers import (
-    LONGEST,
+from search_ui.query.semantic.answer_extraction import (
+    MAX_QUOTE_CHARS,
     MAX_QUOTES,
+    AnswerEvidence,
     AnswerModel,
-    Evidence,
-    Source,
-    answer_models,
-    confidence,
-    evidence,
-    model_for,
-    quotes,
-    sentences,
-    word_weights,
+    SourceText,
+    answer_confidence,
+    collect_evidence,
+    extract_quotes,
+    find_answer_model,
+    iter_sentence_spans,
+    load_answer_models,
+    rarity_weights,
 )
 from search_ui.query.semantic.questions import is_question
 
-LAW = Source(
+LAW = SourceText(
     "law",
     "民法典",
     "第八百九十七条\n保管期内，因保管人保管不善造成保管物毁损的，保管人应当承担赔偿责任。但是另有约定的除外。",
 )
-LIST = Source(
+LIST = SourceText(
     "list", "处罚", "有下列情形之一的，予以警告：\n（一）饲养动物干扰他人生活的；\n（二）放任动物恐吓他人的。\n另一段。"
 )
-OTHER = Source("other", "<b>天气</b>", "明天有雨，<script>alert(1)</script>请带伞出门。")
+OTHER = SourceText("other", "<b>天气</b>", "明天有雨，<script>alert(1)</script>请带伞出门。")
 
 
 @pytest.mark.parametrize(
@@ -70,8 +70,8 @@ def test_no_question(text: str) -> None:
 
 
 def test_a_quote_stands_in_the_text_to_the_letter() -> None:
-    weights = word_weights(["保管", "毁损", "赔偿"])
-    found = quotes(weights, [LAW, LIST, OTHER])
+    weights = rarity_weights(["保管", "毁损", "赔偿"])
+    found = extract_quotes(weights, [LAW, LIST, OTHER])
     assert [quote.doc_id for quote in found] == ["law", "list", "other"]
     bodies = {source.doc_id: source.body for source in (LAW, LIST, OTHER)}
     assert all(bodies[quote.doc_id][quote.start : quote.end] == quote.text for quote in found)
@@ -81,12 +81,12 @@ def test_a_quote_stands_in_the_text_to_the_letter() -> None:
 
 
 def test_there_are_three_at_most_and_none_twice() -> None:
-    weights = word_weights(["保管"])
-    copy = Source("copy", "别处", LAW.body)
-    found = quotes(weights, [LAW, copy, OTHER, LIST])
+    weights = rarity_weights(["保管"])
+    copy = SourceText("copy", "别处", LAW.body)
+    found = extract_quotes(weights, [LAW, copy, OTHER, LIST])
     assert [quote.doc_id for quote in found] == ["law", "other"]
-    assert len(quotes(weights, [LAW, LIST, OTHER, Source("more", "", "第四篇文章的句子。")])) == MAX_QUOTES
-    assert quotes(weights, [Source("empty", "", ""), Source("marks", "", "。。。！？")]) == ()
+    assert len(extract_quotes(weights, [LAW, LIST, OTHER, SourceText("more", "", "第四篇文章的句子。")])) == MAX_QUOTES
+    assert extract_quotes(weights, [SourceText("empty", "", ""), SourceText("marks", "", "。。。！？")]) == ()
 
 
 @pytest.mark.parametrize(
@@ -101,34 +101,34 @@ def test_there_are_three_at_most_and_none_twice() -> None:
     ],
 )
 def test_sentences(text: str, expected: list[str]) -> None:
-    assert [text[start:end] for start, end in sentences(text)] == expected
+    assert [text[start:end] for start, end in iter_sentence_spans(text)] == expected
 
 
 @pytest.mark.parametrize("text", ["长" * 60_000, "。" * 60_000, "a." * 30_000, "：\n" * 30_000, "，字" * 30_000])
 def test_a_sentence_without_end_is_cut(text: str) -> None:
-    assert all(end - start <= LONGEST for start, end in sentences(text))
+    assert all(end - start <= MAX_QUOTE_CHARS for start, end in iter_sentence_spans(text))
 
 
 def test_evidence_of_words_and_meaning() -> None:
     near = [("law", 0.8), ("x", 0.6), ("list", 0.5)]
-    found = evidence(word_weights(["保管", "赔偿"]), [LAW, OTHER, LIST], ["law", "y"], near)
+    found = collect_evidence(rarity_weights(["保管", "赔偿"]), [LAW, OTHER, LIST], ["law", "y"], near)
     assert found.nearest == 0.8 and found.margin == pytest.approx(0.25) and found.coverage == 1.0
     assert found.of_hits == pytest.approx((0.8 + 0.5 + 0.5) / 3) and found.agreement == pytest.approx(1 / 3)
-    nothing = evidence({}, [OTHER], [], [("z", 0.1)])
+    nothing = collect_evidence({}, [OTHER], [], [("z", 0.1)])
     assert nothing.coverage == 0 and nothing.agreement == 0 and nothing.margin == 0
 
 
 def test_the_shipped_models_say_of_every_part_what_it_weighs() -> None:
-    assert answer_models()
-    for model in answer_models().values():
-        assert set(model.weights) == {field.name for field in fields(Evidence)} and 0.5 < model.shown_from < 1
-        assert confidence(Evidence(0.85, 0.8, 0.12, 0.9, 1.0), model) > model.shown_from
-        assert confidence(Evidence(0.45, 0.4, 0.02, 0.2, 0.0), model) < 0.1
-    assert model_for("bge-small-zh-v1.5-q.0123abcd") and model_for("somebody's own") is None
+    assert load_answer_models()
+    for model in load_answer_models().values():
+        assert set(model.weights) == {field.name for field in fields(AnswerEvidence)} and 0.5 < model.shown_from < 1
+        assert answer_confidence(AnswerEvidence(0.85, 0.8, 0.12, 0.9, 1.0), model) > model.shown_from
+        assert answer_confidence(AnswerEvidence(0.45, 0.4, 0.02, 0.2, 0.0), model) < 0.1
+    assert find_answer_model("bge-small-zh-v1.5-q.0123abcd") and find_answer_model("somebody's own") is None
 
 
 def test_confidence_is_a_logistic_model() -> None:
-    found = Evidence(0.5, 0.5, 0.1, 1.0, 0.0)
+    found = AnswerEvidence(0.5, 0.5, 0.1, 1.0, 0.0)
     model = AnswerModel(dict.fromkeys(asdict(found), 1.0), -1.0, 0.5)
-    assert confidence(found, model) == pytest.approx(1 / (1 + math.exp(-1.1)))
+    assert answer_confidence(found, model) == pytest.approx(1 / (1 + math.exp(-1.1)))
     assert json.loads(json.dumps(asdict(found)))["margin"] == 0.1

@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 
 import search_ui
 from docstore.errors import SolrError, SolrUnavailableError
-from search_ui.query.explanation import PARTS
+from search_ui.query.score_explanation import PART_NAMES
 from search_ui.settings import SearchSettings
 from tests.search_ui_fakes import FakeSearch, document, site_app
 
@@ -88,7 +88,7 @@ def test_every_parameter_of_a_search_is_described() -> None:
         "profile", "page", "cursor",
     }  # fmt: skip
     named = DESCRIPTION["components"]["schemas"]["Explanation"]["properties"]["parts"]["items"]
-    assert set(named["properties"]["part"]["enum"]) == set(PARTS)
+    assert set(named["properties"]["part"]["enum"]) == set(PART_NAMES)
 
 
 def test_the_next_page_is_named_until_there_is_none() -> None:

@@ -3,17 +3,17 @@
 from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 
-from docstore import fields
-from search_ui.pages.article import details, is_id
-from search_ui.query.solr_params import MARK_OFF, MARK_ON
-from search_ui.query.texts import Segment
+from docstore import solr_fields
+from search_ui.pages.article import is_doc_id, parse_article
+from search_ui.query.display_text import Segment
+from search_ui.query.solr_requests import HIGHLIGHT_END, HIGHLIGHT_START
 from search_ui.settings import SearchSettings
 from tests.search_ui_fakes import FakeSearch, document, site_app
 
 FIRST = document(1, "页岩气开发", "四川盆地页岩气产量上升。\n第二段说压裂。") | {
-    fields.AUTHOR: "张三", fields.SOURCE: "能源报", fields.SECTION: "要闻", fields.DOMAIN_TERMS: ["页岩气", "压裂"],
+    solr_fields.AUTHOR: "张三", solr_fields.SOURCE: "能源报", solr_fields.SECTION: "要闻", solr_fields.DOMAIN_TERMS: ["页岩气", "压裂"],
 }  # fmt: skip
-COPY = document(2, "页岩气开发（转载）", "四川盆地页岩气产量上升。") | {fields.CLUSTER: "doc1"}
+COPY = document(2, "页岩气开发（转载）", "四川盆地页岩气产量上升。") | {solr_fields.CLUSTER_ID: "doc1"}
 OTHER = document(3, "煤层气", "煤层气开发。")
 
 
@@ -69,12 +69,12 @@ def test_there_is_no_such_article() -> None:
 
 
 def test_ids() -> None:
-    assert is_id("19483a08b1c37add7bbe7c1afa962f04") and is_id("doc1")
-    assert not is_id("") and not is_id("{!func}") and not is_id("a/b") and not is_id("a\n")
+    assert is_doc_id("19483a08b1c37add7bbe7c1afa962f04") and is_doc_id("doc1")
+    assert not is_doc_id("") and not is_doc_id("{!func}") and not is_doc_id("a/b") and not is_doc_id("a\n")
 
 
 def test_neighbouring_marks_are_one_within_a_line() -> None:
-    marked = {fields.BODY: [f"四川{MARK_ON}页岩{MARK_OFF}{MARK_ON}气{MARK_OFF}井\n次"]}
-    found = details({"response": {"docs": [FIRST]}, "highlighting": {"doc1": marked}}, SearchSettings())
+    marked = {solr_fields.BODY: [f"四川{HIGHLIGHT_START}页岩{HIGHLIGHT_END}{HIGHLIGHT_START}气{HIGHLIGHT_END}井\n次"]}
+    found = parse_article({"response": {"docs": [FIRST]}, "highlighting": {"doc1": marked}}, SearchSettings())
     assert found is not None
     assert found.paragraphs == ((Segment("四川"), Segment("页岩气", True), Segment("井")), (Segment("次"),))

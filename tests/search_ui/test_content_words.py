@@ -2,7 +2,7 @@
 
 import pytest
 
-from search_ui.query.content_words import content_words
+from search_ui.query.content_words import split_content_words
 from tests.search_ui_fakes import BASE
 from text.segment import RjiebaSegmenter
 
@@ -36,14 +36,14 @@ from text.segment import RjiebaSegmenter
 )
 def test_parts_are_words_with_content(query: str, words: str) -> None:
     counted, _, left_over = words.partition(" + ")
-    assert content_words(query, BASE.cut(query)) == (tuple(counted.split()), tuple(left_over.split()))
+    assert split_content_words(query, BASE.cut(query)) == (tuple(counted.split()), tuple(left_over.split()))
 
 
 def test_a_word_of_the_lexicon_is_one() -> None:
     segmenter = RjiebaSegmenter([("世界石油大会", 0, "n"), ("shale gas", 0, "n")])
     query = "世界石油大会上谁谈了 shale gas"
-    assert content_words(query, segmenter.cut(query)) == (("世界石油大会", "shale gas"), ("谈",))
+    assert split_content_words(query, segmenter.cut(query)) == (("世界石油大会", "shale gas"), ("谈",))
 
 
 def test_a_number_that_goes_on_into_the_next_word_is_taken_out_of_it() -> None:
-    assert content_words("2号井喷", ["2", "号井喷"]) == (("2号", "井喷"), ())
+    assert split_content_words("2号井喷", ["2", "号井喷"]) == (("2号", "井喷"), ())

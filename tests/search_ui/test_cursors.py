@@ -4,36 +4,39 @@ import pytest
 from bs4 import BeautifulSoup, Tag
 from flask.testing import FlaskClient
 
-from search_ui.query.cursors import CursorPlace, Cursors
-from search_ui.query.request import BadQueryError, SearchRequest
+from search_ui.query.cursors import CursorCodec, CursorPosition
+from search_ui.query.search_request import BadSearchRequestError, SearchRequest
 from search_ui.settings import SearchSettings
 from tests.search_ui_fakes import FakeSearch, document, site_app
 
 SETTINGS = SearchSettings(page_size=2, deepest_result=26)
-ASKED = SearchRequest(typed="页岩气", text="页岩气")
-CURSORS = Cursors(b"secret", SETTINGS)
+ASKED = SearchRequest(raw_query="页岩气", text="页岩气")
+CURSORS = CursorCodec(b"secret", SETTINGS)
 
 
 def test_a_cursor_opens_where_it_was_sealed() -> None:
-    sealed = CURSORS.sealed(ASKED, CursorPlace(11, "AoE"))
-    assert CURSORS.opened(ASKED.changed(cursor=sealed)) == CursorPlace(11, "AoE")
+    sealed = CURSORS.encode(ASKED, CursorPosition(11, "AoE"))
+    assert CURSORS.decode(ASKED.replaced(cursor=sealed)) == CursorPosition(11, "AoE")
 
 
 @pytest.mark.parametrize(
     "asked",
     [
-        pytest.param(ASKED.changed(cursor="*"), id="a-mark-of-ones-own"),
-        pytest.param(ASKED.changed(cursor=""), id="none"),
+        pytest.param(ASKED.replaced(cursor="*"), id="a-mark-of-ones-own"),
+        pytest.param(ASKED.replaced(cursor=""), id="none"),
         pytest.param(
-            ASKED.changed(typed="压裂", cursor=CURSORS.sealed(ASKED, CursorPlace(11, "AoE"))), id="another-search"
+            ASKED.replaced(raw_query="压裂", cursor=CURSORS.encode(ASKED, CursorPosition(11, "AoE"))),
+            id="another-search",
         ),
-        pytest.param(ASKED.changed(cursor=CURSORS.sealed(ASKED, CursorPlace(14, "AoE"))), id="too-deep"),
-        pytest.param(ASKED.changed(cursor=Cursors(b"x", SETTINGS).sealed(ASKED, CursorPlace(11, "A"))), id="forged"),
+        pytest.param(ASKED.replaced(cursor=CURSORS.encode(ASKED, CursorPosition(14, "AoE"))), id="too-deep"),
+        pytest.param(
+            ASKED.replaced(cursor=CursorCodec(b"x", SETTINGS).encode(ASKED, CursorPosition(11, "A"))), id="forged"
+        ),
     ],
 )
 def test_other_cursors_are_refused(asked: SearchRequest) -> None:
-    with pytest.raises(BadQueryError, match=r"^error\.cursor$"):
-        CURSORS.opened(asked)
+    with pytest.raises(BadSearchRequestError, match=r"^error\.cursor$"):
+        CURSORS.decode(asked)
 
 
 def following(page: BeautifulSoup) -> str:

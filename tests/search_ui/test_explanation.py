@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from search_ui.query.explanation import ScorePart, explained
+from search_ui.query.score_explanation import ScorePart, parse_explain
 
 
 def node(value: float, said: str, *details: dict[str, Any], match: bool = True) -> dict[str, Any]:
@@ -23,7 +23,7 @@ def test_leaves_are_added_up_by_place_and_form() -> None:
         node(1.0, "sum of:", leaf("title_chars", "页", 1.0)),
         leaf("title_chars", '"页 岩 气 shale gas"', 3.0),
     )
-    why = explained(tree)
+    why = parse_explain(tree)
     assert why.score == 10.0
     assert why.parts == (
         ScorePart("body_pairs", 6.0, 60, 12, ("岩气", "页岩")),
@@ -94,9 +94,9 @@ def test_leaves_are_added_up_by_place_and_form() -> None:
     ],
 )
 def test_trees(tree: dict[str, Any], parts: list[tuple[str, float]]) -> None:
-    assert [(part.name, part.score) for part in explained(tree).parts] == parts
+    assert [(part.name, part.score) for part in parse_explain(tree).parts] == parts
 
 
 def test_the_smallest_part_still_shows() -> None:
-    why = explained(node(1000.0, "sum of:", leaf("body", "a", 999.0), leaf("title", "a", 1.0)))
-    assert [(part.percent, part.bar) for part in why.parts] == [(100, 20), (0, 1)]
+    why = parse_explain(node(1000.0, "sum of:", leaf("body", "a", 999.0), leaf("title", "a", 1.0)))
+    assert [(part.percent, part.bar_steps) for part in why.parts] == [(100, 20), (0, 1)]

@@ -6,8 +6,8 @@ from xml.etree import ElementTree
 import pytest
 from bs4 import BeautifulSoup
 
-from docstore import fields
-from search_ui.pages.feeds import moment_of
+from docstore import solr_fields
+from search_ui.pages.feeds import parse_timestamp
 from search_ui.settings import SearchSettings
 from tests.search_ui_fakes import FakeSearch, document, site_app
 
@@ -16,7 +16,7 @@ OPENSEARCH = "{http://a9.com/-/spec/opensearch/1.1/}"
 DOCUMENTS = [
     document(1, "页岩气 <b>&", "页岩气\x0b产量\uffff", "2016-05-09"),
     document(2, "页岩气二", "正文", "2016-05"),
-    document(3, "页岩气三", "正文", "") | {fields.URL: "javascript:alert(1)"},
+    document(3, "页岩气三", "正文", "") | {solr_fields.URL: "javascript:alert(1)"},
 ]
 
 
@@ -122,5 +122,5 @@ def test_browsers_learn_how_to_search_here() -> None:
     ],
 )
 def test_moments(text: str, iso: str | None) -> None:
-    moment = moment_of(text)
+    moment = parse_timestamp(text)
     assert (moment.isoformat() if moment else None) == iso

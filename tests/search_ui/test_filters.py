@@ -4,20 +4,20 @@ from datetime import date
 
 import pytest
 
-from search_ui.query.clauses import EVERYTHING, Params, select_params
-from search_ui.query.filters import filters_of
-from search_ui.query.parse import PartKind, parse
-from search_ui.query.request import SearchRequest, Sort
+from search_ui.query.filters import build_filters
+from search_ui.query.query_parser import PartKind, parse_query
+from search_ui.query.search_request import SearchRequest, SortOrder
+from search_ui.query.solr_query import MATCH_ALL, Params, select_params
 
 ANYWHERE = "qf='title_chars body_chars' q.op=OR q.operators=phrase"
 
 
 def params(text: str, words: tuple[str, ...] = (), **changes: object) -> Params:
-    asked = SearchRequest(typed=text, text=text).changed(**changes)
-    filters = filters_of(asked, words, lambda word: {"页岩气": ("shale gas",)}.get(word, ()))
-    clauses = [clause for one in filters for clause in one.clauses]
-    unfiltered = select_params(EVERYTHING)
-    return [pair for pair in select_params(EVERYTHING, clauses) if pair not in unfiltered]
+    asked = SearchRequest(raw_query=text, text=text).replaced(**changes)
+    filters = build_filters(asked, words, lambda word: {"页岩气": ("shale gas",)}.get(word, ()))
+    clauses = [clause for one in filters for clause in one.queries]
+    unfiltered = select_params(MATCH_ALL)
+    return [pair for pair in select_params(MATCH_ALL, clauses) if pair not in unfiltered]
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_what_is_typed(text: str, sent: Params) -> None:
 
 def test_by_date_every_word_is_required_in_one_of_its_spellings() -> None:
     assert params("页岩气 开发", ("页岩气", "开发")) == []
-    by_date = params('页岩气 "开发"', ("页岩气", "开发", "页岩气"), sort=Sort.DATE)
+    by_date = params('页岩气 "开发"', ("页岩气", "开发", "页岩气"), sort=SortOrder.DATE)
     assert ("word0", '"页岩气" "shale gas"') in by_date
     assert [value for name, value in by_date if name == "word1"] == []  # quoted: required anyway
     assert ("fq", f"{{!simple tag=words {ANYWHERE} v=$word0}}") in by_date
@@ -90,24 +90,24 @@ def test_what_was_chosen() -> None:
 
 def test_every_filter_can_be_named_and_taken_off() -> None:
     text = '"页岩气" -煤 site:a.example after:2016'
-    asked = SearchRequest(text=text, sites=("a",), since="2015", sort=Sort.DATE)
-    filters = filters_of(asked, ("页岩", "气"))
+    asked = SearchRequest(text=text, sites=("a",), since="2015", sort=SortOrder.DATE)
+    filters = build_filters(asked, ("页岩", "气"))
     assert [one.tag for one in filters] == ["typed0", "typed1", "inside", "typed_date", "words", "site", "date"]
-    assert [one.field for one in filters if not one.parts] == ["sort", "sites", "date"]
-    assert {part.kind for one in filters for part in one.parts} == {
+    assert [one.request_field for one in filters if not one.query_parts] == ["sort", "sites", "date"]
+    assert {part.kind for one in filters for part in one.query_parts} == {
         PartKind.PHRASE, PartKind.WORD, PartKind.SITE, PartKind.AFTER,
     }  # fmt: skip
-    assert all(f"tag={one.tag}" in clause.syntax() for one in filters for clause in one.clauses)
+    assert all(f"tag={one.tag}" in clause.to_syntax() for one in filters for clause in one.queries)
 
 
 def test_a_readers_text_is_only_ever_a_value() -> None:
     text = 'x "{!func}y ${q}" -{!func} title:{!func} title:"a\\" OR *:*'
-    fixed = [value for name, value in params(text, ("{!func}",), sort=Sort.DATE) if not name[-1].isdigit()]
+    fixed = [value for name, value in params(text, ("{!func}",), sort=SortOrder.DATE) if not name[-1].isdigit()]
     assert fixed and not any("func" in value or "${" in value for value in fixed)
-    carried = [value for name, value in params(text, ('"{!func}',), sort=Sort.DATE) if name[-1].isdigit()]
+    carried = [value for name, value in params(text, ('"{!func}',), sort=SortOrder.DATE) if name[-1].isdigit()]
     assert all(value.count('"') == 2 for value in carried)
 
 
 def test_dates_are_written_from_what_was_read() -> None:
-    assert parse("after:2016年5月").since == date(2016, 5, 1)
+    assert parse_query("after:2016年5月").since == date(2016, 5, 1)
     assert params("after:2016-13 a") == []

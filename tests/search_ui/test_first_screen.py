@@ -6,17 +6,17 @@ from typing import Any
 import pytest
 from bs4 import BeautifulSoup
 
-from docstore import fields
+from docstore import solr_fields
 from docstore.errors import SolrUnavailableError
-from search_ui.pages.first_screen import (
-    NEWEST,
-    TERMS,
-    front_terms,
+from search_ui.pages.home import (
+    MAX_HOME_TERMS,
+    MAX_NEWEST,
+    drop_column_names,
     is_domain_term,
-    newest_of,
     newest_params,
-    sections_of,
-    without_rubrics,
+    parse_newest,
+    parse_sections,
+    select_home_terms,
 )
 from search_ui.settings import SearchSettings
 from tests.search_ui_fakes import BASE, FakeActions, FakeSearch, document, site_app
@@ -43,17 +43,17 @@ def answer(**facets: list[tuple[str, int]]) -> dict[str, Any]:
 def test_what_sections_and_sites_are_called_is_no_term() -> None:
     terms = [("天然气", 9), ("图片新闻", 8), ("油气日报", 7), ("钻井", 6)]
     counted = answer(terms=terms, sections=[("图片新闻", 8), ("要闻", 2)])
-    assert front_terms(counted, ["油气日报"], BASE) == {"天然气": 9, "钻井": 6}
+    assert select_home_terms(counted, ["油气日报"], BASE) == {"天然气": 9, "钻井": 6}
 
 
 def test_a_word_with_which_its_titles_begin_names_a_column() -> None:
     terms = {"图片快讯": 30, "天然气": 71, "钻井": 60}
     asked = dict(newest_params(list(terms)))
     assert (asked["term0"], asked["term2"]) == ("图片快讯", "钻井")
-    assert json.loads(asked["json.facet"])["term1"]["q"] == f"{{!prefix f={fields.TITLE_KEY} v=$term1}}"
+    assert json.loads(asked["json.facet"])["term1"]["q"] == f"{{!prefix f={solr_fields.TITLE_KEY} v=$term1}}"
     told = {"facets": {"term0": {"count": 29}, "term1": {"count": 12}, "term2": {"count": 0}}}
-    assert without_rubrics(terms, told) == ("天然气", "钻井")
-    assert len(without_rubrics({f"词{n}": 5 for n in range(40)}, {})) == TERMS
+    assert drop_column_names(terms, told) == ("天然气", "钻井")
+    assert len(drop_column_names({f"词{n}": 5 for n in range(40)}, {})) == MAX_HOME_TERMS
 
 
 def test_sections_are_those_that_a_site_divides_itself_by() -> None:
@@ -64,32 +64,33 @@ def test_sections_are_those_that_a_site_divides_itself_by() -> None:
     ]
     sites = {"buckets": [{"val": "a.example", "count": 50}, {"val": "b.example", "count": 30}]}
     told = {"facets": {"sections": {"buckets": [*of_one, *others]}, "sections_of_sites": sites}}
-    assert [(section.value, section.count) for section in sections_of(told)] == [("要闻", 9), ("市场", 9)]
+    assert [(section.value, section.count) for section in parse_sections(told)] == [("要闻", 9), ("市场", 9)]
     told["facets"]["sections"]["buckets"] = others[:1]
-    assert sections_of(told) == ()
+    assert parse_sections(told) == ()
 
 
 def test_a_picture_that_two_have_is_the_sites() -> None:
     names = ("logo", "logo", "own")
     docs = [
-        document(n, "标题", "") | {fields.PICTURE: f"https://news.example/{one}.png"} for n, one in enumerate(names)
+        document(n, "标题", "") | {solr_fields.PICTURE: f"https://news.example/{one}.png"}
+        for n, one in enumerate(names)
     ]
-    newest = newest_of({"response": {"docs": docs}}, SearchSettings())
+    newest = parse_newest({"response": {"docs": docs}}, SearchSettings())
     assert [hit.picture for hit in newest] == ["", "", "https://news.example/own.png"]
 
 
 def test_the_home_page_shows_terms_sections_and_the_newest() -> None:
     documents = [
         document(n, f"页岩气开发之{n}", "四川", site=f"s{n % 2}.example")
-        | {fields.DOMAIN_TERMS: ["页岩气", "周期长", "邓安澜"], fields.SECTION: ("要闻", "市场")[n % 2]}
+        | {solr_fields.DOMAIN_TERMS: ["页岩气", "周期长", "邓安澜"], solr_fields.SECTION: ("要闻", "市场")[n % 2]}
         for n in range(9)
     ]
-    documents[3][fields.PICTURE] = "https://s1.example/p.png"
+    documents[3][solr_fields.PICTURE] = "https://s1.example/p.png"
     actions = FakeActions(pictures={"https://s1.example/p.png": b"WebP"})
     client = site_app(FakeSearch(documents), actions).test_client()
     page = BeautifulSoup(client.get("/").text, "lxml")
     assert [link.text for link in page.select("#terms a")] == ["页岩气"]
-    assert len(page.select("#newest > li")) == NEWEST
+    assert len(page.select("#newest > li")) == MAX_NEWEST
     assert [image["src"] for image in page.select("img")] == ["/picture/doc3"]
     sections = page.select("#sections a")
     assert [link.bdi.text for link in sections] == ["要闻", "市场"]

@@ -11,10 +11,10 @@ import pytest
 from bs4 import BeautifulSoup
 from lxml.html import HtmlElement, HTMLParser, document_fromstring
 
-from docstore import fields
+from docstore import solr_fields
 from docstore.model import Term, TermStatus
 from pipeline.search_site.review_service import StoreReview
-from search_ui.review.actions import Surroundings
+from search_ui.review.interfaces import RelatedTerms
 from search_ui.settings import SearchSettings
 from tests.conftest import SHARED
 from tests.search_ui_fakes import FakeActions, FakeSearch, document, sign_in, site_app, term
@@ -79,11 +79,16 @@ def test_titles_and_bodies_make_no_markup(step: int) -> None:
 
 def article_page(texts: tuple[str, str]) -> str:
     title, body = texts
-    named = dict.fromkeys((fields.SECTION, fields.AUTHOR, fields.SOURCE, fields.LANGUAGE, fields.PUBLISHED_TEXT), title)
-    held = (
-        document(1, title, f"{body} {COMMON}\n{body}") | named | {fields.URL: body, fields.DOMAIN_TERMS: [title, body]}
+    named = dict.fromkeys(
+        (solr_fields.SECTION, solr_fields.AUTHOR, solr_fields.SOURCE, solr_fields.LANGUAGE, solr_fields.PUBLISHED_TEXT),
+        title,
     )
-    neighbour = document(2, body, title) | {fields.CLUSTER: "doc1", fields.URL: title}
+    held = (
+        document(1, title, f"{body} {COMMON}\n{body}")
+        | named
+        | {solr_fields.URL: body, solr_fields.DOMAIN_TERMS: [title, body]}
+    )
+    neighbour = document(2, body, title) | {solr_fields.CLUSTER_ID: "doc1", solr_fields.URL: title}
     return site_app(FakeSearch([held, neighbour])).test_client().get(f"/article/doc1?q={COMMON}").text
 
 
@@ -103,7 +108,7 @@ def test_feeds_are_well_formed_whatever_they_hold(step: int) -> None:
 
 def feed_of(texts: list[str], kind: str) -> list[str]:
     """The names of the elements in a feed with these titles and bodies."""
-    held = [document(n, f"{COMMON} {text}", text, text) | {fields.URL: text} for n, text in enumerate(texts)]
+    held = [document(n, f"{COMMON} {text}", text, text) | {solr_fields.URL: text} for n, text in enumerate(texts)]
     response = site_app(FakeSearch(held)).test_client().get(f"/feed.{kind}?q={COMMON}")
     return [element.tag for element in ElementTree.fromstring(response.data).iter()]
 
@@ -112,7 +117,8 @@ def test_addresses_sites_and_dates_make_no_markup(step: int) -> None:
     for texts in batches((rows("xss") + rows("strings"))[::step], 100):
         page = results_page(
             [
-                document(n, COMMON, COMMON) | dict.fromkeys((fields.URL, fields.SITE, fields.PUBLISHED_TEXT), text)
+                document(n, COMMON, COMMON)
+                | dict.fromkeys((solr_fields.URL, solr_fields.SITE, solr_fields.PUBLISHED_TEXT), text)
                 for n, text in enumerate(texts)
             ]
         )
@@ -162,17 +168,19 @@ def queue_page(terms: list[Term]) -> str:
 
 
 def test_terms_and_contexts_make_no_markup(monkeypatch: pytest.MonkeyPatch, step: int) -> None:
-    near = StoreReview.surroundings
-    monkeypatch.setattr(StoreReview, "surroundings", lambda desk, terms: [Surroundings()] * len(terms))  # others' words
+    near = StoreReview.related_terms
+    monkeypatch.setattr(
+        StoreReview, "related_terms", lambda desk, terms: [RelatedTerms()] * len(terms)
+    )  # others' words
     harmless: dict[int, Skeleton] = {}  # by the number of terms
     for texts in batches((rows("xss") + rows("lexicon"))[::step], 20):
-        hostile = [term(text, 100 - n, tags=text, contexts=(f"前{text}后",)) for n, text in enumerate(texts)]
+        hostile = [term(text, 100 - n, pos_tags=text, contexts=(f"前{text}后",)) for n, text in enumerate(texts)]
         page = queue_page(hostile)
         if len(texts) not in harmless:
             harmless[len(texts)] = skeleton(queue_page([term(f"词{n}", 100 - n) for n in range(len(texts))]))
         assert skeleton(page) == harmless[len(texts)]
         assert_harmless(page)
-    monkeypatch.setattr(StoreReview, "surroundings", near)
+    monkeypatch.setattr(StoreReview, "related_terms", near)
     client = site_app(actions=FakeActions(hostile)).test_client()
     sign_in(client)
     assert_harmless(client.get("/admin/lexicon").text)

@@ -10,14 +10,14 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from docstore.errors import StoreError
 from docstore.model import Reason, Stage, StageReport
-from docstore.reports.runs import RunState, StageRun, stage_run
-from pipeline.alerts.rules import KINDS
-from pipeline.alerts.service import tell
+from docstore.reports.runs import RunState, StageRun, stage_run_from_report
+from pipeline.alerts.rules import ALERT_KINDS
+from pipeline.alerts.service import evaluate_and_send
 from pipeline.engine import Engine
-from pipeline.progress import Quiet
-from pipeline.search_site.figures import StoreFigures
-from pipeline.settings import build
-from search_ui.operator.metrics import Metrics
+from pipeline.progress import NullProgress
+from pipeline.search_site.store_metrics import StoreMetrics
+from pipeline.settings import build_settings
+from search_ui.admin.metrics import SiteMetrics
 from search_ui.settings import SearchSettings
 from tests.search_ui_fakes import FakeSearch, document, site_app
 
@@ -25,9 +25,9 @@ DEPLOY = Path(__file__).parents[2] / "deploy"
 DOCUMENTS = [document(n, "页岩气", "开发") for n in range(3)]
 
 
-def client(metrics: Metrics | None = None, **settings: object) -> FlaskClient:
+def client(metrics: SiteMetrics | None = None, **settings: object) -> FlaskClient:
     made = SearchSettings(**settings)  # type: ignore[arg-type]
-    return site_app(FakeSearch(DOCUMENTS), metrics=metrics or Metrics(), settings=made).test_client()
+    return site_app(FakeSearch(DOCUMENTS), metrics=metrics or SiteMetrics(), settings=made).test_client()
 
 
 def figures(text: str) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
@@ -81,7 +81,7 @@ def test_no_label_holds_what_somebody_typed_however_much_is_asked() -> None:
     ],
 )
 def test_who_may_see_them(address: str, headers: dict[str, str], proxies: int, status: int) -> None:
-    asking = client(Metrics(token="t0ken"), trusted_proxies=proxies)
+    asking = client(SiteMetrics(token="t0ken"), trusted_proxies=proxies)
     answer = asking.get("/metrics", headers=headers, environ_base={"REMOTE_ADDR": address})
     assert answer.status_code == status
 
@@ -96,22 +96,22 @@ def run_of(engine: Engine, *stages: StageRun) -> None:
 
 
 def test_what_the_store_knows(tmp_path: Path) -> None:
-    with Engine(build({}, tmp_path), Quiet()) as engine:
-        crawled = stage_run(StageReport(Stage.CRAWL, {Reason.FETCHED: 7, Reason.GONE: 2}))
-        run_of(engine, crawled, stage_run(StageReport(Stage.EXTRACT, {Reason.EXTRACTED: 5})))
+    with Engine(build_settings({}, tmp_path), NullProgress()) as engine:
+        crawled = stage_run_from_report(StageReport(Stage.CRAWL, {Reason.FETCHED: 7, Reason.GONE: 2}))
+        run_of(engine, crawled, stage_run_from_report(StageReport(Stage.EXTRACT, {Reason.EXTRACTED: 5})))
         run_of(engine, crawled)
         run_of(engine, StageRun("crawl", state=RunState.FAILED, error="x"))
-        tell(engine)
+        evaluate_and_send(engine)
         clock = [0.0]
-        stored = StoreFigures(engine, lambda: clock[0])
-        asking = client(Metrics(stored))
+        stored = StoreMetrics(engine, lambda: clock[0])
+        asking = client(SiteMetrics(stored))
         found = figures(asking.get("/metrics").text)
         assert found["plumbline_fetches_total", (("outcome", "fetched"),)] == 14
         assert found["plumbline_extractions_total", (("outcome", "extracted"),)] == 5
         assert found["plumbline_runs_total", (("state", "done"),)] == 2
         assert found["plumbline_runs_total", (("state", "failed"),)] == 1
         assert found["plumbline_alerts_firing", (("kind", "run_failed"),)] == 1
-        assert sum(name == "plumbline_alerts_firing" for name, _ in found) == len(KINDS)
+        assert sum(name == "plumbline_alerts_firing" for name, _ in found) == len(ALERT_KINDS)
         assert found["plumbline_last_good_run_timestamp_seconds", ()] > 0
         run_of(engine, crawled)
         fetched = "plumbline_fetches_total", (("outcome", "fetched"),)
@@ -121,13 +121,13 @@ def test_what_the_store_knows(tmp_path: Path) -> None:
 
 
 def test_a_store_that_does_not_answer_is_a_figure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with Engine(build({}, tmp_path), Quiet()) as engine:
+    with Engine(build_settings({}, tmp_path), NullProgress()) as engine:
 
         def gone() -> None:
             raise StoreError("gone")
 
         monkeypatch.setattr(engine.store.status, "freshness", gone)
-        found = figures(client(Metrics(StoreFigures(engine))).get("/metrics").text)
+        found = figures(client(SiteMetrics(StoreMetrics(engine))).get("/metrics").text)
     assert found["plumbline_store_up", ()] == 0
 
 
@@ -137,11 +137,11 @@ NAMES = re.compile(r"\bplumbline_[a-z_]+\b")
 @pytest.mark.parametrize("file", ["grafana-dashboard.json", "prometheus-alerts.yml"])
 def test_what_the_examples_name_is_there(file: str, tmp_path: Path) -> None:
     text = (DEPLOY / file).read_text()
-    with Engine(build({}, tmp_path), Quiet()) as engine:
+    with Engine(build_settings({}, tmp_path), NullProgress()) as engine:
         run_of(engine)
         run_of(engine, StageRun("crawl", state=RunState.FAILED))
         with engine.lock("schedule"):
-            asking = client(Metrics(StoreFigures(engine)))
+            asking = client(SiteMetrics(StoreMetrics(engine)))
             asking.get("/search?q=x")
             families = list(text_string_to_metric_families(asking.get("/metrics").text))
     known = {one.name for family in families for one in family.samples} | {

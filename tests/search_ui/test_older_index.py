@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from docstore import fields
+from docstore import solr_fields
 from docstore.model import Article, Lexicon, StoredArticle, document_id
-from indexer import solr
-from indexer.mapping import Analysis, to_document
-from indexer.older_schema import completed
-from indexer.solr import SCHEMA, Built, SolrIndex
-from indexer.solr_node import SolrNode
-from search_ui.query.solr_client import SearchClient
-from solr_conf import CONFIGSET
+from indexer import solr_index
+from indexer.document_mapping import TextAnalysis, to_solr_document
+from indexer.embedded_solr import EmbeddedSolr
+from indexer.schema_compat import add_missing_fields
+from indexer.solr_index import SCHEMA_FILE, ConfigsetState, SolrIndex
+from search_ui.query.solr_client import SolrSearchClient
+from solr_conf import CONFIGSET_DIR
 from tests.search_ui_fakes import BASE, FakeActions, site_app
 from tests.solr_fixture import index_at
 from text.segment import RjiebaSegmenter
@@ -23,10 +23,17 @@ from text.segment import RjiebaSegmenter
 EARLIER = Path(__file__).parent / "earlier_schema.xml"
 """The schema of 2026-11-22, before titles were known by key, number and sound."""
 ADDED = (
-    *(fields.TITLE_KEY, fields.TITLE_NUMBERS, fields.TITLE_SOUND, fields.PAGE_TYPE, fields.PICTURE, fields.SERIES),
-    *(fields.FORMAT, fields.PAGE_STARTS),
+    *(
+        solr_fields.TITLE_KEY,
+        solr_fields.TITLE_NUMBERS,
+        solr_fields.TITLE_PINYIN,
+        solr_fields.PAGE_TYPE,
+        solr_fields.PICTURE,
+        solr_fields.SERIES_ID,
+    ),
+    *(solr_fields.FORMAT, solr_fields.PAGE_STARTS),
 )
-ANALYSIS = Analysis(Lexicon(0, ()), RjiebaSegmenter(), BASE)
+ANALYSIS = TextAnalysis(Lexicon(0, ()), RjiebaSegmenter(), BASE)
 ARTICLES = {
     "页岩气开发周报 第3期": "四川盆地页岩气产量上升，水力压裂技术已经成熟。",
     "页岩气开发周报 第4期": "鄂尔多斯盆地页岩气产量下降。",
@@ -37,31 +44,31 @@ ARTICLES = {
 def document_of(number: int, title: str, body: str) -> dict[str, object]:
     url = f"http://a.example/{number}"
     article = Article(url, title, body, "2026-01-02")
-    return dict(to_document(StoredArticle(number, document_id(url), "a.example", article), ANALYSIS))
+    return dict(to_solr_document(StoredArticle(number, document_id(url), "a.example", article), ANALYSIS))
 
 
 @pytest.fixture
-def index(solr_node: SolrNode, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SolrIndex]:
+def index(solr_node: EmbeddedSolr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SolrIndex]:
     """The index as the earlier version left it, with `ARTICLES` in it, opened by this one."""
     earlier = tmp_path / "earlier"
-    shutil.copytree(CONFIGSET, earlier)
-    shutil.copy(EARLIER, earlier / SCHEMA)
+    shutil.copytree(CONFIGSET_DIR, earlier)
+    shutil.copy(EARLIER, earlier / SCHEMA_FILE)
     with monkeypatch.context() as before:
-        before.setattr(solr, "CONFIGSET", earlier)
+        before.setattr(solr_index, "CONFIGSET_DIR", earlier)
         old = index_at(solr_node.url, "olderindex")
-        old.ensure()
+        old.ensure_collection()
         documents = (document_of(n, *article) for n, article in enumerate(ARTICLES.items()))
         refused = old.add([{k: v for k, v in one.items() if k not in ADDED} for one in documents])
         assert refused == {}
         old.commit()
     found = index_at(solr_node.url, "olderindex")
     yield found
-    found.drop()
+    found.delete_all()
 
 
 @pytest.fixture
 def client(index: SolrIndex) -> FlaskClient:
-    return site_app(SearchClient(index.base_url, index.collection, timeout=120.0), FakeActions()).test_client()  # type: ignore[arg-type]
+    return site_app(SolrSearchClient(index.base_url, index.collection, timeout=120.0), FakeActions()).test_client()  # type: ignore[arg-type]
 
 
 def titles(client: FlaskClient, query: str) -> list[str]:
@@ -75,7 +82,7 @@ def test_what_an_earlier_version_has_indexed_is_found_until_it_is_indexed_anew(
     index: SolrIndex, client: FlaskClient
 ) -> None:
     assert client.get("/api/v1/search?q=页岩气").status_code == 400  # it does not know the fields
-    assert index.ensure() is Built.OUTDATED
+    assert index.ensure_collection() is ConfigsetState.OUTDATED
     for query in (
         "页岩气",
         "页岩气开发周报 第4期",
@@ -89,11 +96,11 @@ def test_what_an_earlier_version_has_indexed_is_found_until_it_is_indexed_anew(
     assert titles(client, "printer driver") == ["Install the hp1010 driver"]
     for page in ("/", "/search?q=页岩气", "/suggest?q=页", "/compare?q=页岩气"):
         assert client.get(page).status_code in (200, 303), page
-    fresh = index.successor()
+    fresh = index.open_current_collection()
     fresh.add([document_of(n, *article) for n, article in enumerate(ARTICLES.items())])
     fresh.commit()
     index.switch_alias()
-    assert index.ensure() is Built.CURRENT
+    assert index.ensure_collection() is ConfigsetState.CURRENT
     assert titles(client, "页岩气开发周报 第4期")[0] == "页岩气开发周报 第4期"
     assert titles(client, "hp1010win7") == ["Install the hp1010 driver"]
 
@@ -102,23 +109,25 @@ def test_what_an_earlier_version_has_indexed_is_found_until_it_is_indexed_anew(
 def test_it_is_done_once_and_a_change_that_solr_refuses_leaves_it_searchable(
     index: SolrIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert index.ensure() is Built.OUTDATED
-    assert index.ensure() is Built.OUTDATED and index.count() == len(ARTICLES)
+    assert index.ensure_collection() is ConfigsetState.OUTDATED
+    assert index.ensure_collection() is ConfigsetState.OUTDATED and index.count() == len(ARTICLES)
     wrong = tmp_path / "wrong"
-    shutil.copytree(CONFIGSET, wrong)
-    schema = (wrong / SCHEMA).read_text("utf-8")
+    shutil.copytree(CONFIGSET_DIR, wrong)
+    schema = (wrong / SCHEMA_FILE).read_text("utf-8")
     monkeypatch.setattr(
-        solr, "completed", lambda older, newest: older.replace("</schema>", '<field name="x"/></schema>')
+        solr_index,
+        "add_missing_fields",
+        lambda older, newest: older.replace_firing("</schema>", '<field name="x"/></schema>'),
     )
-    (wrong / SCHEMA).write_text(schema.replace("</schema>", "<!-- another -->\n</schema>"), "utf-8")
-    monkeypatch.setattr(solr, "CONFIGSET", wrong)
-    assert index.ensure() is Built.OUTDATED and index.count() == len(ARTICLES)
-    index.search({"q": f"{fields.TITLE_KEY}:x"})  # what the first opening gave it is still there
+    (wrong / SCHEMA_FILE).write_text(schema.replace("</schema>", "<!-- another -->\n</schema>"), "utf-8")
+    monkeypatch.setattr(solr_index, "CONFIGSET_DIR", wrong)
+    assert index.ensure_collection() is ConfigsetState.OUTDATED and index.count() == len(ARTICLES)
+    index.search({"q": f"{solr_fields.TITLE_KEY}:x"})  # what the first opening gave it is still there
 
 
 def test_only_what_lacks_is_added() -> None:
-    newest = (CONFIGSET / SCHEMA).read_text("utf-8")
+    newest = (CONFIGSET_DIR / SCHEMA_FILE).read_text("utf-8")
     earlier = EARLIER.read_text("utf-8")
-    both = completed(earlier, newest)
+    both = add_missing_fields(earlier, newest)
     assert both.startswith(earlier.removesuffix("</schema>\n")) and all(f'name="{name}"' in both for name in ADDED)
-    assert completed(both, newest) == both and completed(newest, earlier) == newest
+    assert add_missing_fields(both, newest) == both and add_missing_fields(newest, earlier) == newest

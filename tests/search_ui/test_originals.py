@@ -3,13 +3,13 @@
 import pytest
 from bs4 import BeautifulSoup
 
-from search_ui.actions import Original
+from search_ui.interfaces import OriginalDocument
 from search_ui.settings import SearchSettings
 from tests.search_ui_fakes import FakeActions, FakeOriginals, FakeSearch, document, site_app
 
 AT = 1_714_558_830.0  # 2024-05-01 10:20:30 UTC
-PAGE = Original("https://news.example/1.html?a=1", AT, "html", "ab" * 32)
-FILE = Original("https://news.example/files/%E6%8A%A5%E5%91%8A.pdf", AT, "pdf", "cd" * 32)
+PAGE = OriginalDocument("https://news.example/1.html?a=1", AT, "html", "ab" * 32)
+FILE = OriginalDocument("https://news.example/files/%E6%8A%A5%E5%91%8A.pdf", AT, "pdf", "cd" * 32)
 HTML = "<!doctype html>\n<html><head><meta charset='utf-8'></head><body><p>words of old</p></body></html>"
 
 
@@ -24,7 +24,7 @@ def test_where_and_when_it_was_fetched_stands_above_a_locked_frame() -> None:
     page = BeautifulSoup(answer.text, "lxml")
     cited = page.select_one("#cited")
     assert cited is not None
-    assert "2024-05-01 10:20:30 UTC" in cited.text and PAGE.url in cited.text and PAGE.digest in cited.text
+    assert "2024-05-01 10:20:30 UTC" in cited.text and PAGE.url in cited.text and PAGE.sha256 in cited.text
     [link] = cited.select("a")
     assert link["href"] == PAGE.url and set(link["rel"]) >= {"noopener", "noreferrer"}
     [frame] = page.select("iframe")

@@ -10,13 +10,13 @@ from flask import g
 from werkzeug.test import TestResponse
 
 import search_ui
-from docstore import fields
+from docstore import solr_fields
 from docstore.errors import SolrError, SolrStartingError, SolrUnavailableError
 from docstore.model import Lexicon, LexiconEntry
 from docstore.reports.runs import RunState
-from search_ui.actions import Nights, RunSummary
-from search_ui.messages import LANGUAGES, catalog, say
-from search_ui.pages.public import page_numbers
+from search_ui.i18n import LANGUAGES, load_catalog, translate
+from search_ui.interfaces import RunHistory, RunSummary
+from search_ui.pages.public_views import page_number_window
 from search_ui.settings import SearchSettings
 from tests.search_ui_fakes import ONE_GOOD_RUN, FakeActions, FakeSearch, document, sign_in, site_app
 
@@ -74,7 +74,7 @@ def test_pages_follow_each_other() -> None:
     ],
 )
 def test_page_numbers(present: int, last: int, numbers: list[int]) -> None:
-    assert page_numbers(present, last) == numbers
+    assert page_number_window(present, last) == numbers
 
 
 def test_a_site_is_chosen_and_dropped_again() -> None:
@@ -214,7 +214,8 @@ def test_a_reader_sees_no_tools_of_developers(address: str) -> None:
 def test_facets_show_their_first_values_and_more_behind_a_word() -> None:
     many = [document(n, "页岩气", "页岩气", site=f"s{n % 12:02}.example") for n in range(60)]
     authors = [
-        one | {fields.AUTHOR: f"作者{n % 3}", fields.LANGUAGE: ("zh", "en")[n % 2]} for n, one in enumerate(many)
+        one | {solr_fields.AUTHOR: f"作者{n % 3}", solr_fields.LANGUAGE: ("zh", "en")[n % 2]}
+        for n, one in enumerate(many)
     ]
     client = site_app(FakeSearch(authors)).test_client()
     page = soup(client.get("/search?q=页岩气&lang=en"))
@@ -225,7 +226,7 @@ def test_facets_show_their_first_values_and_more_behind_a_word() -> None:
     assert page.select("#types, #sections") == []  # nothing to choose from
     narrowed = soup(client.get(page.select_one("#authors a")["href"]))
     assert "作者0" in narrowed.select_one("#narrowed").text
-    kinds = [one | {fields.PAGE_TYPE: ("article", "reference", "article")[n % 3]} for n, one in enumerate(many)]
+    kinds = [one | {solr_fields.PAGE_TYPE: ("article", "reference", "article")[n % 3]} for n, one in enumerate(many)]
     page = soup(site_app(FakeSearch(kinds)).test_client().get("/search?q=页岩气&lang=en"))
     assert [bdi.text for bdi in page.select("#types bdi")] == ["Articles", "Reference pages"]
 
@@ -252,7 +253,7 @@ def test_health_robots_and_sign() -> None:
 
 def test_a_failed_run_is_told_to_whoever_watches_and_does_not_take_the_site_down() -> None:
     failed = RunSummary(200.0, 260.0, RunState.FAILED, (), "extract", "no disk")
-    actions = FakeActions(runs=Nights((failed, *ONE_GOOD_RUN.runs), 0.0, 200.0, 86400.0))
+    actions = FakeActions(runs=RunHistory((failed, *ONE_GOOD_RUN.runs), 0.0, 200.0, 86400.0))
     answer = site_app(FakeSearch(TWENTY_FIVE), actions).test_client().get("/healthz")
     assert (answer.status_code, answer.json["status"]) == (200, "ok")
     assert answer.json["runs"] == {
@@ -305,7 +306,7 @@ def forms(message: Message) -> tuple[str, ...]:
 
 
 def test_languages_have_the_same_messages_with_the_same_values() -> None:
-    chinese, english = ({str(m.id): m for m in catalog(language) if m.id} for language in LANGUAGES)
+    chinese, english = ({str(m.id): m for m in load_catalog(language) if m.id} for language in LANGUAGES)
     assert set(chinese) == set(english)
     for key in chinese:
         named = [
@@ -318,7 +319,9 @@ def test_every_message_is_used_and_every_used_one_exists() -> None:
     package = Path(search_ui.__file__).parent
     files = [file for kind in ("**/*.py", "templates/*.html", "templates/*.xml") for file in package.glob(kind)]
     text = "".join(file.read_text() for file in files)
-    keys = {message.id if isinstance(message.id, str) else message.id[0] for message in catalog("en") if message.id}
+    keys = {
+        message.id if isinstance(message.id, str) else message.id[0] for message in load_catalog("en") if message.id
+    }
     named = set(re.findall(r"""["']([a-z]+\.[a-z_0-9]+)["']""", text))
     called = set(re.findall(r"""(?:\bt|say|Error)\(["']([a-z]+\.[a-z_0-9]+)["'][,)]""", text))
     assert len(called) > 60 and called <= keys
@@ -357,9 +360,9 @@ def test_every_message_is_used_and_every_used_one_exists() -> None:
 def test_numbers_are_grouped_and_one_is_one() -> None:
     with site_app().test_request_context("/?lang=en"):
         g.language = "en"
-        assert say("results.total", n=1) == "1 result" and say("results.total", n=12345) == "12,345 results"
+        assert translate("results.total", n=1) == "1 result" and translate("results.total", n=12345) == "12,345 results"
         with pytest.raises(KeyError):
-            say("no.such")
+            translate("no.such")
 
 
 @pytest.mark.parametrize(
@@ -401,7 +404,7 @@ def test_every_field_has_a_label_and_every_page_its_landmarks() -> None:
 
 
 def test_a_site_shows_its_name_and_an_unlinkable_hit_its_title() -> None:
-    strange = document(1, "页岩气", "正文页岩气") | {fields.URL: "ftp://news.example/1"}
+    strange = document(1, "页岩气", "正文页岩气") | {solr_fields.URL: "ftp://news.example/1"}
     settings = SearchSettings(title="油气搜索", site_names={"news.example": "石油新闻"})
     page = soup(site_app(FakeSearch([strange]), settings=settings).test_client().get("/search?q=页岩气"))
     assert page.title.text == "页岩气 – 油气搜索"

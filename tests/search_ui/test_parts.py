@@ -7,25 +7,25 @@ import pytest
 from flask.testing import FlaskClient
 
 from docstore.model import Article, Lexicon, LexiconEntry, StoredArticle, document_id
-from indexer.mapping import Analysis, to_document
-from indexer.solr_node import SolrNode
-from search_ui.query.clauses import QueryVariant
-from search_ui.query.min_should_match import min_should_match, needed
-from search_ui.query.request import SearchRequest
-from search_ui.query.solr_client import SearchClient
+from indexer.document_mapping import TextAnalysis, to_solr_document
+from indexer.embedded_solr import EmbeddedSolr
+from search_ui.query.min_should_match import enough_parts_query, min_required_parts
+from search_ui.query.search_request import SearchRequest
+from search_ui.query.solr_client import SolrSearchClient
+from search_ui.query.solr_query import QueryVariant
 from tests.search_ui_fakes import BASE, FakeActions, site_app
 from tests.solr_fixture import index_at
-from text.joined import WORD_JOINT
 from text.segment import RjiebaSegmenter
+from text.solr_words import WORD_SEPARATOR
 
 
 def sent(*words: str, synonyms: tuple[str, ...] = ()) -> dict[str, str]:
-    asked = SearchRequest(typed=" ".join(words), text=" ".join(words))
-    return dict(min_should_match(asked, {QueryVariant.DOMAIN: words, QueryVariant.SYNONYMS: synonyms}).params())
+    asked = SearchRequest(raw_query=" ".join(words), text=" ".join(words))
+    return dict(enough_parts_query(asked, {QueryVariant.DOMAIN: words, QueryVariant.SYNONYMS: synonyms}).to_params())
 
 
 def test_how_many_parts_are_enough() -> None:
-    assert [needed(parts) for parts in (1, 2, 3, 4, 5, 6, 7, 9, 12)] == [1, 2, 2, 2, 3, 3, 3, 4, 5]
+    assert [min_required_parts(parts) for parts in (1, 2, 3, 4, 5, 6, 7, 9, 12)] == [1, 2, 2, 2, 3, 3, 3, 4, 5]
 
 
 def test_a_word_is_one_part_whatever_its_length() -> None:
@@ -49,15 +49,15 @@ def test_a_glued_word_is_held_by_all_of_its_pieces_as_well() -> None:
 
 
 def test_a_synonym_stands_for_its_word_and_for_each_word_of_its_term() -> None:
-    named = sent("页岩气", "开发", synonyms=(WORD_JOINT.join(("页岩气", "shale gas")),))
+    named = sent("页岩气", "开发", synonyms=(WORD_SEPARATOR.join(("页岩气", "shale gas")),))
     assert (named["held0_text"], named["held1_text"]) == ('"页岩气" "shale gas"', '"开发"')
-    both = sent("shale", "gas", synonyms=(WORD_JOINT.join(("shale gas", "页岩气")),))
+    both = sent("shale", "gas", synonyms=(WORD_SEPARATOR.join(("shale gas", "页岩气")),))
     assert (both["held0_text"], both["held1_text"]) == ('"shale" "页岩气"', '"gas" "页岩气"')
 
 
 def test_signs_alone_are_looked_for_one_by_one() -> None:
-    asked = SearchRequest(typed="☃", text="☃")
-    named = dict(min_should_match(asked, {QueryVariant.DOMAIN: ()}).params("o1_"))
+    asked = SearchRequest(raw_query="☃", text="☃")
+    named = dict(enough_parts_query(asked, {QueryVariant.DOMAIN: ()}).to_params("o1_"))
     assert named["o1_text"] == "☃" and "v=$o1_text" in named["o1_enough"]
 
 
@@ -76,17 +76,17 @@ ARTICLES = [
 
 
 @pytest.fixture(scope="module")
-def client(solr_node: SolrNode) -> Iterator[FlaskClient]:
+def client(solr_node: EmbeddedSolr) -> Iterator[FlaskClient]:
     """The site on `ARTICLES`."""
     index = index_at(solr_node.url, "parts")
-    index.ensure()
+    index.ensure_collection()
     lexicon = Lexicon(1, tuple(LexiconEntry(text) for text in TERMS))
-    analysis = Analysis(lexicon, RjiebaSegmenter([(text, 0, "n") for text in TERMS]), BASE)
-    assert index.add([to_document(stored(n, *row), analysis) for n, row in enumerate(ARTICLES)]) == {}
+    analysis = TextAnalysis(lexicon, RjiebaSegmenter([(text, 0, "n") for text in TERMS]), BASE)
+    assert index.add([to_solr_document(stored(n, *row), analysis) for n, row in enumerate(ARTICLES)]) == {}
     index.commit()
-    search = SearchClient(solr_node.url, "parts", timeout=120.0)
+    search = SolrSearchClient(solr_node.url, "parts", timeout=120.0)
     yield site_app(search, FakeActions(published=lexicon)).test_client()  # type: ignore[arg-type]
-    index.drop()
+    index.delete_all()
 
 
 def stored(number: int, title: str, body: str) -> StoredArticle:

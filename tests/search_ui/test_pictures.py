@@ -3,7 +3,7 @@
 import pytest
 from bs4 import BeautifulSoup
 
-from docstore import fields
+from docstore import solr_fields
 from search_ui.settings import SearchSettings
 from tests.search_ui_fakes import FakeActions, FakeSearch, document, site_app
 
@@ -12,7 +12,7 @@ WEBP = b"RIFF....WEBP"
 
 
 def with_picture(number: int, url: str = PICTURE) -> dict[str, object]:
-    return document(number, f"页岩气{number}", "页岩气") | {fields.PICTURE: url}
+    return document(number, f"页岩气{number}", "页岩气") | {solr_fields.PICTURE: url}
 
 
 def test_a_picture_is_served_by_this_site_alone() -> None:

@@ -8,20 +8,20 @@ import pytest
 from werkzeug.datastructures import MultiDict
 
 from docstore.errors import SettingsError
-from search_ui.query.clauses import Params, QueryVariant
 from search_ui.query.ranking import PROFILES
-from search_ui.query.request import BadQueryError, SearchRequest, Sort, parse_request
-from search_ui.query.solr_params import about_params, count_params, hits_params, shown_params, words_of
+from search_ui.query.search_request import BadSearchRequestError, SearchRequest, SortOrder, parse_search_request
+from search_ui.query.solr_query import Params, QueryVariant
+from search_ui.query.solr_requests import count_params, highlight_params, hit_details_params, hits_params, segment_words
 from search_ui.settings import PROFILE_NAMES, SearchSettings
 from tests.search_ui_fakes import BASE
-from text.joined import WORD_JOINT
+from text.solr_words import WORD_SEPARATOR
 
 SETTINGS = SearchSettings()
 WORDS = {QueryVariant.DOMAIN: ("世界石油大会",), QueryVariant.BASE: ("世界", "石油", "大会")}
 
 
 def ask(*pairs: tuple[str, str]) -> SearchRequest:
-    return parse_request(MultiDict(pairs), SETTINGS, PROFILES)
+    return parse_search_request(MultiDict(pairs), SETTINGS, PROFILES)
 
 
 def params(*pairs: tuple[str, str]) -> Params:
@@ -36,9 +36,9 @@ def test_an_address_becomes_a_request_and_again_the_same_address() -> None:
         ("sort", "date"), ("profile", "base"), ("page", "3"),
     ]  # fmt: skip
     asked = ask(*pairs)
-    assert asked.sites == ("a.example", "b.example") and asked.sort is Sort.DATE and asked.page == 3
-    assert asked.arguments(SETTINGS) == pairs
-    assert ask(("q", "页岩气")).arguments(SETTINGS) == [("q", "页岩气")]
+    assert asked.sites == ("a.example", "b.example") and asked.sort is SortOrder.DATE and asked.page == 3
+    assert asked.to_url_params(SETTINGS) == pairs
+    assert ask(("q", "页岩气")).to_url_params(SETTINGS) == [("q", "页岩气")]
 
 
 @pytest.mark.parametrize(
@@ -57,14 +57,14 @@ def test_an_address_becomes_a_request_and_again_the_same_address() -> None:
     ],
 )
 def test_what_does_not_exist_is_refused(pair: tuple[str, str], key: str) -> None:
-    with pytest.raises(BadQueryError, match=f"^{re.escape(key)}$"):
+    with pytest.raises(BadSearchRequestError, match=f"^{re.escape(key)}$"):
         ask(("q", "a"), pair)
 
 
 def test_dates_in_the_wrong_order_are_refused() -> None:
-    with pytest.raises(BadQueryError, match="dates_reversed"):
+    with pytest.raises(BadSearchRequestError, match="dates_reversed"):
         ask(("q", "a"), ("from", "2017"), ("to", "2016-12"))
-    assert ask(("q", "a"), ("from", "2016-12"), ("to", "2016")).span() is not None
+    assert ask(("q", "a"), ("from", "2016-12"), ("to", "2016")).solr_date_range() is not None
 
 
 @pytest.mark.parametrize(
@@ -80,22 +80,22 @@ def test_dates_in_the_wrong_order_are_refused() -> None:
 )
 def test_spans_hold_the_whole_last_part(since: str, until: str, span: tuple[str, str] | None, year: int | None) -> None:
     asked = ask(("q", "a"), ("from", since), ("to", until))
-    assert asked.span() == span
-    assert asked.only_year() == year
+    assert asked.solr_date_range() == span
+    assert asked.single_year() == year
 
 
 def test_changing_a_filter_goes_back_to_the_first_page() -> None:
     asked = ask(("q", "a"), ("page", "4"), ("site", "a.example"))
-    assert asked.toggled("sites", "b.example").sites == ("a.example", "b.example")
-    assert asked.toggled("sites", "a.example").sites == ()
-    assert asked.toggled("terms", "页岩气").page == 1
-    assert asked.changed(page=5).page == 5
+    assert asked.with_toggled("sites", "b.example").sites == ("a.example", "b.example")
+    assert asked.with_toggled("sites", "a.example").sites == ()
+    assert asked.with_toggled("terms", "页岩气").page == 1
+    assert asked.replaced(page=5).page == 5
 
 
 def test_words_are_joined_as_in_documents() -> None:
     named = dict(params(("q", "世界石油大会"), ("profile", "base")))
-    assert named["base_words"] == WORD_JOINT.join(WORDS[QueryVariant.BASE])
-    assert words_of("世界，石油 a!", BASE) == ("世界", "石油", "a")
+    assert named["base_words"] == WORD_SEPARATOR.join(WORDS[QueryVariant.BASE])
+    assert segment_words("世界，石油 a!", BASE) == ("世界", "石油", "a")
 
 
 @pytest.mark.parametrize(
@@ -125,9 +125,9 @@ HOSTILE = "{!func}x ${q} title:a \"' ) OR *:* $text _query_:b \\"
 @pytest.mark.parametrize("profile", PROFILES)
 def test_a_readers_text_stays_in_the_parameters_that_carry_it(profile: str) -> None:
     asked = ask(("q", HOSTILE), ("profile", profile), ("sort", "date"), ("site", HOSTILE))
-    words = {form: words_of(asked.text, BASE) for form in (QueryVariant.DOMAIN, QueryVariant.BASE)}
-    questions = (hits_params(asked, words, 10), shown_params(asked, words, ["d1"]), count_params(asked, words))
-    sent = [pair for params in (*questions, about_params(asked, words, ["d1"], ["d1"])) for pair in params]
+    words = {form: segment_words(asked.text, BASE) for form in (QueryVariant.DOMAIN, QueryVariant.BASE)}
+    questions = (hits_params(asked, words, 10), highlight_params(asked, words, ["d1"]), count_params(asked, words))
+    sent = [pair for params in (*questions, hit_details_params(asked, words, ["d1"], ["d1"])) for pair in params]
     carriers = {*QueryVariant, "quoted", "sites"}
     of_readers = re.compile(r"(typed|word)\d+|held\d+_(text|glued)")
     fixed = [value for name, value in sent if name not in carriers and not of_readers.fullmatch(name)]
@@ -172,15 +172,15 @@ def test_where_all_is_required_all_that_is_found_is_counted(pairs: list[tuple[st
 def test_only_named_fields_come_back() -> None:
     named = dict(params(("q", "a"), ("page", "3")))
     assert (named["fl"], named["start"], named["rows"]) == ("id,cluster,series,picture", "20", "10")
-    shown = dict(shown_params(ask(("q", "a")), WORDS, ["d1", "d2"]))
+    shown = dict(highlight_params(ask(("q", "a")), WORDS, ["d1", "d2"]))
     assert shown["fl"] == "id,url,site,title,published_text,fetched,cluster,series,picture,format,page_starts,story"
     assert (shown["hits"], shown["rows"]) == ("d1,d2", "2")
 
 
 def test_only_for_few_words_and_on_the_first_page_solr_need_not_count_to_the_end() -> None:
     asked, many = ask(("q", "a")), {**WORDS, QueryVariant.BASE: tuple("abcdefghijklm")}
-    assert "minExactCount" in dict(hits_params(asked, WORDS, 10, spare=5))
-    assert "minExactCount" not in dict(hits_params(asked, many, 10, spare=5))
+    assert "minExactCount" in dict(hits_params(asked, WORDS, 10, spare_hits=5))
+    assert "minExactCount" not in dict(hits_params(asked, many, 10, spare_hits=5))
     assert "minExactCount" not in dict(hits_params(asked, WORDS, 10))
 
 

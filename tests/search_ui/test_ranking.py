@@ -6,58 +6,65 @@ from typing import Any
 
 import pytest
 
-from docstore import fields
+from docstore import solr_fields
 from docstore.model import Article, Lexicon, StoredArticle, document_id
-from indexer.mapping import Analysis, to_document
-from indexer.solr import SolrIndex
-from indexer.solr_node import SolrNode
-from search_ui.query.clauses import Params, QueryVariant, Words, select_params
-from search_ui.query.ranking import BEST_PARTS, MAX_WORKS, PROFILES, rank_query, works_in, works_params
-from search_ui.query.request import SearchRequest
-from search_ui.query.solr_client import SearchClient
-from search_ui.query.solr_params import count_params, words_of
+from indexer.document_mapping import TextAnalysis, to_solr_document
+from indexer.embedded_solr import EmbeddedSolr
+from indexer.solr_index import SolrIndex
+from search_ui.query.ranking import (
+    BEST_PARTS_PER_WORK,
+    MAX_WORKS,
+    PROFILES,
+    build_rank_query,
+    parse_work_boosts,
+    works_params,
+)
+from search_ui.query.search_request import SearchRequest
+from search_ui.query.solr_client import SolrSearchClient
+from search_ui.query.solr_query import Params, QueryVariant, QueryWords, select_params
+from search_ui.query.solr_requests import count_params, segment_words
 from tests.solr_fixture import index_at
-from text.joined import WORD_JOINT
 from text.segment import base_segmenter
+from text.solr_words import WORD_SEPARATOR
 
 OWN, OTHER = "0123456789abcdef", "fedcba9876543210"
 WORDS = {QueryVariant.DOMAIN: ["石油"], QueryVariant.BASE: ["石油"]}
 
 
 def answer(*parts: tuple[str, float]) -> Mapping[str, Any]:
-    return {"response": {"docs": [{fields.WORK: work, "score": score} for work, score in parts]}}
+    return {"response": {"docs": [{solr_fields.WORK_ID: work, "score": score} for work, score in parts]}}
 
 
-def rank_params(text: str, words: Words, profile: str, rows: int = 0) -> Params:
-    return select_params(rank_query(text, words, profile), rows=rows, fl=[fields.URL])
+def rank_params(text: str, words: QueryWords, profile: str, rows: int = 0) -> Params:
+    return select_params(build_rank_query(text, words, profile), rows=rows, fl=[solr_fields.URL])
 
 
 def test_a_work_is_worth_the_mean_of_its_ten_best_parts() -> None:
-    found = works_in(answer(*[(OWN, 4.0)] * 12, (OTHER, 30.0)), "plumbline")
-    weight = PROFILES["plumbline"].works
-    assert found == (f"{OWN}^={4 * weight:.4f}", f"{OTHER}^={30 / BEST_PARTS * weight:.4f}")
+    found = parse_work_boosts(answer(*[(OWN, 4.0)] * 12, (OTHER, 30.0)), "plumbline")
+    weight = PROFILES["plumbline"].work_weight
+    assert found == (f"{OWN}^={4 * weight:.4f}", f"{OTHER}^={30 / BEST_PARTS_PER_WORK * weight:.4f}")
 
 
 def test_only_so_many_works_and_nothing_that_is_no_id() -> None:
     many = answer(*[(f"{n:016x}", 100.0 - n) for n in range(MAX_WORKS + 5)], ("x) OR *:* (", 999.0))
-    found = works_in(many, "plumbline")
+    found = parse_work_boosts(many, "plumbline")
     assert len(found) == MAX_WORKS and found[0].startswith("0" * 16)
-    assert works_in({}, "plumbline") == ()
+    assert parse_work_boosts({}, "plumbline") == ()
 
 
 def test_works_are_asked_for_only_where_they_count() -> None:
     assert works_params("石油", "base") == [] and works_params("", "plumbline") == []
     named = dict(works_params("“石油” 大会", "plumbline"))
     assert named["text"].split() == ["石油", "大会"] and named["fl"] == "work,score"
-    ranked = dict(rank_params("石油", {**WORDS, QueryVariant.WORKS: [f"{OWN}^=1.5"]}, "plumbline"))
-    assert "should=$work}" in ranked["matched"] and ranked[QueryVariant.WORKS] == f"{OWN}^=1.5"
+    ranked = dict(rank_params("石油", {**WORDS, QueryVariant.WORK_BOOSTS: [f"{OWN}^=1.5"]}, "plumbline"))
+    assert "should=$work}" in ranked["matched"] and ranked[QueryVariant.WORK_BOOSTS] == f"{OWN}^=1.5"
     assert "work" not in dict(rank_params("石油", WORDS, "plumbline"))
 
 
 def test_titles_count_where_a_document_is_no_part_of_a_work() -> None:
     named = dict(rank_params("石油", WORDS, "plumbline"))
     assert named["titles"] == "{!bool should=$title0 should=$title1 must_not='work:[* TO *]'}"
-    assert re.findall(r"qf='(\w+)", named["title0"] + named["title1"]) == [fields.TITLE, fields.TITLE_BASE]
+    assert re.findall(r"qf='(\w+)", named["title0"] + named["title1"]) == [solr_fields.TITLE, solr_fields.TITLE_BASE]
 
 
 def test_authority_multiplies_what_was_found_and_finds_nothing() -> None:
@@ -70,8 +77,8 @@ def test_authority_multiplies_what_was_found_and_finds_nothing() -> None:
 def test_terms_of_the_lexicon_count_beside_the_words_of_the_base_dictionary() -> None:
     words = {QueryVariant.DOMAIN: ["世界石油大会", "召开"], QueryVariant.BASE: ["世界", "石油", "大会", "召开"]}
     named = dict(rank_params("世界石油大会召开", words, "plumbline"))
-    assert named[QueryVariant.TERMS] == "世界石油大会" and f"v=${QueryVariant.TERMS}" in named["part3"]
-    assert named[QueryVariant.BASE].split(WORD_JOINT) == words[QueryVariant.BASE]
+    assert named[QueryVariant.LEXICON_TERMS] == "世界石油大会" and f"v=${QueryVariant.LEXICON_TERMS}" in named["part3"]
+    assert named[QueryVariant.BASE].split(WORD_SEPARATOR) == words[QueryVariant.BASE]
     assert "part3" not in dict(rank_params("石油", WORDS, "plumbline"))
 
 
@@ -89,27 +96,27 @@ ARTICLES = (
 
 
 @pytest.fixture(scope="module")
-def index(solr_node: SolrNode) -> Iterator[SolrIndex]:
+def index(solr_node: EmbeddedSolr) -> Iterator[SolrIndex]:
     """The articles above."""
     index = index_at(solr_node.url, "ranking")
-    index.ensure()
-    analysis = Analysis(Lexicon(), base_segmenter(), base_segmenter())
+    index.ensure_collection()
+    analysis = TextAnalysis(Lexicon(), base_segmenter(), base_segmenter())
     stored = [StoredArticle(0, document_id(one.url), "a.test", one) for one in ARTICLES]
-    assert index.add([to_document(one, analysis) for one in stored]) == {}
+    assert index.add([to_solr_document(one, analysis) for one in stored]) == {}
     index.commit()
     yield index
-    index.drop()
+    index.delete_all()
 
 
 def found(index: SolrIndex, text: str, with_works: bool = True, rows: int = 20) -> list[str]:
-    client = SearchClient(index.base_url, index.collection, 120.0)
+    client = SolrSearchClient(index.base_url, index.collection, 120.0)
     words: dict[QueryVariant, Sequence[str]] = dict.fromkeys(
-        (QueryVariant.DOMAIN, QueryVariant.BASE), words_of(text, base_segmenter())
+        (QueryVariant.DOMAIN, QueryVariant.BASE), segment_words(text, base_segmenter())
     )
     if with_works:
-        words[QueryVariant.WORKS] = works_in(client.select(works_params(text, "plumbline")), "plumbline")
+        words[QueryVariant.WORK_BOOSTS] = parse_work_boosts(client.select(works_params(text, "plumbline")), "plumbline")
     params = rank_params(text, words, "plumbline", rows)
-    return [doc[fields.URL].removeprefix("http://a.test/") for doc in client.select(params)["response"]["docs"]]
+    return [doc[solr_fields.URL].removeprefix("http://a.test/") for doc in client.select(params)["response"]["docs"]]
 
 
 @pytest.mark.solr
@@ -127,14 +134,14 @@ def test_the_title_of_a_single_page_counts_more_than_a_body(index: SolrIndex) ->
 @pytest.mark.solr
 def test_a_term_just_published_is_found_whole_before_documents_are_cut_anew(index: SolrIndex) -> None:
     text = "钻井液配方"
-    older = words_of(text, base_segmenter())
-    words = {QueryVariant.DOMAIN: (text,), QueryVariant.OLDER: older, QueryVariant.FRESH: (text,)}
-    asked = SearchRequest(typed=text, text=text, profile="domain")
-    client = SearchClient(index.base_url, index.collection, 120.0)
+    older = segment_words(text, base_segmenter())
+    words = {QueryVariant.DOMAIN: (text,), QueryVariant.OLD_LEXICON: older, QueryVariant.NEW_WORDS: (text,)}
+    asked = SearchRequest(raw_query=text, text=text, profile="domain")
+    client = SolrSearchClient(index.base_url, index.collection, 120.0)
     assert len(older) > 1
     assert client.select(count_params(asked, words))["response"]["numFound"] == 2
     best = client.select(rank_params(text, words, "domain", 2))["response"]["docs"]
-    assert {doc[fields.URL].removeprefix("http://a.test/") for doc in best} == {"title", "body"}
+    assert {doc[solr_fields.URL].removeprefix("http://a.test/") for doc in best} == {"title", "body"}
 
 
 SERIES = [
@@ -163,16 +170,16 @@ SERIES = [
 
 
 @pytest.fixture(scope="module")
-def series(solr_node: SolrNode) -> Iterator[SolrIndex]:
+def series(solr_node: EmbeddedSolr) -> Iterator[SolrIndex]:
     """The articles of `SERIES`."""
     index = index_at(solr_node.url, "series")
-    index.ensure()
-    analysis = Analysis(Lexicon(), base_segmenter(), base_segmenter())
+    index.ensure_collection()
+    analysis = TextAnalysis(Lexicon(), base_segmenter(), base_segmenter())
     stored = [StoredArticle(0, document_id(one.url), "b.test", one) for one in SERIES]
-    assert index.add([to_document(one, analysis) for one in stored]) == {}
+    assert index.add([to_solr_document(one, analysis) for one in stored]) == {}
     index.commit()
     yield index
-    index.drop()
+    index.delete_all()
 
 
 def first_in(index: SolrIndex, text: str, rows: int = 1) -> list[str]:
@@ -238,8 +245,12 @@ def test_either_script_finds_both(index: SolrIndex, text: str) -> None:
     ],
 )
 def test_a_long_query_is_not_too_many_clauses(index: SolrIndex, text: str) -> None:
-    client = SearchClient(index.base_url, index.collection, 120.0)
+    client = SolrSearchClient(index.base_url, index.collection, 120.0)
     works = tuple(f"{n:016x}^=1.0000" for n in range(MAX_WORKS))
     cut = list(text.replace(" ", ""))
-    words = {QueryVariant.DOMAIN: [*cut[:20], "".join(cut[:20])], QueryVariant.BASE: cut, QueryVariant.WORKS: works}
+    words = {
+        QueryVariant.DOMAIN: [*cut[:20], "".join(cut[:20])],
+        QueryVariant.BASE: cut,
+        QueryVariant.WORK_BOOSTS: works,
+    }
     assert "response" in client.select(rank_params(text, words, "plumbline", 1))

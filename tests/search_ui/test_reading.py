@@ -8,10 +8,10 @@ from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 
 from docstore.model import Article, Lexicon, LexiconEntry, StoredArticle, document_id
-from indexer.mapping import Analysis, to_document
-from indexer.solr_node import SolrNode
+from indexer.document_mapping import TextAnalysis, to_solr_document
+from indexer.embedded_solr import EmbeddedSolr
 from search_ui.query.ranking import PROFILES
-from search_ui.query.solr_client import SearchClient
+from search_ui.query.solr_client import SolrSearchClient
 from search_ui.settings import SearchSettings
 from tests.search_ui_fakes import BASE, FakeActions, site_app
 from tests.solr_fixture import index_at
@@ -48,12 +48,12 @@ def corpus() -> list[StoredArticle]:
     reports = [
         replace(
             article(YEARS + n, "年度报告", f"201{n}年营业收入{n}亿元，利润上升，安全生产形势平稳。", f"201{n}-03-01"),
-            series="reports",
+            series_id="reports",
         )
         for n in range(3)
     ]
     again = article(YEARS + 5, "年度报告", "2011年营业收入1亿元，利润上升，安全生产形势平稳。", "2012-01-02")
-    reports.append(replace(again, series="reports", duplicate_of=doc_id(YEARS + 1)))
+    reports.append(replace(again, series_id="reports", duplicate_of=doc_id(YEARS + 1)))
     others = [
         article(100, "世界石油大会", "世界石油大会开幕，各国代表出席。", "2018-03-01", section="要闻"),
         article(101, "世界各国石油产量", "石油产量上升。"),
@@ -64,17 +64,17 @@ def corpus() -> list[StoredArticle]:
 
 
 @pytest.fixture(scope="module")
-def reader(solr_node: SolrNode) -> Iterator[FlaskClient]:
+def reader(solr_node: EmbeddedSolr) -> Iterator[FlaskClient]:
     index = index_at(solr_node.url, "reading")
-    index.ensure()
+    index.ensure_collection()
     lexicon = Lexicon(1, tuple(LexiconEntry(text) for text in TERMS))
-    analysis = Analysis(lexicon, RjiebaSegmenter([(text, 0, "n") for text in TERMS]), BASE)
-    assert index.add([to_document(stored, analysis) for stored in corpus()]) == {}
+    analysis = TextAnalysis(lexicon, RjiebaSegmenter([(text, 0, "n") for text in TERMS]), BASE)
+    assert index.add([to_solr_document(stored, analysis) for stored in corpus()]) == {}
     index.commit()
-    search = SearchClient(solr_node.url, "reading", timeout=120.0)
+    search = SolrSearchClient(solr_node.url, "reading", timeout=120.0)
     settings = SearchSettings(page_size=4, deepest_result=56)
     yield site_app(search, FakeActions(published=lexicon), settings).test_client()  # type: ignore[arg-type]
-    index.drop()
+    index.delete_all()
 
 
 def found(reader: FlaskClient, query: str = "", **more: str | list[str]) -> dict[str, object]:

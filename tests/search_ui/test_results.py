@@ -2,18 +2,26 @@
 
 from typing import Any
 
-from search_ui.query.request import SearchRequest
-from search_ui.query.results import Answers, Hit, SearchPage, plain, search_page, site_counts, with_pages
-from search_ui.query.solr_params import MARK_OFF, MARK_ON
-from search_ui.query.texts import Segment
+from search_ui.query.display_text import Segment
+from search_ui.query.results import (
+    Hit,
+    SearchPage,
+    SearchResponses,
+    build_search_page,
+    ids_with_page_passage,
+    parse_site_counts,
+    plain_text,
+)
+from search_ui.query.search_request import SearchRequest
+from search_ui.query.solr_requests import HIGHLIGHT_END, HIGHLIGHT_START
 from search_ui.settings import SearchSettings
 
 SETTINGS = SearchSettings(site_names={"news.example": "石油新闻"})
-ASKED = SearchRequest(typed="页岩气", text="页岩气")
+ASKED = SearchRequest(raw_query="页岩气", text="页岩气")
 
 
 def mark(text: str) -> str:
-    return text.replace("[", MARK_ON).replace("]", MARK_OFF)
+    return text.replace("[", HIGHLIGHT_START).replace("]", HIGHLIGHT_END)
 
 
 def answer(highlights: dict[str, list[str]], **doc: Any) -> dict[str, Any]:
@@ -31,7 +39,9 @@ def page_of(
     asked: SearchRequest = ASKED,
     about: dict[str, Any] | None = None,
 ) -> SearchPage:
-    return search_page(Answers(found, counted or {}, shown=found, about=about or {}), asked, SETTINGS)
+    return build_search_page(
+        SearchResponses(found, counted or {}, highlights=found, details=about or {}), asked, SETTINGS
+    )
 
 
 def counts(**facets: Any) -> dict[str, Any]:
@@ -49,7 +59,7 @@ def test_neighbouring_marks_are_one() -> None:
 
 
 def test_a_character_that_was_asked_for_alone_is_marked() -> None:
-    asked = SearchRequest(typed="井 四川", text="井 四川")
+    asked = SearchRequest(raw_query="井 四川", text="井 四川")
     hit = page_of(answer({"body": ["[四川]一口井"]}), None, asked).hits[0]
     assert hit.snippet == (Segment("四川", True), Segment("一口"), Segment("井", True))
 
@@ -62,12 +72,12 @@ def test_without_any_match_the_first_sentences_are_shown() -> None:
 
 def test_a_snippet_is_short_whatever_solr_sends() -> None:
     hit = page_of(answer({"body": ["长" * 5000 + "[页岩气]"]})).hits[0]
-    assert len(plain(hit.snippet)) <= 162 and Segment("页岩气", True) in hit.snippet
+    assert len(plain_text(hit.snippet)) <= 162 and Segment("页岩气", True) in hit.snippet
 
 
 def test_an_address_that_is_no_web_page_is_not_linked() -> None:
     hit = page_of(answer({}, url="javascript:alert(1)")).hits[0]
-    assert (hit.url, hit.link) == ("javascript:alert(1)", "")
+    assert (hit.url, hit.safe_url) == ("javascript:alert(1)", "")
 
 
 def test_sites_have_names_and_years_keep_their_distance() -> None:
@@ -76,10 +86,10 @@ def test_sites_have_names_and_years_keep_their_distance() -> None:
         sites=buckets(("news.example", 40), ("b.example", 1)),
         dates=buckets(*((f"{year}-01-01T00:00:00Z", count) for year, count in years)),
     )
-    page = page_of(answer({}), counted, ASKED.changed(sites=("b.example",), since="2016", until="2016"))
-    assert [(f.label, f.selected, f.share) for f in page.sites] == [("石油新闻", False, 20), ("b.example", True, 1)]
+    page = page_of(answer({}), counted, ASKED.replaced(sites=("b.example",), since="2016", until="2016"))
+    assert [(f.label, f.selected, f.bar_steps) for f in page.sites] == [("石油新闻", False, 20), ("b.example", True, 1)]
     page = page_of(answer({}), counted)
-    assert [(f.value, f.count, f.share) for f in page.dates] == [("2014", 3, 2), ("2015", 0, 0), ("2016", 30, 20)]
+    assert [(f.value, f.count, f.bar_steps) for f in page.dates] == [("2014", 3, 2), ("2015", 0, 0), ("2016", 30, 20)]
 
 
 def of(site: str, count: int) -> dict[str, Any]:
@@ -102,7 +112,7 @@ def test_a_facet_without_a_choice_is_none() -> None:
     page = page_of(answer({}), counted)
     assert page.languages == page.types == page.authors == ()
     assert [f.value for f in page.terms] == ["压裂", "钻井"]  # 油气 narrows nothing
-    chosen = page_of(answer({}), counted, ASKED.changed(languages=("zh",)))
+    chosen = page_of(answer({}), counted, ASKED.replaced(languages=("zh",)))
     assert [(f.value, f.selected) for f in chosen.languages] == [("zh", True)]
 
 
@@ -128,12 +138,12 @@ def test_what_a_site_writes_on_every_page_is_no_section_and_no_author() -> None:
     page = page_of(answer({}), counted)
     assert [f.value for f in page.sections] == ["市场", "要闻"]
     assert [f.value for f in page.authors] == ["张三", "李四"]
-    narrowed = page_of(answer({}), counted, ASKED.changed(sections=("您身边的油气专家",)))
+    narrowed = page_of(answer({}), counted, ASKED.replaced(sections=("您身边的油气专家",)))
     assert narrowed.sections[0].selected
 
 
 def test_what_was_chosen_stays_in_sight_where_nothing_has_it() -> None:
-    asked = ASKED.changed(sections=("要闻",), terms=("页岩气",))
+    asked = ASKED.replaced(sections=("要闻",), terms=("页岩气",))
     page = page_of(answer({}), counts(terms=buckets(("压裂", 3))), asked)
     assert [(f.value, f.count, f.selected) for f in page.sections] == [("要闻", 0, True)]
     assert [(f.value, f.count, f.selected) for f in page.terms] == [("压裂", 3, False), ("页岩气", 0, True)]
@@ -158,24 +168,24 @@ def test_copies_are_those_besides_the_hit() -> None:
 def test_hits_stand_in_their_order_and_one_that_went_meanwhile_is_left_out() -> None:
     found = {"response": {"numFound": 3, "docs": [{"id": name} for name in ("d2", "gone", "d1")]}}
     shown = {"response": {"docs": [{"id": "d1", "title": "一"}, {"id": "d2", "title": "二"}]}}
-    page = search_page(Answers(found, {}, shown), ASKED, SETTINGS)
+    page = build_search_page(SearchResponses(found, {}, shown), ASKED, SETTINGS)
     assert [(hit.doc_id, hit.plain_title) for hit in page.hits] == [("d2", "二"), ("d1", "一")]
 
 
 def test_ten_pages_have_numbers() -> None:
     found = answer({})
-    assert page_of(found).pages == 5
+    assert page_of(found).numbered_pages == 5
     found["response"]["numFound"] = 1_000_000
-    assert page_of(found).pages == 10
+    assert page_of(found).numbered_pages == 10
 
 
 def test_an_empty_answer_is_an_empty_page() -> None:
     page = page_of({})
-    assert (page.total, page.pages, page.hits, page.sites, page.dates) == (0, 1, (), (), ())
+    assert (page.total, page.numbered_pages, page.hits, page.sites, page.dates) == (0, 1, (), (), ())
 
 
 def test_site_counts() -> None:
-    found = site_counts(
+    found = parse_site_counts(
         {
             "response": {"numFound": 9},
             "facets": {
@@ -186,7 +196,7 @@ def test_site_counts() -> None:
         }
     )
     assert (found.documents, found.sites, found.newest) == (9, 2, "2016-05-09")
-    assert site_counts({"response": {"numFound": 0}, "facets": {"count": 0}}).newest == ""
+    assert parse_site_counts({"response": {"numFound": 0}, "facets": {"count": 0}}).newest == ""
 
 
 def on_pages(*passages: str, body: str = "首页四川\n页岩气井\n第三页页岩气与页岩气", **doc: str) -> Hit:
@@ -194,20 +204,22 @@ def on_pages(*passages: str, body: str = "首页四川\n页岩气井\n第三页�
     starts = "1:0 2:5 3:10"
     found = answer({"body": list(passages)}, format="pdf", page_starts=starts, **doc)
     bodies = {"response": {"docs": [{"id": "d1", "body": body}]}}
-    return search_page(Answers(found, {}, shown=found, bodies=bodies), ASKED, SETTINGS).hits[0]
+    return build_search_page(SearchResponses(found, {}, highlights=found, bodies=bodies), ASKED, SETTINGS).hits[0]
 
 
 def test_a_hit_names_the_page_of_the_passage_with_most_marks() -> None:
     assert on_pages("[页岩气]井", "第三页[页岩气]与[页岩气]").page == 3
     assert on_pages("首页四川\n[页岩气]井").page == 2  # where the match stands, and not where its passage begins
-    assert on_pages("[页岩气]井").at_page == "https://news.example/1#page=2"
+    assert on_pages("[页岩气]井").page_url == "https://news.example/1#page=2"
 
 
 def test_a_page_that_is_not_known_is_not_named() -> None:
     for hit in (on_pages("首页四川"), on_pages("[页岩气]井", body="another text by now")):
-        assert (hit.page, hit.at_page) == (0, hit.link)
-    assert with_pages(answer({"body": ["首页"]}, format="pdf", page_starts="1:0")) == []  # nothing to look for
-    assert with_pages(answer({"body": ["[页岩气]"]})) == []  # no pages
+        assert (hit.page, hit.page_url) == (0, hit.safe_url)
+    assert (
+        ids_with_page_passage(answer({"body": ["首页"]}, format="pdf", page_starts="1:0")) == []
+    )  # nothing to look for
+    assert ids_with_page_passage(answer({"body": ["[页岩气]"]})) == []  # no pages
 
 
 def test_a_file_without_title_is_called_by_its_name() -> None:

@@ -11,10 +11,10 @@ from flask.testing import FlaskClient
 
 from docstore.errors import StoreFullError
 from docstore.model import Lexicon, LexiconEntry, TermClass, TermStatus
-from docstore.terms.history import Act, ActKind, TermEdit
-from search_ui.charts import Point
-from search_ui.review.pages import length_chart, patterns, score_chart
-from search_ui.security import LARGEST_LIST
+from docstore.terms.review_history import ActKind, ReviewDecision, TermEdit
+from search_ui.charts import ChartPoint
+from search_ui.review.lexicon_views import length_chart, pos_pattern_points, score_chart
+from search_ui.security import MAX_LIST_BYTES
 from tests.search_ui_fakes import FakeActions, FakeSearch, document, sign_in, site_app, term
 
 JSON = {"Accept": "application/json"}
@@ -49,7 +49,7 @@ def test_candidates_stand_by_score_with_their_evidence() -> None:
     held = FakeActions(
         [
             term("低分", 1.0),
-            term("页岩气", 9.5, contexts=("开发页岩气的页岩气井",), parts=parts),
+            term("页岩气", 9.5, contexts=("开发页岩气的页岩气井",), score_components=parts),
             term("页岩", 3.0, frequency=40),
             term("页岩气水平井", 2.0),
             term("页岩油", 0.5, status=TermStatus.ACCEPTED),
@@ -79,7 +79,9 @@ def test_filters_and_pages() -> None:
 
 
 def test_terms_are_filtered_by_class_and_documents_and_put_in_order() -> None:
-    held = FakeActions([term("甲词", 3.0, documents=1, frequency=9), term("乙词", 2.0, documents=7, frequency=30)])
+    held = FakeActions(
+        [term("甲词", 3.0, document_count=1, frequency=9), term("乙词", 2.0, document_count=7, frequency=30)]
+    )
     client, token = reviewing(held)
     assert post(client, token, "change", term="甲词", what="class", value="subject").status_code == 200
 
@@ -153,7 +155,7 @@ def test_a_key_decides_and_is_told_what_has_changed() -> None:
 def test_two_reviewers_are_told_of_each_other() -> None:
     held = actions()
     client, token = reviewing(held)
-    held.review.do(ActKind.DECIDE, [TermEdit("词0", TermStatus.ACCEPTED)], "bert")
+    held.review_service.apply(ActKind.DECIDE, [TermEdit("词0", TermStatus.ACCEPTED)], "bert")
     told = post(client, token, "decide", term="词0", decision="rejected", seen="0")
     assert told.status_code == 409
     assert told.json["error"]["message"] == "“词0” 已被 bert 改动，现在的状态是：已接受。请看过之后再决定。"
@@ -264,12 +266,12 @@ def test_too_large_a_form_is_refused() -> None:
 def test_a_store_that_fails_is_a_page_that_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     """A full disk, for one: nothing is lost, and no traceback is shown."""
 
-    def full(*_: object) -> Act:
+    def full(*_: object) -> ReviewDecision:
         raise StoreFullError("the disk that holds the store is full")
 
     held = actions()
     client, token = reviewing(held)
-    monkeypatch.setattr(held.review, "do", full)
+    monkeypatch.setattr(held.review_service, "apply", full)
     sent = {"token": token, "term": "词0", "decision": "accepted"}
     told = client.post("/admin/lexicon/decide", data=sent)
     assert told.status_code == 503
@@ -309,7 +311,7 @@ def test_the_history_says_who_did_what_and_takes_it_back() -> None:
     held = actions()
     client, token = reviewing(held)
     post(client, token, "decide", term="词0", decision="accepted")
-    held.review.do(ActKind.DECIDE, [TermEdit("词1", TermStatus.REJECTED)], "bert")
+    held.review_service.apply(ActKind.DECIDE, [TermEdit("词1", TermStatus.REJECTED)], "bert")
     page = get(client, "/admin/lexicon/history")
     assert [row.select("td")[0].text for row in page.select("#acts tbody tr")] == ["bert", "operator"]
     assert "待审核 → 已拒绝" in page.select_one("#acts tbody tr").text
@@ -339,11 +341,11 @@ def test_versions_are_compared_reverted_and_exported() -> None:
     assert client.get("/admin/lexicon/export/csv").text.splitlines()[1:] == ["词0,,n,,,"]
     assert "skos:Concept" in client.get("/admin/lexicon/export/skos").text
     assert client.get("/admin/lexicon/export/nonsense").status_code == 404
-    assert held.review.named(["词1"])["词1"].status is TermStatus.CANDIDATE
+    assert held.review_service.find_terms(["词1"])["词1"].status is TermStatus.CANDIDATE
     for version in ("9", "x", "3"):
         response = client.post("/admin/lexicon/revert", data={"token": token, "version": version})
         assert response.status_code == 303
-    assert held.review.versions()[0][0].version == 3
+    assert held.review_service.versions()[0][0].version == 3
 
 
 def test_the_preview_shows_sentences_and_results_before_and_after() -> None:
@@ -363,7 +365,7 @@ def test_the_preview_shows_sentences_and_results_before_and_after() -> None:
 
 
 def test_the_report_draws_its_distributions() -> None:
-    held = FakeActions([term("页岩气", 9.0), term("压裂", 1.0, tags="v"), term("水力压裂", 5.0)])
+    held = FakeActions([term("页岩气", 9.0), term("压裂", 1.0, pos_tags="v"), term("水力压裂", 5.0)])
     client, token = reviewing(held)
     post(client, token, "decide", term="页岩气", decision="accepted")
     page = get(client, "/admin/lexicon/report")
@@ -371,10 +373,14 @@ def test_the_report_draws_its_distributions() -> None:
     assert len(page.select("figure.chart svg")) == 2
     rows = [[cell.text for cell in row.select("th, td")][:3] for row in page.select("#patterns tbody tr")]
     assert rows == [["n n", "2", "1"], ["v", "1", "0"]]
-    figures = held.review.figures()
-    assert [bar.point for bar in length_chart(figures).bars][1:4] == [Point("2", 1), Point("3", 1, 1), Point("4", 1)]
+    figures = held.review_service.statistics()
+    assert [bar.point for bar in length_chart(figures).bars][1:4] == [
+        ChartPoint("2", 1),
+        ChartPoint("3", 1, 1),
+        ChartPoint("4", 1),
+    ]
     assert [bar.point.value for bar in score_chart(figures).bars if bar.point.value] == [1, 1, 1]
-    assert patterns(figures)[0] == Point("n n", 2, 1)
+    assert pos_pattern_points(figures)[0] == ChartPoint("n n", 2, 1)
     assert len(get(site_app().test_client(), "/admin/lexicon/report").select("figure")) == 0
 
 
@@ -399,7 +405,7 @@ def test_a_list_is_taken_in_by_the_browser() -> None:
     assert {one.text: one.status for one in held.all_terms} == dict.fromkeys(
         ("页岩气", "PDC钻头", "词0"), TermStatus.ACCEPTED
     )
-    assert [act.kind for act in held.review.history("", "", 0, 1)[1]] == [ActKind.ADD]
+    assert [act.kind for act in held.review_service.history("", "", 0, 1)[1]] == [ActKind.ADD]
     table = "term,synonyms\n压裂,水力压裂|hydraulic fracturing\n".encode()
     assert "已收入 1 个词" in send_list(client, token, table, "terms.CSV").text
 
@@ -418,5 +424,5 @@ def test_no_list_a_list_of_nothing_and_one_too_large() -> None:
     client, token = reviewing(actions(1))
     assert "没有选择文件" in send_list(client, token, b"", "").text
     assert "已收入 0 个词" in send_list(client, token, b"\n").text
-    assert send_list(client, token, b"a" * (LARGEST_LIST + 1)).status_code == 413
+    assert send_list(client, token, b"a" * (MAX_LIST_BYTES + 1)).status_code == 413
     assert send_list(client, token, b"a b c d e " * 100_000).status_code == 422  # larger than a form, and bad

@@ -14,7 +14,7 @@ from bs4 import BeautifulSoup
 
 from docstore.errors import SolrError, SolrUnavailableError
 from search_ui.query import solr_client as search_module
-from search_ui.query.solr_client import Answer, SearchClient
+from search_ui.query.solr_client import SolrResponse, SolrSearchClient
 from search_ui.settings import SearchSettings
 from tests.search_ui_fakes import site_app
 from tests.web_fixture import serving
@@ -55,8 +55,8 @@ def server() -> Iterator[_Server]:
         yield running
 
 
-def client(server: _Server) -> SearchClient:
-    return SearchClient(f"http://127.0.0.1:{server.server_port}/solr/", "oil", timeout=30.0)
+def client(server: _Server) -> SolrSearchClient:
+    return SolrSearchClient(f"http://127.0.0.1:{server.server_port}/solr/", "oil", timeout=30.0)
 
 
 def test_parameters_arrive_as_they_were_sent(server: _Server) -> None:
@@ -90,7 +90,7 @@ def test_no_server_is_unavailable(server: _Server) -> None:
     server.shutdown()
     server.server_close()
     with pytest.raises(SolrUnavailableError, match="does not answer"):
-        SearchClient(f"http://127.0.0.1:{port}/solr", "oil", timeout=30.0).select([("q", "a")])
+        SolrSearchClient(f"http://127.0.0.1:{port}/solr", "oil", timeout=30.0).select([("q", "a")])
 
 
 class _Staller(threading.Thread):
@@ -127,7 +127,7 @@ class _Staller(threading.Thread):
 def test_a_stalled_solr_is_unavailable_in_time_and_asked_again_later(pieces: list[bytes]) -> None:
     staller = _Staller(pieces)
     staller.start()
-    asking = SearchClient(f"http://127.0.0.1:{staller.port}/solr", "oil", timeout=0.2)
+    asking = SolrSearchClient(f"http://127.0.0.1:{staller.port}/solr", "oil", timeout=0.2)
     with pytest.raises(SolrUnavailableError):
         asking.select([("q", "a")])
     staller.stop()
@@ -139,7 +139,7 @@ def test_a_stalled_solr_is_unavailable_in_time_and_asked_again_later(pieces: lis
 def test_a_page_says_that_solr_stalls_keeps_the_query_and_recovers() -> None:
     staller = _Staller([b"HTTP/1.1 200 OK\r\nContent-"])
     staller.start()
-    stalled = SearchClient(f"http://127.0.0.1:{staller.port}/solr", "oil", timeout=0.2)
+    stalled = SolrSearchClient(f"http://127.0.0.1:{staller.port}/solr", "oil", timeout=0.2)
     client = site_app(stalled).test_client()  # type: ignore[arg-type]
     answer = client.get("/search?q=页岩气&from=2016")
     page = BeautifulSoup(answer.text, "lxml")
@@ -157,7 +157,7 @@ def test_a_reader_waits_for_less_than_two_seconds() -> None:
     assert SearchSettings().timeout < 2
 
 
-def asking_until_answered(client: SearchClient) -> Answer:
+def asking_until_answered(client: SolrSearchClient) -> SolrResponse:
     for _ in range(100):  # a machine under load may be slower than a fifth of a second
         try:
             return client.select([("q", "a")])
@@ -172,12 +172,12 @@ def test_an_answer_that_drips_is_given_up(server: _Server, monkeypatch: pytest.M
     monkeypatch.setattr(_Handler, "drip", lambda self: gate.wait(0.05))
     server.body = b" " * 10_000
     with pytest.raises(SolrUnavailableError):
-        SearchClient(f"http://127.0.0.1:{server.server_port}/solr", "oil", timeout=0.5).select([("q", "a")])
+        SolrSearchClient(f"http://127.0.0.1:{server.server_port}/solr", "oil", timeout=0.5).select([("q", "a")])
     gate.set()
 
 
 def test_an_endless_answer_is_given_up(server: _Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search_module, "LARGEST_ANSWER", 1000)
+    monkeypatch.setattr(search_module, "MAX_RESPONSE_BYTES", 1000)
     server.body = b" " * 5000
     with pytest.raises(SolrUnavailableError, match="too large"):
         client(server).select([("q", "a")])
@@ -226,14 +226,14 @@ def test_nodes_that_fail_when_another_dies_are_asked_once_more() -> None:
     node = _Node(refusals=1)
     with serving(node):
         urls = f"http://127.0.0.1:{closed_port()}/solr,{node.url}"
-        assert SearchClient(urls, "oil", timeout=30.0).select([("q", "a")]) == {}
+        assert SolrSearchClient(urls, "oil", timeout=30.0).select([("q", "a")]) == {}
     assert len(node.forms) == 2
 
 
 def test_a_cluster_that_fails_is_unavailable_and_not_asked_for_ever() -> None:
     one, other = _Node(refusals=99), _Node(refusals=99)
     with serving(one), serving(other), pytest.raises(SolrUnavailableError, match="503"):
-        SearchClient(f"{one.url},{other.url}", "oil", timeout=30.0).select([("q", "a")])
+        SolrSearchClient(f"{one.url},{other.url}", "oil", timeout=30.0).select([("q", "a")])
     assert len(one.forms) + len(other.forms) == 4
 
 
@@ -242,7 +242,7 @@ def test_a_cluster_is_not_asked_again_where_no_time_is_left() -> None:
     with serving(node):
         urls = f"http://127.0.0.1:{closed_port()}/solr,{node.url}"
         with pytest.raises(SolrUnavailableError):
-            SearchClient(urls, "oil", timeout=search_module.AGAIN_AFTER).select([("q", "a")])
+            SolrSearchClient(urls, "oil", timeout=search_module.RETRY_PAUSE_SECONDS).select([("q", "a")])
     assert len(node.forms) <= 1
 
 
@@ -252,16 +252,16 @@ def test_a_node_hears_how_long_somebody_waits_for_it() -> None:
     staller.start()
     with serving(node):
         urls = f"http://127.0.0.1:{staller.port}/solr,{node.url}"
-        assert SearchClient(urls, "oil", timeout=2.0).select([("q", "a")]) == {}
+        assert SolrSearchClient(urls, "oil", timeout=2.0).select([("q", "a")]) == {}
     staller.stop()
     [allowed] = node.allowed()
-    assert 0 < allowed <= 2000 * 0.5 * search_module.ANSWERED
+    assert 0 < allowed <= 2000 * 0.5 * search_module.TIME_ALLOWED_SHARE
 
 
 def test_the_time_of_a_question_runs_while_it_waits_for_those_before_it() -> None:
     one, other = _Node(), _Node()
     with serving(one), serving(other):
-        asking = SearchClient(f"{one.url},{other.url}", "oil", timeout=30.0, at_once=1)
+        asking = SolrSearchClient(f"{one.url},{other.url}", "oil", timeout=30.0, max_concurrent=1)
         one.is_held.clear()
         with ThreadPoolExecutor(2) as readers:
             first = readers.submit(asking.select, [("q", "a")])
@@ -270,4 +270,4 @@ def test_the_time_of_a_question_runs_while_it_waits_for_those_before_it() -> Non
             one.is_held.set()
             assert first.result() == second.result() == {}
     before, after = one.allowed()
-    assert before - after >= 0.4 * 1000 * 0.5 * search_module.ANSWERED
+    assert before - after >= 0.4 * 1000 * 0.5 * search_module.TIME_ALLOWED_SHARE

@@ -9,8 +9,8 @@ import pytest
 from bs4 import BeautifulSoup
 
 from docstore.errors import StoreError
-from docstore.reports.searches import Click, LoggedSearch
-from search_ui.search_log import MASK, SearchLog, masked
+from docstore.reports.search_log import Click, LoggedSearch
+from search_ui.search_log import MASK, SearchLogWriter, mask_personal_data
 from search_ui.settings import SearchSettings
 from tests.search_ui_fakes import FakeSearch, KeptLog, document, site_app
 
@@ -39,7 +39,7 @@ PATIENCE = 60.0
     ],
 )
 def test_personal_data_is_masked(typed: str, kept: str) -> None:
-    assert masked(typed) == (kept, True)
+    assert mask_personal_data(typed) == (kept, True)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_personal_data_is_masked(typed: str, kept: str) -> None:
     ],
 )
 def test_what_a_domain_is_searched_for_is_kept(typed: str, kept: str) -> None:
-    assert masked(typed) == (kept, False)
+    assert mask_personal_data(typed) == (kept, False)
 
 
 # -- nobody waits
@@ -83,28 +83,28 @@ def entry(n: int) -> LoggedSearch:
 
 def test_entries_arrive_in_order_and_none_is_lost_at_the_end() -> None:
     kept = KeptLog()
-    log = SearchLog(kept.keep)
+    log = SearchLogWriter(kept.keep)
     for n in range(100):
-        log.note(entry(n))
-        log.note(Click(f"s{n}", "doc", n))
+        log.enqueue(entry(n))
+        log.enqueue(Click(f"s{n}", "doc", n))
     log.close(PATIENCE)
     assert [one.search_id for one in kept.searches] == [f"s{n}" for n in range(100)]
     assert [one.rank for one in kept.clicks] == list(range(100))
-    log.note(entry(100))
-    assert log.dropped == 1
+    log.enqueue(entry(100))
+    assert log.dropped_count == 1
 
 
 def test_a_locked_store_makes_nobody_wait_and_what_is_dropped_is_counted() -> None:
     stuck = Stuck()
-    log = SearchLog(stuck.keep, most=10)
-    log.note(entry(0))
+    log = SearchLogWriter(stuck.keep, max_pending=10)
+    log.enqueue(entry(0))
     assert stuck.asked.wait(PATIENCE)
     for n in range(1, 31):
-        log.note(entry(n))  # would hang here
-    assert log.dropped == 20
+        log.enqueue(entry(n))  # would hang here
+    assert log.dropped_count == 20
     stuck.let_go.set()
     log.close(PATIENCE)
-    assert len(stuck.searches) == 11 and stuck.dropped == 20 and log.dropped == 0
+    assert len(stuck.searches) == 11 and stuck.dropped == 20 and log.dropped_count == 0
 
 
 @pytest.mark.parametrize("error", [StoreError("the disk is full"), RuntimeError("a bug")], ids=["store", "bug"])
@@ -117,10 +117,10 @@ def test_what_the_store_refuses_is_counted_and_the_log_goes_on(error: Exception)
             raise error
         kept.keep(searches, clicks, dropped)
 
-    log = SearchLog(keep)
-    log.note(entry(0))
+    log = SearchLogWriter(keep)
+    log.enqueue(entry(0))
     assert refused.wait(PATIENCE)
-    log.note(entry(1))
+    log.enqueue(entry(1))
     log.close(PATIENCE)
     assert [one.search_id for one in kept.searches] == ["s1"] and kept.dropped == 1
 
@@ -131,7 +131,7 @@ def test_what_the_store_refuses_is_counted_and_the_log_goes_on(error: Exception)
 def log_of(*addresses: str, settings: SearchSettings | None = None) -> tuple[KeptLog, list[str]]:
     """What is logged when these URLs are asked for, and the pages."""
     kept = KeptLog()
-    log = SearchLog(kept.keep)
+    log = SearchLogWriter(kept.keep)
     documents = [document(n, f"页岩气 {n}", "页岩气压裂") for n in range(25)]
     app = site_app(FakeSearch(documents), log=log, settings=settings, clock=lambda: 90.0)
     client = app.test_client()
@@ -146,7 +146,13 @@ def log_of(*addresses: str, settings: SearchSettings | None = None) -> tuple[Kep
 def test_a_search_is_logged_with_what_was_found_and_opened() -> None:
     kept, pages = log_of("/search?q=%20页岩气&page=2&site=news.example")
     [search], [click] = kept.searches, kept.clicks
-    assert (search.query, search.hits, search.page, search.filters, search.at) == ("页岩气", 25, 2, "site", 90.0)
+    assert (search.query, search.hit_count, search.page, search.filters, search.searched_at) == (
+        "页岩气",
+        25,
+        2,
+        "site",
+        90.0,
+    )
     assert 0 <= search.latency_ms < 60_000
     assert click == Click(search.search_id, "doc10", 11)
     links = BeautifulSoup(pages[0], "lxml").select("#hits h2 a")
@@ -155,7 +161,7 @@ def test_a_search_is_logged_with_what_was_found_and_opened() -> None:
 
 def test_every_search_has_an_id_of_its_own_that_no_cookie_holds() -> None:
     kept = KeptLog()
-    log = SearchLog(kept.keep)
+    log = SearchLogWriter(kept.keep)
     client = site_app(FakeSearch([document(1, "页岩气", "")]), log=log).test_client()
     answers = [client.get("/search?q=页岩气") for _ in range(3)]
     log.close(PATIENCE)
@@ -167,7 +173,7 @@ def test_every_search_has_an_id_of_its_own_that_no_cookie_holds() -> None:
 def test_nothing_that_tells_who_is_logged() -> None:
     kept, _ = log_of("/search?q=zhang@example.com")
     assert "127.0.0.1" not in repr(kept) and "example" not in repr(kept) and "Werkzeug" not in repr(kept)
-    assert (kept.searches[0].query, kept.searches[0].masked) == (MASK, True)
+    assert (kept.searches[0].query, kept.searches[0].is_masked) == (MASK, True)
 
 
 @pytest.mark.parametrize("address", ["/", "/search", "/search?q=", "/compare?q=页岩气", "/search?q=页岩气&page=999999"])

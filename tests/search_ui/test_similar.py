@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from search_ui.query.semantic.meaning import QueryVector
-from search_ui.query.semantic.similar import alike_params, fused_similar, near_alone, nearest_params
+from search_ui.query.semantic.hybrid import QueryVector
+from search_ui.query.semantic.related import drop_distant, fuse_by_rank, more_like_this_params, nearest_articles_params
 
-VECTOR = QueryVector("m", "m_v256", (1, -2), near_enough=0.5)
+VECTOR = QueryVector("m", "m_v256", (1, -2), min_cosine=0.5)
 
 
 def answer(names: str, score: float = 1.0) -> dict[str, Any]:
@@ -18,22 +18,25 @@ def names(found: Any) -> str:
 
 
 def test_what_both_find_comes_first_and_each_cluster_once() -> None:
-    assert names(fused_similar([answer("abc"), answer("dcb")], 9)) == "bcad"
-    assert names(fused_similar([answer("aab"), answer("")], 9)) == "ab"
-    assert fused_similar([answer("aab")], 9)["response"]["docs"][0]["id"] == "a0"
-    assert names(fused_similar([answer("abcdef"), {}], 2)) == "ab"
-    assert names(fused_similar([], 2)) == ""
+    assert names(fuse_by_rank([answer("abc"), answer("dcb")], 9)) == "bcad"
+    assert names(fuse_by_rank([answer("aab"), answer("")], 9)) == "ab"
+    assert fuse_by_rank([answer("aab")], 9)["response"]["docs"][0]["id"] == "a0"
+    assert names(fuse_by_rank([answer("abcdef"), {}], 2)) == "ab"
+    assert names(fuse_by_rank([], 2)) == ""
 
 
 def test_the_nearest_have_to_be_near() -> None:
-    assert names(near_alone(answer("ab", score=0.75), VECTOR)) == "ab"  # a cosine of .5
-    assert names(near_alone(answer("ab", score=0.74), VECTOR)) == ""
-    assert names(near_alone({}, VECTOR)) == ""
+    assert names(drop_distant(answer("ab", score=0.75), VECTOR)) == "ab"  # a cosine of .5
+    assert names(drop_distant(answer("ab", score=0.74), VECTOR)) == ""
+    assert names(drop_distant({}, VECTOR)) == ""
 
 
 def test_copies_and_the_series_are_left_out_of_both() -> None:
-    for params in (alike_params("x", "copies", "series", ["id"]), nearest_params(VECTOR, "copies", "series", ["id"])):
+    for params in (
+        more_like_this_params("x", "copies", "series", ["id"]),
+        nearest_articles_params(VECTOR, "copies", "series", ["id"]),
+    ):
         named = dict(params)
         assert named["cluster"] == "copies" and named["series"] == "series"
         assert named["copies"].startswith("{!term f=cluster") and named["members"].startswith("{!term f=series")
-    assert dict(nearest_params(VECTOR, "c", "s", ["id"]))["vector"] == "[1,-2]"
+    assert dict(nearest_articles_params(VECTOR, "c", "s", ["id"]))["vector"] == "[1,-2]"

@@ -10,9 +10,9 @@ from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 
 from docstore.model import Article, Lexicon, LexiconEntry, StoredArticle, document_id
-from indexer.mapping import Analysis, to_document
+from indexer.document_mapping import TextAnalysis, to_solr_document
 from search_ui.query.ranking import PROFILES
-from search_ui.query.solr_client import SearchClient
+from search_ui.query.solr_client import SolrSearchClient
 from search_ui.settings import SearchSettings
 from tests.conftest import SHARED
 from tests.search_ui_fakes import BASE, FakeActions, site_app
@@ -59,15 +59,15 @@ def hostile_client(solr_node: RunningSolr) -> Iterator[FlaskClient]:
 def site_on(url: str, name: str, shards: int) -> Iterator[FlaskClient]:
     """The site on an index of `ARTICLES`, built with a lexicon of `TERMS`."""
     index = index_at(url, name, shards)
-    index.ensure()
+    index.ensure_collection()
     lexicon = Lexicon(1, tuple(LexiconEntry(text) for text in TERMS))
-    analysis = Analysis(lexicon, RjiebaSegmenter([(text, 0, "n") for text in TERMS]), BASE)
-    refused = index.add([to_document(stored(n, *row), analysis) for n, row in enumerate(ARTICLES)])
+    analysis = TextAnalysis(lexicon, RjiebaSegmenter([(text, 0, "n") for text in TERMS]), BASE)
+    refused = index.add([to_solr_document(stored(n, *row), analysis) for n, row in enumerate(ARTICLES)])
     assert refused == {}
     index.commit()
-    search = SearchClient(url, name, timeout=120.0)
+    search = SolrSearchClient(url, name, timeout=120.0)
     yield site_app(search, FakeActions(published=lexicon), SearchSettings(developer_tools=True)).test_client()  # type: ignore[arg-type]
-    index.drop()
+    index.delete_all()
 
 
 def stored(number: int, site: str, title: str, body: str, published: str) -> StoredArticle:

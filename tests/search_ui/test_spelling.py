@@ -2,8 +2,14 @@
 
 import pytest
 
-from search_ui.query.parse import parse
-from search_ui.spelling.spellings import Meant, other_spellings, pieces_heard, spelled_by_solr, spelling_params
+from search_ui.query.query_parser import parse_query
+from search_ui.spelling.corrections import (
+    ExternalCorrections,
+    correct_query,
+    parse_spellcheck,
+    phonetic_candidates,
+    spellcheck_params,
+)
 from search_ui.spelling.vocabulary import Vocabulary
 
 KNOWN = Vocabulary(
@@ -31,31 +37,35 @@ KNOWN = Vocabulary(
     ],
 )
 def test_what_may_be_meant(typed: str, meant: list[str]) -> None:
-    assert list(map(str, other_spellings(parse(typed), KNOWN, Meant())[0])) == meant
+    assert list(map(str, correct_query(parse_query(typed), KNOWN, ExternalCorrections())[0])) == meant
 
 
 def test_several_mistakes_are_corrected_together_first_then_one_alone() -> None:
-    together, alone = other_spellings(parse("supersonc 叶岩气"), KNOWN, Meant({"supersonc": "supersonic"}))
+    together, alone = correct_query(
+        parse_query("supersonc 叶岩气"), KNOWN, ExternalCorrections({"supersonc": "supersonic"})
+    )
     assert list(map(str, together)) == ["supersonic 页岩气"]
     assert list(map(str, alone)) == ["supersonic 叶岩气", "supersonc 页岩气"]
 
 
 def test_what_can_be_read_as_pinyin_is_not_edited() -> None:
-    together, _ = other_spellings(parse("kaifa supersonc"), KNOWN, Meant({"kaifa": "kafka", "supersonc": "supersonic"}))
+    together, _ = correct_query(
+        parse_query("kaifa supersonc"), KNOWN, ExternalCorrections({"kaifa": "kafka", "supersonc": "supersonic"})
+    )
     assert list(map(str, together)) == ["开发 supersonic"]
 
 
 def test_latin_words_are_changed_as_whole_words() -> None:
-    together, alone = other_spellings(parse("flwo flwos"), KNOWN, Meant({"flwo": "flow"}))
+    together, alone = correct_query(parse_query("flwo flwos"), KNOWN, ExternalCorrections({"flwo": "flow"}))
     assert list(map(str, together)) == ["flow flwos"] and alone == []
 
 
 def test_a_long_query_is_looked_up_in_part() -> None:
-    assert other_spellings(parse("叶" * 160), KNOWN, Meant()) == [[], []]
+    assert correct_query(parse_query("叶" * 160), KNOWN, ExternalCorrections()) == [[], []]
 
 
 def test_solr_is_asked_about_the_text_and_says_what_it_does_not_know() -> None:
-    assert ("spellcheck.q", "supersonc flow") in spelling_params(parse("supersonc -x flow"))
+    assert ("spellcheck.q", "supersonc flow") in spellcheck_params(parse_query("supersonc -x flow"))
     answer = {
         "spellcheck": {
             "suggestions": [
@@ -64,8 +74,8 @@ def test_solr_is_asked_about_the_text_and_says_what_it_does_not_know() -> None:
             ]
         }
     }  # fmt: skip
-    assert spelled_by_solr(answer) == {"supersonc": "supersonic"}
-    assert spelled_by_solr({}) == {}
+    assert parse_spellcheck(answer) == {"supersonc": "supersonic"}
+    assert parse_spellcheck({}) == {}
 
 
 @pytest.mark.parametrize(
@@ -83,7 +93,7 @@ def test_solr_is_asked_about_the_text_and_says_what_it_does_not_know() -> None:
 )
 def test_latin_words_are_offered_that_people_know(typed: str, word: str, documents: int, is_offered: bool) -> None:
     of = {"origFreq": 0, "suggestion": [{"word": word, "freq": documents}]}
-    assert spelled_by_solr({"spellcheck": {"suggestions": [typed, of]}}) == ({typed: word} if is_offered else {})
+    assert parse_spellcheck({"spellcheck": {"suggestions": [typed, of]}}) == ({typed: word} if is_offered else {})
 
 
 @pytest.mark.parametrize(
@@ -98,9 +108,11 @@ def test_latin_words_are_offered_that_people_know(typed: str, word: str, documen
     ],
 )
 def test_what_sounds_like_it_in_titles(typed: str, sounding: dict[str, list[str]], meant: list[str]) -> None:
-    assert list(map(str, other_spellings(parse(typed), KNOWN, Meant(sounding=sounding))[0])) == meant
+    assert (
+        list(map(str, correct_query(parse_query(typed), KNOWN, ExternalCorrections(homophones=sounding))[0])) == meant
+    )
 
 
 def test_letters_and_unknown_words_are_looked_for_in_titles() -> None:
-    heard = pieces_heard(parse("ye yan qi 波罗蜜 开发 go"), ["波罗蜜", "开发", "go"], KNOWN)
+    heard = phonetic_candidates(parse_query("ye yan qi 波罗蜜 开发 go"), ["波罗蜜", "开发", "go"], KNOWN)
     assert heard == ["ye yan qi", "波罗蜜"]

@@ -8,9 +8,9 @@ from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 
 from docstore.model import Article, Lexicon, StoredArticle, document_id
-from indexer.mapping import Analysis, to_document
-from indexer.solr_node import SolrNode
-from search_ui.query.solr_client import SearchClient
+from indexer.document_mapping import TextAnalysis, to_solr_document
+from indexer.embedded_solr import EmbeddedSolr
+from search_ui.query.solr_client import SolrSearchClient
 from tests.search_ui_fakes import BASE, FakeActions, site_app
 from tests.solr_fixture import index_at
 
@@ -28,20 +28,20 @@ TOLD = [
 def stored(number: int, host: str, title: str, body: str, published: str, story: str) -> StoredArticle:
     url = f"http://{host}.example/{number}"
     article = Article(url, title, body, published)
-    return replace(StoredArticle(number, document_id(url), f"{host}.example", article), story=story)
+    return replace(StoredArticle(number, document_id(url), f"{host}.example", article), story_id=story)
 
 
 @pytest.fixture(scope="module")
-def reader(solr_node: SolrNode) -> Iterator[FlaskClient]:
+def reader(solr_node: EmbeddedSolr) -> Iterator[FlaskClient]:
     """The site on an index of `TOLD`, and a copy of its first article."""
     index = index_at(solr_node.url, "stories")
-    index.ensure()
+    index.ensure_collection()
     articles = [stored(n, *row) for n, row in enumerate(TOLD)]
     articles.append(replace(stored(9, "d", *TOLD[0][1:]), duplicate_of=articles[0].doc_id))
-    assert index.add([to_document(one, Analysis(Lexicon(), BASE, BASE)) for one in articles]) == {}
+    assert index.add([to_solr_document(one, TextAnalysis(Lexicon(), BASE, BASE)) for one in articles]) == {}
     index.commit()
-    yield site_app(SearchClient(solr_node.url, "stories", timeout=120.0), FakeActions()).test_client()  # type: ignore[arg-type]
-    index.drop()
+    yield site_app(SolrSearchClient(solr_node.url, "stories", timeout=120.0), FakeActions()).test_client()  # type: ignore[arg-type]
+    index.delete_all()
 
 
 @pytest.mark.parametrize(("language", "heading"), [("en", "Story:"), ("zh", "事件：")])

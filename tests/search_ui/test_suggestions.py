@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from docstore import fields
+from docstore import solr_fields
 from docstore.errors import SolrUnavailableError
 from docstore.model import Lexicon, LexiconEntry, Term, TermStatus
-from search_ui.live_vocabulary import KEY, RENEWED_AFTER, LiveVocabulary, words_in
-from search_ui.pages.suggestions import LONGEST_TITLE, MOST, title_params, titles_of
-from search_ui.query.clauses import Params
+from search_ui.pages.suggestions import MAX_SUGGESTIONS, MAX_TITLE_CHARS, parse_titles, title_prefix_params
+from search_ui.query.solr_query import Params
+from search_ui.vocabulary_cache import EXTENSION_KEY, REFRESH_SECONDS, VocabularyCache, parse_frequent_words
 from tests.search_ui_fakes import FakeActions, site_app
 
 
@@ -30,8 +30,8 @@ class TitleSearch:
         if self.is_down:
             raise SolrUnavailableError("down")
         words = [value for pair in self.words.items() for value in pair]
-        docs = [{fields.TITLE: title} for title in self.titles]
-        return {"response": {"docs": docs}, "terms": {fields.TITLE_BASE: words}}
+        docs = [{solr_fields.TITLE: title} for title in self.titles]
+        return {"response": {"docs": docs}, "terms": {solr_fields.TITLE_BASE: words}}
 
 
 @dataclass
@@ -55,7 +55,7 @@ def actions(*texts: str, version: int = 1, popular: tuple[str, ...] = ()) -> Fak
 
 def suggested(search: TitleSearch, held: FakeActions, typed: str) -> list[dict[str, str]]:
     app = site_app(search, held)  # type: ignore[arg-type]
-    app.extensions[KEY] = LiveVocabulary(lambda work: work())
+    app.extensions[EXTENSION_KEY] = VocabularyCache(lambda work: work())
     client = app.test_client()
     client.get("/suggest?q=x")
     answer = client.get("/suggest", query_string={"q": typed, "format": "json"}).json
@@ -68,7 +68,7 @@ def test_known_words_lead_but_there_is_room_for_titles() -> None:
     held = actions(*(f"页岩{n}" for n in range(20)), popular=("页岩气 产量",))
     found = suggested(TitleSearch(["页岩气开发", "页岩油", "又一页岩", "再一页岩"]), held, "页岩")
     assert [one["kind"] for one in found] == ["query", "term", "term", "term", "term", "title", "title", "title"]
-    assert len(found) == MOST and found[0]["text"] == "页岩气 产量"
+    assert len(found) == MAX_SUGGESTIONS and found[0]["text"] == "页岩气 产量"
 
 
 def test_what_is_typed_already_and_what_came_before_is_not_suggested_again() -> None:
@@ -79,12 +79,12 @@ def test_what_is_typed_already_and_what_came_before_is_not_suggested_again() -> 
 def test_without_solr_there_are_words_and_without_words_titles() -> None:
     held, down = actions("页岩气"), TitleSearch(["页岩"])
     app = site_app(down, held)  # type: ignore[arg-type]
-    app.extensions[KEY] = LiveVocabulary(lambda work: work())
+    app.extensions[EXTENSION_KEY] = VocabularyCache(lambda work: work())
     client = app.test_client()
     assert json.loads(client.get("/suggest?q=页").text) == ["页", ["页岩气", "页岩"]]
     down.is_down = True
     assert json.loads(client.get("/suggest?q=页").text) == ["页", ["页岩气"]]
-    down.is_down, app.extensions[KEY] = False, LiveVocabulary(lambda work: None)
+    down.is_down, app.extensions[EXTENSION_KEY] = False, VocabularyCache(lambda work: None)
     assert json.loads(client.get("/suggest?q=页").text) == ["页", ["页岩"]]
 
 
@@ -98,8 +98,8 @@ def test_for_nothing_nothing_is_asked(typed: str) -> None:
 
 
 def test_titles_are_such_as_can_be_typed() -> None:
-    docs = ['他说 "好" -不', "site:a 报告", "长" * (LONGEST_TITLE + 1), "", "页\u200b岩"]
-    assert titles_of({"response": {"docs": [{fields.TITLE: title} for title in docs]}}) == [
+    docs = ['他说 "好" -不', "site:a 报告", "长" * (MAX_TITLE_CHARS + 1), "", "页\u200b岩"]
+    assert parse_titles({"response": {"docs": [{solr_fields.TITLE: title} for title in docs]}}) == [
         "他说 好 不",
         "site a 报告",
         "页岩",
@@ -107,52 +107,52 @@ def test_titles_are_such_as_can_be_typed() -> None:
 
 
 def test_a_readers_text_is_only_ever_a_value() -> None:
-    sent = dict(title_params('{!func}x" OR ${q}'))
+    sent = dict(title_prefix_params('{!func}x" OR ${q}'))
     assert sent["typed"] == '"{!func}x  OR ${q}"' and sent["q"].endswith("v=$typed}") and "func" not in sent["q"]
 
 
 def test_words_of_titles_are_chinese_and_longer_than_a_character() -> None:
-    assert words_in({"terms": {fields.TITLE_BASE: ["的", 9, "开发", 8, "pdc", 7, "PDC钻头", 2]}}) == {
+    assert parse_frequent_words({"terms": {solr_fields.TITLE_BASE: ["的", 9, "开发", 8, "pdc", 7, "PDC钻头", 2]}}) == {
         "开发": 8,
         "PDC钻头": 2,
     }
-    assert words_in({}) == {}
+    assert parse_frequent_words({}) == {}
 
 
 def test_a_vocabulary_is_made_in_the_background_once_for_each_version_and_now_and_then() -> None:
     works, now = Works(), [0.0]
-    live, search = LiveVocabulary(works, lambda: now[0]), TitleSearch(words={"开发": 5})
+    live, search = VocabularyCache(works, lambda: now[0]), TitleSearch(words={"开发": 5})
     for _ in range(3):
-        assert live.vocabulary(search, actions("页岩气")).beginning_with("页", 3) == []
+        assert live.get_vocabulary(search, actions("页岩气")).complete("页", 3) == []
     assert len(works.waiting) == 1
     works.do_all()
-    made = live.vocabulary(search, actions("页岩气"))
-    assert [word.text for word in made.beginning_with("页", 3)] == ["页岩气"] and made.frequency("开发") == 5
+    made = live.get_vocabulary(search, actions("页岩气"))
+    assert [word.text for word in made.complete("页", 3)] == ["页岩气"] and made.frequency("开发") == 5
     assert works.waiting == []
-    assert live.vocabulary(search, actions("页岩油", version=2)) is made
+    assert live.get_vocabulary(search, actions("页岩油", version=2)) is made
     works.do_all()
-    assert [word.text for word in live.vocabulary(search, actions("页岩油", version=2)).beginning_with("页", 3)] == [
+    assert [word.text for word in live.get_vocabulary(search, actions("页岩油", version=2)).complete("页", 3)] == [
         "页岩油"
     ]
-    now[0] += RENEWED_AFTER + 1
-    live.vocabulary(search, actions("页岩油", version=2))
+    now[0] += REFRESH_SECONDS + 1
+    live.get_vocabulary(search, actions("页岩油", version=2))
     assert len(works.waiting) == 1
 
 
 def test_a_vocabulary_that_could_not_be_made_is_tried_again_and_the_old_one_stays() -> None:
     works = Works()
-    live, search = LiveVocabulary(works, lambda: 0.0), TitleSearch(is_down=True)
-    live.vocabulary(search, actions("页岩气"))
+    live, search = VocabularyCache(works, lambda: 0.0), TitleSearch(is_down=True)
+    live.get_vocabulary(search, actions("页岩气"))
     works.do_all()
     search.is_down = False
-    assert live.vocabulary(search, actions("页岩气")).beginning_with("页", 3) == []
+    assert live.get_vocabulary(search, actions("页岩气")).complete("页", 3) == []
     works.do_all()
-    assert live.vocabulary(search, actions("页岩气")).beginning_with("页", 3) != []
+    assert live.get_vocabulary(search, actions("页岩气")).complete("页", 3) != []
 
 
 def test_synonyms_are_those_of_just_this_lexicon() -> None:
-    live = LiveVocabulary(Works())
+    live = VocabularyCache(Works())
     one = Lexicon(1, (LexiconEntry("页岩气", synonyms=("shale gas",)),))
-    assert live.thesaurus(one).of("页岩气") == ("shale gas",)
-    assert live.thesaurus(one) is live.thesaurus(one)
-    assert live.thesaurus(Lexicon(2)).of("页岩气") == ()
+    assert live.get_thesaurus(one).synonyms_of("页岩气") == ("shale gas",)
+    assert live.get_thesaurus(one) is live.get_thesaurus(one)
+    assert live.get_thesaurus(Lexicon(2)).synonyms_of("页岩气") == ()

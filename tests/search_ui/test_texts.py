@@ -2,15 +2,15 @@
 
 import pytest
 
-from search_ui.query.texts import (
+from search_ui.query.display_text import (
     Segment,
+    clean_text,
     has_word,
-    link_to,
-    mark_all,
-    marked_segments,
-    searchable,
-    shortened,
-    shown,
+    mark_occurrences,
+    normalize_query,
+    safe_url,
+    split_highlights,
+    truncate_segments,
 )
 
 
@@ -30,11 +30,11 @@ from search_ui.query.texts import (
     ],
 )
 def test_searchable(typed: str, expected: str) -> None:
-    assert searchable(typed, 50) == expected
+    assert normalize_query(typed, 50) == expected
 
 
 def test_searchable_is_cut_even_where_normal_form_grows() -> None:
-    assert len(searchable("\ufdfa" * 50, 50).split()) <= 50
+    assert len(normalize_query("\ufdfa" * 50, 50).split()) <= 50
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_searchable_is_cut_even_where_normal_form_grows() -> None:
     ],
 )
 def test_a_latin_word_counts_as_much_as_a_chinese_character(typed: str, expected: str) -> None:
-    assert searchable(typed, 3) == expected
+    assert normalize_query(typed, 3) == expected
 
 
 def test_has_word_knows_chinese_latin_and_marks() -> None:
@@ -58,7 +58,7 @@ def test_has_word_knows_chinese_latin_and_marks() -> None:
 
 
 def test_shown_drops_what_reorders_or_controls() -> None:
-    assert shown("页\u200b岩\u200b气 \u202egnp.exe\x07\x00!") == "页岩气 gnp.exe !"
+    assert clean_text("页\u200b岩\u200b气 \u202egnp.exe\x07\x00!") == "页岩气 gnp.exe !"
 
 
 @pytest.mark.parametrize(
@@ -79,39 +79,43 @@ def test_shown_drops_what_reorders_or_controls() -> None:
     ],
 )
 def test_link_to(url: str, is_linked: bool) -> None:
-    assert link_to(url) == (url if is_linked else "")
+    assert safe_url(url) == (url if is_linked else "")
 
 
 def test_marked_segments_join_neighbours_and_keep_the_blank_between() -> None:
-    assert marked_segments("wells were\u200b \u200b[drilled]\u200b.", "[", "]") == (
+    assert split_highlights("wells were\u200b \u200b[drilled]\u200b.", "[", "]") == (
         Segment("wells were "),
         Segment("drilled", True),
         Segment("."),
     )
-    assert marked_segments("[页岩]\u200b[气]井", "[", "]") == (Segment("页岩气", True), Segment("井"))
+    assert split_highlights("[页岩]\u200b[气]井", "[", "]") == (Segment("页岩气", True), Segment("井"))
 
 
 def test_marked_segments_survive_stray_marks() -> None:
-    assert marked_segments("]a[b", "[", "]") == (Segment("a"), Segment("b", True))
+    assert split_highlights("]a[b", "[", "]") == (Segment("a"), Segment("b", True))
 
 
 def test_mark_all_takes_the_term_literally_and_ignores_case() -> None:
-    assert mark_all("PDC(x) pdc(X)", "pdc(x)") == (Segment("PDC(x)", True), Segment(" "), Segment("pdc(X)", True))
-    assert mark_all("text", "") == (Segment("text"),)
+    assert mark_occurrences("PDC(x) pdc(X)", "pdc(x)") == (
+        Segment("PDC(x)", True),
+        Segment(" "),
+        Segment("pdc(X)", True),
+    )
+    assert mark_occurrences("text", "") == (Segment("text"),)
 
 
 def test_shortened_keeps_the_first_match_in_sight() -> None:
     long = (Segment("前" * 300), Segment("页岩气", True), Segment("后" * 300))
-    short = shortened(long, 100)
+    short = truncate_segments(long, 100)
     assert sum(len(segment.text) for segment in short) == 102  # two ellipses
     assert Segment("页岩气", True) in short
     assert short[0].text.startswith("…") and short[-1].text.endswith("…")
-    assert shortened(short, 200) == short
+    assert truncate_segments(short, 200) == short
 
 
 def test_shortened_cuts_between_words_where_a_script_has_blanks() -> None:
     long = (Segment("before " * 30), Segment("drilling", True), Segment(" rotary" * 30))
-    text = "".join(segment.text for segment in shortened(long, 100))
+    text = "".join(segment.text for segment in truncate_segments(long, 100))
     assert set(text.split()) <= {"…before", "before", "…", "drilling", "rotary", "rotary…"}
-    unbroken = shortened((Segment("x" * 300),), 100)
+    unbroken = truncate_segments((Segment("x" * 300),), 100)
     assert unbroken == (Segment("x" * 100 + "…"),)

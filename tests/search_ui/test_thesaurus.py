@@ -3,8 +3,15 @@
 import pytest
 
 from docstore.model import Lexicon, LexiconEntry
-from search_ui.query.parse import parse
-from search_ui.query.thesaurus import MAX_ADDED, Thesaurus, spellings_in, synonym_groups, synonyms_in, thesaurus_of
+from search_ui.query.query_parser import parse_query
+from search_ui.query.thesaurus import (
+    MAX_QUERY_SYNONYMS,
+    Thesaurus,
+    build_thesaurus,
+    find_synonym_groups,
+    list_synonyms,
+    synonym_lookup,
+)
 
 LEXICON = Lexicon(
     1,
@@ -15,7 +22,7 @@ LEXICON = Lexicon(
         LexiconEntry("coal bed methane", synonyms=("cbm",)),
     ),
 )
-THESAURUS = thesaurus_of(LEXICON)
+THESAURUS = build_thesaurus(LEXICON)
 
 
 @pytest.mark.parametrize(
@@ -29,7 +36,7 @@ THESAURUS = thesaurus_of(LEXICON)
     ],
 )
 def test_a_group_of_words_leads_to_all_its_others(word: str, others: tuple[str, ...]) -> None:
-    assert THESAURUS.of(word) == others
+    assert THESAURUS.synonyms_of(word) == others
 
 
 @pytest.mark.parametrize(
@@ -45,23 +52,28 @@ def test_a_group_of_words_leads_to_all_its_others(word: str, others: tuple[str, 
     ],
 )
 def test_what_is_also_searched(text: str, words: tuple[str, ...], also: tuple[str, ...]) -> None:
-    assert synonyms_in(synonym_groups(parse(text), words, THESAURUS)) == also
+    assert list_synonyms(find_synonym_groups(parse_query(text), words, THESAURUS)) == also
 
 
 def test_a_query_gets_only_so_many() -> None:
     entries = tuple(LexiconEntry(f"词{n}", synonyms=tuple(f"w{n}x{m}" for m in range(5))) for n in range(4))
     words = tuple(f"词{n}" for n in range(4))
     assert (
-        len(synonyms_in(synonym_groups(parse(" ".join(words)), words, thesaurus_of(Lexicon(1, entries))))) == MAX_ADDED
+        len(
+            list_synonyms(
+                find_synonym_groups(parse_query(" ".join(words)), words, build_thesaurus(Lexicon(1, entries)))
+            )
+        )
+        == MAX_QUERY_SYNONYMS
     )
 
 
 def test_a_filter_looks_the_spellings_of_one_word_up() -> None:
-    spellings = spellings_in(synonym_groups(parse("页岩气 开发"), ("页岩气", "开发"), THESAURUS))
+    spellings = synonym_lookup(find_synonym_groups(parse_query("页岩气 开发"), ("页岩气", "开发"), THESAURUS))
     assert spellings("页岩气") == ("shale gas", "页岩天然气")
     assert spellings("开发") == ()
 
 
 def test_without_synonyms_nothing_is_looked_up() -> None:
-    assert thesaurus_of(Lexicon(1, (LexiconEntry("钻井"),))) == Thesaurus()
-    assert synonym_groups(parse("钻井"), ("钻井",), Thesaurus()) == ()
+    assert build_thesaurus(Lexicon(1, (LexiconEntry("钻井"),))) == Thesaurus()
+    assert find_synonym_groups(parse_query("钻井"), ("钻井",), Thesaurus()) == ()

@@ -2,14 +2,14 @@
 
 import pytest
 
-from docstore import fields
-from search_ui.spelling.title_sounds import readings_of, runs_in
+from docstore import solr_fields
+from search_ui.spelling.title_phonetics import find_homophones, pinyin_readings
 from tests.search_ui_fakes import BASE
 
 
 def heard(typed: str, *titles: str) -> list[str]:
-    answer = {"response": {"docs": [{fields.TITLE: title} for title in titles]}}
-    return runs_in(answer, readings_of([typed]), BASE).get(typed, [])
+    answer = {"response": {"docs": [{solr_fields.TITLE: title} for title in titles]}}
+    return find_homophones(answer, pinyin_readings([typed]), BASE).get(typed, [])
 
 
 @pytest.mark.parametrize(

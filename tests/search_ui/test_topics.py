@@ -9,11 +9,11 @@ from flask.testing import FlaskClient
 
 from docstore.accounts import Role
 from docstore.errors import TopicError
-from docstore.frontier.focused_decisions import Harvest
+from docstore.frontier.focused_decisions import HostHarvest
 from docstore.frontier.topic_questions import TopicQuestion
-from docstore.topics import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
-from search_ui.review.topic_actions import TopicAsked
-from search_ui.review.topics import ON_PAGE
+from docstore.topic import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
+from search_ui.review.topic_interfaces import TopicReviewState
+from search_ui.review.topic_views import ITEMS_PER_PAGE
 from tests.search_ui.test_hostile import assert_harmless
 from tests.search_ui_fakes import FakeAccounts, FakeActions, sign_in, site_app
 
@@ -25,14 +25,14 @@ class FakeTopics:
     """Topics in memory."""
 
     held: dict[str, Topic] = field(default_factory=dict)
-    rates: list[Harvest] = field(default_factory=list)
+    rates: list[HostHarvest] = field(default_factory=list)
     asked: list[TopicQuestion] = field(default_factory=list)
     answers: dict[str, tuple[bool, str]] = field(default_factory=dict)
 
     def names(self) -> Sequence[str]:
         return sorted(self.held)
 
-    def current(self) -> str:
+    def active_topic(self) -> str:
         return "油"
 
     def topic(self, name: str) -> Topic:
@@ -41,18 +41,18 @@ class FakeTopics:
         return self.held[name]
 
     def decide(self, name: str, items: Sequence[str], state: TopicState, kind: TopicTermClass | None) -> None:
-        if unknown := self.held[name].unknown_among(items):
+        if unknown := self.held[name].unknown_items(items):
             raise TopicError(f"topic {name} has no {unknown[0]}")
-        self.held[name] = self.held[name].decided(items, state, kind)
+        self.held[name] = self.held[name].with_decision(items, state, kind)
 
-    def harvest(self) -> Sequence[Harvest]:
+    def harvest(self) -> Sequence[HostHarvest]:
         return self.rates
 
-    def questions(self, name: str) -> TopicAsked:
+    def review_questions(self, name: str) -> TopicReviewState:
         waiting = [one for one in self.asked if one.url not in self.answers]
-        return TopicAsked(0.8, 12, 0.75, 0.5, len(self.answers), waiting)
+        return TopicReviewState(0.8, 12, 0.75, 0.5, len(self.answers), waiting)
 
-    def answer(self, name: str, answers: Mapping[str, bool], by: str) -> None:
+    def save_answers(self, name: str, answers: Mapping[str, bool], by: str) -> None:
         if unknown := answers.keys() - {one.url for one in self.asked}:
             raise TopicError(f"{min(unknown)} was not fetched for a topic")
         self.answers |= {url: (is_relevant, by) for url, is_relevant in answers.items()}
@@ -79,7 +79,7 @@ def shown(client: FlaskClient, address: str) -> BeautifulSoup:
 def test_the_best_come_first_a_page_at_a_time() -> None:
     client, _ = client_of(many(70))
     first = [row.th.bdi.text for row in shown(client, "/admin/topics/油").select("#terms tbody tr")]  # type: ignore[union-attr]
-    assert first == [f"词{n}" for n in range(69, 69 - ON_PAGE, -1)]
+    assert first == [f"词{n}" for n in range(69, 69 - ITEMS_PER_PAGE, -1)]
     second = shown(client, "/admin/topics/油?page=2")
     assert len(second.select("#terms tbody tr")) == 20 and len(second.select("#seeds tbody tr")) == 1
 
@@ -159,7 +159,7 @@ def test_what_others_wrote_stays_text() -> None:
 
 
 def test_the_harvest_of_a_site_is_shown_where_something_was_judged() -> None:
-    topics = FakeTopics(rates=[Harvest("news.example", "fused", 8, 6), Harvest("other.example", "vsm", 1, 0)])
+    topics = FakeTopics(rates=[HostHarvest("news.example", "fused", 8, 6), HostHarvest("other.example", "vsm", 1, 0)])
     client, _ = client_of(topics, Role.REPORTS)
     [row] = shown(client, "/admin/sites").select("#site-health tbody tr")
     assert "fused 75 %" in " ".join(row.text.split()) and "(6 / 8)" in row.text

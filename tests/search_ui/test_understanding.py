@@ -11,10 +11,10 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from docstore.model import Article, Lexicon, LexiconEntry, StoredArticle, Term, TermStatus, document_id
-from indexer.mapping import Analysis, to_document
-from indexer.solr_node import SolrNode
-from search_ui.live_vocabulary import KEY, LiveVocabulary
-from search_ui.query.solr_client import SearchClient
+from indexer.document_mapping import TextAnalysis, to_solr_document
+from indexer.embedded_solr import EmbeddedSolr
+from search_ui.query.solr_client import SolrSearchClient
+from search_ui.vocabulary_cache import EXTENSION_KEY, VocabularyCache
 from tests.conftest import SHARED
 from tests.search_ui_fakes import BASE, FakeActions, site_app
 from tests.solr_fixture import index_at
@@ -43,22 +43,23 @@ def run_at_once(work: Callable[[], None]) -> None:
 
 
 @pytest.fixture(scope="module")
-def app(solr_node: SolrNode) -> Iterator[Flask]:
+def app(solr_node: EmbeddedSolr) -> Iterator[Flask]:
     """The site on `ARTICLES`; the vocabulary is made when it is first asked for."""
     index = index_at(solr_node.url, "understanding")
-    index.ensure()
+    index.ensure_collection()
     lexicon = Lexicon(2, ENTRIES)
     documents = [
-        to_document(stored(n, *row), Analysis(lexicon, segmenter, BASE)) for n, (*row, segmenter) in enumerate(ARTICLES)
+        to_solr_document(stored(n, *row), TextAnalysis(lexicon, segmenter, BASE))
+        for n, (*row, segmenter) in enumerate(ARTICLES)
     ]
     assert index.add(documents) == {}
     index.commit()
     terms = [Term(entry.text, 9.0, 5, 3, status=TermStatus.ACCEPTED) for entry in ENTRIES]
     actions = FakeActions(terms, published=lexicon, older=[OLD], popular=["页岩气 产量"])
-    app = site_app(SearchClient(solr_node.url, "understanding", timeout=120.0), actions)  # type: ignore[arg-type]
-    app.extensions[KEY] = LiveVocabulary(run_at_once)
+    app = site_app(SolrSearchClient(solr_node.url, "understanding", timeout=120.0), actions)  # type: ignore[arg-type]
+    app.extensions[EXTENSION_KEY] = VocabularyCache(run_at_once)
     yield app
-    index.drop()
+    index.delete_all()
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import pytest
 
 from search_ui.spelling.vocabulary import Vocabulary, WordKind
-from text.pinyin import blurred_sound, initials, sound, syllables
+from text.pinyin import fuzzy_pinyin, initials, join_syllables, pinyin_syllables
 
 TERMS = {
     "页岩气": 120, "水力压裂": 40, "PDC钻头": 30, "shale gas": 20, "夜宴": 9, "西安": 8, "向斜": 70, "压裂液": 60,
@@ -24,8 +24,8 @@ KNOWN = Vocabulary(["页岩气 产量", "油价", "钻井 "], TERMS, {"开发": 
     ],
 )
 def test_sounds(text: str, full: str, first: str, blurred: str) -> None:
-    one = syllables(text)
-    assert (sound(one), initials(one), blurred_sound(one)) == (full, first, blurred)
+    one = pinyin_syllables(text)
+    assert (join_syllables(one), initials(one), fuzzy_pinyin(one)) == (full, first, blurred)
 
 
 @pytest.mark.parametrize(
@@ -50,15 +50,15 @@ def test_sounds(text: str, full: str, first: str, blurred: str) -> None:
     ],
 )
 def test_what_is_suggested(typed: str, suggested: list[str]) -> None:
-    assert [word.text for word in KNOWN.beginning_with(typed, 8)] == suggested
+    assert [word.text for word in KNOWN.complete(typed, 8)] == suggested
 
 
 def test_the_best_are_suggested_and_each_once() -> None:
     many = Vocabulary(["词1"], {f"词{n}": n for n in range(5000)} | {"词 1": 9})
-    found = many.beginning_with("词", 3)
+    found = many.complete("词", 3)
     assert [word.text for word in found][:1] == ["词1"] and len(found) == 3
     assert found[0].kind is WordKind.QUERY and found[1].kind is WordKind.TERM
-    assert [word.text for word in many.beginning_with("词49", 3)] == ["词4999", "词4998", "词4997"]
+    assert [word.text for word in many.complete("词49", 3)] == ["词4999", "词4998", "词4997"]
 
 
 @pytest.mark.parametrize(
@@ -74,14 +74,14 @@ def test_the_best_are_suggested_and_each_once() -> None:
     ],
 )
 def test_words_that_sound_alike(text: str, meant: list[str]) -> None:
-    assert KNOWN.sounding_like(text) == meant
+    assert KNOWN.homophones(text) == meant
 
 
 def test_sounds_that_are_mixed_up_come_after_the_same_sound() -> None:
     known = Vocabulary(terms={"陈规": 1, "常规": 90, "成规": 5})
-    assert known.sounding_like("晨规") == ["陈规", "成规"]
-    assert known.sounding_like("苍规") == ["常规"]
-    assert Vocabulary(terms={"储层": 1}).sounding_like("出城") == ["储层"]
+    assert known.homophones("晨规") == ["陈规", "成规"]
+    assert known.homophones("苍规") == ["常规"]
+    assert Vocabulary(terms={"储层": 1}).homophones("出城") == ["储层"]
 
 
 @pytest.mark.parametrize(
@@ -98,15 +98,15 @@ def test_sounds_that_are_mixed_up_come_after_the_same_sound() -> None:
     ],
 )
 def test_words_one_edit_away(text: str, meant: list[str]) -> None:
-    assert KNOWN.one_edit_from(text) == meant
+    assert KNOWN.words_one_edit_away(text) == meant
 
 
 def test_pinyin_is_read_and_frequencies_are_those_of_documents() -> None:
-    assert KNOWN.spelt_by_sound("yeyanqi") == ["页岩气"]
-    assert KNOWN.spelt_by_sound("yeya") == []
+    assert KNOWN.words_for_pinyin("yeyanqi") == ["页岩气"]
+    assert KNOWN.words_for_pinyin("yeya") == []
     assert (KNOWN.frequency("页岩气"), KNOWN.frequency("开发"), KNOWN.frequency("没有")) == (120, 300, 0)
 
 
 def test_an_empty_vocabulary_knows_nothing() -> None:
     nothing = Vocabulary()
-    assert nothing.beginning_with("页", 8) == nothing.sounding_like("页岩") == nothing.one_edit_from("页岩气") == []
+    assert nothing.complete("页", 8) == nothing.homophones("页岩") == nothing.words_one_edit_away("页岩气") == []

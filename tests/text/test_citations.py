@@ -2,7 +2,13 @@
 
 import pytest
 
-from text.citations import MAX_CITED, cited, cited_links, own_keys, standards
+from text.citations import (
+    MAX_CITATION_KEYS,
+    document_keys,
+    extract_citation_keys,
+    extract_link_keys,
+    iter_standard_keys,
+)
 
 
 @pytest.mark.parametrize(
@@ -22,27 +28,34 @@ from text.citations import MAX_CITED, cited, cited_links, own_keys, standards
     ],
 )
 def test_a_citation_meets_what_it_means(text: str, title: str) -> None:
-    assert set(cited(text)) & set(own_keys(title, ()))
+    assert set(extract_citation_keys(text)) & set(document_keys(title, ()))
 
 
 @pytest.mark.parametrize(
     "text", ["HTTP/2 404 in May 2019", "COVID-19 in 2020", "第 12 号", "A 320 und 《》《。》", "page 1999"]
 )
 def test_what_is_no_citation(text: str) -> None:
-    assert list(cited(text)) == []
+    assert list(extract_citation_keys(text)) == []
 
 
 def test_of_a_part_the_whole_and_the_part_are_cited() -> None:
-    assert list(cited("《刑法》第九条、《刑法》")) == ["name 刑法", "name 刑法第九条"]
-    assert own_keys("刑法 第九条", ["https://law.test/9#top", ""]) == ["name 刑法", "name 刑法第九条", "url law.test/9"]
+    assert list(extract_citation_keys("《刑法》第九条、《刑法》")) == ["name 刑法", "name 刑法第九条"]
+    assert document_keys("刑法 第九条", ["https://law.test/9#top", ""]) == [
+        "name 刑法",
+        "name 刑法第九条",
+        "url law.test/9",
+    ]
 
 
 def test_links_count_where_they_stand_in_a_sentence() -> None:
     sentence = ("See the guide before you begin.", [(8, 13, "http://a.test/guide#one")])
     listed = ("guide, news", [(0, 5, "http://a.test/x"), (7, 11, "http://a.test/y")])
-    assert list(cited_links([sentence, listed, ("no link", [])])) == ["url a.test/guide"]
+    assert list(extract_link_keys([sentence, listed, ("no link", [])])) == ["url a.test/guide"]
 
 
 def test_however_much_a_text_cites_it_is_bounded() -> None:
-    assert len(list(cited("".join(f"《书名{n}》" for n in range(3 * MAX_CITED))))) == MAX_CITED
-    assert list(cited("《" * 100_000)) == [] and list(standards("GB " * 100_000)) == []
+    assert (
+        len(list(extract_citation_keys("".join(f"《书名{n}》" for n in range(3 * MAX_CITATION_KEYS)))))
+        == MAX_CITATION_KEYS
+    )
+    assert list(extract_citation_keys("《" * 100_000)) == [] and list(iter_standard_keys("GB " * 100_000)) == []

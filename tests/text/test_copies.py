@@ -5,8 +5,8 @@ from itertools import combinations
 
 import pytest
 
-from text.resemblance.alignment import MAX_ALIGNED
-from text.resemblance.copies import CopyKind, Text, compare
+from text.similarity.alignment import MAX_ALIGNED_TOKENS
+from text.similarity.duplicates import ComparedArticle, DifferenceKind, compare_articles
 
 TOPICS_ZH = """
 会议设置了钻井工艺、钻井装备、钻井液与完井液、固井与完井、测量与控制、安全与环保等专题，邀请国内外知名专家作了主题报告。
@@ -25,32 +25,32 @@ papers were chosen by a committee of referees and will be printed in the journal
 can be read by those who were not able to attend."""
 
 
-def conference_zh(year: int, month: int, day: int, city: str, people: int, papers: int, count: str) -> Text:
+def conference_zh(year: int, month: int, day: int, city: str, people: int, papers: int, count: str) -> ComparedArticle:
     body = f"""{year}年{month}月{day}日，第{count}届全国石油钻井技术研讨会在{city}隆重召开。
 来自全国各油田、高等院校和科研院所的{people}名代表参加了会议，会议共收到论文{papers}篇。
 中国石油学会有关领导出席开幕式并讲话。会议围绕深井钻井、水平井、钻井液和固井技术进行了深入的交流和讨论，与会专家一致认为，钻井技术的进步为油气勘探开发提供了有力的支撑。
 会议期间还举办了新技术新产品展览，代表们参观了{city}钻井设备制造基地，并就下一步的合作达成了多项共识。{TOPICS_ZH}"""
-    return Text("全国石油钻井技术研讨会召开", body, f"{year}-{month:02}-{day:02}")
+    return ComparedArticle("全国石油钻井技术研讨会召开", body, f"{year}-{month:02}-{day:02}")
 
 
-def conference_en(year: int, place: str, people: int, papers: int, dates: str) -> Text:
+def conference_en(year: int, place: str, people: int, papers: int, dates: str) -> ComparedArticle:
     body = f"""The annual conference on drilling technology was held in {place} on {dates} {year}.
 It brought together {people} engineers and researchers from all over the world, and {papers} papers were presented.
 The opening address was followed by sessions on deep wells, horizontal wells, drilling fluids and cementing. The
 participants agreed that progress in drilling has become the backbone of exploration, and that closer cooperation
 between companies and universities is needed. Next to the sessions there was an exhibition of new products.
 The organisers thanked the local committee in {place} for its hospitality.{TOPICS_EN}"""
-    return Text("Report of the annual conference on drilling technology", body, f"{year}-06-20")
+    return ComparedArticle("Report of the annual conference on drilling technology", body, f"{year}-06-20")
 
 
-def prices_zh(month: int, day: int, crude: float, petrol: int, diesel: int) -> Text:
+def prices_zh(month: int, day: int, crude: float, petrol: int, diesel: int) -> ComparedArticle:
     body = f"""据市场监测，今日国内成品油批发价格总体平稳，各地库存充足，供应正常。
 大庆原油现货价格为每桶{crude}美元，92号汽油批发均价为每吨{petrol}元，0号柴油批发均价为每吨{diesel}元。
 市场人士认为，供应和需求两方面的因素都在影响价格的走势，投资者应当注意风险，谨慎操作。以上数据仅供参考，不构成任何投资建议。"""
-    return Text("每日油价", body, f"2019-{month:02}-{day:02}")
+    return ComparedArticle("每日油价", body, f"2019-{month:02}-{day:02}")
 
 
-def prices_en(day: str, date: str, crude: str, gas: str) -> Text:
+def prices_en(day: str, date: str, crude: str, gas: str) -> ComparedArticle:
     body = f"""Crude oil for delivery next month settled at {crude} dollars a barrel on {day} on the New York exchange.
 Natural gas was at {gas} dollars per million British thermal units. Traders said that supply and demand were both
 weighing on the market, and that stocks at the main terminal were close to their average of the season.
@@ -58,26 +58,26 @@ The figures are for information only and are no advice to buy or to sell. They a
 and from companies at the close of trade, and are corrected on the following day where that should be necessary. Readers
 who wish to have them by electronic mail may write to the editors, who will also be glad to hear of errors or omissions.
 Contracts are for delivery at the usual terminals, and quality, taxes and the cost of transport are not allowed for."""
-    return Text("Energy prices of the day", body, date)
+    return ComparedArticle("Energy prices of the day", body, date)
 
 
-def yearly_zh(year: int, income: str, rise: str) -> Text:
+def yearly_zh(year: int, income: str, rise: str) -> ComparedArticle:
     body = f"""{year}年，公司全面落实发展战略，生产经营保持平稳，主要指标完成情况良好。
 全年实现营业收入{income}亿元，同比增长{rise}%。公司坚持稳健经营，持续优化资产结构，不断提高发展的质量和效益。
 公司高度重视安全环保工作，健全各级责任体系，开展隐患排查治理，全年没有发生较大以上安全环保事故。
 公司积极履行社会责任，支持地方经济建设，参与教育、医疗和扶贫等公益事业，得到社会各界的肯定。"""
-    return Text(f"{year}年年度报告", body, f"{year + 1}-03-20")
+    return ComparedArticle(f"{year}年年度报告", body, f"{year + 1}-03-20")
 
 
-def yearly_en(year: int, revenue: str, rise: str) -> Text:
+def yearly_en(year: int, revenue: str, rise: str) -> ComparedArticle:
     body = f"""In {year} the company carried out its strategy, and its operations remained stable throughout the year.
 Revenue reached {revenue} million dollars, a rise of {rise} per cent over the year before. The board recommends the
 dividend that is set out in the notes. Safety and the environment remained the first concern of the management, and no
 serious accident was recorded. The company supported schools and hospitals in the regions where it works."""
-    return Text("Annual report", body, f"{year + 1}-03-20")
+    return ComparedArticle("Annual report", body, f"{year + 1}-03-20")
 
 
-LAW_ZH = Text(
+LAW_ZH = ComparedArticle(
     "石油天然气管道保护法",
     """第一条 为了保护石油、天然气管道，保障石油、天然气输送安全，维护国家能源安全和公共安全，制定本法。
 第二条 中华人民共和国境内输送石油、天然气的管道的保护，适用本法。城镇燃气管道的保护，不适用本法。
@@ -86,7 +86,7 @@ LAW_ZH = Text(
 第五条 管道企业应当建立、健全管道巡护制度，配备专门人员对管道线路进行日常巡护。
 第六条 本法自公布之日起施行。""",
 )
-LAW_EN = Text(
+LAW_EN = ComparedArticle(
     "Pipeline Protection Act",
     """1. The purpose of this Act is to protect pipelines, and to secure the supply of oil and of natural gas.
 2. This Act applies to every pipeline that carries oil or natural gas within the territory of the State.
@@ -97,7 +97,7 @@ LAW_EN = Text(
 )
 
 
-def changed(text: Text, old: str, new: str, **more: str) -> Text:
+def changed(text: ComparedArticle, old: str, new: str, **more: str) -> ComparedArticle:
     assert old in text.body
     return replace(text, body=text.body.replace(old, new), **more)
 
@@ -160,7 +160,7 @@ CHINESE = [pytest.param(texts[0], id=name) for name, texts in SERIES.items() if 
 ENGLISH = [pytest.param(texts[0], id=name) for name, texts in SERIES.items() if name.endswith("en")]
 
 
-def framed(text: Text, head: str, tail: str) -> Text:
+def framed(text: ComparedArticle, head: str, tail: str) -> ComparedArticle:
     return replace(text, body=f"{head}\n{text.body}\n{tail}")
 
 
@@ -180,76 +180,82 @@ OTHER_NOTICES = {
 }
 
 
-def language_of(text: Text) -> str:
+def language_of(text: ComparedArticle) -> str:
     return "en" if text.body.isascii() else "zh"
 
 
 @pytest.mark.parametrize(("one", "other"), PAIRS)
-def test_different_events_are_no_copies(one: Text, other: Text) -> None:
-    verdict = compare(one, other)
-    assert not verdict.is_copy
-    assert verdict.why in {"numbers or dates differ", "names differ", "words differ"}
+def test_different_events_are_no_copies(one: ComparedArticle, other: ComparedArticle) -> None:
+    verdict = compare_articles(one, other)
+    assert not verdict.is_duplicate
+    assert verdict.reason in {"numbers or dates differ", "names differ", "words differ"}
     assert verdict.differences
 
 
 @pytest.mark.parametrize(("one", "other"), PAIRS)
-def test_another_site_around_it_makes_no_copy_of_another_event(one: Text, other: Text) -> None:
-    assert not compare(one, framed(other, *NOTICES[language_of(one)])).is_copy
+def test_another_site_around_it_makes_no_copy_of_another_event(one: ComparedArticle, other: ComparedArticle) -> None:
+    assert not compare_articles(one, framed(other, *NOTICES[language_of(one)])).is_duplicate
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_what_another_site_puts_around_a_text_leaves_it_a_copy(text: Text) -> None:
+def test_what_another_site_puts_around_a_text_leaves_it_a_copy(text: ComparedArticle) -> None:
     language = language_of(text)
     here, there = framed(text, *NOTICES[language]), framed(text, *OTHER_NOTICES[language])
-    assert compare(text, text).is_copy
-    assert [compare(text, here).is_copy, compare(text, there).is_copy, compare(here, there).is_copy] == [True] * 3
-    assert {difference.kind for difference in compare(text, here).differences} == {CopyKind.FRAME}
+    assert compare_articles(text, text).is_duplicate
+    assert [
+        compare_articles(text, here).is_duplicate,
+        compare_articles(text, there).is_duplicate,
+        compare_articles(here, there).is_duplicate,
+    ] == [True] * 3
+    assert {difference.kind for difference in compare_articles(text, here).differences} == {DifferenceKind.BOILERPLATE}
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_typesetting_and_the_name_of_a_site_in_the_title_do_not_count(text: Text) -> None:
+def test_typesetting_and_the_name_of_a_site_in_the_title_do_not_count(text: ComparedArticle) -> None:
     body = text.body.replace("，", ",").replace("。\n", "。\n\n").upper()
-    assert compare(text, replace(text, title=f"{text.title} - 能源观察网", body=body)).is_copy
+    assert compare_articles(text, replace(text, title=f"{text.title} - 能源观察网", body=body)).is_duplicate
 
 
 @pytest.mark.parametrize("text", CHINESE)
-def test_traditional_characters_do_not_count(text: Text) -> None:
+def test_traditional_characters_do_not_count(text: ComparedArticle) -> None:
     body = text.body.translate(str.maketrans("术会设开发环为与国东", "術會設開發環為與國東"))
     assert body != text.body
-    assert compare(text, replace(text, body=body)).is_copy
+    assert compare_articles(text, replace(text, body=body)).is_duplicate
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_a_text_that_ends_early_is_a_copy_of_the_same_days_alone(text: Text) -> None:
+def test_a_text_that_ends_early_is_a_copy_of_the_same_days_alone(text: ComparedArticle) -> None:
     kept = text.body[: text.body.rindex("\n")]
-    dated = replace(text, published="2019-03-05")
-    assert compare(dated, replace(dated, body=kept, published="2019-03-06")).is_copy
+    dated = replace(text, published_on="2019-03-05")
+    assert compare_articles(dated, replace(dated, body=kept, published_on="2019-03-06")).is_duplicate
 
 
 def test_a_short_text_of_other_days_may_be_said_again() -> None:
-    closed = Text(
+    closed = ComparedArticle(
         "休市公告",
         "因假期休市，今日没有成交，各品种价格与上一交易日持平，请投资者留意后续公告，注意防范风险。",
         "2019-05-01",
     )
-    assert compare(closed, replace(closed, published="2019-05-02")).is_copy
-    assert not compare(closed, replace(closed, published="2019-10-01")).is_copy
+    assert compare_articles(closed, replace(closed, published_on="2019-05-02")).is_duplicate
+    assert not compare_articles(closed, replace(closed, published_on="2019-10-01")).is_duplicate
 
 
 def test_another_day_on_an_equal_text_is_another_edition() -> None:
     rows = "\n".join(
         f"{city}\t5.32\t6.59\t7.01" for city in ("北京", "天津", "河北", "山西", "河南", "山东", "湖北", "江西", "广西")
     )
-    one, other = (Text("各地油价", f"更新日期：2021年3月{day}日\n{rows}") for day in (8, 10))
-    verdict = compare(one, other)
-    assert (verdict.is_copy, verdict.why) == (False, "the days on them differ")
-    assert [difference.kind for difference in verdict.differences] == [CopyKind.STAMP]
+    one, other = (ComparedArticle("各地油价", f"更新日期：2021年3月{day}日\n{rows}") for day in (8, 10))
+    verdict = compare_articles(one, other)
+    assert (verdict.is_duplicate, verdict.reason) == (False, "the days on them differ")
+    assert [difference.kind for difference in verdict.differences] == [DifferenceKind.DATE_LINE]
 
 
 def test_numbers_in_titles_tell_texts_apart() -> None:
     body = CONFERENCES_EN[0].body
-    verdict = compare(Text("Release notes 1.8.15", body), Text("Release notes 1.9.10", body))
-    assert (verdict.is_copy, verdict.why) == (False, "numbers or dates differ")
+    verdict = compare_articles(
+        ComparedArticle("Release notes 1.8.15", body), ComparedArticle("Release notes 1.9.10", body)
+    )
+    assert (verdict.is_duplicate, verdict.reason) == (False, "numbers or dates differ")
 
 
 @pytest.mark.parametrize(
@@ -260,50 +266,53 @@ def test_the_same_number_written_otherwise_is_the_same(one: str, other: str) -> 
     """But for 十二, which is 10 and 2 to us: then it is said to be another one, and both are shown."""
     text = CONFERENCES_EN[0]
     first, second = (changed(text, "deep wells", f"deep wells of {number} metres") for number in (one, other))
-    assert compare(first, second).is_copy is (one != "十二")
+    assert compare_articles(first, second).is_duplicate is (one != "十二")
 
 
 @pytest.mark.parametrize("text", ENGLISH)
-def test_a_slip_of_the_pen_is_none_of_its_own(text: Text) -> None:
+def test_a_slip_of_the_pen_is_none_of_its_own(text: ComparedArticle) -> None:
     word = next(word for word in text.body.split() if len(word) > 8 and word.isalpha())
     slipped = changed(text, word, word[:4] + word[5] + word[4] + word[6:])
-    assert compare(text, slipped).is_copy
+    assert compare_articles(text, slipped).is_duplicate
 
 
 def test_an_article_is_no_copy_of_a_list_that_holds_it_and_others() -> None:
     listed = replace(CONFERENCES_EN[0], body="\n".join(text.body for text in (*CONFERENCES_EN[:2], *YEARS_EN)))
-    assert not any(compare(text, listed).is_copy for text in CONFERENCES_EN)
+    assert not any(compare_articles(text, listed).is_duplicate for text in CONFERENCES_EN)
 
 
 def test_a_teaser_is_no_copy_of_its_article() -> None:
     article = replace(CONFERENCES_EN[0], body="\n".join(text.body for text in (CONFERENCES_EN[0], *YEARS_EN)))
-    assert not compare(article, CONFERENCES_EN[0]).is_copy
+    assert not compare_articles(article, CONFERENCES_EN[0]).is_duplicate
 
 
 @pytest.mark.parametrize(("one", "other"), PAIRS)
-def test_whoever_asks_the_verdict_is_the_same(one: Text, other: Text) -> None:
-    there, back = compare(one, other, 3), compare(other, one, 3)
-    assert (there.is_copy, there.why) == (back.is_copy, back.why)
-    assert [(d.one, d.other) for d in there.differences] == [(d.other, d.one) for d in back.differences]
+def test_whoever_asks_the_verdict_is_the_same(one: ComparedArticle, other: ComparedArticle) -> None:
+    there, back = compare_articles(one, other, 3), compare_articles(other, one, 3)
+    assert (there.is_duplicate, there.reason) == (back.is_duplicate, back.reason)
+    assert [(d.left, d.right) for d in there.differences] == [(d.right, d.left) for d in back.differences]
 
 
 @pytest.mark.parametrize("body", ["", "\n\n", "。", "a " * 3, "\x00\ud800", "１２３" * 9])
 def test_odd_texts(body: str) -> None:
-    assert compare(Text("", body), Text("", CONFERENCES_EN[0].body)).is_copy is False
-    assert Text("", body).keys == Text("", body).keys
+    assert (
+        compare_articles(ComparedArticle("", body), ComparedArticle("", CONFERENCES_EN[0].body)).is_duplicate is False
+    )
+    assert ComparedArticle("", body).duplicate_keys == ComparedArticle("", body).duplicate_keys
 
 
 def test_two_dumps_that_differ_all_over_are_not_aligned() -> None:
     """What aligning costs is bounded: 4 times as long as what is aligned at most."""
-    words = [f"w{n}" for n in range(4 * MAX_ALIGNED)]
-    assert not compare(
-        Text("", " ".join(words)), Text("", " ".join(word + "x" * (n % 2) for n, word in enumerate(words)))
-    ).is_copy
-    assert compare(Text("", " ".join(words)), Text("", " ".join(words))).is_copy
+    words = [f"w{n}" for n in range(4 * MAX_ALIGNED_TOKENS)]
+    assert not compare_articles(
+        ComparedArticle("", " ".join(words)),
+        ComparedArticle("", " ".join(word + "x" * (n % 2) for n, word in enumerate(words))),
+    ).is_duplicate
+    assert compare_articles(ComparedArticle("", " ".join(words)), ComparedArticle("", " ".join(words))).is_duplicate
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_copies_share_keys_and_other_events_few(text: Text) -> None:
+def test_copies_share_keys_and_other_events_few(text: ComparedArticle) -> None:
     language = language_of(text)
     here, there = framed(text, *NOTICES[language]), framed(text, *OTHER_NOTICES[language])
-    assert len({*here.keys} & {*there.keys}) >= 2
+    assert len({*here.duplicate_keys} & {*there.duplicate_keys}) >= 2

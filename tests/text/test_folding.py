@@ -2,7 +2,7 @@
 
 import pytest
 
-from text.folding import SIMPLIFIED, fold_term, fold_width, solr_mapping, word_key
+from text.folding import SIMPLIFIED_BY_TRADITIONAL, fold_term, fold_width, render_solr_mapping, word_key
 from text.segment import RjiebaSegmenter
 
 
@@ -24,9 +24,9 @@ def test_folding_keeps_every_character_in_its_place(text: str, folded: str) -> N
 
 
 def test_folding_twice_is_folding_once() -> None:
-    every = "".join(SIMPLIFIED)
-    assert len(SIMPLIFIED) > 2500
-    assert fold_width(fold_width(every)) == fold_width(every) == "".join(SIMPLIFIED.values())
+    every = "".join(SIMPLIFIED_BY_TRADITIONAL)
+    assert len(SIMPLIFIED_BY_TRADITIONAL) > 2500
+    assert fold_width(fold_width(every)) == fold_width(every) == "".join(SIMPLIFIED_BY_TRADITIONAL.values())
 
 
 def test_a_text_without_anything_to_fold_is_itself() -> None:
@@ -48,6 +48,6 @@ def test_a_term_is_found_in_either_script_and_spelt_as_it_stands(term: str) -> N
 
 
 def test_solr_reads_one_pair_a_line() -> None:
-    comment, *lines = solr_mapping().splitlines()
-    assert comment.startswith("#") and len(lines) == len(SIMPLIFIED)
+    comment, *lines = render_solr_mapping().splitlines()
+    assert comment.startswith("#") and len(lines) == len(SIMPLIFIED_BY_TRADITIONAL)
     assert '"鑽" => "钻"' in lines

@@ -3,12 +3,12 @@
 import pytest
 
 from text.folding import word_key
-from text.glosses import MAX_GLOSSES, Gloss, glosses, translation
+from text.glosses import MAX_GLOSSES, Gloss, iter_glosses, rank_translations
 
 
 def said(term: str, *texts: str, known: tuple[str, ...] = ()) -> list[str]:
-    found = [gloss for text in texts for gloss in glosses(text)]
-    return translation(term, found, frozenset(map(word_key, known)))
+    found = [gloss for text in texts for gloss in iter_glosses(text)]
+    return rank_translations(term, found, frozenset(map(word_key, known)))
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ def said(term: str, *texts: str, known: tuple[str, ...] = ()) -> list[str]:
     ],
 )
 def test_glosses_in_a_text(text: str, expected: list[Gloss]) -> None:
-    assert list(glosses(text)) == expected
+    assert list(iter_glosses(text)) == expected
 
 
 def test_the_whole_side_is_offered_for_the_term_that_the_run_ends_with() -> None:
@@ -39,5 +39,5 @@ def test_a_longer_term_keeps_its_translation_for_itself() -> None:
 
 
 def test_a_text_full_of_brackets_costs_little_and_gives_few() -> None:
-    assert len(list(glosses("".join(f"某某词{n}号词（word a{n}）" for n in range(1000))))) <= MAX_GLOSSES
-    assert list(glosses("（" * 100_000)) == [] and list(glosses("a " * 200_000)) == []
+    assert len(list(iter_glosses("".join(f"某某词{n}号词（word a{n}）" for n in range(1000))))) <= MAX_GLOSSES
+    assert list(iter_glosses("（" * 100_000)) == [] and list(iter_glosses("a " * 200_000)) == []

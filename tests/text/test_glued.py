@@ -4,8 +4,8 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from solr_conf import CONFIGSET
-from text.glued import PIECE, pieces
+from solr_conf import CONFIGSET_DIR
+from text.compound_words import WORD_PART, split_compounds
 
 
 @pytest.mark.parametrize(
@@ -24,16 +24,20 @@ from text.glued import PIECE, pieces
     ],
 )
 def test_pieces(text: str, found: str) -> None:
-    assert pieces(text) == tuple(found.split())
+    assert split_compounds(text) == tuple(found.split())
 
 
 def test_solr_takes_apart_by_the_same_rule() -> None:
-    filters = ET.parse(CONFIGSET / "schema.xml").getroot().iter("filter")
+    filters = ET.parse(CONFIGSET_DIR / "schema.xml").getroot().iter("filter")
     patterns = [
         one.attrib["pattern"] for one in filters if one.attrib["class"].endswith("PatternCaptureGroupFilterFactory")
     ]
-    assert patterns == [f"({PIECE})"] * 2
+    assert patterns == [f"({WORD_PART})"] * 2
 
 
 def test_a_long_word_takes_no_longer_than_its_length_says() -> None:
-    assert len(pieces("a1" * 50_000)) == 1 and pieces("A" * 100_000) == () and pieces("_" * 100_000) == ()
+    assert (
+        len(split_compounds("a1" * 50_000)) == 1
+        and split_compounds("A" * 100_000) == ()
+        and split_compounds("_" * 100_000) == ()
+    )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from text.pinyin import MAX_READINGS, MAX_SPELT, sounded, spelt_out
+from text.pinyin import MAX_PINYIN_LETTERS, MAX_READINGS, fuzzy_units, split_pinyin
 
 
 @pytest.mark.parametrize(
@@ -18,17 +18,17 @@ from text.pinyin import MAX_READINGS, MAX_SPELT, sounded, spelt_out
     ],
 )
 def test_letters_are_read_as_pinyin(letters: str, readings: set[str]) -> None:
-    assert {" ".join(reading) for reading in spelt_out(letters)} >= readings
-    assert bool(spelt_out(letters)) is bool(readings)
+    assert {" ".join(reading) for reading in split_pinyin(letters)} >= readings
+    assert bool(split_pinyin(letters)) is bool(readings)
 
 
 def test_many_readings_cost_little() -> None:
-    assert len(spelt_out("xian" * (MAX_SPELT // 4))) == MAX_READINGS
-    assert spelt_out("xian" * 14 + "xq") == ()  # thousands of ways, and none to the end
-    assert spelt_out("a" * (MAX_SPELT + 1)) == ()
+    assert len(split_pinyin("xian" * (MAX_PINYIN_LETTERS // 4))) == MAX_READINGS
+    assert split_pinyin("xian" * 14 + "xq") == ()  # thousands of ways, and none to the end
+    assert split_pinyin("a" * (MAX_PINYIN_LETTERS + 1)) == ()
 
 
 def test_a_title_is_read_word_by_word() -> None:
-    assert sounded(["重庆", "，", "页岩", "PDC", " ", "2024"]) == [
+    assert fuzzy_units(["重庆", "，", "页岩", "PDC", " ", "2024"]) == [
         ("重", "con"), ("庆", "qin"), ("页", "ye"), ("岩", "yan"), ("PDC", "pdc"), ("2024", "2024"),
     ]  # fmt: skip

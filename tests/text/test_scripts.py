@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from extractor.fields.language import language_of
-from extractor.fields.persons import HAN_NAME
+from extractor.fields.language import detect_language
+from extractor.fields.person_names import HAN_NAME_PATTERN
 from text.pinyin import has_han
-from text.scripts import DENSE, HAN, disguised, script_of
+from text.scripts import HAN, UNSPACED_SCRIPTS, mixed_script_reason, script_of
 
 EXTENSION_I = "\U0002ebf0"  # assigned in Unicode 15.1, which Python 3.11 does not know
 
@@ -40,7 +40,7 @@ EXTENSION_I = "\U0002ebf0"  # assigned in Unicode 15.1, which Python 3.11 does n
 def test_the_script_of_a_character(char: str, script: str) -> None:
     assert script_of(char) == script
     assert bool(re.fullmatch(f"[{HAN}]", char)) == (script == "Han")
-    assert script not in ("Han", "Katakana", "Hangul") or re.fullmatch(f"[{DENSE}]", char)
+    assert script not in ("Han", "Katakana", "Hangul") or re.fullmatch(f"[{UNSPACED_SCRIPTS}]", char)
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_the_script_of_a_character(char: str, script: str) -> None:
     ids=ascii,
 )
 def test_letters_that_may_stand_together(text: str) -> None:
-    assert disguised(text) == ""
+    assert mixed_script_reason(text) == ""
 
 
 @pytest.mark.parametrize(
@@ -90,10 +90,10 @@ def test_letters_that_may_stand_together(text: str) -> None:
     ids=ascii,
 )
 def test_letters_in_disguise(text: str, why: str) -> None:
-    assert disguised(text) == why
+    assert mixed_script_reason(text) == why
 
 
 def test_rare_characters_count_wherever_chinese_ones_do() -> None:
-    assert language_of("𬭼𬭊𬬻𫟷𫓧" * 8, "") == "zh"
+    assert detect_language("𬭼𬭊𬬻𫟷𫓧" * 8, "") == "zh"
     assert has_han("𬭼") and not has_han("Fl")
-    assert re.fullmatch(HAN_NAME, "冯𬭼")
+    assert re.fullmatch(HAN_NAME_PATTERN, "冯𬭼")

@@ -14,7 +14,7 @@ import pytest
 from benchmarks.results import read_floors
 from tests.conftest import SHARED
 from text.folding import fold_width, word_key
-from text.mixed_terms import MixedTerms
+from text.mixed_terms import MixedTermMatcher
 from text.segment import MAX_FREQUENCY, RjiebaSegmenter, Segmenter, base_segmenter
 
 DOMAIN = [
@@ -161,9 +161,9 @@ def test_unusable_words_are_refused(word: tuple[str, int, str]) -> None:
 
 
 def test_many_terms_with_a_common_beginning_compile_and_match() -> None:
-    terms = MixedTerms(["a" * n for n in range(2, 65)] + ["b" + " c" * n for n in range(1, 31)])
-    assert list(terms.spans("a" * 64 + "," + "a" * 65 + " b c c")) == [(0, 64), (131, 136)]
-    assert list(MixedTerms([]).spans("abc")) == []
+    terms = MixedTermMatcher(["a" * n for n in range(2, 65)] + ["b" + " c" * n for n in range(1, 31)])
+    assert list(terms.iter_spans("a" * 64 + "," + "a" * 65 + " b c c")) == [(0, 64), (131, 136)]
+    assert list(MixedTermMatcher([]).iter_spans("abc")) == []
 
 
 @pytest.mark.parametrize(
@@ -229,7 +229,7 @@ def tag_parity(ours: Segmenter, reference: jieba.posseg.POSTokenizer, texts: lis
     same = common = 0
     for text in texts:
         mine = located(ours.tag(text))
-        theirs = located([(pair.word, pair.flag) for pair in reference.cut(text)])
+        theirs = located([(pair.word, pair.boolean) for pair in reference.cut(text)])
         common += len(mine.keys() & theirs.keys())
         same += len(mine.items() & theirs.items())
     return same / common

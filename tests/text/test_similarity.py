@@ -5,17 +5,22 @@ from collections import Counter
 
 import pytest
 
-from focused.papers.ahp import weights_of
-from focused.papers.concepts import Several
-from focused.papers.concepts_groups import Cilin, read_wordnet
-from focused.papers.concepts_hownet import read_liu_li, read_sememes, sense_of
-from focused.papers.topic_tree import grown_tree, tree_of
-from focused.papers.vectors import EMPTY, WordVectors, train
-from focused.papers.word_similarity import SimilaritySettings, TopicIndex, WordSimilarity, combined
-from text.sparse import cosine
+from focused.paper_strategies.analytic_hierarchy import compute_ahp_weights
+from focused.paper_strategies.concept_source import CombinedConcepts
+from focused.paper_strategies.hownet import parse_sense, read_hownet, read_pooled_sememes
+from focused.paper_strategies.synonym_groups import CilinConcepts, read_open_wordnet
+from focused.paper_strategies.topic_tree import build_term_tree, parse_tree
+from focused.paper_strategies.word_similarity import (
+    SimilaritySettings,
+    TopicWordIndex,
+    WordSimilarity,
+    combine_similarities,
+)
+from focused.paper_strategies.word_vectors import EMPTY_VECTORS, WordVectors, train_word_vectors
+from text.sparse_vectors import cosine
 from text.word_weights import WordWeights
 
-TREE = tree_of(["地质", "  岩石, 石头", "    玄武岩", "    花岗岩", "  地震", "音乐", "  钢琴"])
+TREE = parse_tree(["地质", "  岩石, 石头", "    玄武岩", "    花岗岩", "  地震", "音乐", "  钢琴"])
 CILIN = ["Aa01A01= 人 士", "Aa01A02= 人类 生人", "Aa01B01= 老人 士", "Bb01A01# 石 土", "Aa02A01@ 我"]
 
 
@@ -59,29 +64,29 @@ def test_tree_similarity_is_one_half_at_alpha() -> None:
 
 def test_semantic_similarity_is_the_mean_of_the_best() -> None:
     """ZJ-F8 over two features: 花岗岩 finds 玄武岩 at 2, 钢琴 finds nothing."""
-    assert TREE.semantic_similarity(["花岗岩", "钢琴"], ["玄武岩", "无"]) == pytest.approx((1.6 / 3.6) / 2)
-    assert TREE.semantic_similarity([], ["玄武岩"]) == TREE.semantic_similarity(["玄武岩"], []) == 0.0
+    assert TREE.mean_best_similarity(["花岗岩", "钢琴"], ["玄武岩", "无"]) == pytest.approx((1.6 / 3.6) / 2)
+    assert TREE.mean_best_similarity([], ["玄武岩"]) == TREE.mean_best_similarity(["玄武岩"], []) == 0.0
 
 
 def test_a_word_at_two_places_counts_by_the_nearer() -> None:
-    tree = tree_of(["a", " b", "  x", "c", " x"])
+    tree = parse_tree(["a", " b", "  x", "c", " x"])
     assert tree.distance("x", "c") == 1
     assert tree.distance("x", "a") == 2
 
 
 def test_grown_tree() -> None:
     """Each term is a root: terms that nobody has put below one another are not alike."""
-    tree = grown_tree({"岩石": ["玄武岩", "花岗岩"], "地震": []})
+    tree = build_term_tree({"岩石": ["玄武岩", "花岗岩"], "地震": []})
     assert tree.distance("玄武岩", "岩石") == 1
     assert tree.distance("玄武岩", "花岗岩") == 2
     assert tree.distance("玄武岩", "地震") == math.inf
-    assert tree.roots("玄武岩") == tree.roots("岩石") != tree.roots("地震")
-    assert grown_tree({}).places == {}
+    assert tree.roots_of_word("玄武岩") == tree.roots_of_word("岩石") != tree.roots_of_word("地震")
+    assert build_term_tree({}).nodes_by_word == {}
 
 
 def test_word_weight() -> None:
     """ZK-F2: (f / N) * ln(N / N_i)."""
-    statistics = WordWeights(by_hand={"中国": 0.01})
+    statistics = WordWeights(manual_weights={"中国": 0.01})
     for counts in ({"党": 2, "的": 1}, {"党": 1, "的": 1}, {"的": 3}, {"的": 1, "中国": 9}):
         statistics.add(Counter(counts))
     assert statistics.weight("党") == pytest.approx(3 / 4 * math.log(4 / 2))
@@ -120,19 +125,19 @@ def test_smoothed_idf() -> None:
 )
 def test_word_similarity(vectors: float | None, concepts: float | None, expected: float) -> None:
     """ZK-A1 with alpha 0.9, beta 0.6, Th1 0.5, Th2 0.6."""
-    assert combined(vectors, concepts, SimilaritySettings()) == pytest.approx(expected)
+    assert combine_similarities(vectors, concepts, SimilaritySettings()) == pytest.approx(expected)
 
 
 def test_a_word_is_itself_whoever_knows_it() -> None:
-    assert WordSimilarity(EMPTY)("无", "无") == 1.0
+    assert WordSimilarity(EMPTY_VECTORS)("无", "无") == 1.0
 
 
 def test_index_gives_the_same_scores_as_no_index() -> None:
     """ZK-S2, and again once it had to be emptied."""
-    similarity = WordSimilarity(EMPTY, Cilin(CILIN))
+    similarity = WordSimilarity(EMPTY_VECTORS, CilinConcepts(CILIN))
     topic = ["人", "石"]
     for most in (1000, 1):
-        index = TopicIndex(similarity, topic, most)
+        index = TopicWordIndex(similarity, topic, most)
         for word in ("人类", "土", "人", "无", "人类"):
             direct = [(term, similarity(word, term)) for term in topic if similarity(word, term) > 0]
             assert list(index[word]) == direct
@@ -151,18 +156,18 @@ def test_index_gives_the_same_scores_as_no_index() -> None:
     ],
 )
 def test_cilin(one: str, other: str, expected: float | None) -> None:
-    cilin = Cilin(CILIN)
+    cilin = CilinConcepts(CILIN)
     assert cilin.similarity(one, other) == (pytest.approx(expected) if expected is not None else None)
     assert cilin.similarity(one, other) == cilin.similarity(other, one)
 
 
 def test_cilin_relates_synonyms_only() -> None:
-    assert Cilin(CILIN).related("士") == ("人", "老人")
-    assert Cilin(CILIN).related("石") == Cilin(CILIN).related("无") == ()
+    assert CilinConcepts(CILIN).related("士") == ("人", "老人")
+    assert CilinConcepts(CILIN).related("石") == CilinConcepts(CILIN).related("无") == ()
 
 
 def test_wordnet() -> None:
-    synsets = read_wordnet(
+    synsets = read_open_wordnet(
         ["# Chinese\n", "1-n\tcmn:lemma\t汽车\n", "1-n\tcmn:lemma\t小+汽车\n", "2-n\tcmn:lemma\t汽车\n"]
     )
     assert synsets.similarity("汽车", "小汽车") == 1.0
@@ -172,7 +177,7 @@ def test_wordnet() -> None:
 
 def test_pooled_sememes() -> None:
     """Of three words two share 动物, which counts ln(3/2), beside 家 and 野 of ln 3 each."""
-    sememes = read_sememes(["猫\t动物 家\n", "狼\t动物 野\n", "桌\t用具\n", "空\t\n"])
+    sememes = read_pooled_sememes(["猫\t动物 家\n", "狼\t动物 野\n", "桌\t用具\n", "空\t\n"])
     shared, own = math.log(3 / 2) ** 2, math.log(3) ** 2
     assert sememes.similarity("猫", "狼") == pytest.approx(shared / (shared + own))
     assert sememes.similarity("猫", "桌") == 0.0
@@ -180,7 +185,7 @@ def test_pooled_sememes() -> None:
     assert sememes.similarity("猫", "空") is None
 
 
-LIU_LI = read_liu_li(
+LIU_LI = read_hownet(
     [
         "猫 /N/beast|走兽,*cry|叫\n",
         "狼 /N/beast|走兽,wild|野\n",
@@ -213,15 +218,15 @@ def test_liu_li_of_unknown_and_equal_words() -> None:
 
 
 def test_a_definition_has_four_parts() -> None:
-    sense = sense_of("tool|用具,metal|金属,*LookFor|寻,#cry|喊,belong=police|警")
-    assert sense.first == "tool|用具"
-    assert sense.others == ("metal|金属",)
-    assert sense.symbols == {"*": ("LookFor|寻",), "#": ("cry|喊",)}
-    assert sense.relations == {"belong": "police|警"}
+    sense = parse_sense("tool|用具,metal|金属,*LookFor|寻,#cry|喊,belong=police|警")
+    assert sense.primary_sememe == "tool|用具"
+    assert sense.other_sememes == ("metal|金属",)
+    assert sense.sememes_by_symbol == {"*": ("LookFor|寻",), "#": ("cry|喊",)}
+    assert sense.sememe_by_relation == {"belong": "police|警"}
 
 
 def test_the_first_provider_that_knows_both_words_decides() -> None:
-    both = Several([Cilin(CILIN), read_sememes(["人\tx\n", "机\tx\n"])])
+    both = CombinedConcepts([CilinConcepts(CILIN), read_pooled_sememes(["人\tx\n", "机\tx\n"])])
     assert both.similarity("人", "士") == 1.0
     assert both.similarity("人", "机") == pytest.approx(0.0)  # a sememe of all words says nothing
     assert both.similarity("人", "无") is None
@@ -230,9 +235,9 @@ def test_the_first_provider_that_knows_both_words_decides() -> None:
 
 def test_ahp_weights() -> None:
     """METHODS 2.5 [C]: 0.297, 0.540, 0.163."""
-    found = weights_of(((1, 1 / 2, 2), (2, 1, 3), (1 / 2, 1 / 3, 1)))
+    found = compute_ahp_weights(((1, 1 / 2, 2), (2, 1, 3), (1 / 2, 1 / 3, 1)))
     assert found.values == pytest.approx((0.297, 0.540, 0.163), abs=5e-4)
-    assert found.inconsistency < 0.1
+    assert found.consistency_ratio < 0.1
 
 
 @pytest.mark.parametrize(
@@ -246,27 +251,27 @@ def test_ahp_weights() -> None:
 )
 def test_ahp_refuses(matrix: tuple[tuple[float, ...], ...]) -> None:
     with pytest.raises(ValueError, match="comparison"):
-        weights_of(matrix)
+        compute_ahp_weights(matrix)
 
 
 TEXTS = [["cat", "eats", "fish"], ["dog", "eats", "meat"], ["cat", "drinks", "milk"], ["dog", "drinks", "water"]] * 5
 
 
 def test_vectors_tell_words_of_like_company() -> None:
-    vectors = train(TEXTS, dimensions=3)
+    vectors = train_word_vectors(TEXTS, dimensions=3)
     alike, unlike = vectors.similarity("cat", "dog"), vectors.similarity("cat", "meat")
     assert alike is not None
     assert unlike is not None
     assert alike > unlike
-    assert "dog" in [word for word, _ in vectors.near("cat", 2, 0.0)]
+    assert "dog" in [word for word, _ in vectors.nearest("cat", 2, 0.0)]
 
 
 def test_vectors_are_the_same_for_the_same_texts() -> None:
-    assert (train(TEXTS, 3).rows == train(TEXTS, 3).rows).all()
+    assert (train_word_vectors(TEXTS, 3).matrix == train_word_vectors(TEXTS, 3).matrix).all()
 
 
 @pytest.mark.parametrize("texts", [pytest.param([], id="no text"), pytest.param([["a", "b"]], id="rare words alone")])
 def test_vectors_of_too_little(texts: list[list[str]]) -> None:
-    vectors: WordVectors = train(texts)
+    vectors: WordVectors = train_word_vectors(texts)
     assert vectors.similarity("a", "b") is None
-    assert vectors.near("a", 3, 0.0) == []
+    assert vectors.nearest("a", 3, 0.0) == []

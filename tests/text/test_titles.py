@@ -2,7 +2,7 @@
 
 import pytest
 
-from text.titles import MAX_DIGITS, MAX_KEY, MAX_NUMBERS, numbers, title_key, title_keys
+from text.titles import MAX_KEY_CHARS, MAX_NUMBER_CHARS, MAX_NUMBERS, extract_numbers, title_key, title_lookup_keys
 
 
 @pytest.mark.parametrize(
@@ -19,8 +19,8 @@ def test_two_forms_of_a_title_have_one_key(one: str, other: str) -> None:
 
 def test_other_titles_have_other_keys() -> None:
     assert len({title_key(title) for title in ("周报 第3期", "周报 第4期", "年报 2023", "年报 2024")}) == 4
-    assert title_keys(" HTML  5？") == ["html5", "=HTML 5?"] and title_keys("？") == []
-    assert title_key("…！") == "" and len(title_key("长" * 999)) == MAX_KEY
+    assert title_lookup_keys(" HTML  5？") == ["html5", "=HTML 5?"] and title_lookup_keys("？") == []
+    assert title_key("…！") == "" and len(title_key("长" * 999)) == MAX_KEY_CHARS
 
 
 @pytest.mark.parametrize(
@@ -41,9 +41,9 @@ def test_other_titles_have_other_keys() -> None:
     ],
 )
 def test_numbers(text: str, found: str) -> None:
-    assert numbers(text) == tuple(found.split())
+    assert extract_numbers(text) == tuple(found.split())
 
 
 def test_a_text_of_numbers_gives_a_bounded_answer() -> None:
-    assert len(numbers(" ".join(map(str, range(999))))) == MAX_NUMBERS
-    assert len(numbers("7" * 9999)[0]) == MAX_DIGITS
+    assert len(extract_numbers(" ".join(map(str, range(999))))) == MAX_NUMBERS
+    assert len(extract_numbers("7" * 9999)[0]) == MAX_NUMBER_CHARS

@@ -7,7 +7,7 @@ import codecs
 
 # One encoding a paragraph: its name, Python's name for it, and its other labels. Where browsers read more than the
 # name says (GBK, Big5, Shift_JIS, EUC-KR), so does the codec.
-_TABLE = """
+_LABEL_TABLE = """
     utf-8 utf-8 unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf8 x-unicode20utf8
     ibm866 cp866 866 cp866 csibm866
     iso-8859-2 iso8859-2 csisolatin2 iso-ir-101 iso8859-2 iso88592 iso_8859-2 iso_8859-2:1987 l2 latin2
@@ -58,9 +58,9 @@ _TABLE = """
 """
 
 
-def _rows() -> list[list[str]]:
+def _parse_table() -> list[list[str]]:
     rows: list[list[str]] = []
-    for line in _TABLE.strip("\n").splitlines():
+    for line in _LABEL_TABLE.strip("\n").splitlines():
         if line.startswith("        "):
             rows[-1] += line.split()
         else:
@@ -68,24 +68,24 @@ def _rows() -> list[list[str]]:
     return rows
 
 
-_NAMES = {label: name for name, _, *others in _rows() for label in (name, *others)}
-_CODECS = {name: codec for name, codec, *_ in _rows()}
+_NAME_BY_LABEL = {label: name for name, _, *others in _parse_table() for label in (name, *others)}
+_CODEC_BY_NAME = {name: codec for name, codec, *_ in _parse_table()}
 
 
-def encoding_named(label: str) -> str:
+def standard_encoding_name(label: str) -> str:
     """The standard name of the encoding that a label means, in small letters; "" for a label that nobody knows."""
-    return _NAMES.get(label.strip("\t\n\f\r ").lower(), "")
+    return _NAME_BY_LABEL.get(label.strip("\t\n\f\r ").lower(), "")
 
 
-def codec_of(label: str) -> str:
+def python_codec(label: str) -> str:
     """Python's name of the codec that reads what is labelled so; "" for a label that nobody knows."""
-    name = encoding_named(label)
-    return _CODECS[name] if name else ""
+    name = standard_encoding_name(label)
+    return _CODEC_BY_NAME[name] if name else ""
 
 
-def any_codec(label: str) -> str:
+def find_codec(label: str) -> str:
     """Python's name of the codec for any label that browsers or Python know; "" for one that neither knows."""
-    known = codec_of(label)
+    known = python_codec(label)
     if known:
         return known
     try:
@@ -93,4 +93,4 @@ def any_codec(label: str) -> str:
         "".encode(name)  # refuses codecs like "hex" that are no charsets
     except (LookupError, ValueError):
         return ""
-    return "big5hkscs" if name == "cp950" else codec_of(name.replace("_", "-")) or name
+    return "big5hkscs" if name == "cp950" else python_codec(name.replace("_", "-")) or name

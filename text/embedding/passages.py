@@ -10,13 +10,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from text.scripts import DENSE
+from text.scripts import UNSPACED_SCRIPTS
 
 PASSAGE_TOKENS = 160.0
-LATIN_TOKEN = 0.25  # of a letter, blanks and signs among them
-LONGEST_READ = 500_000  # characters of a text; what the index holds of it is no longer
+TOKENS_PER_LATIN_CHAR = 0.25  # of a letter, blanks and signs among them
+MAX_TEXT_CHARS = 500_000  # characters of a text; what the index holds of it is no longer
 
-_DENSE = re.compile(f"[{DENSE}]")
+_DENSE = re.compile(f"[{UNSPACED_SCRIPTS}]")
 _SENTENCE = re.compile(r".*?(?:\n+|[。！？；…]+[”’」』）)]*|[.!?;]+[\"')\]]*(?=\s)|\Z)", re.S)
 
 
@@ -28,45 +28,45 @@ class Passage:
     end: int
 
 
-def tokens_in(text: str) -> float:
+def estimate_tokens(text: str) -> float:
     """About how many tokens a model makes of a text."""
     dense = len(_DENSE.findall(text))
-    return dense + LATIN_TOKEN * (len(text) - dense)
+    return dense + TOKENS_PER_LATIN_CHAR * (len(text) - dense)
 
 
-def beginning(text: str, tokens: float) -> str:
+def truncate_to_tokens(text: str, max_tokens: float) -> str:
     """The first characters of a text that are about so many tokens."""
-    taken = 0.0
-    for place, character in enumerate(text):
-        taken += 1.0 if character >= "\u2e80" else LATIN_TOKEN
-        if taken > tokens:
-            return text[:place]
+    token_count = 0.0
+    for index, character in enumerate(text):
+        token_count += 1.0 if character >= "\u2e80" else TOKENS_PER_LATIN_CHAR
+        if token_count > max_tokens:
+            return text[:index]
     return text
 
 
-def passages_of(text: str, tokens: float = PASSAGE_TOKENS) -> Iterator[Passage]:
+def iter_passages(text: str, max_tokens: float = PASSAGE_TOKENS) -> Iterator[Passage]:
     """Passages of about so many tokens, none of blanks alone; a longer sentence is cut where it has to be.
 
     A passage begins where the one before it ended.
     """
-    text = text[:LONGEST_READ]
-    start, end, held = 0, 0, 0.0
-    for first, last in _sentences(text, tokens):
-        size = tokens_in(text[first:last])
-        if held and held + size > tokens:
+    text = text[:MAX_TEXT_CHARS]
+    start, end, passage_tokens = 0, 0, 0.0
+    for first, last in _iter_sentence_spans(text, max_tokens):
+        size = estimate_tokens(text[first:last])
+        if passage_tokens and passage_tokens + size > max_tokens:
             yield Passage(start, end)
-            start, held = first, 0.0
-        end, held = last, held + size
+            start, passage_tokens = first, 0.0
+        end, passage_tokens = last, passage_tokens + size
     if text[start:end].strip():
         yield Passage(start, end)
 
 
-def _sentences(text: str, tokens: float) -> Iterator[tuple[int, int]]:
+def _iter_sentence_spans(text: str, max_tokens: float) -> Iterator[tuple[int, int]]:
     """Where sentences begin and end, with the pieces of those that are too long."""
-    most = int(tokens / LATIN_TOKEN) + 1  # characters that so many tokens can be at most
+    max_chars = int(max_tokens / TOKENS_PER_LATIN_CHAR) + 1  # characters that so many tokens can be at most
     for match in _SENTENCE.finditer(text):
         first, last = match.span()
-        while (cut := first + len(beginning(text[first : min(last, first + most)], tokens))) < last:
+        while (cut := first + len(truncate_to_tokens(text[first : min(last, first + max_chars)], max_tokens))) < last:
             yield first, cut
             first = cut
         if first < last:

@@ -9,7 +9,7 @@ from extractor.fields.dates.cldr_months import CLDR_ROWS
 # Romanian, Dutch, Scandinavian, Polish, Czech and Slovak, Croatian, Slovene, Hungarian, Turkish, Icelandic, Albanian,
 # Filipino, Azerbaijani, Arabic, Hebrew, Hindi and Bengali, Basque. The few names that mean two months (listopada) stand
 # where the larger web has them: see AFTER_A_POINT.
-ROWS = (
+EXTRA_ROWS = (
     "jan jänner ene gen ian sty sij januarja oca janv jaan xan yan בינואר जनवरि জানুয়ারি urtarrilaren",
     "feb feber févr fév fev febr lut velj februarja şub veebr shk peb फ़र בפברואר ফেব্রুয়ারি otsailaren",
     "mar mär mrz mrt márc ožu במרץ martxoaren",
@@ -25,7 +25,7 @@ ROWS = (
 )
 
 
-def numbered(rows: tuple[str, ...]) -> dict[str, int]:
+def months_by_name(rows: tuple[str, ...]) -> dict[str, int]:
     """The number of the month for each name in rows of them."""
     return {name: number for number, row in enumerate(rows, start=1) for name in row.split()}
 
@@ -35,8 +35,10 @@ def without_accents(name: str) -> str:
     return "".join(char for char in unicodedata.normalize("NFD", name) if not "\u0300" <= char <= "\u036f")
 
 
-NAMES = {**numbered(CLDR_ROWS), **numbered(ROWS)}
-PLAIN_NAMES = {without_accents(name): number for name, number in NAMES.items() if len(name) > 3 and name < "\u0250"}
-MONTH_NAMES = {**PLAIN_NAMES, **NAMES}
+ALL_NAMES = {**months_by_name(CLDR_ROWS), **months_by_name(EXTRA_ROWS)}
+UNACCENTED_NAMES = {
+    without_accents(name): number for name, number in ALL_NAMES.items() if len(name) > 3 and name < "\u0250"
+}
+MONTH_NAMES = {**UNACCENTED_NAMES, **ALL_NAMES}
 # Croats write a point behind the day, Poles and Czechs in full do not: 5. listopada is in October, 5 listopada later.
-AFTER_A_POINT = {"lip": 6, "listopada": 10, "listopad": 10, "lis": 10}
+MONTHS_AFTER_DAY_POINT = {"lip": 6, "listopada": 10, "listopad": 10, "lis": 10}

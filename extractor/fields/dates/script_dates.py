@@ -11,56 +11,60 @@ is one day, or where what stands around one of the days names the page's own URL
 import re
 from collections.abc import Iterator
 
-from extractor.fields.dates.date_text import stated_date
-from extractor.page.dom import LINKED_DATA, cuts
-from extractor.page.url_steps import steps_of
+from extractor.fields.dates.date_parsing import parse_machine_date
+from extractor.page.dom import JSON_LD_TYPE_RE, iter_strip_ranges
+from extractor.page.urls import path_segments
 
-MAX_DAYS = 200  # values that are looked at
-AROUND = 1_500  # bytes before and behind a day in which the page's URL names its article
-MIN_STEP = 8  # letters of the last step of a URL that no other page's URL ends in
-QUOTE = rb"""(?:\\{0,3}["']|&quot;)"""
+MAX_DATES = 200  # values that are looked at
+CONTEXT_BYTES = 1_500  # bytes before and behind a day in which the page's URL names its article
+MIN_SEGMENT_CHARS = 8  # letters of the last step of a URL that no other page's URL ends in
+QUOTE_PATTERN = rb"""(?:\\{0,3}["']|&quot;)"""
 # publishedAt, publish_date, datePublished, published_time, firstPublishedAt, publicationDate, pubDate. Begins with
 # letters that are always the same: the re module finds those much faster.
-NAMED = re.compile(
+PUBLISHED_FIELD_RE = re.compile(
     rb"pub(?:li(?:shed|sh|cation)_?(?:at|date|time|on|datetime|timestamp)|_?date|(?P<bare>li(?:shed|cation)))"
-    + QUOTE
+    + QUOTE_PATTERN
     + rb"?\s{0,4}[:=,]\s{0,4}(?:"
-    + QUOTE
+    + QUOTE_PATTERN
     + rb"(?P<text>[^\"'\\&<>]{6,40})|(?P<number>1\d{9}(?:\d{3})?)(?!\d))"
 )
-BEFORE_BARE = (b"date", b"date_")
+DATE_PREFIXES = (b"date", b"date_")
 
 
-def script_day(raw: bytes, url: str, latest: str) -> str:
+def find_script_date(raw: bytes, url: str, latest_date: str) -> str:
     """The day on which the scripts of a page in an encoding like ASCII (`raw`) say that its article was published, or
-    "" where they do not agree; nothing after `latest`.
+    "" where they do not agree; nothing after `latest_date`.
     """
-    found = [(day, near) for day, near in named_days(raw) if day <= latest]
-    own = own_step(url)
-    days = {day for day, near in found if own and own in near} or {day for day, _ in found}
-    return days.pop() if len(days) == 1 else ""
+    dated_contexts = [(date, context) for date, context in iter_script_dates(raw) if date <= latest_date]
+    url_segment = last_url_segment(url)
+    dates = {date for date, context in dated_contexts if url_segment and url_segment in context} or {
+        date for date, _ in dated_contexts
+    }
+    return dates.pop() if len(dates) == 1 else ""
 
 
-def named_days(raw: bytes) -> Iterator[tuple[str, bytes]]:
+def iter_script_dates(raw: bytes) -> Iterator[tuple[str, bytes]]:
     """The days that scripts call those of a publication, with what stands around them in lower case; not those of
     JSON-LD, which was read as what it is.
     """
-    low, left = raw.lower(), MAX_DAYS
-    for start, end, _ in cuts(low):
-        if not low.startswith(b"<script", start) or LINKED_DATA.search(low, start, low.find(b">", start, end) + 1):
+    lowered, remaining = raw.lower(), MAX_DATES
+    for start, end, _ in iter_strip_ranges(lowered):
+        if not lowered.startswith(b"<script", start) or JSON_LD_TYPE_RE.search(
+            lowered, start, lowered.find(b">", start, end) + 1
+        ):
             continue
-        for match in NAMED.finditer(low, start, end):
-            if match["bare"] and not low.endswith(BEFORE_BARE, 0, match.start()):
+        for match in PUBLISHED_FIELD_RE.finditer(lowered, start, end):
+            if match["bare"] and not lowered.endswith(DATE_PREFIXES, 0, match.start()):
                 continue
-            stamp = stated_date((match["text"] or match["number"]).decode("ascii", "replace"))
-            if stamp is not None and len(stamp.day) == len("2016-05-09"):
-                yield stamp.day, low[max(start, match.start() - AROUND) : match.end() + AROUND]
-            left -= 1
-            if left == 0:
+            date_match = parse_machine_date((match["text"] or match["number"]).decode("ascii", "replace"))
+            if date_match is not None and len(date_match.date) == len("2016-05-09"):
+                yield date_match.date, lowered[max(start, match.start() - CONTEXT_BYTES) : match.end() + CONTEXT_BYTES]
+            remaining -= 1
+            if remaining == 0:
                 return
 
 
-def own_step(url: str) -> bytes:
+def last_url_segment(url: str) -> bytes:
     """The last step of a page's URL as its scripts may name it, b"" where that could be another page's."""
-    steps = steps_of(url)
-    return steps[-1].encode() if steps and len(steps[-1]) >= MIN_STEP else b""
+    segments = path_segments(url)
+    return segments[-1].encode() if segments and len(segments[-1]) >= MIN_SEGMENT_CHARS else b""

@@ -6,29 +6,31 @@ A question mark says so, and so does a word that asks (怎么, 吗, how), if the
 
 import re
 
-MIN_CHINESE = 5  # characters of a question in Chinese
-MIN_ENGLISH = 3  # words of one in English
+MIN_CHINESE_CHARS = 5  # characters of a question in Chinese
+MIN_ENGLISH_WORDS = 3  # words of one in English
 
-_HAN = re.compile("[\u3400-\u9fff]")
-_MARK = re.compile(r"[?？]\s*$")
-_ASKING = re.compile(
+_HAN_RE = re.compile("[\u3400-\u9fff]")
+_QUESTION_MARK_RE = re.compile(r"[?？]\s*$")
+_QUESTION_WORD_RE = re.compile(
     r"什么|怎么|怎样|咋[样办]?|如何|为何|为啥|何时|何地|何处|何种|谁|哪[个些里儿种家位年月天次]?|多少|多久|多大|多长|多高|多远|几[个种年月天次岁]"
     r"|[吗呢么]\s*[?？。]?\s*$|[是有能会可]不[是有能会可]|[是能可会]否|有没有|该不该|要不要|算不算|合不合法|请问|啥"
 )
-_FIRST = re.compile(
+_QUESTION_START_RE = re.compile(
     r"(?:what|which|who|whom|whose|when|where|why|how|is|are|was|were|do|does|did|can|could|should|would|will|may|must"
     r"|has|have|had)\b",
     re.IGNORECASE,
 )
-_TITLE_CASE = re.compile(r"(?:[A-Z][\w'’]*\s+)+[A-Z][\w'’]*$")
+_TITLE_CASE_RE = re.compile(r"(?:[A-Z][\w'’]*\s+)+[A-Z][\w'’]*$")
 
 
 def is_question(text: str) -> bool:
     """Does `text` ask something, in Chinese or English?"""
     text = text.strip()
-    if len(_HAN.findall(text)) >= MIN_CHINESE:
-        return bool(_MARK.search(text) or _ASKING.search(text))
+    if len(_HAN_RE.findall(text)) >= MIN_CHINESE_CHARS:
+        return bool(_QUESTION_MARK_RE.search(text) or _QUESTION_WORD_RE.search(text))
     words = text.split()
-    if len(words) < MIN_ENGLISH or _HAN.search(text):
+    if len(words) < MIN_ENGLISH_WORDS or _HAN_RE.search(text):
         return False
-    return bool(_MARK.search(text)) or bool(_FIRST.match(text) and not _TITLE_CASE.fullmatch(text))
+    return bool(_QUESTION_MARK_RE.search(text)) or bool(
+        _QUESTION_START_RE.match(text) and not _TITLE_CASE_RE.fullmatch(text)
+    )

@@ -1,0 +1,133 @@
+"""Which answers are documents: by what the server says they are, by their names, and by how they begin. Pure.
+
+    application/pdf                              pdf, by the type
+    application/octet-stream, .../report.docx    docx, by the ending of the URL, or of the name it is offered under
+    text/plain, .../notes.txt                    txt; with the ending of a program, a log or a table: nothing to read
+
+A page stays a page: HTML that a server calls something else is told by its bytes, as it was before documents were read.
+"""
+
+import re
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+from crawler.http.content_type import parse_content_type
+from crawler.settings import CrawlSettings
+from crawler.urls.canonical import NON_PAGE_EXTENSIONS, path_extension
+from docstore.errors import SettingsError
+from docstore.file_formats import FORMAT_BY_EXTENSION, FORMAT_BY_MEDIA_TYPE, FORMATS_BY_NAME, HTML_FORMAT
+
+TEXT_PLAIN = "text/plain"
+PDF_SIGNATURE = b"%PDF-"
+_PLAIN_TEXT_FORMATS = frozenset(("txt", "md"))
+# What servers say of files of which they know nothing, or that browsers shall keep and not show.
+_GENERIC_MEDIA_TYPES = frozenset(
+    (
+        *(
+            "",
+            "application/octet-stream",
+            "binary/octet-stream",
+            "application/x-download",
+            "application/force-download",
+        ),
+        *("application/download", "application/x-msdownload", "application/zip"),
+        *("application/x-zip-compressed", "application/vnd.ms-office", "application/x-ole-storage", "unknown/unknown"),
+    )
+)
+_FILENAME_PARAMETER = re.compile(r"filename(\*?)\s*=\s*(?:\"([^\"]*)\"|([^;\s]+))", re.IGNORECASE)
+_INDEX_PAGE_STEM = "index"  # the page of a folder
+_BYTES_PER_MEGABYTE = 1_000_000
+
+
+@dataclass(frozen=True)
+class DocumentRules:
+    """Which `formats` (names of `docstore.file_formats.FORMATS_BY_NAME`) are fetched, and how many bytes one may have."""
+
+    formats: frozenset[str] = frozenset()
+    max_document_bytes: int = 0
+
+    def declared_format(self, url: str, content_type: str, content_disposition: str = "") -> str:
+        """The format that the headers of an answer promise; "" for a page, or what is not fetched."""
+        media_type = parse_content_type(content_type).media_type
+        extension = _filename_extension(content_disposition) or path_extension(url)
+        format_by_extension = FORMAT_BY_EXTENSION.get(extension, "")
+        format_name = FORMAT_BY_MEDIA_TYPE.get(media_type, "")
+        if media_type == TEXT_PLAIN:
+            format_name = format_by_extension or ("" if extension else "txt")
+        elif media_type in _GENERIC_MEDIA_TYPES:
+            format_name = format_by_extension
+        return format_name if format_name in self.formats else ""
+
+    def max_body_bytes(self, name: str, page: int) -> int:
+        """The bytes that an answer of this format may have, where a page may have `page`: what has no pages, pictures
+        and fonts in it is text alone, and bounded as a page is."""
+        return min(page, self.max_document_bytes) if name in _PLAIN_TEXT_FORMATS else self.max_document_bytes
+
+    def detect_format(self, declared_format: str, body: bytes) -> str:
+        """The format of an answer that promised `declared_format`, by how it begins; "" where nothing speaks for a document."""
+        if body.startswith(PDF_SIGNATURE) and "pdf" in self.formats:
+            return "pdf"
+        return declared_format
+
+    @property
+    def skipped_extensions(self) -> frozenset[str]:
+        """The endings of URLs that are not asked for."""
+        enabled_extensions = {extension for name in self.formats for extension in FORMATS_BY_NAME[name].extensions}
+        document_extensions = {
+            extension for extension, name in FORMAT_BY_EXTENSION.items() if name not in _PLAIN_TEXT_FORMATS
+        }
+        return (NON_PAGE_EXTENSIONS | document_extensions) - enabled_extensions
+
+
+NO_DOCUMENTS = DocumentRules()
+
+
+def parse_document_rules(settings: CrawlSettings) -> DocumentRules:
+    """What the settings say. Raises SettingsError for a format that there is not."""
+    unknown = [name for name in settings.document_formats if name not in FORMATS_BY_NAME]
+    if unknown:
+        raise SettingsError(f"crawl.document_formats: {unknown[0]!r} is none of {', '.join(FORMATS_BY_NAME)}")
+    if not settings.documents:
+        return NO_DOCUMENTS
+    formats = frozenset(settings.document_formats or FORMATS_BY_NAME)
+    return DocumentRules(formats, round(settings.max_document_mb * _BYTES_PER_MEGABYTE))
+
+
+def stored_content_type(name: str, content_type: str) -> str:
+    """The Content-Type that a document is kept with: its own, or the registered one where that says nothing."""
+    media_type = parse_content_type(content_type).media_type
+    return (
+        content_type
+        if name == HTML_FORMAT or media_type in FORMAT_BY_MEDIA_TYPE
+        else FORMATS_BY_NAME[name].media_types[0]
+    )
+
+
+def is_plain_text_version_of(url: str, page: str) -> bool:
+    """Is `url` a plain text of the same name as the page that links to it: its source, or its text once more?
+
+    Manuals have one for each page: `/_sources/intro.rst.txt` of `/intro.html`, `/intro.md` of `/intro/`.
+    """
+    if FORMAT_BY_EXTENSION.get(path_extension(url)) not in _PLAIN_TEXT_FORMATS:
+        return False
+    name = _last_path_segment(url).rpartition(".")[0]
+    page_name = _last_path_segment(page)
+    page_names = {page_name, page_name.rpartition(".")[0]} | (
+        {_INDEX_PAGE_STEM} if page.partition("?")[0].endswith("/") else set()
+    )
+    return not page_names.isdisjoint({name, name.rpartition(".")[0]} - {""})
+
+
+def _last_path_segment(url: str) -> str:
+    """The last part of a path, in lower case, whether a slash follows it or not."""
+    return "/".join(url.partition("?")[0].split("/", 3)[3:]).rstrip("/").rpartition("/")[2].lower()
+
+
+def _filename_extension(content_disposition: str) -> str:
+    """The ending of the name under which an answer is offered for download; "" where there is none."""
+    names = sorted(_FILENAME_PARAMETER.findall(content_disposition), reverse=True)  # `filename*` is the better of two
+    for _, quoted, unquoted in names:
+        name = unquote(quoted or unquoted)
+        if "." in name:
+            return name.rpartition(".")[2].strip().lower()
+    return ""

@@ -1,0 +1,97 @@
+"""What is sent to some sites alone: headers, cookies, and the proxy through which they are asked.
+
+Each line of these settings begins with whom it is for, `news.example.com`, `a.test:8080` or `*.example.com`. They may
+hold secrets: nothing here shows a value, in an error or anywhere else. Redirects carry none of it to another host, for
+the target of one is a URL like any other.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from urllib3.util.url import parse_url
+
+from crawler.settings import CrawlSettings
+from crawler.urls.canonical import Scope, parse_scope
+from docstore.errors import SettingsError
+
+_HEADER = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)")
+_COOKIE = re.compile(r"[\x21-\x7e][\x20-\x7e]*=[\x20-\x7e]*")
+# What the crawl sets by itself, or what would break the request.
+_RESERVED_HEADERS = frozenset(
+    (
+        *("accept-encoding", "connection", "content-length", "cookie", "host", "if-modified-since", "if-none-match"),
+        *("proxy-authorization", "te", "trailer", "transfer-encoding", "upgrade", "user-agent"),
+    )
+)
+
+
+@dataclass(frozen=True)
+class SiteOptions:
+    """By whom each line is for: headers (cookies among them) and proxies. The first proxy that fits is used."""
+
+    headers: tuple[tuple[Scope, str, str], ...] = ()
+    proxies: tuple[tuple[Scope, str], ...] = ()
+
+    def headers_for(self, host: str) -> Mapping[str, str]:
+        """What is sent to host[:port] beside what is sent to all; of two cookies both."""
+        headers: dict[str, str] = {}
+        for scope, name, value in self.headers:
+            if scope.covers(host, "/"):
+                headers[name] = f"{headers[name]}; {value}" if name == "Cookie" and name in headers else value
+        return headers
+
+    def proxy_for(self, host: str) -> str:
+        """The proxy that host[:port] is asked through; "" for none."""
+        return next((proxy for scope, proxy in self.proxies if scope.covers(host, "/")), "")
+
+
+def parse_site_options(settings: CrawlSettings) -> SiteOptions:
+    """What the settings say. Raises SettingsError naming the setting and the line, but none of its values."""
+    headers = [
+        (scope, *_parse_header(remainder, where))
+        for scope, remainder, where in _iter_lines("headers", settings.headers)
+    ]
+    cookies = [
+        (scope, "Cookie", _parse_cookie(remainder, where))
+        for scope, remainder, where in _iter_lines("cookies", settings.cookies)
+    ]
+    proxies = [
+        (scope, _parse_proxy(remainder, where)) for scope, remainder, where in _iter_lines("proxies", settings.proxies)
+    ]
+    return SiteOptions((*headers, *cookies), tuple(proxies))
+
+
+def _iter_lines(name: str, lines: tuple[str, ...]) -> Iterator[tuple[Scope, str, str]]:
+    for line_number, line in enumerate(lines, 1):
+        line_label = f"crawl.{name}, line {line_number}"
+        host, _, remainder = line.strip().partition(" ")
+        scope = parse_scope(host)
+        if scope is None or scope.path_prefix != "/" or not remainder.strip():
+            raise SettingsError(f"{line_label}: a host, or *.host, a blank and the rest are expected")
+        yield scope, remainder.strip(), line_label
+
+
+def _parse_header(text: str, line_label: str) -> tuple[str, str]:
+    match = _HEADER.fullmatch(text)
+    if match is None:
+        raise SettingsError(f"{line_label}: expected HOST Name: value, in printable ASCII")
+    if match[1].lower() in _RESERVED_HEADERS:
+        raise SettingsError(f"{line_label}: the header {match[1]} is set by the crawl itself, or by crawl.cookies")
+    return match[1], match[2]
+
+
+def _parse_cookie(text: str, line_label: str) -> str:
+    if _COOKIE.fullmatch(text) is None:
+        raise SettingsError(f"{line_label}: expected HOST name=value; name=value, in printable ASCII")
+    return text
+
+
+def _parse_proxy(text: str, line_label: str) -> str:
+    try:
+        parts = parse_url(text)
+    except ValueError:
+        raise SettingsError(f"{line_label}: the proxy is no URL") from None
+    if parts.scheme != "http" or not parts.host or parts.path not in (None, "/") or parts.query:
+        raise SettingsError(f"{line_label}: expected HOST http://proxy:port")
+    return text.removesuffix("/")

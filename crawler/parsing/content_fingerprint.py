@@ -1,0 +1,89 @@
+"""What a page says, as fingerprints that cost little: to tell whether two URLs show the same page, and whether a page
+says anything that others do not.
+
+The crawl compares pages of one run by them. Whether a page has changed since an earlier run is a matter of its article,
+which the extractor reads: see `FrontierTable.discount_spurious_changes`.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from hashlib import blake2b
+from urllib.parse import unquote_to_bytes
+
+from lxml import etree
+
+_WHITESPACE = b" \t\n\f\r"
+_DIGITS = b"0123456789"
+_MIN_TEXT_BYTES = (
+    40  # bytes of text: what says less (a script makes the page) says nothing of whether it is another page's
+)
+_SENTENCE_ENDS = (b". ", b"! ", b"? ", b"; ", *(end.encode() for end in "。！？；"))  # of sentences
+_IGNORED_BYTES = _WHITESPACE + _DIGITS
+_NON_WORD = re.compile(rb"[^0-9A-Za-z\x80-\xff]+")
+
+_IGNORED_BYTES = _WHITESPACE + _DIGITS
+_MAX_SENTENCES = 400
+_MIN_TOKEN_BYTES = 4  # bytes
+_MAX_URL_TOKENS = 12
+
+
+@dataclass(frozen=True)
+class ContentFingerprint:
+    """Fingerprints of a page's text without white space: `exact_digest` of all, links too, and `digitless_digest`, in which digits
+    (dates, counters, numbers of pages) do not count. Both "" where there is hardly any text.
+
+    `sentence_hashes` are the lines and sentences outside of links, each as (hash, bytes), without digits and without what the
+    URL says already: "nothing was found for xyz" is the same whatever was looked for. The hashes hold for one process.
+    """
+
+    exact_digest: str = ""
+    digitless_digest: str = ""
+    sentence_hashes: tuple[tuple[int, int], ...] = ()
+
+
+EMPTY_FINGERPRINT = ContentFingerprint()
+
+
+def fingerprint_page(root: etree._Element, url: str = "", anchors: Iterable[str] = ()) -> ContentFingerprint:
+    """The fingerprints of a page at `url` whose links have these `anchors`. Takes scripts, styles and links out of the
+    tree."""
+    etree.strip_elements(root, "script", "style", "noscript", "template", "a", with_tail=False)
+    text_outside_links = etree.tostring(root, method="text", encoding="utf-8")
+    text = text_outside_links.translate(None, _WHITESPACE) + "".join(anchors).encode("utf-8", "replace").translate(
+        None, _WHITESPACE
+    )
+    if len(text) < _MIN_TEXT_BYTES:
+        return EMPTY_FINGERPRINT
+    return ContentFingerprint(
+        _digest(text), _digest(text.translate(None, _DIGITS)), _hash_sentences(text_outside_links, _url_tokens(url))
+    )
+
+
+def fingerprint_document(body: bytes) -> ContentFingerprint:
+    """The fingerprint of a document: it says what another one says where it is the same file."""
+    digest = _digest(body)
+    return ContentFingerprint(digest, digest, ((hash(digest), len(body)),))
+
+
+def _url_tokens(url: str) -> list[bytes]:
+    """What stands in a URL and may stand in the text: its parts, the longest first, and their words."""
+    _, _, remainder = url.partition("://")
+    parts = [part for part in re.split(r"[/?&=]", remainder.partition("/")[2]) if part]
+    decoded_parts = [unquote_to_bytes(part) for part in parts]
+    word_tokens = [word for part in decoded_parts for word in _NON_WORD.split(part)]
+    tokens = {part for part in (*decoded_parts, *word_tokens) if len(part) >= _MIN_TOKEN_BYTES}
+    return sorted(tokens, key=len, reverse=True)[:_MAX_URL_TOKENS]
+
+
+def _hash_sentences(text: bytes, tokens: list[bytes]) -> tuple[tuple[int, int], ...]:
+    for token in tokens:
+        text = text.replace(token, b"")
+    for end in _SENTENCE_ENDS:
+        text = text.replace(end, b"\n")
+    stripped_sentences = (sentence.translate(None, _IGNORED_BYTES) for sentence in text.split(b"\n", _MAX_SENTENCES))
+    return tuple((hash(sentence), len(sentence)) for sentence in stripped_sentences if sentence)
+
+
+def _digest(text: bytes) -> str:
+    return blake2b(text, digest_size=12).hexdigest()

@@ -1,0 +1,317 @@
+"""The links of a page, with the words in and around them, and what else its head says to a crawler.
+
+Read by lxml, whose parser runs outside the interpreter lock. What a page can cost is bounded: the part of it that is
+read, the number of links taken, the text kept with each.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from bs4 import BeautifulSoup, SoupStrainer
+from lxml import etree
+
+from crawler.parsing.content_fingerprint import (
+    EMPTY_FINGERPRINT,
+    ContentFingerprint,
+    fingerprint_document,
+    fingerprint_page,
+)
+from crawler.parsing.meta_refresh import parse_meta_refresh
+from crawler.robots.page_directives import NO_DIRECTIVES, Directives, parse_meta_robots, parse_x_robots_tag
+from crawler.urls.canonical import canonicalize_url, parse_url_forms
+from docstore.file_formats import HTML_FORMAT
+from docstore.model import Link, Page, Reason
+from text.decoding.decode import decode_page
+from text.decoding.html_limits import flatten_deep_elements, trim_attributes, truncate_markup
+
+MAX_LINKS = 10_000  # a manual's index, a blog's archive on one page
+MAX_ANCHOR_CHARS = 200
+MAX_CONTEXT_CHARS = 300
+MAX_DECLARED_URLS = 20  # feeds, sitemaps and pages of a series that one page may name
+_MAX_PARSED_BYTES = 5_000_000  # bytes of a page that are read for links: indexes of manuals are that long
+_URL_ATTRIBUTE_BY_TAG = {"a": "href", "area": "href", "frame": "src", "iframe": "src"}
+_TAGS = (*_URL_ATTRIBUTE_BY_TAG, "base", "meta", "link")
+_SERIES_RELS = frozenset(
+    ("next", "prev", "previous", "first", "last", "start", "contents", "toc", "chapter", "section", "up")
+)
+_FEED_TYPES = frozenset(
+    ("application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json", "text/xml")
+)
+_PARSER_STOPPERS = (b"\x00", b"</html>", b"</HTML>", b"</body>", b"</BODY>")
+_NON_PAGE_PREFIXES = (
+    "javascript:",
+    "mailto:",
+    "tel:",
+    "sms:",
+    "data:",
+    "about:",
+    "blob:",
+    "#",
+)  # never meant as a page
+_LINK_HEADER = re.compile(r"<([^>]*)>([^,<\"]*(?:\"[^\"]*\"[^,<\"]*)*)")
+_REL = re.compile(r"rel\s*=\s*\"?([^\";]*)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class ParsedPage:
+    """What a page says to a crawler.
+
+    `links` lead to canonical URLs, each URL once, in page order; `rejected_reasons` are the reasons of those that
+    have none. `request_urls` and `link_languages` tell of some of these URLs how they are to be asked for (where that is not
+    the canonical form), and the language that the link promises (`hreflang`). `canonical_url` is the URL that the
+    page names as its own, or ""; `feeds` and `sitemaps` are the URLs of those that it names; `fingerprint`
+    tells whether it says what another page says.
+    """
+
+    links: tuple[Link, ...] = ()
+    rejected_reasons: tuple[Reason, ...] = ()
+    request_urls: Mapping[str, str] = field(default_factory=dict)
+    link_languages: Mapping[str, str] = field(default_factory=dict)
+    canonical_url: str = ""
+    feeds: tuple[str, ...] = ()
+    sitemaps: tuple[str, ...] = ()
+    directives: Directives = NO_DIRECTIVES
+    fingerprint: ContentFingerprint = EMPTY_FINGERPRINT
+
+
+def parse_page(page: Page, agent: str = "") -> ParsedPage:
+    """The links of a page; none if it asks that they be not followed, all of us or `agent` by name.
+
+    Any bytes will do. Of a document the headers alone are read.
+    """
+    if page.format != HTML_FORMAT:
+        collector = _LinkCollector(page.final_url, "utf-8", agent)
+        collector.read_headers(page)
+        return replace(collector.result(), fingerprint=fingerprint_document(page.body))
+    body = page.body[:_MAX_PARSED_BYTES]
+    encoding = detect_encoding(body, page.content_type)
+    collector = _LinkCollector(page.final_url, encoding, agent)
+    collector.read_headers(page)
+    root = _parse_any_depth(body, encoding)
+    if root is not None:
+        for base in root.iter("base"):  # it holds for what stands before it as well
+            collector.add_element(base)
+        for element in root.iter(*_TAGS):
+            collector.add_element(element)
+            if collector.link_count >= MAX_LINKS:
+                break
+        anchors = [link.anchor for link in collector.links_by_url.values()]
+        return replace(collector.result(), fingerprint=fingerprint_page(root, page.url, anchors))
+    return collector.result()
+
+
+def detect_encoding(body: bytes, content_type: str) -> str:
+    """The Python codec that reads a page, as the extractor reads it; UTF-8 where the bytes are no text."""
+    decoded = decode_page(body, content_type)
+    return decoded.encoding if decoded else "utf-8"
+
+
+def _parse_any_depth(body: bytes, encoding: str) -> etree._Element | None:
+    """The page's tree. libxml2 gives up below 2,048 levels; such a page is read again with only the tags of links.
+
+    Beautiful Soup reads any depth, if slowly: here it is off the hot path, and sees only what a link is made of.
+    """
+    if encoding != "utf-8":
+        body = body.decode(encoding, "replace").encode("utf-8", "replace")
+    root, is_complete = _parse_html(body)
+    if is_complete:
+        return root
+    flattened_html = flatten_deep_elements(body).decode("utf-8", "replace")
+    soup = BeautifulSoup(flattened_html, "lxml", parse_only=SoupStrainer(list(_TAGS)))
+    return _parse_html(str(soup).encode("utf-8", "replace"))[0]
+
+
+def _parse_html(body: bytes) -> tuple[etree._Element | None, bool]:
+    """The tree, and whether the text was read to its end. Nothing is fetched, entities are not expanded."""
+    parser = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True, remove_comments=True, remove_pis=True)
+    body = truncate_markup(trim_attributes(body))
+    for ending in _PARSER_STOPPERS:  # for libxml2 nothing comes after them, for browsers and many pages there does
+        body = body.replace(ending, b"")
+    try:
+        root = etree.fromstring(body, parser)
+    except (etree.XMLSyntaxError, ValueError):
+        root = None
+    last = parser.error_log.last_error
+    return root, last is None or last.type != etree.ErrorTypes.ERR_RESOURCE_LIMIT
+
+
+@dataclass
+class _LinkCollector:
+    """A page in the course of being read."""
+
+    page_url: str
+    encoding: str
+    product_token: str
+    base_url: str = ""
+    links_by_url: dict[str, Link] = field(default_factory=dict)
+    rejected_reasons: list[Reason] = field(default_factory=list)
+    request_urls: dict[str, str] = field(default_factory=dict)
+    link_languages: dict[str, str] = field(default_factory=dict)
+    canonical_url: str = ""
+    feeds: dict[str, None] = field(default_factory=dict)
+    sitemaps: dict[str, None] = field(default_factory=dict)
+    series_urls: dict[str, None] = field(
+        default_factory=dict
+    )  # URLs that head or headers name as other pages of a series
+    directives: Directives = NO_DIRECTIVES
+
+    @property
+    def link_count(self) -> int:
+        """Links so far, those refused among them."""
+        return len(self.links_by_url) + len(self.rejected_reasons)
+
+    def read_headers(self, page: Page) -> None:
+        """What the answer's headers say: X-Robots-Tag, and Link with rel=canonical."""
+        tags = [value for key, value in page.headers if key.lower() == "x-robots-tag"]
+        self.directives = parse_x_robots_tag(tags, self.product_token)
+        for key, value in page.headers:
+            if key.lower() == "link":
+                for address, parameters in _LINK_HEADER.findall(value):
+                    rel = _REL.search(parameters)
+                    self._add_link_relation(rel[1] if rel else "", address)
+
+    def add_element(self, element: etree._Element) -> None:
+        """One element, in page order."""
+        source = _URL_ATTRIBUTE_BY_TAG.get(str(element.tag))
+        if source is not None:
+            self._add_hyperlink(element, str(element.get(source) or ""))
+        elif element.tag == "link":
+            self._add_link_relation(
+                str(element.get("rel") or ""), str(element.get("href") or ""), str(element.get("type") or "")
+            )
+        elif element.tag == "meta":
+            self._add_meta(element)
+        elif not self.base_url and element.get("href"):
+            url = canonicalize_url(str(element.get("href") or ""), self.page_url)
+            self.base_url = self.page_url if isinstance(url, Reason) else url
+
+    def result(self) -> ParsedPage:
+        """What was found; without the links, if they are not to be followed."""
+        parsed = ParsedPage(
+            canonical_url=self.canonical_url,
+            feeds=tuple(self.feeds),
+            sitemaps=tuple(self.sitemaps),
+            directives=self.directives,
+        )
+        if self.directives.nofollow:
+            return parsed
+        series_links = (Link(url) for url in self.series_urls if url not in self.links_by_url)
+        links, refused = (*self.links_by_url.values(), *series_links), tuple(self.rejected_reasons)
+        return replace(
+            parsed,
+            links=links,
+            rejected_reasons=refused,
+            request_urls=self.request_urls,
+            link_languages=self.link_languages,
+        )
+
+    def _add_meta(self, element: etree._Element) -> None:
+        name, content = element.get("name"), str(element.get("content") or "")
+        if name:
+            self.directives |= parse_meta_robots(str(name), content, self.product_token)
+        elif str(element.get("http-equiv") or "").strip().lower() == "refresh":
+            refresh = parse_meta_refresh(content)
+            if refresh is not None and refresh.url:
+                self._add_hyperlink(element, refresh.url)
+
+    def _add_link_relation(self, rel: str, address: str, media_type: str = "") -> None:
+        """A `link`: the page's own URL, a feed, a sitemap, or the next page of a series."""
+        rel_words = rel.lower().split()
+        bucket = self._bucket_for_rel(rel_words, media_type.strip().lower())
+        if bucket is None and ("canonical" not in rel_words or self.canonical_url):
+            return
+        url_forms = (
+            parse_url_forms(address, self.base_url or self.page_url, self.encoding)
+            if address.strip()
+            else Reason.INVALID_URL
+        )
+        if isinstance(url_forms, Reason):
+            return
+        if bucket is None:
+            self.canonical_url = url_forms.url
+        elif len(bucket) < MAX_DECLARED_URLS:
+            bucket[url_forms.url] = None
+
+    def _bucket_for_rel(self, rel_words: Sequence[str], media_type: str) -> dict[str, None] | None:
+        """Where a `link` with these words of its rel belongs, if it names another file of the site."""
+        if "alternate" in rel_words:
+            return self.feeds if media_type in _FEED_TYPES else None
+        if "sitemap" in rel_words:
+            return self.sitemaps
+        return self.series_urls if not _SERIES_RELS.isdisjoint(rel_words) else None
+
+    def _add_hyperlink(self, element: etree._Element, text: str) -> None:
+        address = text.strip()
+        if not address or address.startswith("#") or address[:11].lower().startswith(_NON_PAGE_PREFIXES):
+            return
+        rel = element.get("rel")
+        if rel and "nofollow" in str(rel).lower().split():
+            return
+        url_forms = parse_url_forms(address, self.base_url or self.page_url, self.encoding)
+        if isinstance(url_forms, Reason):
+            self.rejected_reasons.append(url_forms)
+            return
+        existing = self.links_by_url.get(url_forms.url)
+        if existing is None:
+            self._add_link(element, url_forms.url, url_forms.request_url)
+        elif not existing.anchor:
+            self.links_by_url[url_forms.url] = replace(existing, anchor=_anchor_text(element))
+
+    def _add_link(self, element: etree._Element, url: str, fetch: str) -> None:
+        self.links_by_url[url] = Link(url, _anchor_text(element), _context_text(element))
+        if fetch != url:
+            self.request_urls[url] = fetch
+        language = element.get("hreflang")
+        if language:
+            self.link_languages[url] = str(language)[:20]
+
+
+def _anchor_text(element: etree._Element) -> str:
+    """The text of a link, or what stands for it."""
+    text = (
+        _collapse_whitespace(element.text or "")
+        if not len(element)
+        else _join_texts(element.itertext(), MAX_ANCHOR_CHARS)
+    )
+    if text:
+        return text[:MAX_ANCHOR_CHARS]
+    image = next(element.iter("img"), None)
+    substitute = element.get("title") or (image.get("alt") if image is not None else "")
+    return _collapse_whitespace(str(substitute or ""))[:MAX_ANCHOR_CHARS]
+
+
+def _context_text(element: etree._Element) -> str:
+    """The words around a link: of its own line, or where it stands alone there, of the lines about it."""
+    node: etree._Element | None = element
+    for _ in range(3):
+        if node is None:
+            return ""
+        before = node.getprevious()
+        parent = node.getparent()
+        leading_text = before.tail if before is not None else parent.text if parent is not None else None
+        trailing_text = node.tail
+        if leading_text or trailing_text:
+            text = _collapse_whitespace(
+                f"{(leading_text or '')[-MAX_CONTEXT_CHARS:]} {(trailing_text or '')[:MAX_CONTEXT_CHARS]}"
+            )
+            if text:
+                return text[:MAX_CONTEXT_CHARS]
+        node = parent
+    return ""
+
+
+def _join_texts(texts: Iterator[object], max_chars: int) -> str:
+    parts: list[str] = []
+    char_count = 0
+    for text in texts:
+        part = str(text)[: max_chars * 2]
+        parts.append(part)
+        char_count += len(part.strip())
+        if char_count >= max_chars or len(parts) >= 50:
+            break
+    return _collapse_whitespace(" ".join(parts))[:max_chars]
+
+
+def _collapse_whitespace(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,249 @@
+"""What a finished fetch amounts to: the visit to record, with the links worth following. No network, no table."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from random import Random
+from time import gmtime
+
+from crawler.crawl_context import CrawlContext
+from crawler.schedule.revisit_policy import RevisitPolicy
+from crawler.urls.canonical import host_of, rejection_reason
+from crawler.urls.deduplicator import Deduplicator
+from crawler.urls.probe_urls import FamilyProbe, make_probe_urls
+from crawler.urls.trap_detector import TrapDetector, detect_shape_trap
+from crawler.workers.fetch_pool import PageResult
+from docstore.frontier.focused_decisions import FocusedDecision
+from docstore.frontier.frontier_table import NewUrl, Visit
+from docstore.model import FrontierEntry, Host, Outcome, Reason, UrlKind
+
+_MAX_HELD_URLS = 20_000  # URLs of patterns that may be traps
+_MAX_REDIRECT_CHAINS = 10_000
+
+
+class ResultHandler:
+    """Judges the results of one run by its strategy; `revisit` says when pages are due again."""
+
+    def __init__(self, context: CrawlContext, revisit_policy: RevisitPolicy) -> None:
+        self._context = context
+        self._plan = context.plan
+        self._focused_policy = context.focused_policy
+        self._revisit_policy = revisit_policy
+        self._url_seen = context.url_seen
+        self._tally = context.tally
+        self._deduplicator = Deduplicator(context.site_state.dust_rules)
+        self._year = gmtime(context.due_before).tm_year
+        self._trap_detectors: dict[str, TrapDetector] = {}
+        self._held_urls: dict[str, NewUrl] = {}
+        self._probe_by_url: dict[str, FamilyProbe] = {}  # by the URL that is asked for
+        self._rng = Random()
+        self._redirect_chains: dict[str, tuple[str, ...]] = {}  # URL -> those that were redirected to it in this run
+
+    def build_visit(self, done: PageResult) -> Visit:
+        """The visit that a finished fetch amounts to."""
+        entry, result = done.job.entry, done.fetch_result
+        chain = self._redirect_chains.pop(entry.url, ())
+        if result.redirect_url:
+            return self._redirect_visit(entry, result.redirect_url, result.is_permanent_redirect, chain)
+        visit = self.visit_without_page(entry, result.outcome)
+        visit = replace(visit, etag=result.etag, last_modified=result.last_modified)
+        if result.page is None:
+            if result.outcome.reason is Reason.GONE and entry.kind is UrlKind.UNKNOWN:
+                self._trap_detector(entry.host).record_page(entry.url, novelty=0.0, is_empty=True)
+            return visit
+        self._deduplicator.record_page(entry.url, done.fingerprint)
+        decision = self._focused_decision(done)
+        links = (*self._select_links(entry, done), *self._canonical_link(entry, done.canonical_url))
+        is_duplicate = entry.kind not in (UrlKind.SEED, UrlKind.HUB) and self._deduplicator.has_same_content(
+            done.canonical_url, done.fingerprint
+        )
+        if is_duplicate and not done.is_noindex:
+            visit = self.visit_without_page(
+                entry, Outcome(Reason.REDIRECTED_TO_KNOWN_URL, f"the same as {done.canonical_url}"[:300])
+            )
+        elif decision is not None and not decision.is_retained:
+            detail = f"{decision.strategy} gives it {decision.score:.3f} for {decision.topic}"
+            visit = replace(visit, outcome=Outcome(Reason.OFF_TOPIC, detail))
+        elif done.is_noindex:
+            visit = replace(visit, outcome=Outcome(Reason.FETCHED, "asks not to be shown, not kept"))
+        else:
+            return replace(visit, page=result.page, discovered_urls=links, focused_decision=decision)
+        return replace(visit, discovered_urls=links, is_gone=bool(entry.digest), focused_decision=decision)
+
+    def _focused_decision(self, done: PageResult) -> FocusedDecision | None:
+        """What the guide makes of a page; None where there is none, and all is kept."""
+        if self._focused_policy is None or done.tokenized_page is None:
+            return None
+        return self._focused_policy.decide(done.tokenized_page, {link.url: link.anchor for link in done.links})
+
+    def visit_without_page(self, entry: FrontierEntry, outcome: Outcome) -> Visit:
+        """A visit with nothing but its outcome."""
+        # A clock set back during the run must not make a page due again in the same run.
+        visited_at = max(self._context.now(), self._context.due_before + 0.001)
+        next_visit = self._revisit_policy.next_visit(entry, outcome.reason, visited_at)
+        is_gone = outcome.reason is Reason.GONE
+        return Visit(
+            entry,
+            outcome,
+            visited_at,
+            next_visit.due_at,
+            next_visit.revisit_seconds,
+            is_gone=is_gone,
+            failed_attempts=next_visit.failed_attempts,
+        )
+
+    def make_new_url(self, url: str, depth: int, kind: UrlKind, priority: float, parent: int | None = None) -> NewUrl:
+        """A URL for the table."""
+        return NewUrl(url, host_of(url), self._plan.queue_of(url), depth, kind, priority, parent)
+
+    def accept_declared_urls(self, urls: Sequence[str], priority: float) -> list[NewUrl]:
+        """The new ones among URLs that a sitemap or feed names and the rules allow."""
+        allowed = [url for url in urls if rejection_reason(url, self._plan.url_rules, 1) is None]
+        new_urls = [
+            self.make_new_url(url, 1, UrlKind.UNKNOWN, priority) for url in self._url_seen.filter_unseen(allowed)
+        ]
+        self._register_new_urls(new_urls)
+        return new_urls
+
+    def rejection_outcome(self, entry: FrontierEntry) -> Outcome | None:
+        """Why a URL of the table is not fetched."""
+        reason = rejection_reason(entry.url, self._plan.url_rules, entry.depth)
+        if reason is not None:
+            return Outcome(reason)
+        trap_detector = self._trap_detectors.get(entry.host)
+        is_new = entry.kind is UrlKind.UNKNOWN and not entry.digest
+        trap = trap_detector.trap_of(entry.url) if trap_detector is not None and is_new else None
+        return None if trap is None else Outcome(Reason.CRAWLER_TRAP, trap)
+
+    def take_released_urls(self) -> list[NewUrl]:
+        """URLs held back as those of a trap, whose patterns have proved to be none."""
+        return self._accept_held_urls(
+            [url for trap_detector in self._trap_detectors.values() for url in trap_detector.take_released()]
+        )
+
+    def _accept_held_urls(self, released_urls: Sequence[str]) -> list[NewUrl]:
+        found = [self._held_urls.pop(url) for url in released_urls if url in self._held_urls]
+        new_urls = set(self._url_seen.filter_unseen([new_url.url for new_url in found]))
+        found = [new_url for new_url in found if new_url.url in new_urls]
+        self._register_new_urls(found)
+        return found
+
+    def start_probes(self, host: Host) -> list[str]:
+        """Pages that cannot exist, by which the host is to tell which of its families of URLs end (see `handle_probe`)."""
+        first_probe_urls: list[str] = []
+        for family, urls in self._trap_detector(host).take_probe_candidates().items():
+            first, *others = make_probe_urls(urls, self._rng)
+            self._probe_by_url[first] = FamilyProbe(host, family, others)
+            first_probe_urls.append(first)
+        return first_probe_urls
+
+    def handle_probe(self, url: str, done: PageResult | None = None) -> list[str]:
+        """What came of such a page; None if it could not be asked for. The next one to ask for, if that said little."""
+        probe = self._probe_by_url.pop(url, None)
+        if probe is None:
+            return []
+        is_page = done is not None and done.fetch_result.page is not None
+        if done is not None and is_page:
+            probe.novelty_scores.append(self._deduplicator.novelty(url, done.fingerprint))
+            if probe.remaining_urls:
+                self._probe_by_url[probe.remaining_urls[0]] = probe
+                return [probe.remaining_urls.pop(0)]
+        self._trap_detector(probe.host).record_probe(probe.family, probe.novelty_scores, is_page)
+        return []
+
+    def take_remaining_held_urls(self) -> list[NewUrl]:
+        """URLs that are held back still, at the end of a run that had no time for them: so that they are not lost."""
+        return self._accept_held_urls(
+            [url for trap_detector in self._trap_detectors.values() for url in trap_detector.remaining_held()]
+        )
+
+    def _canonical_link(self, entry: FrontierEntry, url: str) -> tuple[NewUrl, ...]:
+        """The URL that a page names as its own, if it is new: it takes the page's place in the order."""
+        if not url or detect_shape_trap(url, self._year) or not self._url_seen.filter_unseen([url]):
+            return ()
+        new_urls = (self.make_new_url(url, entry.depth, UrlKind.UNKNOWN, entry.priority, entry.url_id),)
+        self._register_new_urls(new_urls)
+        return new_urls
+
+    def _select_links(self, parent: FrontierEntry, done: PageResult) -> tuple[NewUrl, ...]:
+        """The new ones among a page's links, with their priorities."""
+        by_url = {link.url: link for link in done.links}
+        new_urls = self._url_seen.filter_unseen(by_url)
+        known_urls = by_url.keys() - set(new_urls)
+        novelty = self._deduplicator.novelty(parent.url, done.fingerprint)
+        new_urls = self._without_known_variants(new_urls, known_urls)
+        is_same = self._deduplicator.is_duplicate_content(parent.url, done.fingerprint)
+        self._trap_detector(parent.host).record_page(parent.url, novelty, new_urls, is_same)
+        self._record_known_links(parent, known_urls)
+        followed: list[NewUrl] = []
+        depth, parent_id, queue_of = parent.depth + 1, parent.url_id, self._plan.queue_of
+        for url in new_urls:
+            link = by_url[url]
+            priority = self._focused_policy.link_priority(url) if self._focused_policy else -float(depth)
+            if priority is None:
+                continue
+            host = host_of(url)
+            new_url = NewUrl(
+                url, host, queue_of(url), depth, UrlKind.UNKNOWN, priority, parent_id, link.anchor, link.context
+            )
+            if self._passes_trap_check(new_url, host, parent):
+                followed.append(new_url)
+        self._register_new_urls(followed)
+        return tuple(followed)
+
+    def _without_known_variants(self, new_urls: Sequence[str], known_urls: Iterable[str]) -> list[str]:
+        """The new URLs that are no other form of a known one, as far as their site has taught."""
+        self._deduplicator.record_known_urls(known_urls)
+        reduced_by_url = {url: reduced for url in new_urls if (reduced := self._deduplicator.reduced_url(url))}
+        unknown = set(self._url_seen.filter_unseen(reduced_by_url.values()))
+        unique_urls = [
+            url
+            for url in new_urls
+            if not self._deduplicator.is_variant(url) and (url not in reduced_by_url or reduced_by_url[url] in unknown)
+        ]
+        if len(unique_urls) < len(new_urls):
+            self._tally.rejected_links["another form of a known URL"] += len(new_urls) - len(unique_urls)
+        return unique_urls
+
+    def _record_known_links(self, parent: FrontierEntry, known_urls: set[str]) -> None:
+        """What speaks for a family: its own pages are articles, and lead to pages that are known."""
+        trap_detector = self._trap_detector(parent.host)
+        if parent.kind is UrlKind.ARTICLE:
+            trap_detector.record_article(parent.url)
+        trap_detector.record_known_links(parent.url, known_urls)
+
+    def _passes_trap_check(self, new_url: NewUrl, host: Host, parent: FrontierEntry) -> bool:
+        trap = detect_shape_trap(new_url.url, self._year) or self._trap_detector(host).check_link(
+            new_url.url, parent.url, is_known=False
+        )
+        if trap is None:
+            return True
+        self._tally.rejected_links[f"trap ({trap})"] += 1
+        if len(self._held_urls) < _MAX_HELD_URLS:
+            self._held_urls[new_url.url] = new_url
+        return False
+
+    def _trap_detector(self, host: Host) -> TrapDetector:
+        return self._trap_detectors.setdefault(host, TrapDetector())
+
+    def _redirect_visit(
+        self, entry: FrontierEntry, target: str, is_permanent: bool, redirect_chain: tuple[str, ...]
+    ) -> Visit:
+        """The target takes the entry's place: a URL of its own, as deep, a seed if this was one."""
+        reason = rejection_reason(target, self._plan.url_rules, entry.depth)
+        if reason is not None:
+            reason = Reason.REDIRECTED_OUT_OF_SCOPE if reason is Reason.OUT_OF_SCOPE else reason
+            return self.visit_without_page(entry, Outcome(reason, f"redirected to {target}"[:300]))
+        visited_chain = (*redirect_chain, entry.url)
+        if target in visited_chain or len(visited_chain) > self._plan.max_redirects:
+            return self.visit_without_page(entry, Outcome(Reason.TOO_MANY_REDIRECTS, target[:300]))
+        if len(self._redirect_chains) < _MAX_REDIRECT_CHAINS:
+            self._redirect_chains[target] = visited_chain
+        kind = entry.kind if entry.kind in (UrlKind.SEED, UrlKind.HUB) else UrlKind.UNKNOWN
+        link = self.make_new_url(target, entry.depth, kind, entry.priority, entry.url_id)
+        self._register_new_urls([link] if self._url_seen.filter_unseen([target]) else [])
+        visit = self.visit_without_page(entry, Outcome(Reason.REDIRECTED_TO_KNOWN_URL, target[:300]))
+        return replace(visit, discovered_urls=(link,), is_gone=is_permanent and bool(entry.digest))
+
+    def _register_new_urls(self, new_urls: Sequence[NewUrl]) -> None:
+        self._url_seen.add([new_url.url for new_url in new_urls])
+        self._tally.urls_added += len(new_urls)

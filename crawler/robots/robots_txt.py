@@ -1,0 +1,208 @@
+"""What a robots.txt says: RFC 9309, read as leniently as google/robotstxt reads it.
+
+    User-agent: a            a group: the agents it is for, then its rules
+    Disallow: /x*.php$       `*` is any text, a final `$` the end of the URL
+    Allow: /x/y              the longest pattern that matches decides, and at the same length the one that allows
+    Crawl-delay: 2           seconds, for the agents of the group
+    Sitemap: http://...      for everybody
+
+The rules for an agent are those of all groups that name it, or without such a group those of all groups for `*`.
+"""
+
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from crawler.urls.canonical import normalize_escapes
+
+_MAX_LINE_CHARS = 16_664  # bytes of a line that google/robotstxt reads
+_LINE = re.compile(r"[ \t]*([^:\s]+(?:[ \t]+[^:\s]+)?)[ \t]*(?::|[ \t])[ \t]*(.*)")
+_KEY_PREFIXES_BY_KIND = {
+    "agent": ("user-agent", "useragent", "user agent"),
+    "allow": ("allow",),
+    "disallow": ("disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw"),
+    "sitemap": ("sitemap", "site-map"),
+    "delay": ("crawl-delay", "crawldelay"),
+}
+_TOKEN = re.compile(r"[\w-]+")
+_PATH = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.\-]*:)?(?://[^/?#;]*)?([^#]*)")
+_INDEX_PATTERN = re.compile(r"(.*/)index\.htm[^/]*")
+_MAX_SITEMAPS = 1000
+
+
+@dataclass
+class _Group:
+    """The rules for one name: patterns that allow, patterns that disallow, and a delay."""
+
+    allow: list[str] = field(default_factory=list)
+    disallow: list[str] = field(default_factory=list)
+    delay: str = ""
+
+
+@dataclass(frozen=True)
+class RobotsTxt:
+    """The rules of one robots.txt for one agent; patterns are spelled as `normalize_path` spells paths."""
+
+    allow: tuple[str, ...] = ()
+    disallow: tuple[str, ...] = ()
+    crawl_delay: float | None = None
+    sitemaps: tuple[str, ...] = ()
+
+    def allows(self, url: str) -> bool:
+        """May the URL (or path) be fetched?"""
+        path = normalize_path(url)
+        rules = self._compiled
+        best_literal = rules.longest_literal(path)
+        for length, allowed, pattern, start in rules.wildcard_rules:
+            if best_literal is not None and (length, allowed) <= best_literal:
+                break
+            if path.startswith(start) and matches_pattern(path, pattern):
+                return allowed
+        return best_literal is None or best_literal[1]
+
+    @cached_property
+    def _compiled(self) -> "_CompiledRules":
+        return _CompiledRules.from_patterns(self.allow, self.disallow)
+
+
+@dataclass(frozen=True)
+class _CompiledRules:
+    """Patterns ready for matching: literal ones by length, so that a thousand cost no more than a few; wild ones
+    longest first, each with what comes before its first wildcard."""
+
+    literal_by_length: tuple[tuple[int, dict[str, bool]], ...]
+    wildcard_rules: tuple[tuple[int, bool, str, str], ...]
+
+    @classmethod
+    def from_patterns(cls, allow: tuple[str, ...], disallow: tuple[str, ...]) -> "_CompiledRules":
+        literal: dict[int, dict[str, bool]] = {}
+        wild: set[tuple[int, bool, str, str]] = set()
+        for allowed, patterns in ((False, disallow), (True, allow)):  # what allows comes last and wins
+            for pattern in patterns:
+                if "*" in pattern or pattern.endswith("$"):
+                    wild.add((len(pattern), allowed, pattern, re.split(r"[*$]", pattern, maxsplit=1)[0]))
+                elif pattern:
+                    literal.setdefault(len(pattern), {})[pattern] = allowed
+        return cls(tuple(sorted(literal.items(), reverse=True)), tuple(sorted(wild, reverse=True)))
+
+    def longest_literal(self, path: str) -> tuple[int, bool] | None:
+        """Length and verdict of the longest literal pattern that the path begins with."""
+        for length, patterns in self.literal_by_length:
+            if (allowed := patterns.get(path[:length])) is not None:
+                return length, allowed
+        return None
+
+
+def normalize_path(url: str) -> str:
+    """Path and query of a URL, spelled one way: what patterns are held against."""
+    match = _PATH.match(url)
+    path = match[1] if match else ""
+    return _escape_wildcards(normalize_escapes(path if path.startswith("/") else "/" + path))
+
+
+def matches_pattern(path: str, pattern: str) -> bool:
+    """Does the path begin with the pattern, with `*` for any text and a final `$` for the end?"""
+    is_anchored = pattern.endswith("$")
+    first, *others = (pattern[:-1] if is_anchored else pattern).split("*")
+    if not path.startswith(first):
+        return False
+    position = len(first)
+    required_suffix = others.pop() if is_anchored and others else None
+    for part in others:
+        position = path.find(part, position)
+        if position < 0:
+            return False
+        position += len(part)
+    if not is_anchored:
+        return True
+    return (
+        position == len(path)
+        if required_suffix is None
+        else len(path) - len(required_suffix) >= position and path.endswith(required_suffix)
+    )
+
+
+def parse_robots_txt(text: str, agent: str) -> RobotsTxt:
+    """The rules of a robots.txt for the product token `agent`."""
+    parser = _RobotsParser(agent.lower())
+    for line in re.split(r"\r\n|\n|\r", text.removeprefix("\ufeff")):
+        match = _LINE.match(line[:_MAX_LINE_CHARS].partition("#")[0].rstrip())
+        if match is not None:
+            parser.add_line(match[1].lower(), match[2].strip())
+    return parser.result()
+
+
+class _RobotsParser:
+    """A robots.txt in the course of being read, for one agent (in small letters)."""
+
+    def __init__(self, agent: str) -> None:
+        self._product_token = agent
+        self._agent_group, self._wildcard_group = _Group(), _Group()
+        self._has_agent_group = False
+        self._current_groups: list[_Group] = []  # the groups that the present rules are for
+        self._has_rules_in_group = False
+        self._sitemaps: dict[str, None] = {}
+
+    def add_line(self, key: str, value: str) -> None:
+        """One line."""
+        kind = _directive_kind(key)
+        if kind == "agent":
+            self._add_user_agent(value)
+        elif kind == "delay":
+            for group in self._current_groups:
+                group.delay = group.delay or value
+        elif kind in ("allow", "disallow"):
+            self._has_rules_in_group = True
+            self._add_rule(kind == "allow", value)
+        elif kind and value and len(self._sitemaps) < _MAX_SITEMAPS:
+            self._sitemaps[value] = None
+
+    def _add_user_agent(self, value: str) -> None:
+        if self._has_rules_in_group:
+            self._current_groups, self._has_rules_in_group = [], False
+        token = _TOKEN.match(value)
+        if value == "*" or value.startswith(("* ", "*\t")):
+            self._current_groups.append(self._wildcard_group)
+        elif token is not None and token[0].lower() == self._product_token:
+            self._has_agent_group = True
+            self._current_groups.append(self._agent_group)
+
+    def _add_rule(self, allowed: bool, value: str) -> None:
+        patterns = [_normalize_pattern(value)] if value else []
+        index = _INDEX_PATTERN.fullmatch(value) if allowed else None
+        if index is not None:  # who allows /index.html means / as well
+            patterns.append(_normalize_pattern(index[1]) + "$")
+        for group in self._current_groups:
+            (group.allow if allowed else group.disallow).extend(patterns)
+
+    def result(self) -> RobotsTxt:
+        """What was read."""
+        group = self._agent_group if self._has_agent_group else self._wildcard_group
+        return RobotsTxt(tuple(group.allow), tuple(group.disallow), _parse_delay(group.delay), tuple(self._sitemaps))
+
+
+def _directive_kind(key: str) -> str:
+    return next((kind for kind, names in _KEY_PREFIXES_BY_KIND.items() if key.startswith(names)), "")
+
+
+def _normalize_pattern(pattern: str) -> str:
+    """As `normalize_path` spells it, but for what has a meaning in patterns: `*` anywhere, `$` at the end.
+
+    Who forgets the slash at the beginning means it.
+    """
+    pattern = pattern if pattern[0] in "/*$" else "/" + pattern
+    body, end = (pattern[:-1], "$") if pattern.endswith("$") else (pattern, "")
+    return "*".join(_escape_wildcards(normalize_escapes(part)) for part in re.split(r"\*+", body)) + end
+
+
+def _escape_wildcards(text: str) -> str:
+    """RFC 9309, 2.2.3: `%24` in a pattern is a dollar of the URL, `%2A` an asterisk."""
+    return text.replace("$", "%24").replace("*", "%2A")
+
+
+def _parse_delay(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if 0 <= value < float("inf") else None

@@ -1,0 +1,110 @@
+"""The frontier of a focused crawl: of all hosts that may be asked now, the best URL of all.
+
+Fairness comes from the hosts' manners alone: while one rests, the next best host has its turn. Priorities change with
+every page, so what waits in memory is read anew wherever the table has changed.
+"""
+
+from collections import deque
+from collections.abc import Callable, Collection, Iterable
+
+from crawler.schedule.frontier import MAX_URLS_IN_MEMORY, WINDOW_SIZE, CrawlTable, Frontier
+from crawler.schedule.throttle import NEVER, HostThrottle
+from docstore.frontier.due_order import is_off_topic
+from docstore.frontier.frontier_table import Visit
+from docstore.model import FrontierEntry, Host
+
+_MIN_WINDOW_SIZE = 4
+
+
+class BestFirstFrontier(Frontier):
+    """See `Frontier`. Every host has one queue (`build_crawl_plan`); `queue_of` says which is a URL'."""
+
+    def __init__(
+        self,
+        table: CrawlTable,
+        throttle: HostThrottle,
+        due_before: float,
+        queue_of: Callable[[str], int],
+        owns_queue: Callable[[int], bool] = lambda queue: True,
+    ) -> None:
+        self._stale_queues: set[int] = set()  # queues of which the table may have something better than the window
+        self._hosts_by_queue: dict[int, set[Host]] = {}  # queue -> hosts in the window; mostly one
+        self._queue_of = queue_of
+        super().__init__(table, throttle, due_before, owns_queue)
+
+    def mark_recorded(self, visits: Iterable[Visit]) -> None:
+        """Visits are in the table, with new URLs and new priorities of known ones."""
+        visits = list(visits)
+        super().mark_recorded(visits)
+        changed = {url for visit in visits if visit.focused_decision for url in visit.focused_decision.priorities}
+        self.mark_changed({queue for queue in map(self._queue_of, changed) if self._owns_queue(queue)})
+
+    def mark_changed(self, queues: Iterable[int]) -> None:
+        """The table has something new in these queues."""
+        self._stale_queues.update(queues)
+
+    def _refill(self) -> bool:
+        """`_next_ready` has read all that there is to read."""
+        return False
+
+    def _next_ready(self, now: float) -> FrontierEntry | None:
+        for queue in sorted(self._stale_queues):
+            self._reload_queue(queue)
+        self._stale_queues.clear()
+        best: FrontierEntry | None = None
+        soonest = NEVER
+        for entry in self._iter_queue_heads():
+            start = self._throttle.earliest_start(entry.host, now)
+            if start <= now:
+                best = entry if best is None or _sort_key(entry) < _sort_key(best) else best
+            soonest = min(soonest, start)
+        if best is not None:
+            self._remove_head(best)
+            return best
+        self._ready_heap = [(soonest, 0, Host(""))] if soonest < NEVER else []
+        return None
+
+    def _iter_queue_heads(self) -> Iterable[FrontierEntry]:
+        """The best URL of each queue that is free."""
+        for queues in self._windows_by_host.values():
+            for queue, entries in queues.items():
+                if queue not in self._busy_queues:
+                    yield entries[0]
+
+    def _remove_head(self, entry: FrontierEntry) -> None:
+        """Out of the window; an empty one is read anew."""
+        queues = self._windows_by_host[entry.host]
+        entries = queues[entry.queue]
+        entries.popleft()
+        self._window_size -= 1
+        if not entries:
+            del queues[entry.queue]
+            self._stale_queues.add(entry.queue)
+        if not queues:
+            del self._windows_by_host[entry.host]
+
+    def _reload_queue(self, queue: int) -> None:
+        for host in self._hosts_by_queue.pop(queue, ()):
+            entries: Collection[FrontierEntry] = self._windows_by_host.get(host, {}).pop(queue, ())
+            self._claimed_ids_by_queue[queue].difference_update(entry.url_id for entry in entries)
+            self._window_size -= len(entries)
+            if host in self._windows_by_host and not self._windows_by_host[host]:
+                del self._windows_by_host[host]
+        claimed_ids = self._claimed_ids_by_queue.setdefault(queue, set())
+        size = max(min(WINDOW_SIZE, MAX_URLS_IN_MEMORY // max(len(self._hosts_by_queue), 1)), _MIN_WINDOW_SIZE)
+        for entry in self._table.due_entries(queue, self._due_before, size, claimed_ids, is_focused=True):
+            claimed_ids.add(entry.url_id)
+            self._window_for(entry).append(entry)
+            self._window_size += 1
+
+    def _window_for(self, entry: FrontierEntry) -> deque[FrontierEntry]:
+        self._hosts_by_queue.setdefault(entry.queue, set()).add(entry.host)
+        return super()._window_for(entry)
+
+    def _push_host(self, host: Host, ready_at: float) -> None:
+        """Hosts do not take turns."""
+
+
+def _sort_key(entry: FrontierEntry) -> tuple[bool, float, int]:
+    """What was off topic comes last, else the best first, of equals the one that was found first."""
+    return is_off_topic(entry), -entry.priority, entry.url_id

@@ -1,0 +1,30 @@
+"""Hours of the day in which a crawl asks nobody."""
+
+import re
+import time
+
+_HOUR_RANGE = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)\s*-\s*([01]?\d|2[0-4]):([0-5]\d)")
+_MINUTES_PER_DAY = 24 * 60
+
+
+def parse_quiet_hours(text: str) -> tuple[int, int] | None:
+    """Minutes of the day at which quiet begins and ends; None for no quiet. ValueError for what names none."""
+    if not text.strip():
+        return None
+    match = _HOUR_RANGE.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(text)
+    begin, end = (int(match[group]) * 60 + int(match[group + 1]) for group in (1, 3))
+    return begin, end
+
+
+def quiet_seconds_left(hours: tuple[int, int] | None, now: float) -> float:
+    """How long quiet lasts on from `now` (epoch seconds; the hours are local); 0 if there is none."""
+    if hours is None:
+        return 0.0
+    local = time.localtime(now)
+    minute = local.tm_hour * 60 + local.tm_min
+    begin, end = hours
+    if (minute - begin) % _MINUTES_PER_DAY >= (end - begin) % _MINUTES_PER_DAY:
+        return 0.0
+    return float((end - minute) % _MINUTES_PER_DAY * 60 - local.tm_sec)

@@ -1,0 +1,150 @@
+"""What a site says it holds: sitemaps, indexes of sitemaps, and lists and feeds that serve as one (sitemaps.org)."""
+
+import re
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import islice
+
+from crawler.sitemaps.feed_parser import EMPTY_FEED, parse_feed
+from crawler.sitemaps.timestamps import parse_timestamp
+from crawler.sitemaps.xml_records import Field, Record, decode_xml, iter_records
+from crawler.urls.canonical import parse_url_forms
+from docstore.model import Reason
+
+MAX_SITEMAP_BYTES = 50_000_000  # bytes of one file, after decompression
+MAX_URLS_PER_SITEMAP = 50_000
+_MAX_LINE_CHARS = 2100
+_RECORD_NAMES = frozenset(("url", "sitemap"))
+_LOC_TAG = re.compile(r"<(?:\w+:)?loc>\s*(?:<!\[CDATA\[)?\s*([^<\]\s]+)", re.IGNORECASE)
+RawEntry = tuple[str, float | None, str]  # URL, lastmod and title, as written
+_MARKUP_START = re.compile(r"\A\s*<(?:\?xml|!|\w)")
+
+
+@dataclass(frozen=True)
+class SitemapEntry:
+    """A URL, canonical and as it is to be asked for, and when its page last changed (seconds), if that is said."""
+
+    url: str
+    request_url: str
+    lastmod: float | None = None
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Sitemap:
+    """A file that was read: `entries` of pages, `child_sitemaps` that an index names, `rejected_count` URLs without a form."""
+
+    entries: tuple[SitemapEntry, ...] = ()
+    child_sitemaps: tuple[SitemapEntry, ...] = ()
+    rejected_count: int = 0
+
+
+def parse_sitemap(body: bytes, url: str, content_type: str = "") -> Sitemap:
+    """The sitemap in an answer from `url`, empty if there is none. Any bytes will do, nothing is fetched.
+
+    Of a file that is too large the beginning is read, of broken XML what can be.
+    """
+    content = _gunzip_tolerant(body)[:MAX_SITEMAP_BYTES]
+    text = decode_xml(content, content_type)
+    if not _MARKUP_START.match(text):
+        return _build_sitemap(
+            [(line[:_MAX_LINE_CHARS].strip(), None, "") for line in islice(text.splitlines(), 2 * MAX_URLS_PER_SITEMAP)]
+        )
+    pages: list[RawEntry] = []
+    sitemaps: list[RawEntry] = []
+    for record in iter_records(text, _RECORD_NAMES):
+        if record.name:
+            (sitemaps if record.name == "sitemap" else pages).append(_raw_entry(record))
+            if max(len(pages), len(sitemaps)) >= MAX_URLS_PER_SITEMAP:
+                break
+    if pages or sitemaps:
+        page_entries, child_entries = _build_sitemap(pages, url), _build_sitemap(sitemaps, url)
+        return Sitemap(
+            page_entries.entries, child_entries.entries, page_entries.rejected_count + child_entries.rejected_count
+        )
+    feed = parse_feed(content, url, content_type)
+    if feed != EMPTY_FEED:
+        entries = tuple(
+            SitemapEntry(feed_entry.url, feed_entry.request_url, feed_entry.updated_at, feed_entry.title)
+            for feed_entry in feed.entries
+        )
+        return Sitemap(entries, rejected_count=feed.rejected_count)
+    return _build_sitemap([(raw_url, None, "") for raw_url in _LOC_TAG.findall(text)])
+
+
+def _gunzip_tolerant(body: bytes) -> bytes:
+    """Without gzip, if it has any; of a broken file what can be read."""
+    if not body.startswith(b"\x1f\x8b"):
+        return body
+    stream = zlib.decompressobj(16 + zlib.MAX_WBITS)
+    parts: list[bytes] = []
+    byte_count = 0
+    try:
+        for offset in range(0, len(body), 1 << 16):
+            parts.append(stream.decompress(body[offset : offset + (1 << 16)], MAX_SITEMAP_BYTES - byte_count + 1))
+            byte_count += len(parts[-1])
+            if byte_count > MAX_SITEMAP_BYTES:
+                break
+    except zlib.error:
+        pass
+    return b"".join(parts)
+
+
+def _raw_entry(record: Record) -> RawEntry:
+    """URL, lastmod and title of a record; some files have the URL without `loc`."""
+    own_fields = [field for field in record.fields if not field.namespace]
+    raw_url = _field_text(own_fields, "loc") or _field_text(list(record.fields), "loc") or record.text
+    lastmod = _field_text(own_fields, "lastmod") or _field_text(list(record.fields), "publication_date")
+    return raw_url, parse_timestamp(lastmod), _field_text(list(record.fields), "title")[:500]
+
+
+def _field_text(fields: list[Field], name: str) -> str:
+    return next((field.text for field in fields if field.name == name), "")
+
+
+def _build_sitemap(raw_entries: Sequence[RawEntry], url: str = "") -> Sitemap:
+    """Each URL once. Some sitemaps leave out the host; anything else that is not absolute is no URL."""
+    entry_by_url: dict[str, SitemapEntry] = {}
+    refused = 0
+    for raw_url, lastmod, title in raw_entries:
+        if not raw_url:
+            continue
+        address = parse_url_forms(raw_url, url if raw_url.startswith("/") else "")
+        if isinstance(address, Reason):
+            refused += 1
+        else:
+            entry_by_url.setdefault(address.url, SitemapEntry(*address, lastmod, title))
+    return Sitemap(tuple(islice(entry_by_url.values(), MAX_URLS_PER_SITEMAP)), rejected_count=refused)
+
+
+class LastmodTrustLevel(StrEnum):
+    """What a site's lastmod is worth."""
+
+    UNKNOWN = "unknown"  # too few visits to tell
+    RELIABLE = "right"  # pages whose lastmod stands still have not changed
+    UNRELIABLE = "wrong"
+
+
+_MIN_OBSERVATIONS = 10
+_MAX_MISSED_SHARE = 0.05
+_MIN_CONFIRMED_SHARE = 0.2
+
+
+def rate_lastmod(observations: Sequence[tuple[bool, bool]]) -> LastmodTrustLevel:
+    """Whether a site's lastmod proves right, from its last visits as pairs (lastmod had moved, page had changed).
+
+    It is wrong if it misses changes, or if it moves so often without one that it says nothing.
+    """
+    changes_when_moved = [changed for claimed, changed in observations if claimed]
+    changes_when_still = [changed for claimed, changed in observations if not claimed]
+    if len(changes_when_still) >= _MIN_OBSERVATIONS and sum(changes_when_still) > _MAX_MISSED_SHARE * len(
+        changes_when_still
+    ):
+        return LastmodTrustLevel.UNRELIABLE
+    if len(changes_when_moved) >= _MIN_OBSERVATIONS and sum(changes_when_moved) < _MIN_CONFIRMED_SHARE * len(
+        changes_when_moved
+    ):
+        return LastmodTrustLevel.UNRELIABLE
+    return LastmodTrustLevel.RELIABLE if len(changes_when_still) >= _MIN_OBSERVATIONS else LastmodTrustLevel.UNKNOWN

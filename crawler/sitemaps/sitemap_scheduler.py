@@ -1,0 +1,201 @@
+"""What is asked of a site beside its pages: its sitemaps and feeds, in the turns of its pages and before them.
+
+    robots.txt, usual places, <link rel=sitemap>, feeds -> Errands (of an origin) -> in a turn of one of its pages
+                                                                                -> elsewhere: a turn of its own
+
+A file on another origin (www or not, http or https, a host for files), or one that is named when no page of the origin
+is left to be asked, has a turn of its own at its host, by that host's robots.txt and manners.
+New URLs go into the table, known ones get the visit that their lastmod is worth (`lastmod.py`).
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from crawler.crawl_context import CrawlContext
+from crawler.result_handler import ResultHandler
+from crawler.robots.robots_cache import RobotsRules
+from crawler.schedule.frontier import Frontier
+from crawler.sitemaps.lastmod_trust import SitemapTable, find_dropped_urls
+from crawler.sitemaps.sitemap_parser import SitemapEntry
+from crawler.sitemaps.sitemap_walk import SitemapWalk, default_sitemap_urls, robots_sitemap_urls
+from crawler.urls.canonical import host_of, origin_of, rejection_reason
+from crawler.urls.registrable_domains import registrable_domain
+from crawler.workers.fetch_pool import Job, JobKind, SitemapResult
+from docstore.frontier.frontier_table import NewUrl
+from docstore.model import Origin, Reason
+
+_DECLARED_PRIORITY = -1.0
+_MAX_DECLARED_URLS = 200_000  # URLs of one origin that are compared with those kept
+MAX_FILES_PER_ORIGIN = 500  # sitemaps and feeds of one origin in a run
+
+
+class OriginSitemaps:
+    """The sitemaps and feeds of one origin, asked before its pages."""
+
+    def __init__(
+        self, rules: RobotsRules, origin: Origin, folders: Iterable[str], reject_url: Callable[[str], Reason | None]
+    ) -> None:
+        self.sitemap_walk = SitemapWalk(
+            robots_sitemap_urls(rules.robots_txt, origin), reject_url, default_sitemap_urls(origin, folders)
+        )
+        self.feeds: deque[str] = deque()
+        self.declared_urls: set[str] = set()
+        self.standalone_pending = 0  # files that have a turn of their own and were not read yet
+        self.robots_rules = rules
+        self._origin = origin
+        self._requests_left = MAX_FILES_PER_ORIGIN
+        self._known_feeds: set[str] = set()
+
+    def add_feeds(self, feeds: Iterable[str]) -> None:
+        """Feeds that a page of the origin names, of the same site: others are not about it."""
+        for feed in feeds:
+            if (
+                feed not in self._known_feeds
+                and self._is_same_site(feed)
+                and len(self._known_feeds) < MAX_FILES_PER_ORIGIN
+            ):
+                self._known_feeds.add(feed)
+                self.feeds.append(feed)
+
+    def next_file(self) -> tuple[JobKind, str] | None:
+        """The file to ask for now, if any is left."""
+        if self._requests_left <= 0:
+            return None
+        url, kind = self.sitemap_walk.next_url(), JobKind.SITEMAP
+        if url is None:
+            url, kind = self.feeds.popleft() if self.feeds else None, JobKind.FEED
+        if url is None:
+            return None
+        self._requests_left -= 1
+        return kind, url
+
+    def _is_same_site(self, url: str) -> bool:
+        host, own_host = host_of(url), host_of(self._origin + "/")
+        return host == own_host or (registrable_domain(host) or host) == registrable_domain(own_host)
+
+
+class SitemapScheduler:
+    """The errands of all origins of a run; none, where the table is not made for it. `add_turn` has a file asked for in
+    a turn of its own, and gives the number of that turn."""
+
+    def __init__(
+        self, context: CrawlContext, results: ResultHandler, add_standalone_job: Callable[[JobKind, str], int]
+    ) -> None:
+        table, is_enabled = context.table, context.plan.sitemaps
+        self._table: SitemapTable | None = table if is_enabled and isinstance(table, SitemapTable) else None
+        self._plan = context.plan
+        self._owns_queue = context.coordinator.owns_queue
+        self._result_handler = results
+        self._lastmod_trust = context.site_state.lastmod_trust
+        self._due_before = context.due_before
+        self._sitemaps_by_origin: dict[Origin, OriginSitemaps] = {}
+        self._add_standalone_job = add_standalone_job
+        self._origin_by_job_id: dict[int, Origin] = {}  # number of a turn -> the origin that its file is about
+        self._requested_urls: set[str] = set()  # by whatever origin
+
+    def next_file(self, origin: Origin, rules: RobotsRules, frontier: Frontier) -> tuple[JobKind, str] | None:
+        """The file of its own to ask for before the next page of an origin; those elsewhere have turns of their own."""
+        if self._table is None:
+            return None
+        origin_sitemaps = self._sitemaps_by_origin.get(origin) or self._start_origin(origin, rules)
+        while (file_job := self._next_unrequested(origin_sitemaps)) is not None:
+            if origin_of(file_job[1]) != origin:
+                self._queue_standalone(origin, *file_job)
+            elif rules.rejection_outcome(file_job[1]) is None:
+                return file_job
+        if not origin_sitemaps.standalone_pending:
+            self._recheck_dropped_pages(self._table, origin, frontier)
+        return None
+
+    def cancel(self, job: Job) -> None:
+        """The file may not be asked for, or asking failed in a way that nobody expected."""
+        self._sitemaps_by_origin[self._origin_by_job_id[job.entry.url_id]].standalone_pending -= 1
+
+    def add_declared_files(self, origin: Origin, feeds: Iterable[str], sitemaps: Iterable[str]) -> None:
+        """Feeds and sitemaps that a page of the origin names; it may have been the last one."""
+        origin_sitemaps = self._sitemaps_by_origin.get(origin)
+        if origin_sitemaps is not None:
+            origin_sitemaps.add_feeds(feeds)
+            origin_sitemaps.sitemap_walk.add_sitemaps(sitemaps)
+            self._queue_remaining_standalone(origin, origin_sitemaps)
+
+    def handle_result(self, done: SitemapResult, frontier: Frontier) -> list[NewUrl]:
+        """The new URLs of a file; what it says of known ones goes into the table."""
+        number = done.job.entry.url_id
+        origin = self._origin_by_job_id.get(number) or origin_of(done.job.entry.url)
+        origin_sitemaps = self._sitemaps_by_origin[origin]
+        entries: Sequence[SitemapEntry] = done.sitemap.entries
+        if done.job.kind is JobKind.SITEMAP:
+            entries = rewrite_to_https(
+                origin_sitemaps.sitemap_walk.handle_sitemap(done.sitemap, done.redirect_url), origin
+            )
+            origin_sitemaps.declared_urls.update(entry.url for entry in entries)
+        elif done.redirect_url:
+            origin_sitemaps.add_feeds((done.redirect_url,))
+        urls = [entry.url for entry in entries]
+        new_urls = self._result_handler.accept_declared_urls(urls, _DECLARED_PRIORITY)
+        if self._table is not None and urls:
+            known = self._table.last_visits(urls)
+            due = self._lastmod_trust.due_times(host_of(origin + "/"), entries, known, self._due_before)
+            self._reschedule(self._table, due, frontier)
+            for host in {host_of(url) for url in due}:
+                frontier.reload_host(host)
+        if number < 0:
+            origin_sitemaps.standalone_pending -= 1
+            self._queue_remaining_standalone(origin, origin_sitemaps)
+        return new_urls
+
+    def _start_origin(self, origin: Origin, rules: RobotsRules) -> OriginSitemaps:
+        allowed = self._plan.url_rules
+        folders = {url[len(origin) : url.rindex("/") + 1] for url in self._plan.seeds if origin_of(url) == origin}
+        origin_sitemaps = OriginSitemaps(
+            rules, origin, sorted(folders - {"/"}), lambda url: rejection_reason(url, allowed, 1)
+        )
+        self._sitemaps_by_origin[origin] = origin_sitemaps
+        return origin_sitemaps
+
+    def _queue_remaining_standalone(self, origin: Origin, origin_sitemaps: OriginSitemaps) -> None:
+        """Nobody may ask for the next file of the origin any more: each has a turn of its own."""
+        while (file_job := self._next_unrequested(origin_sitemaps)) is not None:
+            self._queue_standalone(origin, *file_job)
+
+    def _next_unrequested(self, origin_sitemaps: OriginSitemaps) -> tuple[JobKind, str] | None:
+        """The next file of these errands that no other ones have asked for."""
+        while (file_job := origin_sitemaps.next_file()) is not None:
+            if file_job[1] not in self._requested_urls:
+                self._requested_urls.add(file_job[1])
+                return file_job
+        return None
+
+    def _queue_standalone(self, origin: Origin, kind: JobKind, url: str) -> None:
+        """Its host may be in another process' hands, which knows how long it is to be left alone."""
+        if self._owns_queue(self._plan.queue_of(url)):
+            self._sitemaps_by_origin[origin].standalone_pending += 1
+            self._origin_by_job_id[self._add_standalone_job(kind, url)] = origin
+
+    def _recheck_dropped_pages(self, table: SitemapTable, origin: Origin, frontier: Frontier) -> None:
+        """Once a site's sitemaps are read: what has left them may have left the site."""
+        origin_sitemaps = self._sitemaps_by_origin[origin]
+        declared, origin_sitemaps.declared_urls = origin_sitemaps.declared_urls, set()
+        if 0 < len(declared) < _MAX_DECLARED_URLS:
+            dropped_urls = find_dropped_urls(declared, table.archived_urls_not_due(origin, self._due_before))
+            self._reschedule(table, dict.fromkeys(dropped_urls, self._due_before), frontier)
+
+    def _reschedule(self, table: SitemapTable, due: dict[str, float], frontier: Frontier) -> None:
+        table.reschedule(due)
+        frontier.mark_changed({self._plan.queue_of(url) for url, due_at in due.items() if due_at <= self._due_before})
+
+
+def rewrite_to_https(entries: Sequence[SitemapEntry], origin: Origin) -> list[SitemapEntry]:
+    """The entries of a site that is asked by https: many a sitemap still names its pages by http, from which each
+    would be redirected."""
+    http_prefix = f"http://{host_of(origin + '/')}/"
+    if not origin.startswith("https://"):
+        return list(entries)
+    return [
+        replace(entry, url=f"{origin}/{entry.url[len(http_prefix) :]}", request_url="")
+        if entry.url.startswith(http_prefix)
+        else entry
+        for entry in entries
+    ]

@@ -1,0 +1,112 @@
+"""Which sitemaps of a site to ask for next, and what its pages are: a walk that ends, however the files are linked."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+from crawler.robots.robots_txt import RobotsTxt
+from crawler.sitemaps.sitemap_parser import Sitemap, SitemapEntry
+from crawler.urls.canonical import canonicalize_url, host_of
+from crawler.urls.registrable_domains import registrable_domain
+from docstore.model import Origin, Reason
+
+# Where sites keep one that robots.txt does not name: by the protocol, by WordPress and its plugins, by site generators.
+DEFAULT_SITEMAP_FILES = ("sitemap.xml", "sitemap_index.xml", "sitemap-index.xml", "wp-sitemap.xml", "sitemap.txt")
+MAX_SEED_FOLDERS = 3
+MAX_INDEX_DEPTH = 3  # indexes in indexes
+MAX_SITEMAPS_PER_SITE = 1000
+MAX_PAGES_PER_SITE = 1_000_000
+
+
+def robots_sitemap_urls(robots_txt: RobotsTxt, origin: Origin) -> tuple[str, ...]:
+    """Canonical URLs of the sitemaps that robots.txt names."""
+    urls = (canonicalize_url(text, origin + "/") for text in robots_txt.sitemaps)
+    return tuple(dict.fromkeys(url for url in urls if not isinstance(url, Reason)))
+
+
+def default_sitemap_urls(origin: Origin, folders: Iterable[str] = ()) -> tuple[str, ...]:
+    """Where a sitemap may be that nobody names: at the root, and in `folders`, as a manual in a folder has its own."""
+    folder_sitemaps = (f"{origin}{folder}{DEFAULT_SITEMAP_FILES[0]}" for folder in islice(folders, MAX_SEED_FOLDERS))
+    return tuple(dict.fromkeys((*(f"{origin}/{name}" for name in DEFAULT_SITEMAP_FILES), *folder_sitemaps)))
+
+
+@dataclass
+class SitemapWalk:
+    """The sitemaps of one site, asked one after the other.
+
+    `rejection_reason` is the scope's word on pages. A sitemap may lie on another host only within the site's registrable domain,
+    or where robots.txt names it: an index must not send us elsewhere.
+    """
+
+    start_urls: Iterable[str]
+    rejection_reason: Callable[[str], Reason | None]
+    default_urls: Sequence[str] = ()  # asked one after the other where the others name no page
+    rejected_counts: dict[Reason, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        start_urls = list(dict.fromkeys(self.start_urls))
+        self._pending = deque((url, 0) for url in start_urls)
+        self._known_urls = set(start_urls)
+        self._default_urls = deque(self.default_urls)
+        self._domains = {_site_domain(url) for url in (*start_urls, *self._default_urls)}
+        self._page_count = 0
+        self._current_depth = 0
+
+    def next_url(self) -> str | None:
+        """The sitemap to ask for now; None at the end of the walk."""
+        if self._page_count >= MAX_PAGES_PER_SITE:
+            return None
+        if not self._pending and not self._page_count:
+            self._enqueue_default()
+        if not self._pending:
+            return None
+        url, self._current_depth = self._pending.popleft()
+        return url
+
+    def add_sitemaps(self, urls: Iterable[str]) -> None:
+        """Sitemaps that a page names."""
+        self._current_depth = 0
+        for url in urls:
+            self._enqueue(url)
+
+    def handle_sitemap(self, sitemap: Sitemap, redirect_url: str = "") -> tuple[SitemapEntry, ...]:
+        """The pages in scope of the sitemap that `next_url` named; what else it names, or where it has moved, is asked
+        later."""
+        for url in (*(entry.url for entry in sitemap.child_sitemaps), *((redirect_url,) if redirect_url else ())):
+            self._enqueue(url)
+        allowed = []
+        for entry in sitemap.entries[: MAX_PAGES_PER_SITE - self._page_count]:
+            reason = self.rejection_reason(entry.url)
+            if reason is None:
+                allowed.append(entry)
+            else:
+                self._count_rejected(reason)
+        self._page_count += len(allowed)
+        return tuple(allowed)
+
+    def _enqueue_default(self) -> None:
+        while self._default_urls and not self._pending:
+            url = self._default_urls.popleft()
+            if url not in self._known_urls:
+                self._known_urls.add(url)
+                self._pending.append((url, 0))
+
+    def _enqueue(self, url: str) -> None:
+        if url in self._known_urls:
+            return
+        if _site_domain(url) not in self._domains:
+            self._count_rejected(Reason.OUT_OF_SCOPE)
+        elif self._current_depth >= MAX_INDEX_DEPTH or len(self._known_urls) >= MAX_SITEMAPS_PER_SITE:
+            self._count_rejected(Reason.TOO_DEEP)
+        else:
+            self._known_urls.add(url)
+            self._pending.append((url, self._current_depth + 1))
+
+    def _count_rejected(self, reason: Reason) -> None:
+        self.rejected_counts[reason] = self.rejected_counts.get(reason, 0) + 1
+
+
+def _site_domain(url: str) -> str:
+    host = host_of(url)
+    return registrable_domain(host) or host

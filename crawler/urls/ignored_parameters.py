@@ -1,0 +1,54 @@
+"""Parts of a URL that never change what the page says: tracking parameters and session ids.
+
+Only what is one by its name (`utm_source`) or by name and form (`PHPSESSID=` and 32 hex digits) goes; what a site's
+own parameters do is learned from its pages (`crawler.equivalents`).
+"""
+
+import re
+
+_TRACKING_PARAMETERS = """
+    gclid gclsrc dclid gbraid wbraid fbclid msclkid yclid twclid ttclid igshid mc_cid mc_eid _ga _gl
+    _hsenc _hsmi mkt_tok oly_anon_id oly_enc_id vero_id wickedid zanpid s_cid
+    spm scm pvid bd_vid bd_source hmsr hmpl hmcu hmkw hmci share_token share_source
+"""
+_TRACKING_PREFIXES = "utm_ pk_ piwik_ mtm_ matomo_"
+# A session id by the parameter's name, and what the value of one looks like.
+_SESSION_VALUE_BY_NAME = {
+    "phpsessid": "[0-9a-zA-Z,-]{16,128}",
+    "jsessionid": "[0-9A-Za-z.$!_-]{10,}",
+    "sid": "[0-9a-fA-F]{15,}",
+    "session_?id": "[0-9A-Za-z-]{16,}",
+    "s": "[0-9a-fA-F]{32}",
+    "cfid|cftoken": "[0-9a-fA-F-]+",
+    "zenid|oscsid": "[0-9a-zA-Z]{26,}",
+    "aspsessionid[a-z]{8}": "[0-9A-Za-z]+",
+}
+_IGNORED_PARAMETER = re.compile(
+    "&(?:(?:{}|(?:{})[^=&]*)(?:=[^&]*)?|{})(?=&|\\Z)".format(
+        "|".join(_TRACKING_PARAMETERS.split()),
+        "|".join(_TRACKING_PREFIXES.split()),
+        "|".join(f"(?:{name})=(?:{value})" for name, value in _SESSION_VALUE_BY_NAME.items()),
+    ),
+    re.IGNORECASE,
+)
+# `/(S(4hqa0555fwsecu455xqckv45))/`, `/(4hqa0555fwsecu455xqckv45)/` of ASP.NET; `;jsessionid=...` of Java
+_SESSION_IN_PATH = re.compile(
+    r"/\((?:[a-z]\([0-9a-z]{24}\))+\)(?=/)|/\([0-9a-z]{24}\)(?=/)|;jsessionid=[^/?;]*", re.IGNORECASE
+)
+
+
+def strip_ignored_parameters(query: str) -> str:
+    """A query without its idle parameters; what is left stands as it was."""
+    return _IGNORED_PARAMETER.sub("", "&" + query)[1:]
+
+
+def strip_session_ids(path: str) -> str:
+    """A path without the session ids that stand in it, one beside the other too."""
+    while ("(" in path or ";" in path) and (stripped := _SESSION_IN_PATH.sub("", path)) != path:
+        path = stripped
+    return path
+
+
+def remove_parameters(query: str, names: frozenset[str]) -> str:
+    """A query without the parameters of these names."""
+    return "&".join(part for part in query.split("&") if part.partition("=")[0] not in names)

@@ -1,0 +1,75 @@
+"""Pages that cannot exist: asked of a site to learn whether it has an answer for everything (Bar-Yossef et al. 2004,
+"Sic transit gloria telae", who find soft 404s so). Pure.
+
+What varies in a family is replaced by something that looks alike, from the letters and digits that stand there, and is
+most improbable: longer numbers, words of random letters.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from random import Random
+from urllib.parse import quote, unquote
+
+from docstore.model import Host
+
+PROBES_PER_FAMILY = 3
+_MIN_WORD_LETTERS = 6
+_EXTRA_DIGITS = 3
+_SUFFIX = re.compile(r"\.[A-Za-z]{1,5}\Z")
+_SEPARATORS = re.compile(r"([/?&=])")
+
+
+@dataclass
+class FamilyProbe:
+    """A family of a host that is being asked about: `remaining_urls` to ask for yet, and of those that came the parts of their
+    pages that were new."""
+
+    host: Host
+    family: str
+    remaining_urls: list[str]
+    novelty_scores: list[float] = field(default_factory=list)
+
+
+def make_probe_urls(urls: Sequence[str], rng: Random) -> list[str]:
+    """URLs of the family of `urls` that cannot exist."""
+    origin, paths = "/".join(urls[0].split("/", 3)[:3]), [_SEPARATORS.split(url.split("/", 3)[3]) for url in urls]
+    same_shape_paths = [parts for parts in paths if len(parts) == len(paths[0])]
+    varying_positions = [
+        position for position in range(len(paths[0])) if len({parts[position] for parts in same_shape_paths}) > 1
+    ] or [_last_part_index(paths[0])]
+    probe_urls: dict[str, None] = {}
+    for _ in range(PROBES_PER_FAMILY):
+        parts = list(rng.choice(same_shape_paths))
+        for position in varying_positions:
+            parts[position] = _random_lookalike(
+                [candidate_parts[position] for candidate_parts in same_shape_paths], rng
+            )
+        probe_urls[f"{origin}/{''.join(parts)}"] = None
+    return list(probe_urls)
+
+
+def _last_part_index(parts: Sequence[str]) -> int:
+    """The place of the last part that is none of the separators."""
+    return max((position for position, part in enumerate(parts) if position % 2 == 0 and part), default=0)
+
+
+def _random_lookalike(examples: Sequence[str], rng: Random) -> str:
+    """Something that looks like those seen at this place."""
+    texts = [unquote(part) for part in examples if part] or ["x"]
+    model = rng.choice(texts)
+    suffix = _SUFFIX.search(model)
+    stem, end = (model[: suffix.start()], suffix[0]) if suffix else (model, "")
+    letters = [char for text in texts for char in _SUFFIX.sub("", text) if char.isalpha()]
+    stem_text = "".join(_random_char_like(char, letters, rng) for char in stem)
+    if letters:
+        stem_text += "".join(rng.choice(letters) for _ in range(_MIN_WORD_LETTERS - len(stem_text)))
+    else:
+        stem_text += "".join(rng.choice("123456789") for _ in range(_EXTRA_DIGITS))
+    return quote(stem_text + end)
+
+
+def _random_char_like(char: str, letters: Sequence[str], rng: Random) -> str:
+    if char.isdigit():
+        return rng.choice("123456789")
+    return rng.choice(letters) if char.isalpha() else char

@@ -1,0 +1,312 @@
+"""Several processes over one table: each has its hosts, and does for them what a run alone does for all.
+
+The process that begins the crawl does a share itself, at once, while the others start. Which process a host belongs to
+is part of its queue numbers (`queues.sharded_queue_of`), so a host's manners stay in one hand. A URL found for another
+process's host goes into the table, where that one finds it. Every process writes its own batches and WARC files: SQLite
+has them take turns, and what is recorded is recorded whole whoever is killed.
+
+It is over when every process has looked into the table in vain after the last of them had anything to do.
+"""
+
+import logging
+import os
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import AbstractContextManager, closing, nullcontext
+from dataclasses import dataclass, replace
+from multiprocessing import get_context
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from queue import Empty
+from typing import Any, Protocol, runtime_checkable
+
+from crawler.crawl_context import CrawlContext, make_seed_urls
+from crawler.crawl_loop import CrawlLoop
+from crawler.crawl_plan import CrawlPlan
+from crawler.http.fetch import Fetcher
+from crawler.progress import CrawlProgress, HostProgress, ProgressCallback, Tally
+from crawler.schedule.frontier import CrawlTable
+from crawler.schedule.queues import find_shard
+from crawler.schedule.throttle import HostThrottle
+from crawler.schedule.url_seen import UrlSeenTest
+from crawler.state_files import state_path_factory
+from docstore.errors import PlumblineError, StoreError
+from docstore.model import FrontierEntry, Reason
+
+_POLL_SECONDS = 0.1  # seconds between two looks into the table, or at the others
+_SHUTDOWN_SECONDS = 120.0  # seconds that a process has to record what it has after a stop
+
+TableOpener = Callable[[], AbstractContextManager[CrawlTable]]
+
+
+@runtime_checkable
+class ReopenableTable(Protocol):
+    """A table that other processes can open as well."""
+
+    def make_opener(self) -> TableOpener:
+        """What opens it there; can be pickled."""
+
+
+@dataclass
+class ShardCoordinator:
+    """One process's place among all. The numbers are shared: pages taken, and of each process how often it had
+    something to do and how often it looked in vain."""
+
+    shard_index: int
+    shard_count: int
+    max_pages: int
+    reserved_pages: Any
+    busy_counts: Any
+    idle_counts: Any
+    stop_event: Any
+    report_queue: Any
+    parent_pid: int
+
+    def owns_queue(self, queue: int) -> bool:
+        """One host's queues are all in one share."""
+        return find_shard(queue, self.shard_count) == self.shard_index
+
+    def check_peers(self) -> None:
+        """Raise PlumblineError where the others are not as they should be."""
+        if os.getppid() != self.parent_pid:
+            raise PlumblineError("the process that began this crawl is gone")
+
+    def has_page_budget(self) -> bool:
+        """May one more page be fetched?"""
+        self.check_peers()
+        return not self.stop_event.is_set() and not (self.max_pages and self.reserved_pages.value >= self.max_pages)
+
+    def try_reserve_page(self) -> bool:
+        """Take one of the pages left."""
+        if not self.max_pages:
+            return True
+        with self.reserved_pages.get_lock():
+            if self.reserved_pages.value >= self.max_pages:
+                return False
+            self.reserved_pages.value += 1
+        return True
+
+    def finish_page(self, is_success: bool) -> None:
+        """Only pages count."""
+        if self.max_pages and not is_success:
+            with self.reserved_pages.get_lock():
+                self.reserved_pages.value -= 1
+
+    def mark_busy(self) -> None:
+        """There is something to do here."""
+        self.busy_counts[self.shard_index] += 1
+
+    def attach_throttle(self, throttle: HostThrottle) -> None:
+        """A host is in one share alone."""
+
+    def request_slot(self, entry: FrontierEntry) -> AbstractContextManager[bool]:
+        """Always."""
+        return nullcontext(True)
+
+    def acquire_more_queues(self, waiting_hosts: int) -> bool:
+        """Its queues are given."""
+        return False
+
+    def check_finished(self) -> bool:
+        """Nothing to do here: wait a little, and say whether that holds for all."""
+        self.idle_counts[self.shard_index] += 1
+        self.stop_event.wait(_POLL_SECONDS)
+        self.check_peers()
+        return bool(self.stop_event.is_set())
+
+    def report_progress(self, progress: CrawlProgress) -> None:
+        """To the process that began the crawl."""
+        self.report_queue.put((self.shard_index, progress))
+
+
+@dataclass
+class LeaderCoordinator(ShardCoordinator):
+    """The place of the process that began the crawl: in between it looks after the others."""
+
+    poll_workers: Callable[[], None] = lambda: None
+
+    def check_peers(self) -> None:
+        """Take what the others report; raise what they raised."""
+        self.poll_workers()
+
+
+def crawl_in_processes(
+    table: ReopenableTable,
+    fetcher: Fetcher,
+    plan: CrawlPlan,
+    seen_path: Path,
+    tell: ProgressCallback | None,
+) -> Tally:
+    """Crawl with `plan.processes` processes, this one among them; what they counted. Raises what the first that
+    failed raised."""
+    if not isinstance(table, CrawlTable):
+        raise TypeError(table)
+    tally = Tally(urls_added=table.add_urls(make_seed_urls(plan)))
+    plan = replace(plan, threads=-(-plan.threads // plan.processes))
+    group = _WorkerGroup(plan, seen_path, table.make_opener(), fetcher.opener, tell)
+    try:
+        seen = UrlSeenTest.load(seen_path, table, plan.seen_filter)
+        context = CrawlContext(
+            table, fetcher, plan, seen, group.leader, state_path_factory(seen_path, 0), group.report_leader_progress
+        )
+        CrawlLoop.from_context(context).run()
+        for part in (context.tally, *group.wait_for_tallies()):
+            tally.merge(part)
+    except BaseException:
+        group.stop()
+        raise
+    return tally
+
+
+class _WorkerGroup:
+    """The processes beside this one, from the first's start to the last one's end."""
+
+    def __init__(
+        self,
+        plan: CrawlPlan,
+        seen_path: Path,
+        table_opener: TableOpener,
+        fetcher_opener: Callable[[], Fetcher],
+        tell: ProgressCallback | None,
+    ) -> None:
+        context = get_context("spawn")
+        count = plan.processes
+        self._stop_event = context.Event()
+        self._report_queue: Any = context.Queue()
+        self._busy_counts: Any = context.Array("q", count)
+        self._idle_counts: Any = context.Array("q", count)
+        shared = (
+            0,
+            count,
+            plan.max_pages,
+            context.Value("q", 0),
+            self._busy_counts,
+            self._idle_counts,
+            self._stop_event,
+        )
+        worker = ShardCoordinator(*shared, self._report_queue, os.getpid())
+        self.leader = LeaderCoordinator(*shared, self._report_queue, os.getpid(), self._poll_reports)
+        self._process_by_shard: dict[int, BaseProcess] = {}
+        for shard_index in range(1, count):
+            arguments = (replace(worker, shard_index=shard_index), plan, seen_path, table_opener, fetcher_opener)
+            self._process_by_shard[shard_index] = context.Process(
+                target=_run_shard, args=arguments, name=f"crawl-{shard_index}", daemon=True
+            )
+            self._process_by_shard[shard_index].start()
+        self._on_progress = tell
+        self._tallies: list[Tally] = []
+        self._progress_by_shard: dict[int, CrawlProgress] = {}
+        self._last_counts: tuple[list[int], list[int]] | None = None
+        self._last_poll_at = 0.0
+        self._is_leader_finished = False
+
+    def report_leader_progress(self, progress: CrawlProgress) -> None:
+        """How far this process is, told with what the others said last."""
+        self._progress_by_shard[0] = progress
+        if self._on_progress is not None:
+            self._on_progress(merge_progress(self._progress_by_shard.values()))
+
+    def wait_for_tallies(self) -> list[Tally]:
+        """What the others counted, once all of them have ended. This process has."""
+        self._is_leader_finished = True
+        while self._process_by_shard:
+            self._handle_next_report(_POLL_SECONDS)
+        return self._tallies
+
+    def stop(self) -> None:
+        """Have those left record what they have, and end."""
+        self._stop_event.set()
+        deadline = time.monotonic() + _SHUTDOWN_SECONDS
+        for process in self._process_by_shard.values():
+            while process.is_alive() and time.monotonic() < deadline:
+                try:
+                    self._report_queue.get(timeout=_POLL_SECONDS)  # a full pipe would keep them from ending
+                except Empty:
+                    continue
+            if process.is_alive():
+                process.kill()
+
+    def _poll_reports(self) -> None:
+        """Now and then while this process crawls."""
+        now = time.monotonic()
+        if now - self._last_poll_at >= _POLL_SECONDS:
+            self._last_poll_at = now
+            while self._handle_next_report(0.0):
+                pass
+
+    def _handle_next_report(self, seconds: float) -> bool:
+        """One report, waiting for it at most so long; False if there was none."""
+        self._stop_when_all_idle()
+        try:
+            shard_index, report = (
+                self._report_queue.get(timeout=seconds) if seconds else self._report_queue.get_nowait()
+            )
+        except Empty:
+            self._check_alive()
+            return False
+        if isinstance(report, CrawlProgress):
+            self._progress_by_shard[shard_index] = report
+            return True
+        self._process_by_shard.pop(shard_index).join()
+        if isinstance(report, BaseException):
+            raise report
+        self._tallies.append(report)
+        return True
+
+    def _stop_when_all_idle(self) -> None:
+        """All that are at it have looked in vain twice since nobody had anything to do: no look can find anything."""
+        done, idle = list(self._busy_counts), list(self._idle_counts)
+        running_shards = (*self._process_by_shard, *(() if self._is_leader_finished else (0,)))
+        if self._last_counts is None or self._last_counts[0] != done:
+            self._last_counts = (done, idle)
+        elif all(idle[shard_index] >= self._last_counts[1][shard_index] + 2 for shard_index in running_shards):
+            self._stop_event.set()
+
+    def _check_alive(self) -> None:
+        for shard_index, process in self._process_by_shard.items():
+            if not process.is_alive() and self._report_queue.empty():
+                raise PlumblineError(
+                    f"process {shard_index} of the crawl ended with status {process.exitcode}: nothing that was recorded "
+                    "is lost, run the same command again"
+                )
+
+
+def _run_shard(
+    coordinator: ShardCoordinator,
+    plan: CrawlPlan,
+    seen_path: Path,
+    table_opener: TableOpener,
+    fetcher_opener: Callable[[], Fetcher],
+) -> None:
+    """What one process does."""
+    logging.getLogger().addHandler(logging.NullHandler())
+    try:
+        with table_opener() as table, closing(fetcher_opener()) as fetcher:
+            seen = UrlSeenTest.load(seen_path, table, plan.seen_filter)
+            state = state_path_factory(seen_path, coordinator.shard_index)
+            context = CrawlContext(table, fetcher, plan, seen, coordinator, state, coordinator.report_progress)
+            CrawlLoop.from_context(context).run()
+        coordinator.report_queue.put((coordinator.shard_index, context.tally))
+    except (PlumblineError, StoreError) as error:
+        coordinator.report_queue.put((coordinator.shard_index, error))
+    except KeyboardInterrupt:
+        coordinator.report_queue.put((coordinator.shard_index, PlumblineError("stopped")))
+
+
+def merge_progress(parts: Any) -> CrawlProgress:
+    """How far all of them are."""
+    counts: Counter[Reason] = Counter()
+    hosts: dict[str, HostProgress] = {}
+    added = under_way = left = at_work = 0
+    seconds = slowest_host_seconds = 0.0
+    for part in parts:
+        counts.update(part.counts)
+        hosts.update(part.hosts)
+        added, under_way, seconds = added + part.added, under_way + part.under_way, max(seconds, part.seconds)
+        left, at_work, slowest_host_seconds = (
+            left + part.left,
+            at_work + part.active_hosts,
+            max(slowest_host_seconds, part.takes),
+        )
+    return CrawlProgress(counts, added, under_way, seconds, hosts, left, at_work, slowest_host_seconds)

@@ -1,0 +1,20 @@
+"""A page that is no longer there, or no longer wanted: what is made of it goes too."""
+
+from sqlalchemy import Connection, delete, update
+
+from docstore.bookkeeping import IndexOperation, log_index_changes
+from docstore.database import Database
+from docstore.integrity.row_checksums import update_row_checksums
+from docstore.model import Stage
+from docstore.schema.article_tables import articles
+from docstore.schema.crawl_tables import outcomes, pages, urls
+
+
+def remove_page(database: Database, connection: Connection, url_id: int, removed_at: float) -> None:
+    """The page is gone: its article leaves the store and the index, and a page that comes back is extracted anew."""
+    connection.execute(delete(pages).where(pages.c.url_id == url_id))
+    connection.execute(delete(outcomes).where(outcomes.c.url_id == url_id, outcomes.c.stage == Stage.EXTRACT))
+    connection.execute(update(urls).where(urls.c.url_id == url_id).values(etag="", last_modified="", digest=""))
+    if connection.execute(delete(articles).where(articles.c.url_id == url_id)).rowcount:
+        log_index_changes(connection, IndexOperation.DELETE, [url_id], removed_at)
+        update_row_checksums(database, connection, articles, [url_id])

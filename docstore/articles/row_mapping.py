@@ -1,0 +1,138 @@
+"""Articles as the tables have them: a row of `articles`, and JSON where one is kept beside it.
+
+Blocks are JSON lists without what is empty at their end: ["paragraph","text"] or, for a numbered item with a link,
+["item","text",1,true,"",[[0,4,"http://a.test/"]]].
+"""
+
+import json
+from collections.abc import Sequence
+from struct import pack, unpack
+from typing import Any
+
+from sqlalchemy import Row
+
+from docstore.bookkeeping import sanitize_text
+from docstore.model import Article, Block, BlockKind, StoredArticle, document_id, text_hash64
+
+TEXT_COLUMNS = (
+    "title",
+    "body",
+    "published",
+    "date_source",
+    "language",
+    "method",
+    "published_at",
+    "modified",
+    "author",
+    "source",
+    "section",
+    "picture",
+    "canonical_url",
+    "next_url",
+    "page_type",
+    "format",
+)
+BLOCK_FIELD_DEFAULTS: tuple[Any, ...] = ("", 0, False, "", [], 0, "")  # of a block's fields after its kind
+
+
+def article_row(url_id: int, url: str, article: Article, now: float) -> dict[str, Any]:
+    """The `articles` row of an article, but for the group of near-duplicates it falls into."""
+    return {name: sanitize_text(getattr(article, name)) for name in TEXT_COLUMNS} | {
+        "url_id": url_id,
+        "doc_id": document_id(url),
+        "digest": article.digest,
+        "extracted_at": now,
+        "keywords": to_compact_json([sanitize_text(word) for word in article.keywords]),
+        "blocks": blocks_to_json(article.blocks),
+        "signature": signature_to_bytes(article.signature),
+        "text_key": text_hash(article),
+    }
+
+
+def text_hash(article: Article) -> int:
+    """Equal for articles of which a reader sees the same title and body."""
+    return text_hash64(article.title + article.body)
+
+
+def article_from_row(row: Row[Any]) -> Article:
+    """The article in a row of `articles` that was joined with its URL, `url`."""
+    return Article(
+        url=row.url,
+        keywords=tuple(json.loads(row.keywords)),
+        blocks=blocks_from_lists(json.loads(row.blocks)),
+        signature=signature_from_bytes(row.signature),
+        **{name: getattr(row, name) for name in TEXT_COLUMNS},
+    )
+
+
+def stored_article_from_row(row: Row[Any]) -> StoredArticle:
+    """The stored article in such a row, with `host` and `fetched_at`."""
+    article, fetched_at = article_from_row(row), row.fetched_at or 0.0
+    relations = (row.duplicate_of, row.series, row.citations, row.story)
+    return StoredArticle(row.url_id, row.doc_id, row.host, article, fetched_at, *relations)
+
+
+def article_to_json(article: Article) -> str:
+    """An article as text, without its URL."""
+    values: dict[str, Any] = {name: sanitize_text(getattr(article, name)) for name in TEXT_COLUMNS}
+    values["keywords"] = [sanitize_text(word) for word in article.keywords]
+    values["blocks"] = [block_to_list(block) for block in article.blocks]
+    values["signature"] = list(article.signature)
+    return to_compact_json({name: value for name, value in values.items() if value})
+
+
+def article_from_json(url: str, text: str) -> Article:
+    """What `article_to_json` made a text of."""
+    values: dict[str, Any] = {"title": "", "body": ""} | json.loads(text)
+    blocks = blocks_from_lists(values.pop("blocks", ()))
+    keywords, signature = values.pop("keywords", ()), values.pop("signature", ())
+    return Article(url=url, keywords=tuple(keywords), signature=tuple(signature), blocks=blocks, **values)
+
+
+def blocks_to_json(blocks: Sequence[Block]) -> str:
+    """Blocks as text."""
+    return to_compact_json([block_to_list(block) for block in blocks])
+
+
+def block_to_list(block: Block) -> list[Any]:
+    """A block as a list without its empty end."""
+    links = [[start, end, sanitize_text(url)] for start, end, url in block.links]
+    values = [
+        sanitize_text(block.text),
+        block.level,
+        block.ordered,
+        sanitize_text(block.url),
+        links,
+        block.page,
+        block.time,
+    ]
+    while values and values[-1] == BLOCK_FIELD_DEFAULTS[len(values) - 1]:
+        values.pop()
+    return [block.kind.value, *values]
+
+
+def blocks_from_lists(lists: Sequence[Sequence[Any]]) -> tuple[Block, ...]:
+    """The blocks in such lists."""
+    return tuple(block_from_list(values) for values in lists)
+
+
+def block_from_list(values: Sequence[Any]) -> Block:
+    """The block in such a list."""
+    kind, text, level, ordered, url, links, page, time = *values, *BLOCK_FIELD_DEFAULTS[len(values) - 1 :]
+    link_spans = tuple((start, end, target_url) for start, end, target_url in links)
+    return Block(BlockKind(kind), text, level, ordered, url, link_spans, page, time)
+
+
+def signature_to_bytes(signature: Sequence[int]) -> bytes | None:
+    """A signature as the table has it; None where there is none."""
+    return pack(f"<{len(signature)}I", *signature) if signature else None
+
+
+def signature_from_bytes(data: bytes | None) -> tuple[int, ...]:
+    """A signature from the table."""
+    return unpack(f"<{len(data) // 4}I", data) if data else ()
+
+
+def to_compact_json(value: Any) -> str:
+    """JSON without blanks."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

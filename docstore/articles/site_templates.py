@@ -1,0 +1,104 @@
+"""What the pages of a host have in common, counted as they are extracted.
+
+For each host: how many pages were counted, on how many each line stands (by its 64-bit hash), and how often what
+followed the title in `<title>`. A page counts once, however often it is extracted. Old pages fade: past AGE pages all
+counts are halved, so that a site's new design is learned although its old one was seen more often.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from sqlalchemy import Connection, Table, delete, func, select, update
+
+from docstore.database import dialect_insert
+from docstore.model import PageTraits, SiteTemplate
+from docstore.schema.article_tables import counted_site_pages, site_lines, site_page_counts, site_title_suffixes
+
+MIN_REPEATED_PAGES = 3  # on fewer pages a line does not repeat
+MIN_LINE_SHARE = 0.3  # of a host's pages show a line that is no article's text
+MIN_SUFFIX_SHARE = 0.05  # of a host's pages end their <title> so: each channel may have an ending of its own
+MAX_ENTRIES_PER_HOST = 5_000  # kept of a host; of each page the LINES_OF_PAGE lowest hashes, a sample that pages share
+MAX_LINES_PER_PAGE = 2_000
+MAX_SUFFIX_CHARS = 200
+HALVE_AFTER_PAGES = 2_000  # pages
+SAMPLE_PAGES = 20  # of a host that is not known yet are looked at before the first of them is extracted
+
+
+def load_site_template(connection: Connection, host: str) -> SiteTemplate:
+    """What is known of a host."""
+    pages = connection.scalar(select(site_page_counts.c.pages).where(site_page_counts.c.host == host)) or 0
+    lines = select(site_lines.c.line).where(
+        site_lines.c.host == host, site_lines.c.pages >= max(MIN_REPEATED_PAGES, MIN_LINE_SHARE * pages)
+    )
+    suffixes = (
+        select(site_title_suffixes.c.tail)
+        .where(
+            site_title_suffixes.c.host == host,
+            site_title_suffixes.c.pages >= max(MIN_REPEATED_PAGES, MIN_SUFFIX_SHARE * pages),
+        )
+        .order_by(site_title_suffixes.c.pages.desc(), site_title_suffixes.c.tail)
+    )
+    return SiteTemplate(pages, frozenset(connection.scalars(lines)), tuple(connection.scalars(suffixes)))
+
+
+def learn_pages(connection: Connection, pages: Iterable[tuple[int, str, PageTraits]]) -> None:
+    """Count what pages (url_id, host, traits) teach; pages without traits, and those counted before, do not count."""
+    pages_with_traits = [page for page in pages if page[2] != PageTraits()]
+    counted_ids = set(
+        connection.scalars(
+            select(counted_site_pages.c.url_id).where(
+                counted_site_pages.c.url_id.in_([page[0] for page in pages_with_traits])
+            )
+        )
+    )
+    page_by_id = {page[0]: page for page in pages_with_traits if page[0] not in counted_ids}
+    if not page_by_id:
+        return
+    connection.execute(counted_site_pages.insert(), [{"url_id": url_id} for url_id in page_by_id])
+    for host in dict.fromkeys(host for _, host, _ in page_by_id.values()):
+        learn_host(connection, host, [traits for _, page_host, traits in page_by_id.values() if page_host == host])
+
+
+def learn_host(connection: Connection, host: str, traits: Sequence[PageTraits]) -> None:
+    """Add pages of one host."""
+    lines = Counter(line for page in traits for line in sorted(page.line_hashes)[:MAX_LINES_PER_PAGE])
+    suffixes = Counter(page.title_suffix[:MAX_SUFFIX_CHARS] for page in traits if page.title_suffix)
+    add_counts(connection, site_page_counts, [{"host": host, "pages": len(traits)}])
+    add_counts(connection, site_lines, [{"host": host, "line": line, "pages": n} for line, n in lines.items()])
+    add_counts(
+        connection, site_title_suffixes, [{"host": host, "tail": suffix, "pages": n} for suffix, n in suffixes.items()]
+    )
+    for table in (site_lines, site_title_suffixes):
+        trim_rare_entries(connection, table, host)
+    if (
+        connection.scalar(select(site_page_counts.c.pages).where(site_page_counts.c.host == host)) or 0
+    ) > HALVE_AFTER_PAGES:
+        halve_counts(connection, host)
+
+
+def add_counts(connection: Connection, table: Table, rows: Sequence[dict[str, object]]) -> None:
+    """Add the `pages` of `rows` to those counted before."""
+    statement = dialect_insert(connection, table)
+    total = table.c.pages + statement.excluded.pages
+    keys = list(table.primary_key.columns)
+    if rows:
+        connection.execute(statement.on_conflict_do_update(index_elements=keys, set_={"pages": total}), list(rows))
+
+
+def trim_rare_entries(connection: Connection, table: Table, host: str) -> None:
+    """Forget what was seen least where a host has more than MAX_LINES entries."""
+    is_at_host = table.c.host == host
+    if (connection.scalar(select(func.count()).where(is_at_host)) or 0) <= MAX_ENTRIES_PER_HOST:
+        return
+    ranked = (
+        select(table.c.pages).where(is_at_host).order_by(table.c.pages.desc()).offset(MAX_ENTRIES_PER_HOST).limit(1)
+    )
+    connection.execute(delete(table).where(is_at_host, table.c.pages <= (connection.scalar(ranked) or 0)))
+
+
+def halve_counts(connection: Connection, host: str) -> None:
+    """Halve all counts of a host."""
+    for table in (site_page_counts, site_lines, site_title_suffixes):
+        connection.execute(update(table).where(table.c.host == host).values(pages=table.c.pages // 2))
+    for table in (site_lines, site_title_suffixes):
+        connection.execute(delete(table).where(table.c.host == host, table.c.pages == 0))

@@ -1,0 +1,170 @@
+"""Stories: news of one event, told by several sites within days.
+
+An article joins the story of the article that is most like it, within `MAX_DAYS_APART`, or begins one together with it, if both
+are of different sites; so a story has two sites at least. What is a copy stands behind its original and begins nothing.
+A story keeps its id, which is made of the article that it began with, and never becomes part of another one.
+
+An article is compared with those alone that share words with it that few have, so what it costs does not grow with the
+store. Whether two tell of the same event, whoever calls decides (`EventSimilarity`).
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, delete, func, select, update
+
+from docstore.bookkeeping import IndexOperation, log_index_changes
+from docstore.database import Database
+from docstore.model import text_hash64
+from docstore.schema.article_tables import articles
+from docstore.schema.relation_tables import news_item_keys, news_items
+
+MAX_DAYS_APART = 3  # between two articles that are taken for news of one event
+MAX_STORY_DAYS = 14  # days that a story lasts
+MIN_SHARED_KEYS = 2  # keys that two articles share before they are compared
+MAX_CANDIDATES = 20
+
+
+@dataclass(frozen=True)
+class NewsItem:
+    """An article as stories see it: `ordinal_day` is that of publication, counted from 0001-01-01; `word_weights` are
+    those that tell of its event, with their weights, `keys` the most telling ones; `vector` is int8 bytes, or none.
+    """
+
+    url_id: int
+    doc_id: str
+    host: str
+    ordinal_day: int
+    word_weights: Mapping[str, float]
+    keys: Sequence[str] = ()
+    vector: bytes = b""
+
+
+EventSimilarity = Callable[[NewsItem, NewsItem], float]
+"""How surely two articles tell of the same event; 0 where they do not."""
+
+
+class StoryTable:
+    """`store.stories`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def assign(
+        self, items: Sequence[NewsItem], removed_ids: Iterable[int], event_similarity: EventSimilarity, now: float
+    ) -> int:
+        """Find the stories of new or changed articles; `removed_ids` are no news (any more). What of other articles changes is
+        put into the change log; returns how many those are.
+        """
+        with self._database.write() as connection:
+            previous_stories = _remove_items(connection, [*(item.url_id for item in items), *removed_ids])
+            self._insert(connection, items)
+            changed_ids: set[int] = set()
+            for item in items:
+                if item.url_id not in changed_ids:
+                    changed_ids |= _assign_story(
+                        connection, item, previous_stories.get(item.url_id, ""), event_similarity
+                    )
+            changed_ids |= _dissolve_single_site_stories(connection, set(previous_stories.values()))
+            reindexed_ids = sorted(changed_ids - {item.url_id for item in items})
+            log_index_changes(connection, IndexOperation.UPSERT, reindexed_ids, now)
+            return len(reindexed_ids)
+
+    def _insert(self, connection: Connection, items: Sequence[NewsItem]) -> None:
+        rows = [
+            {
+                "url_id": item.url_id,
+                "doc_id": item.doc_id,
+                "host": item.host,
+                "day": item.ordinal_day,
+                "vector": item.vector,
+            }
+            | {"words": json.dumps(item.word_weights), "story": ""}
+            for item in items
+        ]
+        keys = [
+            {"key": text_hash64(key), "url_id": item.url_id, "day": item.ordinal_day}
+            for item in items
+            for key in item.keys
+        ]
+        self._database.upsert(connection, news_items, rows)
+        self._database.upsert(connection, news_item_keys, keys)
+
+
+def _assign_story(
+    connection: Connection, item: NewsItem, previous_story: str, event_similarity: EventSimilarity
+) -> set[int]:
+    """Find the story of an article that has none; returns the articles whose story is another now."""
+    scored = [(event_similarity(item, other), other, story) for other, story in _similar_items(connection, item)]
+    ranked = sorted(
+        (candidate for candidate in scored if candidate[0]),
+        key=lambda candidate: (candidate[2] != previous_story, -candidate[0], candidate[1].url_id),
+    )
+    for story in (story for _, _, story in ranked if story):
+        if _fits_in_story(connection, story, item.ordinal_day):
+            return _set_story(connection, story, [item.url_id])
+    for other in (other for _, other, story in ranked if not story and other.host != item.host):
+        earlier = min(item, other, key=lambda candidate: (candidate.ordinal_day, candidate.url_id))
+        return _set_story(connection, story_id(earlier.doc_id), [item.url_id, other.url_id])
+    return set()
+
+
+def story_id(doc_id: str) -> str:
+    """The id of the story that began with this article: 16 hex digits."""
+    return hashlib.sha256(f"story {doc_id}".encode()).hexdigest()[:16]
+
+
+def _similar_items(connection: Connection, item: NewsItem) -> list[tuple[NewsItem, str]]:
+    """The articles within the days that share most keys with this one, each with its story."""
+    query = (
+        select(news_item_keys.c.url_id)
+        .where(
+            news_item_keys.c.key.in_([text_hash64(key) for key in item.keys]), news_item_keys.c.url_id != item.url_id
+        )
+        .where(news_item_keys.c.day.between(item.ordinal_day - MAX_DAYS_APART, item.ordinal_day + MAX_DAYS_APART))
+        .group_by(news_item_keys.c.url_id)
+        .having(func.count() >= MIN_SHARED_KEYS)
+        .order_by(func.count().desc(), news_item_keys.c.url_id)
+    )
+    candidate_ids = list(connection.scalars(query.limit(MAX_CANDIDATES)))
+    rows = connection.execute(select(news_items).where(news_items.c.url_id.in_(candidate_ids))) if candidate_ids else ()
+    return [
+        (NewsItem(row.url_id, row.doc_id, row.host, row.day, json.loads(row.words), (), row.vector), row.story)
+        for row in rows
+    ]
+
+
+def _fits_in_story(connection: Connection, story: str, day: int) -> bool:
+    days = [*connection.scalars(select(news_items.c.day).where(news_items.c.story == story)), day]
+    return bool(max(days) - min(days) <= MAX_STORY_DAYS)
+
+
+def _set_story(connection: Connection, story: str, url_ids: Sequence[int]) -> set[int]:
+    for table in (news_items, articles):
+        connection.execute(update(table).where(table.c.url_id.in_(url_ids)).values(story=story))
+    return set(url_ids)
+
+
+def _remove_items(connection: Connection, url_ids: Sequence[int]) -> Mapping[int, str]:
+    """Forget these articles; returns the stories that they were in."""
+    is_removed = news_items.c.url_id.in_(url_ids)
+    query = select(news_items.c.url_id, news_items.c.story).where(is_removed, news_items.c.story > "")
+    previous_stories = {row.url_id: row.story for row in connection.execute(query)}
+    connection.execute(delete(news_items).where(is_removed))
+    connection.execute(delete(news_item_keys).where(news_item_keys.c.url_id.in_(url_ids)))
+    connection.execute(update(articles).where(articles.c.url_id.in_(list(previous_stories))).values(story=""))
+    return previous_stories
+
+
+def _dissolve_single_site_stories(connection: Connection, stories: Iterable[str]) -> set[int]:
+    """Take apart those of these stories that one site alone tells any more; returns the articles that were in them."""
+    changed_ids: set[int] = set()
+    for story in stories:
+        rows = connection.execute(
+            select(news_items.c.url_id, news_items.c.host).where(news_items.c.story == story)
+        ).all()
+        if len({row.host for row in rows}) == 1:
+            changed_ids |= _set_story(connection, "", [row.url_id for row in rows])
+    return changed_ids

@@ -1,0 +1,123 @@
+"""The change log between the store and the index.
+
+The indexer takes a batch, writes it to Solr, then says what it did: at least once, in order, safe to repeat. A row
+that arrives while a batch is under way has a higher number and is simply done in the next batch. Of several rows of one
+document the last alone is handed out: what is written is its present state, for all of them.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Row, and_, delete, exists, func, insert, literal, or_, select
+
+from docstore.batches import batched
+from docstore.bookkeeping import IndexOperation, OutcomeRow, write_outcomes
+from docstore.database import Database
+from docstore.model import Outcome, Reason, Stage
+from docstore.schema.article_tables import articles, index_changes, indexed_documents
+from docstore.schema.crawl_tables import outcomes, urls
+
+MAX_ROWS_PER_STATEMENT = 100  # in one statement
+
+
+@dataclass(frozen=True)
+class IndexChange:
+    """One line of the change log."""
+
+    seq: int
+    url_id: int
+    url: str
+    operation: IndexOperation
+    logged_at: float
+
+
+@dataclass(frozen=True)
+class IndexResult:
+    """What the index now holds of a URL (`digest` "" and `lexicon_version` 0 after a deletion or refusal)."""
+
+    url_id: int
+    outcome: Outcome
+    digest: str = ""
+    lexicon_version: int = 0
+
+
+class ChangeLog:
+    """`store.changes`."""
+
+    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
+        self._database = database
+        self._clock = clock
+
+    def pending(self, limit: int, after_seq: int = 0) -> list[IndexChange]:
+        """The oldest `limit` lines that are not done, of those with a higher number than `after_seq`; of each URL's lines
+        the last alone."""
+        newer_change = index_changes.alias()
+        is_superseded = exists().where(
+            newer_change.c.url_id == index_changes.c.url_id, newer_change.c.seq > index_changes.c.seq
+        )
+        query = (
+            select(index_changes, urls.c.url)
+            .join(urls, urls.c.url_id == index_changes.c.url_id)
+            .where(index_changes.c.seq > after_seq, ~is_superseded)
+            .order_by(index_changes.c.seq)
+            .limit(limit)
+        )
+        with self._database.read() as connection:
+            return [change_from_row(row) for row in connection.execute(query)]
+
+    def pending_document_count(self) -> int:
+        """How many documents wait to be written to the index: its lag."""
+        with self._database.read() as connection:
+            return connection.scalar(select(func.count(index_changes.c.url_id.distinct()))) or 0
+
+    def acknowledge(self, batch: Sequence[IndexChange], results: Sequence[IndexResult]) -> None:
+        """Solr has acknowledged `results`: keep them and strike the lines of the batch, with what they overtook, in one
+        transaction."""
+        now = self._clock()
+        indexed_results = [result for result in results if result.outcome.reason is Reason.INDEXED]
+        removed_ids = [result.url_id for result in results if result.outcome.reason is not Reason.INDEXED]
+        rows = [
+            {
+                "url_id": result.url_id,
+                "digest": result.digest,
+                "lexicon_version": result.lexicon_version,
+                "indexed_at": now,
+            }
+            for result in indexed_results
+        ]
+        with self._database.write() as connection:
+            self._database.upsert(
+                connection, indexed_documents, rows, update_columns=("digest", "lexicon_version", "indexed_at")
+            )
+            connection.execute(delete(indexed_documents).where(indexed_documents.c.url_id.in_(removed_ids)))
+            write_outcomes(
+                self._database,
+                connection,
+                [OutcomeRow(result.url_id, Stage.INDEX, result.outcome, now, result.digest) for result in results],
+            )
+            acknowledged_rows = [
+                and_(index_changes.c.url_id == change.url_id, index_changes.c.seq <= change.seq) for change in batch
+            ]
+            for condition_batch in batched(acknowledged_rows, MAX_ROWS_PER_STATEMENT):
+                connection.execute(delete(index_changes).where(or_(*condition_batch)))
+
+    def enqueue_all(self) -> int:
+        """Put every article into the change log (a new collection has to be filled); returns how many."""
+        source = select(articles.c.url_id, literal(IndexOperation.UPSERT.value), literal(self._clock()))
+        with self._database.write() as connection:
+            connection.execute(delete(indexed_documents))
+            connection.execute(delete(outcomes).where(outcomes.c.stage == Stage.INDEX))
+            statement = insert(index_changes).from_select(["url_id", "op", "at"], source)
+            return connection.execute(statement, execution_options={"preserve_rowcount": True}).rowcount
+
+    def indexed_document_count(self) -> int:
+        """How many documents the index holds, by our own account."""
+        with self._database.read() as connection:
+            return connection.scalar(select(func.count()).select_from(indexed_documents)) or 0
+
+
+def change_from_row(row: Row[Any]) -> IndexChange:
+    """The change in a row of the log."""
+    return IndexChange(row.seq, row.url_id, row.url, IndexOperation(row.op), row.at)

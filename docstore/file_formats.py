@@ -1,0 +1,73 @@
+"""The file formats that are read beside HTML: what their URLs end with, and what servers call them. Pure.
+
+The crawler fetches by these, the extractor reads by them and by what the bytes say, the search page names them.
+"""
+
+from dataclasses import dataclass
+
+HTML_FORMAT = "html"
+
+
+@dataclass(frozen=True)
+class FileFormat:
+    """`name` as articles keep it, `extensions` of paths (lower case, without the dot), `media_types` as Content-Type has them
+    (the first is the registered one)."""
+
+    name: str
+    extensions: tuple[str, ...]
+    media_types: tuple[str, ...]
+
+
+_OOXML_PREFIX = "application/vnd.openxmlformats-officedocument."
+_ODF_PREFIX = "application/vnd.oasis.opendocument."
+
+FORMATS_BY_NAME = {
+    file_format.name: file_format
+    for file_format in (
+        FileFormat("pdf", ("pdf",), ("application/pdf", "application/x-pdf")),
+        FileFormat(
+            "docx",
+            ("docx", "docm", "dotx"),
+            (f"{_OOXML_PREFIX}wordprocessingml.document", "application/vnd.ms-word.document.macroenabled.12"),
+        ),
+        FileFormat(
+            "pptx",
+            ("pptx", "pptm", "ppsx"),
+            (
+                f"{_OOXML_PREFIX}presentationml.presentation",
+                "application/vnd.ms-powerpoint.presentation.macroenabled.12",
+            ),
+        ),
+        FileFormat(
+            "xlsx",
+            ("xlsx", "xlsm", "xlsb"),
+            (
+                f"{_OOXML_PREFIX}spreadsheetml.sheet",
+                "application/vnd.ms-excel.sheet.macroenabled.12",
+                "application/vnd.ms-excel.sheet.binary.macroenabled.12",
+            ),
+        ),
+        FileFormat("odt", ("odt",), (f"{_ODF_PREFIX}text",)),
+        FileFormat("odp", ("odp",), (f"{_ODF_PREFIX}presentation",)),
+        FileFormat("ods", ("ods",), (f"{_ODF_PREFIX}spreadsheet",)),
+        FileFormat("rtf", ("rtf",), ("application/rtf", "text/rtf")),
+        FileFormat("epub", ("epub",), ("application/epub+zip",)),
+        FileFormat("ofd", ("ofd",), ("application/ofd",)),
+        FileFormat("txt", ("txt",), ("text/plain",)),
+        FileFormat("md", ("md", "markdown"), ("text/markdown", "text/x-markdown")),
+        FileFormat("doc", ("doc", "wps"), ("application/msword", "application/vnd.ms-works", "application/kswps")),
+        FileFormat("ppt", ("ppt", "dps"), ("application/vnd.ms-powerpoint", "application/ksdps")),
+        FileFormat("xls", ("xls", "et"), ("application/vnd.ms-excel", "application/kset")),
+    )
+}
+FORMAT_BY_EXTENSION = {
+    extension: file_format.name for file_format in FORMATS_BY_NAME.values() for extension in file_format.extensions
+}
+FORMAT_BY_MEDIA_TYPE = {
+    media_type: file_format.name for file_format in FORMATS_BY_NAME.values() for media_type in file_format.media_types
+}
+
+
+def format_for_content_type(content_type: str) -> str:
+    """The format that a Content-Type names, parameters or not; `html` where it names none of these."""
+    return FORMAT_BY_MEDIA_TYPE.get(content_type.partition(";")[0].strip().lower(), HTML_FORMAT)

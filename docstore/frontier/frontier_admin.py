@@ -1,0 +1,160 @@
+"""What an operator sees of the frontier and does to it: sites, counts, URLs to add, block or ask again."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, and_, case, func, or_, select, update
+
+from docstore.database import Database
+from docstore.frontier.depth_increase import requeue_deepest_pages
+from docstore.model import Reason, Stage, UrlKind, WarcPointer
+from docstore.schema.crawl_tables import outcomes, pages, urls
+
+_SUCCESS_REASONS = (Reason.FETCHED, Reason.UNCHANGED, Reason.OFF_TOPIC, Reason.REDIRECTED_TO_KNOWN_URL)
+_BATCH_SIZE = 10_000
+
+
+@dataclass(frozen=True)
+class SiteHealth:
+    """One host: URLs known, never asked, due now, with a page kept; last visits that ended badly, and when the
+    last one was (None: never)."""
+
+    host: str
+    known: int
+    new: int
+    due: int
+    kept: int
+    bad: int
+    last_visit: float | None
+
+
+@dataclass(frozen=True)
+class UrlStatus:
+    """One URL: its place, when it is due (None: never), and how its last visit ended ("" if there was none)."""
+
+    url: str
+    host: str
+    depth: int
+    kind: str
+    priority: float
+    due_at: float | None
+    visited_at: float | None
+    attempts: int
+    reason: str
+    detail: str
+
+
+class FrontierAdmin:
+    """Questions and orders of an operator. A *part* is a URL, or one that ends in `*`: all that begin so."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def site_health(self, now: float) -> list[SiteHealth]:
+        """Every host, those with most URLs first."""
+        is_failed = and_(outcomes.c.reason.is_not(None), outcomes.c.reason.not_in(_SUCCESS_REASONS))
+        columns = (
+            urls.c.host,
+            func.count(),
+            count_if(urls.c.visited_at.is_(None)),
+            count_if(urls.c.due_at <= now),
+            func.count(pages.c.url_id),
+            count_if(is_failed),
+            func.max(urls.c.visited_at),
+        )
+        query = (
+            select(*columns)
+            .select_from(urls.outerjoin(pages, pages.c.url_id == urls.c.url_id).outerjoin(outcomes, _HAS_CRAWL_OUTCOME))
+            .group_by(urls.c.host)
+            .order_by(func.count().desc(), urls.c.host)
+        )
+        with self._database.read() as connection:
+            return [SiteHealth(*row) for row in connection.execute(query)]
+
+    def iter_urls(self, url_pattern: str = "*", limit: int | None = None) -> Iterator[UrlStatus]:
+        """The URLs of a part in the order in which they were found, some at a time (memory stays bounded)."""
+        last_url_id, remaining = 0, limit
+        while remaining is None or remaining > 0:
+            size = _BATCH_SIZE if remaining is None else min(remaining, _BATCH_SIZE)
+            query = (
+                select(urls, outcomes.c.reason, outcomes.c.detail)
+                .select_from(urls.outerjoin(outcomes, _HAS_CRAWL_OUTCOME))
+                .where(matches_url_pattern(url_pattern), urls.c.url_id > last_url_id)
+                .order_by(urls.c.url_id)
+                .limit(size)
+            )
+            with self._database.read() as connection:
+                rows_found = connection.execute(query).all()
+            yield from (url_status_from_row(row) for row in rows_found)
+            if len(rows_found) < size:
+                return
+            last_url_id, remaining = rows_found[-1].url_id, None if remaining is None else remaining - size
+
+    def iter_archived_pages(self, url_pattern: str = "*") -> Iterator[WarcPointer]:
+        """Where the pages kept of a part stand, in the order in which their URLs were found."""
+        last_url_id = 0
+        while True:
+            query = (
+                select(pages.c.url_id, pages.c.warc_file, pages.c.warc_offset, pages.c.warc_length)
+                .join(urls, urls.c.url_id == pages.c.url_id)
+                .where(matches_url_pattern(url_pattern), urls.c.url_id > last_url_id)
+                .order_by(urls.c.url_id)
+                .limit(_BATCH_SIZE)
+            )
+            with self._database.read() as connection:
+                rows_found = connection.execute(query).all()
+            yield from (WarcPointer(row.warc_file, row.warc_offset, row.warc_length) for row in rows_found)
+            if len(rows_found) < _BATCH_SIZE:
+                return
+            last_url_id = rows_found[-1].url_id
+
+    def requeue_deepest_pages(self, depth: int) -> int:
+        """Have the deepest pages read anew where links may now be followed further than before; how many."""
+        return requeue_deepest_pages(self._database, depth)
+
+    def block_urls(self, url_pattern: str) -> int:
+        """Never ask the known URLs of a part again (until `requeue_urls`); how many there are."""
+        return self._set_due_at(url_pattern, None)
+
+    def requeue_urls(self, url_pattern: str) -> int:
+        """Ask the known URLs of a part in the next run, as if they had not failed; how many there are."""
+        return self._set_due_at(url_pattern, 0.0)
+
+    def _set_due_at(self, url_pattern: str, due: float | None) -> int:
+        change = update(urls).where(matches_url_pattern(url_pattern)).values(due_at=due, attempts=0)
+        with self._database.write() as connection:
+            return connection.execute(change).rowcount
+
+
+_HAS_CRAWL_OUTCOME = and_(outcomes.c.url_id == urls.c.url_id, outcomes.c.stage == Stage.CRAWL)
+
+
+def count_if(condition: ColumnElement[bool]) -> ColumnElement[int]:
+    """How many rows meet a condition."""
+    return func.coalesce(func.sum(case((condition, 1), else_=0)), 0)
+
+
+def matches_url_pattern(url_pattern: str) -> ColumnElement[bool]:
+    """The URLs of a part."""
+    if url_pattern == "*":
+        return urls.c.url_id > 0
+    if not url_pattern.endswith("*"):
+        return urls.c.url == url_pattern
+    return or_(urls.c.url.startswith(url_pattern[:-1], autoescape=True))
+
+
+def url_status_from_row(row: Any) -> UrlStatus:
+    """The row that a question for URLs gave."""
+    return UrlStatus(
+        row.url,
+        row.host,
+        row.depth,
+        str(UrlKind(row.kind)),
+        row.priority,
+        row.due_at,
+        row.visited_at,
+        row.attempts,
+        row.reason or "",
+        row.detail or "",
+    )

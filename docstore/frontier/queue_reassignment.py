@@ -1,0 +1,51 @@
+"""Every URL into the queue of another policy."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from sqlalchemy import bindparam, select, update
+
+from docstore.database import Database
+from docstore.schema.base import store_meta
+from docstore.schema.crawl_tables import urls
+
+BATCH_SIZE = 10_000
+QUEUE_POLICY_KEY = "queue_policy"  # key of the policy that the queues are by
+MOVE_STATEMENT = update(urls).where(urls.c.url_id == bindparam("key")).values(queue=bindparam("to"))
+
+
+def reassign_queues(database: Database, policy_name: str, queue_for_url: Callable[[str], int]) -> int:
+    """See `FrontierTable.requeue`."""
+    with database.read() as connection:
+        stored_policy = connection.scalar(select(store_meta.c.value).where(store_meta.c.key == QUEUE_POLICY_KEY))
+    if stored_policy == policy_name:
+        return 0
+    moved_count = sum(reassign_batch(database, batch, queue_for_url) for batch in iter_url_batches(database))
+    with database.write() as connection:
+        database.upsert(
+            connection, store_meta, [{"key": QUEUE_POLICY_KEY, "value": policy_name}], update_columns=("value",)
+        )
+    return moved_count
+
+
+def iter_url_batches(database: Database) -> Iterator[Sequence[Any]]:
+    """All URLs with their queues, some at a time."""
+    last_url_id = 0
+    while True:
+        query = select(urls.c.url_id, urls.c.url, urls.c.queue).where(urls.c.url_id > last_url_id)
+        with database.read() as connection:
+            rows = connection.execute(query.order_by(urls.c.url_id).limit(BATCH_SIZE)).all()
+        if not rows:
+            return
+        yield rows
+        last_url_id = rows[-1].url_id
+
+
+def reassign_batch(database: Database, rows: Sequence[Any], queue_for_url: Callable[[str], int]) -> int:
+    """Move those that belong elsewhere; how many."""
+    moves = [{"key": row.url_id, "to": queue_for_url(row.url)} for row in rows]
+    moves = [move for move, row in zip(moves, rows, strict=True) if move["to"] != row.queue]
+    if moves:
+        with database.write() as connection:
+            connection.execute(MOVE_STATEMENT, moves)
+    return len(moves)

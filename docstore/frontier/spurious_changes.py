@@ -1,0 +1,46 @@
+"""Changes that were none: new bytes (a date, a counter, an advertisement) around the same article.
+
+The crawl compares bytes, the extractor articles. What the extractor found goes back to the crawl here: such a visit is
+taken for one without a change, so that the page is asked less often.
+"""
+
+from collections.abc import Callable
+
+from sqlalchemy import and_, bindparam, select, update
+
+from docstore.database import Database
+from docstore.model import Reason, Stage, UrlKind
+from docstore.schema.crawl_tables import outcomes, urls
+
+_CRAWL_OUTCOME = outcomes.alias("crawled")
+_EXTRACT_OUTCOME = outcomes.alias("extracted")
+_SPURIOUS_CHANGES_QUERY = (
+    select(urls.c.url_id, urls.c.gap, urls.c.visited_at)
+    .join(_CRAWL_OUTCOME, and_(_CRAWL_OUTCOME.c.url_id == urls.c.url_id, _CRAWL_OUTCOME.c.stage == Stage.CRAWL))
+    .join(_EXTRACT_OUTCOME, and_(_EXTRACT_OUTCOME.c.url_id == urls.c.url_id, _EXTRACT_OUTCOME.c.stage == Stage.EXTRACT))
+    .where(_CRAWL_OUTCOME.c.reason == Reason.FETCHED, _EXTRACT_OUTCOME.c.reason == Reason.ARTICLE_UNCHANGED)
+    .where(_EXTRACT_OUTCOME.c.at >= _CRAWL_OUTCOME.c.at, urls.c.kind == UrlKind.ARTICLE, urls.c.due_at.is_not(None))
+)
+_RESCHEDULE_STATEMENT = (
+    update(urls).where(urls.c.url_id == bindparam("key")).values(gap=bindparam("longer"), due_at=bindparam("due"))
+)
+_MARK_UNCHANGED_STATEMENT = (
+    update(outcomes)
+    .where(outcomes.c.url_id == bindparam("key"), outcomes.c.stage == Stage.CRAWL)
+    .values(reason=Reason.UNCHANGED, detail="the same article")
+)
+
+
+def discount_spurious_changes(database: Database, next_interval: Callable[[float], float]) -> int:
+    """See `FrontierTable.discount_spurious_changes`. Each visit is discounted once: its outcome says so then."""
+    with database.write() as connection:
+        visits = connection.execute(_SPURIOUS_CHANGES_QUERY).all()
+        if visits:
+            new_intervals = [(row, next_interval(row.gap)) for row in visits]
+            updates = [
+                {"key": row.url_id, "longer": interval, "due": row.visited_at + interval}
+                for row, interval in new_intervals
+            ]
+            connection.execute(_RESCHEDULE_STATEMENT, updates)
+            connection.execute(_MARK_UNCHANGED_STATEMENT, [{"key": row.url_id} for row in visits])
+    return len(visits)

@@ -1,0 +1,130 @@
+"""Is what the store holds what was written? Asked of the database itself; the WARC files have digests of their own."""
+
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping
+
+from sqlalchemy import delete, select, tuple_, update
+from sqlalchemy.exc import DatabaseError
+
+from docstore.articles.extraction_writer import force_refetch
+from docstore.batches import batched
+from docstore.bookkeeping import IndexOperation, log_index_changes, read_meta_int, write_meta_int
+from docstore.database import Database
+from docstore.integrity.row_checksums import (
+    CHECKSUMMED_TABLES,
+    checksum_format_id,
+    damaged_keys,
+    rebuild_row_checksums,
+    update_row_checksums,
+)
+from docstore.model import Stage, WarcPointer, document_id
+from docstore.schema.article_tables import articles, index_changes, indexed_documents
+from docstore.schema.crawl_tables import outcomes, pages, urls
+
+CHECKSUM_FORMAT_KEY = "row_sums_form"  # key of what the sums of the store cover
+BATCH_SIZE = 500
+RECORD_BATCH_SIZE = 10_000  # listed at a time
+MAX_REPORTED_FAULTS = 20  # that SQLite's own check names
+
+
+class IntegrityChecks:
+    """`store.soundness`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        if database.is_new:
+            with database.write() as connection:
+                write_meta_int(database, connection, CHECKSUM_FORMAT_KEY, checksum_format_id())
+
+    def sqlite_faults(self, quick: bool = False) -> list[str]:
+        """What SQLite finds wrong with its pages and indexes; `quick` leaves the indexes out. PostgreSQL checks its
+        pages by itself (`initdb --data-checksums`): nothing."""
+        pragma = "quick_check" if quick else "integrity_check"
+        with self._database.read() as connection:
+            if connection.dialect.name != "sqlite":
+                return []
+            try:
+                check_output = [
+                    str(row[0]) for row in connection.exec_driver_sql(f"PRAGMA {pragma}({MAX_REPORTED_FAULTS})")
+                ]
+                orphan_rows = connection.exec_driver_sql("PRAGMA foreign_key_check").fetchmany(1)
+            except (DatabaseError, sqlite3.DatabaseError) as error:
+                return [" ".join(str(error).split())]
+        return [line for line in check_output if line != "ok"] + ["rows without what they belong to"] * bool(
+            orphan_rows
+        )
+
+    def rebuild_indexes(self) -> None:
+        """Make SQLite's indexes anew from their tables."""
+        with self._database.write() as connection:
+            connection.exec_driver_sql("REINDEX")
+
+    def ensure_row_checksums(self) -> bool:
+        """Give every row its sum where the store has none of this form yet; did it have none?"""
+        with self._database.write() as connection:
+            if read_meta_int(connection, CHECKSUM_FORMAT_KEY) == checksum_format_id():
+                return False
+            rebuild_row_checksums(self._database, connection)
+            write_meta_int(self._database, connection, CHECKSUM_FORMAT_KEY, checksum_format_id())
+            return True
+
+    def damaged_rows(self) -> Mapping[str, list[str]]:
+        """Table -> keys of rows that are not what was written, as text; tables without such rows are left out."""
+        with self._database.read() as connection:
+            damaged_by_table = {
+                name: damaged_keys(connection, checksummed) for name, checksummed in CHECKSUMMED_TABLES.items()
+            }
+        return {name: keys for name, keys in damaged_by_table.items() if keys}
+
+    def mark_for_extraction(self, url_ids: list[int]) -> None:
+        """Let these pages wait for extraction; what is kept of their articles goes if its page is there."""
+        with self._database.write() as connection:
+            archived_ids = list(connection.scalars(select(pages.c.url_id).where(pages.c.url_id.in_(url_ids))))
+            connection.execute(delete(articles).where(articles.c.url_id.in_(archived_ids)))
+            is_target = (outcomes.c.url_id.in_(archived_ids), outcomes.c.stage == Stage.EXTRACT)
+            connection.execute(update(outcomes).where(*is_target).values(input=""))
+            update_row_checksums(self._database, connection, articles, url_ids)
+
+    def force_refetch(self, url_ids: list[int]) -> None:
+        """Let the next crawl fetch these pages whole: their records are lost."""
+        with self._database.write() as connection:
+            for url_id in url_ids:
+                force_refetch(connection, url_id)
+
+    def enqueue_documents(self, doc_ids: list[str]) -> None:
+        """Put these articles into the change log."""
+        with self._database.write() as connection:
+            for batch in batched(doc_ids, BATCH_SIZE):
+                batch_ids = connection.scalars(select(articles.c.url_id).where(articles.c.doc_id.in_(batch))).all()
+                log_index_changes(connection, IndexOperation.UPSERT, batch_ids, time.time())
+
+    def iter_warc_records(self) -> Iterator[tuple[int, WarcPointer, str]]:
+        """url_id, place and digest of every page's record, file by file in the order of their places."""
+        columns = (pages.c.url_id, pages.c.warc_file, pages.c.warc_offset, pages.c.warc_length, pages.c.digest)
+        last_position = ("", -1)
+        while True:
+            is_after_last = tuple_(pages.c.warc_file, pages.c.warc_offset) > last_position
+            query = (
+                select(*columns)
+                .where(is_after_last)
+                .order_by(pages.c.warc_file, pages.c.warc_offset)
+                .limit(RECORD_BATCH_SIZE)
+            )
+            with self._database.read() as connection:
+                rows = connection.execute(query).all()
+            if not rows:
+                return
+            yield from ((row[0], WarcPointer(row[1], row[2], row[3]), row[4]) for row in rows)
+            last_position = (rows[-1][1], rows[-1][2])
+
+    def indexed_and_pending_doc_ids(self) -> tuple[set[str], set[str]]:
+        """The ids of documents that the index holds by our own account, and of those that wait to be written or
+        deleted."""
+        with self._database.read() as connection:
+            indexed_urls = select(urls.c.url).join(indexed_documents, indexed_documents.c.url_id == urls.c.url_id)
+            pending_urls = select(urls.c.url).join(index_changes, index_changes.c.url_id == urls.c.url_id)
+            return (
+                {document_id(url) for url in connection.scalars(indexed_urls)},
+                {document_id(url) for url in connection.scalars(pending_urls)},
+            )

@@ -1,0 +1,96 @@
+"""One run at a time per stage, where several machines share a store: the lock of this machine, then a lease.
+
+The flock (docstore/locking/file_locks.py) says that no other process of this machine is in the stage, so a lease that
+one of them left when it was killed is taken over at once; that of a machine that died runs out. Every writing
+transaction of the thread that is in the stage is fenced by the lease.
+"""
+
+import os
+import socket
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from functools import partial
+from pathlib import Path
+
+from docstore.database import commit_check
+from docstore.errors import BusyError, StoreError
+from docstore.locking.file_locks import stage_lock
+from docstore.locking.leases import Lease, LeaseHeartbeat, LeaseTable, fence
+
+STAGE_LEASE_KIND = "stage"
+POLL_SECONDS = 0.2  # seconds
+ALLOWED_MISSED_BEATS = 3  # that may be missed before a lease has run out
+
+
+def machine_id(folder: Path) -> str:
+    """Which machine's locks the data folder holds (16 hex digits); made with the first lock."""
+    path = folder / "locks" / "machine"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("x") as file:
+            file.write(uuid.uuid4().hex[:16])
+    except FileExistsError:
+        pass
+    except OSError as error:
+        raise StoreError(f"cannot write {path}: {error.strerror}; see that its folder can be written") from error
+    return path.read_text()
+
+
+def holder_name(folder: Path) -> str:
+    """This process among all of all machines."""
+    return f"{machine_id(folder)} {socket.gethostname()[:60]} {os.getpid()}"
+
+
+@contextmanager
+def cluster_stage_lock(
+    folder: Path,
+    leases: LeaseTable,
+    stage: str,
+    interval_seconds: float,
+    wait_seconds: float = 0.0,
+    report_wait: Callable[[str], None] = lambda _: None,
+) -> Iterator[None]:
+    """As `stage_lock`, on all machines that share the store. LeaseLostError at a commit after the lease was lost."""
+    process_leases = leases.with_holder(holder_name(folder))
+    with (
+        stage_lock(folder, stage, wait_seconds, report_wait),
+        closing(LeaseHeartbeat(process_leases, ALLOWED_MISSED_BEATS * interval_seconds, interval_seconds)) as heartbeat,
+    ):
+        lease = _acquire_stage_lease(heartbeat, stage, wait_seconds, report_wait, machine_id(folder))
+        with commit_check(partial(fence, leases_held=[lease])):
+            yield
+
+
+def cluster_stage_holder(leases: LeaseTable, stage: str) -> int | None:
+    """The process that is in `stage` now, on whichever machine; None if nobody is."""
+    holder = leases.holders_by_key(STAGE_LEASE_KIND).get(stage)
+    return int(holder.split()[-1]) if holder else None
+
+
+def _acquire_stage_lease(
+    heartbeat: LeaseHeartbeat, stage: str, wait_seconds: float, report_wait: Callable[[str], None], machine_prefix: str
+) -> Lease:
+    deadline, has_reported = time.monotonic() + wait_seconds, False
+    while True:
+        requested_at = time.monotonic()
+        acquired = heartbeat.acquire(STAGE_LEASE_KIND, [stage])
+        if not acquired and (
+            abandoned_lease := heartbeat.lease_table.take_over(
+                STAGE_LEASE_KIND, stage, heartbeat.lease_seconds, machine_prefix
+            )
+        ):
+            acquired = [abandoned_lease]
+            heartbeat.track(acquired, requested_at)
+        if acquired:
+            return acquired[0]
+        name = heartbeat.lease_table.holders_by_key(STAGE_LEASE_KIND).get(stage, "")
+        _, host, pid = name.split() if name else ("", "of another machine", "unknown")
+        held_by = f"another process ({host}, pid {pid}) is in the {stage} stage"
+        if time.monotonic() >= deadline:
+            raise BusyError(f"{held_by} of this vertical: wait for it, or stop it")
+        if not has_reported:
+            report_wait(f"{held_by}: waiting for it")
+        has_reported = True
+        time.sleep(POLL_SECONDS)

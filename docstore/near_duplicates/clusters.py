@@ -1,0 +1,277 @@
+"""Clusters of near-duplicates: each article leads a cluster, often of itself alone, or follows a cluster leader.
+
+A leader leaves keys in a table: pieces of its signature (bands), and keys of its text. A new article is compared only
+with leaders that share a key with it, so finding its cluster costs what is similar, not what exists (locality-sensitive
+hashing: Leskovec, Rajaraman, Ullman, Mining of Massive Datasets, 3.4.1). With 21 bands of 6 places two texts of which a
+share s is the same are compared with probability 1 - (1 - s^6)^21: .998 at .8, .93 at .7, .28 at .5, .02 at .3.
+
+Similar signatures only make a candidate: the texts decide whether it is a copy, as `CopyDetection.make_text` reads them. The
+members of a series (a price note a day, for years) are all similar, and each leads its own cluster; so a key that
+MAX_LEADERS leaders have left marks a series, and takes no more of them. The keys of the text tell copies from the rest
+of a series.
+
+Where there is much of it, what leaders of past months have left lies in parts (docstore/near_duplicates/key_segments.py).
+
+A leader stays one until it changes or goes; then its followers are assigned anew, the oldest first.
+
+Articles that are similar and no copies are of one series: an article takes the series of the most similar leader, or
+begins one.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from struct import pack
+from typing import Any, Protocol
+
+from sqlalchemy import Connection, Row, delete, select, update
+
+from docstore.articles.row_mapping import signature_from_bytes
+from docstore.batches import batched
+from docstore.database import Database
+from docstore.near_duplicates.key_segments import KeySegment, iter_sealed_matches, ready_segments
+from docstore.page_roles.pagination import estimate_jaccard
+from docstore.schema.article_tables import articles, near_duplicate_keys, sealed_leaders
+
+MIN_JACCARD = 0.6  # of the shingles of two texts, as estimated by their signatures
+BAND_SIZE = 6  # places of a signature in a band
+MAX_LEADERS_PER_KEY = 16  # cluster leaders that leave the same key
+MAX_SIGNATURES_READ = 16  # leaders that share keys with an article, whose signatures are read
+MAX_TEXT_COMPARISONS = 4  # candidates whose texts are compared
+MAX_SQL_PARAMETERS = 10_000  # of one statement
+
+
+class ComparedText(Protocol):
+    """An article's text as copies are told by it."""
+
+    @property
+    def duplicate_keys(self) -> Sequence[int]:
+        """64-bit numbers (signed). Copies share some of them; texts that are only similar share few or none."""
+
+    def is_duplicate_of(self, right: Any) -> bool:
+        """Is one of the two the other one, published again?"""
+
+
+@dataclass(frozen=True)
+class ExactText:
+    """A text whose copies have the same title and the same body."""
+
+    title: str
+    body: str
+    published: str = ""
+
+    @property
+    def duplicate_keys(self) -> Sequence[int]:
+        """None: the same text has the same signature."""
+        return ()
+
+    def is_duplicate_of(self, right: "ExactText") -> bool:
+        """Are title and body the same?"""
+        return (self.title, self.body) == (right.title, right.body)
+
+
+@dataclass(frozen=True)
+class CopyDetection:
+    """How copies are told. The texts of two articles are compared if the Jaccard index of their shingles, as their
+    signatures estimate it (0 to 1), is at least `min_jaccard`. `make_text` makes a text of title, body and date.
+    """
+
+    min_jaccard: float = MIN_JACCARD
+    make_text: Callable[[str, str, str], ComparedText] = ExactText
+
+    def text_from_row(self, row: Row[Any]) -> ComparedText:
+        """The text of a row that has the columns `title`, `body` and `published`."""
+        return self.make_text(row.title, row.body, row.published)
+
+
+@dataclass(frozen=True)
+class ClusterRole:
+    """The role of an article in its cluster: it follows `leader_doc_id` (a `doc_id`), or leads (""); and its `series_id`."""
+
+    leader_doc_id: str = ""
+    series_id: str = ""
+
+
+@dataclass(frozen=True)
+class LeaderCandidate:
+    """A cluster leader whose copy an article may be: how many keys of the text they share, and their estimated Jaccard
+    index (0 to 1).
+    """
+
+    url_id: int
+    doc_id: str
+    series_id: str
+    shared_key_count: int
+    jaccard: float
+
+    @property
+    def sort_key(self) -> tuple[float, ...]:
+        """Sort key: the likeliest comes first; of equals, the oldest."""
+        return -self.shared_key_count, -self.jaccard, self.url_id
+
+
+def signature_bands(signature: Sequence[int]) -> list[int]:
+    """The bands of a signature as 64-bit numbers (signed, as databases have them); places over are left out."""
+    starts = range(0, len(signature) - BAND_SIZE + 1, BAND_SIZE)
+    return [band_key(start, signature[start : start + BAND_SIZE]) for start in starts]
+
+
+def band_key(start: int, values: Sequence[int]) -> int:
+    """The key of the band that begins at place `start`; equal places elsewhere make another key."""
+    packed = pack(f"<{len(values) + 1}I", start, *values)
+    return int.from_bytes(hashlib.blake2b(packed, digest_size=8).digest(), "big", signed=True)
+
+
+def reassign_clusters(
+    connection: Connection,
+    database: Database,
+    changed_ids: Iterable[int],
+    removed_doc_ids: Sequence[str],
+    copy_detection: CopyDetection,
+) -> list[int]:
+    """Assign new or changed articles (`url_id`) to clusters, and those that followed them or followed articles that
+    are gone (`doc_id`). Returns the articles whose role has changed (`url_id`).
+    """
+    ids, segments = list(changed_ids), ready_segments(connection)
+    former_leaders = leaders_with_keys(connection, ids)
+    if segments:
+        former_leaders |= leaders_with_sealed_keys(connection, ids)
+    orphaned_followers = follower_ids(connection, [*removed_doc_ids, *former_leaders.values()])
+    former_leader_ids = [
+        url_id for url_id in ids if url_id in former_leaders
+    ]  # a former leader has the first claim to lead again
+    ids_in_order = dict.fromkeys([*sorted(former_leader_ids), *sorted({*ids, *orphaned_followers})])
+    previous_roles = current_roles(connection, list(ids_in_order))
+    connection.execute(delete(near_duplicate_keys).where(near_duplicate_keys.c.url_id.in_(ids)))
+    if segments:
+        connection.execute(delete(sealed_leaders).where(sealed_leaders.c.url_id.in_(ids)))
+    changed_role_ids = []
+    for url_id in ids_in_order:
+        new_role = assign_role(connection, database, url_id, copy_detection, segments)
+        if new_role != previous_roles[url_id]:
+            values = {"duplicate_of": new_role.leader_doc_id, "series": new_role.series_id}
+            connection.execute(update(articles).where(articles.c.url_id == url_id).values(values))
+            changed_role_ids.append(url_id)
+    return changed_role_ids
+
+
+def assign_role(
+    connection: Connection,
+    database: Database,
+    url_id: int,
+    copy_detection: CopyDetection,
+    segments: Sequence[KeySegment],
+) -> ClusterRole:
+    """The role of an article from now on. One that leads leaves its keys in the table. `segments` are those of past
+    months."""
+    row = comparison_rows(connection, [url_id])[url_id]
+    signature, text = signature_from_bytes(row.signature), copy_detection.text_from_row(row)
+    if not signature:
+        return ClusterRole()
+    keys = {*signature_bands(signature), *text.duplicate_keys}
+    keys_by_leader = leaders_by_shared_keys(connection, url_id, keys, segments)
+    candidates = rank_candidates(connection, signature, keys_by_leader, text, copy_detection.min_jaccard)[
+        :MAX_TEXT_COMPARISONS
+    ]
+    candidate_rows = comparison_rows(connection, [candidate.url_id for candidate in candidates])
+    for candidate in candidates:
+        if text.is_duplicate_of(copy_detection.text_from_row(candidate_rows[candidate.url_id])):
+            return ClusterRole(candidate.doc_id, candidate.series_id)
+    leader_count_by_key = Counter(key for keys_shared in keys_by_leader.values() for key in keys_shared)
+    available_keys = sorted(key for key in keys if leader_count_by_key[key] < MAX_LEADERS_PER_KEY)
+    database.upsert(connection, near_duplicate_keys, [{"band": key, "url_id": url_id} for key in available_keys])
+    return ClusterRole(series_id=candidates[0].series_id if candidates else new_series_id(row))
+
+
+def new_series_id(row: Row[Any]) -> str:
+    """The series that an article begins; with another text it begins another one."""
+    return hashlib.blake2b(row.doc_id.encode() + row.signature, digest_size=16).hexdigest()
+
+
+def leaders_by_shared_keys(
+    connection: Connection, url_id: int, keys: Collection[int], segments: Sequence[KeySegment]
+) -> dict[int, list[int]]:
+    """The cluster leaders, without `url_id`, that have left some of `keys`: url_id -> the keys they share."""
+    keys_by_leader: dict[int, list[int]] = {}
+    for row in connection.execute(
+        select(near_duplicate_keys).where(near_duplicate_keys.c.band.in_(keys), near_duplicate_keys.c.url_id != url_id)
+    ):
+        keys_by_leader.setdefault(row.url_id, []).append(row.band)
+    if segments:
+        for key, leader in iter_sealed_matches(connection, segments, keys):
+            if leader != url_id:
+                keys_by_leader.setdefault(leader, []).append(key)
+    return keys_by_leader
+
+
+def rank_candidates(
+    connection: Connection,
+    signature: Sequence[int],
+    keys_by_leader: Mapping[int, Sequence[int]],
+    text: ComparedText,
+    min_jaccard: float,
+) -> list[LeaderCandidate]:
+    """The leaders that share keys and have at least `min_jaccard` in common with the article, the likeliest first."""
+    text_key_matches = {
+        url_id: len(set(text.duplicate_keys).intersection(keys)) for url_id, keys in keys_by_leader.items()
+    }
+    candidates = sorted(
+        keys_by_leader, key=lambda url_id: (-text_key_matches[url_id], -len(keys_by_leader[url_id]), url_id)
+    )[:MAX_SIGNATURES_READ]
+    columns = [articles.c[name] for name in ("url_id", "doc_id", "series", "signature")]
+    query = select(*columns).where(articles.c.url_id.in_(candidates))
+    ranked = [
+        LeaderCandidate(row.url_id, row.doc_id, row.series or new_series_id(row), text_key_matches[row.url_id], jaccard)
+        for row in (connection.execute(query) if candidates else ())
+        if (jaccard := estimate_jaccard(signature, signature_from_bytes(row.signature))) >= min_jaccard
+    ]
+    return sorted(ranked, key=lambda candidate: candidate.sort_key)
+
+
+def comparison_rows(connection: Connection, url_ids: Sequence[int]) -> dict[int, Row[Any]]:
+    """The columns that articles are compared by: url_id -> row."""
+    columns = [articles.c[name] for name in ("url_id", "doc_id", "title", "body", "published", "signature")]
+    query = select(*columns).where(articles.c.url_id.in_(url_ids))
+    return {row.url_id: row for row in connection.execute(query)} if url_ids else {}
+
+
+def leaders_with_keys(connection: Connection, url_ids: Sequence[int]) -> dict[int, str]:
+    """Those of `url_ids` that lead a cluster and left keys: url_id -> doc_id."""
+    leader_ids = select(near_duplicate_keys.c.url_id).where(near_duplicate_keys.c.url_id.in_(url_ids))
+    query = select(articles.c.url_id, articles.c.doc_id).where(articles.c.url_id.in_(leader_ids))
+    return {row.url_id: row.doc_id for row in connection.execute(query)}
+
+
+def leaders_with_sealed_keys(connection: Connection, url_ids: Sequence[int]) -> dict[int, str]:
+    """As `leaders_with_keys`, of those whose keys are in sealed parts."""
+    leader_ids = select(sealed_leaders.c.url_id).where(sealed_leaders.c.url_id.in_(url_ids))
+    query = select(articles.c.url_id, articles.c.doc_id).where(articles.c.url_id.in_(leader_ids))
+    return {row.url_id: row.doc_id for row in connection.execute(query)}
+
+
+def follower_ids(connection: Connection, doc_ids: Sequence[str]) -> list[int]:
+    """The articles (`url_id`) that follow the leaders `doc_ids`."""
+    return list(connection.scalars(select(articles.c.url_id).where(articles.c.duplicate_of.in_(doc_ids))))
+
+
+def current_roles(connection: Connection, url_ids: Sequence[int]) -> dict[int, ClusterRole]:
+    """The present roles of articles: url_id -> role."""
+    role_by_id: dict[int, ClusterRole] = {}
+    for batch in batched(url_ids, MAX_SQL_PARAMETERS):
+        query = select(articles.c.url_id, articles.c.duplicate_of, articles.c.series)
+        rows = connection.execute(query.where(articles.c.url_id.in_(batch)))
+        role_by_id.update((row.url_id, ClusterRole(row.duplicate_of, row.series)) for row in rows)
+    return role_by_id
+
+
+def missing_leaders(connection: Connection) -> list[str]:
+    """Cluster leaders (`doc_id`) that are gone although others still follow them."""
+    leader = articles.alias("leader")
+    query = (
+        select(articles.c.duplicate_of)
+        .distinct()
+        .outerjoin(leader, leader.c.doc_id == articles.c.duplicate_of)
+        .where(articles.c.duplicate_of > "", leader.c.doc_id.is_(None))
+    )
+    return list(connection.scalars(query))

@@ -1,0 +1,181 @@
+"""Keys of near-duplicates of past months: sorted, packed, and found by one read each.
+
+    bands          key, article                  a row each; what is new and what has changed
+    sealed_keys    part, bucket -> entries       the sorted (key, article) pairs whose keys begin with the bucket's bits
+    key_parts      which parts there are, and the seals that each holds
+    sealed_leaders article -> seal               whose entries count
+
+A part is never changed. The entries of an article count while it is in `sealed_leaders` with a seal that the part
+holds: an article that is deleted or changes leaves that table, and what it has left in parts is ignored from then on.
+So the same copies are found as in rows. docstore/near_duplicates/key_compaction.py makes parts and merges them.
+
+The entries of a bucket, in bytes: CRC-32 of what follows (4, little-endian), width of an article's number (1), the keys
+without the bits that the bucket says, in order (each (64 - bits) / 8 rounded up, big-endian: they compare as bytes),
+then the articles (`url_id`, each of that width, little-endian). Numbers of one width need no unpacking to be searched.
+"""
+
+import zlib
+from bisect import bisect_left
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sqlalchemy import Connection, and_, or_, select
+
+from docstore.batches import batched
+from docstore.errors import StoreError
+from docstore.schema.article_tables import key_segment_buckets, key_segments, sealed_leaders
+
+SIGN_OFFSET = 1 << 63
+KEY_BITS = 64
+TARGET_BUCKET_ENTRIES = (
+    192  # at most, on average: a row of PostgreSQL that stays below the 2 kB from which it is kept apart
+)
+BUCKET_HEADER_BYTES = 5  # bytes before the keys
+MAX_IDS_PER_STATEMENT = 10_000  # numbers in one statement
+
+KeyEntry = tuple[int, int]  # key (64 bits, signed), url_id
+
+
+class SegmentState(StrEnum):
+    """What becomes of a part."""
+
+    BUILDING = "building"  # nobody reads it yet; what a killed process was at
+    READY = "ready"
+    DROPPED = "dropped"  # nobody reads it any more
+
+
+@dataclass(frozen=True)
+class KeySegment:
+    """A row of `key_segments`: the entries of the seals `first_seal` to `last_seal`, in two to the power of `bucket_bits` buckets."""
+
+    segment_id: int
+    first_seal: int
+    last_seal: int
+    bucket_bits: int
+    entry_count: int
+
+
+class DamagedKeysError(StoreError):
+    """A bucket that is not what was written."""
+
+    def __init__(self) -> None:
+        super().__init__("keys of near-duplicates in the store are damaged: run `plumb check --repair`")
+
+
+def bucket_bits_for(entries: int) -> int:
+    """How many bits of a key tell the bucket of a part of so many entries."""
+    return (entries // TARGET_BUCKET_ENTRIES).bit_length()
+
+
+def bucket_for_key(key: int, bits: int) -> int:
+    """The bucket of a key; keys in order have buckets in order."""
+    return (key + SIGN_OFFSET) >> (KEY_BITS - bits)
+
+
+def key_suffix_bytes(bits: int) -> int:
+    """Bytes of a key without its bucket's bits."""
+    return (KEY_BITS - bits + 7) // 8
+
+
+def pack_bucket(entries: Sequence[KeyEntry], bits: int) -> bytes:
+    """The bytes of a bucket. `entries` are some of one bucket, in order."""
+    suffix_mask = (1 << (KEY_BITS - bits)) - 1
+    width, number_width = key_suffix_bytes(bits), (max(url_id for _, url_id in entries).bit_length() + 7) // 8
+    keys = b"".join(((key + SIGN_OFFSET) & suffix_mask).to_bytes(width, "big") for key, _ in entries)
+    numbers = b"".join(url_id.to_bytes(number_width, "little") for _, url_id in entries)
+    packed = bytes([number_width]) + keys + numbers
+    return zlib.crc32(packed).to_bytes(4, "little") + packed
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """The packed entries of a bucket of a part. Raises DamagedKeysError where they are not what was written."""
+
+    packed: bytes
+    bucket_number: int
+    bucket_bits: int
+
+    def __post_init__(self) -> None:
+        if len(self.packed) <= BUCKET_HEADER_BYTES or zlib.crc32(self.packed[4:]) != int.from_bytes(
+            self.packed[:4], "little"
+        ):
+            raise DamagedKeysError
+
+    def __len__(self) -> int:
+        return (len(self.packed) - BUCKET_HEADER_BYTES) // (key_suffix_bytes(self.bucket_bits) + self.packed[4])
+
+    def key_suffix(self, index: int) -> bytes:
+        """The key at a place, without the bucket's bits."""
+        width = key_suffix_bytes(self.bucket_bits)
+        return self.packed[BUCKET_HEADER_BYTES + index * width : BUCKET_HEADER_BYTES + (index + 1) * width]
+
+    def url_id(self, index: int) -> int:
+        """The article at a place."""
+        width = self.packed[4]
+        start = BUCKET_HEADER_BYTES + len(self) * key_suffix_bytes(self.bucket_bits) + index * width
+        return int.from_bytes(self.packed[start : start + width], "little")
+
+    def leaders_with_key(self, key: int) -> Iterator[int]:
+        """The articles that have left `key`, which belongs into this bucket."""
+        suffix_mask = (1 << (KEY_BITS - self.bucket_bits)) - 1
+        key_suffix = ((key + SIGN_OFFSET) & suffix_mask).to_bytes(key_suffix_bytes(self.bucket_bits), "big")
+        index = bisect_left(range(len(self)), key_suffix, key=self.key_suffix)
+        while index < len(self) and self.key_suffix(index) == key_suffix:
+            yield self.url_id(index)
+            index += 1
+
+    def iter_entries(self) -> Iterator[KeyEntry]:
+        """All of it, in order."""
+        first_key = (self.bucket_number << (KEY_BITS - self.bucket_bits)) - SIGN_OFFSET
+        for index in range(len(self)):
+            yield first_key + int.from_bytes(self.key_suffix(index), "big"), self.url_id(index)
+
+
+def ready_segments(connection: Connection) -> list[KeySegment]:
+    """The parts that count, in the order of their seals."""
+    query = select(key_segments).where(key_segments.c.state == SegmentState.READY).order_by(key_segments.c.first_seal)
+    rows = connection.execute(query)
+    return [KeySegment(row.part, row.first_seal, row.last_seal, row.bits, row.entries) for row in rows]
+
+
+def iter_sealed_matches(
+    connection: Connection, segments: Sequence[KeySegment], keys: Collection[int]
+) -> Iterator[KeyEntry]:
+    """The entries that count and have one of `keys`."""
+    segment_by_id = {segment.segment_id: segment for segment in segments}
+    keys_by_bucket: dict[int, dict[int, list[int]]] = {segment.segment_id: {} for segment in segments}
+    for segment in segments:
+        for key in keys:
+            keys_by_bucket[segment.segment_id].setdefault(bucket_for_key(key, segment.bucket_bits), []).append(key)
+    is_requested_bucket = or_(
+        *(
+            and_(key_segment_buckets.c.part == n, key_segment_buckets.c.bucket.in_(buckets))
+            for n, buckets in keys_by_bucket.items()
+        )
+    )
+    matches = []
+    for row in connection.execute(select(key_segment_buckets).where(is_requested_bucket)) if segments else ():
+        segment = segment_by_id[row.part]
+        bucket = Bucket(row.entries, row.bucket, segment.bucket_bits)
+        matches += [
+            (key, url_id, segment)
+            for key in keys_by_bucket[row.part][row.bucket]
+            for url_id in bucket.leaders_with_key(key)
+        ]
+    seals = load_seals(connection, {url_id for _, url_id, _ in matches})
+    yield from ((key, url_id) for key, url_id, segment in matches if contains_seal(segment, seals.get(url_id)))
+
+
+def contains_seal(segment: KeySegment, seal: int | None) -> bool:
+    """Do the entries in `segment` count of an article with this seal (None: it has none)?"""
+    return seal is not None and segment.first_seal <= seal <= segment.last_seal
+
+
+def load_seals(connection: Connection, url_ids: Collection[int]) -> dict[int, int]:
+    """The seals of those articles that have one: url_id -> seal."""
+    seal_by_id: dict[int, int] = {}
+    for batch in batched(sorted(url_ids), MAX_IDS_PER_STATEMENT):
+        query = select(sealed_leaders.c.url_id, sealed_leaders.c.seal).where(sealed_leaders.c.url_id.in_(batch))
+        seal_by_id.update((row.url_id, row.seal) for row in connection.execute(query))
+    return seal_by_id

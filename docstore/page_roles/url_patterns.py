@@ -1,0 +1,165 @@
+"""Pages whose siblings under one pattern of URLs are lists.
+
+    /tags/oil/  /tags/gas/page/2/  /archives/2018/02/      /tags/*/  /tags/*/page/#/  /archives/#/#/
+
+Of each page it is kept what speaks for it by itself, and of each pattern how many of its pages are lists. A page that
+nothing vouches for is a list where nearly all pages of its pattern are; it is an article again as soon as they are not.
+Counts are kept up to date page by page, so that the answer is a matter of the pages known, never of their order.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from urllib.parse import unquote, urlsplit
+
+from sqlalchemy import Connection, Select, delete, select
+
+from docstore.database import Database
+from docstore.model import text_hash64
+from docstore.schema.article_tables import pattern_members, url_pattern_counts
+
+MIN_LIST_PAGES = 8  # fewer pages of a pattern are no habit
+MAX_NON_LIST_RATIO = 0.2  # of the lists of a pattern may be as many pages that are none
+MAX_PATTERN_SEGMENTS = 6  # steps of a path that make a pattern; of a deeper one the last
+DIGITS = re.compile(r"\d+")
+PAGE_NUMBER_SEGMENT = re.compile(r"(?:page|p|seite|index)[-_/]?\d+", re.IGNORECASE)
+FILE_EXTENSION = re.compile(r"\.\w{1,5}$")
+
+
+ListCounts = tuple[int, int]  # pages of a pattern that are lists, pages that are not
+
+
+class ListEvidence(IntEnum):
+    """What a page is by itself."""
+
+    LIST = 0
+    UNDECLARED_ARTICLE = 1  # an article, by nothing but the text on it
+    DECLARED_ARTICLE = 2
+
+
+@dataclass(frozen=True)
+class PatternMember:
+    """A page among those of its pattern. `is_list`: by itself, or because its text is another page's."""
+
+    url_id: int
+    pattern: int
+    evidence: ListEvidence
+    is_list: bool
+
+
+def url_pattern(url: str) -> str:
+    """What the URL of a page has in common with those of its siblings: `host/tags/*/`.
+
+    A number is `#`; the step before a page's number, or else the last one, is `*`, but for the days of an archive.
+    """
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return url
+    path, query = unquote(parts.path), re.sub(r"=[^&]*", "=*", parts.query)
+    segments = [segment for segment in path.split("/") if segment]
+    own_index = own_segment_index(segments)
+    generalized = [generalize_segment(segment, index == own_index) for index, segment in enumerate(segments)]
+    tail = "/" if path.endswith("/") else ""
+    return "/".join([parts.netloc, *generalized[-MAX_PATTERN_SEGMENTS:]]) + tail + (f"?{query}" if query else "")
+
+
+def own_segment_index(segments: Sequence[str]) -> int:
+    """Which step of a path is a page's own; -1 for none."""
+    last_index = len(segments) - 1
+    if PAGE_NUMBER_SEGMENT.fullmatch("/".join(segments[-2:])):
+        return last_index - 2
+    if PAGE_NUMBER_SEGMENT.fullmatch("".join(segments[-1:])):
+        return last_index - 1
+    return (
+        -1
+        if last_index > 0 and segments[last_index].isdecimal() and segments[last_index - 1].isdecimal()
+        else last_index
+    )
+
+
+def generalize_segment(segment: str, is_name: bool) -> str:
+    """A step of a path without what tells siblings apart."""
+    if not is_name:
+        return DIGITS.sub("#", segment)
+    extension = FILE_EXTENSION.search(segment)
+    return "*" + (extension[0] if extension else "")
+
+
+def is_list_pattern(list_count: int, other_count: int) -> bool:
+    """Are the pages of a pattern lists?"""
+    return list_count >= MIN_LIST_PAGES and other_count <= MAX_NON_LIST_RATIO * list_count
+
+
+def load_members(connection: Connection, url_ids: Iterable[int]) -> dict[int, PatternMember]:
+    """What was kept of pages."""
+    query = select(pattern_members).where(pattern_members.c.url_id.in_(list(url_ids)))
+    return {
+        row.url_id: PatternMember(row.url_id, row.pattern, ListEvidence(row.evidence), bool(row.is_list))
+        for row in connection.execute(query)
+    }
+
+
+def new_member(url_id: int, url: str, evidence: ListEvidence) -> PatternMember:
+    """A page as it is by itself."""
+    return PatternMember(url_id, text_hash64(url_pattern(url)), evidence, evidence is ListEvidence.LIST)
+
+
+def replace_members(
+    database: Database,
+    connection: Connection,
+    old_members: Mapping[int, PatternMember],
+    new_members: Mapping[int, PatternMember],
+) -> list[int]:
+    """Keep the siblings `new_members` in place of `old_members`; returns the patterns that turned to lists or back."""
+    removed_members = {url_id: member for url_id, member in old_members.items() if new_members.get(url_id) != member}
+    added_members = {url_id: member for url_id, member in new_members.items() if old_members.get(url_id) != member}
+    count_changes: dict[int, list[int]] = defaultdict(lambda: [0, 0])
+    for siblings, member in ((removed_members, -1), (added_members, 1)):
+        for sibling in siblings.values():
+            count_changes[sibling.pattern][not sibling.is_list] += member
+    connection.execute(
+        delete(pattern_members).where(pattern_members.c.url_id.in_(old_members.keys() - new_members.keys()))
+    )
+    rows = [{**vars(sibling), "is_list": int(sibling.is_list)} for sibling in added_members.values()]
+    database.upsert(connection, pattern_members, rows, update_columns=("pattern", "evidence", "is_list"))
+    counts_before = pattern_counts(connection, count_changes)
+    counts_after = {
+        key: (counts_before[key][0] + lists, counts_before[key][1] + others)
+        for key, (lists, others) in count_changes.items()
+    }
+    count_rows = [{"pattern": key, "lists": lists, "others": others} for key, (lists, others) in counts_after.items()]
+    database.upsert(connection, url_pattern_counts, count_rows, update_columns=("lists", "others"))
+    return [key for key in count_changes if is_list_pattern(*counts_before[key]) != is_list_pattern(*counts_after[key])]
+
+
+def pattern_counts(connection: Connection, patterns: Iterable[int]) -> dict[int, ListCounts]:
+    """How many pages of patterns are lists, and how many are not."""
+    keys = list(patterns)
+    query = select(url_pattern_counts).where(url_pattern_counts.c.pattern.in_(keys))
+    stored_counts = {row.pattern: (row.lists, row.others) for row in connection.execute(query)}
+    return dict.fromkeys(keys, (0, 0)) | stored_counts
+
+
+def is_in_list_pattern(connection: Connection, url_id: int) -> bool:
+    """Does nothing vouch for a page, and are its siblings lists?"""
+    query = (
+        select(url_pattern_counts.c.lists, url_pattern_counts.c.others)
+        .join(pattern_members, pattern_members.c.pattern == url_pattern_counts.c.pattern)
+        .where(pattern_members.c.url_id == url_id, pattern_members.c.evidence == ListEvidence.UNDECLARED_ARTICLE)
+    )
+    row = connection.execute(query).first()
+    return row is not None and is_list_pattern(row.lists, row.others)
+
+
+def undeclared_pages_query(patterns: Iterable[int]) -> Select[int]:
+    """The pages of patterns that are what their siblings are."""
+    return (
+        select(pattern_members.c.url_id)
+        .where(
+            pattern_members.c.pattern.in_(list(patterns)), pattern_members.c.evidence == ListEvidence.UNDECLARED_ARTICLE
+        )
+        .order_by(pattern_members.c.url_id)
+    )

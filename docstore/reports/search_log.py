@@ -1,0 +1,253 @@
+"""The search log: what was searched for, how much was found, what was opened. Nothing in it says by whom.
+
+A search has a random id that no cookie holds, and the minute in which it was made; a click names the search it came
+from. Queries come here folded, and with personal data masked (search_ui/search_log.py).
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Row, Select, case, delete, func, select
+
+from docstore.bookkeeping import read_meta_int, sanitize_text, write_meta_int
+from docstore.database import Database
+from docstore.schema.operation_tables import clicks, searches
+
+DROPPED_SEARCHES_KEY = "searches_dropped"  # key of a number: what could not be logged, ever
+MIN_POPULAR_DAYS = 3  # on so many different days a query was asked before others are shown it
+MAX_QUERY_CHARS = 160  # characters
+MAX_REPORTED_QUERIES = 20  # queries in a list of the report
+MINUTES_PER_DAY = 24 * 60
+
+
+@dataclass(frozen=True)
+class LoggedSearch:
+    """One result page that was shown. `query` is folded; `is_masked`: personal data was taken out of it.
+
+    `filters` are the names of those used (`site from`), `latency_ms` how long the site took to answer.
+    """
+
+    search_id: str
+    query: str
+    hit_count: int
+    latency_ms: int
+    page: int = 1
+    filters: str = ""
+    is_masked: bool = False
+    searched_at: float = 0.0
+
+
+@dataclass(frozen=True)
+class Click:
+    """A result that was opened: `rank` counts from 1 over all pages."""
+
+    search_id: str
+    doc_id: str
+    rank: int
+
+
+@dataclass(frozen=True)
+class DayCount:
+    """One day (`2016-05-09`): searches, and those of them that found nothing."""
+
+    day: str
+    search_count: int
+    without_hits: int
+
+
+@dataclass(frozen=True)
+class QueryCount:
+    """A query with how often it was asked, what it found at best, and how many of its searches led to a click."""
+
+    query: str
+    search_count: int
+    max_hits: int
+    click_count: int
+    is_masked: bool
+
+
+@dataclass(frozen=True)
+class SlowSearch:
+    """One of the slowest answers."""
+
+    query: str
+    latency_ms: int
+    searched_at: float
+
+
+@dataclass(frozen=True)
+class SearchReport:
+    """The search log of some days. Later pages of a search count in nothing but `slowest_searches` and the latencies."""
+
+    by_day: tuple[DayCount, ...]
+    search_count: int
+    searches_without_hits: int
+    searches_with_click: int
+    median_ms: int
+    p95_ms: int
+    top_queries: tuple[QueryCount, ...]
+    top_queries_without_hits: tuple[QueryCount, ...]
+    slowest_searches: tuple[SlowSearch, ...]
+    dropped_count: int
+
+
+class SearchLog:
+    """`store.searches`."""
+
+    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
+        self._database = database
+        self._clock = clock
+
+    def save(
+        self, searches_to_log: Sequence[LoggedSearch], clicks_to_log: Sequence[Click], dropped_count: int = 0
+    ) -> None:
+        """Write to the log, one transaction. `dropped_count`: so many more could not be kept. Repeating it does nothing."""
+        with self._database.write() as connection:
+            self._database.upsert(connection, searches, [search_row(search) for search in searches_to_log])
+            self._database.upsert(connection, clicks, [vars(click) for click in clicks_to_log])
+            if dropped_count:
+                write_meta_int(
+                    self._database,
+                    connection,
+                    DROPPED_SEARCHES_KEY,
+                    read_meta_int(connection, DROPPED_SEARCHES_KEY) + dropped_count,
+                )
+
+    def purge(self, days: int) -> int:
+        """Forget what is older than `days`, and clicks on it. Returns how many searches."""
+        oldest = epoch_minute(self._clock()) - days * MINUTES_PER_DAY
+        with self._database.write() as connection:
+            deleted_count = connection.execute(delete(searches).where(searches.c.minute < oldest)).rowcount
+            connection.execute(delete(clicks).where(clicks.c.search_id.not_in(select(searches.c.search_id))))
+        return deleted_count
+
+    def popular_queries(self, limit: int) -> list[str]:
+        """Queries that found something and were asked on at least POPULAR_DAYS days, the most frequent first.
+
+        So nobody is shown what one other person looked for today; what was masked is never among them.
+        """
+        query = (
+            select(searches.c.query)
+            .where(searches.c.page == 1, searches.c.masked == 0)
+            .group_by(searches.c.query)
+            .having(func.count(day_expression(0).distinct()) >= MIN_POPULAR_DAYS, func.max(searches.c.hits) > 0)
+            .order_by(func.count().desc(), searches.c.query)
+            .limit(limit)
+        )
+        with self._database.read() as connection:
+            return list(connection.scalars(query))
+
+    def report(self, days: int, utc_offset: int = 0) -> SearchReport:
+        """The last `days` days, today included; `utc_offset` in minutes says where days begin."""
+        today = (epoch_minute(self._clock()) + utc_offset) // MINUTES_PER_DAY
+        is_recent = searches.c.minute >= (today - days + 1) * MINUTES_PER_DAY - utc_offset
+        with self._database.read() as connection:
+            counts = day_counts(connection, is_recent, utc_offset)
+            every_day = range(today - days + 1, today + 1)
+            day_list = tuple(DayCount(iso_day(day), *counts.get(day, (0, 0))) for day in every_day)
+            is_first_page = is_recent & (searches.c.page == 1)
+            return SearchReport(
+                by_day=day_list,
+                search_count=sum(day.search_count for day in day_list),
+                searches_without_hits=sum(day.without_hits for day in day_list),
+                searches_with_click=connection.scalar(select(func.count()).where(is_first_page, has_click())) or 0,
+                median_ms=latency_percentile(connection, is_recent, 0.5),
+                p95_ms=latency_percentile(connection, is_recent, 0.95),
+                top_queries=query_counts(connection, query_counts_statement(is_first_page)),
+                top_queries_without_hits=query_counts(
+                    connection, query_counts_statement(is_first_page).having(func.max(searches.c.hits) == 0)
+                ),
+                slowest_searches=slowest_searches(connection, is_recent),
+                dropped_count=read_meta_int(connection, DROPPED_SEARCHES_KEY),
+            )
+
+
+def epoch_minute(seconds: float) -> int:
+    """Epoch seconds as epoch minutes."""
+    return int(seconds // 60)
+
+
+def iso_day(day: int) -> str:
+    """A day's number since 1970-01-01 as `2016-05-09`."""
+    return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(days=day)).date().isoformat()
+
+
+def day_expression(utc_offset: int) -> ColumnElement[int]:
+    """The number of a search's day."""
+    return (searches.c.minute + utc_offset) // MINUTES_PER_DAY
+
+
+def has_click() -> ColumnElement[bool]:
+    """Did the search lead to a click?"""
+    return searches.c.search_id.in_(select(clicks.c.search_id))
+
+
+def search_row(search: LoggedSearch) -> dict[str, Any]:
+    """The `searches` row of a search."""
+    return {
+        "search_id": search.search_id,
+        "minute": epoch_minute(search.searched_at),
+        "query": sanitize_text(search.query)[:MAX_QUERY_CHARS],
+        "masked": int(search.is_masked),
+        "hits": search.hit_count,
+        "page": search.page,
+        "filters": search.filters,
+        "latency_ms": search.latency_ms,
+    }
+
+
+def day_counts(connection: Connection, is_recent: ColumnElement[bool], utc_offset: int) -> dict[int, tuple[int, int]]:
+    """A day's number -> searches, and those that found nothing."""
+    day = day_expression(utc_offset).label("day")
+    without_hits = func.sum(case((searches.c.hits == 0, 1), else_=0))
+    query = select(day, func.count(), without_hits).where(is_recent, searches.c.page == 1).group_by(day)
+    return {int(row[0]): (int(row[1]), int(row[2])) for row in connection.execute(query)}
+
+
+def latency_percentile(connection: Connection, is_recent: ColumnElement[bool], fraction: float) -> int:
+    """The latency in ms that `fraction` of the answers stayed within; 0 without any."""
+    total = connection.scalar(select(func.count()).where(is_recent)) or 0
+    latencies = select(searches.c.latency_ms).where(is_recent).order_by(searches.c.latency_ms)
+    return connection.scalar(latencies.offset(max(0, int(fraction * total + 0.5) - 1)).limit(1)) or 0
+
+
+def query_counts_statement(is_first_page: ColumnElement[bool]) -> Select[Any]:
+    """Queries with their counts, the most frequent first."""
+    clicked = func.sum(case((has_click(), 1), else_=0)).label("clicked")
+    return (
+        select(
+            searches.c.query,
+            func.count().label("searches"),
+            func.max(searches.c.hits).label("hits"),
+            clicked,
+            func.max(searches.c.masked).label("masked"),
+        )
+        .where(is_first_page)
+        .group_by(searches.c.query)
+        .order_by(func.count().desc(), searches.c.query)
+        .limit(MAX_REPORTED_QUERIES)
+    )
+
+
+def query_counts(connection: Connection, query: Select[Any]) -> tuple[QueryCount, ...]:
+    """The rows of `query_counts_statement`."""
+    return tuple(query_count_from_row(row) for row in connection.execute(query))
+
+
+def query_count_from_row(row: Row[Any]) -> QueryCount:
+    """One row of `query_counts_statement`."""
+    return QueryCount(row.query, int(row.searches), int(row.hits), int(row.clicked), bool(row.masked))
+
+
+def slowest_searches(connection: Connection, is_recent: ColumnElement[bool]) -> tuple[SlowSearch, ...]:
+    """The slowest answers, worst first."""
+    query = (
+        select(searches)
+        .where(is_recent)
+        .order_by(searches.c.latency_ms.desc(), searches.c.minute)
+        .limit(MAX_REPORTED_QUERIES // 2)
+    )
+    return tuple(SlowSearch(row.query, row.latency_ms, row.minute * 60.0) for row in connection.execute(query))

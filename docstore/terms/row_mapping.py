@@ -1,0 +1,128 @@
+"""Rows of the lexicon's tables as values, and back."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import Row
+
+from docstore.bookkeeping import sanitize_text
+from docstore.model import Lexicon, LexiconEntry, Term, TermClass, TermStatus
+
+DecisionState = dict[str, Any]
+"""The columns of a term that people change, as `term_changes` keeps them (JSON)."""
+
+DECISION_COLUMNS = (
+    "status",
+    "category",
+    "synonyms",
+    "broader",
+    "weight",
+    "tag",
+    "decided_at",
+    "decided_by",
+    "decided_on",
+)
+UNDECIDED_STATE: DecisionState = {
+    "status": TermStatus.CANDIDATE.value,
+    "category": "",
+    "synonyms": "[]",
+    "broader": "[]",
+    "weight": 0,
+    "tag": "",
+    "decided_at": None,
+    "decided_by": "",
+    "decided_on": 0,
+}
+
+
+def term_row(term: Term, mined_at: float | None, now: float) -> dict[str, Any]:
+    """The `terms` row of a term that comes in at `now`; `mined_at` is None for one that people bring."""
+    return {
+        "text": sanitize_text(term.text),
+        "score": term.score,
+        "frequency": term.frequency,
+        "documents": term.document_count,
+        "tags": term.pos_tags[:200],
+        "contexts": to_json_list(term.contexts),
+        "status": term.status,
+        "synonyms": to_json_list(term.synonyms),
+        "parts": json.dumps([[name, round(value, 4)] for name, value in term.score_components]),
+        "category": term.category,
+        "broader": to_json_list(term.broader_terms),
+        "weight": term.dictionary_weight,
+        "tag": term.dictionary_tag,
+        "place": term.score,
+        "version": 0,
+        "first_seen": now,
+        "mined_at": mined_at,
+    }
+
+
+def to_json_list(words: tuple[str, ...]) -> str:
+    """Words as a column holds them."""
+    return json.dumps([sanitize_text(word) for word in words], ensure_ascii=False)
+
+
+def term_from_row(row: Row[Any]) -> Term:
+    """The term in a `terms` row."""
+    return Term(
+        text=row.text,
+        score=row.score,
+        frequency=row.frequency,
+        document_count=row.documents,
+        pos_tags=row.tags,
+        contexts=tuple(json.loads(row.contexts)),
+        status=TermStatus(row.status),
+        synonyms=tuple(json.loads(row.synonyms)),
+        score_components=tuple((name, value) for name, value in json.loads(row.parts)),
+        category=TermClass(row.category),
+        broader_terms=tuple(json.loads(row.broader)),
+        dictionary_weight=row.weight,
+        dictionary_tag=row.tag,
+        review_score=row.place,
+        version=row.version,
+        first_seen=row.first_seen,
+        decided_at=row.decided_at,
+        decided_by=row.decided_by,
+    )
+
+
+def decision_state_from_row(row: Row[Any]) -> DecisionState:
+    """What people have said, of a `terms` row."""
+    return {name: getattr(row, name) for name in DECISION_COLUMNS}
+
+
+def decision_state_to_json(state: Mapping[str, Any] | None) -> str:
+    """A state as `term_changes` keeps it; None, for no term, is ""."""
+    return "" if state is None else json.dumps(state, ensure_ascii=False)
+
+
+def decision_state_from_json(text: str) -> DecisionState | None:
+    """The state in a text by `decision_state_to_json`."""
+    state: DecisionState | None = json.loads(text) if text else None
+    return state
+
+
+def entry_row(version: int, entry: LexiconEntry) -> dict[str, Any]:
+    """The `lexicon_entries` row of one entry."""
+    return {
+        "version": version,
+        "text": entry.text,
+        "frequency": entry.frequency,
+        "tag": entry.pos_tag,
+        "synonyms": to_json_list(entry.synonyms),
+        "category": entry.category,
+        "broader": to_json_list(entry.broader_terms),
+    }
+
+
+def lexicon_entry_from_row(row: Row[Any]) -> LexiconEntry:
+    """The entry in a `lexicon_entries` row."""
+    synonyms, broader = (tuple(json.loads(column)) for column in (row.synonyms, row.broader))
+    return LexiconEntry(row.text, row.frequency, row.tag, synonyms, TermClass(row.category), broader)
+
+
+def lexicon_from_row(row: Row[Any], entries: tuple[LexiconEntry, ...]) -> Lexicon:
+    """The lexicon in a `lexicons` row."""
+    return Lexicon(row.version, entries, row.published_at, row.applied_at, row.note, row.by_whom)

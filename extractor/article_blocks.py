@@ -1,0 +1,387 @@
+"""The structure of an article: its lines as blocks, with links, pictures and captions (docstore.model.Block).
+
+    <h2>产量</h2><ul><li>原油<ol><li><a href="/a">大庆</a></ol></ul><img src="1.jpg">
+
+    HEADING 产量 (level 2)   ITEM 原油 (level 1)   ITEM 大庆 (level 2, ordered, one link)   PICTURE 1.jpg
+
+What a line is, the innermost element around it that says something decides. `rendering.to_text` of the blocks is the
+text of the body again, line by line.
+"""
+
+import re
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, takewhile
+from urllib.parse import urljoin
+
+from docstore.model import Block, BlockKind
+from extractor.body_methods.base import Body
+from extractor.page.dom import HEADING_TAGS
+from extractor.page.layout import CODE_TAG, Layout, Line, Picture
+from extractor.page.parsed_page import ParsedPage
+from extractor.page.tag_info import Hint, parse_attributes, unescape_markup
+
+CAPTION_DEPTH = 3  # elements between a caption's text and the element that is named as one
+MAX_ITEM_LINES = 5  # an item of more lines than this, that holds most of the body, lays out the page
+MIN_PICTURE_PIXELS = 50  # stated width or height, in pixels, below which a picture is an icon or a tracking pixel
+MAX_URL_CHARS = 2_000
+HREF_RE = re.compile(r'(?:^|\s)href="([^"]+)"')
+HTTP_RE = re.compile(r"https?://(?:[^\s/?#\\\[]|\[[0-9a-f:.]{2,45}\][/:?#]?)", re.I)
+CONTROL_RE = re.compile(r"[\x00-\x1f\x7f]+")
+# In order of trust: where the picture is loaded late, src is a placeholder.
+PICTURE_URL_ATTRIBUTES = (
+    "data-original", "data-src", "data-lazy-src", "data-lazyload", "data-actualsrc", "data-echo", "src",
+    "data-srcset", "srcset",
+)  # fmt: skip
+SRCSET_RE = re.compile(r"([^\s,]\S*[^\s,])(?:\s+([\d.]{1,9})[wx])?")
+# Of a picture's class or file name: it is no picture of the article.
+DECORATIVE_PICTURE_RE = re.compile(
+    r"(?<![a-z])(?:icons?|ico|logos?|avatar|emoji|smil(?:ey|ies)|spacer|blank|transparent|pixel|loading|placeholder|"
+    r"qrcode|ewm|erweima|beacon|btn|button|captcha|share|sprite)(?![a-z])"
+)
+LEADING_INTEGER_RE = re.compile(r"\s*(\d{1,5})")
+
+
+@dataclass(frozen=True, slots=True)
+class BlockContext:
+    """What the elements around a line make of it; `item_span` is the span of an item."""
+
+    kind: BlockKind = BlockKind.PARAGRAPH
+    level: int = 0
+    ordered: bool = False
+    item_span: int = -1
+
+
+PARAGRAPH_CONTEXT = BlockContext()
+NO_ENCLOSING_LIST = (0, "")
+
+
+def build_blocks(page: ParsedPage, body: Body) -> tuple[Block, ...]:
+    """The blocks of a body in reading order, pictures between them.
+
+    A caption that is no part of the body's text has level 1. Links and pictures have absolute http(s) URLs; what
+    has none is left out. An item of several lines is one block, and so is code.
+    """
+    return tuple(_BlockBuilder(page, body).build())
+
+
+class _BlockBuilder:
+    """Walks the lines of one body."""
+
+    def __init__(self, page: ParsedPage, body: Body) -> None:
+        self.layout = page.layout
+        self.body = body
+        self.base_url = absolute_url(page.head_links.get("base", ""), page.url) or page.url
+        self.context_by_span = {body.span_index: PARAGRAPH_CONTEXT}
+        self.list_by_span = {body.span_index: self.extend_list(body.span_index, NO_ENCLOSING_LIST)}
+        self.blocks: list[Block] = []
+        self.open_pieces: list[Block] = []  # what becomes one block: the lines of an item, of code
+        self.open_span = -1  # item or code to which they belong
+        self.data_table_spans = find_data_tables(page.layout, body)
+
+    def build(self) -> list[Block]:
+        """The pass."""
+        pictures = self.collect_pictures()
+        for index in self.body.line_indices:
+            while pictures and pictures[0][0] <= index:
+                self.add_picture(pictures)
+            self.add_line(index)
+        while pictures:
+            self.add_picture(pictures)
+        self.close_block()
+        return self.blocks
+
+    def add_line(self, index: int) -> None:
+        line = self.layout.lines[index]
+        if line.tag == CODE_TAG:
+            self.add_code(line)
+        elif line.cells:
+            self.add(
+                Block(BlockKind.TABLE_ROW, "\t".join(line.cells), int(is_heading_row(self.layout, line.span_index)))
+            )
+        else:
+            setting = self.context_of(line.span_index)
+            links = self.line_links(line) if line.links else ()
+            self.add(Block(setting.kind, line.text, setting.level, setting.ordered, "", links), setting.item_span)
+
+    def add(self, block: Block, holder: int = -1) -> None:
+        """One more block, or one more piece of the last where both have the same holder."""
+        if holder < 0 or holder != self.open_span:
+            self.close_block()
+        self.open_pieces.append(block)
+        self.open_span = holder
+
+    def close_block(self) -> None:
+        """Nothing more belongs to the last block."""
+        if self.open_pieces:
+            self.blocks.append(self.open_pieces[0] if len(self.open_pieces) == 1 else merge_blocks(self.open_pieces))
+            self.open_pieces = []
+
+    def add_code(self, line: Line) -> None:
+        """Lines of one `pre` are one block; the empty lines between them stand in their pieces."""
+        pre_span = next(
+            (span for span in self.layout.iter_enclosing(line.span_index) if self.tag_name(span) == "pre"), -1
+        )
+        continues = 0 <= pre_span == self.open_span
+        self.add(Block(BlockKind.CODE, "".join(line.text_pieces).rstrip() if continues else line.text), pre_span)
+
+    def add_picture(self, pictures: deque[tuple[int, Block]]) -> None:
+        """The next picture and, behind the last at its place, the captions that the body's text leaves out."""
+        position, block = pictures.popleft()
+        self.add(block)
+        end = pictures[0][0] if pictures else len(self.layout.lines)
+        for index in range(position, end):
+            line = self.layout.lines[index]
+            if (
+                contains_sorted(index, self.body.line_indices)
+                or self.context_of(line.span_index).kind is not BlockKind.CAPTION
+            ):
+                break
+            self.add(Block(BlockKind.CAPTION, line.text, 1, False, "", self.line_links(line)))
+
+    def context_of(self, span: int) -> BlockContext:
+        """What the elements from `span` up to the body's make of a line; below a plain one, only its own can."""
+        context = self.context_by_span.get(span)
+        if context is None:
+            parent = self.layout.spans[span].parent_index
+            if parent not in self.context_by_span:
+                self.context_by_span[parent] = self.derive_context(self.iter_spans_to_body(parent))
+            parent_is_plain = self.context_by_span[parent].kind is BlockKind.PARAGRAPH
+            context = self.context_by_span[span] = self.derive_context(
+                (span,) if parent_is_plain else self.iter_spans_to_body(span)
+            )
+        return context
+
+    def iter_spans_to_body(self, span: int) -> Iterator[int]:
+        """The spans from one up to the body's, without that."""
+        return takewhile(lambda span_index: span_index != self.body.span_index, self.layout.iter_enclosing(span))
+
+    def derive_context(self, span_indices: Iterable[int]) -> BlockContext:
+        """What the first of these spans that says something makes of a line."""
+        spans = self.layout.spans
+        for depth, span_index in enumerate(span_indices):
+            facts = spans[span_index].tag_info
+            tag = facts.tag
+            if tag in HEADING_TAGS:
+                return BlockContext(BlockKind.HEADING, HEADING_TAGS.index(tag) + 1)
+            if tag == "li" and not self.is_layout_item(span_index):
+                return self.item_context(span_index)
+            if tag == "blockquote":
+                return BlockContext(BlockKind.QUOTE)
+            if tag == "tr" and self.is_single_cell_row(span_index):
+                return BlockContext(BlockKind.TABLE_ROW)
+            if facts.is_caption and depth < CAPTION_DEPTH:
+                return BlockContext(BlockKind.CAPTION)
+        return PARAGRAPH_CONTEXT
+
+    def item_context(self, span_index: int) -> BlockContext:
+        """An item by the lists around it, as far as the body goes."""
+        depth, tag = self.enclosing_lists(span_index)
+        return BlockContext(BlockKind.LIST_ITEM, max(1, depth), tag == "ol", span_index)
+
+    def enclosing_lists(self, span_index: int) -> tuple[int, str]:
+        """How many lists are around a span, as far as the body goes, and the tag of the innermost; itself counts."""
+        uncached_spans = list(
+            takewhile(lambda span: span not in self.list_by_span, self.layout.iter_enclosing(span_index))
+        )
+        lists = (
+            self.list_by_span.get(self.layout.spans[uncached_spans[-1]].parent_index, NO_ENCLOSING_LIST)
+            if uncached_spans
+            else self.list_by_span[span_index]
+        )
+        for span in reversed(uncached_spans):
+            lists = self.list_by_span[span] = self.extend_list(span, lists)
+        return lists
+
+    def extend_list(self, span: int, enclosing: tuple[int, str]) -> tuple[int, str]:
+        """The lists around a span and itself, where `enclosing` are those around the one above it."""
+        tag = self.tag_name(span)
+        return (enclosing[0] + 1, tag) if tag in ("ul", "ol") else enclosing
+
+    def is_layout_item(self, item: int) -> bool:
+        """An li around most of the body is no item of a list."""
+        span, body = self.layout.spans[item], self.layout.spans[self.body.span_index]
+        size = span.end_line - span.start_line
+        return size > MAX_ITEM_LINES and 2 * size > body.end_line - body.start_line
+
+    def is_single_cell_row(self, row: int) -> bool:
+        """A row with one cell in a table of data."""
+        span = self.layout.spans[row]
+        return (
+            bool(self.data_table_spans)
+            and span.end_line - span.start_line == 1
+            and enclosing_table(self.layout, row) in self.data_table_spans
+        )
+
+    def tag_name(self, span: int) -> str:
+        return self.layout.spans[span].tag_info.tag
+
+    def line_links(self, line: Line) -> tuple[tuple[int, int, str], ...]:
+        """The links of a line, by their places in its text."""
+        if line.tag == CODE_TAG:
+            return ()
+        links = []
+        word_ends: list[int] = []
+        for start, end, attribute_text in line.links:
+            href = HREF_RE.search(attribute_text)
+            url = absolute_url(unescape_markup(href[1]), self.base_url) if href else ""
+            if not url:
+                continue
+            # Text and pieces differ in white space only: the same letters stand in both.
+            word_ends = word_ends or list(accumulate(map(len, line.text.split())))
+            first = count_letters(line.text_pieces[:start])
+            end_letter = first + count_letters(line.text_pieces[start:end])
+            if end_letter > first:
+                links.append((text_position(first, word_ends), text_position(end_letter - 1, word_ends) + 1, url))
+        return tuple(links)
+
+    def collect_pictures(self) -> deque[tuple[int, Block]]:
+        """The article's pictures, each with the line before which it stands."""
+        if not self.body.line_indices:
+            return deque()
+        first, last = self.body_line_range()
+        pictures: list[tuple[int, Block]] = []
+        is_inside_by_span: dict[int, bool] = {}
+        seen_urls: set[str] = set()
+        for picture in self.layout.pictures:
+            if not first <= picture.line_index or picture.span_index < 0:
+                continue
+            position = min(
+                picture.line_index, self.layout.spans[picture.span_index].end_line
+            )  # cells may have become one line
+            if position > last + 1:
+                continue
+            if picture.span_index not in is_inside_by_span:
+                is_inside_by_span[picture.span_index] = self.is_inside_body(picture.span_index)
+            block = build_picture_block(picture, self.base_url) if is_inside_by_span[picture.span_index] else None
+            if block is not None and block.url not in seen_urls:
+                seen_urls.add(block.url)
+                pictures.append((position, block))
+        return deque(sorted(pictures, key=lambda pair: pair[0]))
+
+    def body_line_range(self) -> tuple[int, int]:
+        """First and last line of the body, captions directly before the first counted in."""
+        lines, start = self.layout.lines, self.layout.spans[self.body.span_index].start_line
+        first = self.body.line_indices[0]
+        while first > start and self.context_of(lines[first - 1].span_index).kind is BlockKind.CAPTION:
+            first -= 1
+        return first, self.body.line_indices[-1]
+
+    def is_inside_body(self, span: int) -> bool:
+        """In the body's element, and in none inside it that is named as something else."""
+        for span_index in self.layout.iter_enclosing(span):
+            if span_index == self.body.span_index:
+                return True
+            if self.layout.spans[span_index].tag_info.hint in (Hint.ASIDE, Hint.HIDDEN, Hint.FOOTER_OR_COMMENTS):
+                return False
+        return False
+
+
+def merge_blocks(pieces: Sequence[Block]) -> Block:
+    """One block of several, a line each."""
+    shifts = accumulate((len(piece.text) + 1 for piece in pieces), initial=0)
+    links = tuple(
+        (start + shift, end + shift, url)
+        for piece, shift in zip(pieces, shifts, strict=False)
+        for start, end, url in piece.links
+    )
+    return replace(pieces[0], text="\n".join(piece.text for piece in pieces), links=links)
+
+
+def find_data_tables(layout: Layout, body: Body) -> frozenset[int]:
+    """Spans of the tables that have rows of data in the body."""
+    lines = layout.lines
+    return frozenset(
+        enclosing_table(layout, lines[index].span_index) for index in body.line_indices if lines[index].cells
+    )
+
+
+def enclosing_table(layout: Layout, span: int) -> int:
+    """The table around a span, -1 for none."""
+    return next(
+        (span_index for span_index in layout.iter_enclosing(span) if layout.spans[span_index].tag_info.tag == "table"),
+        -1,
+    )
+
+
+def is_heading_row(layout: Layout, row: int) -> bool:
+    """All cells of a row are th."""
+    following_spans = (layout.spans[span_index] for span_index in range(row + 1, len(layout.spans)))
+    cells = takewhile(lambda span: span.parent_index >= row, following_spans)
+    tags = [span.tag_info.tag for span in cells if span.parent_index == row]
+    return bool(tags) and all(tag == "th" for tag in tags)
+
+
+def contains_sorted(index: int, ordered: tuple[int, ...]) -> bool:
+    """Is a number among these, that are in order?"""
+    position = bisect_right(ordered, index)
+    return position > 0 and ordered[position - 1] == index
+
+
+def count_letters(parts: Sequence[str]) -> int:
+    """How many characters are no white space."""
+    return len("".join("".join(parts).split()))
+
+
+def text_position(letter: int, word_ends: list[int]) -> int:
+    """Place in a text of a letter, counted without white space; `word_ends` are the letters up to the end of each word."""
+    return letter + bisect_right(word_ends, letter)
+
+
+def absolute_url(href: str, base: str) -> str:
+    """The absolute http(s) URL of a link, or "" where it has none, or leads to a place on the same page."""
+    href = CONTROL_RE.sub("", href.strip()).replace(" ", "%20")  # as browsers do
+    if not href or href[0] == "#" or len(href) > MAX_URL_CHARS:
+        return ""
+    if href.lower().startswith(("http:", "https:")):
+        return href if HTTP_RE.match(href) else ""
+    try:
+        url = urljoin(base, href)
+    except ValueError:
+        return ""
+    return url if HTTP_RE.match(url) else ""
+
+
+def build_picture_block(picture: Picture, base_url: str) -> Block | None:
+    """A picture as a block, or None for icons, tracking pixels, and pictures without a URL."""
+    attributes = parse_attributes(picture.attribute_text)
+    if any(is_too_small(attributes.get(name, "")) for name in ("width", "height")):
+        return None
+    url = next((url for url in iter_picture_urls(attributes, base_url) if url), "")
+    if not url or DECORATIVE_PICTURE_RE.search(
+        f"{attributes.get('class', '')} {url.partition('?')[0].rpartition('/')[2]}".lower()
+    ):
+        return None
+    return Block(BlockKind.PICTURE, " ".join(attributes.get("alt", "").split()), url=url)
+
+
+def iter_picture_urls(attributes: Mapping[str, str], base: str) -> Iterator[str]:
+    """Where a picture may be had, best first."""
+    for name in PICTURE_URL_ATTRIBUTES:
+        candidate_url = attributes.get(name, "").strip()
+        if name.endswith("srcset"):
+            candidate_url = largest_srcset_url(candidate_url)
+        if candidate_url and not candidate_url.startswith("data:"):
+            yield absolute_url(candidate_url, base)
+
+
+def largest_srcset_url(srcset: str) -> str:
+    """The URL of the largest picture in a srcset."""
+    candidates = SRCSET_RE.findall(srcset[: 10 * MAX_URL_CHARS])
+    return max(candidates, key=lambda pair: srcset_size(pair[1]))[0] if candidates else ""
+
+
+def srcset_size(text: str) -> float:
+    """A number as srcset has it, 1 where there is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return 1.0
+
+
+def is_too_small(text: str) -> bool:
+    """A width or height in pixels that no picture of an article has."""
+    match = LEADING_INTEGER_RE.match(text)
+    return match is not None and "%" not in text and int(match[1]) < MIN_PICTURE_PIXELS

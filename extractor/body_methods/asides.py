@@ -1,0 +1,102 @@
+"""Which elements of a page are no part of its article, by their names, as far as their text does not gainsay them."""
+
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
+
+from extractor.page.layout import MAX_TEXT_LINK_SHARE, Line, Span
+from extractor.page.tag_info import Hint
+
+MAX_HIDDEN_SHARE = 0.6  # an element with more of it than this is hidden only until the page has started its scripts
+MIN_MAIN_ARTICLE_GAIN = 80.0  # gain of an <article> beside which others are other articles
+MIN_HEADLINE_SIZE = 6.0  # shortest link that may be a headline, in Chinese characters
+MIN_LIST_HEADLINES = 3  # of a list of other pages
+
+
+def resolve_hints(spans: Sequence[Span]) -> list[Hint]:
+    """The hints of all spans, with those that their surroundings contradict taken back.
+
+    What is called a body among comments is a comment; a name of several neighbours names paragraphs, and the body is
+    the element around them.
+    """
+    hints: list[Hint] = []
+    for span in spans:
+        hint = span.tag_info.hint
+        is_below_comments = span.parent_index >= 0 and hints[span.parent_index] is Hint.FOOTER_OR_COMMENTS
+        hints.append(Hint.FOOTER_OR_COMMENTS if is_below_comments and hint in (Hint.BODY, Hint.NONE) else hint)
+    body_indices_by_parent: dict[int, list[int]] = {}
+    for span_index, hint in enumerate(hints):
+        if hint is Hint.BODY and spans[span_index].parent_index >= 0:
+            body_indices_by_parent.setdefault(spans[span_index].parent_index, []).append(span_index)
+    for parent, places in body_indices_by_parent.items():
+        if len({spans[span_index].tag_info.identifiers for span_index in places}) < len(places):
+            hints[parent] = Hint.BODY
+            for span_index in places:
+                hints[span_index] = Hint.ARTICLE
+    return hints
+
+
+def aside_line_mask(
+    spans: Sequence[Span], hints: Sequence[Hint], weights: Sequence[float], title_line: int, max_share: float
+) -> list[bool]:
+    """Which lines stand in an element that is named as no part of the article.
+
+    A name is not believed where the element holds the title or (comments and footers apart) an element named as the
+    body or more than `max_share` of the page's gain.
+    """
+    cumulative_gain = [0.0, *accumulate(max(0.0, weight) for weight in weights)]
+    max_gain_by_hint = {
+        Hint.ASIDE: max_share * cumulative_gain[-1],
+        Hint.HIDDEN: min(max_share, MAX_HIDDEN_SHARE) * cumulative_gain[-1],
+        Hint.FOOTER_OR_COMMENTS: cumulative_gain[-1] if max_share else 0.0,
+    }
+    body_ancestors = ancestors_of(spans, [span_index for span_index, hint in enumerate(hints) if hint is Hint.BODY])
+    mask = other_article_line_mask(spans, cumulative_gain, title_line) if max_share else [False] * len(weights)
+    covered_until = 0  # lines before this one are settled: spans come outermost first
+    for span_index, (span, hint) in enumerate(zip(spans, hints, strict=True)):
+        if hint < Hint.ASIDE or span.end_line <= covered_until or span.start_line <= title_line < span.end_line:
+            continue
+        if hint is Hint.ASIDE and span_index in body_ancestors:
+            continue
+        if cumulative_gain[span.end_line] - cumulative_gain[span.start_line] <= max_gain_by_hint[hint]:
+            mask[span.start_line : span.end_line] = [True] * (span.end_line - span.start_line)
+            covered_until = span.end_line
+    return mask
+
+
+def other_article_line_mask(spans: Sequence[Span], cumulative_gain: Sequence[float], title_line: int) -> list[bool]:
+    """Which lines stand in an <article> below the one that holds the title, which must hold some text itself."""
+    mask = [False] * (len(cumulative_gain) - 1)
+    articles = [span for span in spans if span.tag_info.tag == "article"]
+    main_article = next((span for span in articles if span.start_line <= title_line < span.end_line), None)
+    if (
+        main_article is None
+        or cumulative_gain[main_article.end_line] - cumulative_gain[main_article.start_line] < MIN_MAIN_ARTICLE_GAIN
+    ):
+        return mask
+    for span in articles:
+        if span.start_line >= main_article.end_line:
+            mask[span.start_line : span.end_line] = [True] * (span.end_line - span.start_line)
+    return mask
+
+
+def ancestors_of(spans: Sequence[Span], span_indices: Iterable[int]) -> set[int]:
+    """Indices of all spans around any of these."""
+    ancestors: set[int] = set()
+    for span_index in span_indices:
+        parent = spans[span_index].parent_index
+        while parent >= 0 and parent not in ancestors:
+            ancestors.add(parent)
+            parent = spans[parent].parent_index
+    return ancestors
+
+
+def is_link_list(lines: Sequence[Line]) -> bool:
+    """Headlines that are links stand there, at least as many as lines of text: a list of other pages, with teasers or
+    without.
+    """
+    headlines = sum(line.link_share > MAX_TEXT_LINK_SHARE and line.size >= MIN_HEADLINE_SIZE for line in lines)
+    texts = sum(
+        line.link_share <= MAX_TEXT_LINK_SHARE and line.size >= MIN_HEADLINE_SIZE and line.has_punctuation
+        for line in lines
+    )
+    return headlines >= max(MIN_LIST_HEADLINES, texts)

@@ -1,0 +1,256 @@
+"""A page as weighted tag blocks: WY-F1 to WY-F6 of Wu Yueting 2015 (METHODS 3.2 and 3.3).
+
+    <h1>标题</h1><div><p>正文 <a href="/1">链接</a></p></div>
+
+    h1-2  title    标题     p-4  content  正文     a-4.1  anchor  链接  (in p-4)
+
+WY-F1: a page is the set of its blocks and the relations among them (`TagBlock.parent_index`). A block is an element with text
+of its own [D]; text of links outside navigation is a block of its own, inside the one it stands in. The impact of a
+block says how much it tells of the page's topic, its weight is its share of all impact.
+
+Everything is read off the page's layout (lines.py). That knows which lines hold strong text, not how many
+elements do: each such line is one key tag "strong" (`b` counts as `strong`). `i` is not in it, and never counted.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from itertools import accumulate
+
+from extractor.page.dom import HEADING_TAGS
+from extractor.page.layout import Layout, Line
+from extractor.page.layout_builder import CJK_LINE_BREAK_RE
+from extractor.page.parsed_page import ParsedPage, with_complete_layout
+from extractor.page.tag_info import parse_attributes, parse_tag
+
+# Text containers of the paper; a row of data (`tr`) is its `td`s, and `main` and `section` are today's `div`.
+CONTENT_TAGS = frozenset(("p", "div", "td", "article", "tr", "main", "section"))
+CONTAINERS = frozenset(
+    (
+        "ul", "ol", "dl", "dir", "menu", "nav", "div", "section", "article", "main", "aside", "header", "footer",
+        "table", "tbody", "tr", "td", "form", "center", "body", "html",
+    )
+)  # fmt: skip
+MIN_NAVIGATION_LINK_SHARE = 0.5  # a list or container with a larger share of link text is navigation [D]
+
+
+class TagBlockType(StrEnum):
+    """What a block is to the page's topic (METHODS 3.2)."""
+
+    TITLE = "title"
+    CONTENT = "content"
+    NAVIGATION = "navigation"
+    ANCHOR = "anchor"
+    OTHER = "other"
+
+
+@dataclass(frozen=True)
+class TagBlock:
+    """WY-F2: the nine fields of the paper, from BlockId to impact, and what relates the block to others (R of WY-F1).
+
+    `id` is unique on the page: tag and position; `name` the tag; `identifiers` what its author called it (id, class ...);
+    `text` the text inside that is in no other block, a line each. `parent_index` is the index of the block around it, -1
+    for none; `span_index` the element among the layout's spans, -1 for the page's <title>.
+    """
+
+    id: str
+    name: str
+    identifiers: str
+    text: str
+    type: TagBlockType
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    key_tags: tuple[str, ...] = ()
+    weight: float = 0.0
+    impact: float = 0.0
+    parent_index: int = -1
+    span_index: int = -1
+
+
+@dataclass(frozen=True)
+class ImpactSettings:
+    """Constants of WY-F3, WY-F4 and of transitivity; the paper gives none, the defaults are METHODS' [D]."""
+
+    key_tag_weight: float = 0.5  # of the key tags
+    type_weight: float = 0.5  # of the type
+    impact_by_type: Mapping[TagBlockType, float] = field(default_factory=lambda: dict(DEFAULT_IMPACT_BY_TYPE))
+    inherited_share: float = 0.5  # of the strongest block inside it that a block gains
+
+
+DEFAULT_IMPACT_BY_TYPE: Mapping[TagBlockType, float] = {
+    TagBlockType.TITLE: 1.0,
+    TagBlockType.CONTENT: 0.8,
+    TagBlockType.ANCHOR: 0.5,
+    TagBlockType.OTHER: 0.3,
+    TagBlockType.NAVIGATION: 0.1,
+}
+DEFAULT_IMPACT_SETTINGS = ImpactSettings()
+
+
+def build_tag_blocks(page: ParsedPage, settings: ImpactSettings = DEFAULT_IMPACT_SETTINGS) -> tuple[TagBlock, ...]:
+    """All blocks of a page, weighted, in document order, <title> first. A block comes before those inside it.
+
+    The weights sum to 1; a page without text has no block.
+    """
+    return assign_weights(find_tag_blocks(with_complete_layout(page)), settings)
+
+
+# -- impact and weight
+
+
+def assign_weights(
+    blocks: Sequence[TagBlock], settings: ImpactSettings = DEFAULT_IMPACT_SETTINGS
+) -> tuple[TagBlock, ...]:
+    """The same blocks with impact and weight (WY-F3 to WY-F5). A block must come before those inside it."""
+    impacts = propagate_impacts(blocks, base_impacts(blocks, settings), settings.inherited_share)
+    weights = normalize(impacts)
+    return tuple(
+        replace(block, impact=impact, weight=weight)
+        for block, impact, weight in zip(blocks, impacts, weights, strict=True)
+    )
+
+
+def base_impacts(blocks: Sequence[TagBlock], settings: ImpactSettings) -> list[float]:
+    """WY-F3, impact = k0 * impact0 + k1 * impact1, with WY-F4: impact0 is the share of the most key tags that a block
+    of the page has (0 where none has any) [R], impact1 the value of its type.
+    """
+    max_key_tags = max((len(block.key_tags) for block in blocks), default=0) or 1
+    return [
+        settings.key_tag_weight * len(block.key_tags) / max_key_tags
+        + settings.type_weight * settings.impact_by_type.get(block.type, 0.0)
+        for block in blocks
+    ]
+
+
+def propagate_impacts(blocks: Sequence[TagBlock], impacts: Sequence[float], lift: float) -> list[float]:
+    """Transitivity [D]: from the innermost out, a block gains `lift` times the largest impact inside it."""
+    impacts_with_children = list(impacts)
+    max_child_impact = [0.0] * len(blocks)
+    for block_index in range(len(blocks) - 1, -1, -1):
+        impacts_with_children[block_index] += lift * max_child_impact[block_index]
+        parent = blocks[block_index].parent_index
+        if parent >= 0:
+            max_child_impact[parent] = max(max_child_impact[parent], impacts_with_children[block_index])
+    return impacts_with_children
+
+
+def normalize(impacts: Sequence[float]) -> list[float]:
+    """WY-F5: each block's share of the page's impact; equal shares where the page has none."""
+    total = sum(impacts)
+    return [impact / total if total > 0 else 1 / len(impacts) for impact in impacts]
+
+
+def term_weights(blocks: Sequence[TagBlock], counts: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """WY-F6: what each term weighs on the page, W(j) = sum_i weight_i * WTf_ij over the same sum for all terms.
+
+    `counts` has the frequencies of the page's important terms in each block. The weights sum to 1; all are 0 where no
+    term stands in a block that weighs anything. Raises ValueError where `counts` are not as many as `blocks`.
+    """
+    weight_by_term: dict[str, float] = {}
+    for block, terms in zip(blocks, counts, strict=True):
+        for term, frequency in terms.items():
+            weight_by_term[term] = weight_by_term.get(term, 0.0) + block.weight * frequency
+    total = sum(weight_by_term.values())
+    return {term: value / total if total > 0 else 0.0 for term, value in weight_by_term.items()}
+
+
+# -- finding blocks
+
+
+def find_tag_blocks(page: ParsedPage) -> list[TagBlock]:
+    """The blocks of a page whose layout is whole; neither impact nor weight is decided."""
+    layout = page.layout
+    blocks = [TagBlock("title", "title", "", page.title, TagBlockType.TITLE)] if page.title else []
+    lines_by_span = defaultdict[int, list[Line]](list)
+    for line in layout.lines:
+        lines_by_span[line.span_index].append(line)
+    link_shares = link_share_by_span(layout)
+    block_by_span: dict[int, int] = {}  # span -> index of its block
+    for span in sorted(lines_by_span):
+        block_type = classify_span(layout, span, link_shares)
+        parent = next(
+            (block_by_span[ancestor] for ancestor in layout.iter_enclosing(span) if ancestor in block_by_span), -1
+        )
+        with_links = block_type in (TagBlockType.TITLE, TagBlockType.NAVIGATION)
+        own_block = replace(
+            build_element_block(layout, span, block_type, lines_by_span[span], with_links), parent_index=parent
+        )
+        if own_block.text:
+            parent = block_by_span[span] = len(blocks)
+            blocks.append(own_block)
+        if not with_links:
+            blocks += (replace(block, parent_index=parent) for block in iter_anchor_blocks(span, lines_by_span[span]))
+    return blocks
+
+
+def link_share_by_span(layout: Layout) -> list[float]:
+    """The share of link text in the text of each element, 0 to 1."""
+    sizes = [0.0, *accumulate(line.size for line in layout.lines)]
+    links = [0.0, *accumulate(min(line.link_size, line.size) for line in layout.lines)]
+    return [
+        (links[span.end_line] - links[span.start_line]) / (sizes[span.end_line] - sizes[span.start_line] or 1.0)
+        for span in layout.spans
+    ]
+
+
+def classify_span(layout: Layout, span: int, link_shares: Sequence[float]) -> TagBlockType:
+    """Title in a heading, navigation where the nearest list or container is mostly links; else by the tag [D]."""
+    ancestors = [(span_index, layout.spans[span_index].tag_info.tag) for span_index in layout.iter_enclosing(span)]
+    if any(tag in HEADING_TAGS for _, tag in ancestors):
+        return TagBlockType.TITLE
+    container_span = next((span_index for span_index, tag in ancestors if tag in CONTAINERS), -1)
+    if container_span >= 0 and link_shares[container_span] > MIN_NAVIGATION_LINK_SHARE:
+        return TagBlockType.NAVIGATION
+    return TagBlockType.CONTENT if ancestors and ancestors[0][1] in CONTENT_TAGS else TagBlockType.OTHER
+
+
+def build_element_block(
+    layout: Layout, span: int, block_type: TagBlockType, lines: Sequence[Line], with_links: bool
+) -> TagBlock:
+    """The block of an element, from the lines that stand in it directly; without the text of links unless `with_links`."""
+    tag_info = layout.spans[span].tag_info if span >= 0 else parse_tag("", "")
+    texts = [line.text if with_links else text_outside_links(line) for line in lines]
+    strong = tuple("strong" for line, text in zip(lines, texts, strict=True) if text and line.strong_size)
+    return TagBlock(
+        id=f"{tag_info.tag}-{span}",
+        name=tag_info.tag,
+        identifiers=tag_info.identifiers.strip(),
+        text="\n".join(filter(None, texts)),
+        type=block_type,
+        attributes=tag_info.attributes,
+        key_tags=("h1", *strong) if tag_info.tag == "h1" else strong,
+        span_index=span,
+    )
+
+
+def iter_anchor_blocks(span: int, lines: Sequence[Line]) -> Iterator[TagBlock]:
+    """A block for each link with text. Strong text in a line of nothing but links is a key tag of the first of them."""
+    count = 0
+    for line in lines:
+        strong = line.strong_size > 0 and not text_outside_links(line)
+        for start, end, attribute_text in line.links:
+            text = join_pieces(line.text_pieces[start:end])
+            if text:
+                count += 1
+                attributes, key_tags = parse_attributes(attribute_text), ("strong",) if strong else ()
+                strong = False
+                names = f"{attributes.get('id', '')} {attributes.get('class', '')}".strip().lower()
+                yield TagBlock(
+                    f"a-{span}.{count}", "a", names, text, TagBlockType.ANCHOR, attributes, key_tags, span_index=span
+                )
+
+
+def text_outside_links(line: Line) -> str:
+    """The text of a line outside its links."""
+    if not line.links:
+        return line.text
+    pieces, position = [], 0
+    for start, end, _ in line.links:
+        pieces += [*line.text_pieces[position:start], " "]
+        position = max(position, end)
+    return join_pieces([*pieces, *line.text_pieces[position:]])
+
+
+def join_pieces(parts: Sequence[str]) -> str:
+    """Pieces of a line as its text has them."""
+    return " ".join(CJK_LINE_BREAK_RE.sub("", "".join(parts)).split())

@@ -1,0 +1,126 @@
+"""Two passes over the text-tag-path ratio: WD-F3 and WD-A2 of Wang Du 2019 (METHODS 1.4)."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from extractor.body_methods.base import Body, Explanation
+from extractor.body_methods.element_counts import ElementCounts, count_elements
+from extractor.body_methods.explanation import explain_element_counts
+from extractor.body_methods.wang_du import WangDuMethod, body_from_element
+from extractor.page.parsed_page import ParsedPage
+from extractor.settings import ExtractSettings
+
+MAX_SHORT_BLOCK_CHARS = 200  # characters; the code's second pass adds its terms to blocks shorter than this [X]
+
+
+def paper_score1(element_counts: ElementCounts) -> float:
+    """WD-F3, first pass: ln V * DS * ln(T - L + 1)."""
+    return math.log(element_counts.leaf_length_deviation) * fallback_score(element_counts)
+
+
+def paper_score2(element_counts: ElementCounts) -> float:
+    """WD-F3, second pass: score1 * log10(P + 2) * (S + 1)."""
+    return (
+        paper_score1(element_counts)
+        * math.log10(element_counts.paragraph_count + 2)
+        * (element_counts.strong_count + 1)
+    )
+
+
+def code_score1(element_counts: ElementCounts) -> float:
+    """First pass as the authors' code had it [X]: the paragraph term is there from the start."""
+    return paper_score1(element_counts) * math.log10(element_counts.paragraph_count + 2)
+
+
+def code_score2(element_counts: ElementCounts) -> float:
+    """Second pass as the authors' code had it [X]: pictures, marks and strong count in short blocks."""
+    if element_counts.text_chars >= MAX_SHORT_BLOCK_CHARS:
+        return code_score1(element_counts)
+    return (
+        code_score1(element_counts)
+        * (element_counts.image_count + 1)
+        * element_counts.punctuation_count
+        * (element_counts.strong_count + 1)
+    )
+
+
+def fallback_score(element_counts: ElementCounts) -> float:
+    """DS * ln(T - L + 1): the rank where all leaves have one length, so that every ln V is 0 [C]."""
+    return element_counts.density_sum * math.log(max(0, element_counts.text_chars - element_counts.link_chars) + 1)
+
+
+SCORE_FORMULAS = {"paper": (paper_score1, paper_score2), "code": (code_score1, code_score2)}
+
+
+def body_candidates(elements: Sequence[ElementCounts]) -> list[ElementCounts]:
+    """Every element except the root, `body` and `a`."""
+    return [block for block in elements if block.element.tag not in ("html", "body", "a")]
+
+
+def rank_elements(elements: Sequence[ElementCounts], formula: str, second_pass: bool) -> list[ElementCounts]:
+    """Best first by the first or second score; by the guard score if all are 0. Ties keep document order."""
+    score = SCORE_FORMULAS[formula][second_pass]
+    scores = {id(block): score(block) for block in elements}
+    if not any(scores.values()):
+        scores = {id(block): fallback_score(block) for block in elements}
+    return sorted(elements, key=lambda element_counts: -scores[id(element_counts)])
+
+
+def descend_to_text(element_counts: ElementCounts) -> ElementCounts:
+    """Descend while one child holds all of the block's punctuation and is not `p` or `strong` [D]."""
+    while element_counts.punctuation_count:
+        only_child = next(
+            (child for child in element_counts.children if child.punctuation_count == element_counts.punctuation_count),
+            None,
+        )
+        if only_child is None or only_child.element.tag in ("p", "strong"):
+            break
+        element_counts = only_child
+    return element_counts
+
+
+@dataclass(frozen=True)
+class TwoPass(WangDuMethod):
+    """WD-A2: take the best block of the first pass if it reads like a body, else look again with p and strong.
+
+    Raises KeyError for score terms that SCORES does not know.
+    """
+
+    settings: ExtractSettings
+
+    def __post_init__(self) -> None:
+        SCORE_FORMULAS[self.settings.score_terms]
+
+    def choose_body(self, page: ParsedPage) -> Body | None:
+        """The body by WD-A2, or None where no block satisfies both rules."""
+        block = self.choose_element(count_elements(page.root))
+        return body_from_element(page, block) if block is not None else None
+
+    def explain(self, page: ParsedPage) -> Explanation:
+        """The candidates as the pass that decided ranks them, and whether they read like a body."""
+        candidates, formula = body_candidates(count_elements(page.root)), self.settings.score_terms
+        second_pass = not any(
+            self.satisfies_body_rules(block) for block in rank_elements(candidates, formula, second_pass=False)[:1]
+        )
+        return explain_element_counts(
+            page,
+            rank_elements(candidates, formula, second_pass),
+            SCORE_FORMULAS[formula][second_pass],
+            self.choose_body(page),
+            lambda element_counts: {"rules": "kept" if self.satisfies_body_rules(element_counts) else "broken"},
+        )
+
+    def choose_element(self, elements: Sequence[ElementCounts]) -> ElementCounts | None:
+        """WD-A2 on measured blocks, the root first."""
+        candidates = body_candidates(elements)
+        first_choice = rank_elements(candidates, self.settings.score_terms, second_pass=False)[:1]
+        second_choices = rank_elements(candidates, self.settings.score_terms, second_pass=True)[
+            : self.settings.candidates
+        ]
+        chosen = next((block for block in [*first_choice, *second_choices] if self.satisfies_body_rules(block)), None)
+        return descend_to_text(chosen) if chosen is not None and self.settings.tighten else chosen
+
+    def satisfies_body_rules(self, element_counts: ElementCounts) -> bool:
+        """Enough punctuation, hardly any link text."""
+        return element_counts.punctuation_count > self.settings.alpha and element_counts.link_chars < self.settings.beta

@@ -1,0 +1,97 @@
+"""Which format a file has: by its first bytes, then by what the server says, then by the ending of its URL. Pure."""
+
+import io
+import re
+import zipfile
+from urllib.parse import unquote, urlsplit
+
+from docstore.file_formats import FORMAT_BY_EXTENSION, FORMAT_BY_MEDIA_TYPE, FORMATS_BY_NAME
+from text.decoding.decode import decode_page
+
+HEAD_BYTES = 4_096
+ZIP_MAGIC, OLE_MAGIC = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+MIMETYPE_RE = re.compile(rb"mimetype(?:.{0,40}?)(application/[a-z0-9.+-]+)", re.S)
+HTML_START_RE = re.compile(
+    rb"^(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]{0,200}>\s*)?(?:<!--.{0,2000}?-->\s*)*"
+    rb"<(?:!doctype\s+html|html|head|body|title|meta|script|div|table|p|h1)\b",
+    re.I | re.S,
+)
+HTML_ROOT_RE = re.compile(rb"^(?:\xef\xbb\xbf)?\s*<(?:!doctype\s+html|html|head)\b", re.I)
+OOXML_PREFIXES = (("word/", "docx"), ("ppt/", "pptx"), ("xl/", "xlsx"))
+# Streams of the compound files of old Office, in UTF-16 as their directory has them
+OLE_STREAMS = (("WordDocument", "doc"), ("PowerPoint Document", "ppt"), ("Workbook", "xls"), ("Book", "xls"))
+ENCRYPTED_PACKAGE_MARK = "EncryptedPackage".encode("utf-16-le")  # and of new Office, locked
+OLD_EXCEL_MAGICS = (b"\x09\x08\x10\x00", b"\x09\x08\x08\x00", b"\x09\x04\x06\x00", b"\x09\x02\x06\x00")
+TEXT_FORMATS = ("txt", "md")
+BINARY_FORMATS = tuple(name for name in FORMATS_BY_NAME if name not in TEXT_FORMATS)
+
+
+def detect_format(data: bytes, url: str = "", content_type: str = "") -> str:
+    """The name in docstore.file_formats.FORMATS of a file's format, or "" for what is no document: HTML never is."""
+    named = format_by_name(url, content_type)
+    return format_by_magic(data, named) or (named if is_plausible(data, named) else "")
+
+
+def format_by_name(url: str, content_type: str) -> str:
+    """The format that the server or else the URL names. Servers call much `text/plain`: there the ending tells more."""
+    declared_type = content_type.partition(";")[0].strip().lower()
+    path = unquote(urlsplit(url).path) if "//" in url else url
+    ending = FORMAT_BY_EXTENSION.get(path.rpartition(".")[2].lower(), "")
+    if declared_type in ("text/html", "application/xhtml+xml"):
+        return ""
+    format_name = FORMAT_BY_MEDIA_TYPE.get(declared_type, "")
+    return ending if ending and format_name in ("", "txt") else format_name
+
+
+def format_by_magic(data: bytes, declared_format: str) -> str:
+    """The format that the bytes show, or ""."""
+    head = data[:HEAD_BYTES]
+    if b"%PDF-" in head[:1024]:
+        return "pdf"
+    if head.lstrip()[:5] == b"{\\rtf":
+        return "rtf"
+    if head.startswith(ZIP_MAGIC):
+        return zip_format(data, declared_format)
+    if head.startswith(OLE_MAGIC):
+        return ole_format(data, declared_format)
+    return "xls" if head.startswith(OLD_EXCEL_MAGICS) else ""
+
+
+def zip_format(data: bytes, declared_format: str) -> str:
+    """The format of a zip file by what it holds; a damaged one has the format that it is called."""
+    mimetype = MIMETYPE_RE.search(data[:200])
+    if mimetype and (format_name := FORMAT_BY_MEDIA_TYPE.get(mimetype[1].decode().removesuffix("-template"), "")):
+        return format_name
+    try:
+        names = zipfile.ZipFile(io.BytesIO(data)).namelist()
+    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, UnicodeError):
+        return declared_format if declared_format in BINARY_FORMATS else ""
+    if "OFD.xml" in names:
+        return "ofd"
+    for prefix, name in OOXML_PREFIXES:
+        if any(entry.startswith(prefix) for entry in names[:5_000]):
+            return name
+    return "epub" if "META-INF/container.xml" in names else ""
+
+
+def ole_format(data: bytes, declared_format: str) -> str:
+    """The format of a compound file: which stream it holds. An encrypted one has the format that it is called."""
+    for stream, name in OLE_STREAMS:
+        if stream.encode("utf-16-le") in data:
+            return name
+    if ENCRYPTED_PACKAGE_MARK in data:
+        return declared_format if declared_format in ("docx", "pptx", "xlsx") else "docx"
+    return declared_format if declared_format in BINARY_FORMATS else ""
+
+
+def is_plausible(data: bytes, declared_format: str) -> bool:
+    """Bytes that show no format may have the one that they are called: text, if it is no HTML, or a damaged file."""
+    if declared_format not in TEXT_FORMATS:
+        return bool(declared_format) and not HTML_START_RE.match(data[:HEAD_BYTES])
+    return not is_html(data, declared_format) and decode_page(data[:60_000]) is not None
+
+
+def is_html(data: bytes, declared_format: str) -> bool:
+    """Text that is HTML, whatever it is called. Markdown may begin with any element, and ends as HTML with <html>."""
+    markup = HTML_ROOT_RE if declared_format == "md" else HTML_START_RE
+    return markup.match(data[:HEAD_BYTES].replace(b"\x00", b"")) is not None

@@ -1,0 +1,232 @@
+"""Word 6 to 2003 (DOC), by its piece table [MS-DOC 2.4.1]: its text, and what its styles call title and heading."""
+
+import struct
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import olefile
+
+from docstore.model import Block, BlockKind, Reason
+from extractor.documents.content import (
+    MAX_CHARACTERS,
+    MAX_OPENING_LINES,
+    BlockCollector,
+    DocumentContent,
+    OpeningLine,
+    UnreadableError,
+    to_one_line,
+)
+from extractor.documents.office.ole_file import MALFORMED_ERRORS, read_compound, read_stream
+
+WORD_MAGICS = (0xA5EC, 0xA5DC)
+WORD_97_VERSION = 0x00C1
+FLAG_ENCRYPTED, FLAG_TABLE_1 = 0x0100, 0x0200  # flags of the head
+CODE_PAGES = {0x04: "gbk", 0x11: "cp932", 0x12: "cp949", 0x19: "cp1251", 0x08: "cp1253", 0x15: "cp1250", 0x05: "cp1250"}
+TRADITIONAL_CHINESE_LANGUAGES = (0x0404, 0x0C04, 0x1404)
+MAX_PIECES = 200_000
+MAX_STYLES = 5_000
+MAX_RUNS = 200_000
+FIELD_BEGIN, FIELD_SEPARATOR, FIELD_END = "\x13", "\x14", "\x15"
+OFFSET_CHAR_COUNTS, OFFSET_PIECE_TABLE, OFFSET_STYLE_SHEET, OFFSET_PARAGRAPH_FORMATS = (
+    0x4C,
+    0x01A2,
+    0xA2,
+    0x0102,
+)  # where the head says where they are
+FORMAT_PAGE_BYTES = 512  # bytes of a page of formats
+TITLE_STYLE, HEADING_STYLES = 62, range(1, 10)
+# What a paragraph's author called it, put before its text: a letter for private use, a title or a level.
+STYLE_MARK = 0xE000
+
+
+@dataclass(frozen=True)
+class TextPiece:
+    """A piece of the text: where it stands in the main stream, and how many bytes a letter has."""
+
+    text: str
+    offset: int
+    bytes_per_char: int
+
+
+def read(data: bytes) -> DocumentContent:
+    """The text of a DOC file. Raises UnreadableError."""
+    return read_compound(data, read_word)
+
+
+def read_word(container: olefile.OleFileIO) -> DocumentContent:
+    """The paragraphs and rows of a Word file."""
+    main = read_stream(container, "WordDocument")
+    magic, version = struct.unpack_from("<HH", main)
+    flags = struct.unpack_from("<H", main, 0x0A)[0]
+    if magic not in WORD_MAGICS:
+        raise UnreadableError(Reason.UNPARSABLE, "its main stream is not Word's")
+    if flags & FLAG_ENCRYPTED:
+        raise UnreadableError(Reason.PASSWORD_PROTECTED, "it opens with a password only")
+    if version >= WORD_97_VERSION:
+        table = read_stream(container, "1Table" if flags & FLAG_TABLE_1 else "0Table")
+        pieces = list(iter_pieces(main, table))
+        text = mark_styled_paragraphs(visible_text(main, pieces), pieces, main, table)
+    else:
+        text = decode_word_6_text(main)
+    collector, opening = BlockCollector(), list[OpeningLine]()
+    for block, is_title in iter_blocks(strip_field_codes(text)):
+        collector.add(block)
+        if block.text and len(opening) < MAX_OPENING_LINES:
+            opening.append(opening_line(block, is_title, len(opening)))
+    return DocumentContent(tuple(collector.blocks), tuple(opening), truncation=collector.truncation)
+
+
+def visible_text(main: bytes, pieces: list[TextPiece]) -> str:
+    """The text of the document, its notes and its boxes; no heads, feet, comments."""
+    counts = struct.unpack_from("<8i", main, OFFSET_CHAR_COUNTS)
+    text = "".join(piece.text for piece in pieces)
+    parts, position = [], 0
+    for index, count in enumerate(counts):
+        if index in (0, 1, 5, 6):  # text, footnotes, endnotes, boxes
+            parts.append(text[position : position + max(0, count)])
+        position += max(0, count)
+    return "\r".join(parts) if parts[0].strip() else text
+
+
+def iter_pieces(main: bytes, table: bytes) -> Iterator[TextPiece]:
+    """The pieces of the text, in order [MS-DOC 2.9.38, 2.9.177]."""
+    start, size = struct.unpack_from("<II", main, OFFSET_PIECE_TABLE)
+    table = table[start : start + size]
+    position = 0
+    while position < len(table) and table[position] == 1:
+        position += 3 + struct.unpack_from("<H", table, position + 1)[0]
+    if position >= len(table) or table[position] != 2:
+        raise ValueError("no piece table")
+    count = (struct.unpack_from("<I", table, position + 1)[0] - 4) // 12
+    position += 5
+    if count > MAX_PIECES:
+        raise UnreadableError(Reason.TOO_LARGE, f"its text is in {count:,} pieces")
+    char_positions = struct.unpack_from(f"<{count + 1}I", table, position)
+    chars_read = 0
+    for number in range(count):
+        offset = struct.unpack_from("<I", table, position + 4 * (count + 1) + 8 * number + 2)[0]
+        length = min(char_positions[number + 1] - char_positions[number], MAX_CHARACTERS - chars_read)
+        if length <= 0:
+            continue
+        chars_read += length
+        is_narrow = bool(offset & 0x40000000)
+        offset, width = ((offset & 0x3FFFFFFF) // 2, 1) if is_narrow else (offset, 2)
+        codes = main[offset : offset + width * length]
+        yield TextPiece(codes.decode("cp1252" if is_narrow else "utf-16-le", "replace"), offset, width)
+
+
+# -- what paragraphs are called
+
+
+def mark_styled_paragraphs(text: str, pieces: list[TextPiece], main: bytes, table: bytes) -> str:
+    """The text with a mark before titles and headings; that of a file whose styles cannot be read as it is."""
+    try:
+        kinds = read_heading_styles(table, *struct.unpack_from("<II", main, OFFSET_STYLE_SHEET))
+        runs = read_style_runs(main, table)
+    except MALFORMED_ERRORS:
+        return text
+    starts = [0]
+    for piece in pieces:
+        starts.append(starts[-1] + len(piece.text))
+    parts, position = [], 0
+    for line in text.split("\r"):
+        number = bisect_right(starts, position) - 1
+        kind = 0
+        if line.strip() and number < len(pieces):
+            offset = pieces[number].offset + pieces[number].bytes_per_char * (position - starts[number])
+            kind = kinds.get(style_at_offset(runs, offset), 0)
+        parts.append(chr(STYLE_MARK + kind) + line if kind else line)
+        position += len(line) + 1
+    return "\r".join(parts)
+
+
+def read_heading_styles(table: bytes, start: int, size: int) -> dict[int, int]:
+    """The styles that are Word's own title (TITLE_STYLE) or headings (1 to 9), by number [MS-DOC 2.9.271]."""
+    kinds: dict[int, int] = {}
+    position = start + 2 + struct.unpack_from("<H", table, start)[0]
+    for number in range(MAX_STYLES):
+        if position + 4 > start + size:
+            break
+        length = struct.unpack_from("<H", table, position)[0]
+        kind = struct.unpack_from("<H", table, position + 2)[0] & 0xFFF if length else 0
+        if kind == TITLE_STYLE or kind in HEADING_STYLES:
+            kinds[number] = kind
+        position += 2 + length + length % 2
+    return kinds
+
+
+def read_style_runs(main: bytes, table: bytes) -> tuple[list[int], list[int]]:
+    """Where runs of paragraphs begin in the main stream, and the style of each, by number [MS-DOC 2.8.6, 2.9.174]."""
+    start, size = struct.unpack_from("<II", main, OFFSET_PARAGRAPH_FORMATS)
+    count = (size - 4) // 8
+    pages = struct.unpack_from(f"<{count}I", table, start + 4 * (count + 1)) if 0 < count <= MAX_RUNS else ()
+    offsets: list[int] = []
+    styles: list[int] = []
+    for number in pages:
+        page = main[(number & 0x3FFFFF) * FORMAT_PAGE_BYTES : ((number & 0x3FFFFF) + 1) * FORMAT_PAGE_BYTES]
+        runs = page[FORMAT_PAGE_BYTES - 1]
+        offsets += struct.unpack_from(f"<{runs}I", page)
+        for run in range(runs):
+            position = 2 * page[4 * (runs + 1) + 13 * run]
+            styles.append(struct.unpack_from("<H", page, position + (1 if page[position] else 2))[0] if position else 0)
+    return offsets, styles
+
+
+def style_at_offset(runs: tuple[list[int], list[int]], offset: int) -> int:
+    """The number of the style of the paragraph at a place."""
+    number = bisect_right(runs[0], offset) - 1
+    return runs[1][number] if number >= 0 else 0
+
+
+def opening_line(block: Block, is_title: bool, paragraph_number: int) -> OpeningLine:
+    """A paragraph as the title's rules see it."""
+    role = "title" if is_title else "heading" if block.kind is BlockKind.HEADING else ""
+    return OpeningLine(block.text[:500], role=role, paragraph_number=paragraph_number)
+
+
+# -- its text
+
+
+def decode_word_6_text(main: bytes) -> str:
+    """The text of Word 6 and 95, one byte a letter in the code page of its language."""
+    language = struct.unpack_from("<H", main, 0x06)[0]
+    start, end = struct.unpack_from("<II", main, 0x18)
+    encoding = "big5" if language in TRADITIONAL_CHINESE_LANGUAGES else CODE_PAGES.get(language & 0xFF, "cp1252")
+    return main[start : min(end, start + MAX_CHARACTERS)].decode(encoding, "replace")
+
+
+def strip_field_codes(text: str) -> str:
+    """The text with the results of fields, without what they compute them from."""
+    parts, is_hidden_stack = [], list[bool]()
+    start = 0
+    for index, char in enumerate(text):
+        if char not in (FIELD_BEGIN, FIELD_SEPARATOR, FIELD_END):
+            continue
+        if not any(is_hidden_stack):
+            parts.append(text[start:index])
+        start = index + 1
+        if char == FIELD_BEGIN:
+            is_hidden_stack.append(True)
+        elif is_hidden_stack:
+            is_hidden_stack[-1] = False
+            if char == FIELD_END:
+                is_hidden_stack.pop()
+    return "".join(parts) + text[start:]
+
+
+def iter_blocks(text: str) -> Iterator[tuple[Block, bool]]:
+    """Paragraphs end with CR, cells with BEL, rows with another BEL; True beside what has the title's style."""
+    text = text.replace("\x07\x07", "\r").replace("\x07", "\t").replace("\x1e", "-").replace("\x1f", "")
+    for line in text.replace("\x0b", "\r").replace("\x0c", "\r").replace("\x0e", "\r").split("\r"):
+        kind = ord(line[0]) - STYLE_MARK if line else 0
+        if kind == TITLE_STYLE or kind in HEADING_STYLES:
+            level = 1 if kind == TITLE_STYLE else min(kind, 6)
+            yield Block(BlockKind.HEADING, to_one_line(line[1:]), level), kind == TITLE_STYLE
+        elif "\t" in line.strip("\t "):
+            yield (
+                Block(BlockKind.TABLE_ROW, "\t".join(to_one_line(cell) for cell in line.split("\t")).rstrip("\t")),
+                False,
+            )
+        else:
+            yield Block(BlockKind.PARAGRAPH, to_one_line(line)), False

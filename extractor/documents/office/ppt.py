@@ -1,0 +1,169 @@
+"""PowerPoint 97 to 2003 (PPT), by its records [MS-PPT 2.1]: a slide is a page."""
+
+import struct
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import olefile
+
+from docstore.model import Block, BlockKind, Reason
+from extractor.documents.content import (
+    MAX_OPENING_LINES,
+    BlockCollector,
+    DocumentContent,
+    OpeningLine,
+    UnreadableError,
+    to_one_line,
+)
+from extractor.documents.office.ole_file import read_compound, read_stream
+
+RT_SLIDE_LIST, RT_SLIDE_PERSIST, RT_TEXT_HEADER, RT_TEXT_CHARS, RT_TEXT_BYTES, RT_OUTLINE_TEXT_REF = (
+    4080,
+    1011,
+    3999,
+    4000,
+    4008,
+    3998,
+)
+RT_USER_EDIT = 4085
+TITLE_TEXT_TYPES = (0, 6)
+ENCRYPTED_USER_TOKEN = 0xF3D1C4DF
+MAX_DEPTH = 40
+MAX_EDITS = 10_000
+
+
+class Record(NamedTuple):
+    """A record of a PowerPoint stream: its kind, its instance, where what it holds begins and ends."""
+
+    kind: int
+    instance: int
+    start: int
+    end: int
+    is_container: bool
+
+
+def read(data: bytes) -> DocumentContent:
+    """The text of a PPT file. Raises UnreadableError."""
+    return read_compound(data, read_slides)
+
+
+def read_slides(container: olefile.OleFileIO) -> DocumentContent:
+    """The text of a presentation, a slide a page."""
+    user = read_stream(container, "Current User")
+    data = read_stream(container, "PowerPoint Document")
+    token, edit = struct.unpack_from("<II", user, 12)
+    if token == ENCRYPTED_USER_TOKEN:
+        raise UnreadableError(Reason.PASSWORD_PROTECTED, "it opens with a password only")
+    offsets, document = read_persist_directory(data, edit)
+    collector, opening = BlockCollector(), list[OpeningLine]()
+    for number, (reference, outline) in enumerate(iter_slides(data, offsets[document]), 1):
+        offset = offsets.get(reference)
+        for kind, text in slide_texts(data, offset, outline) if offset is not None else outline:
+            for line in filter(None, map(to_one_line, text.replace("\x0b", "\r").split("\r"))):
+                is_title = kind in TITLE_TEXT_TYPES
+                collector.add(
+                    Block(BlockKind.HEADING if is_title else BlockKind.PARAGRAPH, line, 2 * is_title, page=number)
+                )
+                if number == 1 and len(opening) < MAX_OPENING_LINES:
+                    opening.append(
+                        OpeningLine(line[:500], 0.0, "title" if is_title else "", paragraph_number=0 if is_title else 1)
+                    )
+        if collector.is_full:
+            break
+    return DocumentContent(tuple(collector.blocks), tuple(opening), truncation=collector.truncation)
+
+
+def iter_records(data: bytes, start: int, end: int) -> Iterator[Record]:
+    """The records between two places of a stream."""
+    while start + 8 <= end:
+        head, kind, size = struct.unpack_from("<HHI", data, start)
+        begin = start + 8
+        yield Record(kind, head >> 4, begin, min(begin + size, end), head & 0xF == 0xF)
+        start = begin + size
+
+
+def read_record(data: bytes, offset: int) -> Record:
+    """The record at a place. Raises ValueError where there is none."""
+    record = next(iter_records(data, offset, len(data)), None)
+    if record is None:
+        raise ValueError("a record is missing")
+    return record
+
+
+def read_persist_directory(data: bytes, edit: int) -> tuple[dict[int, int], int]:
+    """Where the current objects stand, by their number; and the number of the document."""
+    offsets: dict[int, int] = {}
+    document, seen = 0, set[int]()
+    while edit and edit not in seen and len(seen) < MAX_EDITS:
+        seen.add(edit)
+        atom = read_record(data, edit)
+        if atom.kind != RT_USER_EDIT:
+            raise ValueError("no record of its last edit")
+        _, _, previous_edit, directory, number = struct.unpack_from("<IIIII", data, atom.start)
+        document = document or number
+        table = read_record(data, directory)
+        position = table.start
+        while position + 4 <= table.end:
+            entry = struct.unpack_from("<I", data, position)[0]
+            first, count = entry & 0xFFFFF, entry >> 20
+            for index, offset in enumerate(struct.unpack_from(f"<{count}I", data, position + 4)):
+                offsets.setdefault(first + index, offset)
+            position += 4 + 4 * count
+        edit = previous_edit
+    return offsets, document
+
+
+def iter_slides(data: bytes, offset: int) -> Iterator[tuple[int, list[tuple[int, str]]]]:
+    """The slides: the number of each, and what its outline holds as (kind of text, text)."""
+    document = read_record(data, offset)
+    lists = (
+        candidate
+        for candidate in iter_records(data, document.start, document.end)
+        if candidate.kind == RT_SLIDE_LIST and candidate.instance == 0
+    )
+    for slide_list in lists:
+        reference, outline, kind = -1, list[tuple[int, str]](), 4
+        for record in iter_records(data, slide_list.start, slide_list.end):
+            if record.kind == RT_SLIDE_PERSIST:
+                if reference >= 0:
+                    yield reference, outline
+                reference, outline = struct.unpack_from("<I", data, record.start)[0], []
+            elif record.kind == RT_TEXT_HEADER:
+                kind = struct.unpack_from("<I", data, record.start)[0]
+            elif record.kind in (RT_TEXT_CHARS, RT_TEXT_BYTES):
+                outline.append((kind, record_text(data, record)))
+        if reference >= 0:
+            yield reference, outline
+
+
+def slide_texts(data: bytes, offset: int, outline: list[tuple[int, str]]) -> list[tuple[int, str]]:
+    """The texts of a slide in the order of its shapes; those of the outline that no shape shows come first."""
+    texts: list[tuple[int, str]] = []
+    used_indices: set[int] = set()
+    kind = 4
+    for record in iter_leaf_records(data, read_record(data, offset), 0):
+        if record.kind == RT_OUTLINE_TEXT_REF:
+            index = struct.unpack_from("<I", data, record.start)[0]
+            if index < len(outline) and index not in used_indices:
+                used_indices.add(index)
+                texts.append(outline[index])
+        elif record.kind == RT_TEXT_HEADER:
+            kind = struct.unpack_from("<I", data, record.start)[0]
+        elif record.kind in (RT_TEXT_CHARS, RT_TEXT_BYTES):
+            texts.append((kind, record_text(data, record)))
+    return [entry for position, entry in enumerate(outline) if position not in used_indices] + texts
+
+
+def iter_leaf_records(data: bytes, record: Record, depth: int) -> Iterator[Record]:
+    """The records within a record that hold no others."""
+    if not record.is_container:
+        yield record
+    elif depth < MAX_DEPTH:
+        for child in iter_records(data, record.start, record.end):
+            yield from iter_leaf_records(data, child, depth + 1)
+
+
+def record_text(data: bytes, record: Record) -> str:
+    """The text of a record."""
+    encoding = "utf-16-le" if record.kind == RT_TEXT_CHARS else "latin-1"
+    return data[record.start : record.end].decode(encoding, "replace")

@@ -1,0 +1,146 @@
+"""PowerPoint's PPTX: a slide is a page; its title a heading, then its text, tables, and what its speaker notes say."""
+
+from collections.abc import Iterator
+
+from lxml.etree import _Element as Element
+
+from docstore.model import Block, BlockKind
+from extractor.documents.content import (
+    MAX_OPENING_LINES,
+    MAX_PAGES,
+    BlockCollector,
+    DocumentContent,
+    OpeningLine,
+    to_one_line,
+)
+from extractor.documents.office_properties import read_properties
+from extractor.documents.zip_package import ZipPackage
+
+DRAWING_NS = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+PRESENTATION_NS = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
+RELATIONSHIPS_NS = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+FALLBACK_TAG = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+ROLE_BY_PLACEHOLDER = {"title": "title", "ctrTitle": "title", "subTitle": "subtitle"}
+IGNORED_PLACEHOLDERS = frozenset(("sldNum", "dt", "ftr", "hdr"))  # number, day, foot and head of slides
+
+
+def read(data: bytes) -> DocumentContent:
+    """The text of a PPTX file. Raises UnreadableError."""
+    package = ZipPackage(data)
+    main_part = package.main_part_name("ppt/presentation.xml")
+    slides = slide_names(package, main_part)
+    collector, opening = BlockCollector(), list[OpeningLine]()
+    for number, name in enumerate(slides[:MAX_PAGES], 1):
+        if collector.is_full:
+            break
+        root = package.parse_part(name)
+        for block, line in iter_shape_blocks(root, number) if root is not None else ():
+            collector.add(block)
+            if line is not None and number == first_page(collector) and len(opening) < MAX_OPENING_LINES:
+                opening.append(line)
+        for text in (*diagram_texts(package, name), *read_notes(package, name)):
+            collector.add(Block(BlockKind.PARAGRAPH, text, page=number))
+    cut = collector.truncation or (f"{MAX_PAGES:,} of {len(slides):,} slides" if len(slides) > MAX_PAGES else "")
+    return DocumentContent(tuple(collector.blocks), tuple(opening), read_properties(package), 0.0, cut)
+
+
+def first_page(collector: BlockCollector) -> int:
+    """The first slide that has text."""
+    return collector.blocks[0].page if collector.blocks else 0
+
+
+def slide_names(package: ZipPackage, main: str) -> list[str]:
+    """The parts of the slides in the order in which they are shown."""
+    targets = package.relationships(main)
+    root = package.require_part(main)
+    ids = [slide_id.get(f"{RELATIONSHIPS_NS}id", "") for slide_id in root.iter(f"{PRESENTATION_NS}sldId")]
+    return [targets[slide_id][1] for slide_id in ids if slide_id in targets and targets[slide_id][1] in package]
+
+
+def iter_shape_blocks(root: Element, number: int) -> Iterator[tuple[Block, OpeningLine | None]]:
+    """The blocks of a slide in the order of its shapes, with what the title's rules see of each."""
+    paragraph_number = 0
+    for element in iter_text_shapes(root):
+        if element.tag == f"{DRAWING_NS}tbl":
+            for row in element.iter(f"{DRAWING_NS}tr"):
+                cells = [to_one_line(" ".join(iter_paragraph_texts(cell))) for cell in row.iter(f"{DRAWING_NS}tc")]
+                yield Block(BlockKind.TABLE_ROW, "\t".join(cells) if any(cells) else "", page=number), None
+            continue
+        kind = placeholder_type(element)
+        role = ROLE_BY_PLACEHOLDER.get(kind, "")
+        paragraph_number += 1
+        for paragraph in element.iter(f"{DRAWING_NS}p"):
+            text = to_one_line(paragraph_text(paragraph))
+            if not text or kind in IGNORED_PLACEHOLDERS:
+                continue
+            line = OpeningLine(text[:500], font_size(paragraph), role, paragraph_number=paragraph_number)
+            yield build_block(text, role, paragraph, number), line
+
+
+def iter_text_shapes(element: Element) -> Iterator[Element]:
+    """The text bodies and tables below an element, in the file's order."""
+    for child in element:
+        if child.tag == FALLBACK_TAG:
+            continue
+        if child.tag in (f"{PRESENTATION_NS}txBody", f"{DRAWING_NS}tbl"):
+            yield child
+        else:
+            yield from iter_text_shapes(child)
+
+
+def placeholder_type(body: Element) -> str:
+    """What the layout calls the shape around a text body: `title`, `body` ..., "" for nothing."""
+    shape = body.getparent()
+    placeholder = (
+        shape.find(f"{PRESENTATION_NS}nvSpPr/{PRESENTATION_NS}nvPr/{PRESENTATION_NS}ph") if shape is not None else None
+    )
+    return placeholder.get("type", "body") if placeholder is not None else ""
+
+
+def build_block(text: str, role: str, paragraph: Element, number: int) -> Block:
+    """A paragraph of a slide."""
+    if role == "title":
+        return Block(BlockKind.HEADING, text, 2, page=number)
+    properties = paragraph.find(f"{DRAWING_NS}pPr")
+    level = properties.get("lvl", "0") if properties is not None else "0"
+    if level.isdecimal() and int(level) > 0:
+        return Block(BlockKind.LIST_ITEM, text, min(int(level) + 1, 9), page=number)
+    return Block(BlockKind.PARAGRAPH, text, page=number)
+
+
+def paragraph_text(paragraph: Element) -> str:
+    """The text of a paragraph."""
+    parts = []
+    for element in paragraph.iter(f"{DRAWING_NS}t", f"{DRAWING_NS}br", f"{DRAWING_NS}tab"):
+        parts.append(element.text or "" if element.tag == f"{DRAWING_NS}t" else " ")
+    return "".join(parts)
+
+
+def iter_paragraph_texts(element: Element) -> Iterator[str]:
+    """The paragraphs below an element."""
+    return (paragraph_text(paragraph) for paragraph in element.iter(f"{DRAWING_NS}p"))
+
+
+def font_size(paragraph: Element) -> float:
+    """The largest size of letters that the runs of a paragraph state, in points; 0 for none."""
+    values = [run.get("sz", "") for run in paragraph.iter(f"{DRAWING_NS}rPr")]
+    return max((int(value) / 100 for value in values if value.isdecimal() and len(value) < 7), default=0.0)
+
+
+def read_notes(package: ZipPackage, slide: str) -> list[str]:
+    """The paragraphs of a slide's speaker notes."""
+    name = next((name for kind, name in package.relationships(slide).values() if kind == "notesSlide"), "")
+    root = package.parse_part(name)
+    if root is None:
+        return []
+    bodies = [
+        body for body in iter_text_shapes(root) if body.tag != f"{DRAWING_NS}tbl" and placeholder_type(body) == "body"
+    ]
+    return [text for body in bodies for paragraph in iter_paragraph_texts(body) if (text := to_one_line(paragraph))]
+
+
+def diagram_texts(package: ZipPackage, slide: str) -> list[str]:
+    """The paragraphs of a slide's diagrams (SmartArt)."""
+    names = [name for kind, name in package.relationships(slide).values() if kind == "diagramData"]
+    roots = [root for name in names if (root := package.parse_part(name)) is not None]
+    return [text for root in roots for paragraph in iter_paragraph_texts(root) if (text := to_one_line(paragraph))]

@@ -1,0 +1,146 @@
+"""Spreadsheets of Excel (XLSX, XLSB, XLS) by calamine: a sheet is a page, its rows are rows.
+
+calamine lays a sheet out as a full rectangle, so that one cell in the last corner would cost gigabytes: the corners are
+looked at first.
+"""
+
+import datetime
+import io
+import re
+import struct
+from collections.abc import Iterable
+
+import python_calamine
+from python_calamine import CalamineWorkbook, SheetTypeEnum
+
+from docstore.model import Block, BlockKind, Reason
+from extractor.documents.content import (
+    MAX_OPENING_LINES,
+    BlockCollector,
+    DocumentContent,
+    FileProperties,
+    OpeningLine,
+    UnreadableError,
+    to_one_line,
+)
+from extractor.documents.office.ole_file import read_workbook_stream
+from extractor.documents.office_properties import read_properties
+from extractor.documents.zip_package import ZipPackage
+
+MAX_CELLS = 10_000_000  # of the rectangle around a sheet's cells: 32 bytes each
+MAX_SHEETS = 500
+MAX_CELL_CHARS = 32_767  # characters, as Excel has it
+CELL_REFERENCE_RE = re.compile(rb'<(?:\w+:)?c\s[^>]{0,60}?r="([A-Z]{1,3})(\d{1,7})"')
+RECORD_FILEPASS, RECORDS_BOF = 0x2F, (0x0809, 0x0409, 0x0209)
+RECORDS_CELL = frozenset(
+    (0x06, 0x27E, 0x203, 0x204, 0xD6, 0xFD, 0xBD, 0x205, 0x02, 0x03, 0x04, 0x05, 0x7E)
+)  # with a value
+ZIP_MAGIC, OLE_MAGIC = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
+
+
+def read(data: bytes) -> DocumentContent:
+    """The text of a spreadsheet. Raises UnreadableError."""
+    properties = FileProperties()
+    if data.startswith(OLE_MAGIC):
+        reject_oversized_or_locked(read_workbook_stream(data))
+    if data.startswith(ZIP_MAGIC):
+        package = ZipPackage(data)
+        reject_oversized_sheets(package)
+        properties = read_properties(package)
+    try:
+        return read_workbook(CalamineWorkbook.from_filelike(io.BytesIO(data)), properties)
+    except python_calamine.PasswordError:
+        raise UnreadableError(Reason.PASSWORD_PROTECTED, "it opens with a password only") from None
+    except python_calamine.CalamineError as error:
+        if "password" in str(error).lower() or "encrypt" in str(error).lower():
+            raise UnreadableError(Reason.PASSWORD_PROTECTED, "it opens with a password only") from None
+        raise UnreadableError(Reason.UNPARSABLE, f"damaged: {error}"[:200]) from None
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # what a fault in calamine's Rust becomes is no Exception
+            raise
+        raise UnreadableError(Reason.UNPARSABLE, f"the reader of spreadsheets failed: {error}"[:200]) from None
+
+
+def reject_oversized_sheets(package: ZipPackage) -> None:
+    """Raise where a sheet's cells lie too far apart, or where a part unpacks to too much."""
+    for name in package.part_names:
+        part = package.read(name) if name.endswith((".xml", ".bin")) else b""
+        if b"sheetData" not in part:
+            continue
+        columns, row = set[bytes](), 0
+        for match in CELL_REFERENCE_RE.finditer(part):
+            columns.add(match[1])
+            row = max(row, int(match[2]))
+        if row * max(map(column_number, columns), default=0) > MAX_CELLS:
+            raise UnreadableError(Reason.TOO_LARGE, f"{name} has cells {row:,} rows below the first")
+
+
+def reject_oversized_or_locked(workbook: bytes) -> None:
+    """Raise where an old workbook is locked, or its cells lie too far apart [MS-XLS 2.1.4]."""
+    position = row_count = column_count = 0
+    while position + 8 <= len(workbook):
+        kind, size = struct.unpack_from("<HH", workbook, position)
+        if kind == RECORD_FILEPASS:
+            raise UnreadableError(Reason.PASSWORD_PROTECTED, "it opens with a password only")
+        if kind in RECORDS_BOF:
+            row_count = column_count = 0
+        elif kind in RECORDS_CELL:
+            cell = struct.unpack_from("<HH", workbook, position + 4)
+            row_count, column_count = max(row_count, cell[0] + 1), max(column_count, cell[1] + 1)
+        if row_count * column_count > MAX_CELLS:
+            raise UnreadableError(Reason.TOO_LARGE, f"a sheet has cells {row_count:,} rows below the first")
+        position += 4 + size
+
+
+def column_number(letters: bytes) -> int:
+    """1 for A, 27 for AA."""
+    number = 0
+    for letter in letters:
+        number = 26 * number + letter - 64
+    return number
+
+
+def read_workbook(workbook: CalamineWorkbook, properties: FileProperties) -> DocumentContent:
+    """The rows of all sheets."""
+    collector, opening = BlockCollector(), list[OpeningLine]()
+    names = [sheet.name for sheet in workbook.sheets_metadata if sheet.typ == SheetTypeEnum.WorkSheet]
+    for number, name in enumerate(names[:MAX_SHEETS], 1):
+        if collector.is_full:
+            break
+        block_count = len(collector.blocks)
+        collector.add(Block(BlockKind.HEADING, name, 2, page=number))
+        for row in workbook.get_sheet_by_name(name).iter_rows():
+            cells = row_texts(row)
+            if len(opening) < MAX_OPENING_LINES and number == 1 and any(cells):
+                opening.append(opening_line(row, len(opening)))
+            collector.add(Block(BlockKind.TABLE_ROW, "\t".join(cells), page=number))
+            if collector.is_full:
+                break
+        if len(collector.blocks) == block_count + 1:  # an empty sheet
+            collector.blocks.pop()
+    return DocumentContent(tuple(collector.blocks), tuple(opening), properties, 0.0, collector.truncation)
+
+
+def opening_line(row: Iterable[object], paragraph_number: int) -> OpeningLine:
+    """A row that has one cell of text may be the title above the table, its first line; the others are the table."""
+    filled = [str(value).strip() for value in row if value not in (None, "")]
+    return OpeningLine(
+        to_one_line(filled[0].split("\n")[0][:500]) if len(filled) == 1 else "", paragraph_number=paragraph_number
+    )
+
+
+def row_texts(row: Iterable[object]) -> list[str]:
+    """The texts of a row's cells, without the empty ones at its end."""
+    cells = [cell_text(value) for value in row]
+    while cells and not cells[-1]:
+        cells.pop()
+    return cells
+
+
+def cell_text(value: object) -> str:
+    """A cell as a person writes it."""
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else f"{value:.10g}"
+    if isinstance(value, datetime.datetime) and value.time() == datetime.time():
+        return value.date().isoformat()
+    return " ".join(str(value)[:MAX_CELL_CHARS].split())

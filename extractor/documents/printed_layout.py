@@ -1,0 +1,280 @@
+"""The lines of printed pages (PDF, OFD) as paragraphs and headings, without what every page repeats. Pure."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from docstore.model import Block, BlockKind
+from extractor.documents.content import (
+    MAX_OPENING_LINES,
+    BlockCollector,
+    DocumentContent,
+    FileProperties,
+    OpeningLine,
+    to_one_line,
+)
+from text.scripts import HAN
+
+
+@dataclass(frozen=True)
+class PrintedLine:
+    """A line of a page: its place in points from the lower left corner, the size of its letters in points.
+
+    `page_height` is the page's; `rotation` in which direction it runs: 0 to the right, 1 upwards, 2 to the left, 3 downwards.
+    """
+
+    text: str
+    page_number: int
+    left: float
+    right: float
+    top: float
+    bottom: float
+    font_size: float
+    page_height: float
+    rotation: int = 0
+    is_bold: bool = False
+
+
+@dataclass(frozen=True)
+class PrintedPage:
+    """One page: its size in points, its lines in the order of the file."""
+
+    number: int
+    width: float
+    height: float
+    lines: tuple[PrintedLine, ...]
+
+
+CJK_CHAR_RE = re.compile(f"[{HAN}\u3000-\u30ff\uff00-\uffef，。、；：？！“”‘’（）《》]")
+LIST_MARK_RE = re.compile(
+    r"^(?:[•·●○■□◆◇▪▫➢➤►▶✓✔❖–—−*]\s*|[-o]\s+|(?:\(?\d{1,3}[.)、．]|[（(][一二三四五六七八九十\d]{1,3}[)）]"
+    r"|[一二三四五六七八九十]{1,3}、|第[一二三四五六七八九十百\d]{1,5}[条章节])\s*)(?=\S)"
+)
+BULLET_RE = re.compile(r"^(?:[•●○■□◆◇▪▫➢➤►▶✓✔❖]\s*|[·*]\s+)(?=\S)")
+LINE_END_HYPHEN_RE = re.compile("([^\\W\\d_])[\x02\ufffe]\\s*(?=([^\\W\\d_])?)")
+NUMBER_RE = re.compile(r"\d+|\b[ivxlc]{1,7}\b")
+PAGE_NUMBER_RE = re.compile(
+    r"[-–—·\s]*(?:page|seite|页|第)?\s*#(?:\s*(?:/|of|von|de|sur)\s*#)?\s*页?(?:\s*[,，]?\s*共\s*#\s*页)?[-–—·\s]*",
+    re.I,
+)
+MAX_EDGE_LINES = 3  # at the top, and at the bottom of a page, that may be repeated on others
+EDGE_SHARE = 0.12  # of the page's height: where heads and feet stand
+MIN_REPEATED_PAGES = 3  # pages, and the share of all pages, that show a line at one place
+MIN_REPEATED_SHARE = 0.4  # books have one heading on left pages and another on right ones
+POSITION_BIN_POINTS = 4.0  # points
+MAX_HEADING_CHARS = 200  # characters
+MIN_HEADING_SIZE_RATIO = 1.15  # of the size of the text
+MAX_SIZE_DIFFERENCE = 0.08
+MAX_LEADING = 1.9  # from line to line, in sizes of its letters
+MAX_MARGIN_GAP = 3.0  # a line that ends so many sizes before the margin ends its paragraph
+MIN_INDENT = 0.9
+COLUMN_BIN_POINTS = 12.0  # points: lines that begin within them stand in one column
+
+
+def build_content(
+    pages: Sequence[PrintedPage], properties: FileProperties, truncation: str, first_page: PrintedPage | None = None
+) -> DocumentContent:
+    """Paragraphs of lines. `first_page` is the first page with text again, in finer pieces, where there is such a one."""
+    running_line_keys = find_running_lines(pages)
+    body = body_font_size(line for page in pages for line in page.lines)
+    levels = heading_levels(pages, body)
+    collector, seen_texts = BlockCollector(), set[str]()
+    for page in pages:
+        lines = [line for line in page.lines if is_text_line(line, running_line_keys, seen_texts)]
+        for run in group_paragraphs(lines):
+            collector.add(build_block(run, levels))
+    first_page = first_page or next((page for page in pages if page.lines), None)
+    opening = build_opening(first_page) if first_page else ()
+    return DocumentContent(tuple(collector.blocks), opening, properties, body, truncation or collector.truncation)
+
+
+def rotate_page(page: PrintedPage) -> PrintedPage:
+    """A page as it is read: turned so that most of its text runs to the right, its lines with the page's height."""
+    counts = Counter[int]()
+    for line in page.lines:
+        counts[line.rotation] += len(line.text)
+    rotation = counts.most_common(1)[0][0] if counts else 0
+    if not rotation:
+        return page
+    width, height = (page.height, page.width) if rotation % 2 else (page.width, page.height)
+    lines = tuple(rotate_line(line, rotation, page.width, page.height) for line in page.lines)
+    return PrintedPage(page.number, width, height, lines)
+
+
+def rotate_line(line: PrintedLine, rotation: int, width: float, height: float) -> PrintedLine:
+    """A line of a page of this width and height that is turned by so many quarters."""
+    left, right, top, bottom = line.left, line.right, line.top, line.bottom
+    if rotation == 1:
+        left, right, top, bottom = bottom, top, width - left, width - right
+    elif rotation == 2:
+        left, right, top, bottom = width - right, width - left, height - bottom, height - top
+    elif rotation == 3:
+        left, right, top, bottom = height - top, height - bottom, right, left
+    page_height = width if rotation % 2 else height
+    return replace(
+        line,
+        left=left,
+        right=right,
+        top=top,
+        bottom=bottom,
+        page_height=page_height,
+        rotation=(line.rotation - rotation) % 4,
+    )
+
+
+# -- what every page repeats
+
+
+def find_running_lines(pages: Sequence[PrintedPage]) -> frozenset[tuple[str, int]]:
+    """The keys of lines at the edges of pages that so many pages show at the same place."""
+    counts = Counter(key for page in pages for key in {running_line_key(line) for line in edge_lines(page.lines)})
+    min_pages = max(MIN_REPEATED_PAGES, MIN_REPEATED_SHARE * len(pages))
+    return frozenset(key for key, count in counts.items() if count >= min_pages)
+
+
+def edge_lines(lines: Sequence[PrintedLine]) -> list[PrintedLine]:
+    """The highest and the lowest lines of a page, as far as they stand in its margins."""
+    ordered = sorted(lines, key=lambda line: line.bottom)
+    outer = ordered[:MAX_EDGE_LINES] + ordered[-MAX_EDGE_LINES:]
+    return [
+        line for line in outer if not EDGE_SHARE * line.page_height < line.bottom < (1 - EDGE_SHARE) * line.page_height
+    ]
+
+
+def running_line_key(line: PrintedLine) -> tuple[str, int]:
+    """What is the same on all pages: the text without its numbers, and how high it stands."""
+    return NUMBER_RE.sub("#", line.text.casefold()), round(line.bottom / POSITION_BIN_POINTS)
+
+
+def is_text_line(line: PrintedLine, repeated: frozenset[tuple[str, int]], seen_texts: set[str]) -> bool:
+    """The line is text: no running head but where it stands for the first time, no number of a page."""
+    key = running_line_key(line)
+    if key not in repeated:
+        return True
+    if PAGE_NUMBER_RE.fullmatch(key[0]) or key[0] in seen_texts:
+        return False
+    seen_texts.add(key[0])
+    return True
+
+
+# -- paragraphs
+
+
+def group_paragraphs(lines: Sequence[PrintedLine]) -> list[list[PrintedLine]]:
+    """The lines of one page, those of one paragraph together."""
+    margins = right_margins(lines)
+    runs: list[list[PrintedLine]] = []
+    for line in lines:
+        if runs and continues_paragraph(runs[-1][-1], line, margins):
+            runs[-1].append(line)
+        else:
+            runs.append([line])
+    return runs
+
+
+def right_margins(lines: Iterable[PrintedLine]) -> dict[int, float]:
+    """For the places where lines begin, how far lines that begin there reach."""
+    margins: dict[int, float] = {}
+    for line in lines:
+        for bin_index in range(int(line.left // COLUMN_BIN_POINTS) - 2, int(line.left // COLUMN_BIN_POINTS) + 3):
+            margins[bin_index] = max(margins.get(bin_index, 0.0), line.right)
+    return margins
+
+
+def continues_paragraph(previous: PrintedLine, line: PrintedLine, margins: dict[int, float]) -> bool:
+    """`line` goes on with the paragraph of the line `previous` it."""
+    size = max(previous.font_size, line.font_size)
+    if (
+        not has_same_font_size(previous, line)
+        or previous.is_bold != line.is_bold
+        or previous.rotation
+        or LIST_MARK_RE.match(line.text)
+    ):
+        return False
+    step = previous.bottom - line.bottom
+    if not 0.3 * size < step < MAX_LEADING * size:
+        return False
+    if line.left > previous.left + MIN_INDENT * size and not LIST_MARK_RE.match(previous.text):
+        return False
+    return previous.right > margins.get(int(previous.left // COLUMN_BIN_POINTS), 0.0) - MAX_MARGIN_GAP * size
+
+
+def has_same_font_size(first: PrintedLine, second: PrintedLine) -> bool:
+    """Their letters have one size."""
+    return abs(first.font_size - second.font_size) <= MAX_SIZE_DIFFERENCE * max(first.font_size, second.font_size)
+
+
+def join_lines(texts: Iterable[str]) -> str:
+    """Lines as one text; Chinese ones without a blank between."""
+    text = ""
+    for part in texts:
+        dense = text and CJK_CHAR_RE.match(text[-1]) and CJK_CHAR_RE.match(part[:1])
+        text += part if not text or dense or text[-1] in "\x02\ufffe" else " " + part
+    return to_one_line(LINE_END_HYPHEN_RE.sub(mend_hyphen, text).replace("\x02", "-").replace("\ufffe", "-"))
+
+
+def mend_hyphen(match: re.Match[str]) -> str:
+    """A word that a line's end broke, whole again; a capital or a number behind small letters keeps the hyphen."""
+    both = (match[1], match[2] or "")
+    is_one_word = both[1].islower() if both[0].islower() else both[0].isupper() and both[1].isupper()
+    return match[1] if is_one_word else match[1] + "-"
+
+
+def build_block(paragraph_lines: Sequence[PrintedLine], levels: dict[float, int]) -> Block:
+    """One paragraph."""
+    text = join_lines(line.text for line in paragraph_lines)
+    level = levels.get(round(paragraph_lines[0].font_size), 0)
+    if level and len(text) <= MAX_HEADING_CHARS and any(map(str.isalpha, text)):
+        return Block(BlockKind.HEADING, text, level, page=paragraph_lines[0].page_number)
+    if bullet := BULLET_RE.match(text):
+        return Block(BlockKind.LIST_ITEM, text[bullet.end() :], 1, page=paragraph_lines[0].page_number)
+    return Block(BlockKind.PARAGRAPH, text, page=paragraph_lines[0].page_number)
+
+
+def body_font_size(lines: Iterable[PrintedLine]) -> float:
+    """The size of letters that most of the text has."""
+    sizes: Counter[float] = Counter()
+    for line in lines:
+        sizes[round(line.font_size)] += len(line.text)
+    return sizes.most_common(1)[0][0] if sizes else 0.0
+
+
+def heading_levels(pages: Sequence[PrintedPage], body: float) -> dict[float, int]:
+    """The sizes of headings, largest first, with their level."""
+    sizes = {
+        round(line.font_size) for page in pages for line in page.lines if line.font_size > MIN_HEADING_SIZE_RATIO * body
+    }
+    return {size: min(rank, 6) for rank, size in enumerate(sorted(sizes, reverse=True), 1)}
+
+
+# -- the first page, for the title
+
+
+def build_opening(page: PrintedPage) -> tuple[OpeningLine, ...]:
+    """The upright lines of a page, those of one paragraph with one `place`."""
+    lines = [line for line in page.lines if not line.rotation][:MAX_OPENING_LINES]
+    paragraph_numbers = [0]
+    for previous, line in pairwise(lines):
+        paragraph_numbers.append(paragraph_numbers[-1] + (not continues_opening_line(previous, line)))
+    return tuple(
+        opening_line(line, paragraph_number, page)
+        for line, paragraph_number in zip(lines, paragraph_numbers, strict=False)
+    )
+
+
+def continues_opening_line(previous: PrintedLine, line: PrintedLine) -> bool:
+    """A title that was wrapped: the next line has the same letters and stands right below, or beside."""
+    step = previous.bottom - line.bottom
+    is_adjacent = -0.5 * line.font_size < step < MAX_LEADING * max(previous.font_size, line.font_size)
+    return is_adjacent and has_same_font_size(previous, line) and previous.is_bold == line.is_bold
+
+
+def opening_line(line: PrintedLine, paragraph_number: int, page: PrintedPage) -> OpeningLine:
+    """A line as the title's rules see it."""
+    middle = (line.left + line.right) / 2
+    centred = bool(page.width) and abs(middle - page.width / 2) < 0.06 * page.width and line.left > 0.15 * page.width
+    top = 1 - line.top / line.page_height if line.page_height else -1.0
+    text = join_lines([line.text])
+    return OpeningLine(text, line.font_size, "", min(max(top, 0.0), 1.0), line.is_bold, centred, paragraph_number)

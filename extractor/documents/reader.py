@@ -1,0 +1,101 @@
+"""A document file to an article: tell the format, read it under caps, tell title, date and the other fields."""
+
+from collections.abc import Callable
+from importlib import import_module
+
+from docstore.model import Article, Outcome, PageType, Reason
+from extractor.article_extractor import max_published_date
+from extractor.documents.content import DocumentContent, UnreadableError
+from extractor.documents.document_date import find_document_date
+from extractor.documents.document_title import find_document_author, find_document_title
+from extractor.documents.format_detection import OLE_MAGIC, detect_format
+from extractor.fields.language import detect_language
+from extractor.page_types.rejection import has_words
+from extractor.rendering import to_text
+
+OOXML_FORMATS = ("docx", "pptx", "xlsx")
+MAX_BYTES = 200_000_000
+WORD_SEARCH_CHARS = 2_000  # characters in which words are looked for
+
+# format -> the module that reads it and the arguments that its `read` takes beside the bytes
+READERS: dict[str, tuple[str, tuple[object, ...]]] = {
+    "docx": ("office.word", ()),
+    "pptx": ("office.slides", ()),
+    "xlsx": ("office.sheets", ()),
+    "xls": ("office.sheets", ()),
+    "rtf": ("rich_text", ()),
+    "epub": ("epub", ()),
+    "ofd": ("ofd", ()),
+    "doc": ("office.old_word", ()),
+    "ppt": ("office.old_slides", ()),
+    "odt": ("office.opendocument", ()),
+    "odp": ("office.opendocument", ()),
+    "ods": ("office.opendocument", ()),
+    "pdf": ("pdf", ()),
+    "txt": ("plain_text", (False,)),
+    "md": ("plain_text", (True,)),
+}
+
+
+def read_document(data: bytes, url: str, content_type: str = "", fetched_at: float = 0.0) -> Article | Outcome:
+    """The article of a document file, or the reason why it has none. No input makes this raise but MemoryError.
+
+    `content_type` is the HTTP header as sent; `fetched_at` (seconds since 1970, 0: unknown) bounds the date. Caps keep
+    most hostile files small; a fault of a library in C is for the process around to survive: call it in a worker.
+    """
+    format_name = detect_format(data, url, content_type)
+    if not format_name:
+        return Outcome(Reason.UNPARSABLE if data.strip() else Reason.EMPTY_BODY, "no document of a format that is read")
+    if len(data) > MAX_BYTES:
+        return Outcome(Reason.TOO_LARGE, f"more than {MAX_BYTES >> 20} MB")
+    read = load_reader(format_name)
+    try:
+        if format_name in OOXML_FORMATS and data.startswith(OLE_MAGIC):
+            raise encrypted_error()
+        content = read(data)
+    except UnreadableError as error:
+        return Outcome(error.reason, error.detail)
+    except RecursionError:
+        return Outcome(Reason.TOO_LARGE, "nested too deep")
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001 (libraries raise what they like on damaged files)
+        return Outcome(Reason.UNPARSABLE, f"damaged: {type(error).__name__}: {error}"[:200])
+    return build_article(content, format_name, url, max_published_date(fetched_at))
+
+
+def encrypted_error() -> UnreadableError:
+    """New Office wraps what it encrypts in a compound file."""
+    return UnreadableError(Reason.PASSWORD_PROTECTED, "it opens with a password, or by rights that are managed, only")
+
+
+def load_reader(format_name: str) -> Callable[[bytes], DocumentContent]:
+    """The function that reads a format."""
+    module, arguments = READERS[format_name]
+    read: Callable[..., DocumentContent] = import_module(f"extractor.documents.{module}").read
+    return lambda data: read(data, *arguments)
+
+
+def build_article(content: DocumentContent, format_name: str, url: str, latest_date: str) -> Article | Outcome:
+    """The article of what was read."""
+    body = to_text(content.blocks)
+    if not has_words(body[:WORD_SEARCH_CHARS]):
+        return Outcome(Reason.NO_BODY, "0 words of text")
+    language = detect_language(body, content.properties.language)
+    date, source = find_document_date(content, language, latest_date)
+    return Article(
+        url=url,
+        title=find_document_title(content),
+        body=body,
+        published=date,
+        date_source=source,
+        language=language,
+        method=f"{format_name}, {content.truncation}"[:32] if content.truncation else format_name,
+        author=find_document_author(content),
+        blocks=content.blocks,
+        page_type=PageType.DOCUMENT,
+        format=format_name,
+    )
+
+
+__all__ = ["detect_format", "read_document"]

@@ -1,0 +1,172 @@
+"""The URLs a page names: its own (canonical) and that of its article's next page. No input makes these raise."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from ipaddress import ip_address
+from urllib.parse import parse_qsl, urljoin, urlsplit
+
+from extractor.fields.json_ld import JsonLdArticle
+from extractor.page.byline_zone import BylineZone
+from extractor.page.parsed_page import ParsedPage
+from extractor.page.tag_info import parse_attributes
+
+MAX_URL_CHARS = 2_000
+MAX_PAGER_LINES_BEFORE_END, MAX_PAGER_LINES_AFTER_END = (
+    10,
+    30,
+)  # lines before and behind the end of the text in which a pager stands
+MAX_PAGER_TEXT_CHARS = 16  # of a link in a pager
+NEXT_PAGE_LABELS = frozenset(
+    (
+        "下一页", "下一頁", "下页", "下頁", "后一页", "下一页>", "下一页>>", "下一页»", "[下一页]", "next page",
+        "next page >", "next page »", "nächste seite", "page suivante", "página siguiente", "próxima página",
+        "pagina successiva", "次のページ", "다음 페이지", "следующая страница",
+    )
+)  # fmt: skip
+WEAK_NEXT_LABELS = frozenset(
+    ("next", "next >", "next »", "next ›", ">", "»", "›", ">>", "→", "next →", "weiter", "suivant", "次へ")
+)
+PAGE_NUMBER_PARAMS = frozenset(("page", "pn", "pg", "pageno", "page_no", "paged", "pageindex", "seite"))
+# The number of a page in a path: /page/2, /2, _2.html, -2.html
+PAGE_NUMBER_PATH_RE = re.compile(r"(?P<mark>/page/|/p|/|[_-]p?)(?P<number>\d{1,3})(?P<end>/?|\.\w{3,5})$")
+PRIVATE_HOST_RE = re.compile(r"localhost|example\.|\.local$|\.internal$|\.invalid$|^(?:dev|staging|preview)\.")
+
+
+def absolute_url(base: str, href: str) -> str:
+    """An http(s) URL made whole, without fragment; "" for anything else."""
+    try:
+        href = href.strip()[:MAX_URL_CHARS]
+        absolute = href if href.startswith(("http://", "https://")) else urljoin(base, href)
+        url = absolute.partition("#")[0]
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname or len(url) > MAX_URL_CHARS:
+            return ""
+    except ValueError:
+        return ""
+    return url.replace(" ", "%20") if url.isprintable() else ""
+
+
+def find_canonical(page: ParsedPage, json_ld_article: JsonLdArticle) -> str:
+    """The URL that a page names as its own, or "": never a home page for an article, nor an inside host."""
+    candidates = (page.head_links.get("canonical", ""), page.metas.get("og:url", ""), json_ld_article.url)
+    absolute_urls = (absolute_url(page.url, address) for address in candidates if address)
+    return next((url for url in absolute_urls if url and may_be_canonical(url, page.url)), "")
+
+
+def may_be_canonical(candidate: str, url: str) -> bool:
+    """A URL may be that of the page at `url` (which may be unknown)."""
+    host, path, query = split_url(candidate)
+    if not host or is_private_host(host) or ("." not in host):
+        return False
+    _, page_path, page_query = split_url(url)
+    is_home, is_page_home = not (path.strip("/") or query), not (page_path.strip("/") or page_query)
+    return not is_home or (is_page_home and bool(url))
+
+
+def split_url(url: str) -> tuple[str, str, str]:
+    """Host, path and query; empty where the URL is none."""
+    try:
+        parts = urlsplit(url[:MAX_URL_CHARS])
+        return (parts.hostname or "", parts.path, parts.query)
+    except ValueError:
+        return ("", "", "")
+
+
+def is_private_host(host: str) -> bool:
+    """A host that no reader can reach: a URL as a number, or a name of a developer's machine."""
+    try:
+        ip_address(host)
+    except ValueError:
+        return PRIVATE_HOST_RE.search(host) is not None
+    return True
+
+
+def find_next(page: ParsedPage, zone: BylineZone, canonical: str) -> str:
+    """The URL of the page on which the article goes on, or "" where that is not sure."""
+    base = page.url or canonical
+    if not base:
+        return ""
+    current = parse_paged_url(base)
+    link_rel_next = [("next page", page.head_links["next"])] if "next" in page.head_links else []
+    links = [(text, absolute_url(base, address)) for text, address in (*link_rel_next, *iter_pager_links(page, zone))]
+    pages = [(text, url, parse_paged_url(url)) for text, url in links if url]
+    if current.base != current.whole and not any(
+        text.isdecimal() and candidate.base == current.base for text, _, candidate in pages
+    ):
+        pages = [entry for entry in pages if entry[2].base == current.whole]  # no pager: its number is its own
+    return next((url for text, url, candidate in pages if is_next_page(current, candidate, text)), "")
+
+
+def iter_pager_links(page: ParsedPage, zone: BylineZone) -> Iterator[tuple[str, str]]:
+    """Text and URL of the short links around the end of the text."""
+    lines = page.layout.lines
+    for line in lines[
+        max(zone.first_text_line, zone.end_line - MAX_PAGER_LINES_BEFORE_END) : zone.end_line
+        + MAX_PAGER_LINES_AFTER_END
+    ]:
+        for start, end, attribute_text in line.links:
+            text = "".join(line.text_pieces[start:end]).strip().lower()
+            if (
+                text
+                and len(text) <= MAX_PAGER_TEXT_CHARS
+                and (text in NEXT_PAGE_LABELS or text in WEAK_NEXT_LABELS or text.isdecimal())
+            ):
+                yield text, parse_attributes(attribute_text).get("href", "")
+
+
+@dataclass(frozen=True, slots=True)
+class PagedUrl:
+    """A URL as that of a page of an article: `whole` is all of it, `base` what the pages share if `number` counts
+    them. `is_explicit_number` says that the number stands in a parameter or behind a mark, and is not the last part of the path.
+
+    a.test/n/1_2.html has the stem a.test/n/1.html and the number 2, a.test/n/1.html has that whole.
+    """
+
+    whole: str
+    base: str
+    number: int
+    is_explicit_number: bool
+
+
+def parse_paged_url(url: str) -> PagedUrl:
+    """Read a URL; number 0 where it has none that may count pages."""
+    host, path, query = split_url(url)
+    params = parse_qsl(query, keep_blank_values=True)
+    numbers = [value for name, value in params if is_page_number_param(name, value)]
+    other_params = "&".join(f"{name}={value}" for name, value in params if not is_page_number_param(name, value))
+    full = f"{host}{path.rstrip('/')}?{other_params}"
+    if numbers:
+        return PagedUrl(full, full, int(numbers[0]), True)
+    match = PAGE_NUMBER_PATH_RE.search(path)
+    if match is None:
+        return PagedUrl(full, full, 0, False)
+    stem = f"{host}{path[: match.start()]}{match['end'].rstrip('/')}?{other_params}"
+    return PagedUrl(full, stem, int(match["number"]), match["mark"] != "/")
+
+
+def is_page_number_param(name: str, value: str) -> bool:
+    """A parameter that counts pages."""
+    return name.lower() in PAGE_NUMBER_PARAMS and value.isdecimal() and len(value) <= 3
+
+
+def is_next_page(current: PagedUrl, candidate: PagedUrl, text: str) -> bool:
+    """A link leads to the next page of the same article.
+
+    A page without a number is the first; the next may be _2, or _1 where files are counted from nothing. Between two
+    numbered pages a bare "next" is not enough: article 13 follows article 12 so.
+    """
+    if text.isdecimal() and int(text) != candidate.number and candidate.number != 1:
+        return False
+    in_parameter = current.number > 0 and current.base == current.whole
+    if candidate.base == current.whole and candidate.number and not in_parameter:
+        return candidate.number == 2 or (
+            candidate.number == 1 and candidate.is_explicit_number and text in NEXT_PAGE_LABELS
+        )
+    is_labelled_next = text in NEXT_PAGE_LABELS or (text.isdecimal() and candidate.is_explicit_number)
+    return (
+        is_labelled_next
+        and candidate.base == current.base
+        and current.number > 0
+        and candidate.number == current.number + 1
+    )

@@ -1,0 +1,311 @@
+"""What a page says of its article in JSON-LD: the one node among many that is the article, read tolerantly.
+
+    {"@graph": [{"@type": "NewsArticle", "datePublished": "2016-05-09T08:00", "author": {"name": "张三"}, ...}, ...]}
+
+A script that is no JSON (a comma too many, a raw line break) is read by patterns. All input is bounded.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+MAX_JSON_LD_CHARS = 300_000  # characters of all scripts together
+MAX_NODES = 600  # objects looked at on a page
+MAX_DEPTH = 6
+# In order of trust; what ends in "Article" or "Posting" is an article too.
+ARTICLE_TYPES = ("newsarticle", "article", "blogposting", "reportagenewsarticle", "report", "liveblogposting")
+FALLBACK_TYPES = (
+    "discussionforumposting", "socialmediaposting", "review", "recipe", "howto", "question", "medicalwebpage",
+    "videoobject", "podcastepisode", "webpage", "itempage", "faqpage", "creativework", "product",
+)  # fmt: skip
+# What stands below these is another article, or another thing.
+UNRELATED_KEYS = frozenset(
+    (
+        "itemlistelement", "mentions", "comment", "review", "reviews", "ispartof", "haspart", "liveblogupdate",
+        "image", "video", "associatedmedia", "publisher", "author", "relatedlink", "suggestedanswer",
+        "acceptedanswer", "breadcrumb", "isbasedon", "primaryimageofpage", "thumbnail", "citation", "offers",
+    )
+)  # fmt: skip
+STRING_FIELD_PATTERN = r'"{}"\s{{0,9}}:\s{{0,9}}"((?:[^"\\]|\\.){{1,300}})"'
+FIELD_RES = {
+    name: re.compile(STRING_FIELD_PATTERN.format(name))
+    for name in ("datePublished", "dateModified", "dateCreated", "uploadDate", "articleSection", "headline")
+}
+AUTHOR_RE = re.compile(r'"author"\s{0,9}:[\s\[{]{0,20}(?:"@?(?:type|id)"\s{0,9}:\s{0,9}"[^"]{0,99}"\s?,\s{0,20}){0,3}'
+                    r'(?:"name"\s{0,9}:\s{0,9})?"((?:[^"\\]|\\.){1,99})"')  # fmt: skip
+
+PAGE_IS_ARTICLE, PAGE_IS_COLLECTION = "article", "collection"
+COLLECTION_TYPES = frozenset(("collectionpage", "searchresultspage", "blog", "profilepage"))
+GENERIC_PAGE_TYPES = frozenset(("webpage", "itempage", "creativework", "product", "faqpage"))  # of lists as of articles
+MIN_LIST_ARTICLES = 3  # articles without a URL that make a list
+
+JsonLdNode = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class JsonLdArticle:
+    """The fields of the article's node as they stand there, "" or () for what is missing.
+
+    `page_kind` says what the page is: ARTICLE, where the node is an article of this page, COLLECTION, or "". `is_other_page`:
+    the node gives another page's URL.
+    """
+
+    published: str = ""
+    created: str = ""
+    modified: str = ""
+    headline: str = ""
+    section: str = ""
+    picture: str = ""
+    url: str = ""
+    based_on: str = ""
+    person_names: tuple[str, ...] = ()  # of the authors, those that are said to be persons
+    author_names: tuple[str, ...] = ()
+    keywords: tuple[str, ...] = ()
+    breadcrumbs: tuple[str, ...] = ()
+    body: str = ""
+    page_kind: str = ""
+    is_other_page: bool = False
+
+
+@lru_cache(maxsize=2)  # date and metadata of a page both ask
+def find_json_ld_article(scripts: tuple[str, ...], url: str) -> JsonLdArticle:
+    """The article of a page among the nodes of its JSON-LD scripts; an empty one where there is none."""
+    nodes: list[tuple[JsonLdNode, int]] = []
+    unparsed_scripts: list[str] = []
+    remaining_chars = MAX_JSON_LD_CHARS
+    for script in scripts:
+        parsed = parse_json(script[:remaining_chars])
+        remaining_chars = max(0, remaining_chars - len(script))
+        if parsed is None:
+            unparsed_scripts.append(script[:MAX_JSON_LD_CHARS])
+        else:
+            nodes += iter_nodes(parsed, 0)
+    by_id = {str(node.get("@id")): node for node, _ in nodes if "@id" in node and len(node) > 1}
+    ranked_nodes = sorted(
+        ((rank_node(node, depth, url), position) for position, (node, depth) in enumerate(nodes[:MAX_NODES]))
+    )
+    articles = [nodes[position][0] for node_rank, position in ranked_nodes if node_rank[0] < NOT_AN_ARTICLE_RANK]
+    crumbs = next((breadcrumb_names(node) for node, _ in nodes if "breadcrumblist" in node_types(node)), ())
+    if not articles:
+        article = article_from_broken_json("\n".join(unparsed_scripts), crumbs)
+        return replace(article, page_kind=article.page_kind or page_kind(nodes, url))
+    own_page_urls = own_urls(articles[0])
+    is_other_page = bool(url and own_page_urls) and not any(is_same_page(address, url) for address in own_page_urls)
+    return replace(build_article(articles, by_id, crumbs), page_kind=page_kind(nodes, url), is_other_page=is_other_page)
+
+
+def parse_json(script: str) -> object:
+    """The value of a JSON text, None for what is no JSON."""
+    text = script.strip().removeprefix("<!--").removesuffix("-->").strip()
+    text = text.removeprefix("//<![CDATA[").removesuffix("//]]>").strip().rstrip(";")
+    try:
+        value: object = json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        return None
+    return value
+
+
+def iter_nodes(value: object, depth: int) -> Iterator[tuple[JsonLdNode, int]]:
+    """All objects of a value, outermost first, with the depth of nesting; not those below OTHERS."""
+    if isinstance(value, list):
+        for item in value[:MAX_NODES]:
+            yield from iter_nodes(item, depth)
+    elif isinstance(value, dict):
+        yield value, depth
+        if depth < MAX_DEPTH:
+            for name, child in value.items():
+                if isinstance(child, dict | list) and name.lower() not in UNRELATED_KEYS:
+                    yield from iter_nodes(child, depth + (name != "@graph"))
+
+
+def node_types(node: JsonLdNode) -> tuple[str, ...]:
+    """The types of a node in lower case."""
+    types = node.get("@type", "")
+    return tuple(str(item).rpartition("/")[2].lower() for item in (types if isinstance(types, list) else [types]))
+
+
+NOT_AN_ARTICLE_RANK = 99
+
+
+def rank_node(node: JsonLdNode, depth: int, url: str) -> tuple[int, int, int]:
+    """How little a node is the page's article: its type, whether its URL is another's, its depth."""
+    best_type_rank = min((type_rank(name) for name in node_types(node)), default=NOT_AN_ARTICLE_RANK)
+    address = node.get("url") or node.get("@id")
+    is_other_page = isinstance(address, str) and bool(url) and not is_same_page(address, url)
+    return best_type_rank, int(is_other_page), depth
+
+
+def page_kind(nodes: Sequence[tuple[JsonLdNode, int]], url: str) -> str:
+    """What the page of these nodes is: an article that gives the page's URL, a collection, an article without one.
+
+    Where many articles give no URL they are those of a list.
+    """
+    articles = [node for node, _ in nodes[:MAX_NODES] if any(map(is_article_type, node_types(node)))]
+    urls_per_article = [own_urls(node) for node in articles]
+    if url and any(is_same_page(address, url) for addresses in urls_per_article for address in addresses):
+        return PAGE_IS_ARTICLE
+    if any(depth < 2 and not COLLECTION_TYPES.isdisjoint(node_types(node)) for node, depth in nodes[:MAX_NODES]):
+        return PAGE_IS_COLLECTION
+    articles_without_url = sum(not addresses or not url for addresses in urls_per_article)
+    return PAGE_IS_ARTICLE if 0 < articles_without_url < MIN_LIST_ARTICLES else ""
+
+
+def is_article_type(name: str) -> bool:
+    """A page has one thing of this type at most, if it is not a list."""
+    return type_rank(name) < NOT_AN_ARTICLE_RANK and name not in GENERIC_PAGE_TYPES
+
+
+def own_urls(node: JsonLdNode) -> list[str]:
+    """The URLs that an article gives as its own."""
+    values = [node.get("url"), node.get("mainEntityOfPage")]
+    return [address for address in (entity_url(value, {}) for value in values if value) if "/" in address]
+
+
+def type_rank(name: str) -> int:
+    """Place of a type among those of articles."""
+    if name in ARTICLE_TYPES or name.endswith("article") or name == "blogposting":
+        return 0
+    return 1 + FALLBACK_TYPES.index(name) if name in FALLBACK_TYPES else NOT_AN_ARTICLE_RANK
+
+
+def is_same_page(candidate_url: str, url: str) -> bool:
+    """Two URLs of one page, scheme, host, query and fragment apart."""
+    return url_path(candidate_url) == url_path(url)
+
+
+def url_path(candidate_url: str) -> str:
+    """What stands behind the host of a URL, without query, fragment and the last slash."""
+    path = re.split("[?#]", candidate_url.partition("://")[2] or candidate_url, maxsplit=1)[0]
+    return path.partition("/")[2].strip("/").lower()
+
+
+def build_article(
+    nodes: Sequence[JsonLdNode], by_id: Mapping[str, JsonLdNode], breadcrumbs: tuple[str, ...]
+) -> JsonLdArticle:
+    """The first node's fields; what it lacks, another node of the page may have (the page's dates, its picture)."""
+    first = nodes[0]
+
+    def text(name: str, others: bool = False) -> str:
+        return next(
+            (first_text for node in (nodes[:9] if others else (first,)) if (first_text := value_text(node.get(name)))),
+            "",
+        )
+
+    return JsonLdArticle(
+        published=text("datePublished", others=True),
+        created=text("dateCreated") or text("uploadDate"),
+        modified=text("dateModified", others="datePublished" not in first),
+        headline=text("headline") or text("name"),
+        section=value_texts(first.get("articleSection"))[-1:][0] if value_texts(first.get("articleSection")) else "",
+        picture=entity_url(first.get("image"), by_id) or text("thumbnailUrl"),
+        url=entity_url(first.get("url"), by_id) or entity_url(first.get("mainEntityOfPage"), by_id),
+        based_on=entity_name(first.get("isBasedOn"), by_id),
+        person_names=entity_names(first.get("author") or first.get("creator"), by_id, "person"),
+        author_names=entity_names(first.get("author") or first.get("creator"), by_id),
+        keywords=parse_keywords(first.get("keywords")),
+        breadcrumbs=breadcrumbs,
+        body=article_body(nodes),
+    )
+
+
+def article_body(nodes: Sequence[JsonLdNode]) -> str:
+    """The text of the first node that has one."""
+    texts = (node.get("articleBody") or node.get("text") for node in nodes[:9])
+    return next((text for text in texts if isinstance(text, str)), "")
+
+
+def article_from_broken_json(text: str, breadcrumbs: tuple[str, ...] = ()) -> JsonLdArticle:
+    """What patterns find in scripts that are no JSON."""
+    if not text:
+        return JsonLdArticle(breadcrumbs=breadcrumbs)
+    values = {
+        name: unescape_json_string(match[1]) for name, pattern in FIELD_RES.items() if (match := pattern.search(text))
+    }
+    author = AUTHOR_RE.search(text)
+    return JsonLdArticle(
+        published=values.get("datePublished", ""),
+        created=values.get("dateCreated") or values.get("uploadDate", ""),
+        modified=values.get("dateModified", ""),
+        headline=values.get("headline", ""),
+        section=values.get("articleSection", ""),
+        author_names=(unescape_json_string(author[1]),) if author else (),
+        breadcrumbs=breadcrumbs,
+        page_kind=PAGE_IS_ARTICLE if "headline" in values and "datePublished" in values else "",
+    )
+
+
+def unescape_json_string(text: str) -> str:
+    """The text of a JSON string, as it stands where that cannot be told."""
+    try:
+        return str(json.loads(f'"{text}"', strict=False)).strip()
+    except ValueError:
+        return text.strip()
+
+
+def value_text(value: object) -> str:
+    """A text value, or the first of a list."""
+    if isinstance(value, list) and value:
+        value = value[0]
+    if isinstance(value, dict):
+        value = value.get("@value") or value.get("name")
+    return str(value).strip()[:2_000] if isinstance(value, str | int) and not isinstance(value, bool) else ""
+
+
+def value_texts(value: object) -> tuple[str, ...]:
+    """All text values of a list, or of one."""
+    values = value[:MAX_NODES] if isinstance(value, list) else [value]
+    return tuple(text for item in values if (text := value_text(item)))
+
+
+def entity_name(value: object, by_id: Mapping[str, JsonLdNode]) -> str:
+    """The name of a person or a thing, which may stand in another node."""
+    if isinstance(value, dict):
+        if "name" not in value and "@id" in value:
+            value = by_id.get(str(value["@id"]), {})
+        return value_text(value.get("name"))
+    return value.strip() if isinstance(value, str) else ""
+
+
+def entity_names(value: object, by_id: Mapping[str, JsonLdNode], required_type: str = "") -> tuple[str, ...]:
+    """The names of all in a list, or of one; only of those of a type if one is given."""
+    values = value[:50] if isinstance(value, list) else [value]
+    if required_type:
+        values = [
+            item
+            for item in values
+            if isinstance(item, dict) and required_type in node_types(by_id.get(str(item.get("@id")), item))
+        ]
+    return tuple(name for item in values if (name := entity_name(item, by_id)))
+
+
+def entity_url(value: object, by_id: Mapping[str, JsonLdNode]) -> str:
+    """The URL of a picture or a page: a text, or the url or @id of an object."""
+    if isinstance(value, list):
+        value = value[0] if value else None
+    if isinstance(value, dict):
+        value = (
+            value.get("url")
+            or value.get("contentUrl")
+            or by_id.get(str(value.get("@id")), {}).get("url")
+            or value.get("@id")
+        )
+        value = value[0] if isinstance(value, list) and value else value
+    return value.strip() if isinstance(value, str) else ""
+
+
+def parse_keywords(value: object) -> tuple[str, ...]:
+    """Keywords as they are listed; a text with commas is a list."""
+    return tuple(value.split(",")) if isinstance(value, str) else value_texts(value)
+
+
+def breadcrumb_names(node: JsonLdNode) -> tuple[str, ...]:
+    """The names of a breadcrumb trail, from the home page on."""
+    items = node.get("itemListElement")
+    items = [item for item in items[:20] if isinstance(item, dict)] if isinstance(items, list) else []
+    items.sort(
+        key=lambda one: int(value_text(one.get("position"))) if value_text(one.get("position")).isdecimal() else 0
+    )
+    return tuple(value_text(item.get("name")) or value_text(item.get("item")) for item in items)

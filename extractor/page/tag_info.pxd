@@ -1,0 +1,11 @@
+# What C knows of markup_hints.py in the compiled form (setup.py); Python does not read it.
+cimport cython
+
+@cython.locals(needle=str, start=Py_ssize_t)
+cpdef Py_ssize_t find_attribute_value(str name, str attribute_text) except -2
+@cython.locals(start=Py_ssize_t)
+cpdef str attribute_value(str name, str attribute_text)
+cpdef str unescape_markup(str text)
+@cython.locals(kinds=int)
+cpdef int classify_names(str names) except -1
+cpdef int hint_kind(str name, str lowered) except -1

@@ -1,0 +1,308 @@
+"""A thread as an article: the question and all answers are its text, each post under its author and time.
+
+What others say below an article is no thread: there the first text stands outside of what repeats, and nothing but
+comments does.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from docstore.model import Block, BlockKind
+from extractor.article_blocks import build_blocks
+from extractor.body_methods.base import Body
+from extractor.body_methods.line_scoring import is_notice_or_label, positive_sum, weigh_lines
+from extractor.fields.title_anchor import find_title_line
+from extractor.page.dom import HEADING_TAGS
+from extractor.page.layout import Layout, Line, join_lines
+from extractor.page.parsed_page import ParsedPage, with_complete_layout
+from extractor.page.tag_info import Hint, attribute_value
+from extractor.page_types.list_page import is_headline_line
+from extractor.page_types.thread_posts import (
+    USER_URL_RE,
+    Post,
+    PostGroup,
+    author_and_time_near,
+    classify_name,
+    find_posts,
+)
+from extractor.page_types.type_signals import TypeSignals
+
+MIN_THREAD_SCORE = 4  # points that make a thread
+MAX_LINES_ABOVE_TITLE = 6  # lines above the title in which its author and time may stand
+MAX_LINES_TITLE_TO_POST = 12  # lines between the title and the first post
+MIN_MANY_POSTS = 3  # posts that speak for one by themselves
+HIGH_ATTRIBUTED_SHARE, MEDIUM_ATTRIBUTED_SHARE, MIN_ATTRIBUTED_SHARE = (
+    0.75,
+    0.45,
+    0.2,
+)  # share of posts with an author and a time
+MIN_OPENING_GAIN = 15.0  # gain of a text above the first post, that makes it a post
+MIN_POST_TEXT_SIZE = 1.0  # size of the text of all posts
+MIN_POST_GAIN_SHARE = 0.3  # of the gain between the first post and the last that their texts hold
+MAX_LINK_HEADING_SHARE = 0.5  # share of posts that begin with a heading that is a link: then they are entries of a list
+POST_CHROME_RE = re.compile(
+    r"^\W*(?:last )?(?:edited|modified|updated)\b.{0,60}$|"
+    r"^\W*(?:click to expand|show more|read more|expand|reply|quote|view attachment \d+|本帖最后由.{0,60}编辑)\W*$",
+    re.I,
+)
+QUOTE_ATTRIBUTION_RE = re.compile(r"(?:said|wrote|posted|writes|asked|写道|说|发表于.{0,30})\s*[:：]?\s*(?:↑)?$", re.I)
+QUOTE_CLASS_RE = re.compile(
+    r"(?<![a-z])(?:block|bb|ips|post|msg|message|text|user)?quot(?:e|ed|ation)s?(?![a-z])|yinyong"
+)
+SIGNATURE_CLASS_RE = re.compile(r"(?:^|[\s_-])(?:sig|signature|signatures|qianming)(?:$|[\s_-])|postsig|signature")
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """A thread: its posts with the lines of each that are kept, and the span around all."""
+
+    posts: tuple[Post, ...]
+    span_index: int
+    title_line: int
+    reason: str
+
+    def to_body(self, layout: Layout) -> Body:
+        """All posts as one text."""
+        lines = tuple(index for post in self.posts for index in post.line_indices)
+        return Body(self.span_index, lines, join_lines(layout.lines[index] for index in lines), self.title_line)
+
+    def to_blocks(self, page: ParsedPage) -> tuple[Block, ...]:
+        """The blocks of each post, behind the one that begins it."""
+        blocks: list[Block] = []
+        for post in self.posts:
+            blocks.append(Block(BlockKind.POST_START, post.author, time=post.time))
+            blocks += build_blocks(page, Body(self.span_index, post.line_indices, ""))
+        return tuple(blocks)
+
+
+def find_thread(page: ParsedPage, type_signals: TypeSignals) -> tuple[ParsedPage, Thread] | None:
+    """The thread that a page is, with the page as it was read for that; None where it is none."""
+    if not may_be_thread(page, type_signals):
+        return None
+    page = with_complete_layout(page)
+    weights = weigh_lines(page.layout.lines, page.site_template.template_line_hashes)
+    title_line = find_title_line(page)
+    post_group = find_posts(page, weights)
+    if (
+        post_group is None
+        or post_group.attributed_share < MIN_ATTRIBUTED_SHARE
+        or post_group.gain < MIN_POST_GAIN_SHARE * positive_sum(weights[post_group.first_line : post_group.end_line])
+    ):
+        return None
+    if is_teaser_list(page.layout, post_group):
+        return None
+    opening = find_opening_post(page, post_group, weights, title_line)
+    score, reason = thread_score(
+        type_signals,
+        post_group,
+        opening,
+        title_line >= 0 and 0 <= post_group.first_line - title_line <= MAX_LINES_TITLE_TO_POST,
+    )
+    if score < MIN_THREAD_SCORE:
+        return None
+    posts = clean_posts(page.layout, [*opening, *post_group.posts])
+    if sum(page.layout.lines[index].size for post in posts for index in post.line_indices) < MIN_POST_TEXT_SIZE:
+        return None
+    return page, Thread(tuple(posts), enclosing_span(page.layout, [*post_group.span_indices]), title_line, reason)
+
+
+POST_CLASS_RE = re.compile(r"(?:^|[\s_-])(?:post|posts|comment|comments|reply|replies|answer|answers|message|messages)")
+FORUM_CLASS_RE = re.compile(r"(?<![a-z])(?:message|discussion|thread|forum|answer)")
+MIN_POST_ELEMENTS = 3
+
+
+def may_be_thread(page: ParsedPage, type_signals: TypeSignals) -> bool:
+    """It is worth to look for posts: the page says so, or has elements that are called so."""
+    if (
+        type_signals.declares_thread
+        or type_signals.is_forum_software
+        or type_signals.has_thread_url
+        or type_signals.has_forum_url
+    ):
+        return True
+    is_article = (
+        type_signals.declares_article or type_signals.og_type == "article" or "article:published_time" in page.metas
+    )
+    matches_name = is_forum_class if is_article else is_post_class  # articles have comments
+    return (
+        sum(matches_name(span.tag_info.identifiers) for span in page.layout.spans if span.tag_info.identifiers)
+        >= MIN_POST_ELEMENTS
+    )
+
+
+@lru_cache(maxsize=20_000)
+def is_post_class(name: str) -> bool:
+    """The name of an element is a post's, or a comment's."""
+    return POST_CLASS_RE.search(name) is not None
+
+
+@lru_cache(maxsize=20_000)
+def is_forum_class(name: str) -> bool:
+    """The name of an element is one of a board."""
+    return FORUM_CLASS_RE.search(name) is not None
+
+
+def thread_score(
+    type_signals: TypeSignals, post_group: PostGroup, opening: Sequence[Post], is_near_title: bool
+) -> tuple[int, str]:
+    """What speaks for a thread, and the same in words. `is_near_title`: the first post stands shortly below the title."""
+    are_comments = classify_name(post_group.element_name) == "comment"
+    first_post_has_title = is_near_title and not opening and not are_comments
+    evidence = (
+        (3 * type_signals.declares_thread, "it calls itself a discussion"),
+        (2 * type_signals.is_forum_software, "a board made it"),
+        (2 * type_signals.has_thread_url, "its URL is a thread's"),
+        (int(type_signals.has_forum_url), "its URL is a board's"),
+        (-2 * (type_signals.declares_article and not type_signals.declares_thread), "it calls itself an article"),
+        (
+            -1
+            * (
+                type_signals.og_type == "article"
+                and not type_signals.declares_thread
+                and not type_signals.declares_article
+            ),
+            "it is called an article",
+        ),
+        (-3 * type_signals.declares_any_product, "it calls itself a product"),
+        (
+            first_post_has_title
+            and (
+                3
+                if len(post_group.posts) >= MIN_MANY_POSTS and post_group.attributed_share >= HIGH_ATTRIBUTED_SHARE
+                else 2
+            ),
+            "the first has the title",
+        ),
+        (
+            2 * (post_group.attributed_share >= HIGH_ATTRIBUTED_SHARE)
+            or int(post_group.attributed_share >= MEDIUM_ATTRIBUTED_SHARE),
+            "posts have authors and times",
+        ),
+        (int(len(post_group.posts) >= MIN_MANY_POSTS), f"{len(post_group.posts)} posts"),
+        (-2 * are_comments, "they are called comments"),
+        (-1 * bool(opening), "a text stands above them"),
+    )
+    return sum(points for points, _ in evidence), "; ".join(reason for points, reason in evidence if points > 0)
+
+
+def is_teaser_list(layout: Layout, post_group: PostGroup) -> bool:
+    """Most of what repeats begins with a headline that is a link: these are articles that begin, no posts."""
+    linked_heading_posts = 0
+    for post in post_group.posts:
+        leading_lines = layout.lines[max(0, post.line_indices[0] - 3) : post.line_indices[0] + 2]
+        linked_heading_posts += any(
+            line.tag in HEADING_TAGS[:4] and is_headline_line(line) and not links_to_user(line)
+            for line in leading_lines
+        )
+    return len(post_group.posts) > 1 and linked_heading_posts > MAX_LINK_HEADING_SHARE * len(post_group.posts)
+
+
+def links_to_user(line: Line) -> bool:
+    """The links of a line lead to somebody."""
+    return any(USER_URL_RE.search(attribute_value("href", attribute_text)) for _, _, attribute_text in line.links)
+
+
+def find_opening_post(page: ParsedPage, post_group: PostGroup, weights: Sequence[float], title_line: int) -> list[Post]:
+    """The text between the title and the first post, as a post of its own, where there is one: boards that set the
+    first post in another way than its answers. The author and time are found as those of an article.
+    """
+    if not 0 <= title_line < post_group.first_line:
+        return []
+    lines = page.layout.lines
+    text_lines = [
+        index
+        for index in range(title_line + 1, post_group.first_line)
+        if weights[index] > 0 and is_sentence_line(lines[index])
+    ]
+    text_lines = [index for index in text_lines if not is_in_aside_or_hidden(page.layout, index)]
+    if sum(weights[index] for index in text_lines) < MIN_OPENING_GAIN:
+        return []
+    text = tuple(range(text_lines[0], text_lines[-1] + 1))
+    line_indices = [
+        *range(max(0, title_line - MAX_LINES_ABOVE_TITLE), text_lines[0]),
+        *range(text_lines[-1] + 1, post_group.first_line),
+    ]
+    author, time = author_and_time_near(page.layout, line_indices)
+    return [Post(text, author, time)]
+
+
+def is_sentence_line(line: Line) -> bool:
+    """A sentence outside links."""
+    return line.link_share < 0.5 and (line.has_punctuation or line.size > 15)
+
+
+def is_in_aside_or_hidden(layout: Layout, index: int) -> bool:
+    """The line stands in what is called navigation, or is hidden."""
+    hints = (
+        layout.spans[span_index].tag_info.hint for span_index in layout.iter_enclosing(layout.lines[index].span_index)
+    )
+    return any(hint in (Hint.ASIDE, Hint.HIDDEN) for hint in hints)
+
+
+def clean_posts(layout: Layout, posts: Sequence[Post]) -> list[Post]:
+    """The posts without quotes of one another, signatures, and labels; those without text are gone."""
+    seen: set[str] = set()
+    cleaned_posts = []
+    for post in posts:
+        lines = tuple(iter_own_lines(layout, post, seen))
+        seen.update(layout.lines[index].text for index in lines)
+        if lines:
+            cleaned_posts.append(replace(post, line_indices=lines))
+    return cleaned_posts
+
+
+def iter_own_lines(layout: Layout, post: Post, earlier_texts: set[str]) -> Iterator[int]:
+    """The lines of a post that are its own text. `earlier_texts` are lines of the posts before it."""
+    is_quote_by_span: dict[int, bool] = {}
+    for index in post.line_indices:
+        line = layout.lines[index]
+        if is_notice_or_label(line.text, line.size) or POST_CHROME_RE.search(line.text):
+            continue
+        if is_in_quote(layout, line, earlier_texts, is_quote_by_span, post.line_indices):
+            continue
+        yield index
+
+
+def is_in_quote(
+    layout: Layout, line: Line, earlier_texts: set[str], is_quote_by_span: dict[int, bool], post_lines: Sequence[int]
+) -> bool:
+    """The line stands in a quote of another post, or in a signature."""
+    for span_index in layout.iter_enclosing(line.span_index):
+        span = layout.spans[span_index]
+        if (
+            span.start_line <= post_lines[0]
+            and span.end_line > post_lines[-1]
+            and span.end_line - span.start_line >= len(post_lines)
+        ):
+            break
+        if span_index not in is_quote_by_span:
+            is_quote_by_span[span_index] = SIGNATURE_CLASS_RE.search(span.tag_info.identifiers) is not None or (
+                (span.tag_info.tag == "blockquote" or QUOTE_CLASS_RE.search(span.tag_info.identifiers) is not None)
+                and is_quote_of_earlier(layout.lines[span.start_line : span.end_line], earlier_texts)
+            )
+        if is_quote_by_span[span_index]:
+            return True
+    return False
+
+
+def is_quote_of_earlier(lines: Sequence[Line], earlier_texts: set[str]) -> bool:
+    """These lines are a quote of a post: they say whose, or stand in a post before."""
+    if not lines or QUOTE_ATTRIBUTION_RE.search(lines[0].text[-80:]):
+        return True
+    repeated_size = sum(line.size for line in lines if line.text in earlier_texts)
+    return 2 * repeated_size > sum(line.size for line in lines)
+
+
+def enclosing_span(layout: Layout, span_indices: Sequence[int]) -> int:
+    """The innermost element around all of these."""
+    start, end = (
+        min(layout.spans[span_index].start_line for span_index in span_indices),
+        max(layout.spans[span_index].end_line for span_index in span_indices),
+    )
+    return next(
+        span_index
+        for span_index in layout.iter_enclosing(span_indices[0])
+        if layout.spans[span_index].start_line <= start and layout.spans[span_index].end_line >= end
+    )

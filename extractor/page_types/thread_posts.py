@@ -1,0 +1,364 @@
+"""The posts of a thread, found by what repeats: elements of one name, each with a text, an author and a time beside it.
+
+    <div class="post"><a href="/user/7">alice</a> <time>2024-05-01</time> <div class="body">How do I ...?</div></div>
+    <div class="post"><a href="/user/9">bob</a>   <time>2024-05-02</time> <div class="body">You can ...</div></div>
+
+The texts are looked for first: of all names that several elements share, the one whose elements hold most text and
+have, each in an element around it alone, an author and a time. No board's own names.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate, islice
+
+from extractor.fields.dates.date_parsing import datetime_after, find_first_date, normalize_date_text, parse_machine_date
+from extractor.page.dom import HEADING_TAGS
+from extractor.page.layout import InlineElement, Layout, Line, Span
+from extractor.page.parsed_page import ParsedPage
+from extractor.page.tag_info import TagInfo, attribute_value
+from extractor.page_types.list_page import RELATIVE_TIME_RE
+
+MAX_POSTS = 1_000
+MAX_CANDIDATE_NAMES = 16  # names that are looked at more closely, those with the most text
+MAX_CLASSES = 12  # classes of one element
+MAX_LINES_ABOVE_POST = 8  # lines above a post's element in which its author and time may stand
+MAX_ENCLOSING_SPANS, MAX_ENCLOSING_LINES = 3, 8  # elements around a line that may name somebody, and lines of these
+MAX_LABEL_SIZE = 40.0  # size of a line with an author or a time
+MIN_AUTHOR_CHARS, MAX_AUTHOR_SIZE = 2, 16.0  # characters of an author's name, an avatar's letter is none; and its size
+DIGITS_RE = re.compile(r"\d+")
+# Of a link: it leads to somebody. Of an element: it names somebody.
+USER_URL_RE = re.compile(
+    r"(?:^|[/?&;=.])(?:u|user|users|member|members|profile|profiles|people|author|authors|space|account|contributor)"
+    r"(?:[/=-](?!login|register|signup)[^/?#&]|\.php\?|info)|(?:^|[?&;])(?:uid|userid|user_id|memberid|showuser|mod=space)|"
+    r"mode=viewprofile|action=profile|space-u|/@\w|member\.php|profile\.php",
+    re.I,
+)
+USER_CLASS_RE = re.compile(
+    r"(?:^|[\s_-])(?:user-?name|user|author|poster|member|nick(?:name)?|screen-?name|creator|owner|asker|answerer|"
+    r"byline|zuozhe|yonghu)(?:$|[\s_-])|username|user-name|authorname|author-name|postuser|postauthor|nickname",
+)
+NOT_AUTHOR_RE = re.compile(
+    r"^(?:\W*|\W*\d[\d.,k]*\W*|profile|view profile|member|guest|find|reply|quote|report|share|like|follow|edit|"
+    r"message|online|offline|op|author|admin|moderator|posts?|more|level.*|thread starter|original poster|"
+    r"top \d.*|只看该作者|楼主|回复|举报|发消息|加好友|关注|点评)$",
+    re.I,
+)
+AUTHOR_LABEL_RE = re.compile(
+    r"^(?:by|from|posted by|author|asked by|answered by|written by|作者|楼主|发帖人|发表人)\s*[:：]?\s+", re.I
+)
+# A day beside these is no day of writing.
+OTHER_DATE_LABEL_RE = re.compile(
+    r"join|register|member since|since\b|edit|modif|updat|last |active|seen|注册|编辑|修改|加入|最后|登录|更新", re.I
+)
+TIME_CLASS_RE = re.compile(r"time|date|posted|created|published|authi|poston|shijian|riqi")
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """One post: the lines of its text, who wrote it ("": nobody is named), when (`Article.published_at`, or ""), and
+    whether any time stands beside it, though it be "2 days ago".
+    """
+
+    line_indices: tuple[int, ...]
+    author: str = ""
+    time: str = ""
+    has_time: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PostGroup:
+    """The posts of a page in order, the name that their texts share, the share of them that have an author and a time,
+    the spans of their texts, the gain of all, and the lines at which the first element begins and the last ends.
+    """
+
+    posts: tuple[Post, ...]
+    element_name: str
+    attributed_share: float
+    span_indices: tuple[int, ...]
+    gain: float
+    first_line: int
+    end_line: int
+
+
+def find_posts(page: ParsedPage, weights: Sequence[float]) -> PostGroup | None:
+    """The posts of a page, None where nothing repeats like posts. `weights` are those of its lines."""
+    layout = page.layout
+    cumulative_weight = [0.0, *accumulate(weights)]
+    notes = inline_elements_by_line(layout)
+    groups = group_spans_by_name(layout, cumulative_weight)
+    names = sorted(groups.items(), key=lambda pair: -pair[1][0] * name_weight(pair[0]))[:MAX_CANDIDATE_NAMES]
+    best_group: PostGroup | None = None
+    best_worth = 0.0
+    for name, (net_weight, span_indices) in names:
+        group = build_post_group(layout, name, span_indices, net_weight, notes)
+        worth = net_weight * (0.1 + group.attributed_share) * name_weight(name)
+        if worth > best_worth:
+            best_group, best_worth = group, worth
+    return best_group
+
+
+COMMENT_CLASS_RE = re.compile(r"comment|pinglun|cmt")
+POST_CLASS_RE = re.compile(r"post|message|answer|question|topic|thread|reply|content|body|text")
+NAME_WEIGHTS = {"comment": 0.6, "post": 1.25, "": 1.0}
+
+
+@lru_cache(maxsize=2_000)
+def classify_name(name: str) -> str:
+    """What the name of an element says: a comment, a post, or nothing."""
+    if COMMENT_CLASS_RE.search(name):
+        return "comment"
+    return "post" if POST_CLASS_RE.search(name) else ""
+
+
+NON_POST_TAGS = frozenset(("nav", "aside", "footer", "dialog"))
+NOTICE_CLASS_RE = re.compile(r"cookie|consent|gdpr|privacy")
+
+
+def name_weight(name: str) -> float:
+    """How much a name speaks for posts."""
+    return NAME_WEIGHTS[classify_name(name)]
+
+
+def group_spans_by_name(layout: Layout, cumulative_weight: Sequence[float]) -> dict[str, tuple[float, list[int]]]:
+    """Names that several elements share which hold text, with the net weight of these and their spans in order."""
+    span_indices_by_name: dict[str, list[int]] = {}
+    last_end_by_name: dict[str, int] = {}
+    skip_until = 0  # lines before this one stand in what holds no posts; other names of asides are not believed here
+    for span_index, span in enumerate(layout.spans):
+        if span.end_line <= span.start_line or span.start_line < skip_until:
+            continue
+        small = 2 * (span.end_line - span.start_line) < len(layout.lines)
+        if small and (span.tag_info.tag in NON_POST_TAGS or NOTICE_CLASS_RE.search(span.tag_info.identifiers)):
+            skip_until = span.end_line
+            continue
+        for name in grouping_names(span.tag_info):
+            if span.start_line >= last_end_by_name.get(name, 0):  # else it stands in another of its name
+                span_indices_by_name.setdefault(name, []).append(span_index)
+                last_end_by_name[name] = span.end_line
+    groups_with_text = {}
+    for name, span_indices in span_indices_by_name.items():
+        if not 2 <= len(span_indices) <= MAX_POSTS:
+            continue
+        net_weight = sum(
+            max(
+                0.0,
+                cumulative_weight[layout.spans[member].end_line] - cumulative_weight[layout.spans[member].start_line],
+            )
+            for member in span_indices
+        )
+        if net_weight > 0:
+            groups_with_text[name] = (net_weight, span_indices)
+    return groups_with_text
+
+
+@lru_cache(maxsize=20_000)
+def grouping_names(tag_info: TagInfo) -> tuple[str, ...]:
+    """The classes of an element, and its id where it is one of many: numbers in them are all alike."""
+    if not tag_info.attribute_text:
+        return ()
+    names = [
+        DIGITS_RE.sub("#", class_name.lower())
+        for class_name in attribute_value("class", tag_info.attribute_text).split()[:MAX_CLASSES]
+    ]
+    element_id = attribute_value("id", tag_info.attribute_text)
+    if DIGITS_RE.search(element_id):
+        names.append("#" + DIGITS_RE.sub("#", element_id.lower()))
+    if itemprop := attribute_value("itemprop", tag_info.attribute_text):
+        names.append("@" + itemprop.lower())
+    return tuple(dict.fromkeys(f"{tag_info.tag}.{name}" for name in names))
+
+
+def author_and_time_near(layout: Layout, line_indices: Sequence[int]) -> tuple[str, str]:
+    """Author and time that these lines name."""
+    notes = inline_elements_by_line(layout)
+    inline_elements_near = [inline_element for line in line_indices for inline_element in notes.get(line, ())]
+    return find_author_name(layout, line_indices, inline_elements_near), find_post_time(
+        layout, line_indices, inline_elements_near
+    )[0]
+
+
+def build_post_group(
+    layout: Layout,
+    name: str,
+    span_indices: Sequence[int],
+    net_weight: float,
+    inline_elements: Mapping[int, Sequence[InlineElement]],
+) -> PostGroup:
+    """The posts whose texts stand in these spans."""
+    ancestor_indices = exclusive_ancestors(layout, span_indices)
+    posts, previous_end = [], 0
+    for span_index, ancestor_index in zip(span_indices, ancestor_indices, strict=True):
+        span, ancestor = layout.spans[span_index], layout.spans[ancestor_index]
+        region = [
+            *range(max(previous_end, ancestor.start_line - MAX_LINES_ABOVE_POST), span.start_line),
+            *range(span.end_line, ancestor.end_line),
+        ]
+        inline_elements_near = [inline_element for line in region for inline_element in inline_elements.get(line, ())]
+        time, has_time = find_post_time(layout, region, inline_elements_near)
+        posts.append(
+            Post(
+                tuple(range(span.start_line, span.end_line)),
+                find_author_name(layout, region, inline_elements_near),
+                time,
+                has_time,
+            )
+        )
+        previous_end = ancestor.end_line
+    attributed_share = sum(bool(post.author) + post.has_time for post in posts) / (2 * len(posts))
+    return PostGroup(
+        tuple(posts),
+        name,
+        attributed_share,
+        tuple(span_indices),
+        net_weight,
+        layout.spans[ancestor_indices[0]].start_line,
+        previous_end,
+    )
+
+
+def exclusive_ancestors(layout: Layout, span_indices: Sequence[int]) -> list[int]:
+    """For each of these spans the largest element around it that holds none of the others."""
+    descendant_counts: dict[int, int] = {}
+    for span_index in span_indices:
+        for candidate in layout.iter_enclosing(span_index):
+            descendant_counts[candidate] = descendant_counts.get(candidate, 0) + 1
+    ancestor_indices = []
+    for span_index in span_indices:
+        ancestor_index = span_index
+        for candidate in layout.iter_enclosing(span_index):
+            if descendant_counts[candidate] > 1:
+                break
+            ancestor_index = candidate
+        ancestor_indices.append(ancestor_index)
+    return ancestor_indices
+
+
+def inline_elements_by_line(layout: Layout) -> dict[int, list[InlineElement]]:
+    """Small elements that say what they are, by the line in which they begin."""
+    by_line: dict[int, list[InlineElement]] = {}
+    for inline_element in layout.inline_elements:
+        by_line.setdefault(inline_element.line_index, []).append(inline_element)
+    return by_line
+
+
+def find_author_name(layout: Layout, line_indices: Sequence[int], inline_elements: Sequence[InlineElement]) -> str:
+    """Who is named in these lines."""
+    return next(
+        (
+            name
+            for text in iter_author_texts(layout, line_indices, inline_elements)
+            if (name := clean_author_name(text))
+        ),
+        "",
+    )
+
+
+def iter_author_texts(
+    layout: Layout, line_indices: Sequence[int], inline_elements: Sequence[InlineElement]
+) -> Iterator[str]:
+    """Texts that may name the author, most trusted first."""
+    lines = [layout.lines[line_index] for line_index in line_indices]
+    for line in lines:
+        for span in small_enclosing_spans(layout, line):
+            if has_itemprop(span.tag_info, "author"):
+                yield first_link_text(line) or line.text
+    for inline_element in inline_elements:
+        if has_itemprop(inline_element.tag_info, "author"):
+            yield inline_element.text
+    for line in lines:
+        for start, end, attribute_text in line.links:
+            if USER_URL_RE.search(attribute_value("href", attribute_text)) or USER_CLASS_RE.search(
+                attribute_value("class", attribute_text).lower()
+            ):
+                yield "".join(line.text_pieces[start:end])
+    for line in lines:
+        if line.size <= MAX_AUTHOR_SIZE and any(
+            USER_CLASS_RE.search(span.tag_info.identifiers) for span in small_enclosing_spans(layout, line)
+        ):
+            yield line.text
+    for inline_element in inline_elements:
+        if USER_CLASS_RE.search(inline_element.tag_info.identifiers):
+            yield inline_element.text
+
+
+def small_enclosing_spans(layout: Layout, line: Line) -> Iterator[Span]:
+    """The innermost elements around a line, as long as they are small."""
+    for span_index in islice(layout.iter_enclosing(line.span_index), MAX_ENCLOSING_SPANS):
+        span = layout.spans[span_index]
+        if span.end_line - span.start_line > MAX_ENCLOSING_LINES:
+            return
+        yield span
+
+
+def has_itemprop(tag_info: TagInfo, itemprop: str) -> bool:
+    """The element has this property in microdata."""
+    return (
+        "itemprop" in tag_info.attribute_text
+        and itemprop in attribute_value("itemprop", tag_info.attribute_text).lower().split()
+    )
+
+
+def first_link_text(line: Line) -> str:
+    """The text of the first link of a line."""
+    return "".join("".join(line.text_pieces[start:end]) for start, end, _ in line.links[:1])
+
+
+def clean_author_name(text: str) -> str:
+    """A text as somebody's name, or ""."""
+    name = AUTHOR_LABEL_RE.sub("", " ".join(text.split())).strip(" :,·•|-–—")
+    name = name.partition(" (")[0] or name  # a name in full behind it
+    if (
+        not MIN_AUTHOR_CHARS <= len(name) <= 3 * MAX_AUTHOR_SIZE
+        or NOT_AUTHOR_RE.match(name)
+        or RELATIVE_TIME_RE.search(name)
+    ):
+        return ""
+    return "" if find_first_date(normalize_date_text(name)) else name
+
+
+def find_post_time(
+    layout: Layout, line_indices: Sequence[int], inline_elements: Sequence[InlineElement]
+) -> tuple[str, bool]:
+    """When something was written by these lines, and whether they name any time."""
+    has_time = False
+    for text, label in iter_time_texts(layout, line_indices, inline_elements):
+        if OTHER_DATE_LABEL_RE.search(label):
+            continue
+        timestamp = parse_post_time(text)
+        if timestamp:
+            return timestamp, True
+        has_time = has_time or RELATIVE_TIME_RE.search(text) is not None
+    return "", has_time
+
+
+def iter_time_texts(
+    layout: Layout, line_indices: Sequence[int], inline_elements: Sequence[InlineElement]
+) -> Iterator[tuple[str, str]]:
+    """Texts that may hold the time, most trusted first, and what stands around each."""
+    for inline_element in inline_elements:
+        if inline_element.tag_info.tag == "time" or TIME_CLASS_RE.search(inline_element.tag_info.identifiers):
+            label = (
+                layout.lines[inline_element.line_index].text[:80]
+                if inline_element.line_index < len(layout.lines)
+                else ""
+            )
+            for attribute in ("datetime", "content", "title", "data-time", "data-timestamp"):
+                if value := attribute_value(attribute, inline_element.tag_info.attribute_text):
+                    yield value, label
+            yield inline_element.text, label
+    lines = [layout.lines[line_index] for line_index in line_indices]
+    for line in lines:
+        if line.size <= MAX_LABEL_SIZE and line.tag not in HEADING_TAGS:
+            yield line.text, line.text
+
+
+def parse_post_time(text: str) -> str:
+    """A text's day with its time of day as far as it says one, or ""."""
+    if not any(char.isdecimal() for char in text[:200]):
+        return ""
+    date_match = parse_machine_date(text)
+    digits = normalize_date_text(text[:200])
+    date_match = date_match or find_first_date(digits)
+    return (datetime_after(digits, date_match) or date_match.date) if date_match else ""

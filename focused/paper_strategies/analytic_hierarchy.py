@@ -1,0 +1,40 @@
+"""The analytic hierarchy process: weights from how much more one thing counts than another (Zhou 2019, METHODS 2.5)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+RANDOM_INDEX = {1: 0.0, 2: 0.0, 3: 0.58, 4: 0.90, 5: 1.12, 6: 1.24, 7: 1.32, 8: 1.41, 9: 1.45}
+MAX_CONSISTENCY_RATIO = 0.1
+
+
+@dataclass(frozen=True)
+class AhpWeights:
+    """Weights that sum to 1, and the consistency ratio CI / RI of the matrix."""
+
+    values: tuple[float, ...]
+    consistency_ratio: float
+
+
+def compute_ahp_weights(matrix: Sequence[Sequence[float]]) -> AhpWeights:
+    """The principal eigenvector of a matrix whose a_ij says how many times as much i counts as j; a_ji = 1 / a_ij.
+
+    Raises ValueError for a matrix that is not like that, or that contradicts itself (ratio above MAX_INCONSISTENT).
+    """
+    comparisons = np.array(matrix, dtype=np.float64)
+    if comparisons.ndim != 2 or comparisons.shape[0] != comparisons.shape[1] or len(comparisons) not in RANDOM_INDEX:
+        raise ValueError("the comparisons must be a square matrix of 1 to 9 rows")
+    if (comparisons <= 0).any() or not np.allclose(comparisons * comparisons.T, 1.0):
+        raise ValueError("each comparison must be above 0, and the inverse of the one the other way round")
+    values, vectors = np.linalg.eig(comparisons)
+    principal = int(np.argmax(values.real))
+    vector = np.abs(vectors[:, principal].real)
+    size = len(comparisons)
+    consistency_index = (float(values[principal].real) - size) / max(size - 1, 1)
+    consistency_ratio = consistency_index / RANDOM_INDEX[size] if RANDOM_INDEX[size] else 0.0
+    if consistency_ratio >= MAX_CONSISTENCY_RATIO:
+        raise ValueError(
+            f"the comparisons contradict each other (ratio {consistency_ratio:.2f}, must be below {MAX_CONSISTENCY_RATIO})"
+        )
+    return AhpWeights(tuple((vector / vector.sum()).tolist()), consistency_ratio)

@@ -1,0 +1,59 @@
+"""Words by where they stand on a page: Zhang's weighted frequency and Wu's position values."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from crawler.focused_policy import (
+    BLOCK_ANCHOR,
+    BLOCK_CONTENT,
+    BLOCK_NAVIGATION,
+    BLOCK_OTHER,
+    BLOCK_TITLE,
+    PageWords,
+    WordBlock,
+)
+from text.sparse_vectors import normalize
+from text.word_weights import WordStatistics
+
+# ZJ-F3 [D]: title 3, anchor 1.5, text 1, meta words 0.5 (they can be faked)
+ZHANG_POSITION_WEIGHTS = {
+    BLOCK_TITLE: 3.0,
+    BLOCK_ANCHOR: 1.5,
+    BLOCK_CONTENT: 1.0,
+    BLOCK_NAVIGATION: 1.0,
+    BLOCK_OTHER: 1.0,
+}
+ZHANG_META_WEIGHT = 0.5
+# WY-F14 [D]
+WU_POSITION_WEIGHTS = {BLOCK_TITLE: 1.0, BLOCK_CONTENT: 0.6, BLOCK_ANCHOR: 0.5, BLOCK_OTHER: 0.3, BLOCK_NAVIGATION: 0.1}
+
+
+def position_weighted_frequency(page: PageWords) -> dict[str, float]:
+    """ZJ-F3: wtf = sum of position weight * count, as a share of the page's total."""
+    weights: dict[str, float] = {}
+    for kind, counts in sorted(page.counts_by_kind.items(), key=lambda pair: -len(pair[1])):  # few words are added up
+        weight, previous_weight = ZHANG_POSITION_WEIGHTS[kind], weights.get
+        weights |= {word: previous_weight(word, 0.0) + weight * count for word, count in counts.items()}
+    for word in page.description:
+        weights[word] = weights.get(word, 0.0) + ZHANG_META_WEIGHT
+    total = sum(weights.values())
+    return {word: value / total for word, value in weights.items()}
+
+
+def top_block_weighted_terms(blocks: Sequence[WordBlock], limit: int) -> dict[str, float]:
+    """WY-F6 and WY-A1: the `limit` terms of a page that weigh most, their weights a share of all."""
+    weights: Counter[str] = Counter()
+    for block in blocks:
+        for word, count in Counter(block.words).items():
+            weights[word] += block.weight * count  # type: ignore[assignment]
+    total = sum(weights.values())
+    return {word: value / total for word, value in weights.most_common(limit)} if total else {}
+
+
+def position_weighted_tfidf(by_kind: Mapping[str, Mapping[str, int]], statistics: WordStatistics) -> dict[str, float]:
+    """WY-F13: tf * idf * sum of the position values of the blocks that hold the term, made a unit vector."""
+    counts, position_sums = Counter[str](), dict[str, float]()
+    for kind, words in by_kind.items():
+        counts.update(words)
+        position_sums |= {word: position_sums.get(word, 0.0) + WU_POSITION_WEIGHTS[kind] for word in words}
+    return normalize(statistics.scale_by_idf({word: count * position_sums[word] for word, count in counts.items()}))

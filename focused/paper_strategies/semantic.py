@@ -1,0 +1,171 @@
+"""Semantic relevance of description, anchor and URL (Zhou Kun 2019, METHODS 2).
+
+keep       description of the page against the topic's words (ZK-F3), else a plain match: kept, not followed
+priority   p = alpha * Rel(description) + beta * Rel(anchor) + lambda * struct (ZK-F5); below the threshold: discard
+learn      the history of kept URLs (ZK-A3)
+
+What ZK-F3 comes to depends on how many pages there are to weigh words by, and on the vectors: a page can have ten times
+as much an hour later. By default relevance is therefore brought to the scale on which the paper's constants hold.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from crawler.focused_policy import BLOCK_CONTENT, LinkWords, PageWords, RelevanceScore, TopicWords, Words
+from focused.paper_strategies.adaptive_threshold import AdaptiveThreshold
+from focused.paper_strategies.analytic_hierarchy import compute_ahp_weights
+from focused.paper_strategies.topic_knowledge import NO_RESOURCES, OperatorResources, TopicKnowledge
+from focused.paper_strategies.url_similarity import RelevantUrls
+from focused.paper_strategies.word_similarity import TopicWordIndex, WordSimilarity
+from text.word_weights import WordWeights
+
+# description : anchor 1:1, description : struct 8:1, anchor : struct 8:1: structure decides between equals [D]
+AHP_COMPARISONS = ((1.0, 1.0, 8.0), (1.0, 1.0, 8.0), (1 / 8, 1 / 8, 1.0))
+TOPIC_NAME_WEIGHT = 2.0  # weight of the name and of confirmed professional terms: what the thresholds go with [D]
+LEAD_WORDS = 60  # words of the text that describe a page that does not describe itself [D]
+DEFERRED_PRIORITY_OFFSET = -1000.0  # added to the priority of what would be discarded, where nothing is
+DEFERRED_STEPS_PER_THRESHOLD, MAX_DEFERRED_MULTIPLE = (
+    2,
+    4,
+)  # of a threshold: what is deferred is ordered by halves, up to four; of equals the first found
+
+
+@dataclass(frozen=True)
+class SemanticSettings:
+    """`link_threshold` is the paper's; `discard_below_threshold` False puts what is below it behind all else instead of leaving it out.
+    `scale_by_examples`: relevance is on the scale on which pages at the edge of the topic have `page_threshold`; False: as ZK-F3
+    gives it."""
+
+    link_threshold: float = 0.2
+    page_threshold: float = 0.05
+    discard_below_threshold: bool = True
+    scale_by_examples: bool = True
+    random_seed: int = 0
+
+
+class SemanticStrategy:
+    """The strategy `semantic`."""
+
+    def __init__(
+        self,
+        topic: TopicWords,
+        resources: OperatorResources = NO_RESOURCES,
+        settings: SemanticSettings | None = None,
+    ) -> None:
+        self._settings = settings or SemanticSettings()
+        self._word_weights = WordWeights(manual_weights=resources.word_weights)
+        self._knowledge = TopicKnowledge(topic, resources, self._word_weights)
+        self._example_urls = {page.url for page in topic.examples}
+        self._relevant_urls = RelevantUrls(self._settings.random_seed)
+        self._ahp_weights = compute_ahp_weights(AHP_COMPARISONS).values
+        self._terms_version = -1
+        self._index = TopicWordIndex(WordSimilarity(self._knowledge.vectors), ())
+        self._topic_weights: Mapping[str, float] = {}
+        self._relevance_threshold = AdaptiveThreshold(self._settings.page_threshold)
+
+    def score_page(self, page: PageWords) -> RelevanceScore:
+        """ZK-S1, steps 2 and 3."""
+        self._knowledge.add_page(page)
+        unscaled = self._raw_relevance(description_words(page))
+        self._relevance_threshold.add_score(unscaled)
+        value = unscaled * self._scale
+        terms = self._knowledge.topic.term_weights
+        is_term_match = page.url in self._example_urls or any(
+            word in terms for word in (*page.title, *page.description)
+        )
+        is_on_topic = value >= self._settings.page_threshold
+        return RelevanceScore(is_relevant=is_on_topic or is_term_match, score=value / (1 + value))
+
+    def link_priorities(
+        self, page: PageWords, relevance: RelevanceScore, links: Sequence[LinkWords]
+    ) -> Sequence[float | None]:
+        """ZK-F5 for each link; none is followed from a page whose description is off topic."""
+        description = relevance.score / (1 - relevance.score)
+        is_on_topic = description >= self._settings.page_threshold or page.url in self._example_urls
+        url_sample = self._relevant_urls.sample()
+        alpha, beta, structure_weight = self._ahp_weights
+        priorities: list[float | None] = []
+        for link in links:
+            value = alpha * description + beta * self.scaled_relevance(link.anchor_words)
+            value += structure_weight * self._relevant_urls.structure_score(link.url, url_sample)
+            priorities.append(self._threshold_priority(value, is_on_topic and value > self._settings.link_threshold))
+        return priorities
+
+    def observe_page(self, page: PageWords, relevance: RelevanceScore) -> None:
+        """The history is of kept pages (reading of 2.4)."""
+        if relevance.is_relevant:
+            self._relevant_urls.add(page.url)
+
+    def take_changed_priorities(self) -> Mapping[str, float]:
+        """None: a priority stands."""
+        return {}
+
+    def scaled_relevance(self, words: Words) -> float:
+        """ZK-F3 to scale: 0 for none."""
+        return self._raw_relevance(words) * self._scale
+
+    def _raw_relevance(self, words: Words) -> float:
+        index = self._refreshed_index()  # which may renew the weights
+        return self._weighted_relevance(words, index, self._topic_weights)
+
+    @property
+    def _scale(self) -> float:
+        return (
+            self._settings.page_threshold / self._relevance_threshold.value if self._settings.scale_by_examples else 1.0
+        )
+
+    def _weighted_relevance(self, words: Words, index: TopicWordIndex, topic_weights: Mapping[str, float]) -> float:
+        """ZK-F3: sum over words and topic words of w_d * w_t * Sim^2, by the number of distinct words; 0 for none.
+
+        w_d is ZK-F2; w_t is the topic's: OF_NAME for its name, a quarter of it for the first word of the examples [D].
+        """
+        weight, distinct = self._word_weights.weight, dict.fromkeys(words)
+        total = sum(weight(word) * topic_weights[topic] * value**2 for word in distinct for topic, value in index[word])
+        return total / len(distinct) if distinct else 0.0
+
+    def _threshold_priority(self, value: float, passes: bool) -> float | None:
+        if passes:
+            return value
+        if self._settings.discard_below_threshold:
+            return None
+        return DEFERRED_PRIORITY_OFFSET + math.floor(
+            DEFERRED_STEPS_PER_THRESHOLD * min(value / self._settings.link_threshold, MAX_DEFERRED_MULTIPLE)
+        )
+
+    def _refreshed_index(self) -> TopicWordIndex:
+        knowledge = self._knowledge
+        if self._terms_version != knowledge.terms_version:
+            self._terms_version = knowledge.terms_version
+            similarity = WordSimilarity(knowledge.vectors, knowledge.resources.concepts)
+            self._index = TopicWordIndex(similarity, knowledge.terms)
+            self._topic_weights = self._weigh_topic_words(knowledge.terms)
+            self._relevance_threshold = AdaptiveThreshold(
+                self._settings.page_threshold
+            )  # anew: earlier scores were on another scale
+            self._relevance_threshold.set_example_scores(
+                [
+                    self._weighted_relevance(
+                        description_words(page), TopicWordIndex(similarity, terms), self._weigh_topic_words(terms)
+                    )
+                    for page, terms in knowledge.leave_one_out_terms()
+                ]
+            )
+        return self._index
+
+    def _weigh_topic_words(self, terms: Mapping[str, float]) -> dict[str, float]:
+        by_hand = self._knowledge.resources.word_weights
+        return {word: by_hand.get(word, TOPIC_NAME_WEIGHT * weight) for word, weight in terms.items()}
+
+
+def description_words(page: PageWords) -> Words:
+    """Title and description; where there is none, title and the first words of the text."""
+    if page.description:
+        return (*page.title, *page.description)
+    words = list(page.title)
+    for block in page.blocks:
+        if len(words) >= len(page.title) + LEAD_WORDS:
+            break
+        if block.kind == BLOCK_CONTENT:
+            words += block.words
+    return tuple(words[: len(page.title) + LEAD_WORDS])

@@ -1,0 +1,90 @@
+"""Groups of synonyms: Tongyici Cilin (`Aa01A01= 人 士 人物`) and Chinese Open Wordnet (`00001740-a lemma 能`)."""
+
+import gzip
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+_LEVEL_CODE_LENGTHS = (1, 2, 4, 5, 7)  # characters of a code that name its class, from the widest to the group
+_LEVEL_COUNT = 5
+_RELATED_GROUP_FACTOR = 0.5  # of two words in one Cilin group marked `#`: related, no synonyms
+
+
+class CilinConcepts:
+    """Cilin in its extended form. Two words are as alike as the levels their codes share: 0, 0.2 ... 1."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self._codes_by_word: dict[str, list[str]] = defaultdict(list)
+        self._words_by_code: dict[str, tuple[str, ...]] = {}
+        for line in lines:
+            code, *words = line.split()
+            self._words_by_code[code] = tuple(words)
+            for word in words:
+                self._codes_by_word[word].append(code)
+
+    def similarity(self, first: str, second: str) -> float | None:
+        """The best over the senses of both."""
+        if first not in self._codes_by_word or second not in self._codes_by_word:
+            return None
+        return (
+            1.0
+            if first == second
+            else max(code_similarity(a, b) for a in self._codes_by_word[first] for b in self._codes_by_word[second])
+        )
+
+    def related(self, word: str) -> Sequence[str]:
+        """The other words of its groups of synonyms (`=`)."""
+        groups = (self._words_by_code[code] for code in self._codes_by_word.get(word, ()) if code.endswith("="))
+        return tuple(dict.fromkeys(other for group in groups for other in group if other != word))
+
+
+def code_similarity(one: str, second: str) -> float:
+    """Levels that two codes share, as a part of all; half of the last counts where a group is only related."""
+    shared_levels = sum(one[:length] == second[:length] for length in _LEVEL_CODE_LENGTHS)
+    level_share = shared_levels / _LEVEL_COUNT
+    return (
+        level_share * _RELATED_GROUP_FACTOR + 0.4
+        if shared_levels == _LEVEL_COUNT and one.endswith("#")
+        else level_share
+    )
+
+
+class WordnetConcepts:
+    """Groups of synonyms without any order above them: Chinese Open Wordnet's table of lemmas."""
+
+    def __init__(self, words_by_synset: Mapping[str, Iterable[str]]) -> None:
+        self._words_by_synset = {group: tuple(words) for group, words in words_by_synset.items()}
+        self._synsets_by_word: dict[str, set[str]] = defaultdict(set)
+        for group, words in self._words_by_synset.items():
+            for word in words:
+                self._synsets_by_word[word].add(group)
+
+    def similarity(self, first: str, second: str) -> float | None:
+        """Senses shared, as a part of the fewer of the two words' senses."""
+        if first not in self._synsets_by_word or second not in self._synsets_by_word:
+            return None
+        shared = self._synsets_by_word[first] & self._synsets_by_word[second]
+        return len(shared) / min(len(self._synsets_by_word[first]), len(self._synsets_by_word[second]))
+
+    def related(self, word: str) -> Sequence[str]:
+        """The other words of its groups."""
+        groups = sorted(self._synsets_by_word.get(word, ()))
+        return tuple(
+            dict.fromkeys(other for group in groups for other in self._words_by_synset[group] if other != word)
+        )
+
+
+def read_open_wordnet(lines: Iterable[str]) -> WordnetConcepts:
+    """The synsets of a `wn-data-*.tab`: synset, tab, `lang:lemma`, tab, word (`+` joins the parts of some)."""
+    lemmas: dict[str, list[str]] = defaultdict(list)
+    for line in lines:
+        parts = line.rstrip("\n").split("\t")
+        if len(parts) >= 3 and parts[1].endswith("lemma"):
+            lemmas[parts[0]].append(parts[2].replace("+", ""))
+    return WordnetConcepts(lemmas)
+
+
+def read_data_lines(path: Path) -> Iterator[str]:
+    """The lines of a text file in UTF-8, packed or not, that are neither empty nor a comment."""
+    with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
+        yield from (line for line in file if line.strip() and not line.startswith("#"))

@@ -1,0 +1,205 @@
+"""Extended topic feature library (Wu Yueting 2015), and the static keywords it is measured against.
+
+keep       the page as tag blocks, noise left out, words replaced by concepts (WY-A3), compared with the topic's: by
+           kind of block and summed (WY-F9), or all at once, weighted by position (WY-F13, WY-F15)
+priority   the page's similarity and that of anchor and context
+learn      words that the kept pages share enter the dynamic library
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from crawler.focused_policy import (
+    BLOCK_ANCHOR,
+    BLOCK_CONTENT,
+    BLOCK_NAVIGATION,
+    BLOCK_OTHER,
+    BLOCK_TITLE,
+    LinkWords,
+    PageWords,
+    RelevanceScore,
+    TopicWords,
+    Words,
+)
+from focused.paper_strategies.adaptive_threshold import AdaptiveThreshold
+from focused.paper_strategies.position_weighting import position_weighted_tfidf
+from focused.paper_strategies.term_expansion import (
+    SharedTerms,
+    build_concept_map,
+    expand_terms,
+    map_words_to_concepts,
+)
+from focused.paper_strategies.topic_knowledge import NO_RESOURCES, OperatorResources, TopicKnowledge, heaviest_terms
+from text.sparse_vectors import cosine, cosine_with_unit, normalize
+
+BLOCK_KIND_WEIGHTS = {
+    BLOCK_TITLE: 0.3,
+    BLOCK_CONTENT: 0.6,
+    BLOCK_ANCHOR: 0.05,
+    BLOCK_OTHER: 0.05,
+    BLOCK_NAVIGATION: 0.0,
+}  # c of WY-F9 [D]
+MAX_EXPANDED_TERMS = 40  # terms, the heaviest, that expansions are looked for
+MAX_DOCUMENT_SHARE = (
+    0.2  # a word that a larger share of the pages holds is noise, unless it is the topic's (WY-A1, step 3)
+)
+MIN_DOCUMENTS = 8  # pages, to tell
+LINK_TEXT_WEIGHT = 0.2  # of the likeness of anchor and context, beside the page's own [D]
+STATIC_KEYWORDS_THRESHOLD = 0.03  # threshold of the static keywords
+
+
+@dataclass(frozen=True)
+class TopicLibrarySettings:
+    """`threshold` is the threshold where there are no examples to tell it; `sum_by_block_kind` the mode of WY-F9; `extend_automatically`: the
+    dynamic library grows unasked."""
+
+    threshold: float = 0.2
+    sum_by_block_kind: bool = True
+    extend_automatically: bool = True
+
+
+class TopicLibraryStrategy:
+    """The strategy `topic_library`."""
+
+    def __init__(
+        self,
+        topic: TopicWords,
+        resources: OperatorResources = NO_RESOURCES,
+        settings: TopicLibrarySettings | None = None,
+    ) -> None:
+        self._settings = settings or TopicLibrarySettings()
+        self._knowledge = TopicKnowledge(topic, resources)
+        self._example_urls = {page.url for page in topic.examples}
+        self._shared_terms = SharedTerms()
+        self._threshold = AdaptiveThreshold(self._settings.threshold)
+        self._terms_version = -1
+        self._topic_vector: Mapping[str, float] = {}
+        self._concept_by_word: Mapping[str, str] = {}
+
+    def score_page(self, page: PageWords) -> RelevanceScore:
+        """WY-A3: similarity by concepts against theta."""
+        self._knowledge.add_page(page)
+        self._refresh_terms()
+        score = self.page_similarity(page, self._topic_vector)
+        self._threshold.add_score(score)
+        return RelevanceScore(is_relevant=score >= self._threshold.value or page.url in self._example_urls, score=score)
+
+    def link_priorities(
+        self, page: PageWords, relevance: RelevanceScore, links: Sequence[LinkWords]
+    ) -> Sequence[float | None]:
+        """The page's own score (METHODS 5), and among the links of pages alike, how like the topic anchor and context
+        are."""
+        page_score = relevance.score
+        return [
+            page_score
+            + LINK_TEXT_WEIGHT * (self.text_similarity(link.anchor_words) + self.text_similarity(link.context_words))
+            for link in links
+        ]
+
+    def observe_page(self, page: PageWords, relevance: RelevanceScore) -> None:
+        """Take a kept page's words; they count from the next time that the terms are looked at."""
+        if self._settings.extend_automatically and relevance.is_relevant and page.url not in self._example_urls:
+            self._shared_terms.add_page(page.word_counts)
+
+    def take_changed_priorities(self) -> Mapping[str, float]:
+        """None: a priority stands."""
+        return {}
+
+    def page_similarity(self, page: PageWords, topic_vector: Mapping[str, float]) -> float:
+        """WY-F9 or WY-F15 of a page with a topic of concepts, of length 1; 0 to 1."""
+        by_kind = {
+            kind: map_words_to_concepts(self._without_noise(counts, topic_vector), self._concept_by_word)
+            for kind, counts in page.counts_by_kind.items()
+            if BLOCK_KIND_WEIGHTS[kind] or not self._settings.sum_by_block_kind
+        }
+        statistics = self._knowledge.statistics
+        if not self._settings.sum_by_block_kind:
+            return cosine_with_unit(topic_vector, position_weighted_tfidf(by_kind, statistics))
+        return sum(
+            BLOCK_KIND_WEIGHTS[kind] * cosine_with_unit(topic_vector, statistics.scale_by_idf(counts))
+            for kind, counts in by_kind.items()
+        )
+
+    def text_similarity(self, words: Words) -> float:
+        """WY-F15 of some words, 0 to 1."""
+        concepts = dict.fromkeys((self._concept_by_word.get(word, word) for word in words), 1.0)
+        return cosine_with_unit(self._topic_vector, self._knowledge.statistics.scale_by_idf(concepts))
+
+    def _without_noise(self, counts: Mapping[str, int], topic_vector: Mapping[str, float]) -> Mapping[str, int]:
+        """The words without noise."""
+        statistics, template = self._knowledge.statistics, self._concept_by_word
+        if statistics.document_count < MIN_DOCUMENTS:
+            return counts
+        max_documents, document_frequency = (
+            MAX_DOCUMENT_SHARE * statistics.document_count,
+            statistics.document_frequency.get,
+        )
+        return {
+            w: count
+            for w, count in counts.items()
+            if document_frequency(w, 0) <= max_documents or w in topic_vector or w in template
+        }
+
+    def _refresh_terms(self) -> None:
+        """Topic, template and threshold anew where the terms have changed."""
+        knowledge = self._knowledge
+        if self._terms_version == knowledge.terms_version:
+            return
+        self._terms_version = knowledge.terms_version
+        heaviest = heaviest_terms(knowledge.terms, MAX_EXPANDED_TERMS)
+        self._concept_by_word = build_concept_map(
+            knowledge.terms,
+            expand_terms(heaviest, knowledge.resources.concepts, knowledge.vectors),
+        )
+        shared_weights = self._shared_terms.term_weights(knowledge.terms, knowledge.statistics)
+        self._topic_vector = self._concept_vector(
+            knowledge.terms_from_examples(knowledge.topic.examples, shared_weights)
+        )
+        held_out = knowledge.leave_one_out_terms(shared_weights)
+        self._threshold.set_example_scores(
+            [self.page_similarity(page, self._concept_vector(terms)) for page, terms in held_out]
+        )
+
+    def _concept_vector(self, terms: Mapping[str, float]) -> dict[str, float]:
+        """ETFL as a vector of concepts (WY-F10), of length 1: a concept weighs what its heaviest term does."""
+        concept_weights: dict[str, float] = {}
+        for term, weight in terms.items():
+            concept = self._concept_by_word.get(term, term)
+            concept_weights[concept] = max(concept_weights.get(concept, 0.0), weight)
+        return normalize(concept_weights)
+
+
+class StaticKeywordsStrategy:
+    """The baseline `static_keywords`: the same first terms, compared literally, wherever on the page they stand.
+
+    Its threshold is the one that was best for it on wikispeedia and zh_docs (docs/focused-crawling.md).
+    """
+
+    def __init__(
+        self,
+        topic: TopicWords,
+        resources: OperatorResources = NO_RESOURCES,
+        threshold: float = STATIC_KEYWORDS_THRESHOLD,
+    ) -> None:
+        self._knowledge = TopicKnowledge(topic, resources)
+        self._threshold = threshold
+        self._example_urls = {page.url for page in topic.examples}
+
+    def score_page(self, page: PageWords) -> RelevanceScore:
+        """Cosine of the keywords' weights and the counts of the page's words."""
+        self._knowledge.add_page(page)
+        score = cosine(self._knowledge.terms, page.word_counts)
+        return RelevanceScore(is_relevant=score >= self._threshold or page.url in self._example_urls, score=score)
+
+    def link_priorities(
+        self, page: PageWords, relevance: RelevanceScore, links: Sequence[LinkWords]
+    ) -> Sequence[float | None]:
+        """The page's own score."""
+        return [relevance.score] * len(links)
+
+    def observe_page(self, page: PageWords, relevance: RelevanceScore) -> None:
+        """Nothing: a static library stays as it is."""
+
+    def take_changed_priorities(self) -> Mapping[str, float]:
+        """None: a priority stands."""
+        return {}

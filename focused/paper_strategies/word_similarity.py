@@ -1,0 +1,114 @@
+"""Zhou's similarity of two words (ZK-A1): vectors and concepts together, with an inverted index over the topic's words.
+
+玄武岩 -> ((岩石, 0.71), (火山, 0.58))        only topic words whose similarity is above 0
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from focused.paper_strategies.concept_source import ConceptSource
+from focused.paper_strategies.word_vectors import WordVectors
+
+
+@dataclass(frozen=True)
+class SimilaritySettings:
+    """The constants of ZK-A1; the paper's are lost, these are METHODS' [D], see `make bench-similarity_words`."""
+
+    vector_only_weight: float = 0.9  # of the vectors where concepts are silent
+    concept_weight: float = 0.6  # of the concepts where both speak
+    min_vector_similarity: float = 0.5  # Th1
+    min_concept_similarity: float = 0.6  # Th2
+
+
+DEFAULT_SETTINGS = SimilaritySettings()
+
+
+def combine_similarities(
+    vector_similarity: float | None, concept_similarity: float | None, settings: SimilaritySettings = DEFAULT_SETTINGS
+) -> float:
+    """ZK-A1 for two different words; None: not known, which counts as 0 and never as opposed. 0 to 1."""
+    if vector_similarity is not None and vector_similarity < 0:
+        return 0.0
+    usable_vector_similarity = (
+        vector_similarity
+        if vector_similarity is not None and vector_similarity >= settings.min_vector_similarity
+        else 0.0
+    )
+    usable_concept_similarity = (
+        concept_similarity
+        if concept_similarity is not None and concept_similarity >= settings.min_concept_similarity
+        else 0.0
+    )
+    combined_similarity = (
+        settings.concept_weight * usable_concept_similarity + (1 - settings.concept_weight) * usable_vector_similarity
+    )
+    value = combined_similarity if usable_concept_similarity else settings.vector_only_weight * usable_vector_similarity
+    return value if value >= settings.min_vector_similarity else 0.0
+
+
+class WordSimilarity:
+    """Sim(d, t). A word is 1 with itself, whoever knows it (reading b)."""
+
+    def __init__(
+        self,
+        vectors: WordVectors,
+        concepts: ConceptSource | None = None,
+        settings: SimilaritySettings = DEFAULT_SETTINGS,
+    ) -> None:
+        self._vectors = vectors
+        self._concepts = concepts
+        self._settings = settings
+
+    def __call__(self, one: str, second: str) -> float:
+        """0 to 1."""
+        return self._pair_similarity(one, second, self._vectors.similarity(one, second))
+
+    def vectors_for(self, words: Sequence[str]) -> NDArray[np.float32]:
+        """Vectors of some words, for `similar_words`."""
+        return self._vectors.vectors_for(words)
+
+    def similar_words(
+        self, one: str, others: Sequence[str], vectors_of_others: NDArray[np.float32]
+    ) -> list[tuple[str, float]]:
+        """Those of the other words whose similarity is above 0, with it; `vectors_of_others` are theirs by `vectors_for`."""
+        cosines = vectors_of_others @ self._vectors.vectors_for([one])[0]
+        candidate_indices: Sequence[int] = range(len(others))  # concepts may speak for any of them
+        if self._concepts is None:
+            own_index = [others.index(one)] if one in others else []
+            candidate_indices = sorted(
+                {*np.flatnonzero(cosines >= self._settings.min_vector_similarity).tolist(), *own_index}
+            )
+        pairs = ((others[n], self._pair_similarity(one, others[n], float(cosines[n]))) for n in candidate_indices)
+        return [pair for pair in pairs if pair[1] > 0]
+
+    def _pair_similarity(self, one: str, second: str, vector_similarity: float | None) -> float:
+        if one == second:
+            return 1.0
+        return combine_similarities(
+            vector_similarity, self._concepts.similarity(one, second) if self._concepts else None, self._settings
+        )
+
+
+class TopicWordIndex:
+    """The inverted index of ZK-S2: for a word, the topic words it is like. Filled as words come, at most `most`.
+
+    _rows  (topic words, dimensions) float32  their vectors, of zeros where there is none
+    """
+
+    def __init__(self, similarity: WordSimilarity, topic_words: Iterable[str], max_cached: int = 200_000) -> None:
+        self._similarity = similarity
+        self._topic_words = tuple(topic_words)
+        self._topic_vectors = similarity.vectors_for(self._topic_words)
+        self._max_cached = max_cached
+        self._cache: dict[str, Sequence[tuple[str, float]]] = {}
+
+    def __getitem__(self, word: str) -> Sequence[tuple[str, float]]:
+        """Pairs of a topic word and a similarity above 0."""
+        if word not in self._cache:
+            if len(self._cache) >= self._max_cached:
+                self._cache.clear()
+            self._cache[word] = tuple(self._similarity.similar_words(word, self._topic_words, self._topic_vectors))
+        return self._cache[word]

@@ -1,0 +1,66 @@
+"""The operator's files of concepts, each told by its form (`focused.paper_strategies.concept_source`); none is shipped.
+
+Aa01A01= 人 士 人物             Cilin               00001740-a  cmn:lemma  能    Chinese Open Wordnet
+玄武岩 <tab> 材料 矿物           pooled sememes      人/N/human|人  with a tree:   HowNet 2000 (Liu and Li)
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
+
+from docstore.errors import SettingsError
+from focused.paper_strategies.concept_source import CombinedConcepts, ConceptSource
+from focused.paper_strategies.hownet import read_hownet, read_pooled_sememes
+from focused.paper_strategies.synonym_groups import CilinConcepts, read_data_lines, read_open_wordnet
+
+_CILIN_LINE = re.compile(r"[A-Z][a-z]\d\d[A-Z]\d\d[=#@]\s")
+_WORDNET_LINE = re.compile(r"\d{8}-[a-z]\t\S*lemma\t")
+_SEMEME_TREE_LINE = re.compile(r"\d+\t[^\t]+\t\d+$")
+_GLOSSARY_LINE = re.compile(r"[^\t/]+/[^\t/]*/\S")
+_POOLED_SEMEMES_LINE = re.compile(r"[^\t]+\t\S")
+
+
+def load_concepts(files: Sequence[Path]) -> ConceptSource | None:
+    """All of them together, the first that knows a word speaking; None for no file. SettingsError for a file that
+    cannot be read or has no known form."""
+    return _load_cached(tuple(files)) if files else None
+
+
+@cache
+def _load_cached(files: tuple[Path, ...]) -> ConceptSource:
+    files_with_lines = [(path, _read_nonempty_lines(path)) for path in files]
+    tree = next((lines for _, lines in files_with_lines if _SEMEME_TREE_LINE.match(lines[0])), None)
+    sources = [source for path, lines in files_with_lines if (source := _parse_source(path, lines, tree)) is not None]
+    if not sources:
+        raise SettingsError("crawl.concepts has a sememe tree and no glossary that goes with it")
+    return CombinedConcepts(sources)
+
+
+def _read_nonempty_lines(path: Path) -> list[str]:
+    try:
+        lines = [line.rstrip("\n") for line in read_data_lines(path)]
+    except (OSError, UnicodeDecodeError, EOFError) as error:
+        raise SettingsError(f"crawl.concepts: cannot read {path}: {error}") from error
+    if not lines:
+        raise SettingsError(f"crawl.concepts: {path} is empty")
+    return lines
+
+
+def _parse_source(path: Path, lines: list[str], tree: Iterable[str] | None) -> ConceptSource | None:
+    """The provider for a file; None for the tree, which belongs to another."""
+    first = lines[0]
+    if _CILIN_LINE.match(first):
+        return CilinConcepts(lines)
+    if _WORDNET_LINE.match(first):
+        return read_open_wordnet(lines)
+    if _SEMEME_TREE_LINE.match(first):
+        return None
+    if _GLOSSARY_LINE.match(first) and tree is not None:
+        return read_hownet(lines, tree)
+    if _POOLED_SEMEMES_LINE.match(first):
+        return read_pooled_sememes(lines)
+    raise SettingsError(
+        f"crawl.concepts: {path} has none of the known forms: Cilin, Open Wordnet, sememes by word, or HowNet's "
+        "glossary together with its sememe tree"
+    )

@@ -1,0 +1,49 @@
+"""Decisions on a topic: what the operator adds, confirms and refuses. Light: the search site loads it."""
+
+from collections.abc import Sequence
+
+from docstore.errors import TopicError
+from docstore.topic import Topic, TopicState, TopicTerm, TopicTermClass
+from focused.topic.topic_file_store import MAX_TERM_CHARS, TopicFileStore
+
+OPERATOR_ORIGIN = "operator"
+
+
+def operator_terms(texts: Sequence[str], term_class: TopicTermClass) -> list[TopicTerm]:
+    """Terms that the operator names: confirmed. TopicError for one that no segmenter takes."""
+    for text in texts:
+        if not 0 < len(text.strip()) <= MAX_TERM_CHARS:
+            raise TopicError(f"{text[:80]!r}: a term has 1 to {MAX_TERM_CHARS} characters")
+    return [
+        TopicTerm(text.strip(), term_class, TopicState.CONFIRMED, OPERATOR_ORIGIN, 1.0) for text in dict.fromkeys(texts)
+    ]
+
+
+def add_terms(topic_store: TopicFileStore, name: str, texts: Sequence[str], term_class: TopicTermClass) -> Topic:
+    """Add and confirm terms of the operator's own; one that is proposed or refused is confirmed."""
+    new_terms = operator_terms(texts, term_class)
+    return topic_store.update(
+        name,
+        lambda topic: topic.with_terms(new_terms).with_decision(
+            [term.text for term in new_terms], TopicState.CONFIRMED, term_class
+        ),
+    )
+
+
+def decide_terms(
+    topic_store: TopicFileStore,
+    name: str,
+    texts: Sequence[str],
+    state: TopicState,
+    term_class: TopicTermClass | None = None,
+) -> Topic:
+    """Decide on terms and seeds. TopicError, and nothing is decided, where one of them is not there."""
+
+    def apply_decision(topic: Topic) -> Topic:
+        if unknown := topic.unknown_items(texts):
+            raise TopicError(
+                f"topic {name} has no {', '.join(unknown[:5])}: see plumb topic terms and plumb topic seeds"
+            )
+        return topic.with_decision(texts, state, term_class)
+
+    return topic_store.update(name, apply_decision)

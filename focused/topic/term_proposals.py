@@ -1,0 +1,124 @@
+"""The feature library of a topic (Wu Yueting 2015, METHODS 3.6): terms and seeds to propose to the operator.
+
+    terms of the operator -> scheme 1: words that mean alike, by the operator's files of concepts
+                          -> scheme 2: the first L pages that a search finds, their terms by We (WY-F8), their URLs
+
+Pure but for the searches that are handed in.
+"""
+
+import heapq
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from crawler.focused_policy import PageWords, WordTokenizer
+from docstore.topic import ExamplePage, TopicSeed, TopicTerm
+from focused.paper_strategies.concept_source import ConceptSource
+from focused.topic.tokenizing import tokenize_example
+
+RESULTS_PER_SEARCH = 10  # L: pages of a search that are looked at [D]
+PROPOSALS_PER_TERM = 10  # n: terms proposed for each term of the operator [D]
+CANDIDATES_PER_TERM = 60  # words of the pages found for one term whose idf is asked for
+MAX_RELATED_PER_TERM = 20  # words that one term may bring by concepts
+CONCEPTS_ORIGIN = "concepts"
+
+SearchFunction = Callable[[str, int], Iterable[ExamplePage]]
+"""The pages that a search finds for a term, best first, so many at most."""
+IdfFunction = Callable[[str], float]
+
+
+@dataclass(frozen=True)
+class SearchSource:
+    """Where scheme 2 looks. `idf` is that of all it searches in; None where that is not known: of the pages found."""
+
+    origin: str
+    search: SearchFunction
+    idf: IdfFunction | None = None
+
+
+@dataclass(frozen=True)
+class TopicProposals:
+    """What the operator is to judge."""
+
+    terms: tuple[TopicTerm, ...] = ()
+    seeds: tuple[TopicSeed, ...] = ()
+
+    def __add__(self, other: "TopicProposals") -> "TopicProposals":
+        return TopicProposals(self.terms + other.terms, self.seeds + other.seeds)
+
+
+def propose_from_concepts(terms: Iterable[str], concepts: ConceptSource | None) -> TopicProposals:
+    """Scheme 1 (WY-A2, step 1): synonyms and words directly above and below. None where no files are given."""
+    if concepts is None:
+        return TopicProposals()
+    proposals = [
+        TopicTerm(word, origin=CONCEPTS_ORIGIN, score=concepts.similarity(term, word) or 0.0, evidence=f"≈ {term}")
+        for term in terms
+        for word in tuple(concepts.related(term))[:MAX_RELATED_PER_TERM]
+    ]
+    return TopicProposals(tuple(sorted(proposals, key=lambda term: -term.score)))
+
+
+def propose_from_search(
+    terms: Sequence[str],
+    source: SearchSource,
+    tokenize: WordTokenizer,
+    results: int = RESULTS_PER_SEARCH,
+    top: int = PROPOSALS_PER_TERM,
+) -> TopicProposals:
+    """Scheme 2 (WY-A2, steps 2 to 6): what the found pages are about, and where they are."""
+    pages_by_term = {term: tuple(source.search(term, results)) for term in terms}
+    pages = {page.url: tokenize_example(page, tokenize) for term_pages in pages_by_term.values() for page in term_pages}
+    idf, origin = source.idf or smoothed_idf(pages.values()), source.origin
+    proposed: list[TopicTerm] = []
+    for term, term_pages in pages_by_term.items():
+        excluded_words = set(tokenize(term)) | {term}
+        scores = mean_relative_frequency([pages[page.url] for page in term_pages])
+        candidates = heapq.nlargest(
+            CANDIDATES_PER_TERM, (word for word in scores if word not in excluded_words), key=lambda w: (scores[w], w)
+        )
+        weighted = {word: scores[word] * idf(word) for word in candidates}
+        ranked = sorted(weighted.items(), key=lambda item: (-item[1], item[0]))
+        evidence = f"{len(term_pages)} pages found by {term}"
+        proposed += [TopicTerm(word, origin=origin, score=score, evidence=evidence) for word, score in ranked[:top]]
+    return TopicProposals(
+        tuple(sorted(proposed, key=lambda one: -one.score)), tuple(iter_seed_proposals(pages_by_term, origin))
+    )
+
+
+def iter_seed_proposals(pages_by_term: Mapping[str, Sequence[ExamplePage]], origin: str) -> Iterator[TopicSeed]:
+    """SU of WY-A2: each URL once, with the terms that found it, the most often and best found first."""
+    terms_by_url: dict[str, list[str]] = defaultdict(list)
+    scores: Counter[str] = Counter()
+    titles: dict[str, str] = {}
+    for term, pages in pages_by_term.items():
+        for rank, page in enumerate(pages):
+            terms_by_url[page.url].append(term)
+            scores[page.url] += 1 / (rank + 1)  # type: ignore[assignment]
+            titles[page.url] = page.title
+    for url, score in scores.most_common():
+        evidence = f"{titles[url]} ← {', '.join(terms_by_url[url])}".strip()
+        yield TopicSeed(url, origin=origin, score=score / max(len(pages_by_term), 1), evidence=evidence[:200])
+
+
+def smoothed_idf(pages: Iterable[PageWords]) -> IdfFunction:
+    """Smoothed: ln((N + 1) / (n + 1)) + 1."""
+    pages = list(pages)
+    document_frequency = Counter(word for page in pages for word in page.word_counts)
+    return lambda word: math.log((len(pages) + 1) / (document_frequency[word] + 1)) + 1
+
+
+def mean_relative_frequency(pages: Sequence[PageWords]) -> dict[str, float]:
+    """f(e) / fmax of WY-F8, We(e) = f(e) / fmax * idf(e), the mean of several pages; f(e) is summed over blocks by
+    their weights."""
+    total: dict[str, float] = defaultdict(float)
+    for page in pages:
+        frequency: dict[str, float] = defaultdict(float)
+        for block in page.blocks:
+            for word, count in Counter(block.words).items():
+                frequency[word] += block.weight * count
+        max_frequency = max(frequency.values(), default=0.0)
+        for word, value in frequency.items():
+            total[word] += value / max_frequency / len(pages) if max_frequency else 0.0
+    return dict(total)

@@ -1,0 +1,93 @@
+"""What articles are to each other, brought up to date before they are indexed: who cites whom, who tells one
+story; and what they say in two languages.
+
+Reads what is new or changed in the change log, and puts those articles there whose index entry changes by it.
+"""
+
+import time
+from collections.abc import Mapping
+from datetime import date
+
+import numpy as np
+
+from docstore.articles.citations import ArticleCitations
+from docstore.articles.stories import NewsItem
+from docstore.model import Article, BlockKind, PageType, StoredArticle
+from docstore.store import Store
+from docstore.terms.glosses import StoredGloss
+from text.citations import document_keys, extract_citation_keys, extract_link_keys
+from text.embedding.embedder import cosine_similarities, unpack_vectors
+from text.glosses import iter_glosses
+from text.segment import Segmenter
+from text.similarity.same_event import event_keywords, lookup_words, same_event_score
+from text.titles import series_name
+
+PROSE_BLOCK_KINDS = frozenset({BlockKind.PARAGRAPH, BlockKind.LIST_ITEM, BlockKind.QUOTE, BlockKind.CAPTION})
+NO_VECTORS: Mapping[str, bytes] = {}
+
+
+def update_relations(store: Store, segmenter: Segmenter) -> int:
+    """Read what is new or changed; returns how many other articles are indexed again for it."""
+    changed_count = 0
+    for url_ids in store.citations.iter_stale():
+        stored_by_id = store.articles.load_by_url_ids(url_ids)
+        vectors = store.vectors.article_vectors(stored.article.digest for stored in stored_by_id.values())
+        items = [
+            item
+            for stored in stored_by_id.values()
+            if (item := to_news_item(stored, segmenter, vectors.get(stored.article.digest, NO_VECTORS)))
+        ]
+        story_url_ids = {item.url_id for item in items}
+        changed_count += store.stories.assign(
+            items, [url_id for url_id in url_ids if url_id not in story_url_ids], event_similarity, time.time()
+        )
+        store.glosses.save(
+            {stored.url_id: extract_glosses(stored.article) for stored in stored_by_id.values()}, url_ids
+        )
+        citations = [
+            extract_citations(stored) for stored in stored_by_id.values()
+        ]  # last: what was read is not read again
+        store.citations.save(citations, [url_id for url_id in url_ids if url_id not in stored_by_id])
+    return changed_count + store.citations.recount()
+
+
+def extract_citations(stored: StoredArticle) -> ArticleCitations:
+    """What an article cites, and what it is cited by. Pure."""
+    article = stored.article
+    block_links = ((block.text, block.links) for block in article.blocks if block.kind in PROSE_BLOCK_KINDS)
+    return ArticleCitations(
+        stored.url_id,
+        article.digest,
+        stored.duplicate_of or stored.doc_id,
+        stored.host,
+        series_name(article.title),
+        frozenset((*extract_citation_keys(f"{article.title}\n{article.body}"), *extract_link_keys(block_links))),
+        document_keys(article.title, (article.url, article.canonical_url)),
+    )
+
+
+def extract_glosses(article: Article) -> list[StoredGloss]:
+    """Where an article says the same in two languages. Pure."""
+    return [StoredGloss(gloss.han, gloss.latin, gloss.is_han_in_brackets) for gloss in iter_glosses(article.body)]
+
+
+def to_news_item(stored: StoredArticle, segmenter: Segmenter, vectors: Mapping[str, bytes]) -> NewsItem | None:
+    """An article as stories see it, with the vector of one model; None if it is no dated article, or a copy. Pure."""
+    article = stored.article
+    if stored.duplicate_of or article.page_type != PageType.ARTICLE or len(article.published) != 10:
+        return None
+    words = event_keywords(article.title, article.body, segmenter.cut)
+    if not words:
+        return None
+    day = date.fromisoformat(article.published).toordinal()
+    vector = vectors[min(vectors)] if vectors else b""
+    return NewsItem(stored.url_id, stored.doc_id, stored.host, day, words, lookup_words(words), vector)
+
+
+def event_similarity(first: NewsItem, second: NewsItem) -> float:
+    """How surely two articles tell of the same event; 0 where they do not. Pure."""
+    cosine = 0.0
+    if first.vector and len(first.vector) == len(second.vector):
+        a, b = unpack_vectors([first.vector, second.vector])
+        cosine = float(cosine_similarities(a.astype(np.float32), b[None, :])[0])
+    return same_event_score(first.word_weights, second.word_weights, cosine)

@@ -1,0 +1,172 @@
+"""Article -> Solr document. Pure: the segmenters are handed in."""
+
+import hashlib
+import re
+import time
+from array import array
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from docstore import solr_fields
+from docstore.articles.citations import authority_score
+from docstore.articles.page_offsets import find_page_offsets, format_page_offsets
+from docstore.model import Article, BlockKind, Lexicon, PageType, StoredArticle
+from text.folding import word_key
+from text.pinyin import fuzzy_units
+from text.segment import Segmenter
+from text.solr_words import join_words
+from text.titles import extract_numbers, series_name, title_lookup_keys
+
+# What XML 1.0 cannot carry, and the joint that we put between words ourselves.
+UNINDEXABLE_CHARS_RE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\u200b\ud800-\udfff]")
+MAX_BODY_CHARS = 500_000  # characters; a longer one is a dump of data, and Solr would hold all of it in memory
+MAX_URL_CHARS = 2000  # characters of a picture's URL
+MAX_LABEL_CHARS = 200  # characters of a section, an author or a source
+
+
+@dataclass(frozen=True)
+class TextAnalysis:
+    """How text is cut: by one version of the `lexicon`, and by the base dictionary alone."""
+
+    lexicon: Lexicon
+    domain_segmenter: Segmenter
+    base_segmenter: Segmenter
+
+    @cached_property
+    def term_by_key(self) -> Mapping[str, str]:
+        """The lexicon's terms by their `word_key`."""
+        return {word_key(entry.text): entry.text for entry in self.lexicon.entries}
+
+
+NO_VECTORS: Mapping[str, bytes] = {}
+
+
+def to_solr_document(
+    stored: StoredArticle, analysis: TextAnalysis, vectors: Mapping[str, bytes] = NO_VECTORS
+) -> dict[str, object]:
+    """The document of `stored`: field names from docstore.solr_fields. Of title and body Solr makes the forms by
+    characters; the words are joined here. `vectors` are the article's, by the ids of their models
+    (`docstore.articles.vectors.VectorTable.article_vectors`)."""
+    article = stored.article
+    title, body = strip_unindexable(article.title), strip_unindexable(article.body)[:MAX_BODY_CHARS]
+    base_title, base_body = analysis.base_segmenter.cut(title), analysis.base_segmenter.cut(body)
+    title_words, body_words = base_title, base_body
+    if analysis.lexicon.entries:  # until the first words are published, both cut alike
+        title_words, body_words = analysis.domain_segmenter.cut(title), analysis.domain_segmenter.cut(body)
+    document: dict[str, object] = {
+        solr_fields.ID: stored.doc_id,
+        solr_fields.URL: article.url,
+        solr_fields.SITE: stored.host,
+        solr_fields.HOST_SUFFIXES: domain_suffixes(stored.host),
+        solr_fields.FETCHED: epoch_to_solr(stored.fetched_at),
+        solr_fields.LANGUAGE: article.language,
+        solr_fields.LEXICON_VERSION: analysis.lexicon.version,
+        solr_fields.ARTICLE_DIGEST: article.digest,
+        solr_fields.CLUSTER_ID: stored.duplicate_of or stored.doc_id,
+        solr_fields.SERIES_ID: stored.series_id or stored.duplicate_of or stored.doc_id,
+        solr_fields.TITLE: title,
+        solr_fields.BODY: body,
+        solr_fields.TITLE_DOMAIN: join_words(title_words),
+        solr_fields.BODY_DOMAIN: join_words(body_words),
+        solr_fields.TITLE_BASE: join_words(base_title),
+        solr_fields.TITLE_PINYIN: " ".join(sound for _, sound in fuzzy_units(base_title)),
+        solr_fields.BODY_BASE: join_words(base_body),
+        solr_fields.DOMAIN_TERMS: find_domain_terms(title_words + body_words, analysis.term_by_key),
+    }
+    return document | _optional_fields(stored) | vector_fields(vectors)
+
+
+def vector_fields(vectors: Mapping[str, bytes]) -> dict[str, object]:
+    """Vectors of a byte a dimension as Solr takes them: lists of whole numbers from -128 to 127."""
+    supported = {model: vector for model, vector in vectors.items() if len(vector) in solr_fields.VECTOR_DIMENSIONS}
+    return {
+        solr_fields.vector_field_name(model, len(vector)): list(array("b", vector))
+        for model, vector in supported.items()
+    }
+
+
+def _optional_fields(stored: StoredArticle) -> dict[str, object]:
+    """What not every page states: a field is left out where it would be empty."""
+    article = stored.article
+    values: dict[str, object] = {
+        solr_fields.PUBLISHED: date_to_solr(article.published) if article.published else "",
+        solr_fields.PUBLISHED_TEXT: article.published,
+        solr_fields.SECTION: strip_unindexable(article.section)[:MAX_LABEL_CHARS],
+        solr_fields.AUTHOR: strip_unindexable(article.author)[:MAX_LABEL_CHARS],
+        solr_fields.SOURCE: strip_unindexable(article.source)[:MAX_LABEL_CHARS],
+        solr_fields.HEADINGS: heading_text(article),
+        solr_fields.SPELLING: spelling_words(f"{article.title}\n{article.body}"[:MAX_BODY_CHARS]),
+        solr_fields.PAGE_TYPE: article.page_type or default_page_type(article),
+        solr_fields.FORMAT: article.format,
+        solr_fields.PAGE_STARTS: format_page_offsets(
+            find_page_offsets(strip_unindexable(article.body)[:MAX_BODY_CHARS], article.blocks)
+        ),
+        solr_fields.PICTURE: article.picture if len(article.picture) <= MAX_URL_CHARS else "",
+        solr_fields.TITLE_KEY: title_lookup_keys(article.title),
+        solr_fields.TITLE_NUMBERS: " ".join(extract_numbers(article.title)),
+        solr_fields.WORK_ID: work_id(stored.host, article.title),
+        solr_fields.STORY_ID: stored.story_id,
+        solr_fields.AUTHORITY: authority_score(stored.citation_count),
+    }
+    return {name: value for name, value in values.items() if value}
+
+
+def default_page_type(article: Article) -> PageType:
+    """The kind of a page that was extracted before kinds were told, until it is extracted again."""
+    return PageType.ARTICLE if article.published else PageType.REFERENCE
+
+
+def domain_suffixes(host: str) -> list[str]:
+    """`news.example.com:8080` -> itself, `news.example.com`, `example.com`, `com`."""
+    labels = host.partition(":")[0].split(".")
+    names = [".".join(labels[n:]) for n in range(len(labels))]
+    return list(dict.fromkeys([host, *names]))
+
+
+def work_id(host: str, title: str) -> str:
+    """An id for what this is a numbered part of (`text.titles.series_name`), the same for all parts on `host`; "" if it
+    is on its own.
+    """
+    name = series_name(title)
+    return hashlib.sha256(f"{host}\n{name}".encode("utf-8", "surrogatepass")).hexdigest()[:16] if name else ""
+
+
+def heading_text(article: Article) -> str:
+    """The headings inside the article, one a line."""
+    lines = (block.text for block in article.blocks if block.kind is BlockKind.HEADING)
+    return strip_unindexable("\n".join(lines))[:MAX_BODY_CHARS]
+
+
+_LATIN_WORD = re.compile("[A-Za-zÀ-ɏ]{4,30}")
+
+
+def spelling_words(text: str) -> str:
+    """The Latin words of `text` from four letters up, each once: what a mistyped word can be corrected to."""
+    return " ".join(dict.fromkeys(_LATIN_WORD.findall(text)))
+
+
+def strip_unindexable(text: str) -> str:
+    """`text` without characters that no index takes."""
+    return UNINDEXABLE_CHARS_RE.sub(" ", text)
+
+
+def find_domain_terms(words: list[str], term_by_key: Mapping[str, str]) -> list[str]:
+    """The terms of `term_by_key` (by `word_key`) among `words`, each once, in order of first occurrence."""
+    if not term_by_key:
+        return []
+    word_keys = map(_cached_word_key, dict.fromkeys(words))
+    return list(dict.fromkeys(term_by_key[key] for key in word_keys if key in term_by_key))
+
+
+_cached_word_key = lru_cache(1 << 16)(word_key)  # the same words stand in all documents
+
+
+def date_to_solr(published: str) -> str:
+    """`2016-05-09` or `2016-05` (its first day) as Solr writes a moment."""
+    return f"{published if len(published) == 10 else published + '-01'}T00:00:00Z"
+
+
+def epoch_to_solr(seconds: float) -> str:
+    """Epoch seconds as Solr writes a moment."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))

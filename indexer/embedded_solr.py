@@ -1,0 +1,334 @@
+"""The life of the Solr that the documents go to: one of our own beside the data, or the operator's.
+
+    with open_solr(settings, home) as url:      # http://127.0.0.1:PORT/solr
+        ...
+
+The embedded node is shared: every process of the same `home` uses one Java, which ends when the last of them has
+ended, however it ended (see `indexer.solr_supervisor`). What stands in `home`:
+
+    address       the node's host:port in this life; its ZooKeeper listens on port + 1000
+    start.lock    held while a process looks for the node or starts it
+    users.lock    held shared by every process that uses the node
+    guard.lock    held by the guard as long as it lives
+    secret/       what lets only us ask it (see `indexer.solr_credentials`)
+    solr/         solr.xml, ZooKeeper's data, the collections
+    logs/         solr.log (rolling), java.log (what Java itself had to say)
+"""
+
+import fcntl
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Self
+
+import requests
+
+from docstore.errors import PortInUseError, SettingsError, SolrError, SolrUnavailableError
+from docstore.solr_session import SolrSession, collection_replicas, redact_credentials
+from indexer.class_data_sharing import JAVA_PATH, cds_java_options
+from indexer.cluster.zookeeper import ZOOKEEPER_SCHEME, live_node_urls
+from indexer.settings import IndexSettings
+from indexer.solr_credentials import SOLR_USER, ensure_secret_files, read_secret, secret_java_properties
+from indexer.solr_jars import default_jar_folder, ensure_jars
+
+JETTY_DIR = Path(__file__).with_name("jetty")
+LOOPBACK = "127.0.0.1"
+ZOOKEEPER_OFFSET = 1000  # fixed by Solr
+MAX_PORT = 65535
+POLL_SECONDS = 0.2
+REQUEST_TIMEOUT_SECONDS = 5.0
+PORT_RELEASE_SECONDS = 5.0  # in which a Solr that was killed gives its port back
+
+
+def open_solr(
+    settings: IndexSettings, home: Path, note: Callable[[str], None] = lambda _: None
+) -> AbstractContextManager[str]:
+    """The base URL of the Solr to use, for as long as the context is open.
+
+    Raises `SolrUnavailableError`, `PortInUseError` or another `SolrError` on entering.
+    """
+    return _open_external(settings) if settings.solr_url else _open_embedded(settings, home, note)
+
+
+@contextmanager
+def _open_external(settings: IndexSettings) -> Iterator[str]:
+    url = settings.solr_url.rstrip("/")
+    if url.startswith(ZOOKEEPER_SCHEME):
+        url = live_node_urls(url, settings.request_timeout)
+    check_solr_cloud(url, settings.request_timeout)
+    yield url
+
+
+@contextmanager
+def _open_embedded(settings: IndexSettings, home: Path, note: Callable[[str], None]) -> Iterator[str]:
+    with EmbeddedSolr(home, settings, note) as node:
+        yield node.url
+
+
+def check_solr_cloud(url: str, timeout: float) -> None:
+    """Raise unless a Solr in cloud mode answers at `url` within `timeout` seconds."""
+    try:
+        with SolrSession(url, timeout) as session:
+            mode = session.request_json("admin/info/system").get("mode")
+    except (requests.RequestException, ValueError, AttributeError) as err:
+        raise SolrUnavailableError(
+            f"no Solr answers at {redact_credentials(url)} ({type(err).__name__}): start it, or correct index.solr_url"
+        ) from err
+    if mode != "solrcloud":
+        raise SolrError(
+            f"the Solr at {redact_credentials(url)} runs in mode {mode!r}: start it in cloud mode (SolrCloud)"
+        )
+
+
+class EmbeddedSolr:
+    """The embedded node of `home`, from the eyes of one process that uses it.
+
+    `note` hears a line when something takes long (the first download).
+    """
+
+    def __init__(self, home: Path, settings: IndexSettings, note: Callable[[str], None] = lambda _: None) -> None:
+        self.home = home.absolute()
+        self._settings = settings
+        self._report_progress = note
+        self._users_lock_file: IO[str] | None = None
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+    @property
+    def url(self) -> str:
+        """Base URL of the node that runs or ran last, with what lets us ask it: not to be shown (`redact_credentials`)."""
+        return _node_base_url(self._read_address(), read_secret(self.home))
+
+    def start(self) -> None:
+        """Promise that the node runs and answers. May be called again: a node that died is started anew.
+
+        Raises `PortInUseError` where the settings name a port that is taken, `SolrError` where the node does not
+        start.
+        """
+        jars = ensure_jars(Path(self._settings.solr_jars or default_jar_folder()), self._report_progress)
+        options = cds_java_options(jars, self._report_progress)
+        deadline = time.monotonic() + self._settings.start_timeout
+        try:
+            self._prepare_folders()
+            with (self.home / "start.lock").open("a") as start_lock_file:
+                self._wait_for_lock(start_lock_file, fcntl.LOCK_EX, deadline)
+                self._hold_users_lock(deadline)
+                self._start_and_wait(jars, options, deadline)
+        except OSError as err:
+            self.release()
+            raise SolrError(f"Solr's folder {self.home} cannot be used: {err}") from err
+        except BaseException:
+            self.release()
+            raise
+
+    def release(self) -> None:
+        """This process needs the node no longer. The last one to say so, or to die, ends it."""
+        if self._users_lock_file is not None:
+            self._users_lock_file.close()
+            self._users_lock_file = None
+
+    def _read_address(self) -> str:
+        return (self.home / "address").read_text()
+
+    def _prepare_folders(self) -> None:
+        for folder in ("solr", "logs", "webapp"):
+            (self.home / folder).mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(JETTY_DIR / "solr.xml", self.home / "solr" / "solr.xml")
+
+    def _hold_users_lock(self, deadline: float) -> None:
+        if self._users_lock_file is None:
+            users_lock_file = (self.home / "users.lock").open("a")
+            self._users_lock_file = users_lock_file
+            self._wait_for_lock(users_lock_file, fcntl.LOCK_SH, deadline)  # waits for a node that is just ending
+
+    def _start_and_wait(self, jars: Path, options: Sequence[str], deadline: float) -> None:
+        """Until the node answers: start a guard whenever none lives."""
+        start_count = 0
+        while time.monotonic() < deadline:
+            with (self.home / "guard.lock").open("a") as supervisor_lock_file:
+                if _try_flock(supervisor_lock_file, fcntl.LOCK_EX):
+                    if start_count == 2:
+                        raise SolrError(f"Solr ended while it was starting: see {self.home / 'logs'}")
+                    self._start_supervisor(jars, options, supervisor_lock_file)
+                    start_count += 1
+            if _is_ready(self._read_address(), self._settings.collection, read_secret(self.home)):
+                return
+            time.sleep(POLL_SECONDS)
+        raise self._start_timeout_error()
+
+    def _start_supervisor(self, jars: Path, options: Sequence[str], lock: IO[str]) -> None:
+        ensure_secret_files(self.home)
+        previous_address = self._read_address() if (self.home / "address").exists() else ""
+        address = choose_address(choose_port(self._settings.solr_port), previous_address)
+        (self.home / "address").write_text(address)
+        command = solr_java_command(self.home, address, self._settings.solr_heap, jars, options)
+        with (self.home / "logs" / "java.log").open("w") as log:
+            subprocess.Popen(
+                [
+                    sys.executable,
+                    "-m",
+                    "indexer.solr_supervisor",
+                    str(self.home / "users.lock"),
+                    str(lock.fileno()),
+                    *command,
+                ],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                pass_fds=[lock.fileno()],
+                cwd=Path(__file__).parents[1],  # where `indexer` is found, whatever the caller's folder
+                start_new_session=True,
+            )
+
+    def _wait_for_lock(self, file: IO[str], kind: int, deadline: float) -> None:
+        while not _try_flock(file, kind):
+            if time.monotonic() > deadline:
+                raise self._start_timeout_error()
+            time.sleep(POLL_SECONDS)
+
+    def _start_timeout_error(self) -> SolrUnavailableError:
+        return SolrUnavailableError(
+            f"the embedded Solr was not ready after {self._settings.start_timeout:g} s: "
+            f"see {self.home / 'logs'}, or raise index.start_timeout"
+        )
+
+
+def choose_address(port: int, previous_address: str) -> str:
+    """The host:port under which the node enters its cluster, never that of its `previous_address` life.
+
+    A lone node does not say in ZooKeeper that it went down, so after a crash its replicas look active while they
+    still replay their logs. Under a new name they look active only once they are.
+    """
+    address = f"{LOOPBACK}:{port}"
+    return f"localhost:{port}" if address == previous_address else address
+
+
+def solr_java_command(home: Path, address: str, heap: str, jars: Path, options: Sequence[str]) -> list[str]:
+    """The command that runs Solr, its ZooKeeper inside, on loopback ports, with these `options` of Java's."""
+    logs = home / "logs"
+    host, port = address.split(":")
+    properties = {
+        "host": host,
+        "jetty.port": port,
+        "java.net.preferIPv4Stack": "true",
+        "solr.solr.home": home / "solr",
+        "solr.install.dir": home,
+        "solr.log.dir": logs,
+        "zkRun": "",
+        "zkServerConfDir": JETTY_DIR,
+        "zookeeper.admin.enableServer": "false",
+        "log4j2.configurationFile": JETTY_DIR / "log4j2.xml",
+        "java.util.logging.config.file": JETTY_DIR / "logging.properties",
+        "plumbline.webapp": home / "webapp",
+        "plumbline.webxml": JETTY_DIR / "web.xml",
+        "java.awt.headless": "true",
+        "user.timezone": "UTC",
+        **secret_java_properties(home),
+    }
+    program = ["org.eclipse.jetty.xml.XmlConfiguration", str(JETTY_DIR / "jetty.xml")]
+    return java_command(heap, options, logs, properties, jars, program)
+
+
+def java_command(
+    heap: str,
+    options: Sequence[str],
+    logs: Path,
+    properties: Mapping[str, object],
+    jars: Path,
+    main_class_and_args: Sequence[str],
+) -> list[str]:
+    """The command that runs a `main_class_and_args` (a class of `jars` and its arguments) in a Java that ends where it is short of
+    memory. A property whose value is "" is set without one."""
+    return [
+        str(JAVA_PATH),
+        f"-Xmx{heap}",
+        *options,
+        "-XX:+ExitOnOutOfMemoryError",
+        "-XX:-UsePerfData",
+        f"-XX:ErrorFile={logs / 'java_error_%p.log'}",
+        "--enable-native-access=ALL-UNNAMED",
+        *(f"-D{name}={value}" if value != "" else f"-D{name}" for name, value in properties.items()),
+        "-cp",
+        str(jars / "*"),
+        *main_class_and_args,
+    ]
+
+
+def choose_port(requested_port: int) -> int:
+    """`requested_port`, or with 0 any port that is free together with its ZooKeeper's.
+
+    Raises `PortInUseError`, and `SettingsError` where there is no such port.
+    """
+    if not 0 <= requested_port < MAX_PORT - ZOOKEEPER_OFFSET:
+        raise SettingsError(f"index.solr_port must be 0 or below {MAX_PORT - ZOOKEEPER_OFFSET}, not {requested_port}")
+    if not requested_port:
+        return next(port for port in iter(find_free_port, None) if _is_free(port + ZOOKEEPER_OFFSET))
+    deadline = time.monotonic() + PORT_RELEASE_SECONDS
+    for port in (requested_port, requested_port + ZOOKEEPER_OFFSET):
+        while not _is_free(port):
+            if time.monotonic() < deadline:
+                time.sleep(0.1)
+                continue
+            raise PortInUseError(
+                f"port {port} is in use by another program: free it, or set index.solr_port to another "
+                "(0: choose by itself)"
+            )
+    return requested_port
+
+
+def find_free_port() -> int:
+    """A port of loopback that nobody listens at now."""
+    with socket.socket() as probe:
+        probe.bind((LOOPBACK, 0))
+        return int(probe.getsockname()[1])
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # old connections may linger
+        try:
+            probe.bind((LOOPBACK, port))
+        except (OSError, OverflowError):
+            return False
+        return True
+
+
+def _try_flock(file: IO[str], kind: int) -> bool:
+    try:
+        fcntl.flock(file, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _node_base_url(address: str, secret: str) -> str:
+    userinfo = f"{SOLR_USER}:{secret}@" if secret else ""
+    return f"http://{userinfo}{LOOPBACK}:{address.partition(':')[2]}/solr"
+
+
+def _is_ready(address: str, collection: str, secret: str) -> bool:
+    """Whether the node takes part in its cluster and, where the collection exists, serves it."""
+    url, node = _node_base_url(address, secret), f"{address}_solr"
+    try:
+        with SolrSession(url, REQUEST_TIMEOUT_SECONDS) as session:
+            cluster = session.cluster_status()
+        collection_name = cluster.get("aliases", {}).get(collection, collection)
+        if node not in cluster["live_nodes"]:
+            return False
+        replicas = collection_replicas(cluster["collections"].get(collection_name, {"shards": {}}))
+        return all(replica["state"] == "active" and replica["node_name"] == node for replica in replicas)
+    except (requests.RequestException, ValueError, KeyError):
+        return False

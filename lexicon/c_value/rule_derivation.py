@@ -1,0 +1,79 @@
+"""The tag sequences of a candidate, derived from word lists of the domain (Wang Du 2019, table 1 and the text before).
+
+    word list -> tagged words -> how long they are, and the most frequent sequences of 2 to 5 tags
+
+The table itself is lost; METHODS 1.7 says how it was made. A rule's length is in words (tags), see there.
+"""
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from text.folding import word_key
+from text.segment import Segmenter
+
+RULE_LENGTHS = range(2, 6)
+MAX_RULES = 20
+LENGTH_BUCKETS = {"1": range(1, 2), "2-5": range(2, 6), "6-10": range(6, 11)}
+PAPER_WORD_COUNTS = {"1": 4614, "2-5": 25629, "6-10": 639}
+"""Words of each length in the paper's list of 30,882: 15, 83 and 2 %."""
+
+
+@dataclass(frozen=True)
+class DerivedRules:
+    """What word lists say: the number of distinct `word_count`, how many there are of each length in segmented words and in
+    characters, and how often each sequence of 2 to 5 tags occurs.
+    """
+
+    word_count: int
+    words_by_token_count: Counter[int]
+    words_by_char_count: Counter[int]
+    tag_sequence_counts: Counter[str]
+
+    def most_frequent(self, count: int = MAX_RULES) -> list[tuple[str, int]]:
+        """The most frequent sequences and their numbers; equal ones in the order of their tags."""
+        return sorted(self.tag_sequence_counts.items(), key=lambda found: (-found[1], found[0]))[:count]
+
+
+def derive_rules(lines: Iterable[str], segmenter: Segmenter) -> DerivedRules:
+    """Derive from the lines of word lists: the word is what stands before the first tab."""
+    words = {word_key(unicodedata.normalize("NFKC", line.partition("\t")[0])): None for line in lines}
+    words.pop("", None)
+    by_words: Counter[int] = Counter()
+    by_characters: Counter[int] = Counter()
+    sequences: Counter[str] = Counter()
+    for word in words:
+        tags = [tag for part, tag in segmenter.tag(word) if not part.isspace()]
+        by_words[len(tags)] += 1
+        by_characters[len(word.replace(" ", ""))] += 1
+        if len(tags) in RULE_LENGTHS and "x" not in tags:  # x is punctuation, and characters that no word has
+            sequences[" ".join(tags)] += 1
+    return DerivedRules(len(words), by_words, by_characters, sequences)
+
+
+def format_rules(derived: DerivedRules) -> str:
+    """A rule file that `parse_rules` reads, its statistics as comments at the top."""
+    lines = [
+        f"# Derived from {derived.word_count:,} words of the domain by the procedure of Wang Du 2019, table 1.",
+        "#",
+        "# length  words of so many segmented words   of so many characters   the paper's list (30,882 words)",
+    ]
+    for name, lengths in LENGTH_BUCKETS.items():
+        shares = [
+            _format_share(counts, lengths, derived.word_count)
+            for counts in (derived.words_by_token_count, derived.words_by_char_count)
+        ]
+        lines.append(
+            f"# {name:6}  {shares[0]:33} {shares[1]:23} {PAPER_WORD_COUNTS[name]:,} ({PAPER_WORD_COUNTS[name] / 30882:.0%})"
+        )
+    covered_words = sum(count for _, count in derived.most_frequent())
+    lines.append(
+        f"# These sequences are those of {covered_words:,} words, {covered_words / max(1, derived.word_count):.1%} of all."
+    )
+    return "\n".join([*lines, *(f"{tags}\t{count}" for tags, count in derived.most_frequent())]) + "\n"
+
+
+def _format_share(counts: Counter[int], lengths: range, words: int) -> str:
+    count = sum(counts[length] for length in lengths)
+    return f"{count:,} ({count / max(1, words):.0%})"

@@ -1,0 +1,147 @@
+"""The rows that may be terms, out of rows that come range by range: as many as can matter, whatever the corpus."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lexicon.counting.counts_store import CountsStore
+from lexicon.counting.ngram_table import (
+    COLUMN_INDEX,
+    Int64Array,
+    NgramRows,
+    allocate_rows,
+    concatenate_rows,
+    is_single_letter,
+)
+from lexicon.counting.occurrences import STEPS_PER_LOG_ODDS
+from lexicon.counting.tokens import Vocabulary
+from lexicon.model.term_model import LANGUAGES, MAX_SAMPLE_ROWS, CandidateSelection, ModelByLanguage, is_likely
+from lexicon.model.word_features import is_han
+
+MAX_CANDIDATE_ROWS = 300_000  # rows, those with the most expected terms among their places; about 250 bytes each
+MIN_LOG_PROBABILITY_STEPS = -7 * STEPS_PER_LOG_ODDS  # a row that was never likelier than this becomes no term
+MIN_SINGLETON_LOG_PROBABILITY_STEPS = (
+    -4 * STEPS_PER_LOG_ODDS
+)  # nor one that was seen once: if it comes again, it is counted from then on
+SAMPLE_KEY_BITS = (
+    4  # last bits of a key that are 0: such rows are never forgotten, so that a sample of them is a fair one
+)
+CASE_VARIANTS = (str.lower, str.upper, str.title)  # in which a word is also written
+
+
+@dataclass(frozen=True)
+class SelectedWords:
+    """The words of some rows (see `ngram_table.Counted`)."""
+
+    vocabulary: Vocabulary
+    word_occurrences: Int64Array
+    total_words: int
+    distinct_words: int
+    usual_spellings: Sequence[str]
+
+
+class CandidateSelector:
+    """Chooses rows as they come."""
+
+    def __init__(self, models: ModelByLanguage, min_frequency: int) -> None:
+        self._models = models
+        self._min_frequency = min_frequency
+        self.has_received_rows = False
+        self._rows: list[NgramRows] = []
+        self._samples = [_HashSample() for _ in LANGUAGES]
+
+    def add(self, rows: NgramRows, has_evicted_rows: bool) -> None:
+        """Look at some rows, each of which comes once. Where some were forgotten, part of them is a fair sample."""
+        self.has_received_rows = True
+        likely_mask = is_likely(rows, self._models)
+        self._rows.append(rows.take(likely_mask & (rows.frequency >= self._min_frequency)))
+        if sum(map(len, self._rows)) > 3 * MAX_CANDIDATE_ROWS // 2:
+            self._rows = [top_rows(concatenate_rows(self._rows))]
+        for language_index, sample in enumerate(self._samples):
+            is_own_language = likely_mask & (rows.is_english == bool(language_index))
+            sample.add(
+                rows.take(
+                    is_own_language & is_in_hash_sample(rows, SAMPLE_KEY_BITS) if has_evicted_rows else is_own_language
+                )
+            )
+
+    def build_selection(self, counts_store: CountsStore) -> CandidateSelection:
+        """What was chosen, with its words."""
+        rows, sample = (
+            top_rows(concatenate_rows(self._rows)),
+            concatenate_rows([sample.rows for sample in self._samples]),
+        )
+        stored_word_ids = np.unique(np.concatenate([rows.word_ids.ravel(), sample.word_ids.ravel()]))
+        stored_word_ids = stored_word_ids[stored_word_ids >= 0]
+        words = counts_store.words_by_id(stored_word_ids.tolist())
+        vocabulary = Vocabulary()
+        local_word_ids = np.array([vocabulary.get_or_add(word) for _, word, _ in words] + [-1], dtype=np.int32)
+        occurrences = np.zeros(len(vocabulary), dtype=np.int64)
+        occurrences[local_word_ids[:-1]] = [count for _, _, count in words]
+        corpus = SelectedWords(
+            vocabulary, occurrences, *counts_store.word_totals(), usual_spellings(vocabulary.words, counts_store)
+        )
+        return CandidateSelection(
+            _remap_word_ids(rows, stored_word_ids, local_word_ids),
+            _remap_word_ids(sample, stored_word_ids, local_word_ids),
+            corpus,
+        )
+
+
+class _HashSample:
+    """About SAMPLE rows of any number of them: those whose keys end in so many zeros."""
+
+    def __init__(self) -> None:
+        self.rows = allocate_rows(0)
+        self._zero_bits = 0
+
+    def add(self, rows: NgramRows) -> None:
+        """Have more to choose from."""
+        self.rows = concatenate_rows([self.rows, rows.take(is_in_hash_sample(rows, self._zero_bits))])
+        while len(self.rows) > MAX_SAMPLE_ROWS:
+            self._zero_bits += 1
+            self.rows = self.rows.take(is_in_hash_sample(self.rows, self._zero_bits))
+
+
+def is_in_hash_sample(rows: NgramRows, bits: int) -> NDArray[np.bool_]:
+    """Which rows have a key that ends in so many zeros."""
+    is_sampled: NDArray[np.bool_] = rows.keys & np.uint64((1 << bits) - 1) == 0
+    return is_sampled
+
+
+def should_retain(rows: NgramRows) -> NDArray[np.bool_]:
+    """Which rows can become terms yet, or have to stay for the sample."""
+    min_steps = np.where(rows.frequency > 1, MIN_LOG_PROBABILITY_STEPS, MIN_SINGLETON_LOG_PROBABILITY_STEPS)
+    is_retained: NDArray[np.bool_] = (rows.best_log_probability >= min_steps) | is_in_hash_sample(rows, SAMPLE_KEY_BITS)
+    return is_retained
+
+
+def top_rows(rows: NgramRows) -> NgramRows:
+    """The MAX_JUDGED rows of whose places the most are expected to be terms; equal ones by key."""
+    if len(rows) <= MAX_CANDIDATE_ROWS:
+        return rows
+    order = np.lexsort((rows.keys, -rows.sums[COLUMN_INDEX["expected"]]))
+    return rows.take(np.sort(order[:MAX_CANDIDATE_ROWS]))
+
+
+def usual_spellings(words: Sequence[str], counts_store: CountsStore) -> list[str]:
+    """Each word as it is written most often: see `Counted`."""
+    words_by_folded_form: dict[str, list[tuple[int, str]]] = defaultdict(list)
+    forms = {form(word) for word in words if not is_han(word) for form in CASE_VARIANTS}
+    for _, word, occurrences in counts_store.words_by_spelling(sorted(forms.union(words))):
+        words_by_folded_form[word.lower()].append((occurrences, word))
+    return [
+        word if is_single_letter(word) else max(words_by_folded_form[word.lower()], default=(0, word))[1]
+        for word in words
+    ]
+
+
+def _remap_word_ids(rows: NgramRows, stored_word_ids: Int64Array, local_word_ids: NDArray[np.int32]) -> NgramRows:
+    """Rows whose words are named by `stored_word_ids`, by the `local_word_ids` ones in their place."""
+    words = local_word_ids[
+        np.where(rows.word_ids < 0, len(stored_word_ids), np.searchsorted(stored_word_ids, rows.word_ids))
+    ]
+    return replace(rows, word_ids=words)

@@ -1,0 +1,141 @@
+"""Rows as bytes, about 30 each in a file: what most of them have in common is written so that it takes next to no room.
+
+Most spans were seen once. Then frequency, documents and one neighbour on either side are 1, the best place is the only
+one, and what is expected of it follows from how likely it was: what is left is the key, the words, the judgement.
+"""
+
+import zlib
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from docstore.errors import LexiconError
+from lexicon.counting.ngram_table import (
+    COLUMN_INDEX,
+    COUNT_COLUMNS,
+    MAX_SEEN_DOCUMENTS,
+    NEIGHBOUR_COLUMNS,
+    NO_DOCUMENT,
+    SUM_COLUMNS,
+    Int32Array,
+    Int64Array,
+    NgramRows,
+)
+from lexicon.counting.occurrences import MAX_SPAN_WORDS, to_fixed_probability
+
+ZLIB_LEVEL = 1  # of compression: more takes time and saves little
+LEADING_COUNT_COLUMNS = len(COUNT_COLUMNS) - len(NEIGHBOUR_COLUMNS)  # counts that are not of neighbours
+NumberArray = NDArray[np.integer]
+
+
+def serialize_rows(rows: NgramRows) -> bytes:
+    """The bytes of rows that stand in the order of their keys, about 70 each."""
+    counts, sums = rows.counts[:LEADING_COUNT_COLUMNS].copy(), rows.sums.copy()
+    frequency, log_probability_sum = rows.frequency, rows.sums[COLUMN_INDEX["likely"]]
+    counts[COLUMN_INDEX["documents"]] -= frequency
+    sums[COLUMN_INDEX["expected"]] -= _predicted_expected(log_probability_sum, frequency)
+    columns = (
+        *counts,
+        *sums,
+        rows.best_log_probability - _floor_mean(log_probability_sum, frequency),
+        *_to_sparse(rows.counts[LEADING_COUNT_COLUMNS:], 0),
+        *_to_sparse(rows.word_ids, -1)[::2],
+        *_to_sparse(rows.first_documents, NO_DOCUMENT)[::2],
+    )
+    keys = np.diff(rows.keys, prepend=np.uint64(0)).view(np.int64)
+    downcast_columns = [keys, *map(_downcast, columns)]
+    header = np.array([(column.itemsize, len(column)) for column in downcast_columns], dtype=np.int64)
+    return b"".join([header.tobytes(), *(_to_byte_planes(column) for column in downcast_columns)])
+
+
+def deserialize_rows(packed: bytes) -> NgramRows:
+    """The rows in such bytes."""
+    columns = _split_columns(packed)
+    keys = np.cumsum(columns[0].view(np.uint64), dtype=np.uint64)
+    counts = np.zeros((len(COUNT_COLUMNS), len(keys)), np.int32)
+    counts[:LEADING_COUNT_COLUMNS] = columns[1 : 1 + LEADING_COUNT_COLUMNS]
+    sums = np.stack(columns[1 + LEADING_COUNT_COLUMNS : -8], dtype=np.int64)
+    likeliest, neighbour_counts, neighbour_columns, counts_of_neighbours, sizes, words, document_counts, documents = (
+        columns[-8:]
+    )
+    frequency, log_probability_sum = counts[COLUMN_INDEX["frequency"]], sums[COLUMN_INDEX["likely"]]
+    counts[COLUMN_INDEX["documents"]] += frequency
+    counts[
+        LEADING_COUNT_COLUMNS + neighbour_columns.astype(np.intp), np.repeat(np.arange(len(keys)), neighbour_counts)
+    ] = counts_of_neighbours
+    sums[COLUMN_INDEX["expected"]] += _predicted_expected(log_probability_sum, frequency)
+    return NgramRows(
+        keys,
+        counts,
+        sums,
+        _from_sparse(sizes, words, MAX_SPAN_WORDS, -1).astype(np.int32),
+        (likeliest + _floor_mean(log_probability_sum, frequency)).astype(np.int32),
+        _from_sparse(document_counts, documents, MAX_SEEN_DOCUMENTS, NO_DOCUMENT),
+    )
+
+
+def _split_columns(data: bytes) -> list[NumberArray]:
+    count = 1 + LEADING_COUNT_COLUMNS + len(SUM_COLUMNS) + 8
+    header = np.frombuffer(data, dtype=np.int64, count=2 * count).reshape(-1, 2)
+    byte_offsets = np.append(header.nbytes, header.nbytes + np.cumsum(header.prod(axis=1))).tolist()
+    return [
+        _from_byte_planes(np.frombuffer(data[start:stop], dtype=np.uint8), size)
+        for (size, _), start, stop in zip(header.tolist(), byte_offsets[:-1], byte_offsets[1:], strict=True)
+    ]
+
+
+def write_rows(rows: NgramRows, path: Path) -> None:
+    """Write a file that `read_rows` reads."""
+    path.write_bytes(zlib.compress(serialize_rows(rows), ZLIB_LEVEL))
+
+
+def read_rows(path: Path) -> NgramRows:
+    """The rows in a file of `write_rows`. LexiconError if there are none."""
+    try:
+        return deserialize_rows(zlib.decompress(path.read_bytes()))
+    except (OSError, ValueError, zlib.error) as error:
+        raise LexiconError(f"{path}: no counts: {error}") from error
+
+
+def _floor_mean(total: Int64Array, frequency: Int32Array) -> Int64Array:
+    return np.floor_divide(total, np.maximum(np.abs(frequency), 1))
+
+
+def _predicted_expected(log_probability_sum: Int64Array, frequency: Int32Array) -> Int64Array:
+    """What would be expected of so many places that are all alike."""
+    return frequency * to_fixed_probability(
+        np.minimum(_floor_mean(-np.abs(log_probability_sum), frequency), 0).astype(np.int32)
+    )
+
+
+def _to_sparse(table: NumberArray, padding: int) -> tuple[NumberArray, NumberArray, NumberArray]:
+    """Of each column of a table how many values it has; of all values, column by column, their row and themselves."""
+    is_present = (table != padding).T
+    positions = np.flatnonzero(is_present)
+    return is_present.sum(axis=1), positions % len(table), np.ascontiguousarray(table.T).reshape(-1)[positions]
+
+
+def _from_sparse(sizes: NumberArray, values: NumberArray, height: int, padding: int) -> Int64Array:
+    table = np.full((len(sizes), height), padding, dtype=np.int64)
+    table[np.arange(height) < sizes[:, None]] = values
+    return np.ascontiguousarray(table.T)
+
+
+def _downcast(column: NumberArray) -> NumberArray:
+    """The same numbers in as few bytes as hold them."""
+    low, high = (int(column.min()), int(column.max())) if len(column) else (0, 0)
+    kinds = (np.int8, np.int16, np.int32, np.int64)
+    kind = next(kind for kind in kinds if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max)
+    return column.astype(kind)
+
+
+def _to_byte_planes(column: NumberArray) -> bytes:
+    """The first bytes of all numbers, then the second ones ..., which are more alike."""
+    return np.ascontiguousarray(column).view(np.uint8).reshape(len(column), column.itemsize).T.tobytes()
+
+
+def _from_byte_planes(planes: NDArray[np.uint8], size: int) -> NumberArray:
+    kind = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}[size]
+    values: NumberArray = np.ascontiguousarray(planes.reshape(size, -1).T).view(kind).reshape(-1)
+    return values

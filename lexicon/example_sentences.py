@@ -1,0 +1,97 @@
+"""The sentences that show terms in use."""
+
+import re
+from collections.abc import Callable, Collection, Iterator
+
+from text.folding import ALPHABETIC, fold_term, word_key
+from text.mixed_terms import MixedTermMatcher
+
+_CLOSING_PUNCTUATION = "”’」』）)】》〉］]"
+# A quotation or a bracket that closes after the end still belongs to the sentence.
+_SENTENCE_END = re.compile(
+    rf"\n|(?:[。！？!?；;]|\.(?=[\s{re.escape(_CLOSING_PUNCTUATION)}]))[{re.escape(_CLOSING_PUNCTUATION)}]*"
+)
+
+_INSIDE_LATIN_WORD = re.compile(f"(?<={ALPHABETIC})(?={ALPHABETIC})")
+
+
+def find_example_sentences(
+    text: str, keys: Collection[str], max_chars: int, is_eligible_line: Callable[[str], bool] = lambda line: True
+) -> dict[str, str]:
+    """For each term of these `word_key`s the first sentence of `text` that holds it, in a line that `is_eligible_line` terms. The
+    text is folded once.
+
+    A sentence of more than `max_chars` characters is cut to that many around the term.
+    """
+    eligible_by_line_start: dict[int, bool] = {}
+
+    def is_eligible(position: int) -> bool:
+        start, end = text.rfind("\n", 0, position) + 1, text.find("\n", position)
+        if start not in eligible_by_line_start:
+            eligible_by_line_start[start] = is_eligible_line(text[start : end if end >= 0 else None])
+        return eligible_by_line_start[start]
+
+    positions = _find_first_positions(fold_term(text), keys, is_eligible)
+    return {key: _cut_sentence(text, start, end, max_chars) for key, start, end in positions}
+
+
+def _find_first_positions(
+    folded: str, keys: Collection[str], is_eligible: Callable[[int], bool]
+) -> Iterator[tuple[str, int, int]]:
+    """The first fit place of each term in a folded text."""
+    missing = set()
+    for key in keys:
+        if (start := _find_at_word_boundary(folded, key, is_eligible)) >= 0:
+            yield key, start, start + len(key)
+        else:
+            missing.add(key)
+    # Written with other blanks than its key has: `PDC 钻头`; of those that overlap one at a time.
+    while missing:
+        found_keys: set[str] = set()
+        for start, end in MixedTermMatcher(missing).iter_spans_of_folded(folded):
+            key = word_key(folded[start:end])
+            if key in missing and key not in found_keys and is_eligible(start):
+                found_keys.add(key)
+                yield key, start, end
+        missing -= found_keys
+        if not found_keys:
+            break
+    yield from ((key, start, start + len(key)) for key in missing if (start := folded.find(key)) >= 0)  # in a word
+
+
+def _find_at_word_boundary(folded: str, key: str, is_eligible: Callable[[int], bool]) -> int:
+    """The first fit place of `key`, at the limits of words; -1 for none."""
+    start = folded.find(key)
+    while start >= 0:
+        if not (
+            _is_inside_latin_word(folded, start) or _is_inside_latin_word(folded, start + len(key))
+        ) and is_eligible(start):
+            return start
+        start = folded.find(key, start + 1)
+    return -1
+
+
+def _is_inside_latin_word(text: str, position: int) -> bool:
+    return _INSIDE_LATIN_WORD.match(text, position) is not None
+
+
+def _cut_sentence(text: str, start: int, end: int, max_chars: int) -> str:
+    sentence_starts = [match.end() for match in _SENTENCE_END.finditer(text, max(0, start - max_chars), start)]
+    sentence_end = _SENTENCE_END.search(text, end)
+    left = sentence_starts[-1] if sentence_starts else max(0, start - max_chars)
+    right = sentence_end.end() if sentence_end else len(text)
+    if right - left > max_chars:
+        left = max(left, start - max(0, max_chars - (end - start)) // 2)
+        right = min(right, left + max_chars)
+        left, right = _snap_to_word_boundaries(text, left, start, end, right)
+    text_before_term = text[left:start].lstrip(_CLOSING_PUNCTUATION + ",，、。.;； \t\u3000")
+    return (text_before_term + text[start:right]).strip()
+
+
+def _snap_to_word_boundaries(text: str, left: int, start: int, end: int, right: int) -> tuple[int, int]:
+    """`left` and `right` moved inwards, up to the term, to where no Latin word is cut."""
+    while left < start and _INSIDE_LATIN_WORD.match(text, left):
+        left += 1
+    while right > end and _INSIDE_LATIN_WORD.match(text, right):
+        right -= 1
+    return left, right

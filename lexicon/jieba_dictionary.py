@@ -1,0 +1,198 @@
+"""The lexicon as lines of a jieba user dictionary, all or nothing.
+
+    页岩气 100 n          word, frequency, tag
+    PDC钻头 n             without a frequency the segmenter chooses one
+    shale gas 20 eng      an English term may have spaces
+
+jieba itself loads nearly every faulty line without a word; here each is named, with its number and the reason.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+from docstore.errors import DictionaryError
+from docstore.model import LexiconEntry
+from text.folding import word_key
+from text.scripts import HAN, UNSPACED_SCRIPTS, mixed_script_reason
+from text.segment import MAX_FREQUENCY, MAX_WORD_CHARS, base_segmenter
+
+_JIEBA_TAG_LIST = (
+    "a ad ag an b c d df dg e eng f g h i j k l m mg mq n ng nr nrfg nrt ns nt nz o p q r rg rr rz s t tg"
+    " u ud ug uj ul uv uz v vd vg vi vn vq x y z zg"
+)
+JIEBA_TAGS = frozenset(_JIEBA_TAG_LIST.split())
+"""The tags of jieba's dictionary, and `eng`. Anything else at the end of a line is part of the word, or a mistake."""
+
+MAX_INPUT_CHARS = 10_000  # characters of a word before anything is done with it
+_TOO_LONG_ERROR = f"the word is longer than {MAX_WORD_CHARS} characters"
+MAX_LISTED_ERRORS = 50  # bad lines named in full in one error
+_ALLOWED_PUNCTUATION = "-+#&%./'·_ "
+_ALLOWED_FINAL_PUNCTUATION = "+#%"
+_FORBIDDEN_CATEGORIES = {"Cc": "control", "Cf": "invisible", "Cs": "undecodable", "Co": "private", "Cn": "unassigned"}
+_INTEGER = re.compile("[0-9]+")
+_NUMBER_LIKE = re.compile(r"[-+]?[0-9][0-9.,eE+-]*")
+_HAN = re.compile(f"[{HAN}]")
+_SPACE_BESIDE_HAN = re.compile(f"[{UNSPACED_SCRIPTS}] | [{UNSPACED_SCRIPTS}]")
+# Never the first or last word of a term. Those that also open or close real terms (地 过 对 等 将 之) are left out.
+_CONJUNCTIONS = frozenset("和与及或")
+_PHRASE_WORDS = frozenset("的了着吗呢吧是在")  # nor one inside: what has one is a phrase
+_FUNCTION_WORDS = _CONJUNCTIONS | _PHRASE_WORDS
+_QUANTITY_TAGS = frozenset(
+    {"m", "mq", "q", "t"}
+)  # what a number goes on with: tags of numbers, measure words and times
+
+
+def decode_dictionary(content: bytes) -> str:
+    """The text of an uploaded dictionary. What is not UTF-8 becomes lone surrogates, which `parse_dictionary` names."""
+    return content.decode("utf-8-sig", "surrogateescape")
+
+
+def parse_dictionary(text: str) -> list[LexiconEntry]:
+    """The entries of dictionary lines, words in NFKC; blank lines are skipped.
+
+    Raises one DictionaryError that names every bad line; then nothing is to be applied.
+    """
+    lines = enumerate(text.split("\n"), start=1)
+    return collect_entries((line_number, parse_dictionary_line(line.removesuffix("\r"))) for line_number, line in lines)
+
+
+def collect_entries(lines: Iterable[tuple[int, LexiconEntry | str | None]]) -> list[LexiconEntry]:
+    """The entries of numbered lines, each parsed already: an entry, why it is none, or None for a blank line.
+
+    Raises DictionaryError with all that is wrong, a word that came before included; its text names the first 50.
+    """
+    entries: list[LexiconEntry] = []
+    errors: list[tuple[int, str]] = []
+    first_line: dict[str, int] = {}
+    for line_number, entry in lines:
+        if isinstance(entry, LexiconEntry):
+            first_occurrence = first_line.setdefault(word_key(entry.text), line_number)
+            entry = entry if first_occurrence == line_number else f"the word already stands in line {first_occurrence}"
+        if isinstance(entry, str):
+            errors.append((line_number, entry))
+        elif entry:
+            entries.append(entry)
+    if errors:
+        listed = "; ".join(f"line {line_number}: {error}" for line_number, error in errors[:MAX_LISTED_ERRORS])
+        remainder = f"; and {len(errors) - MAX_LISTED_ERRORS} more lines" if len(errors) > MAX_LISTED_ERRORS else ""
+        raise DictionaryError(f"dictionary not applied: {listed}{remainder}", tuple(errors))
+    return entries
+
+
+def format_dictionary(entries: Iterable[LexiconEntry]) -> str:
+    """`entries` as dictionary lines; `parse_dictionary` reads them back.
+
+    One thing does not come back the same: `GB 1234` without a frequency gets 1, or its number would be read as one.
+    """
+    return "".join(f"{_format_entry(entry)}\n" for entry in entries)
+
+
+def find_term_error(text: str) -> str | None:
+    """Why `text` may not be a word of the lexicon, in a few words; None if it may."""
+    if not text.strip(" "):
+        return "the word is empty"
+    if len(text) > MAX_WORD_CHARS:
+        return _TOO_LONG_ERROR
+    return _character_error(text) or _shape_error(text) or _script_error(text) or _word_error(text)
+
+
+def parse_dictionary_line(line: str) -> LexiconEntry | str | None:
+    """The entry of a line, what is wrong with it, or None for a blank line."""
+    if not line.strip(" "):
+        return None
+    parts = line.split(" ")
+    tag = parts.pop() if len(parts) > 1 and parts[-1] in JIEBA_TAGS else ""
+    frequency = parts.pop() if len(parts) > 1 and _NUMBER_LIKE.fullmatch(parts[-1]) else ""
+    return build_entry(" ".join(parts), frequency, tag)
+
+
+def build_entry(word: str, frequency: str = "", tag: str = "") -> LexiconEntry | str:
+    """The entry of these parts of a line ("": not said), or what is wrong with them."""
+    if len(word) > MAX_INPUT_CHARS:  # not even looked at: NFKC alone can make eighteen characters of each
+        return _TOO_LONG_ERROR
+    word = unicodedata.normalize("NFKC", word)
+    error = _frequency_error(frequency) or _tag_error(tag) or find_term_error(word)
+    return error or LexiconEntry(word, int(frequency or 0), tag or _default_tag(word))
+
+
+def _tag_error(tag: str) -> str | None:
+    return None if not tag or tag in JIEBA_TAGS else f"there is no tag {tag[:20]!r}"
+
+
+def _format_entry(entry: LexiconEntry) -> str:
+    frequency = entry.frequency
+    if not frequency and _NUMBER_LIKE.fullmatch(entry.text.rpartition(" ")[2]):
+        frequency = 1
+    return f"{entry.text} {frequency} {entry.pos_tag}" if frequency else f"{entry.text} {entry.pos_tag}"
+
+
+def _default_tag(word: str) -> str:
+    return "eng" if word.isascii() else "n"
+
+
+def _frequency_error(digits: str) -> str | None:
+    if not digits:
+        return None
+    if not _INTEGER.fullmatch(digits):
+        return f"the frequency is no whole number: {digits[:20]}"
+    if len(digits) > len(str(MAX_FREQUENCY)) or int(digits) > MAX_FREQUENCY:
+        return f"the frequency is above {MAX_FREQUENCY}"
+    return None if int(digits) else "frequency 0 hides the word: leave the frequency out to have one chosen"
+
+
+def _character_error(text: str) -> str | None:
+    for char in text:
+        category = unicodedata.category(char)
+        if category == "Cn" and _HAN.match(char):
+            continue  # assigned in a later Unicode than Python's
+        if category in _FORBIDDEN_CATEGORIES:
+            return f"the word holds the {_FORBIDDEN_CATEGORIES[category]} character U+{ord(char):04X}"
+        if category[0] == "Z" and char != " ":
+            return f"the word holds the blank U+{ord(char):04X}"
+        if category[0] not in "LMN" and char not in _ALLOWED_PUNCTUATION:
+            return f"the word holds the sign {char}"
+    return None
+
+
+def _shape_error(text: str) -> str | None:
+    if len(text) < 2 and not is_unlisted_han_character(text):
+        return "the word is a single character"
+    if not any(char.isalpha() or _HAN.match(char) for char in text):
+        return "the word has no letter"
+    if not (text[0].isalnum() or _HAN.match(text[0])):
+        return f"the word begins with the sign {text[0]!r}"
+    if not (
+        text[-1].isalnum()
+        or _HAN.match(text[-1])
+        or unicodedata.category(text[-1])[0] == "M"
+        or text[-1] in _ALLOWED_FINAL_PUNCTUATION
+    ):
+        return f"the word ends with the sign {text[-1]!r}"
+    return None
+
+
+def is_unlisted_han_character(char: str) -> bool:
+    """Whether this is a Chinese character that the base dictionary has not: the name of an element, say (𬭊, 鿏). Of
+    those that it has, most words are made, and documents are cut into them anyhow."""
+    return _HAN.match(char) is not None and not base_segmenter().has_word(char)
+
+
+def _script_error(text: str) -> str | None:
+    script_mixture = mixed_script_reason(text)
+    return f"the word holds {script_mixture}" if script_mixture else None
+
+
+def _word_error(text: str) -> str | None:
+    if "  " in text or _SPACE_BESIDE_HAN.search(text):
+        return "a space in a Chinese word (a line is: word, frequency, tag, one space between)"
+    words, tags = zip(*base_segmenter().tag(text), strict=True)
+    edge_word = next((word for word in (words[0], words[-1]) if word in _FUNCTION_WORDS), None)
+    if edge_word:
+        return f"the word begins or ends with {edge_word}"
+    inner_word = next((word for word in words if word in _PHRASE_WORDS), None)
+    if inner_word:
+        return f"the word holds {inner_word}: it is a phrase"
+    if tags[0] in ("m", "mq") and _QUANTITY_TAGS.issuperset(tags[1:]) and ("t" in tags or text[0].isdecimal()):
+        return "the word is a number with a measure word, or a date"
+    return None

@@ -1,0 +1,297 @@
+"""Mine the terms of a corpus: ours by a learned judgement, or the paper's way (Wang Du 2019, WD-A5)."""
+
+import logging
+import sqlite3
+import tempfile
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from docstore.batches import batched
+from docstore.errors import LexiconError, SettingsError
+from docstore.model import Term
+from lexicon.c_value.c_value import make_scorer
+from lexicon.c_value.candidates import (
+    BatchCounts,
+    CandidateCounts,
+    TermCandidate,
+    count_batch_spans,
+    find_spans,
+    normalize_text,
+)
+from lexicon.c_value.noise_filters import filter_general_words, is_noise, is_unfit_text
+from lexicon.c_value.rules import TagRules, load_rules
+from lexicon.counting.corpus import Corpus, CorpusDocument
+from lexicon.counting.counts_store import CountsStore
+from lexicon.counting.incremental_count import (
+    DOCUMENTS_PER_READ,
+    OrderedMap,
+    ProgressTask,
+    no_progress,
+    update_and_select,
+)
+from lexicon.counting.ngram_table import COLUMN_INDEX, NO_DOCUMENT, NgramRows
+from lexicon.counting.prose_filter import is_prose, iter_lines, iter_prose_lines
+from lexicon.example_sentences import find_example_sentences
+from lexicon.model.feature_report import score_components
+from lexicon.model.term_model import (
+    CandidateSelection,
+    Float32Array,
+    counting_digest,
+    iter_spellings,
+    iter_tag_sequences,
+    load_shipped_models,
+    rank_rows,
+)
+from lexicon.review_selection import EMPTY_REVIEW_STATE, ReviewSelector, ReviewState
+from lexicon.settings import LEARNED_SCORER, SCORER_NAMES, LexiconSettings
+from text.folding import word_key
+from text.segment import Segmenter, base_segmenter
+
+logger = logging.getLogger(__name__)
+
+ScoredCandidates = list[tuple[TermCandidate, float]]
+SentenceByTermAndDocument = dict[tuple[str, int], str]
+"""Sentences by the `word_key` of the term they show and the number of their document."""
+
+RULE_BATCH_DOCUMENTS = 100  # documents counted at a time by the paper's rules: all their spans are held at once
+
+
+def mine_terms(
+    corpus: Corpus,
+    settings: LexiconSettings,
+    progress_task: ProgressTask = no_progress,
+    segmenter: Segmenter | None = None,
+    counts_dir: Path | None = None,
+    known_terms: Collection[str] = (),
+    review_state: ReviewState = EMPTY_REVIEW_STATE,
+    spread: OrderedMap | None = None,
+) -> list[Term]:
+    """The terms of `corpus` that are offered for review, best first, with counts and contexts; equal scores by
+    frequency, then text. What is offered is judged in each language apart (lexicon/review_selection.py).
+
+    `progress_task` is told how far the work is. `segmenter` is the plain dictionary unless given. `counts_dir` is a folder in which
+    the learned scorer remembers what it has counted: the next call with it counts only what is new. `known_terms` are terms
+    that the domain is known to have: they guide the learned scorer to others (lexicon/known_terms.py). `spread` has pieces of
+    the corpus counted elsewhere; the terms are the same.
+    Raises SettingsError for an unknown name in the settings, LexiconError for a faulty rule file.
+    """
+    if settings.scorer not in SCORER_NAMES:
+        raise SettingsError(f"lexicon.scorer: {settings.scorer!r} is not {' or '.join(SCORER_NAMES)}")
+    if settings.scorer == LEARNED_SCORER:
+        return mine_with_model(corpus, settings, progress_task, counts_dir, known_terms, review_state, spread)
+    review_selector = ReviewSelector(review_state, settings.depth)
+    scored = mine_with_rules(corpus, settings, progress_task, segmenter, spread)
+    scored = [
+        scored_candidate
+        for scored_candidate in scored
+        if review_selector.accepts(scored_candidate[0].text, word_key(scored_candidate[0].text))
+    ]
+    return _build_terms(
+        scored,
+        find_term_sentences(corpus, [candidate for candidate, _ in scored], settings, {}, progress_task),
+        settings,
+    )
+
+
+def mine_with_model(
+    corpus: Corpus,
+    settings: LexiconSettings,
+    progress_task: ProgressTask = no_progress,
+    counts_dir: Path | None = None,
+    known_terms: Collection[str] = (),
+    review_state: ReviewState = EMPTY_REVIEW_STATE,
+    spread: OrderedMap | None = None,
+) -> list[Term]:
+    """The candidates of which it is likely enough that they are terms; their scores are probabilities.
+
+    What `counts_dir` remembers and cannot be read is counted again.
+    """
+    if counts_dir is None:
+        with tempfile.TemporaryDirectory() as folder:
+            return mine_with_model(corpus, settings, progress_task, Path(folder), known_terms, review_state, spread)
+    try:
+        return _mine_with_model(corpus, settings, progress_task, counts_dir, known_terms, review_state, spread)
+    except (LexiconError, sqlite3.DatabaseError) as error:
+        if isinstance(error, sqlite3.OperationalError):  # no room, no permission
+            raise LexiconError(f"{counts_dir}: {error}") from error
+        logger.warning("what was counted before cannot be read, and is counted again: %s", error)
+    (counts_dir / CountsStore.DATABASE_FILE).unlink()
+    return _mine_with_model(corpus, settings, progress_task, counts_dir, known_terms, review_state, spread)
+
+
+def _mine_with_model(
+    corpus: Corpus,
+    settings: LexiconSettings,
+    progress_task: ProgressTask,
+    counts_dir: Path,
+    known_terms: Collection[str],
+    review_state: ReviewState,
+    spread: OrderedMap | None,
+) -> list[Term]:
+    models = load_shipped_models()
+    with closing(CountsStore(counts_dir, counting_digest(models))) as counts_store:
+        selection = update_and_select(corpus, models, counts_store, settings.min_frequency, progress_task, spread)
+        rows, scores = rank_rows(models, selection, frozenset(map(word_key, known_terms)), settings.probability)
+        review_selector = ReviewSelector(review_state, settings.depth, is_unfit_text)
+        scored = select_candidates(selection, rows, scores, review_selector)
+        keys = [word_key(candidate.text) for candidate, _ in scored]
+        sentences = find_term_sentences(
+            corpus, [candidate for candidate, _ in scored], settings, counts_store.load_sentences(keys), progress_task
+        )
+        counts_store.replace_sentences(sentences)
+    return _build_terms(scored, sentences, settings)
+
+
+def select_candidates(
+    selection: CandidateSelection, rows: NgramRows, scores: Float32Array, review_selector: ReviewSelector
+) -> ScoredCandidates:
+    """Those of the ranked rows that are fit for a dictionary, and offered; with their probabilities."""
+    row_by_key: dict[str, int] = {}
+    text_by_row: dict[int, str] = {}
+    for row, text in enumerate(iter_spellings(selection.corpus, rows)):
+        key = word_key(text)
+        if key not in row_by_key and review_selector.accepts(text, key):
+            row_by_key[key] = row
+            text_by_row[row] = text
+    selected_rows = rows.take(np.array(list(row_by_key.values()), dtype=np.int64))
+    details = zip(
+        text_by_row.items(),
+        iter_tag_sequences(selection.corpus, selected_rows),
+        score_components(selection.corpus, selected_rows),
+        strict=True,
+    )
+    return [
+        (_build_candidate(text, tags, selected_rows, column, parts), float(scores[row]))
+        for column, ((row, text), tags, parts) in enumerate(details)
+    ]
+
+
+def _build_candidate(
+    text: str, tags: str, rows: NgramRows, column: int, parts: tuple[tuple[str, float], ...]
+) -> TermCandidate:
+    frequency, documents = rows.counts[[COLUMN_INDEX["frequency"], COLUMN_INDEX["documents"]], column].tolist()
+    first_documents = tuple(
+        document_id for document_id in rows.first_documents[:, column].tolist() if document_id != NO_DOCUMENT
+    )
+    return TermCandidate(text, tags.count(" ") + 1, tags, frequency, documents, first_documents, parts)
+
+
+def mine_with_rules(
+    corpus: Corpus,
+    settings: LexiconSettings,
+    progress_task: ProgressTask,
+    segmenter: Segmenter | None = None,
+    spread: OrderedMap | None = None,
+) -> ScoredCandidates:
+    """The paper's algorithm as its steps (WD-A5). Batches are counted apart and added up in their order."""
+    scorer = make_scorer(settings)
+    rules = TagRules(load_rules(settings.rules), settings.tag_matching)
+    counts = CandidateCounts(settings.max_contexts)
+    document_ids = [document_id for document_id, _ in corpus.iter_digests()]
+    count = partial(count_candidates, rules=rules, segmenter=segmenter)
+    with progress_task("lexicon: count", len(document_ids)) as advance:
+        batches = (list(corpus.iter_documents(batch)) for batch in batched(document_ids, RULE_BATCH_DOCUMENTS))
+        for counted in (spread or map)(count, batches):
+            counts.add(counted)
+            advance(counted.documents)
+    candidates = counts.candidates()
+    scored_keys = select_by_score(candidates, scorer.scores(candidates), settings)
+    return [(candidates[key], score) for key, score in scored_keys.items()]
+
+
+def count_candidates(
+    documents: Sequence[CorpusDocument], rules: TagRules, segmenter: Segmenter | None = None
+) -> BatchCounts:
+    """The candidates in some documents; `segmenter` is the plain dictionary unless given."""
+    active_segmenter = segmenter or base_segmenter()
+    texts = ["\n".join(iter_prose_lines(document)) for document in documents]
+    spans_by_document = [find_spans(normalize_text(text), active_segmenter, rules) for text in texts]
+    return count_batch_spans(spans_by_document, [document.document_id for document in documents], is_noise)
+
+
+def select_by_score(
+    candidates: Mapping[str, TermCandidate], scores: Mapping[str, float], settings: LexiconSettings
+) -> dict[str, float]:
+    """The candidates that are terms, and their scores, best first (steps 5 and 6)."""
+    passing_keys = [
+        key
+        for key, candidate in candidates.items()
+        if scores[key] > settings.threshold and candidate.frequency >= settings.min_frequency
+    ]
+    general_words = filter_general_words(frozenset(passing_keys))
+    passing_keys.sort(key=lambda key: (-scores[key], -candidates[key].frequency, key))
+    return {key: scores[key] for key in passing_keys if key not in general_words}
+
+
+def find_term_sentences(
+    corpus: Corpus,
+    candidates: Sequence[TermCandidate],
+    settings: LexiconSettings,
+    known_sentences: SentenceByTermAndDocument,
+    progress_task: ProgressTask,
+) -> SentenceByTermAndDocument:
+    """A sentence for each candidate from each of its first few documents, "" where none shows it; those that are
+    `known_sentences` are not looked for.
+    """
+    sentences: SentenceByTermAndDocument = {}
+    keys_by_document: defaultdict[int, list[str]] = defaultdict(list)
+    for candidate in candidates:
+        key = word_key(candidate.text)
+        for document_id in candidate.first_documents[: settings.max_contexts]:
+            if (key, document_id) in known_sentences:
+                sentences[key, document_id] = known_sentences[key, document_id]
+            else:
+                keys_by_document[document_id].append(key)
+    with progress_task("lexicon: sentences", len(keys_by_document)) as advance:
+        for document_ids in batched(sorted(keys_by_document), DOCUMENTS_PER_READ):
+            for document in corpus.iter_documents(document_ids):
+                sentences_by_key = _sentences_in_text(
+                    "\n".join(iter_lines(document)), keys_by_document[document.document_id], settings.context_chars
+                )
+                sentences.update(
+                    ((key, document.document_id), sentences_by_key.get(key, ""))
+                    for key in keys_by_document[document.document_id]
+                )
+            advance(len(document_ids))
+    return sentences
+
+
+def _sentences_in_text(text: str, keys: Collection[str], max_chars: int) -> dict[str, str]:
+    """As it was published if possible; a term in ligatures or with invisible characters shows only in NFKC."""
+    sentences_by_key = find_example_sentences(text, keys, max_chars, is_prose)
+    missing = [key for key in keys if key not in sentences_by_key]
+    return (
+        sentences_by_key | find_example_sentences(normalize_text(text), missing, max_chars, is_prose)
+        if missing
+        else sentences_by_key
+    )
+
+
+def _build_terms(
+    scored: ScoredCandidates, sentences: SentenceByTermAndDocument, settings: LexiconSettings
+) -> list[Term]:
+    return [_build_term(candidate, score, sentences, settings.max_contexts) for candidate, score in scored]
+
+
+def _build_term(
+    candidate: TermCandidate, score: float, sentences: SentenceByTermAndDocument, max_contexts: int
+) -> Term:
+    key = word_key(candidate.text)
+    contexts = dict.fromkeys(
+        sentences.get((key, document_id), "") for document_id in candidate.first_documents[:max_contexts]
+    )
+    contexts.pop("", None)
+    counts = (candidate.frequency, candidate.document_count)
+    return Term(
+        candidate.text,
+        score,
+        *counts,
+        candidate.tag_sequence,
+        tuple(contexts),
+        score_components=candidate.score_components,
+    )

@@ -1,0 +1,218 @@
+"""The learned judgement of what is a term: two small linear models in a row, their weights shipped as data.
+
+    text -> words -> gaps judged (boundaries.py) -> spans counted (ngrams.py) -> features of a row -> probability
+
+`python -m benchmarks.training.terms` makes the weights with scikit-learn; here numpy alone reads and applies them.
+"""
+
+import hashlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lexicon.counting.ngram_table import CountedCorpus, NgramRows, NgramTable
+from lexicon.counting.occurrences import STEPS_PER_LOG_ODDS, find_occurrences
+from lexicon.counting.tokens import split_by_language, tokenize
+from lexicon.known_terms import adjust_log_odds
+from lexicon.model.boundaries import BoundaryModel, BoundaryScorer
+from lexicon.model.classifier import CandidateClassifier, CandidateModel, Standardizer
+from lexicon.model.row_features import WordFeatureArrays, compute_features
+from lexicon.model.word_features import TAGS_BY_LANGUAGE
+
+Float32Array = NDArray[np.float32]
+Int64Array = NDArray[np.int64]
+
+LANGUAGES = ("zh", "en")
+COUNTING_VERSION = 4  # another number where the same text is counted otherwise
+ROWS_PER_BLOCK = 2048  # rows judged at a time
+MAX_SAMPLE_ROWS = 20_000  # rows from which the units of a corpus are learnt
+
+
+@dataclass(frozen=True)
+class TermModel:
+    """All that judges one language. `min_span_log_odds`: own log-odds a span needs to be counted; `min_row_log_probability`: best
+    log-probability that a row needs to be judged at all.
+    """
+
+    boundary_model: BoundaryModel
+    candidate_model: CandidateModel
+    min_span_log_odds: float
+    min_row_log_probability: float
+
+
+ModelByLanguage = Mapping[str, TermModel]
+
+
+class SpanCounter:
+    """Counts the spans of texts that may be terms into `table`."""
+
+    def __init__(self, models: ModelByLanguage) -> None:
+        self.table = NgramTable()
+        self._models = models
+        self._boundary_scorers = {language: BoundaryScorer(model.boundary_model) for language, model in models.items()}
+
+    def add(self, texts: Sequence[str], documents: Int64Array | None = None) -> None:
+        """Count some `readable` texts, each a whole document, with these numbers or the next ones."""
+        table = self.table
+        document_ids = table.document_count + np.arange(len(texts)) if documents is None else documents
+        parts = []
+        for language, language_texts, language_document_ids in split_by_language(texts, document_ids):
+            tokens = tokenize(language_texts, language, language_document_ids, table.vocabulary)
+            floor = self._models[language].min_span_log_odds
+            parts.append((tokens, find_occurrences(tokens, table.vocabulary, self._boundary_scorers[language], floor)))
+        table.add(parts)
+        table.document_count += len(texts)
+
+
+@dataclass(frozen=True)
+class CandidateSelection:
+    """What is to be ranked: `rows` that may be terms, and a `sample` of all rows by which is told what is usual."""
+
+    rows: NgramRows
+    sample: NgramRows
+    corpus: CountedCorpus
+
+
+def select_from_table(table: NgramTable, models: ModelByLanguage, min_frequency: int = 1) -> CandidateSelection:
+    """All of a table that may be terms."""
+    is_candidate = is_likely(rows := table.rows(), models)
+    likely_rows = np.flatnonzero(is_candidate)
+    return CandidateSelection(
+        rows.take(is_candidate & (rows.frequency >= min_frequency)),
+        rows.take(likely_rows[:: 1 + len(likely_rows) // MAX_SAMPLE_ROWS]),
+        table,
+    )
+
+
+def is_likely(rows: NgramRows, models: ModelByLanguage) -> NDArray[np.bool_]:
+    """Which rows need to be judged at all, by the best place they were seen in."""
+    floors = [models[language].min_row_log_probability * STEPS_PER_LOG_ODDS for language in LANGUAGES]
+    is_above_floor: NDArray[np.bool_] = rows.best_log_probability >= np.where(rows.is_english, floors[1], floors[0])
+    return is_above_floor
+
+
+def rank_rows(
+    models: ModelByLanguage, selection: CandidateSelection, known_terms: Collection[str] = (), probability: float = 0.0
+) -> tuple[NgramRows, Float32Array]:
+    """The rows of a selection with more than this probability, likeliest first, and their probabilities; equal ones by
+    frequency, then key.
+
+    Each language is judged by its own model and in its own units. `known_terms` are the `word_key`s of terms that are known
+    to be some: they guide the ranking of all others.
+    """
+    rows, log_odds = selection.rows, np.zeros(len(selection.rows), np.float32)
+    for language_index, language in enumerate(LANGUAGES):
+        language_rows = np.flatnonzero(rows.is_english == bool(language_index))
+        if len(language_rows):
+            log_odds[language_rows] = score_rows(models[language], selection, language_rows, known_terms)
+    scores = (1 / (1 + np.exp(-log_odds))).astype(np.float32)
+    above_threshold = np.flatnonzero(scores > probability)
+    order = above_threshold[
+        np.lexsort((rows.keys[above_threshold], -rows.frequency[above_threshold], -log_odds[above_threshold]))
+    ]
+    return rows.take(order), scores[order]
+
+
+def score_rows(
+    model: TermModel, selection: CandidateSelection, row_indices: Int64Array, known_terms: Collection[str]
+) -> Float32Array:
+    """Log-odds of being a term for the rows `row_indices` of a selection, all of one language; what is usual in this corpus
+    is learnt from the sample.
+    """
+    rows, counted, language = selection.rows, selection.corpus, model.boundary_model.language
+    sample = selection.sample.take(selection.sample.is_english == (language == "en"))
+    word_features = WordFeatureArrays.from_corpus(counted, language, rows.word_ids[:, row_indices], sample.word_ids)
+    corpus_scaler = model.candidate_model.training_scaler
+    if len(sample):
+        corpus_scaler = Standardizer.from_rows(
+            compute_features(sample, word_features, counted.total_words)
+        ).shrink_towards(corpus_scaler, len(sample))
+    classifier = CandidateClassifier(model.candidate_model, corpus_scaler, word_features, counted.total_words)
+    blocks = [row_indices[start : start + ROWS_PER_BLOCK] for start in range(0, len(row_indices), ROWS_PER_BLOCK)]
+    log_odds = np.concatenate([classifier.log_odds(rows.take(block)) for block in blocks])
+    if not known_terms:
+        return log_odds
+    language_row_data = rows.take(row_indices)
+    return adjust_log_odds(
+        log_odds, language_row_data, list(iter_spellings(counted, language_row_data)), word_features, known_terms
+    )
+
+
+def iter_spellings(corpus: CountedCorpus, rows: NgramRows) -> Iterator[str]:
+    """Each row as text, each of its words in the spelling most often seen."""
+    usual_spellings = corpus.usual_spellings
+    for row in rows.word_ids.T.tolist():
+        first, *later_words = (usual_spellings[word_id] for word_id in row if word_id >= 0)
+        yield first.strip(" ") + "".join(later_words)
+
+
+def iter_tag_sequences(corpus: CountedCorpus, rows: NgramRows) -> Iterator[str]:
+    """The tags of each row's words, as `n n`."""
+    for words, is_english in zip(rows.word_ids.T, rows.is_english.tolist(), strict=True):
+        language = "en" if is_english else "zh"
+        tags = corpus.vocabulary.features.tag_ids(language, words[words >= 0])
+        yield " ".join(TAGS_BY_LANGUAGE[language][tag] for tag in tags.tolist())
+
+
+@cache
+def load_shipped_models() -> ModelByLanguage:
+    """The models in data/, one file a language."""
+    return {
+        language: load_model(Path(str(files("lexicon") / "data" / f"terms_{language}.npz"))) for language in LANGUAGES
+    }
+
+
+def counting_digest(models: ModelByLanguage) -> str:
+    """What tells these models' counts from those of others."""
+    digest = hashlib.sha256(str(COUNTING_VERSION).encode())
+    for language in sorted(models):
+        boundaries = models[language].boundary_model
+        digest.update("\n".join(boundaries.lexical).encode() + str(models[language].min_span_log_odds).encode())
+        for weights in (boundaries.numbers, boundaries.tags, boundaries.words, boundaries.pairs, boundaries.intercept):
+            digest.update(weights.tobytes())
+    return digest.hexdigest()
+
+
+def save_model(model: TermModel, path: Path) -> None:
+    """Write a model to one file; half precision is enough for the weights of the boundaries."""
+    boundaries = {
+        f"boundaries_{name}": getattr(model.boundary_model, name).astype(np.float16)
+        for name in ("numbers", "tags", "words", "pairs", "intercept")
+    }
+    lexical = np.frombuffer("\n".join(model.boundary_model.lexical).encode(), dtype=np.uint8)
+    candidate_model = model.candidate_model
+    units = np.stack([candidate_model.training_scaler.mean, candidate_model.training_scaler.scale])
+    expanded_parameters = np.stack(
+        [candidate_model.expanded_scaler.mean, candidate_model.expanded_scaler.scale, candidate_model.weights]
+    )
+    scalars = np.array([candidate_model.intercept, model.min_span_log_odds, model.min_row_log_probability])
+    language = np.array(model.boundary_model.language)
+    with path.open("wb") as file:
+        np.savez_compressed(
+            file, language=language, lexical=lexical, about=scalars, units=units, wide=expanded_parameters, **boundaries
+        )
+
+
+def load_model(path: Path) -> TermModel:
+    """The model in a file that `save_model` wrote."""
+    with np.load(path, allow_pickle=False) as saved:
+        language = str(saved["language"])
+        lexical = tuple(saved["lexical"].tobytes().decode().split("\n"))
+        arrays: dict[str, Any] = {
+            name: saved[f"boundaries_{name}"].astype(np.float32)
+            for name in ("numbers", "tags", "words", "pairs", "intercept")
+        }
+        intercept, span_floor, likely_floor = map(float, saved["about"])
+        units, (mean, scale, weights) = saved["units"], saved["wide"]
+    return TermModel(
+        BoundaryModel(language, lexical, **arrays),
+        CandidateModel(language, Standardizer(*units), Standardizer(mean, scale), weights, intercept),
+        span_floor,
+        likely_floor,
+    )

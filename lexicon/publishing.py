@@ -1,0 +1,88 @@
+"""Decisions on terms, and from the accepted ones the next lexicon version. Pure: the store keeps what comes out."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from docstore.errors import LexiconError
+from docstore.model import Lexicon, LexiconEntry, Term, TermStatus
+from lexicon.jieba_dictionary import find_term_error
+from text.folding import word_key
+
+
+class NothingToPublishError(LexiconError):
+    """The accepted terms are those of the last version."""
+
+
+def ensure_acceptable(texts: Iterable[str]) -> None:
+    """Raise LexiconError, naming each, if some of `texts` cannot be a dictionary line."""
+    errors = [f"{text[:40]!r}: {error}" for text in texts if (error := find_term_error(text))]
+    if errors:
+        raise LexiconError("cannot be accepted: " + "; ".join(errors))
+
+
+def build_next_version(accepted: Iterable[Term], previous: Lexicon) -> Lexicon:
+    """The lexicon of just these terms, one version on, entries in the order of their words; it bears no times yet.
+
+    A word of `previous` keeps its frequency and tag unless a dictionary line brought others; all else is the term's.
+    `previous` itself comes back when nothing is different.
+    Raises LexiconError that names every term that is not accepted or not fit to be a dictionary line.
+    """
+    terms = list(accepted)
+    previous_by_key = {word_key(entry.text): entry for entry in previous.entries}
+    errors = [f"{term.text[:40]!r}: {error}" for term in terms if (error := _acceptance_error(term, previous_by_key))]
+    if errors:
+        raise LexiconError("no new lexicon version: " + "; ".join(errors))
+    by_key: dict[str, LexiconEntry] = {}
+    for term in terms:
+        key = word_key(term.text)
+        by_key.setdefault(key, _build_entry(term, previous_by_key.get(key)))
+    if by_key == previous_by_key:
+        return previous
+    entries = tuple(sorted(by_key.values(), key=lambda entry: entry.text))
+    return Lexicon(version=previous.version + 1, entries=entries)
+
+
+def _acceptance_error(term: Term, previous_by_key: Mapping[str, LexiconEntry]) -> str | None:
+    if term.status is not TermStatus.ACCEPTED:
+        return f"it is {term.status}, not accepted"
+    return (
+        None if word_key(term.text) in previous_by_key else find_term_error(term.text)
+    )  # rules may have become stricter since
+
+
+def _build_entry(term: Term, previous_entry: LexiconEntry | None) -> LexiconEntry:
+    previous_entry = previous_entry or LexiconEntry(term.text, 0, "eng" if term.text.isascii() else "n")
+    return replace(
+        previous_entry,
+        frequency=term.dictionary_weight or previous_entry.frequency,
+        pos_tag=term.dictionary_tag or previous_entry.pos_tag,
+        synonyms=term.synonyms,
+        category=term.category,
+        broader_terms=term.broader_terms,
+    )
+
+
+@dataclass(frozen=True)
+class LexiconDiff:
+    """What one version has that another has not: `added` and `removed` entries, and `changed` ones (before, after)."""
+
+    added: tuple[LexiconEntry, ...]
+    removed: tuple[LexiconEntry, ...]
+    changed: tuple[tuple[LexiconEntry, LexiconEntry], ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.removed or self.changed)
+
+
+def diff_lexicons(before: Lexicon, after: Lexicon) -> LexiconDiff:
+    """What `after` changes, in the order of the words."""
+    entries_before, entries_after = ({entry.text: entry for entry in lexicon.entries} for lexicon in (before, after))
+    return LexiconDiff(
+        tuple(entries_after[text] for text in sorted(entries_after.keys() - entries_before.keys())),
+        tuple(entries_before[text] for text in sorted(entries_before.keys() - entries_after.keys())),
+        tuple(
+            (entries_before[text], entries_after[text])
+            for text in sorted(entries_before.keys() & entries_after.keys())
+            if entries_before[text] != entries_after[text]
+        ),
+    )

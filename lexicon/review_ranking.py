@@ -1,0 +1,84 @@
+"""The order of review, learned from the decisions taken so far (active learning).
+
+A small logistic regression over the parts of a candidate's score and the characters of its word. What the miner thinks
+is the prior: some candidates, each counted as so much term as its score says, are trained on beside the decisions.
+So the first decisions change little, and many of them outweigh the score.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from sklearn.feature_extraction.text import HashingVectorizer
+from sklearn.linear_model import LogisticRegression
+
+from docstore.model import Term, TermStatus
+
+PRIOR_SAMPLE_SIZE = 400  # candidates that stand for the prior
+PRIOR_DECISIONS = 40.0  # decisions that all of them together are worth
+MAX_DECISIONS = 2_000  # the latest ones; older ones say less
+MIN_DECISIONS = 5  # decisions to learn anything from
+HASH_FEATURES = 2**13
+CHARACTER_FEATURE_WEIGHT = 0.5  # of a hashed character beside a part of the score, which is in standard deviations
+LOGISTIC_C = 0.3  # scikit-learn's C
+POSITIVE_STATUSES = frozenset({TermStatus.ACCEPTED, TermStatus.MERGED})
+
+Float64Array = NDArray[np.float64]
+
+
+def predict_acceptance(decided_terms: Sequence[Term], candidates: Sequence[Term]) -> dict[str, float]:
+    """How likely each candidate is to be accepted, by what was accepted and rejected before. Deterministic.
+
+    `decided_terms` stands the latest first. With next to no decisions it is what the scores say.
+    """
+    decided_terms = decided_terms[:MAX_DECISIONS]
+    prior = score_priors(candidates)
+    if len(decided_terms) < MIN_DECISIONS or not candidates:
+        return dict(zip((term.text for term in candidates), prior.tolist(), strict=True))
+    all_terms = [*candidates, *decided_terms]
+    columns = _feature_matrix(all_terms, np.concatenate([prior, score_priors(decided_terms, candidates)]))
+    sample = np.linspace(0, len(candidates) - 1, min(PRIOR_SAMPLE_SIZE, len(candidates))).astype(int)
+    decided_rows = np.arange(len(candidates), len(all_terms))
+    decision_labels = np.array([term.status in POSITIVE_STATUSES for term in decided_terms], dtype=np.float64)
+    rows = np.concatenate([decided_rows, sample, sample])
+    labels = np.concatenate([decision_labels, np.ones(len(sample)), np.zeros(len(sample))]).astype(int)
+    sample_weight = PRIOR_DECISIONS / len(sample)
+    weights = np.concatenate(
+        [np.ones(len(decided_rows)), prior[sample] * sample_weight, (1 - prior[sample]) * sample_weight]
+    )
+    model = LogisticRegression(C=LOGISTIC_C, solver="liblinear", random_state=0).fit(columns[rows], labels, weights)
+    acceptance = model.predict_proba(columns[: len(candidates)])[:, 1]
+    return dict(zip((term.text for term in candidates), acceptance.tolist(), strict=True))
+
+
+def score_priors(terms: Sequence[Term], reference_terms: Sequence[Term] = ()) -> Float64Array:
+    """How likely each term is one by its score: the score where scores are probabilities, else its place among all."""
+    scores = np.array([term.score for term in terms], dtype=np.float64)
+    all_scores = np.array([term.score for term in (*terms, *reference_terms)], dtype=np.float64)
+    if not len(scores):
+        return scores
+    if all_scores.min() >= 0 and all_scores.max() <= 1:
+        return np.clip(scores, 0.01, 0.99)
+    ranks = np.searchsorted(np.sort(all_scores), scores, side="right") / len(all_scores)
+    rank_probability: Float64Array = 0.1 + 0.8 * ranks
+    return rank_probability
+
+
+def _feature_matrix(terms: Sequence[Term], prior: Float64Array) -> scipy.sparse.csr_matrix:
+    names = sorted({name for term in terms for name, _ in term.score_components})
+    parts = np.array([[dict(term.score_components).get(name, 0.0) for name in names] for term in terms]).reshape(
+        len(terms), -1
+    )
+    counts = np.log1p(
+        np.array([(term.frequency, term.document_count, len(term.text)) for term in terms], dtype=np.float64)
+    )
+    log_odds = np.log(prior / (1 - prior))[:, None]
+    numeric_features = np.hstack([log_odds, counts, parts])
+    numeric_features = (numeric_features - numeric_features.mean(axis=0)) / (numeric_features.std(axis=0) + 1e-9)
+    # ^ and $ are no characters of words: pairs with them are first and last characters.
+    vectorizer = HashingVectorizer(
+        analyzer="char", ngram_range=(1, 2), n_features=HASH_FEATURES, norm="l2", lowercase=True
+    )
+    characters = vectorizer.transform([f"^{term.text}$" for term in terms]) * CHARACTER_FEATURE_WEIGHT
+    return scipy.sparse.hstack([scipy.sparse.csr_matrix(np.clip(numeric_features, -4, 4)), characters], format="csr")

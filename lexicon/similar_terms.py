@@ -1,0 +1,44 @@
+"""Which known terms are written much like a word: variants, parts and wholes that a reviewer wants to see beside it."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+
+from text.folding import word_key
+from text.scripts import UNSPACED_SCRIPTS
+
+MIN_DICE = 0.5  # Dice's coefficient of the pieces of two words
+_PIECE_PATTERN = re.compile(rf"[{UNSPACED_SCRIPTS}]|[^\W{UNSPACED_SCRIPTS}]+")
+
+
+class SimilarTermIndex:
+    """Known terms by their pieces: Chinese characters, and words of other scripts."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._texts = list(texts)
+        self._piece_counts: list[int] = []
+        self._terms_by_piece: dict[str, list[int]] = defaultdict(list)
+        for term_index, text in enumerate(self._texts):
+            pieces = split_pieces(text)
+            self._piece_counts.append(len(pieces))
+            for piece in pieces:
+                self._terms_by_piece[piece].append(term_index)
+
+    def find_similar(self, text: str, limit: int) -> list[str]:
+        """The terms most like `text`, itself left out: by Dice's coefficient, then the shorter ones first."""
+        pieces = split_pieces(text)
+        shared_counts = Counter(term_index for piece in pieces for term_index in self._terms_by_piece.get(piece, ()))
+        scored = [
+            (
+                -2 * count / (len(pieces) + self._piece_counts[term_index]),
+                len(self._texts[term_index]),
+                self._texts[term_index],
+            )
+            for term_index, count in shared_counts.items()
+        ]
+        return [other for score, _, other in sorted(scored) if -score >= MIN_DICE and other != text][:limit]
+
+
+def split_pieces(text: str) -> frozenset[str]:
+    """The pieces of a word, however it is spelt."""
+    return frozenset(_PIECE_PATTERN.findall(word_key(text)))

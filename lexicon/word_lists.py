@@ -1,0 +1,206 @@
+"""Word lists from elsewhere, and the lexicon for elsewhere.
+
+    in   jieba    word, frequency, tag, one space between (lexicon/jieba_dictionary.py)
+         thuocl   word, tab, number of documents: THUOCL's lists; the number is checked, and not used
+         plain    a word a line
+         csv      a header that names its columns: term, frequency, tag, synonyms, class, broader
+    out  jieba, csv, synonyms (Solr's), skos (Turtle)
+
+Every line is checked and each bad one named with its number and the reason; a list is taken whole or not at all.
+In a CSV several words of one cell stand between `|`, which no term holds.
+"""
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from urllib.parse import quote
+
+from docstore.errors import DictionaryError
+from docstore.model import LexiconEntry, TermClass
+from lexicon.jieba_dictionary import build_entry, collect_entries, find_term_error, format_dictionary, parse_dictionary
+
+CSV_COLUMNS = ("term", "frequency", "tag", "synonyms", "class", "broader")
+MULTI_VALUE_SEPARATOR = "|"
+ParseResult = LexiconEntry | str | None
+
+
+def parse_word_list(text: str, format_name: str) -> list[LexiconEntry]:
+    """The entries of a word list in one of `PARSERS`.
+
+    Raises DictionaryError that names every bad line; then nothing is to be applied.
+    """
+    return PARSERS[format_name](text)
+
+
+def parse_valid_lines(text: str, format_name: str) -> tuple[list[LexiconEntry], tuple[tuple[int, str], ...]]:
+    """The entries of those lines of a list that are good, and what is wrong with the others: for who asks for it."""
+    try:
+        return parse_word_list(text, format_name), ()
+    except DictionaryError as error:
+        bad_line_numbers = {line_number for line_number, _ in error.line_errors}
+        lines = text.split("\n")
+        valid_text = "\n".join(
+            "" if line_number in bad_line_numbers else line for line_number, line in enumerate(lines, start=1)
+        )
+        return parse_word_list(valid_text, format_name), error.line_errors
+
+
+def detect_format(name: str, text: str) -> str:
+    """In which of `PARSERS` a file is written, by its name or by its first line."""
+    if name.lower().endswith(".csv"):
+        return "csv"
+    first = text.partition("\n")[0]
+    return "thuocl" if "\t" in first else "jieba"
+
+
+def _parse_lines(text: str, parse: Callable[[str], ParseResult]) -> list[LexiconEntry]:
+    lines = enumerate(text.split("\n"), start=1)
+    return collect_entries((line_number, parse(line.removesuffix("\r"))) for line_number, line in lines)
+
+
+def _parse_thuocl_line(line: str) -> ParseResult:
+    if not line.strip():
+        return None
+    word, _, count = line.partition("\t")
+    if not count.strip().isdecimal():
+        return "a line is: word, tab, number of documents"
+    return build_entry(word.strip(" "))
+
+
+def _parse_plain_line(line: str) -> ParseResult:
+    return build_entry(line) if line.strip(" ") else None
+
+
+def _parse_csv(text: str) -> list[LexiconEntry]:
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    return collect_entries(_parse_csv_rows(reader))
+
+
+def _parse_csv_rows(reader: Iterator[list[str]]) -> Iterator[tuple[int, ParseResult]]:
+    header: list[str] | None = None
+    line_number = 0
+    while True:
+        line_number += 1
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield line_number, f"no CSV: {error}"
+            return
+        if header is None:
+            header = [cell.strip().lower() for cell in cells]
+            if unknown := [name for name in header if name not in CSV_COLUMNS] or CSV_COLUMNS[0] not in header:
+                yield line_number, f"the header names {', '.join(CSV_COLUMNS)}; {_header_error(unknown)}"
+                return
+        else:
+            yield line_number, _parse_csv_row(dict(zip(header, cells, strict=False)), len(cells) > len(header))
+        line_number = reader.line_num  # type: ignore[attr-defined]  # a cell may hold line breaks
+
+
+def _header_error(unknown: object) -> str:
+    return f"not {', '.join(map(str, unknown))[:60]}" if isinstance(unknown, list) else "term is missing"
+
+
+def _parse_csv_row(cells: Mapping[str, str], has_extra_cells: bool) -> ParseResult:
+    if not any(cell.strip() for cell in cells.values()):
+        return None
+    if has_extra_cells:
+        return "more cells than the header names"
+    entry = build_entry(*(cells.get(name, "").strip() for name in ("term", "frequency", "tag")))
+    if isinstance(entry, str):
+        return entry
+    category = cells.get("class", "").strip()
+    if category not in set(TermClass):
+        return f"there is no class {category[:20]!r}: {', '.join(kind for kind in TermClass if kind)}"
+    multi_values = {name: _split_multi_value(cells.get(name, "")) for name in ("synonyms", "broader")}
+    for name, words in multi_values.items():
+        if error := next((error for word in words if (error := find_term_error(word))), None):
+            return f"{name}: {error}"
+    return replace(
+        entry, category=TermClass(category), synonyms=multi_values["synonyms"], broader_terms=multi_values["broader"]
+    )
+
+
+def _split_multi_value(cell: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(word.strip() for word in cell.split(MULTI_VALUE_SEPARATOR) if word.strip()))
+
+
+def _format_csv(entries: Iterable[LexiconEntry]) -> str:
+    buffer = io.StringIO(newline="")
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(CSV_COLUMNS)
+    for entry in entries:
+        multi_value_cells = (
+            MULTI_VALUE_SEPARATOR.join(entry.synonyms),
+            entry.category.value,
+            MULTI_VALUE_SEPARATOR.join(entry.broader_terms),
+        )
+        writer.writerow((entry.text, entry.frequency or "", entry.pos_tag, *multi_value_cells))
+    return buffer.getvalue()
+
+
+def _format_synonyms(entries: Iterable[LexiconEntry]) -> str:
+    """Lines for Solr's SynonymGraphFilter: words of one line mean the same."""
+    groups = ((entry.text, *entry.synonyms) for entry in entries if entry.synonyms)
+    return "".join(",".join(map(_escape_solr_synonym, group)) + "\n" for group in groups)
+
+
+def _escape_solr_synonym(word: str) -> str:
+    return word.replace("\\", "\\\\").replace(",", "\\,").replace("=>", "\\=>")
+
+
+_TURTLE_HEADER = """@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
+
+<urn:plumbline:lexicon> rdf:type skos:ConceptScheme .
+"""
+
+
+def _format_skos(entries: Sequence[LexiconEntry]) -> str:
+    """SKOS (W3C Recommendation 2009) in Turtle: a concept each term, a collection each class."""
+    blocks = [_TURTLE_HEADER, *map(_format_skos_concept, entries)]
+    entries_with_class = sorted((entry for entry in entries if entry.category), key=lambda entry: entry.category)
+    for category, group in groupby(entries_with_class, key=lambda entry: entry.category):
+        members = " ,\n    ".join(_term_uri(entry.text) for entry in group)
+        blocks.append(
+            f"<urn:plumbline:class:{category}> rdf:type skos:Collection ;\n"
+            f'  skos:prefLabel "{category}"@en ;\n  skos:member {members} .\n'
+        )
+    return "\n".join(blocks)
+
+
+def _format_skos_concept(entry: LexiconEntry) -> str:
+    triples = [
+        "rdf:type skos:Concept",
+        "skos:inScheme <urn:plumbline:lexicon>",
+        f"skos:prefLabel {_turtle_literal(entry.text)}",
+        *(f"skos:altLabel {_turtle_literal(word)}" for word in entry.synonyms),
+        *(f"skos:broader {_term_uri(word)}" for word in entry.broader_terms),
+    ]
+    return f"{_term_uri(entry.text)} " + " ;\n  ".join(triples) + " .\n"
+
+
+def _term_uri(word: str) -> str:
+    return f"<urn:plumbline:term:{quote(word, safe='')}>"
+
+
+def _turtle_literal(word: str) -> str:
+    escaped = word.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r")
+    return f'"{escaped}"@{"en" if word.isascii() else "zh"}'
+
+
+PARSERS: Mapping[str, Callable[[str], list[LexiconEntry]]] = {
+    "jieba": parse_dictionary,
+    "thuocl": lambda text: _parse_lines(text, _parse_thuocl_line),
+    "plain": lambda text: _parse_lines(text, _parse_plain_line),
+    "csv": _parse_csv,
+}
+FORMATTERS: Mapping[str, Callable[[Sequence[LexiconEntry]], str]] = {
+    "jieba": format_dictionary,
+    "csv": _format_csv,
+    "synonyms": _format_synonyms,
+    "skos": _format_skos,
+}

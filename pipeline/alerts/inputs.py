@@ -1,0 +1,38 @@
+"""What the store, the clock and the timetable say to the rules of alerts."""
+
+import time
+
+from pipeline.alerts.rules import AlertInputs, BadRun, SiteInputs
+from pipeline.engine import Engine
+from pipeline.runs.run_history import load_run_history
+from pipeline.runs.timetable import SCHEDULE_COMMAND, nightly_timetable
+
+START_GRACE_SECONDS = 900.0  # seconds after its time for a run to begin
+MAX_RUNS_READ = 500
+RECENT_RUNS = 20
+
+
+def collect_inputs(engine: Engine) -> AlertInputs:
+    """All that the rules go by."""
+    store, now = engine.store, time.time()
+    articles = store.site_runs.articles_by_host()
+    sites = [SiteInputs(host, runs, articles.get(host)) for host, runs in store.site_runs.runs_by_host().items()]
+    firing = {alert.key: alert for alert in store.alerts.firing()}
+    return AlertInputs(
+        now, newest_bad_run(engine), missed_run_time(engine, now), sites, engine.settings.alerts.silent_days, firing
+    )
+
+
+def newest_bad_run(engine: Engine) -> BadRun | None:
+    """The newest run that failed or was killed after the last good one."""
+    history = load_run_history(engine, RECENT_RUNS)
+    last_bad = history.last_failed_run
+    return BadRun(last_bad.started_at, last_bad.last_stage, last_bad.error) if last_bad is not None else None
+
+
+def missed_run_time(engine: Engine, now: float) -> float | None:
+    """The scheduled time at which no run began."""
+    runs = engine.store.runs.list_newest(MAX_RUNS_READ)
+    scheduled_starts = [run.started_at for run in runs if run.command == SCHEDULE_COMMAND]
+    starts = scheduled_starts and scheduled_starts + [run.started_at for run in runs if run.command == "run"]
+    return nightly_timetable(engine.settings.schedule).missed_since(now, starts, START_GRACE_SECONDS)

@@ -1,0 +1,145 @@
+"""The verbs that keep a vertical whole: prove it, mend it, copy it, put a copy back, look at the place it runs in."""
+
+import logging
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from docstore.errors import PlumblineError, StoreError
+from pipeline.cli.config_argument import DEFAULT_CONFIG_FILE, VerticalCommand
+from pipeline.cli.console import print_json, print_lines
+from pipeline.cli.session import load_call_settings, open_engine
+from pipeline.settings import Settings
+
+if TYPE_CHECKING:
+    from pipeline.maintenance.doctor import CheckResult
+    from pipeline.maintenance.integrity_check import Fault
+
+log = logging.getLogger(__name__)
+
+
+@click.command(cls=VerticalCommand)
+@click.pass_context
+@click.option("--repair", is_flag=True, help="Repair damage from the WARC files or the newest backup.")
+@click.option("--quick", is_flag=True, help="Fast check, as run nightly: file sizes only, without Solr.")
+@click.option("--index/--no-index", "with_index", default=True, help="Compare index and ledger (needs Solr).")
+@click.option(
+    "--backup",
+    "folder",
+    type=click.Path(path_type=Path),
+    help="Folder that holds the backups, if not the one used last.",
+)
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def check(
+    context: click.Context, repair: bool, quick: bool, with_index: bool, folder: Path | None, as_json: bool
+) -> None:
+    """Check store, WARC files, index and lexicon for damage. Exits with 1 if there is any."""
+    settings = load_call_settings(context)
+    from pipeline.maintenance.preflight import check_all
+    from pipeline.maintenance.repair import repair_vertical as repaired
+
+    run_check = partial(
+        check_all, settings, partial(open_engine, settings), quick=quick, with_index=with_index and not quick
+    )
+    faults = run_check()
+    repairs: list[str] = []
+    if faults and repair:
+        backup = choose_backup(settings, folder)
+        repairs = list(repaired(settings, partial(open_engine, settings), faults, backup))
+        remaining = run_check()
+    else:
+        remaining = faults
+    if as_json:
+        fault_rows = [{"part": fault.component, "fault": fault.description} for fault in faults]
+        print_json({"faults": fault_rows, "done": repairs, "left": [fault.description for fault in remaining]})
+    else:
+        print_lines(format_faults(faults, repairs))
+    if remaining:
+        raise PlumblineError(
+            f"{len(remaining)} problems {'remain' if repair else 'found'}: {next_step_advice(remaining, repair)}"
+        )
+
+
+def format_faults(faults: "list[Fault]", repairs: list[str]) -> list[str]:
+    """What was found and done, for a person."""
+    return [f"damaged: {fault.description}" for fault in faults] + [f"done: {line}" for line in repairs] or [
+        "no damage found"
+    ]
+
+
+def next_step_advice(remaining: "list[Fault]", is_repair: bool) -> str:
+    """What to do next."""
+    if is_repair:
+        return f"{remaining[0].description}; restore a backup with `plumb restore`"
+    return "stop `plumb serve` and `plumb schedule`, then run `plumb check --repair`"
+
+
+def choose_backup(settings: Settings, folder: Path | None) -> Path | None:
+    """The newest backup in a folder, in those that backups went to before, or the folder itself."""
+    from pipeline.maintenance.backup import backup_locations, find_newest_backup
+
+    if folder is not None and (folder / "manifest.json").exists():
+        return folder
+    return find_newest_backup(
+        [folder] if folder else [Path(location) for location in backup_locations(settings.data_dir)]
+    )
+
+
+@click.command(cls=VerticalCommand)
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.pass_context
+def backup(context: click.Context, folder: Path) -> None:
+    """Back up the vertical into a new subfolder of FOLDER. Safe while services run."""
+    settings = load_call_settings(context)
+    from pipeline.maintenance.backup import create_backup
+
+    config = context.obj["config"] or Path(DEFAULT_CONFIG_FILE)
+    backup_dir = create_backup(settings, config, folder)
+    print_lines([f"backed up to {backup_dir}"])
+
+
+@click.command(cls=VerticalCommand)
+@click.argument("backup", type=click.Path(path_type=Path))
+@click.pass_context
+def restore(context: click.Context, backup: Path) -> None:
+    """Restore a backup into an empty data folder. BACKUP is a backup, or a folder of backups (the newest is used)."""
+    settings = load_call_settings(context)
+    from pipeline.maintenance.backup import find_newest_backup
+    from pipeline.maintenance.backup import restore_backup as restored
+
+    chosen = backup if (backup / "manifest.json").exists() else find_newest_backup([backup])
+    if chosen is None:
+        raise StoreError(f"no complete backup in {backup}: name another folder")
+    manifest = restored(chosen, settings)
+    print_lines([f"restored {len(manifest.files)} files from {chosen}", "next: run `plumb index` to fill the index"])
+
+
+@click.command(cls=VerticalCommand)
+@click.pass_context
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def doctor(context: click.Context, as_json: bool) -> None:
+    """Check the environment of a vertical and suggest fixes. Exits with 1 if there is a problem."""
+    settings = load_call_settings(context)
+    from pipeline.maintenance.doctor import run_checks
+
+    results = list(run_checks(settings))
+    if as_json:
+        print_json([vars(result) for result in results])
+    else:
+        print_lines(
+            f"{'well ' if result.is_well else 'AMISS'}  {result.name:<12} {result.text}"
+            + ("" if result.is_well else f": {result.advice}")
+            for result in results
+        )
+    if failed := [result for result in results if not result.is_well]:
+        raise PlumblineError(
+            f"{len(failed)} of {len(results)} checks failed: {', '.join(result.name for result in failed)}"
+        )
+
+
+def format_check_result(result: "CheckResult") -> str:
+    """One line of the doctor's."""
+    line = f"{'well ' if result.is_well else 'AMISS'}  {result.name:<12} {result.text}"
+    return line if result.is_well else f"{line}: {result.advice}"

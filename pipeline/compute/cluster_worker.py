@@ -1,0 +1,103 @@
+"""What a worker of a cluster has open from one piece of work to the next: store, heartbeat, processes that read pages
+or embed articles.
+
+One a process, made with the first piece. A worker that is killed takes it along; its leases run out.
+"""
+
+import logging
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING
+
+from docstore.database import commit_check
+from docstore.errors import EmbeddingError
+from docstore.locking.cluster_locks import ALLOWED_MISSED_BEATS, holder_name
+from docstore.locking.leases import Lease, LeaseHeartbeat, fence
+from docstore.store import Store
+from pipeline.engine import open_store
+from pipeline.settings import Settings
+
+if TYPE_CHECKING:
+    from pipeline.embedding.embedding_pool import EmbeddingPool
+    from pipeline.workers.extraction_pool import ExtractionPools
+    from text.embedding.model_spec import ModelSpec
+
+log = logging.getLogger(__name__)
+
+_workers: dict[str, "ClusterWorker"] = {}
+_workers_lock = threading.Lock()
+
+
+class ClusterWorker:
+    """One process's own."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.store: Store = open_store(settings)
+        self.leases = self.store.leases.with_holder(holder_name(settings.data_dir))
+        heartbeat_seconds = settings.cluster.heartbeat_seconds
+        self.heartbeat = LeaseHeartbeat(self.leases, ALLOWED_MISSED_BEATS * heartbeat_seconds, heartbeat_seconds)
+        self._thread_local = threading.local()
+        self._models: dict[str, ModelSpec] = {}
+
+    @property
+    def extraction_pools(self) -> "ExtractionPools":
+        """Processes that read pages: one for each thread of this worker that asks."""
+        from pipeline.workers.extraction_pool import ExtractionPools  # whoever only crawls or embeds does without
+
+        if not hasattr(self._thread_local, "pools"):
+            self._thread_local.pools = ExtractionPools(self.settings.extract, workers=1)
+        pools: ExtractionPools = self._thread_local.pools
+        return pools
+
+    @property
+    def embedding_pool(self) -> "EmbeddingPool":
+        """A process that embeds articles: one for each thread of this worker that asks."""
+        from pipeline.embedding.embedding_pool import EmbeddingPool  # numpy: who only reads pages does without
+
+        if not hasattr(self._thread_local, "embedding"):
+            self._thread_local.embedding = EmbeddingPool(self.settings.embed.passages, 1)
+        pool: EmbeddingPool = self._thread_local.embedding
+        return pool
+
+    def get_model(self, model_id: str) -> "ModelSpec":
+        """The model of this id, as it is on this machine; its files are fetched where they are not there. EmbedError or
+        JarError where they cannot be had, or are others than elsewhere."""
+        from pipeline.embedding.models import configured_models, ensure_models_available
+
+        if model_id not in self._models:
+            ensure_models_available(self.settings.embed, log.info)
+            self._models = {
+                spec.model_id: spec for spec in configured_models(self.settings.embed, self.settings.folder)
+            }
+        if model_id not in self._models:
+            raise EmbeddingError(
+                f"a worker has another model than {model_id}: see that program and files of embed.model are the same "
+                "on all machines"
+            )
+        return self._models[model_id]
+
+    @contextmanager
+    def lease_block(self, stage: str, block_number: int) -> Iterator[Lease | None]:
+        """Hold the lease of a block while its work is done; None where somebody else has it. What is written meanwhile
+        is fenced by it."""
+        leases = self.heartbeat.acquire(stage, [str(block_number)])
+        if not leases:
+            yield None
+            return
+        try:
+            with commit_check(partial(fence, leases_held=leases)):
+                yield leases[0]
+        finally:
+            self.heartbeat.release(leases)
+
+
+def get_worker(settings: Settings) -> ClusterWorker:
+    """This process's worker for a vertical."""
+    key = f"{settings.folder} {settings.store.url}"
+    with _workers_lock:
+        if key not in _workers:
+            _workers[key] = ClusterWorker(settings)
+        return _workers[key]

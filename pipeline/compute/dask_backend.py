@@ -1,0 +1,153 @@
+"""Work done by the workers of a Dask cluster (`distributed`), which an operator has started.
+
+Dask computes, tries again where a worker was lost, and shows (its dashboard). It is asked for few pieces at a time, so
+that a scheduler holds next to nothing, and one that is lost costs a restart: what was under way is pending still.
+"""
+
+import logging
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import CancelledError
+from importlib import import_module
+from typing import Any
+
+from docstore.errors import PlumblineError, SettingsError
+from pipeline.compute.backend import P, R
+
+log = logging.getLogger(__name__)
+
+CONNECT_SECONDS = 20.0
+TASKS_PER_THREAD = 2  # pieces a thread of a worker, waiting or under way
+WAIT_TIMEOUT_SECONDS = 5.0  # seconds after which is looked whether the scheduler lives
+
+
+class ClusterUnavailableError(PlumblineError):
+    """Nobody is there to work."""
+
+
+class DaskBackend:
+    """See `pipeline.compute.backend.ComputeBackend`, here and below. Connects when it is first asked for something."""
+
+    is_distributed = True
+
+    def __init__(self, scheduler: str, connect_timeout: float = CONNECT_SECONDS) -> None:
+        self._scheduler, self._connect_timeout = scheduler, connect_timeout
+        self._client: Any = None
+
+    def map_unordered(self, function: Callable[[P], R], items: Iterable[P]) -> Iterator[tuple[P, R]]:
+        pending, in_flight = iter(items), dict[Any, P]()
+        try:
+            while True:
+                while len(in_flight) < self._max_in_flight() and (item := next(pending, None)) is not None:
+                    in_flight[self._submit(function, item)] = item
+                if not in_flight:
+                    return
+                for future in self._wait_finished(in_flight):
+                    item = in_flight.pop(future)
+                    result = self._result(future)
+                    if not isinstance(result, Exception):
+                        yield item, result
+                    elif not is_transient(result):
+                        raise result
+                    else:
+                        log.warning("a piece of work has failed and waits for the next turn: %s", result)
+        finally:
+            self._cancel(in_flight)
+
+    def map_ordered(self, function: Callable[[P], R], items: Iterable[P]) -> Iterator[R]:
+        in_flight: deque[Any] = deque()
+        pending = iter(items)
+        try:
+            while True:
+                while len(in_flight) < self._max_in_flight() and (item := next(pending, None)) is not None:
+                    in_flight.append(self._submit(function, item))
+                if not in_flight:
+                    return
+                while not self._wait_finished({in_flight[0]: None}):
+                    pass
+                result = self._result(in_flight.popleft())
+                if isinstance(result, Exception):
+                    raise result if isinstance(result, PlumblineError) else PlumblineError(f"a worker failed: {result}")
+                yield result
+        finally:
+            self._cancel(in_flight)
+
+    def close(self) -> None:
+        if self._client is not None:
+            self._client.close(timeout=2)
+            self._client = None
+
+    # -- Dask
+
+    def _get_client(self) -> Any:
+        if self._client is None:
+            self._client = connect_client(self._scheduler, self._connect_timeout)
+        return self._client
+
+    def _max_in_flight(self) -> int:
+        """How many pieces are given away at once."""
+        threads = sum(self._get_client().nthreads().values())
+        return max(1, int(threads)) * TASKS_PER_THREAD
+
+    def _submit(self, function: Callable[[P], R], item: P) -> Any:
+        return self._get_client().submit(function, item, pure=False)
+
+    def _wait_finished(self, in_flight: Iterable[Any]) -> list[Any]:
+        """Those that are done now; none after a while. WorkersGoneError where the scheduler is gone."""
+        wait = import_module("distributed").wait
+
+        try:
+            with self._get_client().as_current():
+                return list(wait(list(in_flight), timeout=WAIT_TIMEOUT_SECONDS, return_when="FIRST_COMPLETED").done)
+        except TimeoutError:
+            if self._get_client().status != "running":
+                raise self._scheduler_lost_error() from None
+            return []
+        except CancelledError:
+            raise self._scheduler_lost_error() from None
+
+    def _result(self, future: Any) -> Any:
+        """What the work has returned, or the exception that it ended with."""
+        try:
+            return future.result(timeout=CONNECT_SECONDS)
+        except CancelledError:
+            raise self._scheduler_lost_error() from None
+        except Exception as error:  # noqa: BLE001 (judged by who asked)
+            return error
+
+    def _scheduler_lost_error(self) -> ClusterUnavailableError:
+        return ClusterUnavailableError(
+            f"the Dask scheduler at {self._scheduler} is gone: start it, then run the same command again; "
+            "nothing was lost"
+        )
+
+    def _cancel(self, in_flight: Iterable[Any]) -> None:
+        futures = list(in_flight)
+        if futures and self._client is not None and self._client.status == "running":
+            self._client.cancel(futures, asynchronous=False)
+
+
+def is_transient(exc: Exception) -> bool:
+    """May the same piece be done by the next one who tries: was a worker lost, or the store away?"""
+    from distributed.scheduler import KilledWorker
+
+    from docstore.errors import StoreError
+
+    return isinstance(exc, KilledWorker | StoreError)
+
+
+def connect_client(scheduler: str, connect_timeout: float) -> Any:
+    """A client of the scheduler. SettingsError where there is none, or its library is not here."""
+    try:
+        client = import_module("distributed").Client
+    except ModuleNotFoundError:
+        raise SettingsError(
+            "cluster.engine is dask, and its library is not here: install the extra cluster (pip install '.[cluster]')"
+        ) from None
+    try:
+        return client(scheduler, timeout=connect_timeout, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise ClusterUnavailableError(
+            f"no Dask scheduler answers at {scheduler} ({error}): start one (dask scheduler), correct "
+            "cluster.scheduler, or set cluster.engine to local"
+        ) from error

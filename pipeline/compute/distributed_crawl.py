@@ -1,0 +1,148 @@
+"""Crawlers on several machines: long pieces of work, each of which leases hosts as long as any has something due.
+
+This machine puts the seeds into the table and adds up what the crawlers count; which host is whose, they agree on by
+leases alone (crawler/workers/host_leases.py). One that dies leaves its hosts to the others when its leases run out.
+"""
+
+import time
+from collections.abc import Callable, Collection, Iterator
+from contextlib import closing
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crawler.crawl_context import CrawlContext, make_seed_urls
+from crawler.crawl_loop import CrawlLoop
+from crawler.crawl_plan import CrawlPlan, build_crawl_plan, require_contact
+from crawler.host_suggestions import with_added_sites
+from crawler.http.fetch import Fetcher
+from crawler.http.ip_policy import PublicOnlyPolicy
+from crawler.progress import CrawlProgress, Tally
+from crawler.schedule.forecast import PACES_STATE
+from crawler.schedule.url_seen import UrlSeenTest
+from crawler.settings import FOCUSED_STRATEGIES, resolve_strategy
+from crawler.state_files import read_state, state_path_factory, write_state
+from crawler.workers.host_leases import LEASED_HOSTS_PER_THREAD, LeaseCoordinator
+from docstore.errors import PlumblineError
+from docstore.frontier.site_state import SiteStateTable
+from docstore.locking.cluster_locks import ALLOWED_MISSED_BEATS
+from docstore.locking.leases import LeaseHeartbeat
+from docstore.model import StageReport
+from pipeline.compute.cluster_worker import get_worker
+from pipeline.compute.settings import DASK
+from pipeline.settings import Settings
+
+if TYPE_CHECKING:
+    from pipeline.engine import Engine
+
+SHARED_STATE_KEYS = ("lastmod", "likeness", "proposed", PACES_STATE)  # of what a crawl learns of sites, by host
+MAX_IDLE_ROUNDS = 20  # turns in a row, a heartbeat apart, in which crawlers visited nothing although something was due
+HOST_QUEUE_POLICY = "host"  # the queue policy whose numbers name hosts
+
+
+def is_distributed_crawl(settings: Settings) -> bool:
+    """Do workers crawl? Not for a topic: one process learns what is relevant."""
+    has_cluster_crawlers = settings.cluster.engine == DASK and settings.cluster.crawlers > 0
+    return has_cluster_crawlers and resolve_strategy(settings.crawl) not in FOCUSED_STRATEGIES
+
+
+def crawl_on_cluster(engine: "Engine", on_progress: Callable[[CrawlProgress], None]) -> StageReport:
+    """Crawl until nothing is due, the time or the page limit is reached; visits are counted by reason."""
+    started, settings, table = time.monotonic(), engine.settings, engine.store.frontier
+    plan = cluster_crawl_plan(settings)
+    require_contact(plan)
+    table.reassign_queues(HOST_QUEUE_POLICY, plan.queue_of)
+    table.discount_spurious_changes(plan.revisit_policy.next_interval)
+    tally = Tally(urls_added=table.add_urls(make_seed_urls(plan)))
+    crawl_task = partial(
+        crawl_until_done, settings=settings, due_before=time.time(), until=time.time() + plan.max_seconds
+    )
+    for tally_part in _iter_tallies(engine, crawl_task, plan):
+        tally.merge(tally_part)
+        on_progress(CrawlProgress(tally.visits_by_reason, tally.urls_added, 0, time.monotonic() - started))
+    return tally.report(time.monotonic() - started)
+
+
+def _iter_tallies(engine: "Engine", crawl_task: "partial[Tally]", plan: CrawlPlan) -> Iterator[Tally]:
+    """What crawlers have counted, until nothing is due that was when they began: those that fail leave work behind."""
+    fetched = idle_rounds = 0
+    heartbeat_seconds, max_pages = (
+        engine.settings.cluster.heartbeat_seconds,
+        plan.max_pages * engine.settings.cluster.crawlers,
+    )
+    before, until = crawl_task.keywords["before"], crawl_task.keywords["until"]
+    while (
+        engine.store.frontier.due_counts_by_queue(before)
+        and time.time() < until
+        and not (max_pages and fetched >= max_pages)
+    ):
+        visited = 0
+        for _, tally_part in engine.compute_backend.map_unordered(crawl_task, range(engine.settings.cluster.crawlers)):
+            visited, fetched = visited + tally_part.visits_by_reason.total(), fetched + tally_part.pages_fetched
+            yield tally_part
+        idle_rounds = 0 if visited else idle_rounds + 1
+        if idle_rounds == MAX_IDLE_ROUNDS:
+            raise PlumblineError("no crawler could crawl what is due: see the logs of the workers")
+        time.sleep(0.0 if visited else heartbeat_seconds)
+
+
+def cluster_crawl_plan(settings: Settings) -> CrawlPlan:
+    """How all of them crawl: the queues are by host, for a queue is what is leased."""
+    crawl = with_added_sites(settings.crawl, settings.data_dir)
+    plan = build_crawl_plan(replace(crawl, processes=1, queue_policy=HOST_QUEUE_POLICY))
+    pages_per_crawler = -(-plan.max_pages // settings.cluster.crawlers)
+    return replace(plan, max_pages=pages_per_crawler, processes=1)
+
+
+def crawl_until_done(crawler_number: int, settings: Settings, due_before: float, until: float) -> Tally:
+    """On a worker: crawl what no other crawler does, until nothing is due that was `due_before`, or it is `until` (both
+    epoch seconds)."""
+    worker, plan = get_worker(settings), cluster_crawl_plan(settings)
+    plan = replace(plan, max_seconds=max(until - time.time(), 0.0))
+    seen_path = settings.data_dir / f"crawler-{crawler_number}" / "seen.bloom"
+    ip_policy = PublicOnlyPolicy(settings.crawl.inside_hosts)
+    heartbeat_seconds, max_request_seconds = (
+        settings.cluster.heartbeat_seconds,
+        settings.crawl.total_timeout + settings.crawl.delay,
+    )
+    with (
+        closing(
+            LeaseHeartbeat(
+                worker.leases, max_request_seconds + ALLOWED_MISSED_BEATS * heartbeat_seconds, heartbeat_seconds
+            )
+        ) as heartbeat,
+        worker.store.frontier.make_opener()() as table,
+        closing(Fetcher(settings.crawl, ip_policy)) as fetcher,
+        closing(
+            LeaseCoordinator(heartbeat, table, due_before, max_request_seconds, ip_policy, plan.per_ip, plan.max_pages)
+        ) as leased_hosts,
+    ):
+        leased_hosts.max_hosts, leased_hosts.crawler_count = (
+            plan.threads * LEASED_HOSTS_PER_THREAD,
+            settings.cluster.crawlers,
+        )
+        table.use_leases(leased_hosts.lease_for_queue)
+        load_shared_state(worker.store.site_state, seen_path)
+        seen = UrlSeenTest.load(seen_path, table, plan.seen_filter)
+        context = CrawlContext(table, fetcher, plan, seen, leased_hosts, state_path_factory(seen_path))
+        CrawlLoop.from_context(context).run()
+        seen.save(seen_path)
+        save_shared_state(
+            worker.store.site_state, seen_path, {*context.tally.pages_by_host, *context.tally.errors_by_host}
+        )
+    worker.store.upload_warc_files()
+    return context.tally
+
+
+def load_shared_state(shared_state: SiteStateTable, seen_path: Path) -> None:
+    """Put what all crawlers have learned of sites where this one looks for it."""
+    for key in SHARED_STATE_KEYS:
+        write_state(state_path_factory(seen_path)(key), shared_state.load(key))
+
+
+def save_shared_state(shared_state: SiteStateTable, seen_path: Path, visited_hosts: Collection[str]) -> None:
+    """Tell the others what this crawler has learned of the hosts that it has asked."""
+    for key in SHARED_STATE_KEYS:
+        state_by_host = read_state(state_path_factory(seen_path)(key))
+        shared_state.save(key, {host: state for host, state in state_by_host.items() if host in visited_hosts})

@@ -1,0 +1,59 @@
+"""Embedding as work: all that waits for a model on this machine, or block by block on many.
+
+A block is a thousand ids of articles; see pipeline/compute/extraction_jobs.py. Articles that a reader sees alike share their
+vectors, so the one with the lowest id stands for all, and its block alone makes them.
+"""
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+
+from docstore.articles.vectors import VectorTable
+from docstore.model import Reason
+from pipeline.compute.backend import ComputeBackend
+from pipeline.compute.cluster_worker import get_worker
+from pipeline.compute.leased_blocks import process_blocks
+from pipeline.embedding.embedding_pool import embed_articles
+from pipeline.settings import Settings
+from text.embedding.model_spec import ModelSpec
+
+log = logging.getLogger(__name__)
+
+EMBED_LEASE = "embed"
+OutcomeCounts = Counter[Reason]  # what became of articles
+NO_DEADLINE = float("inf")
+
+
+def embed_pending(
+    backend: ComputeBackend, table: VectorTable, spec: ModelSpec, settings: Settings, deadline: float = NO_DEADLINE
+) -> Iterator[OutcomeCounts]:
+    """Make and save the vectors of all that waits for the model of `spec`; what became of it, some at a time. Workers
+    stop at `deadline` (epoch seconds); here stops who asks for no more."""
+    if backend.is_distributed:
+        process_block = partial(embed_block_on_worker, model_id=spec.model_id, settings=settings, deadline=deadline)
+        list_pending = partial(table.pending_block_numbers, spec.model_id, spec.languages, settings.cluster.block)
+        retry_seconds, failure = settings.cluster.heartbeat_seconds, "articles could not be embedded"
+        yield from process_blocks(backend, process_block, list_pending, retry_seconds, failure)
+        return
+    for batch in embed_articles(table.iter_pending(spec.model_id, spec.languages), spec, settings.embed):
+        yield Counter(table.save(spec.model_id, batch))
+
+
+def embed_block_on_worker(
+    block_number: int, model_id: str, settings: Settings, deadline: float = NO_DEADLINE
+) -> OutcomeCounts | None:
+    """On a worker: what became of a block's articles; None where somebody else is at it. EmbedError or JarError where
+    the model cannot be had here."""
+    worker, size = get_worker(settings), settings.cluster.block
+    spec, table, counts = worker.get_model(model_id), worker.store.vectors, Counter[Reason]()
+    with worker.lease_block(EMBED_LEASE, block_number) as lease:
+        if lease is None:
+            return None
+        pending = table.iter_pending(model_id, spec.languages, block_number * size, (block_number + 1) * size)
+        for batch in worker.embedding_pool.embed(pending, spec):
+            counts.update(table.save(model_id, batch))
+            if time.time() > deadline:
+                break
+    return counts

@@ -1,0 +1,83 @@
+"""Documents that earlier crawls passed by: those that kept pages link to are put into the frontier."""
+
+import re
+from collections.abc import Iterator
+
+from crawler.crawl_plan import CrawlPlan, build_crawl_plan
+from crawler.host_suggestions import with_added_sites
+from crawler.http.document_types import is_plain_text_version_of, parse_document_rules
+from crawler.parsing.links import parse_page
+from crawler.settings import FOCUSED_STRATEGIES, CrawlSettings
+from crawler.urls.canonical import host_of, path_extension, rejection_reason
+from docstore.articles.article_table import PendingPage
+from docstore.articles.source_pages import ArchivedPage
+from docstore.file_formats import FORMAT_BY_EXTENSION, FORMATS_BY_NAME, HTML_FORMAT, format_for_content_type
+from docstore.frontier.frontier_table import NewUrl
+from docstore.model import Page, UrlKind
+from docstore.warc_archive import WarcRecordLostError
+from pipeline.engine import Engine
+
+FOCUSED_PRIORITY = 0.0  # priority: the pages that link to them were kept, so they speak of the topic
+
+
+def backfill_documents(engine: Engine, settings: CrawlSettings) -> int:
+    """Add the documents that the kept pages link to, of formats that no crawl fetched so far; how many are new.
+
+    Every page is read once from the archive. What is killed goes on with the next crawl.
+    """
+    backfill = engine.store.document_backfill
+    enabled_formats = parse_document_rules(settings).formats
+    new_formats = backfill.missing_formats(enabled_formats)
+    if not new_formats:
+        if enabled_formats:
+            backfill.finish(sorted(enabled_formats))
+        return 0
+    added_count, plan = 0, build_crawl_plan(with_added_sites(settings, engine.settings.data_dir))
+    endings = "|".join(ending for name in new_formats for ending in FORMATS_BY_NAME[name].extensions)
+    extension_pattern = re.compile(rf"\.(?:{endings})\b".encode(), re.IGNORECASE)
+    with engine.progress.task("documents", engine.store.status.page_count()) as advance:
+        while pages := backfill.next_batch():
+            links = [
+                link
+                for page in pages
+                for link in iter_document_links(engine, page, plan, extension_pattern, new_formats)
+            ]
+            added_count += engine.store.frontier.add_urls(links)
+            backfill.advance_to(pages[-1].url_id)
+            advance(len(pages))
+    requeued_count = backfill.requeue_rejected(settings.incremental == "new_only")
+    backfill.finish(sorted(enabled_formats))
+    if added_count or requeued_count:
+        engine.progress.note(
+            f"documents are fetched now: {added_count} are linked to, {requeued_count} URLs are asked again"
+        )
+    return added_count
+
+
+def iter_document_links(
+    engine: Engine, page: ArchivedPage, plan: CrawlPlan, extension_pattern: re.Pattern[bytes], formats: set[str]
+) -> Iterator[NewUrl]:
+    """The documents that a kept page links to, by the rules of the crawl."""
+    if format_for_content_type(page.content_type) != HTML_FORMAT:
+        return
+    pending = PendingPage(page.url_id, page.url, page.content_type, page.digest, page.pointer, page.fetched_at)
+    try:
+        body = engine.store.articles.read_page_body(pending)
+    except WarcRecordLostError:
+        return
+    if not extension_pattern.search(body):
+        return
+    fetched_page = Page(
+        page.url_id, page.url, page.final_url, 200, page.content_type, body, page.digest, page.fetched_at
+    )
+    depth = page.depth + 1
+    priority = FOCUSED_PRIORITY if plan.strategy in FOCUSED_STRATEGIES else -float(depth)
+    for link in parse_page(fetched_page, plan.product_token).links:
+        is_wanted = FORMAT_BY_EXTENSION.get(path_extension(link.url)) in formats and not is_plain_text_version_of(
+            link.url, page.url
+        )
+        if is_wanted and rejection_reason(link.url, plan.url_rules, depth) is None:
+            host, queue = host_of(link.url), plan.queue_of(link.url)
+            yield NewUrl(
+                link.url, host, queue, depth, UrlKind.UNKNOWN, priority, page.url_id, link.anchor, link.context
+            )

@@ -1,0 +1,137 @@
+"""From pending articles to vectors, over several processes.
+
+Each process has a model of its own, one core, and the lowest priority: who searches meanwhile is served first, and idle
+cores are used. A text that brings its process down is read alone then, and counts as failed; no other notices.
+"""
+
+import logging
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import closing
+from functools import lru_cache, partial
+
+from docstore.articles.vectors import WHOLE_ARTICLE, EmbeddingResult, PassageVector, PendingText
+from docstore.batches import batched
+from docstore.model import Outcome, Reason
+from pipeline.embedding.models import load_model
+from pipeline.embedding.settings import EmbedSettings
+from pipeline.workers.worker_process import Limits, WorkerError, WorkerPool, WorkerProcess
+from text.embedding.embedder import Embedder, pack_vectors
+from text.embedding.model_spec import ModelSpec
+from text.embedding.passages import Passage, iter_passages, truncate_to_tokens
+
+log = logging.getLogger(__name__)
+
+BATCH_SIZE = 24  # articles a process is given at once, and a transaction keeps
+BATCHES_IN_FLIGHT_PER_WORKER = 2  # a process
+LEAD_PASSAGE_TOKENS = 256.0  # of the body that stand for the article
+MAX_TITLE_LENGTH = 200  # characters
+WORKER_LIMITS = Limits(seconds=900, megabytes=1024)  # by the clock, on a machine that has other work
+WORKER_PRELOAD = ("pipeline.embedding.embedding_pool", "onnxruntime", "tokenizers")
+WORKER_NICENESS = 19
+_LETTER = re.compile(r"[^\W_]")
+
+
+class EmbeddingPool:
+    """Processes that embed articles, for one caller at a time; `passages` is how many of a long one are read."""
+
+    def __init__(self, max_passages: int, workers: int) -> None:
+        self._max_passages, self._max_in_flight = max_passages, workers * BATCHES_IN_FLIGHT_PER_WORKER
+        self._pool = WorkerPool(workers, WORKER_LIMITS, WORKER_PRELOAD)
+
+    def embed(self, pending: Iterable[PendingText], spec: ModelSpec) -> Iterator[list[EmbeddingResult]]:
+        """What the model of `spec` makes of each article, some at a time, in no order. Raises EmbedError where the
+        model cannot be used."""
+        in_flight: dict[Future[list[EmbeddingResult]], None] = {}
+        try:
+            for batch in batched(pending, BATCH_SIZE):
+                in_flight[self._pool.submit(partial(embed_with_retry, batch, spec, self._max_passages))] = None
+                while len(in_flight) >= self._max_in_flight:
+                    yield from iter_finished(in_flight)
+            while in_flight:
+                yield from iter_finished(in_flight)
+        finally:
+            for future in in_flight:  # nobody waits for them any more
+                future.cancel()
+
+    def close(self) -> None:
+        """End all processes."""
+        self._pool.close()
+
+
+def embed_articles(
+    pending: Iterable[PendingText], spec: ModelSpec, settings: EmbedSettings
+) -> Iterator[list[EmbeddingResult]]:
+    """The same by processes that end with it."""
+    with closing(EmbeddingPool(settings.passages, settings.processes or os.cpu_count() or 1)) as pool:
+        yield from pool.embed(pending, spec)
+
+
+def iter_finished(in_flight: dict[Future[list[EmbeddingResult]], None]) -> Iterator[list[EmbeddingResult]]:
+    """Wait for some of the jobs under way, and take them out."""
+    done, _ = wait(in_flight, return_when=FIRST_COMPLETED)
+    for future in done:
+        del in_flight[future]
+        yield future.result()
+
+
+def embed_with_retry(
+    batch: Sequence[PendingText], spec: ModelSpec, max_passages: int, process: WorkerProcess
+) -> list[EmbeddingResult]:
+    """What a process makes of some articles; each alone where they bring it down together."""
+    try:
+        return process.call(embed_batch, list(batch), spec, max_passages)
+    except WorkerError as error:
+        if len(batch) > 1:
+            return [
+                embedded for article in batch for embedded in embed_with_retry([article], spec, max_passages, process)
+            ]
+        log.error("embedding failed on article %d: %s", batch[0].url_id, error)
+        return [EmbeddingResult(batch[0].digest, (), Outcome(Reason.UNEXPECTED_ERROR, str(error)))]
+
+
+def embed_batch(batch: Sequence[PendingText], spec: ModelSpec, max_passages: int) -> list[EmbeddingResult]:
+    """The vectors of some articles; runs in a process of its own."""
+    model, plans = cached_model(spec), [plan_passages(article, max_passages) for article in batch]
+    texts = [passage_text(article, passage) for article, parts in zip(batch, plans, strict=True) for passage in parts]
+    vectors = iter(pack_vectors(model.encode_documents(texts)) if texts else ())
+    return [build_embedded(article, parts, vectors) for article, parts in zip(batch, plans, strict=True)]
+
+
+@lru_cache(2)
+def cached_model(spec: ModelSpec) -> Embedder:
+    """The model, loaded with the first call in a process."""
+    if os.nice(0) < WORKER_NICENESS:
+        os.nice(WORKER_NICENESS - os.nice(0))
+    return load_model(spec)
+
+
+def plan_passages(article: PendingText, max_passages: int) -> list[Passage]:
+    """The parts of an article's body that get a vector: the beginning, which stands for all of it with the title, and
+    the first `max_passages` of a body that goes on behind it. None of a text without a letter."""
+    if not (_LETTER.search(article.title) or _LETTER.search(article.body)):
+        return []
+    lead_passage = Passage(0, len(truncate_to_tokens(article.body, LEAD_PASSAGE_TOKENS)))
+    if not max_passages or lead_passage.end == len(article.body):
+        return [lead_passage]
+    parts = (passage for _, passage in zip(range(max_passages), iter_passages(article.body), strict=False))
+    return [lead_passage, *parts]
+
+
+def passage_text(article: PendingText, passage: Passage) -> str:
+    """What the model reads of a passage: the article's title before it."""
+    return f"{article.title[:MAX_TITLE_LENGTH]}\n{article.body[passage.start : passage.end]}"
+
+
+def build_embedded(article: PendingText, parts: Sequence[Passage], vectors: Iterator[bytes]) -> EmbeddingResult:
+    """The article with its vectors, which are taken from `vectors`."""
+    if not parts:
+        return EmbeddingResult(
+            article.digest, (PassageVector(WHOLE_ARTICLE, 0, 0, b""),), Outcome(Reason.NOTHING_TO_EMBED)
+        )
+    passage_vectors = tuple(
+        PassageVector(n, passage.start, passage.end, next(vectors)) for n, passage in enumerate(parts)
+    )
+    return EmbeddingResult(article.digest, passage_vectors, Outcome(Reason.EMBEDDED))

@@ -1,0 +1,212 @@
+"""Why the extractor made of a page what it did: every line with its verdict, every candidate with its features.
+
+For the operator whose page went wrong: as tables (here) or as the page itself in colours (page.py).
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from rich.box import SIMPLE
+from rich.table import Table
+from rich.text import Text
+
+from docstore.errors import PlumblineError
+from docstore.model import Article, Outcome
+from extractor import ExtractSettings
+from extractor.article_extractor import ArticleExtractor
+from extractor.body_methods.base import Explanation, LineVerdict
+from extractor.body_methods.explanation import with_tag_block_features
+from extractor.fields.dates.date_parsing import find_date_in_text
+from extractor.page.layout import Layout, Line
+from extractor.page.parsed_page import ParsedPage
+from extractor.page.tag_info import TagInfo
+from pipeline.page_source import LoadedPage, no_page_error
+from pipeline.workers.page_reading import is_document
+from text.decoding.decode import decode_page
+
+MAX_CELL_LENGTH = 60  # characters of a line in a table
+MAX_ELEMENT_LENGTH = 60
+MAX_MARKED_LINE_LENGTH = 300  # characters of a line that may show title, date or author
+
+
+@dataclass(frozen=True)
+class ExtractionReport:
+    """A page, what the extractor made of it, and how it chose. `fields_by_line` say what a line shows: title, date, author;
+    `page_kind` says what kind of page it is and why, `warning` what the article may lack.
+    """
+
+    page: LoadedPage
+    method: str
+    encoding: str
+    document: ParsedPage
+    explanation: Explanation
+    result: Article | Outcome
+    fields_by_line: Mapping[int, tuple[str, ...]]
+    page_kind: str = ""
+    warning: Outcome | None = None
+
+    @property
+    def summary(self) -> str:
+        """What became of the page, in a line."""
+        kept_count = sum(verdict.kept for verdict in self.explanation.verdicts)
+        line_summary = f"{kept_count} of {len(self.explanation.verdicts)} lines kept by {self.method}, {self.encoding}"
+        if isinstance(self.result, Outcome):
+            day = f", of {self.result.published_date}" if self.result.published_date else ""
+            return f"no article{day}: {self.result.reason}: {self.result.detail} ({line_summary})"
+        warning_text = f"; {self.warning.reason}: {self.warning.detail}" if self.warning else ""
+        return f"an article of {len(self.result.body)} characters ({line_summary}); {self.page_kind}{warning_text}"
+
+
+def explain_extraction(page: LoadedPage, settings: ExtractSettings) -> ExtractionReport:
+    """How the extractor reads a page. PlumblineError with the reason where there is nothing to read."""
+    if is_document(page.body, page.url, page.content_type):
+        raise PlumblineError(f"{page.label} is a document, no page of lines: `plumb extract` prints what is read of it")
+    decoded = decode_page(page.body, page.content_type)
+    extractor = ArticleExtractor(settings)
+    document = extractor.parse_page(page.body, page.url, page.content_type, page.site)
+    if isinstance(document, Outcome):
+        raise no_page_error(page.label, document)
+    reading = extractor.analyze_page(document, page.fetched_at)
+    result = reading.result
+    explanation = with_tag_block_features(document, extractor.method.explain(document))
+    marks = locate_fields(document.layout, result, explanation.chosen_span) if isinstance(result, Article) else {}
+    encoding = decoded.encoding if decoded is not None else ""
+    kind = extractor.describe_page_type(document, page.fetched_at)
+    return ExtractionReport(
+        page, settings.method, encoding, document, explanation, result, marks, kind, reading.warning
+    )
+
+
+# -- what a line shows
+
+
+def locate_fields(layout: Layout, article: Article, chosen: int) -> dict[int, tuple[str, ...]]:
+    """The lines that show title, date, author and source of the article: for each the line nearest to the body."""
+    start = layout.spans[chosen].start_line if chosen >= 0 else 0
+    matchers: dict[str, Callable[[Line], bool]] = {
+        "title": lambda line: is_same_title(article.title, line.text),
+        "date": lambda line: bool(article.published) and find_date_in_text(line.text).startswith(article.published),
+        "author": lambda line: bool(article.author) and article.author in line.text,
+        "source": lambda line: bool(article.source) and article.source in line.text,
+    }
+    fields_by_line: dict[int, tuple[str, ...]] = {}
+    for name, matches in matchers.items():
+        candidate_lines = (
+            line_number for line_number, line in enumerate(layout.lines) if len(line.text) <= MAX_MARKED_LINE_LENGTH
+        )
+        matching_lines = [line_number for line_number in candidate_lines if matches(layout.lines[line_number])]
+        if matching_lines:
+            nearest = min(
+                matching_lines,
+                key=lambda line_number: (layout.lines[line_number].link_share > 0.5, abs(line_number - start)),
+            )
+            fields_by_line[nearest] = (*fields_by_line.get(nearest, ()), name)
+    return fields_by_line
+
+
+def is_same_title(title: str, text: str) -> bool:
+    """A line that is the title, white space and case apart."""
+    return bool(title) and "".join(text.split()).lower() == "".join(title.split()).lower()
+
+
+# -- tables
+
+
+def css_path(tag: TagInfo) -> str:
+    """An element as CSS names it: `div#main.article`."""
+    names = tag.attributes.get("class", "").split()
+    identity = tag.attributes.get("id", "")
+    selector = tag.tag + (f"#{identity}" if identity else "") + "".join(f".{name}" for name in names)
+    return selector if len(selector) <= MAX_ELEMENT_LENGTH else f"{selector[: MAX_ELEMENT_LENGTH - 1]}…"
+
+
+def element_of_span(layout: Layout, span: int) -> str:
+    """The element of a span, "page" for none."""
+    return css_path(layout.spans[span].tag_info) if span >= 0 else "page"
+
+
+def format_value(value: float | str) -> str:
+    """A feature for a person."""
+    if isinstance(value, str):
+        return value
+    return f"{value:.2f}" if isinstance(value, float) and abs(value) < 10 else f"{value:,.0f}"
+
+
+def candidate_table(report: ExtractionReport) -> Table:
+    """The candidate elements, best first; a mark says which was chosen."""
+    explanation, layout = report.explanation, report.document.layout
+    title = f"candidates, ● chosen by {report.method}"
+    table = Table(title=title, title_justify="left", box=SIMPLE, collapse_padding=True, pad_edge=False)
+    table.add_column("")
+    table.add_column("element", no_wrap=True, min_width=12, max_width=36)
+    table.add_column("from-to", no_wrap=True, min_width=7)
+    features = list(dict.fromkeys(name for candidate in explanation.candidates for name in candidate.features))
+    for name in ("score", *features):
+        table.add_column(name, justify="right", no_wrap=True, min_width=5)
+    for candidate in explanation.candidates:
+        span = layout.spans[candidate.span]
+        cells = [format_value(candidate.score), *(format_value(candidate.features.get(name, "")) for name in features)]
+        cursor_mark = "●" if candidate.span == explanation.chosen_span else ""
+        line_range = f"{span.start_line}-{span.end_line - 1}" if span.end_line > span.start_line else "none"
+        table.add_row(cursor_mark, Text(css_path(span.tag_info)), line_range, *map(Text, cells))
+    return table
+
+
+def line_table(report: ExtractionReport) -> Table:
+    """Every line of the page, and why it was kept or dropped."""
+    layout = report.document.layout
+    table = Table(title="lines, ● kept", title_justify="left", box=SIMPLE)
+    table.add_column("line", justify="right", no_wrap=True, min_width=4)
+    table.add_column("", no_wrap=True, min_width=1)
+    table.add_column("weight", justify="right", no_wrap=True, min_width=6)
+    for name, min_width, max_width in (("why", 12, 34), ("element", 8, 30), ("text", 16, 70)):
+        table.add_column(name, no_wrap=True, min_width=min_width, max_width=max_width)
+    for verdict in report.explanation.verdicts:
+        line = layout.lines[verdict.line]
+        text = line.text if len(line.text) <= MAX_CELL_LENGTH else f"{line.text[: MAX_CELL_LENGTH - 1]}…"
+        why = ", ".join((*report.fields_by_line.get(verdict.line, ()), verdict.why))
+        cells = (f"{verdict.weight:.1f}", why, element_of_span(layout, line.span_index), text)
+        table.add_row(str(verdict.line), "●" if verdict.kept else "", *map(Text, cells))
+    return table
+
+
+def count_verdicts(report: ExtractionReport) -> list[tuple[str, int]]:
+    """How many lines were kept or dropped for each reason."""
+    return Counter(verdict.why for verdict in report.explanation.verdicts).most_common()
+
+
+def report_json(report: ExtractionReport) -> dict[str, Any]:
+    """The same for a program."""
+    explanation, layout = report.explanation, report.document.layout
+    return {
+        "page": report.page.label,
+        "method": report.method,
+        "encoding": report.encoding,
+        "result": asdict(report.result),
+        "chosen": explanation.chosen_span,
+        "candidates": [
+            {
+                **asdict(candidate),
+                "element": element_of_span(layout, candidate.span),
+                "features": dict(candidate.features),
+            }
+            for candidate in explanation.candidates
+        ],
+        "lines": [line_json(report, verdict) for verdict in explanation.verdicts],
+    }
+
+
+def line_json(report: ExtractionReport, verdict: LineVerdict) -> dict[str, Any]:
+    """One line with its verdict and features."""
+    line = report.document.layout.lines[verdict.line]
+    return {
+        **asdict(verdict),
+        "marks": list(report.fields_by_line.get(verdict.line, ())),
+        "element": element_of_span(report.document.layout, line.span_index),
+        "size": line.size,
+        "link_share": line.link_share,
+        "punctuation": line.punctuation_count,
+        "text": line.text,
+    }

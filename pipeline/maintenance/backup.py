@@ -1,0 +1,293 @@
+"""A copy of a vertical in a folder of its own, consistent while everything runs, and back again.
+
+    FOLDER/plumbline-20261123-023000/   store.db warc/ files/ vertical.toml manifest.json
+
+The database is copied first, by SQLite itself: every page it knows of has its record in the WARC files by then, and
+those are only ever added to, so each is copied up to its size of that moment. The manifest, with size and SHA-256 of
+every file, is written last and the folder gets its name then: what was broken off has none, and is no backup. A WARC
+file that the newest backup beside it has already is not copied but linked.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import closing, suppress
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from crawler.state_files import read_state, write_state
+from docstore.database import Database
+from docstore.errors import PlumblineError
+from docstore.integrity.row_checksums import CHECKSUMMED_TABLES, damaged_keys
+from docstore.schema import SCHEMA_VERSION
+from pipeline.settings import Settings
+
+MANIFEST_FILE, DATABASE_FILE, WARC_DIR, STATE_DIR, CONFIG_FILE = (
+    "manifest.json",
+    "store.db",
+    "warc",
+    "files",
+    "vertical.toml",
+)
+BACKUP_PREFIX, PARTIAL_PREFIX = "plumbline-", ".unfinished-"
+# What is made again by itself, or is copied in another way.
+EXCLUDED_NAMES = frozenset({WARC_DIR, "solr", "logs", "locks", "pictures", "seen.bloom", "backups.json"})
+BACKUP_LOCATIONS_FILE = "backups.json"  # in the data folder: where backups went
+MAX_BACKUP_LOCATIONS = 8
+COPY_CHUNK_BYTES = 1 << 20
+
+
+class BackupError(PlumblineError):
+    """A backup that cannot be made, or is not whole."""
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a backup holds: `files` is path -> (size in bytes, SHA-256); `made` is in epoch seconds."""
+
+    made: float
+    program: str
+    schema: int
+    store_id: str
+    files: Mapping[str, tuple[int, str]]
+
+
+# -- making
+
+
+def create_backup(settings: Settings, config: Path, folder: Path) -> Path:
+    """Copy the vertical into a new folder below `folder`; returns it.
+
+    BackupError where the store is another database than SQLite, is damaged, or the copy cannot be written.
+    """
+    database_file = require_sqlite_file(settings)
+    previous_backup = find_newest_backup([folder])
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    staging_dir, final_dir = folder / f"{PARTIAL_PREFIX}{stamp}-{os.getpid()}", folder / f"{BACKUP_PREFIX}{stamp}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        staging_dir.mkdir(mode=0o700)
+        store_id = copy_database(database_file, staging_dir / DATABASE_FILE)
+        files = dict(copy_files(settings, config, staging_dir, previous_backup))
+        files[DATABASE_FILE] = (
+            staging_dir.joinpath(DATABASE_FILE).stat().st_size,
+            sha256_of(staging_dir / DATABASE_FILE),
+        )
+        manifest = Manifest(time.time(), version("plumbline"), SCHEMA_VERSION, store_id, files)
+        write_private_file(staging_dir / MANIFEST_FILE, json.dumps(asdict(manifest), indent=1).encode())
+        while final_dir.exists():  # two in one second
+            final_dir = final_dir.with_name(f"{final_dir.name}a")
+        staging_dir.rename(final_dir)
+    except OSError as error:
+        shutil.rmtree(staging_dir, ignore_errors=True)
+        raise BackupError(
+            f"the backup cannot be written to {folder} ({error.strerror}): nothing of it is left"
+        ) from error
+    except BaseException:
+        shutil.rmtree(staging_dir, ignore_errors=True)
+        raise
+    remember_backup_location(settings.data_dir, folder)
+    return final_dir
+
+
+def require_sqlite_file(settings: Settings) -> Path:
+    """The store's file. BackupError where it is a server's, which has tools of its own, or there is none."""
+    if settings.store.url and not settings.store.url.startswith("sqlite"):
+        raise BackupError("the store is a PostgreSQL database: copy it with pg_dump, and the data folder as it is")
+    if settings.store.url:
+        raise BackupError("store.url names a file of its own: leave it empty to have the store in data_dir")
+    file = settings.data_dir / DATABASE_FILE
+    if not file.exists():
+        raise BackupError(f"there is no store at {file}: nothing to back up")
+    return file
+
+
+def copy_database(source: Path, target: Path) -> str:
+    """Copy a store that may be in use; returns its id. BackupError where the copy is not sound."""
+    os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    try:
+        with closing(sqlite3.connect(source)) as source_db, closing(sqlite3.connect(target)) as target_db:
+            source_db.backup(target_db)
+            (integrity_result,) = target_db.execute("PRAGMA integrity_check(1)").fetchone()
+    except sqlite3.Error as error:
+        if "disk" in str(error):
+            raise OSError(28, str(error)) from error
+        raise BackupError(f"the store cannot be copied ({error}): {REPAIR_ADVICE}") from error
+    if integrity_result != "ok":
+        raise BackupError(f"the store is damaged ({integrity_result}): {REPAIR_ADVICE}")
+    with closing(Database(f"sqlite:///{target}")) as database:
+        with database.read() as connection:
+            damaged = [
+                name for name, sealed_table in CHECKSUMMED_TABLES.items() if damaged_keys(connection, sealed_table)
+            ]
+        store_id = database.store_id
+    for leftover in ("-wal", "-shm", "-sums"):
+        target.with_name(target.name + leftover).unlink(missing_ok=True)
+    if damaged:
+        raise BackupError(f"the store is damaged (rows of {', '.join(damaged)}): {REPAIR_ADVICE}")
+    return store_id
+
+
+REPAIR_ADVICE = "run `plumb check --repair`, which takes what is whole from the last backup"
+
+
+def copy_files(
+    settings: Settings, config: Path, target: Path, previous_backup: Path | None
+) -> Iterator[tuple[str, tuple[int, str]]]:
+    """Copy everything but the database; yields path -> size and digest."""
+    previous_files = read_manifest(previous_backup).files if previous_backup else {}
+    for file in sorted((settings.data_dir / WARC_DIR).glob("*")):
+        name, size = f"{WARC_DIR}/{file.name}", file.stat().st_size
+        if (
+            previous_backup
+            and previous_files.get(name, (-1, ""))[0] == size
+            and try_hardlink(previous_backup / name, target / name)
+        ):
+            yield name, previous_files[name]
+        else:
+            yield name, (size, copy_with_digest(file, target / name, size))
+    for file in iter_state_files(settings.data_dir):
+        name = f"{STATE_DIR}/{file.relative_to(settings.data_dir).as_posix()}"
+        with suppress(FileNotFoundError):  # written anew at this moment, or gone
+            size = file.stat().st_size
+            yield name, (size, copy_with_digest(file, target / name, size))
+    yield CONFIG_FILE, (config.stat().st_size, copy_with_digest(config, target / CONFIG_FILE, config.stat().st_size))
+
+
+def iter_state_files(folder: Path) -> Iterator[Path]:
+    """What else is in the data folder and is not made again by itself."""
+    for entry in sorted(folder.iterdir()):
+        if entry.name in EXCLUDED_NAMES or entry.name.startswith((DATABASE_FILE, ".")):
+            continue
+        for file in sorted(entry.rglob("*")) if entry.is_dir() else [entry]:
+            if file.is_file() and not file.name.endswith(".new"):
+                yield file
+
+
+def copy_with_digest(source: Path, target: Path, size: int) -> str:
+    """Copy the first `size` bytes, for the owner alone; returns their SHA-256."""
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    digest = hashlib.sha256()
+    with (
+        source.open("rb") as source_file,
+        os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as target_file,
+    ):
+        while size > 0 and (block := source_file.read(min(size, COPY_CHUNK_BYTES))):
+            digest.update(block)
+            target_file.write(block)
+            size -= len(block)
+        target_file.flush()
+        os.fsync(target_file.fileno())
+    return digest.hexdigest()
+
+
+def try_hardlink(source: Path, target: Path) -> bool:
+    """Make `target` another name of the file `source`, if the file system can."""
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        target.hardlink_to(source)
+    except OSError:
+        return False
+    return True
+
+
+def write_private_file(path: Path, data: bytes) -> None:
+    """A new file for its owner alone, on the disk when this returns."""
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def sha256_of(path: Path) -> str:
+    """The SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+# -- finding
+
+
+def remember_backup_location(data_dir: Path, folder: Path) -> None:
+    """Note where backups go, for `plumb check --repair`."""
+    locations = [str(folder.resolve()), *backup_locations(data_dir)]
+    write_state(data_dir / BACKUP_LOCATIONS_FILE, {"folders": list(dict.fromkeys(locations))[:MAX_BACKUP_LOCATIONS]})
+
+
+def backup_locations(data_dir: Path) -> list[str]:
+    """The folders that backups went to, the last one first."""
+    return [str(location) for location in read_state(data_dir / BACKUP_LOCATIONS_FILE).get("folders", ())]
+
+
+def find_newest_backup(folders: list[Path]) -> Path | None:
+    """The newest whole backup in these folders, or None."""
+    backups = [
+        backup
+        for folder in folders
+        for backup in folder.glob(f"{BACKUP_PREFIX}*")
+        if (backup / MANIFEST_FILE).is_file()
+    ]
+    return max(backups, key=lambda backup: backup.name, default=None)
+
+
+def read_manifest(backup: Path) -> Manifest:
+    """What a backup says it holds. BackupError where it is none, or only half of one."""
+    try:
+        raw: dict[str, Any] = json.loads((backup / MANIFEST_FILE).read_text())
+        files = {name: (int(size), str(digest)) for name, (size, digest) in raw.pop("files").items()}
+        return Manifest(**raw, files=files)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise BackupError(f"{backup} is no whole backup ({MANIFEST_FILE}: {error}): name another one") from error
+
+
+# -- restoring
+
+
+def restore_backup(backup: Path, settings: Settings) -> Manifest:
+    """Put a backup back into a data folder that has no store. BackupError where it is not whole: nothing is changed
+    then."""
+    manifest, data_dir = read_manifest(backup), settings.data_dir
+    if (data_dir / DATABASE_FILE).exists() or any((data_dir / WARC_DIR).glob("*")):
+        raise BackupError(f"{data_dir} has a store already: name an empty vertical.data_dir, or move that one away")
+    if manifest.schema > SCHEMA_VERSION:
+        raise BackupError(f"{backup} was made by a newer program (schema {manifest.schema}): update the program")
+    staging_dir = data_dir / ".restoring"
+    shutil.rmtree(staging_dir, ignore_errors=True)
+    try:
+        data_dir.mkdir(parents=True, exist_ok=True)
+        for name, (size, digest) in manifest.files.items():
+            if name != CONFIG_FILE and copy_if_present(backup / name, staging_dir / name, size) != digest:
+                raise BackupError(f"{backup / name} is damaged: restore another backup; nothing was changed")
+        move_into_data_dir(staging_dir, data_dir)
+    except OSError as error:
+        raise BackupError(f"the backup cannot be restored to {data_dir} ({error})") from error
+    finally:
+        shutil.rmtree(staging_dir, ignore_errors=True)
+    return manifest
+
+
+def copy_if_present(source: Path, target: Path, size: int) -> str:
+    """`copy_with_digest`; "" for a file that is not there."""
+    try:
+        return copy_with_digest(source, target, size) if source.stat().st_size == size else ""
+    except FileNotFoundError:
+        return ""
+
+
+def move_into_data_dir(staging_dir: Path, data_dir: Path) -> None:
+    """Move what was copied to where it belongs; the database last, so that what is broken off has no store."""
+    for file in sorted((staging_dir / STATE_DIR).rglob("*")):
+        if file.is_file():
+            target = data_dir / file.relative_to(staging_dir / STATE_DIR)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            file.replace(target)
+    (data_dir / WARC_DIR).mkdir(exist_ok=True)
+    for file in (staging_dir / WARC_DIR).glob("*"):
+        file.replace(data_dir / WARC_DIR / file.name)
+    (staging_dir / DATABASE_FILE).replace(data_dir / DATABASE_FILE)

@@ -1,0 +1,257 @@
+"""What is wrong with the place a vertical runs in. Each answer says what it found, and what to do where it is amiss."""
+
+import os
+import shutil
+import socket
+import sqlite3
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from docstore.errors import PlumblineError
+from docstore.locking.file_locks import stage_lock_holder
+from docstore.solr_session import auth_headers, node_urls
+from indexer.class_data_sharing import JAVA_PATH
+from pipeline.maintenance.backup import backup_locations, find_newest_backup
+from pipeline.runs.timetable import nightly_timetable
+from pipeline.settings import Settings
+
+MIN_FREE_BYTES = 2 * 1024**3  # bytes: a night's pages, a Solr merge
+CONNECT_TIMEOUT_SECONDS = 5.0  # seconds for a seed to accept a connection
+MAX_PROBED_SEEDS = 20
+MAX_BACKUP_AGE_SECONDS = 7 * 86400.0
+MIN_PLAUSIBLE_YEAR = 2024  # a clock before that was never set
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """One line of the doctor's: is it well, what was found, and what to do if not."""
+
+    name: str
+    is_well: bool
+    text: str
+    advice: str = ""
+
+
+def run_checks(settings: Settings) -> Iterator[CheckResult]:
+    """Look at everything, one after the other; nothing is changed and no page is fetched."""
+    for name, check in CHECKS.items():
+        try:
+            yield from check(settings)
+        except (OSError, PlumblineError, sqlite3.Error) as error:
+            yield CheckResult(name, False, " ".join(str(error).split()), "see that it is there and can be read")
+
+
+def check_disk(settings: Settings) -> Iterator[CheckResult]:
+    """Room and inodes where the data are, and whether they can be written."""
+    folder = nearest_existing_parent(settings.data_dir)
+    free = shutil.disk_usage(folder).free
+    yield CheckResult(
+        "disk", free >= MIN_FREE_BYTES, f"{free / 1e9:.1f} GB free at {folder}", "free some space, or move data_dir"
+    )
+    inodes = os.statvfs(folder)
+    if inodes.f_files:
+        share = inodes.f_favail / inodes.f_files
+        yield CheckResult("inodes", share > 0.02, f"{share:.0%} free", "delete small files on this disk")
+    can_write = os.access(folder, os.W_OK) and not inodes.f_flag & os.ST_RDONLY
+    yield CheckResult(
+        "writing",
+        can_write,
+        f"{folder} can{'' if can_write else 'not'} be written",
+        f"chown it, or mount it rw: {folder}",
+    )
+
+
+def check_permissions(settings: Settings) -> Iterator[CheckResult]:
+    """Files with secrets are their owner's alone."""
+    for name in ("store.db", "session.key"):
+        file = settings.data_dir / name
+        if file.exists():
+            is_world_accessible = bool(file.stat().st_mode & stat.S_IRWXO)
+            yield CheckResult(
+                "permissions",
+                not is_world_accessible,
+                f"{name} {stat.filemode(file.stat().st_mode)}",
+                f"chmod o= {file}",
+            )
+
+
+def check_versions(settings: Settings) -> Iterator[CheckResult]:
+    """Python, the libraries that are wanted, SQLite and Java."""
+    missing = sorted(filter(None, map(missing_package, requires("plumbline") or ())))
+    text = f"plumbline {version('plumbline')}, Python {sys.version.split()[0]}, SQLite {sqlite3.sqlite_version}"
+    yield CheckResult(
+        "versions", not missing, text + (f"; missing: {', '.join(missing)}" if missing else ""), "run make install"
+    )
+    if settings.index.solr_url:
+        return
+    java = detect_java_version()
+    yield CheckResult("java", bool(java), f"Java {java}" if java else f"{JAVA_PATH} does not run", "run make install")
+
+
+def missing_package(requirement: str) -> str:
+    """The name of a library that is wanted and not there; ""."""
+    if "extra ==" in requirement or ";" in requirement:
+        return ""
+    name = requirement.split("[")[0]
+    for sign in "<>=!~ ":
+        name = name.split(sign)[0]
+    try:
+        version(name)
+    except PackageNotFoundError:
+        return name
+    return ""
+
+
+def detect_java_version() -> str:
+    """The version of the Java that the embedded Solr runs in; "" where it does not run on this machine."""
+    try:
+        completed = subprocess.run(
+            [str(JAVA_PATH), "-version"], capture_output=True, text=True, timeout=60, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    stderr_parts = completed.stderr.split('"')
+    return stderr_parts[1] if completed.returncode == 0 and len(stderr_parts) > 1 else ""
+
+
+def check_search_port(settings: Settings) -> Iterator[CheckResult]:
+    """The search page's port is free, or ours."""
+    host, port = settings.search.host, settings.search.port
+    if not port:
+        return
+    with closing(socket.socket()) as probe:
+        probe.settimeout(CONNECT_TIMEOUT_SECONDS)
+        is_taken = probe.connect_ex((host if host not in ("", "0.0.0.0") else "127.0.0.1", port)) == 0
+    text = f"{host}:{port} {'is answered by a program' if is_taken else 'is free'}"
+    is_ours = is_taken and is_our_search_site(host, port)
+    advice = "stop that program, or choose another search.port"
+    yield CheckResult("port", is_ours or not is_taken, f"{text}{': this search site' if is_ours else ''}", advice)
+
+
+def is_our_search_site(host: str, port: int) -> bool:
+    """Does a search site of ours answer there?"""
+    import requests
+
+    try:
+        payload = requests.get(f"http://{host}:{port}/healthz", timeout=CONNECT_TIMEOUT_SECONDS).json()
+    except (requests.RequestException, ValueError):
+        return False
+    return isinstance(payload, dict) and "status" in payload
+
+
+def check_solr_nodes(settings: Settings) -> Iterator[CheckResult]:
+    """Every node of the operator's Solr answers."""
+    import requests
+
+    from indexer.cluster.zookeeper import ZOOKEEPER_SCHEME, live_node_urls
+
+    advice, urls = "start it, or empty index.solr_url to use the embedded one", settings.index.solr_url
+    try:
+        urls = live_node_urls(urls, CONNECT_TIMEOUT_SECONDS) if urls.startswith(ZOOKEEPER_SCHEME) else urls
+    except PlumblineError as error:
+        yield CheckResult("solr", False, str(error), advice)
+        return
+    for url in node_urls(urls):
+        try:
+            status = requests.get(
+                f"{url}/admin/info/system", headers=auth_headers(urls), timeout=CONNECT_TIMEOUT_SECONDS
+            ).status_code
+            text = f"{url} answers {status}"
+        except requests.RequestException as error:
+            status, text = 0, f"{url}: {type(error).__name__}"
+        yield CheckResult("solr", status == 200, text, advice)
+
+
+def check_solr(settings: Settings) -> Iterator[CheckResult]:
+    """Solr answers where it is the operator's; an embedded one has its jars."""
+    if settings.index.solr_url:
+        yield from check_solr_nodes(settings)
+        return
+    yield CheckResult("solr", True, "embedded: started when it is needed")
+
+
+def check_base_dictionary(settings: Settings) -> Iterator[CheckResult]:
+    """The base dictionary cuts, and the published words are words."""
+    from text.segment import base_segmenter
+
+    is_ok = base_segmenter().cut("石油和天然气") == ["石油", "和", "天然气"]
+    yield CheckResult(
+        "dictionary", is_ok, f"the base dictionary {'cuts' if is_ok else 'does not cut'}", "run make install"
+    )
+
+
+def check_clock(settings: Settings) -> Iterator[CheckResult]:
+    """The clock is set, and not behind what is in the store."""
+    now = time.time()
+    is_set = time.gmtime(now).tm_year >= MIN_PLAUSIBLE_YEAR
+    yield CheckResult("clock", is_set, time.strftime("%Y-%m-%d %H:%M:%S %Z"), "set the clock, keep it with NTP")
+    file = settings.data_dir / "store.db"
+    if file.exists() and not settings.store.url:
+        with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True, timeout=CONNECT_TIMEOUT_SECONDS)) as connection:
+            last_started_at = connection.execute("SELECT max(started_at) FROM runs").fetchone()[0] or 0.0
+        text = (
+            "not behind the last run"
+            if last_started_at <= now
+            else f"{last_started_at - now:.0f} s behind the last run"
+        )
+        yield CheckResult("clock", last_started_at <= now, text, "set the clock, keep it with NTP")
+
+
+def check_schedule_and_backup(settings: Settings) -> Iterator[CheckResult]:
+    """Somebody runs the timetable, and there is a backup."""
+    is_scheduler_running = stage_lock_holder(settings.data_dir, "schedule") is not None
+    text = f"next run at {settings.schedule.at}" if is_scheduler_running else "nobody runs the timetable"
+    nightly_timetable(settings.schedule)  # raises for one that cannot be
+    yield CheckResult(
+        "schedule", is_scheduler_running, text, "start plumb schedule (deploy/plumbline-schedule.service)"
+    )
+    backup = find_newest_backup([Path(location) for location in backup_locations(settings.data_dir)])
+    age = time.time() - backup.stat().st_mtime if backup else float("inf")
+    details = f"the newest is {backup}, {age / 86400:.1f} days old" if backup else "there is none"
+    yield CheckResult("backup", age < MAX_BACKUP_AGE_SECONDS, details, "run plumb backup FOLDER, daily")
+
+
+def check_seed_hosts(settings: Settings) -> Iterator[CheckResult]:
+    """The seeds' hosts have an address and accept a connection; nothing is asked of them."""
+    hosts = dict.fromkeys(urlsplit(seed).netloc for seed in settings.crawl.seeds)
+    if not hosts:
+        yield CheckResult("seeds", False, "there are none", "name some in crawl.seeds")
+    schemes = {urlsplit(seed).netloc: urlsplit(seed).scheme for seed in settings.crawl.seeds}
+    for host in list(hosts)[:MAX_PROBED_SEEDS]:
+        name, _, port = host.partition(":")
+        try:
+            socket.create_connection(
+                (name, int(port or (443 if schemes[host] == "https" else 80))), CONNECT_TIMEOUT_SECONDS
+            ).close()
+        except (OSError, ValueError) as error:
+            yield CheckResult(
+                "seed", False, f"{host}: {error}", "see the network, DNS and firewall, or correct crawl.seeds"
+            )
+        else:
+            yield CheckResult("seed", True, f"{host} accepts connections")
+
+
+def nearest_existing_parent(folder: Path) -> Path:
+    """The folder, or the nearest one above it that is there."""
+    return next(parent for parent in (folder, *folder.parents) if parent.exists())
+
+
+CHECKS: Mapping[str, Callable[[Settings], Iterator[CheckResult]]] = {
+    "disk": check_disk,
+    "permissions": check_permissions,
+    "versions": check_versions,
+    "port": check_search_port,
+    "solr": check_solr,
+    "dictionary": check_base_dictionary,
+    "clock": check_clock,
+    "schedule": check_schedule_and_backup,
+    "seeds": check_seed_hosts,
+}

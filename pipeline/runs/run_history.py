@@ -1,0 +1,89 @@
+"""How the runs of a vertical are: which goes on, which failed or was killed, which was the last good one, what is next.
+
+Whether a run goes on is no guess: a run holds a lock as long as it lives, and the kernel gives that back when it ends,
+however it ends. So does `plumb schedule`, without which no next run is.
+"""
+
+import time
+from statistics import median
+
+from docstore.reports.runs import PipelineRun, RunState
+from pipeline.engine import Engine
+from pipeline.runs.timetable import SCHEDULE_COMMAND, nightly_timetable
+from search_ui.interfaces import RunHistory, RunSummary, StageSummary
+
+ESTIMATE_RUNS = 10  # earlier runs by which the end of one is foretold
+MAX_RUNS_READ = 50
+MAX_RESUMES = 3  # runs killed one after the other, after which the next is left to the timetable
+
+
+def load_run_history(engine: Engine, limit: int) -> RunHistory:
+    """The last `limit` runs and what follows from all of them."""
+    is_running = engine.lock_holder_pid("run") is not None  # before the rows: a run begins with its lock
+    newest = engine.store.runs.list_newest(limit)
+    last_good, runs_since = engine.store.runs.since_last_success()
+    bad_runs = [
+        run for run, state in runs_with_states(runs_since, is_running) if state in (RunState.FAILED, RunState.KILLED)
+    ]
+    return RunHistory(
+        runs=tuple(summarize_run(run, state) for run, state in runs_with_states(newest, is_running)),
+        last_success_at=last_good.started_at if last_good else None,
+        failing_since=bad_runs[-1].started_at if bad_runs else None,
+        next_run_at=next_run_time(engine),
+        expected_end_at=estimate_end(engine) if is_running else None,
+    )
+
+
+def estimate_end(engine: Engine) -> float | None:
+    """When the run that goes on should be done, by what earlier ones of its command took; None where none was."""
+    newest = engine.store.runs.list_newest(ESTIMATE_RUNS * 3)
+    if not newest or newest[0].finished_at is not None:
+        return None
+    finished_runs = (
+        run for run in newest[1:] if run.command == newest[0].command and run.current_state(False) is RunState.DONE
+    )
+    durations = [run.finished_at - run.started_at for run in finished_runs if run.finished_at is not None][
+        :ESTIMATE_RUNS
+    ]
+    return newest[0].started_at + median(durations) if durations else None
+
+
+def runs_with_states(newest: list[PipelineRun], is_running: bool) -> list[tuple[PipelineRun, RunState]]:
+    """Runs, newest first, with their states: only the newest one can hold the lock."""
+    return [(run, run.current_state(is_running and index == 0)) for index, run in enumerate(newest)]
+
+
+def next_run_time(engine: Engine) -> float | None:
+    """When the next run is; None where no `plumb schedule` is there to start it."""
+    if engine.lock_holder_pid(SCHEDULE_COMMAND) is None:
+        return None
+    return nightly_timetable(engine.settings.schedule).period(time.time())[1]
+
+
+def should_resume(engine: Engine) -> bool:
+    """Did the last scheduled run end unfinished, killed or stopped with the machine, and not several times over?"""
+    newest = [run for run in engine.store.runs.list_newest(MAX_RUNS_READ) if not run.is_partial][:MAX_RESUMES]
+    states = [state for _, state in runs_with_states(newest, engine.lock_holder_pid("run") is not None)]
+    if not newest or newest[0].command != SCHEDULE_COMMAND or states[0] not in (RunState.KILLED, RunState.STOPPED):
+        return False
+    return len(states) < MAX_RESUMES or any(state is not RunState.KILLED for state in states)
+
+
+def summarize_run(run: PipelineRun, state: RunState) -> RunSummary:
+    """A run as it is shown: each stage with its outcomes, most frequent first."""
+    stages = tuple(
+        StageSummary(
+            stage.stage, tuple(sorted(stage.counts.items(), key=lambda pair: (-pair[1], pair[0]))), stage.seconds
+        )
+        for stage in run.stages
+    )
+    last = run.last_stage
+    failed_stage = last if last is not None and state is not RunState.DONE else None
+    return RunSummary(
+        run.started_at,
+        run.finished_at,
+        state,
+        stages,
+        last_stage=failed_stage.stage if failed_stage else "",
+        error=failed_stage.error if failed_stage else "",
+    )

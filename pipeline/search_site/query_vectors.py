@@ -1,0 +1,119 @@
+"""What the search site knows of meaning: the models of the vertical, and the vectors of passages in the store."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, cast
+
+from docstore.errors import EmbeddingError, StoreError
+from docstore.solr_fields import vector_field_name
+from pipeline.engine import Engine
+from search_ui.query.semantic.hybrid import QueryVector
+
+if TYPE_CHECKING:
+    from pipeline.embedding.models import Embedders
+    from text.embedding.embedder import Embedder
+    from text.embedding.model_spec import ModelSpec
+
+log = logging.getLogger(__name__)
+
+QUERY_CACHE_SIZE = 512  # queries whose vectors are kept: half a megabyte
+REFRESH_SECONDS = 30.0  # seconds after which the store is asked again which models have vectors
+
+
+@dataclass(frozen=True)
+class ServingModels:
+    """The models that searches use, and those that have made vectors."""
+
+    embedders: "Embedders"
+    model_ids_with_vectors: frozenset[str] = frozenset()
+
+
+class StoreQueryVectors:
+    """See `search_ui.query.semantic.hybrid`. A model is loaded with the first query that needs it, once a process; a
+    vertical without vectors loads none. What fails is logged, and words alone find then."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._lock = threading.Lock()
+        self._serving_models: ServingModels | None = None
+        self._refresh_at = 0.0
+        self._last_warning = ""
+        self._cached_query_vector = cast(
+            "Callable[[Embedder, ModelSpec, str], QueryVector]", lru_cache(QUERY_CACHE_SIZE)(compute_query_vector)
+        )
+
+    def query_vector(self, text: str) -> QueryVector | None:
+        """What a query means; None where no model reads it, or none has read the articles."""
+        try:
+            models = self._current_models()
+        except (EmbeddingError, StoreError) as error:
+            if str(error) != self._last_warning:
+                log.warning("ranking by words alone: %s", error)
+            self._last_warning = str(error)
+            return None
+        from pipeline.embedding.models import detect_query_language
+
+        language = detect_query_language(text)
+        spec = models.embedders.spec_for(language)
+        if spec is None or spec.model_id not in models.model_ids_with_vectors:
+            return None
+        embedder = models.embedders.for_language(language)
+        return self._cached_query_vector(embedder, spec, text) if embedder else None
+
+    def _current_models(self) -> ServingModels:
+        """As it was some seconds ago at the most; models that go on serving stay loaded."""
+        from pipeline.embedding.models import Embedders
+
+        with self._lock:
+            if self._serving_models is None or time.monotonic() > self._refresh_at:
+                self._refresh_at = time.monotonic() + REFRESH_SECONDS
+                specs, previous = self._engine.serving_models(), self._serving_models
+                embedders = previous.embedders if previous and previous.embedders.specs == specs else Embedders(specs)
+                self._serving_models = ServingModels(embedders)  # what follows may fail
+                self._serving_models = ServingModels(embedders, frozenset(self._engine.store.vectors.model_ids()))
+            return self._serving_models
+
+    def article_vector(self, digest: str) -> QueryVector | None:
+        """What the article with this digest means, by the model that has read it; the store alone is asked."""
+        from array import array
+
+        try:
+            models = self._current_models()
+            vectors_by_model = self._engine.store.vectors.article_vectors([digest]).get(digest, {})
+        except (EmbeddingError, StoreError) as error:
+            log.warning("similar by words alone: %s", error)
+            return None
+        specs_with_vector = (spec for spec in models.embedders.specs if spec.model_id in vectors_by_model)
+        if (spec := next(specs_with_vector, None)) is None:
+            return None
+        values = tuple(array("b", vectors_by_model[spec.model_id]))
+        return QueryVector(spec.model_id, vector_field_name(spec.model_id, len(values)), values, spec.near_enough)
+
+    def best_passages(self, query_vector: QueryVector, digests: Iterable[str]) -> Mapping[str, tuple[int, int]]:
+        """Of articles with these digests the passage nearest to the query; their beginnings have a say as well."""
+        import numpy as np
+
+        from text.embedding.embedder import cosine_similarities, unpack_vectors
+
+        query = np.array(query_vector.values, np.float32)
+        best = {}
+        for digest, passages in self._engine.store.vectors.passage_vectors(query_vector.model_id, digests).items():
+            passages = [passage for passage in passages[1:] or passages if len(passage.vector) == len(query)]
+            if passages:
+                passage = passages[
+                    int(cosine_similarities(query, unpack_vectors([passage.vector for passage in passages])).argmax())
+                ]
+                best[digest] = passage.start_offset, passage.end_offset
+        return best
+
+
+def compute_query_vector(embedder: "Embedder", spec: "ModelSpec", text: str) -> QueryVector:
+    """What a query means to a model."""
+    from text.embedding.embedder import quantize
+
+    values = tuple(quantize(embedder.encode_queries([text]))[0].tolist())
+    return QueryVector(spec.model_id, vector_field_name(spec.model_id, len(values)), values, spec.near_enough)

@@ -1,0 +1,91 @@
+"""Pages as a focused crawl reads them: by the extractor's blocks, cut once by the words of lexicon and topic."""
+
+import logging
+import threading
+from collections.abc import Iterable
+
+from crawler.focused_policy import BLOCK_CONTENT, BLOCK_TITLE
+from docstore.file_formats import HTML_FORMAT
+from docstore.model import Article, Lexicon, Outcome, Page
+from docstore.topic import ExamplePage
+from extractor.article_extractor import ArticleExtractor
+from extractor.body_methods.tag_blocks import build_tag_blocks
+from extractor.documents.reader import read_document
+from extractor.settings import ExtractSettings
+from lexicon.jieba_dictionary import find_term_error
+from pipeline.workers.page_reading import is_document
+from pipeline.workers.worker_process import Limits, WorkerError, WorkerProcess
+from text.segment import RjiebaSegmenter, Segmenter
+
+log = logging.getLogger(__name__)
+
+_DESCRIPTION_METAS = ("description", "keywords")  # of Zhou: <title>, meta description, meta keywords
+_MAX_TEXT_LENGTH = 200_000  # characters of a page that are looked at
+
+
+def create_topic_segmenter(lexicon: Lexicon, terms: Iterable[str]) -> Segmenter:
+    """A segmenter that knows the words of the lexicon and the terms of a topic."""
+    lexicon_texts = {entry.text for entry in lexicon.entries}
+    extra_terms = dict.fromkeys(term for term in terms if term not in lexicon_texts and not find_term_error(term))
+    return RjiebaSegmenter(
+        [
+            *((entry.text, entry.frequency, entry.pos_tag) for entry in lexicon.entries),
+            *((term, 0, "n") for term in extra_terms),
+        ]
+    )
+
+
+class PageReader:
+    """Reads pages and documents for a crawl, in any thread: documents one at a time, in a process that bears what they
+    do to it. Close it after use."""
+
+    def __init__(self, settings: ExtractSettings) -> None:
+        self._process = WorkerProcess(Limits(settings.document_seconds, settings.document_mb), [__name__])
+        self._lock = threading.Lock()
+
+    def read(self, page: Page) -> ExamplePage:
+        """A page of the crawl, as `read_example` reads it. Of a document that cannot be read only its URL is known."""
+        if page.format == HTML_FORMAT:
+            return page_to_example(page)
+        with self._lock:
+            try:
+                return self._process.call(read_example, page.url, page.body, page.content_type)
+            except WorkerError as error:
+                log.info("%s cannot be read: %s", page.url, error)
+                return ExamplePage(page.url)
+
+    def close(self) -> None:
+        """End the process, if there is one."""
+        self._process.close()
+
+
+def page_to_example(page: Page) -> ExamplePage:
+    """A page of the crawl, as `read_example` reads it."""
+    return read_example(page.url, page.body, page.content_type, page.final_url)
+
+
+def article_to_example(url: str, title: str, body: str) -> ExamplePage:
+    """An article without what stands around it."""
+    return ExamplePage(url, title, "", ((BLOCK_TITLE, 0.5, title), (BLOCK_CONTENT, 0.5, body[:_MAX_TEXT_LENGTH])))
+
+
+def read_example(url: str, html: bytes, content_type: str = "", base_url: str = "") -> ExamplePage:
+    """A page with the text of its title, its description and its blocks (WY-F1 to F5); nothing but its URL where
+    it cannot be read. `base_url` is where it was found, if elsewhere."""
+    if is_document(html, url, content_type):
+        article = read_document(html, url, content_type)
+        return (
+            article_to_example(url, article.title, article.body) if isinstance(article, Article) else ExamplePage(url)
+        )
+    document = ArticleExtractor().parse_page(html, base_url or url, content_type)
+    if isinstance(document, Outcome):
+        return ExamplePage(url)
+    description = " ".join(document.metas.get(name, "") for name in _DESCRIPTION_METAS).strip()
+    blocks: list[tuple[str, float, str]] = []
+    remaining = _MAX_TEXT_LENGTH
+    for block in build_tag_blocks(document):
+        blocks.append((str(block.type), round(block.weight, 6), block.text[:remaining]))
+        remaining -= len(block.text)
+        if remaining <= 0:
+            break
+    return ExamplePage(url, document.title, description, tuple(blocks))

@@ -1,0 +1,111 @@
+"""Take in anyone's crawl: pages and documents of WARC files become the store's, as if we had fetched them."""
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from crawler.http.content_type import parse_content_type
+from crawler.http.document_types import DocumentRules, parse_document_rules, stored_content_type
+from crawler.schedule.queues import QUEUE_POLICIES
+from crawler.settings import CrawlSettings
+from crawler.urls.canonical import MAX_URL_CHARS, canonicalize_url, host_of
+from docstore.errors import StoreError
+from docstore.file_formats import HTML_FORMAT
+from docstore.frontier.frontier_table import NewUrl, Visit
+from docstore.model import Outcome, Page, Reason, Stage, StageReport, UrlKind
+from pipeline.engine import Engine
+from pipeline.warc_sources import NO_FILTER, ImportFilter, SourceFailure, WarcSource, read_matching, read_sources
+
+HTML_TYPES = ("text/html", "application/xhtml+xml")
+
+
+def import_warc_file(engine: Engine, path: Path) -> StageReport:
+    """Import one file. Raises StoreError when it cannot be read to its end; what came before the fault is kept."""
+    return import_warc_files(engine, [WarcSource(str(path))])
+
+
+def import_warc_files(
+    engine: Engine, sources: Sequence[WarcSource], url_filter: ImportFilter = NO_FILTER, processes: int = 1
+) -> StageReport:
+    """Import files, so many read side by side. Importing one twice changes nothing the second time; of two versions the
+    newer wins.
+
+    The caps of the crawl hold: an answer that is larger, or has no end, becomes an outcome and costs no more memory
+    than they allow. Raises StoreError when files cannot be read to their end; the others are imported before.
+    """
+    started, counts, failures = time.monotonic(), Counter[Reason](), list[SourceFailure]()
+    crawl = engine.settings.crawl
+    read = partial(
+        read_matching,
+        max_bytes=max(crawl.max_bytes, parse_document_rules(crawl).max_document_bytes),
+        url_filter=url_filter,
+    )
+    label = sources[0].name if len(sources) == 1 else f"{len(sources)} files"
+    with engine.lock("crawl"), engine.progress.task(f"import {label}") as advance:
+        for result in read_sources(sources, read, processes):
+            if isinstance(result, SourceFailure):
+                failures.append(result)
+                continue
+            counts[result.reason if isinstance(result, Outcome) else import_page(engine, result)] += 1
+            advance(1)
+        engine.store.upload_warc_files()
+    if failures:
+        suffix = f" (and {len(failures) - 1} more files of {len(sources)})" if len(failures) > 1 else ""
+        raise StoreError(f"{failures[0].reason}{suffix}")
+    return StageReport(Stage.CRAWL, counts, time.monotonic() - started, (f"imported from {label}",))
+
+
+def import_page(engine: Engine, page: Page) -> Reason:
+    """Keep one page if it is a page and new; returns what became of it."""
+    url = canonicalize_url(page.url)
+    if isinstance(url, Reason):
+        return url
+    if len(url) > MAX_URL_CHARS:
+        return Reason.URL_TOO_LONG
+    if page.status != 200:
+        return Reason.HTTP_ERROR
+    if not page.body.strip():
+        return Reason.EMPTY_BODY
+    format_name = detect_format(page, parse_document_rules(engine.settings.crawl))
+    if not format_name:
+        return Reason.NOT_HTML
+    if len(page.body) > max_bytes_for(engine.settings.crawl, format_name):
+        return Reason.TOO_LARGE
+    media_type = stored_content_type(format_name, page.content_type)
+    return store_page(engine, replace(page, url=url, final_url=url, content_type=media_type, format=format_name))
+
+
+def detect_format(page: Page, rules: DocumentRules) -> str:
+    """What an answer is, `html` or the format of a document; "" for neither. What is called HTML is taken for that."""
+    if parse_content_type(page.content_type).media_type in HTML_TYPES:
+        return rules.detect_format("", page.body) or HTML_FORMAT
+    disposition = next((value for name, value in page.headers if name.lower() == "content-disposition"), "")
+    return rules.detect_format(rules.declared_format(page.url, page.content_type, disposition), page.body)
+
+
+def max_bytes_for(crawl: CrawlSettings, format_name: str) -> int:
+    """The most bytes that an answer of a format may have."""
+    return (
+        crawl.max_bytes
+        if format_name == HTML_FORMAT
+        else parse_document_rules(crawl).max_body_bytes(format_name, crawl.max_bytes)
+    )
+
+
+def store_page(engine: Engine, page: Page) -> Reason:
+    """Add the URL to the frontier (never to be asked unless the crawl finds it too) and keep the page."""
+    frontier, crawl = engine.store.frontier, engine.settings.crawl
+    host = host_of(page.url)
+    queue = QUEUE_POLICIES[crawl.queue_policy](crawl.queues)(page.url)
+    frontier.add_urls([NewUrl(page.url, host, queue, crawl.depth, UrlKind.UNKNOWN, 0.0)])
+    entry = frontier.find_entries([page.url])[page.url]
+    report = engine.store.status.url_report(page.url)
+    stored = report.page if report else None
+    if stored and (stored.digest == page.digest or stored.fetched_at > page.fetched_at):
+        return Reason.UNCHANGED
+    outcome = Outcome(Reason.FETCHED, "imported")
+    frontier.record_visits([Visit(entry, outcome, page.fetched_at, None, 0.0, page=page)])
+    return Reason.FETCHED

@@ -1,0 +1,30 @@
+"""Who asked for what kind of page, and how it ended: no address, no query, nothing that says by whom or for what."""
+
+import logging
+
+from flask import Flask, Response, g, request
+
+from search_ui.context import current_site
+
+_access_log = logging.getLogger(__name__)
+
+
+def init_access_log(app: Flask) -> None:
+    """Log a line for every answer of `app`."""
+    app.after_request(log_response)
+
+
+def log_response(response: Response) -> Response:
+    """Log an answer: method, the rule that the URL matched, status, milliseconds, bytes."""
+    elapsed_ms = 1000 * (current_site().stopwatch() - g.started) if "started" in g else 0.0
+    size = response.calculate_content_length()
+    rule = request.url_rule.rule if request.url_rule is not None else ""
+    fields = {
+        "method": request.method,
+        "rule": rule,
+        "status": response.status_code,
+        "ms": round(elapsed_ms),
+        "bytes": size,
+    }
+    _access_log.info("answered", extra=fields)
+    return response

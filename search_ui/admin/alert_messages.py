@@ -1,0 +1,25 @@
+"""Alerts in words, in any of the site's languages: on the pages, in mails, in a webhook."""
+
+from collections.abc import Mapping
+
+from docstore.reports.alerts import Alert
+from search_ui.i18n import has_message, translate_to
+
+CODE_VALUE_KINDS: Mapping[str, str] = {
+    "stage": "stage",
+    "reason": "reason",
+}  # values that are codes, and where their words are
+
+
+def alert_message(alert: Alert, language: str) -> str:
+    """An alert as a person reads it."""
+    values = {name: _translate_value(name, value, language) for name, value in alert.message_values.items()}
+    key = f"alert.{alert.key.kind}"
+    if alert.key.kind == "run_failed":
+        key += ("_in" if values.get("stage") else "") + ("" if values.get("error") else "_killed")
+    return translate_to(language, key, **values) if has_message(key) else alert.key.kind
+
+
+def _translate_value(name: str, value: str | int, language: str) -> str | int:
+    key = f"{CODE_VALUE_KINDS.get(name)}.{value}"
+    return translate_to(language, key) if name in CODE_VALUE_KINDS and has_message(key) else value

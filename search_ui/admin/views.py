@@ -1,0 +1,201 @@
+"""The reports of the signed-in area: how the index is, what is searched for and not found, how the sites are."""
+
+import time
+
+from flask import Blueprint, abort, flash, g, redirect, request, url_for
+from werkzeug.wrappers import Response as BaseResponse
+
+from docstore.errors import LexiconError, SolrError
+from docstore.frontier.focused_decisions import HostHarvest
+from docstore.model import Reason, Stage, TermStatus
+from docstore.reports.status import OutcomeSample
+from docstore.roles import Role
+from search_ui.accounts import add_no_store_headers, require_role
+from search_ui.admin import run_charts
+from search_ui.admin.alert_messages import alert_message
+from search_ui.charts import ChartPoint, bar_chart
+from search_ui.context import current_account, current_site, render_page
+from search_ui.i18n import translate, translate_code
+from search_ui.interfaces import SiteReport
+from search_ui.query.query_parser import parse_query
+from search_ui.query.results import parse_site_counts
+from search_ui.query.solr_requests import site_counts_params
+from search_ui.review.term_display import MAX_TERM_CHARS, current_account_name
+
+blueprint = Blueprint("admin", __name__, url_prefix="/admin")
+blueprint.after_request(add_no_store_headers)
+
+REPORT_PERIODS_DAYS = (7, 30, 90)  # days of the search log that can be asked for
+MAX_ALERTS_SHOWN = 30
+MAX_RUNS_SHOWN = 8  # in the table below the charts
+MAX_SYNONYM_TARGETS = 300  # of the lexicon that are proposed where a synonym is named
+MINUTE_SECONDS, HOUR_SECONDS, DAY_SECONDS = 60, 3600, 86400
+
+
+@blueprint.get("/")
+@require_role()
+def overview() -> BaseResponse:
+    """Index, lexicon, last runs."""
+    site = current_site()
+    summary = site.backend.overview()
+    oldest_pending_at = summary.freshness.pending_since
+    current = current_account()
+    is_operator = current is not None and Role.OPERATOR in current.roles
+    return render_page(
+        "admin_overview.html",
+        overview=summary,
+        dashboard=site.backend.dashboard_url() if is_operator else "",  # it can stop work, and asks for no password
+        in_solr=_count_solr_documents(),
+        behind=0.0 if oldest_pending_at is None else site.clock() - oldest_pending_at,
+        minutes=bar_chart(run_charts.run_duration_points(summary.run_history.runs)),
+        visits=bar_chart(run_charts.run_visit_points(summary.run_history.runs)),
+        alerts=[(alert, alert_message(alert, g.language)) for alert in summary.active_alerts],
+        rows=MAX_RUNS_SHOWN,
+        most=MAX_ALERTS_SHOWN,
+        moment=format_timestamp,
+        duration=format_duration,
+        name_of=translate_code,
+    )
+
+
+def _count_solr_documents() -> int | None:
+    """None where Solr does not answer: the page is for finding that out."""
+    try:
+        return parse_site_counts(current_site().solr.select(site_counts_params())).documents
+    except SolrError:
+        return None
+
+
+@blueprint.get("/searches")
+@require_role(Role.REPORTS, Role.REVIEWER)
+def searches() -> BaseResponse:
+    """What was searched for in the last `days` days."""
+    requested_days = request.args.get("days", "")
+    days = next((period for period in REPORT_PERIODS_DAYS if str(period) == requested_days), REPORT_PERIODS_DAYS[1])
+    report = current_site().backend.search_report(days)
+    chart = bar_chart([ChartPoint(day.day[5:], day.search_count, day.without_hits) for day in report.by_day])
+    _, accepted = current_site().backend.find_terms(TermStatus.ACCEPTED, "", 0, MAX_SYNONYM_TARGETS)
+    return render_page(
+        "admin_searches.html",
+        report=report,
+        chart=chart,
+        days=days,
+        periods=REPORT_PERIODS_DAYS,
+        accepted=accepted,
+        longest=MAX_TERM_CHARS,
+        moment=format_timestamp,
+    )
+
+
+@blueprint.post("/searches/candidate")
+@require_role(Role.REVIEWER)
+def propose_term() -> BaseResponse:
+    """Make a lexicon candidate of a query, and show it."""
+    text = _submitted_query_text()
+    try:
+        current_site().backend.review_service.propose(text, current_account_name())
+    except LexiconError as error:
+        flash(str(error))
+        return redirect(url_for("admin.searches"), 303)
+    flash(translate("searches.proposed", text=text))
+    return redirect(url_for("review.review_list", status="all", text=text), 303)
+
+
+def _submitted_query_text() -> str:
+    """What a query asks for, without its quotes and conditions."""
+    return parse_query(request.form.get("query", "")[:MAX_TERM_CHARS]).ranking_text
+
+
+@blueprint.post("/searches/synonym")
+@require_role(Role.REVIEWER)
+def add_synonym() -> BaseResponse:
+    """Make a query another word for a term, from the next lexicon version on."""
+    text, target_term = _submitted_query_text(), request.form.get("term", "")[:MAX_TERM_CHARS]
+    try:
+        current_site().backend.review_service.add_synonym(target_term, text, current_account_name())
+    except LexiconError as error:
+        flash(str(error))
+    else:
+        flash(translate("searches.joined", text=text, term=target_term))
+    return redirect(url_for("admin.searches"), 303)
+
+
+@blueprint.get("/sites")
+@require_role(Role.REPORTS)
+def sites() -> BaseResponse:
+    """Each site with its last crawl and its pages by outcome."""
+    site_reports = current_site().backend.sites()
+    harvest: dict[str, list[HostHarvest]] = {}
+    for entry in current_site().topic_backend.harvest():
+        harvest.setdefault(entry.host, []).append(entry)
+    rows = [(_site_display_name(entry.totals.host), entry, _failure_counts(entry)) for entry in site_reports]
+    nights = current_site().backend.run_history()
+    return render_page(
+        "admin_sites.html",
+        rows=rows,
+        harvest=harvest,
+        nights=nights,
+        moment=format_timestamp,
+        day=format_day,
+        name_of=translate_code,
+    )
+
+
+@blueprint.get("/sites/<host>")
+@require_role(Role.REPORTS)
+def site_detail(host: str) -> BaseResponse:
+    """One site: its runs as a chart, and samples of what went wrong, by reason."""
+    detail = current_site().backend.site(host)
+    if detail is None:
+        abort(404)
+    by_reason: dict[tuple[Stage, Reason], list[OutcomeSample]] = {}
+    for sample in detail.samples:
+        if sample.reason not in (
+            run_charts.OK_CRAWL_REASONS if sample.stage is Stage.CRAWL else run_charts.OK_EXTRACT_REASONS
+        ):
+            by_reason.setdefault((sample.stage, sample.reason), []).append(sample)
+    return render_page(
+        "admin_site.html",
+        name=_site_display_name(host),
+        one=detail.report,
+        troubles=_failure_counts(detail.report),
+        runs=detail.runs[:MAX_RUNS_SHOWN],
+        chart=bar_chart(run_charts.site_visit_points(detail.runs)),
+        samples=by_reason,
+        nights=current_site().backend.run_history(),
+        moment=format_timestamp,
+        day=format_day,
+        name_of=translate_code,
+    )
+
+
+def _site_display_name(host: str) -> str:
+    return current_site().settings.site_names.get(host, host)
+
+
+def _failure_counts(report: SiteReport) -> list[tuple[Reason, int]]:
+    """The outcomes that are not fine, most frequent first."""
+    failures = [
+        (reason, count)
+        for reason, count in report.totals.outcome_counts.items()
+        if reason not in run_charts.OK_CRAWL_REASONS
+    ]
+    return sorted(failures, key=lambda pair: (-pair[1], pair[0]))
+
+
+def format_day(seconds: float) -> str:
+    """Epoch seconds as a day of the server's clock."""
+    return time.strftime("%Y-%m-%d", time.localtime(seconds))
+
+
+def format_timestamp(seconds: float) -> str:
+    """Epoch seconds as the server's clock shows them, to the minute."""
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
+
+
+def format_duration(seconds: float) -> str:
+    """A length of time in its largest unit, in the reader's language."""
+    for name, length in (("days", DAY_SECONDS), ("hours", HOUR_SECONDS), ("minutes", MINUTE_SECONDS)):
+        if seconds >= length:
+            return translate(f"time.{name}", n=int(seconds // length))
+    return translate("time.seconds", n=max(0, int(seconds)))

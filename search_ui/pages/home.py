@@ -1,0 +1,138 @@
+"""What the home page shows of the vertical: its terms, its sections, its newest articles. Pure."""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+from docstore import solr_fields
+from search_ui.query.display_text import clean_text
+from search_ui.query.results import Facet, Hit, build_facets, build_plain_hits, facet_counts, site_specific_values
+from search_ui.query.solr_client import SolrResponse
+from search_ui.query.solr_query import MATCH_ALL, Params, QueryParam, SolrQuery, select_params
+from search_ui.query.solr_requests import EXACT_FACET_OPTIONS, MAX_SITE_FACETS, TOP_SITE_SUBFACET
+from search_ui.settings import SearchSettings
+from text.folding import word_key
+from text.segment import Segmenter, cut_by_dictionary, is_in_dictionary
+from text.titles import title_key
+
+MAX_HOME_TERMS = 12
+MAX_SECTIONS = 12
+MAX_NEWEST = 6
+TERM_CANDIDATES = 80  # terms of which those are chosen
+
+# The hundred most frequent surnames; of names that a segmenter does not know as such, the beginning.
+_SURNAMES = frozenset(
+    "王李张刘陈杨黄赵吴周徐孙马朱胡郭何林高罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘蒋蔡余杜叶程苏魏"
+    "吕丁任沈姚卢姜崔钟谭陆汪范金石廖贾夏韦付方白邹孟熊秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严覃武戴莫孔向汤"
+)
+_PERSON_WORD_RE = re.compile("人员|人士|工程师|专家|职工|员工|记者|作者|编辑|领导|同志")
+_PERSON_TAG, _ADJECTIVE_TAG = "nr", "a"  # what jieba's tags begin with
+
+
+def home_facets_params() -> Params:
+    """What asks for the terms that most documents hold, and for sections."""
+    count_clusters = {"facet": {"n": f"unique({solr_fields.CLUSTER_ID})"}}
+    facets = {
+        "terms": {"type": "terms", "field": solr_fields.DOMAIN_TERMS, "limit": TERM_CANDIDATES, **EXACT_FACET_OPTIONS, **count_clusters},
+        "sections": {
+            "type": "terms", "field": solr_fields.SECTION, "limit": 2 * MAX_SECTIONS, **EXACT_FACET_OPTIONS,
+            "facet": {"n": f"unique({solr_fields.CLUSTER_ID})", **TOP_SITE_SUBFACET},
+        },
+        "sections_of_sites": {"type": "terms", "field": solr_fields.SITE, "limit": MAX_SITE_FACETS, **EXACT_FACET_OPTIONS},
+    }  # fmt: skip
+    return select_params(MATCH_ALL, facets=facets)
+
+
+def newest_params(terms: Sequence[str]) -> Params:
+    """What asks for the newest articles, near-duplicates once, and how many titles begin with each of `terms`.
+
+    A day that is still to come is a mistake.
+    """
+    order = f"{solr_fields.PUBLISHED} desc,{solr_fields.ID} asc"
+    field_names = (
+        solr_fields.ID,
+        solr_fields.URL,
+        solr_fields.SITE,
+        solr_fields.TITLE,
+        solr_fields.PUBLISHED_TEXT,
+        solr_fields.PICTURE,
+        solr_fields.CLUSTER_ID,
+    )
+    keys = [QueryParam(f"term{n}", title_key(term)) for n, term in enumerate(terms)]
+    starts = {key.name: SolrQuery("prefix", (("f", solr_fields.TITLE_KEY), ("v", key))) for key in keys}
+    whole_index = {"query": MATCH_ALL.to_syntax()}
+    facets = {
+        name: {"type": "query", "q": clause.to_syntax(), "domain": whole_index} for name, clause in starts.items()
+    }
+    extra_params = [pair for key in keys for pair in key.to_params()]
+    published = SolrQuery(body=f"{solr_fields.PUBLISHED}:[* TO NOW+1DAY]")
+    return select_params(
+        published, [SolrQuery.collapse_clusters(order)], MAX_NEWEST, field_names, order, facets, extra_params
+    )
+
+
+def parse_sections(response: SolrResponse) -> tuple[Facet, ...]:
+    """The sections of the vertical, most articles first; () where there is no choice."""
+    site_specific = site_specific_values(response, "sections")
+    sections = [pair for pair in facet_counts(response, "sections") if pair[0] not in site_specific][:MAX_SECTIONS]
+    return build_facets([(value, clean_text(value), count) for value, count in sections]) if len(sections) > 1 else ()
+
+
+def parse_newest(response: SolrResponse, settings: SearchSettings) -> tuple[Hit, ...]:
+    """Read Solr's answer to `newest_params`. A picture that two of them have is the site's."""
+    hits = build_plain_hits(response, settings)
+    pictures = Counter(hit.picture for hit in hits)
+    return tuple(hit if pictures[hit.picture] == 1 else replace(hit, picture="") for hit in hits)
+
+
+def select_home_terms(response: SolrResponse, names: Collection[str], base_segmenter: Segmenter) -> dict[str, int]:
+    """Terms of the domain with the documents that hold them, most first: no names of persons, sections and sites.
+
+    `names` are those of the sites; `base_segmenter` is the base dictionary's segmenter.
+    """
+    sections = (section for section, _ in facet_counts(response, "sections"))
+    excluded_keys = {word_key(name) for name in (*names, *sections)}
+    terms = facet_counts(response, "terms")
+    selected = [
+        (term, n) for term, n in terms if word_key(term) not in excluded_keys and is_domain_term(term, base_segmenter)
+    ]
+    return dict(selected[: 2 * MAX_HOME_TERMS])
+
+
+def drop_column_names(terms: Mapping[str, int], newest: SolrResponse) -> tuple[str, ...]:
+    """The first of the terms, but for those with which most titles of their articles begin (`图片新闻：…`): they name a
+    column and not a thing. `newest` is the answer to `newest_params`.
+    """
+    title_counts = [int(newest.get("facets", {}).get(f"term{n}", {}).get("count", 0)) for n in range(len(terms))]
+    pairs = zip(terms.items(), title_counts, strict=True)
+    return tuple(clean_text(term) for (term, documents), titles in pairs if 2 * titles <= documents)[:MAX_HOME_TERMS]
+
+
+def is_domain_term(term: str, base_segmenter: Segmenter) -> bool:
+    """Is it a thing of the domain: no person, and nothing that only says how something is (`周期长`)?"""
+    if _PERSON_WORD_RE.search(term):
+        return False
+    tagged = base_segmenter.tag(term)
+    if _is_person_name(term, tagged):
+        return False
+    return not _ends_in_adjective(term, base_segmenter)
+
+
+def _ends_in_adjective(term: str, base_segmenter: Segmenter) -> bool:
+    """Does it end in an adjective? 周期长 does, which the dictionary has as a word; 埋深 is a depth."""
+    is_split = len(term) > 2 and is_in_dictionary(term[:-1])
+    last = term[-1] if is_split else cut_by_dictionary(term)[-1]
+    return len(term) - len(last) != 1 and base_segmenter.tag(last)[-1][1].startswith(_ADJECTIVE_TAG)
+
+
+def _is_person_name(term: str, tagged: Sequence[tuple[str, str]]) -> bool:
+    """A name that no dictionary has, as a segmenter tags it, or a surname and what goes with it.
+
+    What is in the dictionary is none, though many a mineral is tagged so there (石英).
+    """
+    if is_in_dictionary(term):
+        return False
+    is_person_tag = [tag.startswith(_PERSON_TAG) for _, tag in tagged]
+    is_surname_alone = len(tagged) == 2 and len(tagged[0][0]) == 1
+    return all(is_person_tag) or (len(term) <= 3 and term[0] in _SURNAMES and (any(is_person_tag) or is_surname_alone))

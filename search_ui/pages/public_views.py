@@ -1,0 +1,306 @@
+"""The pages anyone may see: home, results, an article, comparison, help, and what programs ask for."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from babel import Locale, UnknownLocaleError
+from flask import Blueprint, Response, abort, current_app, g, jsonify, request, url_for
+from werkzeug.wrappers import Response as BaseResponse
+
+from docstore.errors import PlumblineError, SolrError, SolrStartingError
+from docstore.file_formats import FORMATS_BY_NAME, HTML_FORMAT
+from docstore.model import PageType
+from search_ui import api
+from search_ui.accounts import require_role
+from search_ui.context import can_use_developer_tools, current_site, render_page, wants_json
+from search_ui.i18n import translate
+from search_ui.pages.article import is_doc_id
+from search_ui.pages.click_tracking import log_search
+from search_ui.pages.compare import compare_lexicons
+from search_ui.pages.home import (
+    drop_column_names,
+    home_facets_params,
+    newest_params,
+    parse_newest,
+    parse_sections,
+    select_home_terms,
+)
+from search_ui.pages.search_service import SearchOutcome, current_search_service
+from search_ui.pages.story import is_story_id, parse_story, story_params
+from search_ui.query.display_text import clean_text, normalize_query, truncate_query
+from search_ui.query.ranking import PROFILES
+from search_ui.query.results import SiteCounts, parse_site_counts, site_display_name
+from search_ui.query.search_request import PARAM_BY_FILTER, SearchRequest, SortOrder, parse_search_request
+from search_ui.query.solr_query import QueryVariant
+from search_ui.query.solr_requests import site_counts_params
+from search_ui.query.thesaurus import list_synonyms
+
+blueprint = Blueprint("public", __name__)
+
+PAGE_LINKS_EACH_SIDE = 3  # page numbers on each side of the present one
+
+
+@blueprint.get("/")
+def home() -> Response:
+    """The search box, and what there is to search. Without Solr only the box."""
+    return render_page(
+        "home.html", counts=_fetch_site_counts(), lexicon=current_site().backend.lexicon(), **_fetch_home_content()
+    )
+
+
+def _fetch_site_counts() -> SiteCounts | None:
+    try:
+        return parse_site_counts(current_site().solr.select(site_counts_params()))
+    except SolrError:
+        return None
+
+
+def _fetch_home_content() -> dict[str, Any]:
+    """Terms, sections and newest articles of the vertical."""
+    site = current_site()
+    names = (site.settings.title, *site.settings.site_names.values())
+    try:
+        facets_response = site.solr.select(home_facets_params())
+        terms = select_home_terms(facets_response, names, site.backend.base_segmenter())
+        newest = site.solr.select(newest_params(list(terms)))
+    except SolrError:
+        return {}
+    return {
+        "terms": drop_column_names(terms, newest),
+        "sections": parse_sections(facets_response),
+        "newest": parse_newest(newest, site.settings),
+    }
+
+
+@blueprint.get("/search")
+def search() -> Response:
+    """One result page, as HTML or JSON."""
+    search_service = current_search_service()
+    asked = search_service.resolve_exact_title(parse_search_request(request.args, current_site().settings, PROFILES))
+    if wants_json():
+        search_page = search_service.execute(asked, search_service.segment_query(asked))
+        _log_search(asked, search_page.total, search_page.page)
+        return jsonify(
+            api.search_page_to_json(search_page, search_service.suggest_alternatives(asked, search_page), asked)
+        )
+    outcome = search_service.execute_with_correction(asked)
+    _log_search(asked, 0 if outcome.is_corrected else outcome.page.total, outcome.page.page)
+    return render_page("search.html", **_search_context(asked, outcome))
+
+
+def _log_search(request: SearchRequest, total: int, number: int) -> None:
+    if request.text:
+        g.hits = total
+        log_search(request.raw_query, total, number, request.active_filter_params())
+
+
+def _search_context(original_request: SearchRequest, outcome: SearchOutcome) -> dict[str, Any]:
+    request, search_page, settings = outcome.request, outcome.page, current_site().settings
+    return {
+        "asked": request,
+        "found": search_page,
+        "replaced": outcome.is_corrected,
+        "query_box": original_request.raw_query,
+        "query_shown": clean_text(truncate_query(original_request.raw_query, settings.longest_query)),
+        "is_shortened": truncate_query(original_request.raw_query, settings.longest_query)
+        != original_request.raw_query,
+        "offers": outcome.suggestions,
+        "also": list_synonyms(outcome.query_words.get(QueryVariant.SYNONYMS, ())),
+        "exactly": request.replaced(raw_query=str(request.parsed_query.with_words_quoted())),
+        "link": _search_url,
+        "chips": _active_filters(request),
+        "value_label": _facet_label,
+        "sorts": list(SortOrder),
+        "profiles": list(PROFILES),
+        "numbers": page_number_window(search_page.page, search_page.numbered_pages),
+        "feeds": {
+            kind: _search_endpoint_url("feeds.feed", request.replaced(sort=SortOrder.RELEVANCE), kind=kind)
+            for kind in FEED_KINDS
+        },
+    }
+
+
+FEED_KINDS = ("atom", "rss")
+
+
+def _search_url(request: SearchRequest) -> str:
+    return _search_endpoint_url("public.search", request)
+
+
+def _search_endpoint_url(endpoint: str, request: SearchRequest, **values: Any) -> str:
+    return url_for(endpoint, **values) + "?" + urlencode(request.to_url_params(current_site().settings))
+
+
+@dataclass(frozen=True)
+class ActiveFilter:
+    """Something that narrows the results: a `kind` (key of the translations), what of it, the search without it."""
+
+    kind: str
+    label: str
+    request_without: SearchRequest
+
+
+def _active_filters(request: SearchRequest) -> list[ActiveFilter]:
+    """What is typed as a condition, then what was chosen beside the results."""
+    query = request.parsed_query
+    chips = [
+        ActiveFilter("typed", str(part), request.replaced(raw_query=str(query.without(part))))
+        for part in query.conditions
+    ]
+    for name, parameter in PARAM_BY_FILTER.items():
+        chips += [
+            ActiveFilter(parameter, _facet_label(name, value), request.with_toggled(name, value))
+            for value in getattr(request, name)
+        ]
+    if request.since or request.until:
+        date_range = request.since if request.since == request.until else f"{request.since} – {request.until}"
+        chips.append(ActiveFilter("date", date_range.strip(), request.replaced(since="", until="")))
+    return chips + ([ActiveFilter("cluster", "", request.replaced(cluster=""))] if request.cluster else [])
+
+
+def _facet_label(name: str, value: str) -> str:
+    """A value of `PARAM_BY_FILTER` as a reader sees it."""
+    if name == "sites":
+        return site_display_name(value, current_site().settings)
+    if name == "types" and value in _PAGE_TYPES:
+        return translate(f"type.{value}")
+    if name == "formats" and value in _FORMATS:
+        return translate(f"format.{value}")
+    return _language_name(value) if name == "languages" else clean_text(value)
+
+
+_PAGE_TYPES = frozenset(PageType)
+_FORMATS = frozenset((HTML_FORMAT, *FORMATS_BY_NAME))
+
+
+def page_number_window(current: int, last: int) -> list[int]:
+    """The page numbers to link to: the present one and its neighbours, always as many where there are as many."""
+    window = 2 * PAGE_LINKS_EACH_SIDE + 1
+    first = max(1, min(current - PAGE_LINKS_EACH_SIDE, last - window + 1))
+    return list(range(first, min(last, first + window - 1) + 1))
+
+
+@blueprint.get("/article/<doc_id>")
+def article(doc_id: str) -> Response:
+    """What is known of one article, and the text that was kept of it; with `q`, why that finds it."""
+    site = current_site()
+    asked = parse_search_request(request.args, site.settings, PROFILES)
+    article_page = current_search_service().get_article(doc_id, asked) if is_doc_id(doc_id) else None
+    if article_page is None:
+        abort(404)
+    return render_page(
+        "article.html",
+        found=article_page,
+        one=article_page.article,
+        language=_language_name(article_page.article.language),
+        asked=asked,
+        query_box=asked.raw_query,
+        query_shown=clean_text(truncate_query(asked.raw_query, site.settings.longest_query)),
+        link=_search_url,
+    )
+
+
+@blueprint.get("/story/<story_id>")
+def story(story_id: str) -> Response:
+    """The news of one event on several sites."""
+    site = current_site()
+    if not is_story_id(story_id):
+        abort(404)
+    story_view = parse_story(story_id, site.solr.select(story_params(story_id)), site.settings)
+    if story_view is None:
+        abort(404)
+    return render_page("story.html", story=story_view)
+
+
+def _language_name(code: str) -> str:
+    """`en` -> 英语, in the reader's language; the code itself if it names none."""
+    try:
+        return Locale.parse(code, sep="-").get_display_name(g.language) or code
+    except (UnknownLocaleError, ValueError):
+        return code
+
+
+@blueprint.get("/help")
+def help_page() -> Response:
+    """How to search."""
+    return render_page("help.html", query_box="", last=current_site().settings.deepest_result)
+
+
+@blueprint.get("/compare")
+def compare_page() -> BaseResponse:
+    """One term against the base dictionary and the domain lexicon (Wang Du 2019, WD-S3), for those who may."""
+    return _render_comparison() if can_use_developer_tools() else require_role()(_render_comparison)()
+
+
+def _render_comparison() -> Response:
+    if wants_json():
+        return api.compare_api()
+    site, raw_query = current_site(), request.args.get("q", "")
+    term = normalize_query(raw_query, site.settings.longest_query)
+    segmenters = {"base": site.backend.base_segmenter(), "domain": site.backend.domain_segmenter()}
+    sides = compare_lexicons(site.solr, segmenters, term) if term else ()  # an empty page, not a table of nothing
+    return render_page("compare.html", query_box=raw_query, term=term, typed=bool(raw_query), sides=sides)
+
+
+@blueprint.get("/healthz")
+def healthz() -> Response:
+    """200 if a search would be answered now, else 503; for load balancers and supervisors.
+
+    Runs that fail do not change the status: the site serves what the index has, and to restart it mends no run. They
+    are told in `runs`, for whoever watches the vertical.
+    """
+    site = current_site()
+    try:
+        counts = parse_site_counts(site.solr.select(site_counts_params()))
+        return jsonify(
+            status="ok",
+            documents=counts.documents,
+            index_lag=site.backend.count_pending_documents(),
+            runs=_run_status(),
+        )
+    except SolrStartingError:
+        response = jsonify(status="starting", reason="Solr is starting", runs=_run_status())
+    except PlumblineError as error:
+        response = jsonify(status="unavailable", reason=type(error).__name__, runs=_run_status())
+    response.status_code = 503
+    return response
+
+
+def _run_status() -> dict[str, str | None] | None:
+    """How the runs are, times in UTC; None where the store does not say."""
+    try:
+        run_history = current_site().backend.run_history()
+    except PlumblineError:
+        return None
+    times = {
+        "last_good": run_history.last_success_at,
+        "failed_since": run_history.failing_since,
+        "next": run_history.next_run_at,
+    }
+    formatted: dict[str, str | None] = {
+        name: None if timestamp is None else format_utc(timestamp) for name, timestamp in times.items()
+    }
+    return formatted | {"last": run_history.runs[0].state.value if run_history.runs else None}
+
+
+def format_utc(seconds: float) -> str:
+    """Epoch seconds as ISO 8601 writes them."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+
+
+_DISALLOWED_PATHS = ("search", "article", "story", "compare", "feed", "picture", "suggest", "api", "admin", "metrics")
+_ROBOTS_TXT = "User-agent: *\n" + "".join(f"Disallow: /{path}\n" for path in _DISALLOWED_PATHS)
+
+
+@blueprint.get("/robots.txt")
+def robots() -> Response:
+    """The home page may be listed elsewhere; results and review may not."""
+    return Response(_ROBOTS_TXT, mimetype="text/plain")
+
+
+@blueprint.get("/favicon.ico")
+def favicon() -> Response:
+    """The sign of the site, for browsers that ask without being told where it is."""
+    return current_app.send_static_file("favicon.svg")

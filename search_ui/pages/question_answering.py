@@ -1,0 +1,59 @@
+"""The answer above the hits: which sentences of the first ones, if any. Asks Solr for their texts, nothing else."""
+
+from collections.abc import Mapping, Sequence
+
+from docstore import solr_fields
+from search_ui.query.results import Hit
+from search_ui.query.semantic.answer_extraction import (
+    MAX_QUOTES,
+    Quotation,
+    SourceText,
+    answer_confidence,
+    collect_evidence,
+    extract_quotes,
+    find_answer_model,
+    rarity_weights,
+)
+from search_ui.query.semantic.hybrid import FusedCandidates
+from search_ui.query.semantic.questions import is_question
+from search_ui.query.solr_client import SolrBackend, SolrResponse
+from search_ui.query.solr_query import QueryVariant, QueryWords
+from search_ui.query.solr_requests import body_params
+
+
+def answer_from_hits(
+    solr: SolrBackend, question: str, words: QueryWords, candidates: FusedCandidates, hits: Sequence[Hit]
+) -> tuple[Quotation, ...]:
+    """What answers a question, in the words of the first `hits`; () for what is no question, or has no sure answer.
+
+    Raises what `SolrBackend.select` raises.
+    """
+    model = find_answer_model(candidates.vector.model_id)
+    first_hits: Mapping[str, Hit] = {hit.doc_id: hit for hit in hits[:MAX_QUOTES]}
+    if model is None or not first_hits or not candidates.neighbours or not is_question(question):
+        return ()
+    sources = _load_sources(solr.select(body_params(list(first_hits))), list(first_hits))
+    word_weights = rarity_weights(words[QueryVariant.CONTENT])
+    if (
+        not sources
+        or answer_confidence(
+            collect_evidence(word_weights, sources, candidates.lexical_ids, candidates.neighbours), model
+        )
+        < model.shown_from
+    ):
+        return ()
+    return tuple(
+        Quotation(quote.doc_id, quote.text, quote.paragraph, hit.plain_title, hit.site_name, hit.published)
+        for quote in extract_quotes(word_weights, sources)
+        for hit in [first_hits[quote.doc_id]]
+    )
+
+
+def _load_sources(response: SolrResponse, ids: Sequence[str]) -> list[SourceText]:
+    """The documents `ids` of an answer to `body_params`, in this order."""
+    document_by_id = {str(doc[solr_fields.ID]): doc for doc in response.get("response", {}).get("docs", ())}
+    id_and_document = ((doc_id, document_by_id[doc_id]) for doc_id in ids if doc_id in document_by_id)
+    return [
+        SourceText(doc_id, str(doc.get(solr_fields.TITLE, "")), str(doc.get(solr_fields.BODY, "")))
+        for doc_id, doc in id_and_document
+    ]

@@ -1,0 +1,431 @@
+"""A search from what was asked to what a page shows: which questions Solr is asked for it.
+
+counting ─────────────────────────────┐        beside the others
+works ── hits ──┬── shown, marked ────┴── page
+neighbours ─┘   └── about: copies, and who holds enough
+
+Where the query can be understood, the hits are those of words and meaning together (search_ui/query/semantic).
+"""
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from flask import current_app
+
+from docstore.errors import SolrError
+from search_ui.context import current_site
+from search_ui.interfaces import LexiconBackend
+from search_ui.pages.article import (
+    MAX_SIMILAR,
+    SUMMARY_FIELDS,
+    ArticleDetails,
+    ArticleView,
+    article_params,
+    copies_params,
+    explain_params,
+    parse_article,
+    parse_explanation,
+    parse_related,
+    series_params,
+)
+from search_ui.pages.question_answering import answer_from_hits
+from search_ui.query.content_words import split_content_words
+from search_ui.query.cursors import FIRST_CURSOR_MARK, CursorCodec, CursorPosition
+from search_ui.query.display_text import has_word
+from search_ui.query.min_should_match import content_parts
+from search_ui.query.query_parser import as_plain_words
+from search_ui.query.ranking import PROFILES, parse_work_boosts, works_params
+from search_ui.query.results import (
+    SearchPage,
+    SearchResponses,
+    build_search_page,
+    collapse_first_page,
+    digest_by_id,
+    distinct_pictures,
+    distinct_series,
+    ids_and_clusters,
+    ids_with_page_passage,
+    parse_total,
+    with_match_count,
+)
+from search_ui.query.score_explanation import add_semantic_part
+from search_ui.query.search_request import SearchRequest, SortOrder, last_numbered_page, last_page
+from search_ui.query.semantic.hybrid import (
+    FusedCandidates,
+    QueryVector,
+    QueryVectors,
+    can_use_semantic_search,
+    fuse,
+    lexical_fields,
+    max_fused_candidates,
+    vector_search_params,
+)
+from search_ui.query.semantic.related import drop_distant, fuse_by_rank, more_like_this_params, nearest_articles_params
+from search_ui.query.solr_client import SolrBackend, SolrResponse, select_in_background
+from search_ui.query.solr_query import QueryVariant
+from search_ui.query.solr_requests import (
+    HIT_FIELDS,
+    SPARE_HITS,
+    body_params,
+    count_params,
+    cursor_start_params,
+    exact_title_params,
+    highlight_params,
+    hit_details_params,
+    hits_params,
+    segment_words,
+)
+from search_ui.query.thesaurus import Thesaurus, find_synonym_groups
+from search_ui.settings import SearchSettings
+from search_ui.spelling.did_you_mean import MAX_HITS_FOR_SUGGESTIONS, DidYouMeanKind, SearchSuggestion, find_suggestions
+from search_ui.vocabulary_cache import current_vocabulary, current_vocabulary_cache
+from text.segment import Segmenter
+
+QueryWords = Mapping[QueryVariant, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class SearchOutcome:
+    """What a reader is shown. `request` is the search that `page` answers and that `query_words` are of, another than what was
+    typed if it was `is_corrected`; `suggestions` are other searches.
+    """
+
+    request: SearchRequest
+    query_words: QueryWords
+    page: SearchPage
+    suggestions: tuple[SearchSuggestion, ...] = ()
+    is_corrected: bool = False
+
+
+@dataclass(frozen=True)
+class SearchService:
+    """What a search needs. `execute` raises what `SolrBackend.select` and `CursorCodec.decode` raise."""
+
+    solr: SolrBackend
+    lexicon_backend: LexiconBackend
+    settings: SearchSettings
+    cursors: CursorCodec
+    thesaurus: Thesaurus
+    query_vectors: QueryVectors
+
+    @cached_property
+    def _segmenters(self) -> Sequence[Segmenter]:
+        return self.lexicon_backend.query_segmenters()
+
+    def segment_query(self, asked: SearchRequest) -> QueryWords:
+        """The query cut as the documents were: by the indexed lexicon, and by the base dictionary where that ranks.
+
+        Right after a publish some documents are cut by an older version: what is a word only now, is looked for in
+        them character by character.
+        """
+        text = asked.parsed_query.ranking_text
+        segmenter, *older_segmenters = self._segmenters
+        segmented = segmenter.cut(text)
+        newest = tuple(filter(has_word, segmented))
+        old_lexicon_words = [segment_words(text, old_segmenter) for old_segmenter in older_segmenters]
+        older = tuple(word for segmented in old_lexicon_words for word in segmented)
+        synonyms = find_synonym_groups(asked.parsed_query, newest, self.thesaurus)
+        new_words = tuple(word for word in newest if old_lexicon_words and word not in older)
+        content, residual_chars = split_content_words(text, segmented)
+        words = {
+            QueryVariant.DOMAIN: newest,
+            QueryVariant.CONTENT: content,
+            QueryVariant.RESIDUAL_CHARS: residual_chars,
+            QueryVariant.OLD_LEXICON: older,
+            QueryVariant.NEW_WORDS: new_words,
+            QueryVariant.SYNONYMS: synonyms,
+        }
+        if any(clause.variant is QueryVariant.BASE for clause in PROFILES[asked.profile].field_clauses):
+            words[QueryVariant.BASE] = segment_words(text, self.lexicon_backend.base_segmenter())
+        return words
+
+    def resolve_exact_title(self, asked: SearchRequest) -> SearchRequest:
+        """Who types the title of an article means that title, also where it has signs that are syntax (`C++ -入门`)."""
+        if not asked.parsed_query.conditions:
+            return asked
+        response = self.solr.select(exact_title_params(asked.text))
+        return replace(asked, text=as_plain_words(asked.text)) if response["response"]["numFound"] else asked
+
+    def execute_with_correction(self, request: SearchRequest) -> SearchOutcome:
+        """What a reader is shown for what was typed: its result page, or, where nothing holds enough of it, that of
+        another spelling that all of is held.
+
+        Raises as `execute` does.
+        """
+        words = self.segment_query(request)
+        page = self.execute(request, words)
+        offers = self.suggest_alternatives(request, page)
+        correction = next(
+            (offer for offer in offers if offer.kind is DidYouMeanKind.CORRECTED and offer.all_words_count), None
+        )
+        if page.total or correction is None:
+            return SearchOutcome(request, words, page, tuple(offers))
+        other_suggestions = tuple(
+            offer for offer in offers if offer.kind is DidYouMeanKind.CORRECTED and offer is not correction
+        )
+        words = self.segment_query(correction.request)
+        return SearchOutcome(
+            correction.request, words, self.execute(correction.request, words), other_suggestions, is_corrected=True
+        )
+
+    def execute(self, asked: SearchRequest, words: QueryWords) -> SearchPage:
+        """The result page that was asked for; an empty one, without asking Solr, if there is nothing to look for.
+
+        Where nothing holds enough of the query, only what holds one of its words is shown.
+        """
+        if not asked.has_criteria():
+            return SearchPage()
+        cursor_position = self.cursors.decode(asked) if asked.cursor else CursorPosition(asked.page, "")
+        request = replace(asked, page=cursor_position.page)
+        count_future = select_in_background(self.solr, count_params(request, words))
+        vector_search = self._start_vector_search(request, words)
+        words = self._add_work_boosts(asked, words)
+        candidates = self._fetch_candidates(request, words, vector_search)
+        hits_response = self._fetch_hits(request, words, cursor_position.solr_mark, candidates)
+        count_response = count_future.result()
+        if (
+            is_related := asked.sort is SortOrder.RELEVANCE
+            and bool(content_parts(words))
+            and not parse_total(count_response)
+        ):
+            candidates = self._fetch_candidates(request, words, vector_search, is_related)
+            hits_response = self._fetch_hits(request, words, cursor_position.solr_mark, candidates, is_related)
+        responses = self._fetch_details(request, words, hits_response, count_response, candidates)
+        page = build_search_page(responses, request, self.settings, words[QueryVariant.DOMAIN])
+        quotations = (
+            answer_from_hits(self.solr, request.parsed_query.ranking_text, words, candidates, page.hits)
+            if candidates and request.page == 1
+            else ()
+        )
+        cursor = self._next_cursor(request, words, page.matched, hits_response, is_related, candidates)
+        return replace(page, quotations=quotations, cursor=cursor)
+
+    def _fetch_related(self, article: ArticleDetails) -> SolrResponse:
+        """What is like an article, by its words and by its meaning."""
+        vector = self.query_vectors.article_vector(article.article_digest)
+        cluster_and_series = (article.cluster, article.series)
+        vector_future = (
+            select_in_background(self.solr, nearest_articles_params(vector, *cluster_and_series, SUMMARY_FIELDS))
+            if vector
+            else None
+        )
+        answers = [self.solr.select(more_like_this_params(article.doc_id, *cluster_and_series, SUMMARY_FIELDS))]
+        with suppress(SolrError):  # of a collection without the field
+            answers += [drop_distant(vector_future.result(), vector)] if vector_future and vector else []
+        return fuse_by_rank(answers, MAX_SIMILAR)
+
+    def _start_vector_search(self, request: SearchRequest, words: QueryWords) -> "_VectorSearch | None":
+        """What is nearest in meaning, being asked for; None where meaning has no say."""
+        vector = (
+            self.query_vectors.query_vector(request.parsed_query.ranking_text)
+            if can_use_semantic_search(request)
+            else None
+        )
+        if vector is None:
+            return None
+        params = vector_search_params(request, words, vector, (*HIT_FIELDS, "score"))
+        return _VectorSearch(vector, select_in_background(self.solr, params))
+
+    def _fetch_candidates(
+        self, request: SearchRequest, words: QueryWords, vector_search: "_VectorSearch | None", match_any: bool = False
+    ) -> FusedCandidates | None:
+        """The list of words and meaning; None, which is words alone, where the nearest are not to be had."""
+        if vector_search is None:
+            return None
+        try:
+            vector_response = vector_search.response_future.result()
+        except SolrError:  # a collection without the field, or too late
+            return None
+        limit, first_page_request = max_fused_candidates(self.settings), replace(request, page=1)
+        field_names = lexical_fields(request, HIT_FIELDS)
+        lexical_response = None
+        if not match_any:
+            lexical_response = collapse_first_page(
+                self.solr.select(
+                    hits_params(first_page_request, words, limit, spare_hits=SPARE_HITS, field_names=field_names)
+                ),
+                limit,
+            )
+        if lexical_response is None:
+            lexical_response = self.solr.select(
+                hits_params(first_page_request, words, limit, field_names=field_names, match_any=match_any)
+            )
+        matched = int(lexical_response["response"]["numFound"])
+        return fuse(
+            lexical_response,
+            vector_response,
+            vector_search.query_vector,
+            PROFILES[request.profile].semantic_weight,
+            limit,
+            matched,
+        )
+
+    def _fetch_details(
+        self,
+        request: SearchRequest,
+        words: QueryWords,
+        hits: SolrResponse,
+        count_response: SolrResponse,
+        candidates: FusedCandidates | None,
+    ) -> SearchResponses:
+        """All that is said about the hits, which alone are looked into."""
+        ids, clusters = ids_and_clusters(hits)
+        if not ids:
+            return SearchResponses(hits, count_response)
+        pictures = distinct_pictures(hits) if self.settings.pictures else []
+        clusters = [] if request.cluster else clusters
+        details_future = select_in_background(
+            self.solr, hit_details_params(request, words, ids, clusters, distinct_series(hits), pictures)
+        )
+        highlight_response = self.solr.select(highlight_params(request, words, ids))
+        semantic_only_ids = candidates.semantic_only_ids(ids) if candidates else []
+        body_ids = list(dict.fromkeys([*ids_with_page_passage(highlight_response), *semantic_only_ids]))
+        body_response = self.solr.select(body_params(body_ids)) if body_ids else {}
+        passages = self._best_passages(candidates, semantic_only_ids, body_response)
+        return SearchResponses(
+            hits, count_response, highlight_response, details_future.result(), body_response, passages
+        )
+
+    def _best_passages(
+        self, candidates: FusedCandidates | None, ids: Sequence[str], bodies: SolrResponse
+    ) -> Mapping[str, tuple[int, int]]:
+        """The best passages of the documents `ids`, which meaning alone has found: id -> characters of the body."""
+        if candidates is None or not ids:
+            return {}
+        digests = {doc_id: digest for doc_id, digest in digest_by_id(bodies).items() if doc_id in ids}
+        best = self.query_vectors.best_passages(candidates.vector, digests.values())
+        return {doc_id: best.get(digest, (0, 0)) for doc_id, digest in digests.items()}
+
+    def _fetch_hits(
+        self,
+        request: SearchRequest,
+        words: QueryWords,
+        cursor_mark: str,
+        candidates: FusedCandidates | None,
+        match_any: bool = False,
+    ) -> SolrResponse:
+        """The hits of a page, near-duplicates once: of the list of words and meaning, and behind it, with a mark, what
+        words alone find."""
+        page_size = self.settings.page_size
+        if candidates is not None and not cursor_mark:
+            return candidates.page_response(request.page, page_size)
+        if match_any:
+            return self.solr.select(
+                hits_params(
+                    request,
+                    words,
+                    page_size,
+                    cursor_mark,
+                    match_any=True,
+                    excluded_clusters=_listed_clusters(candidates),
+                )
+            )
+        if request.page == 1 and not request.cluster:
+            response = collapse_first_page(
+                self.solr.select(hits_params(request, words, page_size, spare_hits=SPARE_HITS)), page_size
+            )
+            if response is not None:
+                return response
+        response = self.solr.select(
+            hits_params(request, words, page_size, cursor_mark, excluded_clusters=_listed_clusters(candidates))
+        )
+        return response if candidates is None else with_match_count(response, candidates.match_count)
+
+    def _add_work_boosts(self, asked: SearchRequest, words: QueryWords) -> QueryWords:
+        """`words` and the works whose parts answer the query; without those where nothing is ranked by them."""
+        params = (
+            works_params(asked.parsed_query.ranking_text, asked.profile) if asked.sort is SortOrder.RELEVANCE else []
+        )
+        return (
+            {**words, QueryVariant.WORK_BOOSTS: parse_work_boosts(self.solr.select(params), asked.profile)}
+            if params
+            else words
+        )
+
+    def suggest_alternatives(self, asked: SearchRequest, page: SearchPage) -> list[SearchSuggestion]:
+        """What else would find more, where next to nothing was found; none if Solr does not say."""
+        if not asked.text or page.page > 1 or page.total > MAX_HITS_FOR_SUGGESTIONS:
+            return []
+        base = self.lexicon_backend.base_segmenter()
+        try:
+            return find_suggestions(self.solr, asked, current_vocabulary(), self.segment_query, base, page.total)
+        except SolrError:
+            return []
+
+    def _next_cursor(
+        self,
+        request: SearchRequest,
+        words: QueryWords,
+        matched: int,
+        response: SolrResponse,
+        match_any: bool,
+        candidates: FusedCandidates | None,
+    ) -> str:
+        """The cursor of the page after this one; "" if there is none, or if it has a number."""
+        last_rank = request.page * self.settings.page_size
+        if (
+            request.page < last_numbered_page(self.settings)
+            or request.page >= last_page(self.settings)
+            or last_rank >= matched
+        ):
+            return ""
+        if not request.cursor and candidates is not None:
+            cursor_mark = FIRST_CURSOR_MARK  # the list ends here: what comes behind it has an order of its own
+        elif not request.cursor:
+            cursor_mark = str(
+                self.solr.select(cursor_start_params(request, words, last_rank, match_any))["nextCursorMark"]
+            )
+        else:
+            cursor_mark = str(response["nextCursorMark"])
+        return self.cursors.encode(request, CursorPosition(request.page + 1, cursor_mark))
+
+    def get_article(self, doc_id: str, asked: SearchRequest) -> ArticleView | None:
+        """One article and its neighbours; with a query also why that finds it. None if there is no such article."""
+        words = self._add_work_boosts(asked, self.segment_query(asked))
+        article = parse_article(self.solr.select(article_params(doc_id, asked, words)), self.settings)
+        if article is None:
+            return None
+        similar = self._fetch_related(article)
+        series = self.solr.select(series_params(article.cluster, article.series)) if article.series else {}
+        copies = self.solr.select(copies_params(doc_id, article.cluster))
+        explain_response = (
+            self.solr.select(explain_params(doc_id, asked, words)) if asked.parsed_query.ranking_text else None
+        )
+        vector_search = self._start_vector_search(asked, words) if asked.parsed_query.ranking_text else None
+        candidates = self._fetch_candidates(replace(asked, page=1), words, vector_search)
+        semantic_share = candidates.semantic_share_of(doc_id) if candidates else 0.0
+        return ArticleView(
+            article,
+            related=parse_related(similar, self.settings),
+            same_series=parse_related(series, self.settings),
+            copies=parse_related(copies, self.settings),
+            explanation=add_semantic_part(parse_explanation(explain_response, doc_id), semantic_share)
+            if explain_response is not None
+            else None,
+        )
+
+
+@dataclass(frozen=True)
+class _VectorSearch:
+    """What a query means, and Solr's answer to it, which may not be there yet."""
+
+    query_vector: QueryVector
+    response_future: "Future[SolrResponse]"
+
+
+def _listed_clusters(candidates: FusedCandidates | None) -> Sequence[str]:
+    """The clusters that earlier pages have shown."""
+    return candidates.clusters if candidates else ()
+
+
+def current_search_service() -> SearchService:
+    """What this request's site searches with."""
+    site, secret = current_site(), current_app.secret_key
+    key = secret if isinstance(secret, bytes) else str(secret).encode()
+    thesaurus = current_vocabulary_cache().get_thesaurus(site.backend.lexicon())
+    return SearchService(
+        site.solr, site.backend, site.settings, CursorCodec(key, site.settings), thesaurus, site.query_vectors
+    )

@@ -1,0 +1,42 @@
+"""Small pictures of articles, served by this site: no reader's browser is sent elsewhere for them.
+
+GET /picture/<id>    WebP, or 404 where the article has no picture that could be had
+"""
+
+from flask import Blueprint, Response, abort
+
+from docstore import solr_fields
+from search_ui.context import current_site
+from search_ui.pages.article import is_doc_id
+from search_ui.query.results import Hit
+from search_ui.query.solr_query import SolrQuery, select_params
+
+blueprint = Blueprint("pictures", __name__)
+
+CACHE_SECONDS = 24 * 3600  # by browsers
+
+
+@blueprint.get("/picture/<doc_id>")
+def thumbnail(doc_id: str) -> Response:
+    """The picture of one article. Its URL is the one in the index: a reader's text names no URL."""
+    site = current_site()
+    if not (site.settings.pictures and is_doc_id(doc_id)):
+        abort(404)
+    params = select_params(
+        SolrQuery.term(solr_fields.ID, "doc", doc_id), rows=1, fl=(solr_fields.URL, solr_fields.PICTURE)
+    )
+    docs = site.solr.select(params).get("response", {}).get("docs", ())
+    urls = [(str(doc.get(solr_fields.URL, "")), str(doc.get(solr_fields.PICTURE, ""))) for doc in docs]
+    image = site.backend.thumbnail(*urls[0]) if urls and urls[0][1] else None
+    if image is None:
+        abort(404)
+    response = Response(image, mimetype="image/webp")
+    response.cache_control.private = True
+    response.cache_control.max_age = CACHE_SECONDS
+    return response
+
+
+def has_thumbnail(hit: Hit) -> bool:
+    """Is a picture shown beside this hit?"""
+    site = current_site()
+    return site.settings.pictures and bool(hit.picture) and site.backend.may_have_thumbnail(hit.url, hit.picture)

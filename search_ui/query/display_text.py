@@ -1,0 +1,205 @@
+"""Text on its way in and out: what can be searched for, what may be shown, and what is marked in it. Pure."""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import islice
+from urllib.parse import unquote, urlsplit
+
+from text.solr_words import WORD_SEPARATOR
+
+# Characters that reorder or hide what stands around them: embeddings, overrides, isolates, marks, BOM.
+_BIDI_CONTROLS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"
+_HIDDEN_CHARS_RE = re.compile(f"[{_BIDI_CONTROLS}{WORD_SEPARATOR}]+")
+_VISIBLE_CHAR_RE = re.compile(f"[^{_BIDI_CONTROLS}{WORD_SEPARATOR}]")
+_LINK_SCHEMES = frozenset({"http", "https"})
+_MAX_WORD_CHARS = 24  # characters; what is longer is cut
+_FIRST_CJK_CHAR = "\u2e80"  # scripts from here on write no blanks between words
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A piece of shown text, and whether it matched."""
+
+    text: str
+    marked: bool = False
+
+
+Segments = tuple[Segment, ...]
+
+
+def has_word(text: str) -> bool:
+    """True if there is a letter or a digit: something every analyzer keeps."""
+    return any(unicodedata.category(char) in _WORD_CATEGORIES and not _UNPRINTABLE_RE.match(char) for char in text)
+
+
+# Cn: not assigned in Python's tables, which may be older than the reader's characters.
+_WORD_CATEGORIES = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Nd", "Cn"})
+
+
+# Controls, halves of pairs and noncharacters: nothing that a text can hold.
+_NONCHARACTERS = "".join(chr(plane << 16 | low) for plane in range(17) for low in (0xFFFE, 0xFFFF))
+_UNPRINTABLE_RE = re.compile(f"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef{_NONCHARACTERS}]")
+# What no line shows as it stands: those, what is dropped, and blanks other than single spaces.
+_NEEDS_CLEANING_RE = re.compile(
+    f"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef{_NONCHARACTERS}{_BIDI_CONTROLS}{WORD_SEPARATOR}]|[^\\S ]|  "
+)
+
+
+_QUERY_UNIT_RE = re.compile(r"[^\W\d_\u2e80-\U0010ffff]{1,24}|\d{1,24}|\S")
+
+
+def truncate_query(text: str, max_units: int) -> str:
+    """The beginning of `text` with at most so many signs: a Chinese character is one, a Latin word or number is one.
+
+    So a query is bounded by what it costs: each sign becomes some tokens, however long a Latin word is.
+    """
+    if len(text) <= max_units:
+        return text
+    first_unit_past_limit = next(islice(_QUERY_UNIT_RE.finditer(text), max_units, None), None)
+    return text if first_unit_past_limit is None else text[: first_unit_past_limit.start()].rstrip()
+
+
+def normalize_query(text: str, max_units: int) -> str:
+    """`text` as it is searched for: NFKC, no controls nor hidden characters, at most `max_units` signs (`truncate_query`).
+
+    Empty if nothing in it can be found.
+    """
+    normal = unicodedata.normalize("NFKC", truncate_query(text, max_units))
+    searchable_text = "".join(_searchable_char(char) for char in normal)
+    cleaned = truncate_query(" ".join(searchable_text.split()), max_units)  # NFKC can make one character eighteen
+    return cleaned if has_word(cleaned) or any(map(_is_emoji, cleaned)) else ""
+
+
+def _is_emoji(char: str) -> bool:
+    """Emoji and other signs, which Solr's tokenizer can find."""
+    return unicodedata.category(char) == "So"
+
+
+def _searchable_char(char: str) -> str:
+    category = unicodedata.category(char)
+    if category == "Cf":
+        return ""  # zero-width joints and direction marks stand inside words
+    return " " if _UNPRINTABLE_RE.match(char) or category[0] == "Z" else char
+
+
+def clean_text(text: str) -> str:
+    """`text` without word joints, reordering marks and controls: safe to stand beside other text in one line."""
+    if not _NEEDS_CLEANING_RE.search(text):  # as most texts: this takes a tenth of the time
+        return text.strip(" ")
+    return " ".join(_UNPRINTABLE_RE.sub(" ", _HIDDEN_CHARS_RE.sub("", text)).split())
+
+
+def safe_url(url: str) -> str:
+    """`url` if a reader may be sent there (http or https, with a host, no blanks or controls), else ""."""
+    if any(unicodedata.category(char)[0] in "CZ" for char in url):
+        return ""
+    try:
+        parts = urlsplit(url)
+        has_host = bool(parts.hostname)
+    except ValueError:
+        return ""
+    return url if has_host and parts.scheme in _LINK_SCHEMES else ""
+
+
+def url_file_name(url: str) -> str:
+    """The last part of a URL's path as a reader would write it: what a document without a title is called."""
+    try:
+        path = urlsplit(url).path
+    except ValueError:
+        return ""
+    return clean_text(unquote(path.rstrip("/").rpartition("/")[2]))
+
+
+def split_highlights(text: str, on: str, off: str) -> Segments:
+    """Cut `text` at the marks Solr has put in. Stray marks make no difference but to what is marked."""
+    pieces: list[Segment] = []
+    is_match = False
+    for piece in re.split(f"([{re.escape(on + off)}])", text):
+        if piece in (on, off):
+            is_match = piece == on
+        else:
+            pieces.append(Segment(piece, is_match))
+    return merge_segments(pieces)
+
+
+def merge_segments(pieces: Iterable[Segment]) -> Segments:
+    """Neighbours with the same mark become one: bigrams of one word show as one match."""
+    runs: list[list[str]] = []
+    match_flags: list[bool] = []
+    for piece in pieces:
+        if not _VISIBLE_CHAR_RE.search(piece.text):
+            continue
+        if match_flags and match_flags[-1] == piece.marked:
+            runs[-1].append(piece.text)
+        else:
+            runs.append([piece.text])
+            match_flags.append(piece.marked)
+    return tuple(
+        Segment(_clean_inline("".join(run)), highlights) for run, highlights in zip(runs, match_flags, strict=True)
+    )
+
+
+def _clean_inline(text: str) -> str:
+    """`clean_text`, but blanks at the ends stay, as one: a neighbour follows."""
+    if not _NEEDS_CLEANING_RE.search(text):
+        return text
+    visible = _HIDDEN_CHARS_RE.sub("", text)
+    inner = clean_text(visible)
+    if not inner:
+        return " " if visible else ""
+    before = " " if visible[0].isspace() else ""
+    return before + inner + (" " if visible[-1].isspace() else "")
+
+
+def mark_occurrences(text: str, term: str) -> Segments:
+    """`text` with every occurrence of `term` marked; letter case does not count."""
+    if not term:
+        return merge_segments([Segment(text)])
+    pieces = re.split(f"({re.escape(term)})", text, flags=re.IGNORECASE)
+    return merge_segments(Segment(piece, n % 2 == 1) for n, piece in enumerate(pieces))
+
+
+def truncate_segments(segments: Segments, max_chars: int) -> Segments:
+    """At most `max_chars` characters, from a little before the first match on; cuts show as "…"."""
+    text = "".join(segment.text for segment in segments)
+    if len(text) <= max_chars:
+        return segments
+    start = max(0, min(_first_match_offset(segments) - max_chars // 4, len(text) - max_chars))
+    end = _word_boundary(text, start + max_chars, -1)
+    start = _word_boundary(text, start, 1)
+    head = (Segment("…"),) if start else ()
+    tail = (Segment("…"),) if end < len(text) else ()
+    return merge_segments((*head, *_slice_segments(segments, start, end), *tail))
+
+
+def _word_boundary(text: str, offset: int, step: int) -> int:
+    """`offset`, or the nearest place in the direction `step` (1 or -1) that cuts no word of a script with blanks."""
+    for position in range(offset, offset + step * _MAX_WORD_CHARS, step):
+        neighbours = text[max(0, position - 1) : position + 1]
+        if len(neighbours) < 2 or not all(map(_is_spaced_script_char, neighbours)):
+            return position
+    return offset
+
+
+def _is_spaced_script_char(char: str) -> bool:
+    return char.isalnum() and char < _FIRST_CJK_CHAR
+
+
+def _first_match_offset(segments: Segments) -> int:
+    offset = 0
+    for segment in segments:
+        if segment.marked:
+            return offset
+        offset += len(segment.text)
+    return 0
+
+
+def _slice_segments(segments: Segments, start: int, end: int) -> list[Segment]:
+    sliced, offset = [], 0
+    for segment in segments:
+        text = segment.text[max(0, start - offset) : max(0, end - offset)]
+        offset += len(segment.text)
+        sliced.append(Segment(text, segment.marked))
+    return sliced

@@ -1,0 +1,179 @@
+"""Why a document is where it is: Solr's explanation of one score, added up by what a reader can understand. Pure.
+
+Solr explains a score as a tree: sums of sums, and at the leaves what one term of one field is worth. The leaves are
+added up by place (title, body, heading ...) and form (words, pairs of characters, single characters, a phrase). What a
+factor by authority adds to their sum is a part of its own.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from docstore import solr_fields
+from search_ui.query.display_text import clean_text
+from text.scripts import UNSPACED_SCRIPTS
+
+ExplainNode = Mapping[str, Any]
+
+BAR_STEPS = 20  # a full bar, in the steps that the style sheet knows
+MAX_TERMS = 12
+OTHER_PART = "other"
+MEANING = "meaning"
+
+_PART_BY_FIELD: Mapping[str, str] = {
+    solr_fields.TITLE: "title_pairs",
+    solr_fields.TITLE_CHARS: "title_characters",
+    solr_fields.TITLE_DOMAIN: "title_words",
+    solr_fields.TITLE_BASE: "title_words",
+    solr_fields.BODY: "body_pairs",
+    solr_fields.BODY_CHARS: "body_characters",
+    solr_fields.BODY_DOMAIN: "body_words",
+    solr_fields.BODY_BASE: "body_words",
+    solr_fields.TITLE_KEY: "title_whole",
+    solr_fields.TITLE_NUMBERS: "title_numbers",
+    solr_fields.HEADINGS: "headings",
+    solr_fields.WORK_ID: "works",
+}
+AUTHORITY_PART = "authority"
+PART_NAMES = (
+    *dict.fromkeys(_PART_BY_FIELD.values()),
+    "title_phrase",
+    "body_phrase",
+    "all_parts",
+    AUTHORITY_PART,
+    MEANING,
+    OTHER_PART,
+)
+
+_WEIGHT_RE = re.compile(r"weight\((\w+):(.*) in \d+\)", re.S)
+_SYNONYM_WEIGHT_RE = re.compile(r"weight\(Synonym\((\w+):(.*)\) in \d+\)", re.S)
+_CONSTANT_SCORE_RE = re.compile(r"ConstantScore\((\w+):.*\)(?:\^[0-9.E-]+)?", re.S)
+_ALL_PARTS_RE = re.compile(r"ConstantScore\([#+(].*\)(?:\^[0-9.E-]+)?", re.S)  # of several queries: all parts are held
+_PHRASE_RE = re.compile(r'"(.*)"(?:~\d+)?', re.S)
+
+
+@dataclass(frozen=True)
+class ScorePart:
+    """One summand: `name` is one of `PART_NAMES`, `percent` its share of the whole, `bar_steps` the same in twentieths (0 only
+    for 0), `terms` what of the query was found there, what is worth most first.
+    """
+
+    name: str
+    score: float
+    percent: int
+    bar_steps: int
+    terms: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class RankExplanation:
+    """The parts of a `score`, the largest first; none where the document does not match."""
+
+    score: float
+    parts: tuple[ScorePart, ...]
+
+
+@dataclass(frozen=True)
+class _ScoreLeaf:
+    name: str
+    term: str
+    score: float
+
+
+def parse_explain(tree: ExplainNode) -> RankExplanation:
+    """Read one entry of Solr's `debug.explain` (structured)."""
+    score = float(tree.get("value", 0.0)) if tree.get("match") else 0.0
+    if score <= 0:
+        return RankExplanation(0.0, ())
+    scores: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    for leaf in _iter_leaves(tree):
+        scores[leaf.name][leaf.term] += leaf.score
+    parts = [_to_score_part(name, terms, score) for name, terms in scores.items()]
+    return RankExplanation(score, tuple(sorted(parts, key=lambda part: -part.score)))
+
+
+def add_semantic_part(explanation: RankExplanation, share: float) -> RankExplanation:
+    """An explanation of words in which meaning has a `share` (0 to 1) of the place; the parts of the words have the
+    rest."""
+    if share <= 0:
+        return explanation
+    score = explanation.score * share / (1 - share) if share < 1 and explanation.parts else 1.0
+    word_parts = [
+        replace(part, percent=round(part.percent * (1 - share)), bar_steps=-int(-part.bar_steps * (1 - share) // 1))
+        for part in explanation.parts
+        if share < 1
+    ]
+    parts = [*word_parts, ScorePart(MEANING, score, round(100 * share), -int(-BAR_STEPS * share // 1), ())]
+    return RankExplanation(explanation.score + score, tuple(sorted(parts, key=lambda part: -part.percent)))
+
+
+def _to_score_part(name: str, terms: Mapping[str, float], total: float) -> ScorePart:
+    score = sum(terms.values())
+    share = max(0.0, min(1.0, score / total))
+    best = [term for term in sorted(terms, key=lambda term: -terms[term]) if term]
+    return ScorePart(name, score, round(100 * share), -int(-BAR_STEPS * share // 1), tuple(best[:MAX_TERMS]))
+
+
+def _iter_leaves(node: ExplainNode) -> Iterator[_ScoreLeaf]:
+    """What the value of `node` consists of; the leaves add up to it."""
+    value, description = float(node.get("value", 0.0)), str(node.get("description", ""))
+    details = [child for child in node.get("details", ()) if child.get("match")]
+    if leaf := _parse_leaf(description, value):
+        yield leaf
+    elif description.startswith("sum of") and details:
+        for child in details:
+            yield from _iter_leaves(child)
+    elif description.startswith("max") and details:
+        yield from _iter_scaled_leaves(max(details, key=lambda child: float(child.get("value", 0.0))), value)
+    elif description.startswith("weight(FunctionScoreQuery(") and (boosted := _find_boosted_query(details)):
+        yield from _iter_leaves(boosted)
+        if (boost_share := value - float(boosted.get("value", 0.0))) > 0:
+            yield _ScoreLeaf(AUTHORITY_PART, "", boost_share)
+    elif description.startswith("product of") and (texts := [child for child in details if _contains_leaf(child)]):
+        yield from _iter_scaled_leaves(texts[0], value)
+    else:
+        yield _ScoreLeaf(OTHER_PART, "", value)
+
+
+def _find_boosted_query(details: Sequence[ExplainNode]) -> ExplainNode | None:
+    """What is multiplied by authority, in the node of the product."""
+    products = (child.get("details", ()) for child in details if str(child.get("description")).startswith("product of"))
+    return next((texts[0] for parts in products if (texts := [part for part in parts if _contains_leaf(part)])), None)
+
+
+def _parse_leaf(description: str, value: float) -> _ScoreLeaf | None:
+    if constant := _CONSTANT_SCORE_RE.fullmatch(description):
+        return _ScoreLeaf(_PART_BY_FIELD.get(constant[1], OTHER_PART), "", value)
+    if _ALL_PARTS_RE.fullmatch(description):
+        return _ScoreLeaf("all_parts", "", value)
+    match = _SYNONYM_WEIGHT_RE.match(description) or _WEIGHT_RE.match(description)
+    if not match:
+        return None
+    name = _PART_BY_FIELD.get(match[1], OTHER_PART)
+    if match[1] == solr_fields.TITLE_KEY:
+        return _ScoreLeaf(name, "", value)
+    term = match[2].split(" ")[0] if description.startswith("weight(Synonym") else match[2]
+    if phrase := _PHRASE_RE.fullmatch(term):
+        return _ScoreLeaf(
+            "title_phrase" if name.startswith("title") else "body_phrase", _join_dense_scripts(phrase[1]), value
+        )
+    return _ScoreLeaf(name, clean_text(term), value)
+
+
+def _join_dense_scripts(phrase: str) -> str:
+    """Terms of a phrase as they stood: Chinese characters without blanks between them."""
+    return re.sub(f"(?<=[{UNSPACED_SCRIPTS}]) (?=[{UNSPACED_SCRIPTS}])", "", clean_text(phrase))
+
+
+def _contains_leaf(node: ExplainNode) -> bool:
+    return bool(_parse_leaf(str(node.get("description", "")), 0.0)) or any(map(_contains_leaf, node.get("details", ())))
+
+
+def _iter_scaled_leaves(node: ExplainNode, value: float) -> Iterator[_ScoreLeaf]:
+    """The leaves of `node`, made larger or smaller until they add up to `value`."""
+    leaves = list(_iter_leaves(node))
+    total = sum(leaf.score for leaf in leaves)
+    for leaf in leaves:
+        yield _ScoreLeaf(leaf.name, leaf.term, leaf.score * value / total if total else 0.0)

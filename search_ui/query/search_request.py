@@ -1,0 +1,219 @@
+"""What a reader asked for, read from a URL and written back into one. Pure."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from enum import StrEnum
+from functools import cached_property
+from typing import Any, Protocol, Self
+
+from docstore.errors import PlumblineError
+from search_ui.query.display_text import normalize_query, truncate_query
+from search_ui.query.query_parser import ParsedQuery, parse_query
+from search_ui.settings import SearchSettings
+
+MAX_FILTER_VALUES = 50  # values of one filter
+MAX_VALUE_CHARS = 200  # characters; no section or term of the index is longer
+MAX_NUMBERED_PAGES = 10  # these have numbers; further ones follow each other by cursors
+PARAM_BY_FILTER: Mapping[str, str] = {
+    "sites": "site", "sections": "section", "languages": "language", "authors": "author", "types": "type",
+    "formats": "filetype", "terms": "term",
+}  # fmt: skip
+"""What can be chosen beside the results: the field of a request, and its parameter."""
+
+
+class BadSearchRequestError(PlumblineError):
+    """A URL asks for what does not exist. The text is a key of the translations."""
+
+
+class SortOrder(StrEnum):
+    """Orders of results."""
+
+    RELEVANCE = "relevance"
+    DATE = "date"
+
+
+class UrlArguments(Protocol):
+    """The parameters of a URL, as Flask's `request.args` has them."""
+
+    def get(self, key: str, default: str) -> str: ...
+    def getlist(self, key: str) -> list[str]: ...
+
+
+@dataclass(frozen=True)
+class SearchRequest:
+    """One result page.
+
+    `raw_query` is the query as it came, `text` what is searched for ("" if nothing can be). Documents of any of `sites`, in
+    any of `sections` and `languages`, by any of `authors`, of any of `types` and `formats` and with all of the domain's
+    `terms` are meant; with `cluster`, the near-duplicates that have it in common. `since` and `until` are a year, a
+    month or a day (`2016`, `2016-05`, `2016-05-09`) or ""; the whole of `until` is meant. `cursor` is where a page
+    beyond the numbered ones begins (`search_ui.query.cursors`).
+    """
+
+    raw_query: str = ""
+    text: str = ""
+    page: int = 1
+    cursor: str = ""
+    sites: tuple[str, ...] = ()
+    sections: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    authors: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    formats: tuple[str, ...] = ()
+    terms: tuple[str, ...] = ()
+    cluster: str = ""
+    since: str = ""
+    until: str = ""
+    sort: SortOrder = SortOrder.RELEVANCE
+    profile: str = "plumbline"
+
+    @cached_property
+    def parsed_query(self) -> ParsedQuery:
+        """What `text` means."""
+        return parse_query(self.text)
+
+    def solr_date_range(self) -> tuple[str, str] | None:
+        """The dates asked for as Solr writes them, first inclusive and last exclusive; None for all dates."""
+        if not (self.since or self.until):
+            return None
+        start = _to_solr_time(_first_day(self.since)) if self.since else "*"
+        return start, _to_solr_time(_first_day_after(self.until)) if self.until else "*"
+
+    def single_year(self) -> int | None:
+        """The year, if the dates asked for lie in a single one."""
+        years = {self.since[:4], self.until[:4]}
+        return int(years.pop()) if len(years) == 1 and self.since else None
+
+    def is_filtered(self) -> bool:
+        """True if anything but the words narrows the results."""
+        return self != self.without_filters()
+
+    def has_criteria(self) -> bool:
+        """True if there is something to look for: words or signs, or what narrows the results alone."""
+        return bool(self.text) or self.is_filtered()
+
+    def active_filter_params(self) -> tuple[str, ...]:
+        """The names of what narrows the results, as URLs have them."""
+        chosen = {parameter: getattr(self, name) for name, parameter in PARAM_BY_FILTER.items()}
+        chosen |= {"cluster": self.cluster, "from": self.since, "to": self.until}
+        return tuple(name for name, values in chosen.items() if values)
+
+    def without_filters(self) -> Self:
+        """The same words in the same order, wherever they are found."""
+        empty_filters: dict[str, Any] = dict.fromkeys(PARAM_BY_FILTER, ())
+        return replace(self, **empty_filters, cluster="", since="", until="")
+
+    def replaced(self, **changes: object) -> Self:
+        """The same request with some parts changed, from its first page unless a page is named."""
+        return replace(self, **{"page": 1, "cursor": "", **changes})  # type: ignore[arg-type]
+
+    def with_toggled(self, name: str, value: str) -> Self:
+        """The same request with `value` added to what is chosen of `name` (of `PARAM_BY_FILTER`), or taken from it."""
+        chosen: tuple[str, ...] = getattr(self, name)
+        remaining = tuple(other for other in chosen if other != value)
+        return self.replaced(**{name: remaining if value in chosen else (*chosen, value)})
+
+    def to_url_params(self, settings: SearchSettings) -> list[tuple[str, str]]:
+        """The request as parameters of a URL; what is at its default is left out."""
+        pairs = [("q", truncate_query(self.raw_query, settings.longest_query))]
+        for name, parameter in PARAM_BY_FILTER.items():
+            pairs += [(parameter, value) for value in getattr(self, name)]
+        pairs += [("cluster", self.cluster), ("from", self.since), ("to", self.until)]
+        pairs += [("sort", self.sort)] if self.sort is not SortOrder.RELEVANCE else []
+        pairs += [("profile", self.profile)] if self.profile != settings.profile else []
+        pairs += [("page", str(self.page))] if self.page > 1 and not self.cursor else []
+        pairs += [("cursor", self.cursor)]
+        return [(name, value) for name, value in pairs if value or name == "q"]
+
+
+def parse_search_request(
+    arguments: UrlArguments, settings: SearchSettings, profiles: Mapping[str, object]
+) -> SearchRequest:
+    """Read a URL; raise `BadSearchRequestError` for a page, date, order or profile that does not exist."""
+    raw_query = arguments.get("q", "")
+    request = SearchRequest(
+        raw_query=raw_query,
+        text=normalize_query(raw_query, settings.longest_query),
+        page=_parse_page(arguments.get("page", ""), settings),
+        cursor=arguments.get("cursor", ""),
+        **{name: _clean_values(arguments.getlist(parameter)) for name, parameter in PARAM_BY_FILTER.items()},
+        cluster=arguments.get("cluster", "")[:MAX_VALUE_CHARS],
+        since=_parse_date_filter(arguments.get("from", "")),
+        until=_parse_date_filter(arguments.get("to", "")),
+        sort=_parse_sort(arguments.get("sort", "") or SortOrder.RELEVANCE),
+        profile=arguments.get("profile", "") or settings.profile,
+    )
+    if request.profile not in profiles:
+        raise BadSearchRequestError("error.profile")
+    if request.since and request.until and _first_day(request.since) >= _first_day_after(request.until):
+        raise BadSearchRequestError("error.dates_reversed")
+    return request
+
+
+def last_page(settings: SearchSettings) -> int:
+    """The last page that can be reached, however many results there are."""
+    return max(1, settings.deepest_result // settings.page_size)
+
+
+def last_numbered_page(settings: SearchSettings) -> int:
+    """The last page that can be asked for by its number."""
+    return min(MAX_NUMBERED_PAGES, last_page(settings))
+
+
+def _clean_values(values: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(value[:MAX_VALUE_CHARS] for value in values if value))[:MAX_FILTER_VALUES]
+
+
+def _parse_page(text: str, settings: SearchSettings) -> int:
+    if not text:
+        return 1
+    if not re.fullmatch(r"[0-9]{1,6}", text):
+        raise BadSearchRequestError("error.page")
+    page = int(text)
+    if not 1 <= page <= last_numbered_page(settings):
+        raise BadSearchRequestError("error.page")
+    return page
+
+
+def _parse_sort(text: str) -> SortOrder:
+    try:
+        return SortOrder(text)
+    except ValueError as error:
+        raise BadSearchRequestError("error.sort") from error
+
+
+_DATE_RE = re.compile(r"([12][0-9]{3})(?:-([0-9]{2})(?:-([0-9]{2}))?)?")
+
+
+def _parse_date_filter(text: str) -> str:
+    text = text.strip()
+    if not text:
+        return ""
+    if not _DATE_RE.fullmatch(text):
+        raise BadSearchRequestError("error.date")
+    try:
+        _first_day(text)
+    except ValueError as error:
+        raise BadSearchRequestError("error.date") from error
+    return text
+
+
+def _first_day(text: str) -> date:
+    year, month, day = (*(int(part) for part in text.split("-")), 1, 1)[:3]
+    return date(year, month, day)
+
+
+def _first_day_after(text: str) -> date:
+    """The first day after a year, a month or a day."""
+    first = _first_day(text)
+    if len(text) == 4:
+        return date(first.year + 1, 1, 1)
+    if len(text) == 7:
+        return (first + timedelta(days=31)).replace(day=1)
+    return first + timedelta(days=1)
+
+
+def _to_solr_time(day: date) -> str:
+    return f"{day.isoformat()}T00:00:00Z"

@@ -1,0 +1,310 @@
+"""The reviewer's list: judge candidate words, one key each, and have every act taken back.
+
+Every form works without JavaScript; `static/review.js` adds keys and answers in place, by the same URLs.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Blueprint, abort, flash, jsonify, redirect, request, url_for
+from werkzeug.wrappers import Response as BaseResponse
+
+from docstore.errors import ConcurrentEditError, LexiconError
+from docstore.model import Term, TermClass, TermStatus
+from docstore.roles import Role
+from docstore.terms.edits import ActKind, TermEdit
+from docstore.terms.queries import Order, TermQuery
+from docstore.terms.review_history import ReviewDecision
+from search_ui.accounts import add_no_store_headers, require_role
+from search_ui.context import current_site, render_page, wants_json
+from search_ui.i18n import translate
+from search_ui.query.display_text import clean_text
+from search_ui.review import lexicon_views as review_pages
+from search_ui.review import term_views as review_term
+from search_ui.review.interfaces import ReviewService
+from search_ui.review.term_display import (
+    MAX_TERM_CHARS,
+    build_term_row,
+    current_account_name,
+    expected_version,
+    term_to_json,
+)
+from text.scripts import LANGUAGE_PATTERNS
+
+blueprint = Blueprint("review", __name__, url_prefix="/admin/lexicon")
+blueprint.register_blueprint(review_term.blueprint)
+blueprint.register_blueprint(review_pages.blueprint)
+blueprint.after_request(add_no_store_headers)
+
+TERMS_ON_PAGE = 20
+MAX_BULK_TERMS = 500
+ANY_VALUE = "all"
+MIN_DOCUMENT_CHOICES = (0, 2, 5, 10, 50)
+LANGUAGE_COOKIE = "review_language"  # in which language this browser's reviewer works
+YEAR_SECONDS = 365 * 24 * 3600
+
+
+@dataclass(frozen=True)
+class TermListState:
+    """Which terms are on the page, in which order; `page_number` counts from 1, `language` is one of LANGUAGES or ANY."""
+
+    query: TermQuery
+    page_number: int
+    language: str = ANY_VALUE
+
+    @property
+    def url_params(self) -> dict[str, str]:
+        """The listing as parameters of a URL, without its page."""
+        query = self.query
+        values = {
+            "status": str(query.status or ANY_VALUE),
+            "text": query.text,
+            "language": self.language,
+            "category": str(query.category or ""),
+            "least": str(query.least_documents or ""),
+            "order": query.order.value if query.order is not Order.REVIEW else "",
+        }
+        return {name: value for name, value in values.items() if value or name in ("status", "text")}
+
+
+def parse_listing(values: Mapping[str, str]) -> TermListState:
+    """Read a URL or a form; what cannot be is as if it was not said."""
+    status, category, order, language = (values.get(name, "") for name in ("status", "category", "order", "language"))
+    number, min_documents = (_to_int(values.get(name, "")) for name in ("page", "least"))
+    number = max(1, number)
+    status_filter: TermStatus | None = TermStatus.CANDIDATE
+    if status:
+        status_filter = TermStatus(status) if status in set(TermStatus) else None
+    return TermListState(
+        TermQuery(
+            status=status_filter,
+            text=values.get("text", "")[:MAX_TERM_CHARS],
+            category=TermClass(category) if category and category in set(TermClass) else None,
+            least_documents=min_documents,
+            pattern=LANGUAGE_PATTERNS.get(language, ""),
+            order=Order(order) if order in set(Order) else Order.REVIEW,
+            offset=(number - 1) * TERMS_ON_PAGE,
+            limit=TERMS_ON_PAGE,
+        ),
+        number,
+        language if language in LANGUAGE_PATTERNS else ANY_VALUE,
+    )
+
+
+def _to_int(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 7 else 0
+
+
+@blueprint.get("")
+@require_role(Role.REVIEWER)
+def review_list() -> BaseResponse:
+    """Terms with their evidence, those to be reviewed first first."""
+    site, listing = (
+        current_site(),
+        parse_listing({"language": request.cookies.get(LANGUAGE_COOKIE, ""), **request.args}),
+    )
+    total, terms = site.backend.review_service.find_page(listing.query)
+    related_terms = site.backend.review_service.related_terms(terms)
+    response = render_page(
+        "review_list.html",
+        listing=listing,
+        arguments=listing.url_params,
+        total=total,
+        last=max(1, -(-total // TERMS_ON_PAGE)),
+        first_number=listing.query.offset + 1,
+        rows=[build_term_row(term, words) for term, words in zip(terms, related_terms, strict=True)],
+        statuses=list(TermStatus),
+        classes=list(TermClass),
+        orders=list(Order),
+        languages=[*LANGUAGE_PATTERNS, ANY_VALUE],
+        least_documents=MIN_DOCUMENT_CHOICES,
+        published=site.backend.lexicon(),
+        lag=site.backend.count_pending_documents(),
+        state=review_state(),
+        most_at_once=MAX_BULK_TERMS,
+    )
+    if "language" in request.args:
+        response.set_cookie(
+            LANGUAGE_COOKIE,
+            listing.language,
+            max_age=YEAR_SECONDS,
+            samesite="Lax",
+            httponly=True,
+            secure=request.is_secure,
+        )
+    return response
+
+
+def review_state() -> dict[str, Any]:
+    """The figures that a decision changes."""
+    actions = current_site().backend
+    counts, (added, removed, changed) = actions.count_terms_by_status(), actions.review_service.pending_counts()
+    accepted, decided = actions.review_service.recent_acceptance()
+    return {
+        "counts": {status.value: counts.get(status, 0) for status in TermStatus},
+        "pending": {"added": added, "removed": removed, "changed": changed},
+        "last": {"good": accepted, "of": decided},
+    }
+
+
+@blueprint.post("/decide")
+@require_role(Role.REVIEWER)
+def decide() -> BaseResponse:
+    """Set the status of one term (`term`, `decision`), as it was seen (`expected_version`)."""
+    text, status = request.form.get("term", ""), _requested_status()
+    term_edit = TermEdit(text, status, seen=expected_version(request.form))
+    return apply_and_respond(
+        lambda review_service: review_service.apply(ActKind.DECIDE, [term_edit], current_account_name()),
+        translate(f"review.now_{status.value}", text=clean_text(text)),
+    )
+
+
+@blueprint.post("/change")
+@require_role(Role.REVIEWER)
+def change_term() -> BaseResponse:
+    """Change what a term is (`term`, `operation_name`, `value`): its class, synonyms, broader terms; merge or rename it."""
+    form = request.form
+    text, operation_name, value = (form.get(name, "")[: 10 * MAX_TERM_CHARS] for name in ("term", "what", "value"))
+    version = expected_version(form)
+    words = tuple(word.strip() for word in value.replace("，", ",").split(",") if word.strip())
+    operations: dict[str, Callable[[ReviewService], ReviewDecision]] = {
+        "class": lambda review_service: review_service.apply(
+            ActKind.CLASSIFY,
+            [TermEdit(text, category=_requested_category(value), seen=version)],
+            current_account_name(),
+        ),
+        "synonyms": lambda review_service: review_service.apply(
+            ActKind.SYNONYMS, [TermEdit(text, synonyms=words, seen=version)], current_account_name()
+        ),
+        "broader": lambda review_service: review_service.apply(
+            ActKind.RELATE, [TermEdit(text, broader=words, seen=version)], current_account_name()
+        ),
+        "merge": lambda review_service: review_service.merge(text, value.strip(), current_account_name(), version),
+        "rename": lambda review_service: review_service.rename(text, value.strip(), current_account_name(), version),
+    }
+    if operation_name not in operations:
+        abort(400)
+    return apply_and_respond(operations[operation_name], translate("review.changed", text=clean_text(text)))
+
+
+@blueprint.post("/undo")
+@require_role(Role.REVIEWER)
+def undo_decision() -> BaseResponse:
+    """Take an act back: the one named by `act`, else the last one of this account."""
+    act_id = _to_int(request.form.get("act", "")) or None
+    return apply_and_respond(
+        lambda review_service: review_service.undo(current_account_name(), act_id), translate("review.undone")
+    )
+
+
+def apply_and_respond(operation: Callable[[ReviewService], ReviewDecision], message: str) -> BaseResponse:
+    """Do something with the desk, and answer as the reader wants it: with the terms as they are now, or the page."""
+    review_service = current_site().backend.review_service
+    try:
+        decision = operation(review_service)
+    except LexiconError as error:
+        return _rejected_response(review_service, error)
+    if not wants_json():
+        flash(message)
+        return _redirect_back()
+    texts = [change.text for change in decision.changes]
+    term_by_text = review_service.find_terms(texts)
+    changed = [term_to_json(text, term_by_text.get(text)) for text in texts]
+    return jsonify(act=decision.act_id, message=message, terms=changed, **review_state())
+
+
+@blueprint.post("/bulk")
+@require_role(Role.REVIEWER)
+def decide_bulk() -> BaseResponse:
+    """Set the status of several terms: those named by `term`, or the `top` first candidates; one act if possible."""
+    status, review_service = _requested_status(), current_site().backend.review_service
+    edits = _bulk_edits(status, review_service)
+    rejected_count = 0
+    try:
+        review_service.apply(ActKind.DECIDE, edits, current_account_name())
+    except LexiconError:
+        rejected_count = sum(not _try_decide(review_service, edit) for edit in edits)
+    flash(translate(f"review.bulk_{status.value}", n=len(edits) - rejected_count))
+    if rejected_count:
+        flash(translate("review.bulk_refused", n=rejected_count))
+    return _redirect_back()
+
+
+def _try_decide(review_service: ReviewService, edit: TermEdit) -> bool:
+    try:
+        review_service.apply(ActKind.DECIDE, [edit], current_account_name())
+    except LexiconError:
+        return False
+    return True
+
+
+def _bulk_edits(status: TermStatus, review_service: ReviewService) -> list[TermEdit]:
+    limit_text = request.form.get("top", "")
+    if not limit_text:
+        texts = request.form.getlist("term")[:MAX_BULK_TERMS]
+        versions: list[int | None] = [_to_int(version) for version in request.form.getlist("seen")]
+        versions = versions or [None] * len(texts)
+        return [TermEdit(text, status, seen=version) for text, version in zip(texts, versions, strict=False)]
+    if not _to_int(limit_text):
+        abort(400)
+    query = parse_listing({**request.form, "status": TermStatus.CANDIDATE, "page": "1"}).query
+    limit = min(int(limit_text), MAX_BULK_TERMS)
+    terms: Sequence[Term] = review_service.find_page(TermQuery(**{**vars(query), "limit": limit}))[1]
+    return [TermEdit(term.text, status, seen=term.version) for term in terms]
+
+
+@blueprint.post("/publish")
+@require_role(Role.REVIEWER)
+def publish() -> BaseResponse:
+    """Make the accepted terms the lexicon; documents that hold a changed term are indexed again."""
+    review_service = current_site().backend.review_service
+    try:
+        new_version = review_service.publish(current_account_name())
+    except LexiconError as error:
+        return _rejected_response(review_service, error)
+    flash(translate("review.published", version=new_version.version, words=len(new_version.entries)))
+    return _redirect_back()
+
+
+def _requested_status() -> TermStatus:
+    decision = request.form.get("decision", "")
+    if decision not in set(TermStatus) - {TermStatus.MERGED}:
+        abort(400)
+    return TermStatus(decision)
+
+
+def _requested_category(value: str) -> TermClass:
+    if value not in set(TermClass):
+        abort(400)
+    return TermClass(value)
+
+
+def _rejected_response(review_service: ReviewService, error: LexiconError) -> BaseResponse:
+    if isinstance(error, ConcurrentEditError):
+        status = translate(f"review.{error.status}") if error.status in set(TermStatus) else translate("review.gone")
+        message = translate(
+            "review.meanwhile", text=clean_text(error.text), by=error.by or translate("review.miner"), status=status
+        )
+    else:
+        message = str(error)
+    if wants_json():
+        text = error.text if isinstance(error, ConcurrentEditError) else request.form.get("term", "")
+        terms_json = [term_to_json(text, term) for term in review_service.find_terms([text]).values()]
+        response = jsonify(error={"status": 409, "message": message}, terms=terms_json)
+        response.status_code = 409
+        return response
+    flash(message)
+    return _redirect_back()
+
+
+def _redirect_back() -> BaseResponse:
+    """To the page that the form stood on: that of a term (`from`), the history, or the list."""
+    origin = request.form.get("from", "")
+    if origin == "term":
+        return redirect(url_for("review.term.show_term", text=request.form.get("term", "")), 303)
+    if origin == "history":
+        return redirect(url_for("review.pages.history"), 303)
+    listing = parse_listing(request.form)
+    url_params: dict[str, Any] = {**listing.url_params, "page": listing.page_number}
+    return redirect(url_for("review.review_list", **url_params), 303)

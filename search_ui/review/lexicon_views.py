@@ -1,0 +1,200 @@
+"""The reviewer's other pages: the history of acts, the versions, a preview of the next one, the report on all terms."""
+
+import re
+
+from flask import Blueprint, Response, flash, redirect, request, url_for
+from werkzeug.exceptions import NotFound
+from werkzeug.wrappers import Response as BaseResponse
+
+from docstore.errors import DictionaryError, LexiconError
+from docstore.model import TermStatus
+from docstore.roles import Role
+from docstore.terms.review_queue import TermStatistics
+from search_ui.accounts import require_role
+from search_ui.admin.views import format_timestamp
+from search_ui.charts import Chart, ChartPoint, bar_chart
+from search_ui.context import current_site, render_page
+from search_ui.i18n import translate
+from search_ui.query.display_text import clean_text
+from search_ui.review.preview import compare_rankings, segment_changed_sentences
+from search_ui.review.term_display import MAX_TERM_CHARS, current_account_name
+
+blueprint = Blueprint("pages", __name__)
+
+DECISIONS_PER_PAGE = 50
+MAX_CHANGES_SHOWN = 100
+MAX_ERRORS_SHOWN = 200
+MAX_POS_PATTERNS = 15
+SCORE_BARS = 20
+MAX_LENGTH_BAR = 20  # characters; longer words share the last bar
+ACCEPTED_STATUSES = frozenset({TermStatus.ACCEPTED, TermStatus.MERGED})
+EXPORT_EXTENSIONS = {
+    "jieba": "txt",
+    "csv": "csv",
+    "synonyms": "txt",
+    "skos": "ttl",
+}  # and the ends of their files' names
+_NUMBER_RE = re.compile("[0-9]{1,6}")
+
+
+def _int_param(name: str, default: int) -> int:
+    text = request.values.get(name, "")
+    return int(text) if _NUMBER_RE.fullmatch(text) else default
+
+
+@blueprint.get("/history")
+@require_role(Role.REVIEWER)
+def history() -> BaseResponse:
+    """Who did what and when, with a button to take it back; of one term or one account if named."""
+    text, by = (request.args.get(name, "")[:MAX_TERM_CHARS] for name in ("text", "by"))
+    page_number = max(1, _int_param("page", 1))
+    total, acts = current_site().backend.review_service.history(
+        text, by, (page_number - 1) * DECISIONS_PER_PAGE, DECISIONS_PER_PAGE
+    )
+    last = max(1, -(-total // DECISIONS_PER_PAGE))
+    pagination = {"number": page_number, "last": last}
+    return render_page("review_history.html", acts=acts, text=text, by=by, moment=format_timestamp, pages_of=pagination)
+
+
+@blueprint.get("/versions")
+@require_role(Role.REVIEWER)
+def versions() -> BaseResponse:
+    """All versions, and what one (`after`) has otherwise than another (`before`)."""
+    review_service = current_site().backend.review_service
+    published = review_service.versions()
+    newest = published[0][0].version if published else 0
+    after = min(_int_param("after", newest), newest)
+    before = min(_int_param("before", max(0, after - 1)), newest)
+    changes = review_service.difference(before, after)
+    return render_page(
+        "review_versions.html",
+        versions=published,
+        newest=newest,
+        before=before,
+        after=after,
+        changes=changes[:MAX_CHANGES_SHOWN],
+        more=len(changes) - MAX_CHANGES_SHOWN,
+        forms=list(EXPORT_EXTENSIONS),
+        moment=format_timestamp,
+    )
+
+
+@blueprint.post("/revert")
+@require_role(Role.REVIEWER)
+def revert() -> BaseResponse:
+    """Publish the words of an older version again."""
+    number = _int_param("version", -1)
+    try:
+        new_version = current_site().backend.review_service.revert(number, current_account_name())
+    except LexiconError as error:
+        flash(str(error))
+    else:
+        flash(translate("review.reverted", version=new_version.version, old=number))
+    return redirect(url_for("review.pages.versions"), 303)
+
+
+@blueprint.post("/import")
+@require_role(Role.REVIEWER)
+def import_list() -> BaseResponse:
+    """Accept the words of a list that was sent, all of them or, where a line is bad, none."""
+    upload = request.files.get("list")
+    if upload is None or not upload.filename:
+        flash(translate("review.no_list"))
+        return redirect(url_for("review.pages.versions"), 303)
+    try:
+        added = current_site().backend.review_service.import_list(
+            upload.filename, upload.read(), current_account_name()
+        )
+    except DictionaryError as error:
+        faults = [(number, clean_text(fault)) for number, fault in error.line_errors[:MAX_ERRORS_SHOWN]]
+        hidden_count = len(error.line_errors) - len(faults)
+        return render_page(
+            "review_faults.html", 422, name=clean_text(upload.filename), faults=faults, more=hidden_count
+        )
+    except LexiconError as error:
+        flash(str(error))
+    else:
+        flash(translate("review.brought_in", n=added))
+    return redirect(url_for("review.pages.versions"), 303)
+
+
+@blueprint.get("/export/<form>")
+@require_role(Role.REVIEWER)
+def export(form: str) -> BaseResponse:
+    """The newest version for other programs."""
+    if form not in EXPORT_EXTENSIONS:
+        raise NotFound
+    response = Response(current_site().backend.review_service.export(form), mimetype="text/plain")
+    response.headers["Content-Disposition"] = f'attachment; filename="lexicon-{form}.{EXPORT_EXTENSIONS[form]}"'
+    return response
+
+
+@blueprint.get("/preview")
+@require_role(Role.REVIEWER)
+def preview() -> BaseResponse:
+    """What publishing would change: sentences cut before and after, and the first results of the search for `q`."""
+    site = current_site()
+    proposal = site.backend.review_service.proposal()
+    first = next((change.text for change, _ in proposal.word_changes), "")
+    query = request.args.get("q", first)[: site.settings.longest_query]
+    return render_page(
+        "review_preview.html",
+        proposal=proposal,
+        cuts=segment_changed_sentences(proposal, site.backend.base_segmenter(), MAX_CHANGES_SHOWN),
+        more=len(proposal.word_changes) - MAX_CHANGES_SHOWN,
+        query=query,
+        results=compare_rankings(proposal, query) if query else None,
+    )
+
+
+@blueprint.get("/report")
+@require_role(Role.REVIEWER)
+def report() -> BaseResponse:
+    """The distributions of all terms: length, score, POS pattern; the accepted ones among them."""
+    review_service = current_site().backend.review_service
+    statistics = review_service.statistics()
+    counts = current_site().backend.count_terms_by_status()
+    return render_page(
+        "review_report.html",
+        total=sum(counts.values()),
+        counts={status.value: counts.get(status, 0) for status in TermStatus},
+        last=review_service.recent_acceptance(),
+        lengths=length_chart(statistics),
+        scores=score_chart(statistics),
+        patterns=pos_pattern_points(statistics),
+    )
+
+
+def length_chart(statistics: TermStatistics) -> Chart:
+    """How many terms have each length in characters, the accepted ones as the part."""
+    counts = {size: [0, 0] for size in range(1, MAX_LENGTH_BAR + 1)}
+    for size, status, count in statistics.lengths:
+        total_and_accepted = counts[min(max(size, 1), MAX_LENGTH_BAR)]
+        total_and_accepted[0] += count
+        total_and_accepted[1] += count if status in ACCEPTED_STATUSES else 0
+    used = max((size for size, total_and_accepted in counts.items() if total_and_accepted[0]), default=1)
+    return bar_chart([ChartPoint(str(size), *counts[size]) for size in range(1, used + 1)])
+
+
+def score_chart(statistics: TermStatistics) -> Chart:
+    """How many terms have a score in each of some equal steps from the lowest to the highest."""
+    scores = [score for score, _ in statistics.scores]
+    low, high = min(scores, default=0.0), max(scores, default=1.0)
+    width = (high - low) / SCORE_BARS or 1.0
+    total_and_accepted = [[0, 0] for _ in range(SCORE_BARS)]
+    for score, status in statistics.scores:
+        bucket = total_and_accepted[min(SCORE_BARS - 1, int((score - low) / width))]
+        bucket[0] += 1
+        bucket[1] += status in ACCEPTED_STATUSES
+    return bar_chart([ChartPoint(f"{low + n * width:.2f}", *counts) for n, counts in enumerate(total_and_accepted)])
+
+
+def pos_pattern_points(statistics: TermStatistics) -> list[ChartPoint]:
+    """The most frequent POS patterns, with how many terms have each and how many of those were accepted."""
+    counts: dict[str, list[int]] = {}
+    for tags, status, count in statistics.pos_tags:
+        total_and_accepted = counts.setdefault(tags, [0, 0])
+        total_and_accepted[0] += count
+        total_and_accepted[1] += count if status in ACCEPTED_STATUSES else 0
+    most_frequent = sorted(counts, key=lambda tags: (-counts[tags][0], tags))[:MAX_POS_PATTERNS]
+    return [ChartPoint(tags or "–", *counts[tags]) for tags in most_frequent]

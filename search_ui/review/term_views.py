@@ -1,0 +1,75 @@
+"""One term: every context with its article, what is near it, its history, and all that can be said of it."""
+
+from flask import Blueprint, redirect, request, url_for
+from werkzeug.exceptions import NotFound
+from werkzeug.wrappers import Response as BaseResponse
+
+from docstore import solr_fields
+from docstore.errors import SolrError
+from docstore.model import TermClass
+from docstore.roles import Role
+from search_ui.accounts import require_role
+from search_ui.admin.views import format_timestamp
+from search_ui.context import current_site, render_page
+from search_ui.query.solr_query import Params, SolrQuery, select_params
+from search_ui.review.term_display import MAX_TERM_CHARS, KwicLine, build_term_row, find_kwic_lines
+
+blueprint = Blueprint("term", __name__)
+
+MAX_ARTICLES = 12  # that are looked at for contexts
+LINES_PER_ARTICLE = 2  # in each of them
+MAX_DECISIONS_SHOWN = 20
+
+
+def articles_containing_params(text: str, rows: int) -> Params:
+    """What finds the articles that hold `text` as a run of characters, the newest first."""
+    phrase_query = SolrQuery.phrases(f"{solr_fields.TITLE_CHARS} {solr_fields.BODY_CHARS}", "quoted", [text])
+    field_names = (solr_fields.ID, solr_fields.TITLE, solr_fields.BODY)
+    return select_params(
+        phrase_query, rows=rows, fl=field_names, sort=f"{solr_fields.PUBLISHED} desc,{solr_fields.ID} asc"
+    )
+
+
+def find_kwic_in_articles(text: str) -> list[KwicLine] | None:
+    """The word in its articles; None where Solr does not answer."""
+    try:
+        result = current_site().solr.select(articles_containing_params(text, MAX_ARTICLES)).get("response", {})
+    except SolrError:
+        return None
+    lines = []
+    for doc in result.get("docs", ()):
+        doc_id, title = str(doc[solr_fields.ID]), str(doc.get(solr_fields.TITLE, ""))
+        lines += find_kwic_lines(f"{title}\n{doc.get(solr_fields.BODY, '')}", text, doc_id, title, LINES_PER_ARTICLE)
+    return lines
+
+
+@blueprint.get("/term")
+@require_role(Role.REVIEWER)
+def show_term() -> BaseResponse:
+    """The term `text` with all there is to know of it."""
+    text = request.args.get("text", "")[:MAX_TERM_CHARS]
+    review_service = current_site().backend.review_service
+    term = review_service.find_terms([text]).get(text)
+    if term is None:
+        raise NotFound
+    return render_page(
+        "review_term.html",
+        row=build_term_row(term, review_service.related_terms([term])[0]),
+        places=find_kwic_in_articles(text),
+        narrower=review_service.narrower_terms(text),
+        acts=review_service.history(text, "", 0, MAX_DECISIONS_SHOWN)[1],
+        classes=list(TermClass),
+        moment=format_timestamp,
+    )
+
+
+@blueprint.get("/article")
+@require_role(Role.REVIEWER)
+def open_context_article() -> BaseResponse:
+    """To the article that holds the sentence `context`, which shows `term`; to the term's page if none does."""
+    context, term = (request.args.get(name, "")[:400] for name in ("context", "term"))
+    response = current_site().solr.select(articles_containing_params(context, 1)) if context else {}
+    docs = response.get("response", {}).get("docs", ())
+    if not docs:
+        return redirect(url_for("review.term.show_term", text=term), 303)
+    return redirect(url_for("public.article", doc_id=docs[0][solr_fields.ID], q=f"“{term}”"), 303)

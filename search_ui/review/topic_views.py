@@ -1,0 +1,158 @@
+"""The reviewer's pages for topics: judge the terms and seeds that are proposed for what a crawl looks for.
+
+Plain forms: everything works without JavaScript, and by keyboard.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from flask import Blueprint, abort, flash, redirect, request, url_for
+from werkzeug.wrappers import Response as BaseResponse
+
+from docstore.errors import TopicError
+from docstore.roles import Role
+from docstore.topic import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
+from search_ui.accounts import add_no_store_headers, require_role
+from search_ui.context import current_site, render_page
+from search_ui.i18n import translate
+from search_ui.review.term_display import current_account_name
+
+blueprint = Blueprint("topics", __name__, url_prefix="/admin/topics")
+blueprint.after_request(add_no_store_headers)
+
+ITEMS_PER_PAGE = 50
+MAX_BULK_ITEMS = 500
+LONGEST_NAME = 60
+ALL_STATES = "all"
+STATE_ORDER = list(TopicState)
+ANSWER_BY_BUTTON = {"yes": True, "no": False}
+TopicItem = TypeVar("TopicItem", TopicTerm, TopicSeed)
+
+
+@dataclass(frozen=True)
+class TopicListing:
+    """What is shown: of which state (None: any), page `page_number` counted from 1."""
+
+    state: TopicState | None
+    page_number: int
+
+
+def parse_topic_listing(values: Mapping[str, str]) -> TopicListing:
+    """What a request asks for; whatever it does not say well is as at first."""
+    state, number = values.get("state", TopicState.PROPOSED), values.get("page", "1")
+    is_known_state = state in set(TopicState)
+    is_number = number.isascii() and number.isdigit() and len(number) < 7
+    return TopicListing(TopicState(state) if is_known_state else None, max(1, int(number)) if is_number else 1)
+
+
+@blueprint.get("/")
+@require_role(Role.REVIEWER)
+def overview() -> BaseResponse:
+    """All topics, with what waits for a decision."""
+    topics = current_site().topic_backend
+    rows = [(name, *_load_topic(name)) for name in topics.names()]
+    return render_page("topics.html", rows=rows, current=topics.active_topic())
+
+
+def _load_topic(name: str) -> tuple[Topic | None, str]:
+    """A topic, or what is wrong with its file."""
+    try:
+        return current_site().topic_backend.topic(name), ""
+    except TopicError as error:
+        return None, str(error)
+
+
+@blueprint.get("/<name>")
+@require_role(Role.REVIEWER)
+def show_topic(name: str) -> BaseResponse:
+    """Terms and seeds of a topic with their evidence, the best first."""
+    topic, listing = _topic_or_404(name), parse_topic_listing(request.args)
+    selected = [*_select_by_state(topic.terms, listing), *_select_by_state(topic.seeds, listing)]
+    start = (listing.page_number - 1) * ITEMS_PER_PAGE
+    page_items = selected[start : start + ITEMS_PER_PAGE]
+    return render_page(
+        "topic.html",
+        topic=topic,
+        listing=listing,
+        terms=[item for item in page_items if isinstance(item, TopicTerm)],
+        seeds=[item for item in page_items if isinstance(item, TopicSeed)],
+        total=len(selected),
+        last=max(1, -(-len(selected) // ITEMS_PER_PAGE)),
+        counts={state: _count_in_state(topic, state) for state in TopicState},
+        states=STATE_ORDER,
+        classes=list(TopicTermClass),
+        is_current=topic.name == current_site().topic_backend.active_topic(),
+        asked=current_site().topic_backend.review_questions(topic.name),
+    )
+
+
+def _select_by_state(items: tuple[TopicItem, ...], listing: TopicListing) -> list[TopicItem]:
+    selected = [item for item in items if listing.state in (None, item.state)]
+    return sorted(selected, key=lambda item: (STATE_ORDER.index(item.state), -item.score))
+
+
+def _count_in_state(topic: Topic, state: TopicState) -> int:
+    return sum(term.state is state for term in topic.terms) + sum(seed.state is state for seed in topic.seeds)
+
+
+@blueprint.post("/<name>/decide")
+@require_role(Role.REVIEWER)
+def decide(name: str) -> BaseResponse:
+    """Decide on one item (a button of its own, named as the decision) or on those ticked (`item`, `decision`)."""
+    _topic_or_404(name)
+    state, items = _requested_decision()
+    kind = request.form.get("class", "")
+    if kind and kind not in set(TopicTermClass):
+        abort(400)
+    if not items:
+        flash(translate("topics.nothing_ticked"))
+        return _redirect_to_topic(name)
+    try:
+        current_site().topic_backend.decide(name, items, state, TopicTermClass(kind) if kind else None)
+    except TopicError as error:
+        flash(str(error))
+    else:
+        flash(translate(f"topics.now_{state.value}", n=len(items)))
+    return _redirect_to_topic(name)
+
+
+@blueprint.post("/<name>/answer")
+@require_role(Role.REVIEWER)
+def save_answer(name: str) -> BaseResponse:
+    """Say of one page whether it is of the topic (a button of its own, named `yes` or `no`)."""
+    _topic_or_404(name)
+    answers = [(url, is_relevant) for word, is_relevant in ANSWER_BY_BUTTON.items() if (url := request.form.get(word))]
+    if len(answers) != 1:
+        abort(400)
+    try:
+        current_site().topic_backend.save_answers(name, dict(answers), current_account_name())
+    except TopicError as error:
+        flash(str(error))
+    else:
+        flash(translate("topics.answered"))
+    return _redirect_to_topic(name)
+
+
+def _requested_decision() -> tuple[TopicState, list[str]]:
+    for state in TopicState:
+        if state.value in request.form:
+            return state, [request.form[state.value]]
+    decision = request.form.get("decision", "")
+    if decision not in set(TopicState):
+        abort(400)
+    return TopicState(decision), request.form.getlist("item")[:MAX_BULK_ITEMS]
+
+
+def _topic_or_404(name: str) -> Topic:
+    topics = current_site().topic_backend
+    if name not in topics.names():
+        abort(404)
+    return topics.topic(name)
+
+
+def _redirect_to_topic(name: str) -> BaseResponse:
+    listing = parse_topic_listing(request.form)
+    return redirect(
+        url_for("topics.show_topic", name=name, state=listing.state or ALL_STATES, page=listing.page_number), 303
+    )

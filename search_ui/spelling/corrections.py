@@ -1,0 +1,243 @@
+"""Other spellings of a query, from the words that the site knows. Pure.
+
+Chinese is corrected by its sound (`叶岩气` -> `页岩气`), by one edit (`水力压列` -> `水力压裂`), and from pinyin
+(`yeyanqi`, `slyl`); Latin words as Solr spells them. Whether a spelling finds anything is for the caller to ask.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from search_ui.query.query_parser import ParsedQuery, PartKind, QueryPart, parse_query
+from search_ui.query.solr_client import SolrResponse
+from search_ui.spelling.title_phonetics import pinyin_letters
+from search_ui.spelling.vocabulary import Vocabulary, is_one_edit
+from text.scripts import HAN
+
+MAX_WINDOWS = 60  # runs of characters of one query that are looked up
+MAX_WINDOW_CHARS = 8  # characters of a run
+MAX_CORRECTIONS_PER_RUN = 2  # corrections of one run
+MIN_PINYIN_LETTERS = 4  # letters: what is shorter is rarely pinyin
+MIN_CORRECTION_DOCUMENTS = (
+    3  # that hold a Latin word which is short, or far from what was typed: one alone may be odd itself
+)
+LONG_WORD_LETTERS = 6  # letters: a word so long, and one edit away, is hardly another
+
+_HAN_RUN_RE = re.compile(f"[{HAN}]{{2,}}")
+_LETTERS_RE = re.compile(r"[a-z]+(?:[ '’][a-z]+)*", re.IGNORECASE)
+_CORRECTABLE_KINDS = frozenset({PartKind.WORD, PartKind.PHRASE, PartKind.TITLE})
+
+
+@dataclass(frozen=True)
+class Correction:
+    """`old`, a piece of the query, may have been meant as `new`."""
+
+    old: str
+    new: str
+
+
+QueryTiers = list[list[ParsedQuery]]
+
+
+@dataclass(frozen=True)
+class ExternalCorrections:
+    """What Solr says of pieces of a query: Latin words as it spells them, and runs in titles that sound like a piece
+    (`search_ui.spelling.title_phonetics`)."""
+
+    latin_words: Mapping[str, str] = field(default_factory=dict)
+    homophones: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+def correct_query(query: ParsedQuery, vocabulary: Vocabulary, external: ExternalCorrections) -> QueryTiers:
+    """Queries that may have been meant. The second tier counts where nothing of the first is of use.
+
+    First everything that looks wrong is changed at once, with other words for a single piece; then one piece alone.
+    """
+    phonetic = list(_iter_corrections(query, vocabulary, external.homophones))
+    pinyin_text = " ".join(changes[0].old for changes in phonetic)  # as pinyin: no edit makes another word of that
+    latin_corrections = {old: new for old, new in external.latin_words.items() if old not in pinyin_text.split(" ")}
+    pieces = [*([Correction(old, new)] for old, new in latin_corrections.items()), *phonetic]
+    best_corrections = [changes[0] for changes in pieces]
+    combined = [
+        best_corrections,
+        *(_with_replacement(best_corrections, n, other) for n, piece in enumerate(pieces) for other in piece[1:]),
+    ]
+    single_corrections = [[change] for change in best_corrections] if len(best_corrections) > 1 else []
+    return [_changed_queries(query, options) for options in (combined, single_corrections)]
+
+
+def phonetic_candidates(query: ParsedQuery, words: Iterable[str], vocabulary: Vocabulary) -> list[str]:
+    """The pieces of a query that a title may have in another spelling: letters that could be pinyin, unknown words.
+
+    `words` are the query's.
+    """
+    letters = [match[0] for match in _LETTERS_RE.finditer(query.unquoted_text)]
+    separate_words = [word for run in letters if " " in run for word in run.split(" ")]
+    unknown = [word for word in words if _HAN_RUN_RE.fullmatch(word) and not vocabulary.frequency(word)]
+    return [
+        *(piece for piece in (*letters, *separate_words) if len(pinyin_letters(piece)) >= MIN_PINYIN_LETTERS),
+        *unknown,
+    ]
+
+
+def _with_replacement(changes: list[Correction], position: int, replacement: Correction) -> list[Correction]:
+    return [*changes[:position], replacement, *changes[position + 1 :]]
+
+
+def _changed_queries(query: ParsedQuery, options: list[list[Correction]]) -> list[ParsedQuery]:
+    return [
+        corrected
+        for corrected in dict.fromkeys(_apply_corrections(query, option) for option in options)
+        if corrected != query
+    ]
+
+
+def _iter_corrections(
+    query: ParsedQuery, vocabulary: Vocabulary, homophones: Mapping[str, Sequence[str]]
+) -> Iterator[list[Correction]]:
+    """For each piece that looks wrong the words that may be meant, the likeliest first."""
+    for part in query.parts:
+        if part.kind in _CORRECTABLE_KINDS and not part.is_excluded:
+            for run in _HAN_RUN_RE.findall(part.text):
+                yield from _iter_chinese_corrections(run, vocabulary, homophones)
+    for match in _LETTERS_RE.finditer(query.unquoted_text):
+        yield from _iter_pinyin_corrections(match[0], vocabulary, homophones)
+
+
+def _iter_chinese_corrections(
+    run: str, vocabulary: Vocabulary, homophones: Mapping[str, Sequence[str]]
+) -> Iterator[list[Correction]]:
+    """Changes of pieces of `run` that are not made of known words; the longest piece first, none within another's."""
+    covered: set[int] = set()
+    for start, end in _window_spans(run):
+        window, positions = run[start:end], set(range(start, end))
+        if covered & positions:
+            continue
+        if _is_known(window, vocabulary):
+            covered |= positions
+        elif replacements := [*_similar_words(window, vocabulary, is_whole=window == run), *homophones.get(window, ())]:
+            covered |= positions
+            yield [Correction(window, word) for word in list(dict.fromkeys(replacements))[:MAX_CORRECTIONS_PER_RUN]]
+
+
+def _similar_words(window: str, vocabulary: Vocabulary, is_whole: bool) -> list[str]:
+    """Within a longer run only words of the same length: one more or less would be another window's word."""
+    edited = [word for word in vocabulary.words_one_edit_away(window) if is_whole or len(word) == len(window)]
+    return vocabulary.homophones(window) or edited
+
+
+def _is_known(text: str, vocabulary: Vocabulary) -> bool:
+    """Is `text` a known word, or several of them in a row?"""
+    if vocabulary.frequency(text):
+        return True
+    cuts = range(2, len(text) - 1)
+    return any(vocabulary.frequency(text[:cut]) and _is_known(text[cut:], vocabulary) for cut in cuts)
+
+
+def _window_spans(run: str) -> list[tuple[int, int]]:
+    lengths = range(min(len(run), MAX_WINDOW_CHARS), 1, -1)
+    return [(start, start + length) for length in lengths for start in range(len(run) - length + 1)][:MAX_WINDOWS]
+
+
+def _iter_pinyin_corrections(
+    letters: str, vocabulary: Vocabulary, homophones: Mapping[str, Sequence[str]]
+) -> Iterator[list[Correction]]:
+    """All the letters as one text in pinyin (`ye yan qi`); if they are none, what stands between two blanks."""
+    whole_text_corrections = _words_for_letters(letters, vocabulary, homophones)
+    separate_words = letters.split(" ")
+    yield from (
+        [whole_text_corrections]
+        if whole_text_corrections
+        else filter(None, (_words_for_letters(word, vocabulary, homophones) for word in separate_words))
+    )
+
+
+def _words_for_letters(
+    letters: str, vocabulary: Vocabulary, homophones: Mapping[str, Sequence[str]]
+) -> list[Correction]:
+    """A known word, else a run in titles, else several known words, else what begins with these letters."""
+    sound = re.sub("[ '’]", "", letters).lower()
+    if len(sound) < MIN_PINYIN_LETTERS:
+        return []
+    known_words = list(dict.fromkeys([*vocabulary.words_for_pinyin(sound), *homophones.get(letters, ())]))
+    words = known_words[:MAX_CORRECTIONS_PER_RUN] or ["".join(_split_into_known_words(sound, vocabulary))]
+    if not words[0]:
+        words = vocabulary.words_for_initials(sound)[:MAX_CORRECTIONS_PER_RUN]
+    return [Correction(letters, word) for word in words]
+
+
+def _split_into_known_words(sound: str, vocabulary: Vocabulary, max_words: int = 3) -> list[str]:
+    """At most `max_words` known words that sound so one after another, the first as long as can be; [] if there are none."""
+    for end in range(len(sound), MIN_PINYIN_LETTERS - 1, -1):
+        first = vocabulary.words_for_pinyin(sound[:end])[:1]
+        if first and end == len(sound):
+            return first
+        if first and max_words > 1 and (rest := _split_into_known_words(sound[end:], vocabulary, max_words - 1)):
+            return first + rest
+    return []
+
+
+def _apply_corrections(query: ParsedQuery, changes: list[Correction]) -> ParsedQuery:
+    """`query` with all the changes, read anew: a word may have come of several."""
+    parts: list[QueryPart] = []
+    for part in query.parts:
+        if parts and not (part.is_condition or parts[-1].is_condition):
+            parts[-1] = replace(parts[-1], text=f"{parts[-1].text} {part.text}")
+        else:
+            parts.append(part)
+    return parse_query(str(ParsedQuery(tuple(_correct_part(part, changes) for part in parts))))
+
+
+def _correct_part(part: QueryPart, changes: list[Correction]) -> QueryPart:
+    if part.kind not in _CORRECTABLE_KINDS or part.is_excluded:
+        return part
+    text = part.text
+    for change in changes:
+        if change.old.isascii():
+            text = change.new.join(re.split(rf"(?<![A-Za-z]){re.escape(change.old)}(?![A-Za-z])", text))
+        else:
+            text = text.replace(change.old, change.new)
+    return replace(part, text=text)
+
+
+_LATIN_WORD_RE = re.compile("[A-Za-zÀ-ɏ]{4}")  # Solr's list holds none that is shorter
+
+
+def has_latin_word(query: ParsedQuery) -> bool:
+    """Is there anything that Solr could spell?"""
+    return bool(_LATIN_WORD_RE.search(query.ranking_text))
+
+
+def spellcheck_params(query: ParsedQuery) -> list[tuple[str, str]]:
+    """What asks Solr for the spelling of Latin words; to be sent with any question."""
+    options = {"q": query.ranking_text, "count": str(_SPELLCHECK_COUNT), "extendedResults": "true"}
+    return [("spellcheck", "true"), *((f"spellcheck.{name}", value) for name, value in options.items())]
+
+
+_SPELLCHECK_COUNT = 5
+
+
+def parse_spellcheck(response: SolrResponse) -> dict[str, str]:
+    """Latin words that Solr does not know, each with the likeliest spelling that is credible."""
+    suggestions = response.get("spellcheck", {}).get("suggestions", [])
+    spelled = {}
+    for raw_query, suggestion in zip(suggestions[::2], suggestions[1::2], strict=True):
+        candidates = [] if suggestion.get("origFreq") else suggestion.get("suggestion", [])
+        credible = (
+            str(candidate["word"])
+            for candidate in candidates
+            if _is_credible(str(raw_query), str(candidate["word"]), int(candidate["freq"]))
+        )
+        if word := next(credible, ""):
+            spelled[str(raw_query)] = word
+    return spelled
+
+
+def _is_credible(raw_query: str, word: str, documents: int) -> bool:
+    """Did the reader mean `word`? The shorter it is and the farther from what was typed, the more documents say so."""
+    if " " in word:  # two words of the index that stand together in the query
+        return True
+    is_near = is_one_edit(raw_query, word)
+    if is_near and len(raw_query) >= LONG_WORD_LETTERS:
+        return True
+    return documents >= MIN_CORRECTION_DOCUMENTS and (is_near or len(raw_query) >= LONG_WORD_LETTERS)

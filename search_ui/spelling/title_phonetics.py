@@ -1,0 +1,91 @@
+"""Runs of characters in titles that sound like what was typed. Pure.
+
+`yeyanqi` is 页岩气 though no dictionary has that word, if a title has it; so is `叶岩气`. Solr finds the titles by
+their sound (`docstore.solr_fields.TITLE_PINYIN`), and the runs are read off them.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, pairwise, product
+
+from docstore import solr_fields
+from search_ui.query.solr_client import SolrResponse
+from search_ui.query.solr_query import Params, SolrQuery, select_params
+from text.pinyin import fuzzy_syllable, fuzzy_units, has_han, join_syllables, pinyin_syllables, split_pinyin
+from text.segment import Segmenter
+
+MAX_PHONETIC_PIECES = 8  # that are looked for
+MIN_SYLLABLES = 2
+MAX_TITLES_READ = 50  # titles that are read
+PinyinReading = tuple[str, ...]
+"""Syllables as they are indexed: without tones, and blurred."""
+
+
+def pinyin_readings(pieces: Iterable[str]) -> dict[str, tuple[PinyinReading, ...]]:
+    """How each piece of a query may be read, Chinese or letters; what is no pinyin, or too short, is left out."""
+    readings_by_piece = {piece: tuple(_iter_readings(piece)) for piece in pieces}
+    return dict([(piece, readings) for piece, readings in readings_by_piece.items() if readings][:MAX_PHONETIC_PIECES])
+
+
+def _iter_readings(piece: str) -> Iterator[PinyinReading]:
+    syllable_lists = [pinyin_syllables(piece)] if has_han(piece) else split_pinyin(pinyin_letters(piece))
+    for reading in dict.fromkeys(tuple(map(fuzzy_syllable, syllable_list)) for syllable_list in syllable_lists):
+        if len(reading) >= MIN_SYLLABLES:
+            yield reading
+
+
+def pinyin_letters(piece: str) -> str:
+    """What was typed in letters, without the signs between syllables."""
+    return join_syllables(pinyin_syllables(piece))
+
+
+def title_sound_params(readings: Mapping[str, Sequence[PinyinReading]]) -> Params:
+    """What asks Solr for titles that sound like one of the pieces."""
+    runs = dict.fromkeys(" ".join(reading) for piece_readings in readings.values() for reading in piece_readings)
+    clause = SolrQuery.phrases(solr_fields.TITLE_PINYIN, "sounds", runs, "OR")
+    return select_params(clause, rows=MAX_TITLES_READ, fl=[solr_fields.TITLE])
+
+
+def find_homophones(
+    response: SolrResponse, readings: Mapping[str, Sequence[PinyinReading]], base_segmenter: Segmenter
+) -> dict[str, list[str]]:
+    """Piece -> the runs in the titles of an answer that sound like it: of the very sound first, then by frequency.
+
+    `base_segmenter` cuts as the titles were cut when they were indexed.
+    """
+    titles = [
+        _TitlePronunciation(base_segmenter.cut(str(doc.get(solr_fields.TITLE, ""))))
+        for doc in response.get("response", {}).get("docs", ())
+    ]
+    return {piece: _rank_homophones(piece, piece_readings, titles) for piece, piece_readings in readings.items()}
+
+
+class _TitlePronunciation:
+    """What stands in a title and how it sounds, character by character, and at which of them words begin."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        by_word = [units for word in words if (units := fuzzy_units([word]))]
+        self.char_sounds = [unit for units in by_word for unit in units]
+        self.word_starts = list(accumulate(map(len, by_word), initial=0))
+
+    def iter_matching_runs(self, readings: Sequence[PinyinReading]) -> Iterator[str]:
+        """What sounds like one of the readings, begins where a word does and has a whole word of several characters:
+        what is cut out of two words (年只 of 今年 and 只) is a word that nobody knows.
+        """
+        for reading, start in product(readings, self.word_starts):
+            end = start + len(reading)
+            window = self.char_sounds[start:end]
+            is_homophone = tuple(heard for _, heard in window) == reading and all(has_han(char) for char, _ in window)
+            if is_homophone and any(
+                start <= word_start and word_start + 1 < word_end <= end
+                for word_start, word_end in pairwise(self.word_starts)
+            ):
+                yield "".join(char for char, _ in window)
+
+
+def _rank_homophones(piece: str, readings: Sequence[PinyinReading], titles: Sequence[_TitlePronunciation]) -> list[str]:
+    runs = Counter(run for title in titles for run in set(title.iter_matching_runs(readings)))
+    letters = pinyin_letters(piece)
+    return sorted(
+        runs.keys() - {piece}, key=lambda run: (join_syllables(pinyin_syllables(run)) != letters, -runs[run], run)
+    )

@@ -1,0 +1,139 @@
+"""The site's vocabulary, made anew in the background when the lexicon has a new version, and every now and then."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import cast
+
+from flask import current_app
+
+from docstore import solr_fields
+from docstore.errors import PlumblineError
+from docstore.model import Lexicon, TermStatus
+from search_ui.context import SiteContext, current_site
+from search_ui.interfaces import LexiconBackend
+from search_ui.query.solr_client import SolrBackend
+from search_ui.query.solr_query import MATCH_ALL, Params, select_params
+from search_ui.query.thesaurus import Thesaurus, build_thesaurus
+from search_ui.spelling.vocabulary import Vocabulary
+from text.pinyin import has_han
+from text.segment import is_in_dictionary
+
+_log = logging.getLogger(__name__)
+
+EXTENSION_KEY = "plumbline vocabulary"
+REFRESH_SECONDS = 3600.0  # seconds: what readers search for and titles hold changes slowly
+MAX_TERMS = 50_000
+MAX_QUERIES = 5_000
+MAX_TITLE_WORDS = 20_000
+MAX_BODY_WORDS = 100_000  # some 25 MB
+MIN_TITLE_WORD_DOCUMENTS = 2  # titles
+
+
+def start_daemon_thread(work: Callable[[], None]) -> None:
+    """Do `work` beside the requests."""
+    threading.Thread(target=work, name="vocabulary", daemon=True).start()
+
+
+class VocabularyCache:
+    """The newest vocabulary there is; an old or an empty one until a new one is made. Threads may share it.
+
+    `start` runs what makes a new one; `clock` counts seconds.
+    """
+
+    def __init__(
+        self,
+        start: Callable[[Callable[[], None]], None] = start_daemon_thread,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._run_in_background = start
+        self._clock = clock
+        self._current = Vocabulary()
+        self._lexicon_version: int | None = None
+        self._loaded_at = 0.0
+        self._loading_lock = threading.Lock()
+        self._thesaurus_for: tuple[Lexicon | None, Thesaurus] = (None, Thesaurus())
+
+    def get_vocabulary(self, solr: SolrBackend, lexicon_backend: LexiconBackend) -> Vocabulary:
+        """The vocabulary; asks for a new one if this one is of another lexicon version, or of long ago."""
+        version = lexicon_backend.lexicon().version
+        is_stale = version != self._lexicon_version or self._clock() - self._loaded_at > REFRESH_SECONDS
+        if is_stale and self._loading_lock.acquire(blocking=False):
+            try:
+                self._run_in_background(lambda: self._reload(solr, lexicon_backend, version))
+            except BaseException:
+                self._loading_lock.release()
+                raise
+        return self._current
+
+    def get_thesaurus(self, lexicon: Lexicon) -> Thesaurus:
+        """The synonyms of just this lexicon: queries are searched with them, so they are never those of another."""
+        cached_lexicon, thesaurus = self._thesaurus_for
+        if cached_lexicon is not lexicon:
+            thesaurus = build_thesaurus(lexicon)
+            self._thesaurus_for = (lexicon, thesaurus)
+        return thesaurus
+
+    def _reload(self, solr: SolrBackend, lexicon_backend: LexiconBackend, version: int) -> None:
+        try:
+            self._current = load_vocabulary(solr, lexicon_backend)
+            self._lexicon_version = version
+        except PlumblineError as error:
+            _log.warning("no new vocabulary for suggestions: %s", error)
+        finally:
+            self._loaded_at = self._clock()
+            self._loading_lock.release()
+
+
+def current_vocabulary_cache() -> VocabularyCache:
+    """This site's, made when it is first asked for."""
+    return cast(VocabularyCache, current_app.extensions.setdefault(EXTENSION_KEY, VocabularyCache()))
+
+
+def current_vocabulary() -> Vocabulary:
+    """The newest vocabulary of the site that answers this request."""
+    site: SiteContext = current_site()
+    return current_vocabulary_cache().get_vocabulary(site.solr, site.backend)
+
+
+def load_vocabulary(solr: SolrBackend, lexicon_backend: LexiconBackend) -> Vocabulary:
+    """Queries of the search log, the published terms and their synonyms, frequent words of titles, and those words of
+    the base dictionary that the articles use.
+
+    Raises what `SolrBackend.select` raises.
+    """
+    title_words = parse_frequent_words(
+        solr.select(frequent_words_params(solr_fields.TITLE_BASE, MAX_TITLE_WORDS, MIN_TITLE_WORD_DOCUMENTS))
+    )
+    body_words = parse_frequent_words(solr.select(frequent_words_params(solr_fields.BODY_BASE, MAX_BODY_WORDS, 1)))
+    dictionary_words = {word: count for word, count in body_words.items() if is_in_dictionary(word)}
+    terms: dict[str, int] = {}
+    documents = {
+        term.text: term.document_count for term in lexicon_backend.find_terms(TermStatus.ACCEPTED, "", 0, MAX_TERMS)[1]
+    }
+    for entry in lexicon_backend.lexicon().entries[:MAX_TERMS]:
+        for word in (entry.text, *entry.synonyms):
+            terms[word] = max(terms.get(word, 0), documents.get(entry.text, 0))
+    return Vocabulary(lexicon_backend.popular_queries(MAX_QUERIES), terms, title_words, dictionary_words)
+
+
+def frequent_words_params(field: str, limit: int, min_documents: int) -> Params:
+    """What asks Solr for the most frequent Chinese words of a field, those that `min_documents` documents or more hold."""
+    terms_params = {
+        "fl": field, "limit": str(limit), "mincount": str(min_documents), "lower": "\u3400", "upper": "\ua000",
+    }  # fmt: skip
+    return select_params(
+        MATCH_ALL, extra_params=[("terms", "true"), *((f"terms.{n}", v) for n, v in terms_params.items())]
+    )
+
+
+def parse_frequent_words(answer: Mapping[str, object]) -> dict[str, int]:
+    """The words of at least two characters in Solr's answer, with the number of documents that hold them."""
+    flat_values = [
+        item
+        for field_values in cast(Mapping[str, list[object]], answer.get("terms", {})).values()
+        for item in field_values
+    ]
+    pairs = zip(flat_values[::2], flat_values[1::2], strict=True)
+    return {str(word): cast(int, count) for word, count in pairs if len(str(word)) > 1 and has_han(str(word))}

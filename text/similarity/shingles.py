@@ -1,0 +1,66 @@
+"""A text as a run of tokens, and its shingles: what texts are compared by that may be copies of each other.
+
+Each Chinese character is a token, other text is split into words. Width, case, traditional characters and punctuation
+do not count. A shingle is SHINGLE consecutive tokens.
+"""
+
+import re
+import unicodedata
+import zlib
+from collections.abc import Sequence
+
+import numpy
+
+from text.folding import SIMPLIFIED_BY_TRADITIONAL
+
+SHINGLE_SIZE = 4
+HAN_KANA = "\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+TOKEN = re.compile(f"[{HAN_KANA}]|[^\\W_{HAN_KANA}]+")
+TOKEN_BOUNDARY = re.compile(f"[\\W_{HAN_KANA}]")  # where one may cut a text, and no token
+CHUNK_SIZE = 1 << 15  # characters or tokens; equal ones are one string: a million characters would be 100 MB of strings
+HASH_MULTIPLIER = numpy.uint64(
+    0x9E3779B97F4A7C15
+)  # the golden ratio's bits: neighbours in a shingle must not cancel out
+_SIMPLIFY_TABLE = str.maketrans(dict(SIMPLIFIED_BY_TRADITIONAL))
+
+
+def tokenize(text: str) -> list[str]:
+    """The tokens of a text as they are written, but for width and how accents are encoded."""
+    normalized = unicodedata.normalize("NFKC", text)
+    if len(normalized) <= CHUNK_SIZE:
+        return TOKEN.findall(normalized)
+    tokens, interned, start = list[str](), dict[str, str](), 0
+    while start < len(normalized):
+        boundary = TOKEN_BOUNDARY.search(normalized, start + CHUNK_SIZE)
+        end = boundary.start() if boundary else len(normalized)
+        tokens += map(interned.setdefault, *[TOKEN.findall(normalized, start, end)] * 2)
+        start = end
+    return tokens
+
+
+def fold_tokens(tokens: Sequence[str]) -> list[str]:
+    """Each of these tokens without case, and in simplified characters."""
+    folded_parts, interned = list[str](), dict[str, str]()
+    for start in range(0, len(tokens), CHUNK_SIZE):
+        folded = "\0".join(tokens[start : start + CHUNK_SIZE]).casefold().translate(_SIMPLIFY_TABLE).split("\0")
+        folded_parts += folded if len(tokens) <= CHUNK_SIZE else map(interned.setdefault, folded, folded)
+    return folded_parts
+
+
+def tokenize_folded(text: str) -> list[str]:
+    """The tokens of a text, folded."""
+    return fold_tokens(tokenize(text))
+
+
+def shingle_hashes(tokens: Sequence[str]) -> numpy.ndarray:
+    """32 bits (uint64) for each run of SHINGLE tokens; empty for fewer."""
+    codes = (ord(token) if len(token) == 1 else zlib.crc32(token.encode("utf-8", "replace")) for token in tokens)
+    numbers = numpy.fromiter(codes, numpy.uint64, len(tokens))
+    count = max(0, len(numbers) - SHINGLE_SIZE + 1)
+    hashes = numpy.zeros(count, dtype=numpy.uint64)
+    for start in range(SHINGLE_SIZE):
+        hashes ^= numbers[start : start + count]
+        hashes *= HASH_MULTIPLIER
+        hashes ^= hashes >> numpy.uint64(29)
+    hashes >>= numpy.uint64(32)
+    return hashes
