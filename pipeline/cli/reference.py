@@ -56,7 +56,8 @@ ADVICE: Mapping[Reason, str] = {
 
 def render_commands() -> str:
     """All commands with usage, description and options, as a Markdown page."""
-    head = ["# Commands", "", GENERATED, "", "```text", "plumb [-c CONFIG] [-s SECTION.KEY=VALUE] COMMAND ...", "```", ""]
+    usage = "plumb [-c CONFIG] [-s SECTION.KEY=VALUE] COMMAND ..."
+    head = ["# Commands", "", GENERATED, "", "```text", usage, "```", ""]
     head += ["Exit status: 0 done, 1 failed (one line on standard error), 2 wrong usage.", ""]
     context = click.Context(cli, info_name="plumb")
     for name in cli.list_commands(context):
