@@ -60,16 +60,16 @@ def crawl(
         tally = crawl_in_processes(table, fetcher, plan, seen_path, progress)
         UrlSeenTest.load(seen_path, table, plan.seen_filter).save(seen_path)
         return tally.report(time.monotonic() - started)
-    seen = UrlSeenTest.load(seen_path, table, plan.seen_filter)
+    url_seen = UrlSeenTest.load(seen_path, table, plan.seen_filter)
     coordinator, state_path = SingleProcessCoordinator(plan.max_pages), state_path_factory(seen_path)
-    context = CrawlContext(table, fetcher, plan, seen, coordinator, state_path, progress, now, focused_policy=guide)
+    context = CrawlContext(table, fetcher, plan, url_seen, coordinator, state_path, progress, now, focused_policy=guide)
     try:
         add_seeds(context)
         CrawlLoop.from_context(context).run()
     except StoreError:
         raise
     except BaseException:
-        seen.save(seen_path)
+        url_seen.save(seen_path)
         raise
-    seen.save(seen_path)
+    url_seen.save(seen_path)
     return context.tally.report(time.monotonic() - started)

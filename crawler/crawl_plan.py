@@ -69,7 +69,7 @@ def build_crawl_plan(settings: CrawlSettings) -> CrawlPlan:
     _check_values(settings)
     strategy, quiet = _checked_strategy(settings), _parse_quiet_setting(settings)
     parse_site_options(settings)  # sent by the fetcher, which is opened before there is a plan
-    rendered, inside = _parse_rendered_sites(settings), AllowedPrivateHosts.from_settings(settings.inside_hosts)
+    rendered_sites, inside = _parse_rendered_sites(settings), AllowedPrivateHosts.from_settings(settings.inside_hosts)
     seeds, rules = _seeds_and_rules(settings)
     queues, queue_of = _queue_policy(settings, strategy)
     return CrawlPlan(
@@ -83,7 +83,7 @@ def build_crawl_plan(settings: CrawlSettings) -> CrawlPlan:
         quiet_minutes=quiet,
         product_token=product_token(settings.user_agent),
         allowed_private_hosts=inside,
-        rendered_sites=rendered,
+        rendered_sites=rendered_sites,
         **{name: getattr(settings, name) for name in _COPIED_SETTINGS},
     )
 

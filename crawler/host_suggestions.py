@@ -64,7 +64,7 @@ class HostSuggestionStats:
             best = sorted(self._hosts.items(), key=lambda item: -item[1]["pages"])
             self._hosts = dict(best[: _MAX_HOSTS // 2])
 
-    def ranked(self) -> list[HostSuggestion]:
+    def rank_suggestions(self) -> list[HostSuggestion]:
         """The hosts, those first whose URLs are most, each counted for every host that links to it."""
         suggestions = [
             HostSuggestion(
@@ -92,7 +92,7 @@ def load_host_suggestions(folder: Path) -> list[HostSuggestion]:
     for path in sorted(folder.glob("proposed*.json")):
         merged.merge(HostSuggestionStats.load(path))
     added = {host_of(seed) for seed in load_added_seeds(folder)}
-    return [suggestion for suggestion in merged.ranked() if suggestion.host not in added]
+    return [suggestion for suggestion in merged.rank_suggestions() if suggestion.host not in added]
 
 
 def load_added_seeds(folder: Path) -> tuple[str, ...]:

@@ -121,18 +121,18 @@ class ResultHandler:
         )
 
     def _accept_held_urls(self, released_urls: Sequence[str]) -> list[NewUrl]:
-        found = [self._held_urls.pop(url) for url in released_urls if url in self._held_urls]
-        new_urls = set(self._url_seen.filter_unseen([new_url.url for new_url in found]))
-        found = [new_url for new_url in found if new_url.url in new_urls]
-        self._register_new_urls(found)
-        return found
+        candidates = [self._held_urls.pop(url) for url in released_urls if url in self._held_urls]
+        new_urls = set(self._url_seen.filter_unseen([new_url.url for new_url in candidates]))
+        candidates = [new_url for new_url in candidates if new_url.url in new_urls]
+        self._register_new_urls(candidates)
+        return candidates
 
     def start_probes(self, host: Host) -> list[str]:
         """Pages that cannot exist, by which the host is to tell which of its families of URLs end (see `handle_probe`)."""
         first_probe_urls: list[str] = []
         for family, urls in self._trap_detector(host).take_probe_candidates().items():
-            first, *others = make_probe_urls(urls, self._rng)
-            self._probe_by_url[first] = FamilyProbe(host, family, others)
+            first, *remaining_urls = make_probe_urls(urls, self._rng)
+            self._probe_by_url[first] = FamilyProbe(host, family, remaining_urls)
             first_probe_urls.append(first)
         return first_probe_urls
 
@@ -174,7 +174,7 @@ class ResultHandler:
         is_same = self._deduplicator.is_duplicate_content(parent.url, done.fingerprint)
         self._trap_detector(parent.host).record_page(parent.url, novelty, new_urls, is_same)
         self._record_known_links(parent, known_urls)
-        followed: list[NewUrl] = []
+        selected_urls: list[NewUrl] = []
         depth, parent_id, queue_of = parent.depth + 1, parent.url_id, self._plan.queue_of
         for url in new_urls:
             link = by_url[url]
@@ -186,14 +186,14 @@ class ResultHandler:
                 url, host, queue_of(url), depth, UrlKind.UNKNOWN, priority, parent_id, link.anchor, link.context
             )
             if self._passes_trap_check(new_url, host, parent):
-                followed.append(new_url)
-        self._register_new_urls(followed)
-        return tuple(followed)
+                selected_urls.append(new_url)
+        self._register_new_urls(selected_urls)
+        return tuple(selected_urls)
 
     def _without_known_variants(self, new_urls: Sequence[str], known_urls: Iterable[str]) -> list[str]:
         """The new URLs that are no other form of a known one, as far as their site has taught."""
         self._deduplicator.record_known_urls(known_urls)
-        reduced_by_url = {url: reduced for url in new_urls if (reduced := self._deduplicator.reduced_url(url))}
+        reduced_by_url = {url: reduced_url for url in new_urls if (reduced_url := self._deduplicator.reduced_url(url))}
         unknown = set(self._url_seen.filter_unseen(reduced_by_url.values()))
         unique_urls = [
             url

@@ -16,10 +16,10 @@ FOCUSED_STRATEGIES = ("fused", "semantic", "topic_library", "semantic_tree", "st
 """The names of `focused.strategy_registry.FOCUSES`, without all that it loads."""
 
 
-def setting(default: T, text: str, least: float | None = None, names: Collection[str] = ()) -> T:
+def setting(default: T, text: str, minimum: float | None = None, names: Collection[str] = ()) -> T:
     """A field with its line of help; of a number the least it may be (None: anything above 0), of a name the `names`
     there are. All that is the field's metadata."""
-    return field(default=default, metadata={"help": text, "least": least, "names": tuple(names)})
+    return field(default=default, metadata={"help": text, "least": minimum, "names": tuple(names)})
 
 
 @dataclass(frozen=True)
@@ -37,25 +37,25 @@ class CrawlSettings:
         "the seeds, with www. and without",
     )
     depth: int = setting(
-        1000, "links followed from a seed at most: a last resort, for the nearest pages come first anyway", least=0
+        1000, "links followed from a seed at most: a last resort, for the nearest pages come first anyway", minimum=0
     )
     threads: int = setting(16, "pages fetched at the same time")
     processes: int = setting(1, "processes that share the hosts among them, each with its part of the threads")
     minutes: float = setting(240.0, "longest run, in minutes; plumb status foretells how many such runs the sites take")
-    max_pages: int = setting(0, "pages fetched in one run at most; 0: no limit", least=0)
+    max_pages: int = setting(0, "pages fetched in one run at most; 0: no limit", minimum=0)
     queue_policy: str = setting("hflp", "how URLs are spread over queues: hflp, elf or host", names=QUEUE_POLICIES)
     queues: int = setting(DEFAULT_QUEUES, "number of queues; a prime spreads best (unused by host)")
-    delay: float = setting(1.0, "seconds between two requests to one host at least; but see speed_up", least=0)
+    delay: float = setting(1.0, "seconds between two requests to one host at least; but see speed_up", minimum=0)
     speed_up: float = setting(
         4.0,
         "a site of which more waits than a run has time for may be asked so many times as often as delay says, "
         "while it answers fast, has not failed and names no Crawl-delay; 1: never",
-        least=1,
+        minimum=1,
     )
     per_host: int = setting(1, "requests under way at one host at most")
-    per_ip: int = setting(8, "requests under way at one IP address at most; 0: no limit", least=0)
+    per_ip: int = setting(8, "requests under way at one IP address at most; 0: no limit", minimum=0)
     delay_factor: float = setting(
-        2.0, "wait so many times as long as a host takes to answer, if that is longer than delay", least=0
+        2.0, "wait so many times as long as a host takes to answer, if that is longer than delay", minimum=0
     )
     quiet_hours: str = setting("", "hours of the day (local time) in which nothing is asked, as 08:00-18:30")
     connect_timeout: float = setting(10.0, "seconds to wait for a connection")
@@ -67,7 +67,7 @@ class CrawlSettings:
         (), "formats of documents that are fetched, as pdf, docx; empty: all that can be read"
     )
     max_document_mb: float = setting(30.0, "largest document in megabytes")
-    max_redirects: int = setting(5, "redirects in a row at most", least=0)
+    max_redirects: int = setting(5, "redirects in a row at most", minimum=0)
     user_agent: str = setting("Plumbline/0.1", "product name sent with every request; robots.txt rules go by it")
     contact: str = setting(
         "", "URL or page of the operator, sent with every request so sites can complain; real sites need it"
@@ -91,10 +91,10 @@ class CrawlSettings:
         24.0,
         "hours between two visits to an article at least; a new one is asked again after seven times as long, or "
         "what its site has shown",
-        least=0,
+        minimum=0,
     )
     revisit_longest: float = setting(720.0, "hours between two visits to an article at most")
-    hub_gap: float = setting(0.0, "hours between two visits to a seed or list page; 0: in every run", least=0)
+    hub_gap: float = setting(0.0, "hours between two visits to a seed or list page; 0: in every run", minimum=0)
     sitemaps: bool = setting(True, "ask each site for its sitemaps and feeds, which tell of new and changed pages")
     seen_filter: str = setting(
         "rbloom", "Bloom filter before the exact seen test: rbloom, or pybloom (slower)", names=FILTER_BY_NAME

@@ -29,13 +29,13 @@ def read_state(path: Path) -> dict[str, Any]:
 
 def parse_state(data: bytes) -> dict[str, Any]:
     """What a file's bytes say. ValueError where they are damaged."""
-    stored = json.loads(data)
-    if not isinstance(stored, dict):
+    state = json.loads(data)
+    if not isinstance(state, dict):
         raise ValueError("no state")
-    stored_checksum = stored.pop(CHECKSUM_KEY, None)
-    if stored_checksum is not None and stored_checksum != state_checksum(stored):
+    stored_checksum = state.pop(CHECKSUM_KEY, None)
+    if stored_checksum is not None and stored_checksum != state_checksum(state):
         raise ValueError("its sum is another one")
-    return stored
+    return state
 
 
 def state_checksum(state: dict[str, Any]) -> int:

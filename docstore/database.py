@@ -149,13 +149,13 @@ def dialect_insert(connection: Connection, table: Table) -> Any:
 def open_engine(url: str) -> Engine:
     """An engine for `url`, with SQLite set to WAL and explicit transactions."""
     try:
-        parsed = make_url(url)
-        engine = create_engine(parsed, pool_pre_ping=parsed.get_backend_name() != "sqlite")
+        parsed_url = make_url(url)
+        engine = create_engine(parsed_url, pool_pre_ping=parsed_url.get_backend_name() != "sqlite")
     except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
         raise StoreError(
             f"store.url is not usable ({error}); use sqlite:///FILE or postgresql+psycopg://..."
         ) from error
-    if parsed.get_backend_name() == "sqlite":
+    if parsed_url.get_backend_name() == "sqlite":
         event.listen(engine, "connect", configure_sqlite_connection)
         event.listen(engine, "begin", begin_sqlite_transaction)
     return engine

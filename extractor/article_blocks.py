@@ -314,10 +314,10 @@ def is_heading_row(layout: Layout, row: int) -> bool:
     return bool(tags) and all(tag == "th" for tag in tags)
 
 
-def contains_sorted(index: int, ordered: tuple[int, ...]) -> bool:
+def contains_sorted(index: int, sorted_indices: tuple[int, ...]) -> bool:
     """Is a number among these, that are in order?"""
-    position = bisect_right(ordered, index)
-    return position > 0 and ordered[position - 1] == index
+    position = bisect_right(sorted_indices, index)
+    return position > 0 and sorted_indices[position - 1] == index
 
 
 def count_letters(parts: Sequence[str]) -> int:

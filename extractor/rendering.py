@@ -176,8 +176,8 @@ def markdown_post(post: Block) -> str:
 def markdown_heading(block: Block) -> str:
     """A heading, on one line."""
     text = render_links(block, markdown_escape, markdown_link).replace("\n", " ").strip()
-    escaped = TRAILING_HASHES_RE.sub(lambda signs: r"\#" * len(signs[0]), text)
-    return f"{'#' * heading_level(block)} {escaped}"
+    escaped_text = TRAILING_HASHES_RE.sub(lambda signs: r"\#" * len(signs[0]), text)
+    return f"{'#' * heading_level(block)} {escaped_text}"
 
 
 def markdown_figure(group: Sequence[Block]) -> str:

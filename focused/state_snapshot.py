@@ -62,7 +62,7 @@ class StateSnapshot:
     def __init__(self, path: Path, key: bytes, external_objects: Sequence[object] = ()) -> None:
         self._path = path
         self._key = key
-        self._given = external_objects
+        self._external_objects = external_objects
 
     def save(self, state: object) -> None:
         """Write the state whole or not at all; a disk that does not take it is no fault of the crawl."""
@@ -72,7 +72,7 @@ class StateSnapshot:
             with temporary_path.open("wb") as file:
                 file.write(FILE_MAGIC + self._key + bytes(_DIGEST_BYTES))
                 writer = _HashingWriter(file)
-                _StatePickler(writer, self._given).dump(state)
+                _StatePickler(writer, self._external_objects).dump(state)
                 file.seek(len(FILE_MAGIC) + _DIGEST_BYTES)
                 file.write(writer.digest())
             os.replace(temporary_path, self._path)
@@ -92,7 +92,7 @@ class StateSnapshot:
                 ):
                     return None
                 file.seek(len(header))
-                return _RestrictedUnpickler(file, self._given).load()
+                return _RestrictedUnpickler(file, self._external_objects).load()
         except FileNotFoundError:
             return None
         except _LOAD_ERRORS as error:
@@ -159,7 +159,7 @@ class _RestrictedUnpickler(pickle.Unpickler):
         if (module, name) in _ALLOWED_GLOBALS:
             return super().find_class(module, name)
         if module.startswith(_ALLOWED_MODULE_PREFIXES) and "." not in name:
-            resolved = super().find_class(module, name)
-            if isinstance(resolved, type) and resolved.__module__ == module:
-                return resolved
+            resolved_object = super().find_class(module, name)
+            if isinstance(resolved_object, type) and resolved_object.__module__ == module:
+                return resolved_object
         raise pickle.UnpicklingError(f"{module}.{name} has no place in it")

@@ -148,7 +148,7 @@ class TopicPolicy:
             if relevance.is_relevant and not decision.is_retained:
                 refetch_urls.append(decision.url)
             advance(1)
-        self.state.shared_terms.pending.clear()  # proposed when they came up
+        self.state.shared_terms.pending_terms.clear()  # proposed when they came up
         return refetch_urls
 
     def replay_sample(self, page_count: int) -> DecisionSample:
@@ -166,12 +166,12 @@ class TopicPolicy:
     ) -> None:
         """Pages that are not restored: the strategy knows that they were fetched, and what was thought of them."""
         state = self.state
-        for stored in scores:
-            state.page_count += stored.url not in state.assessed_urls
-            state.assessed_urls.add(stored.url)
-            state.next_seq = max(state.next_seq, stored.seq + 1)
+        for stored_score in scores:
+            state.page_count += stored_score.url not in state.assessed_urls
+            state.assessed_urls.add(stored_score.url)
+            state.next_seq = max(state.next_seq, stored_score.seq + 1)
             if isinstance(state.strategy, ReviewableStrategy):
-                state.strategy.forget_pages({stored.url: stored.score})
+                state.strategy.forget_pages({stored_score.url: stored_score.score})
             advance(1)
 
     def load_snapshot(self, count_decisions_before: Callable[[int], int]) -> None:
@@ -184,7 +184,7 @@ class TopicPolicy:
             return
         state = self.config.snapshot.load()
         if isinstance(state, TopicPolicyState) and count_decisions_before(state.next_seq) == state.page_count:
-            state.shared_terms.confirmed.clear()  # they are known by now
+            state.shared_terms.confirmed_terms.clear()  # they are known by now
             self.state = state
         else:
             self.config.snapshot.discard()
@@ -343,7 +343,7 @@ class TopicPolicy:
         )
 
     def _propose_shared_terms(self) -> None:
-        if self.state.shared_terms.pending:
-            words: Words = tuple(self.state.shared_terms.pending)
+        if self.state.shared_terms.pending_terms:
+            words: Words = tuple(self.state.shared_terms.pending_terms)
             self.state.shared_terms.confirm_pending(words)  # so that they do not come up again
             self.config.propose_terms(words)

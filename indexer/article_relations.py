@@ -31,35 +31,41 @@ def update_relations(store: Store, segmenter: Segmenter) -> int:
     changed_count = 0
     for url_ids in store.citations.iter_stale():
         stored_by_id = store.articles.load_by_url_ids(url_ids)
-        vectors = store.vectors.article_vectors(stored.article.digest for stored in stored_by_id.values())
+        vectors = store.vectors.article_vectors(
+            stored_article.article.digest for stored_article in stored_by_id.values()
+        )
         items = [
             item
-            for stored in stored_by_id.values()
-            if (item := to_news_item(stored, segmenter, vectors.get(stored.article.digest, NO_VECTORS)))
+            for stored_article in stored_by_id.values()
+            if (item := to_news_item(stored_article, segmenter, vectors.get(stored_article.article.digest, NO_VECTORS)))
         ]
         story_url_ids = {item.url_id for item in items}
         changed_count += store.stories.assign(
             items, [url_id for url_id in url_ids if url_id not in story_url_ids], event_similarity, time.time()
         )
         store.glosses.save(
-            {stored.url_id: extract_glosses(stored.article) for stored in stored_by_id.values()}, url_ids
+            {
+                stored_article.url_id: extract_glosses(stored_article.article)
+                for stored_article in stored_by_id.values()
+            },
+            url_ids,
         )
         citations = [
-            extract_citations(stored) for stored in stored_by_id.values()
+            extract_citations(stored_article) for stored_article in stored_by_id.values()
         ]  # last: what was read is not read again
         store.citations.save(citations, [url_id for url_id in url_ids if url_id not in stored_by_id])
     return changed_count + store.citations.recount()
 
 
-def extract_citations(stored: StoredArticle) -> ArticleCitations:
+def extract_citations(stored_article: StoredArticle) -> ArticleCitations:
     """What an article cites, and what it is cited by. Pure."""
-    article = stored.article
+    article = stored_article.article
     block_links = ((block.text, block.links) for block in article.blocks if block.kind in PROSE_BLOCK_KINDS)
     return ArticleCitations(
-        stored.url_id,
+        stored_article.url_id,
         article.digest,
-        stored.duplicate_of or stored.doc_id,
-        stored.host,
+        stored_article.duplicate_of or stored_article.doc_id,
+        stored_article.host,
         series_name(article.title),
         frozenset((*extract_citation_keys(f"{article.title}\n{article.body}"), *extract_link_keys(block_links))),
         document_keys(article.title, (article.url, article.canonical_url)),
@@ -71,17 +77,19 @@ def extract_glosses(article: Article) -> list[StoredGloss]:
     return [StoredGloss(gloss.han, gloss.latin, gloss.is_han_in_brackets) for gloss in iter_glosses(article.body)]
 
 
-def to_news_item(stored: StoredArticle, segmenter: Segmenter, vectors: Mapping[str, bytes]) -> NewsItem | None:
+def to_news_item(stored_article: StoredArticle, segmenter: Segmenter, vectors: Mapping[str, bytes]) -> NewsItem | None:
     """An article as stories see it, with the vector of one model; None if it is no dated article, or a copy. Pure."""
-    article = stored.article
-    if stored.duplicate_of or article.page_type != PageType.ARTICLE or len(article.published) != 10:
+    article = stored_article.article
+    if stored_article.duplicate_of or article.page_type != PageType.ARTICLE or len(article.published) != 10:
         return None
     words = event_keywords(article.title, article.body, segmenter.cut)
     if not words:
         return None
     day = date.fromisoformat(article.published).toordinal()
     vector = vectors[min(vectors)] if vectors else b""
-    return NewsItem(stored.url_id, stored.doc_id, stored.host, day, words, lookup_words(words), vector)
+    return NewsItem(
+        stored_article.url_id, stored_article.doc_id, stored_article.host, day, words, lookup_words(words), vector
+    )
 
 
 def event_similarity(first: NewsItem, second: NewsItem) -> float:

@@ -43,28 +43,28 @@ NO_VECTORS: Mapping[str, bytes] = {}
 
 
 def to_solr_document(
-    stored: StoredArticle, analysis: TextAnalysis, vectors: Mapping[str, bytes] = NO_VECTORS
+    stored_article: StoredArticle, analysis: TextAnalysis, vectors: Mapping[str, bytes] = NO_VECTORS
 ) -> dict[str, object]:
-    """The document of `stored`: field names from docstore.solr_fields. Of title and body Solr makes the forms by
+    """The document of `stored_article`: field names from docstore.solr_fields. Of title and body Solr makes the forms by
     characters; the words are joined here. `vectors` are the article's, by the ids of their models
     (`docstore.articles.vectors.VectorTable.article_vectors`)."""
-    article = stored.article
+    article = stored_article.article
     title, body = strip_unindexable(article.title), strip_unindexable(article.body)[:MAX_BODY_CHARS]
     base_title, base_body = analysis.base_segmenter.cut(title), analysis.base_segmenter.cut(body)
     title_words, body_words = base_title, base_body
     if analysis.lexicon.entries:  # until the first words are published, both cut alike
         title_words, body_words = analysis.domain_segmenter.cut(title), analysis.domain_segmenter.cut(body)
     document: dict[str, object] = {
-        solr_fields.ID: stored.doc_id,
+        solr_fields.ID: stored_article.doc_id,
         solr_fields.URL: article.url,
-        solr_fields.SITE: stored.host,
-        solr_fields.HOST_SUFFIXES: domain_suffixes(stored.host),
-        solr_fields.FETCHED: epoch_to_solr(stored.fetched_at),
+        solr_fields.SITE: stored_article.host,
+        solr_fields.HOST_SUFFIXES: domain_suffixes(stored_article.host),
+        solr_fields.FETCHED: epoch_to_solr(stored_article.fetched_at),
         solr_fields.LANGUAGE: article.language,
         solr_fields.LEXICON_VERSION: analysis.lexicon.version,
         solr_fields.ARTICLE_DIGEST: article.digest,
-        solr_fields.CLUSTER_ID: stored.duplicate_of or stored.doc_id,
-        solr_fields.SERIES_ID: stored.series_id or stored.duplicate_of or stored.doc_id,
+        solr_fields.CLUSTER_ID: stored_article.duplicate_of or stored_article.doc_id,
+        solr_fields.SERIES_ID: stored_article.series_id or stored_article.duplicate_of or stored_article.doc_id,
         solr_fields.TITLE: title,
         solr_fields.BODY: body,
         solr_fields.TITLE_DOMAIN: join_words(title_words),
@@ -74,21 +74,23 @@ def to_solr_document(
         solr_fields.BODY_BASE: join_words(base_body),
         solr_fields.DOMAIN_TERMS: find_domain_terms(title_words + body_words, analysis.term_by_key),
     }
-    return document | _optional_fields(stored) | vector_fields(vectors)
+    return document | _optional_fields(stored_article) | vector_fields(vectors)
 
 
 def vector_fields(vectors: Mapping[str, bytes]) -> dict[str, object]:
     """Vectors of a byte a dimension as Solr takes them: lists of whole numbers from -128 to 127."""
-    supported = {model: vector for model, vector in vectors.items() if len(vector) in solr_fields.VECTOR_DIMENSIONS}
+    supported_vectors = {
+        model: vector for model, vector in vectors.items() if len(vector) in solr_fields.VECTOR_DIMENSIONS
+    }
     return {
         solr_fields.vector_field_name(model, len(vector)): list(array("b", vector))
-        for model, vector in supported.items()
+        for model, vector in supported_vectors.items()
     }
 
 
-def _optional_fields(stored: StoredArticle) -> dict[str, object]:
+def _optional_fields(stored_article: StoredArticle) -> dict[str, object]:
     """What not every page states: a field is left out where it would be empty."""
-    article = stored.article
+    article = stored_article.article
     values: dict[str, object] = {
         solr_fields.PUBLISHED: date_to_solr(article.published) if article.published else "",
         solr_fields.PUBLISHED_TEXT: article.published,
@@ -105,9 +107,9 @@ def _optional_fields(stored: StoredArticle) -> dict[str, object]:
         solr_fields.PICTURE: article.picture if len(article.picture) <= MAX_URL_CHARS else "",
         solr_fields.TITLE_KEY: title_lookup_keys(article.title),
         solr_fields.TITLE_NUMBERS: " ".join(extract_numbers(article.title)),
-        solr_fields.WORK_ID: work_id(stored.host, article.title),
-        solr_fields.STORY_ID: stored.story_id,
-        solr_fields.AUTHORITY: authority_score(stored.citation_count),
+        solr_fields.WORK_ID: work_id(stored_article.host, article.title),
+        solr_fields.STORY_ID: stored_article.story_id,
+        solr_fields.AUTHORITY: authority_score(stored_article.citation_count),
     }
     return {name: value for name, value in values.items() if value}
 

@@ -410,8 +410,8 @@ def any_phrase_query(phrases: Sequence[str], query_fields: Sequence[str]) -> str
     >>> phrase_query(["CO2驱"], ["title_chars", "body_chars"])
     'title_chars:"CO2驱" body_chars:"CO2驱"'
     """
-    quoted = ['"' + phrase.replace("\\", "\\\\").replace('"', '\\"') + '"' for phrase in phrases]
-    return " ".join(f"{field}:{phrase}" for phrase in quoted for field in query_fields)
+    quoted_phrases = ['"' + phrase.replace("\\", "\\\\").replace('"', '\\"') + '"' for phrase in phrases]
+    return " ".join(f"{field}:{phrase}" for phrase in quoted_phrases for field in query_fields)
 
 
 def odd_token_query(query_fields: Sequence[str]) -> str:

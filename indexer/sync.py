@@ -56,11 +56,11 @@ class SearchIndex(Protocol):
 
 def apply_lexicon(store: Store, index: SearchIndex) -> int:
     """Segment with the newest published version from now on; returns how many documents have to be done again."""
-    newest, applied = store.lexicons.load_latest(), store.lexicons.load_applied()
-    if newest.version == applied.version:
+    newest_lexicon, applied_lexicon = store.lexicons.load_latest(), store.lexicons.load_applied()
+    if newest_lexicon.version == applied_lexicon.version:
         return 0
-    url_ids = find_url_ids_containing(newest.changed_terms_since(applied), store, index)
-    store.lexicons.mark_applied(newest.version, sorted(url_ids))
+    url_ids = find_url_ids_containing(newest_lexicon.changed_terms_since(applied_lexicon), store, index)
+    store.lexicons.mark_applied(newest_lexicon.version, sorted(url_ids))
     return len(url_ids)
 
 
@@ -106,7 +106,9 @@ def _iter_flushed_batches(
         store.change_log.acknowledge(finished.changes, results)
         return results
 
-    seen = CommitWithin.LATER if store.change_log.pending_document_count() > BACKLOG_THRESHOLD else CommitWithin.SOON
+    commit_within = (
+        CommitWithin.LATER if store.change_log.pending_document_count() > BACKLOG_THRESHOLD else CommitWithin.SOON
+    )
     with ThreadPoolExecutor(SENDER_COUNT, "to-solr") as pool:
         last_seq = 0
         while batch := store.change_log.pending(batch_size, after_seq=last_seq):
@@ -118,7 +120,9 @@ def _iter_flushed_batches(
             ):
                 yield finish_oldest()
             prepared_batch = prepare_batch(batch, store, analysis)
-            in_flight.append(_BatchInFlight(batch, url_ids, pool.submit(send_batch, prepared_batch, index, seen)))
+            in_flight.append(
+                _BatchInFlight(batch, url_ids, pool.submit(send_batch, prepared_batch, index, commit_within))
+            )
         while in_flight:
             yield finish_oldest()
 
@@ -155,28 +159,34 @@ def prepare_batch(batch: Sequence[IndexChange], store: Store, analysis: TextAnal
     """The present state of the URLs in `batch`, whatever the log says was done to them."""
     urls = {change.url_id: change.url for change in batch}
     article_by_url_id = store.articles.load_by_url_ids(list(urls))
-    vectors = store.vectors.article_vectors(stored.article.digest for stored in article_by_url_id.values())
+    vectors = store.vectors.article_vectors(
+        stored_article.article.digest for stored_article in article_by_url_id.values()
+    )
     documents = [
-        to_solr_document(stored, analysis, vectors.get(stored.article.digest, NO_VECTORS))
-        for stored in article_by_url_id.values()
+        to_solr_document(stored_article, analysis, vectors.get(stored_article.article.digest, NO_VECTORS))
+        for stored_article in article_by_url_id.values()
     ]
     deleted_urls = {url_id: url for url_id, url in urls.items() if url_id not in article_by_url_id}
     return PreparedBatch(article_by_url_id, documents, deleted_urls, analysis.lexicon.version)
 
 
-def send_batch(batch: PreparedBatch, index: SearchIndex, expected_version: CommitWithin) -> list[IndexResult]:
+def send_batch(batch: PreparedBatch, index: SearchIndex, commit_within: CommitWithin) -> list[IndexResult]:
     """Write and delete what `batch` says; what Solr refuses of an article is not left there in an older state."""
-    rejected = index.add(batch.documents, expected_version) if batch.documents else {}
+    rejected = index.add(batch.documents, commit_within) if batch.documents else {}
     ids_to_delete = [document_id(url) for url in batch.deleted_urls.values()]
-    ids_to_delete += [stored.doc_id for stored in batch.articles.values() if stored.doc_id in rejected]
+    ids_to_delete += [
+        stored_article.doc_id for stored_article in batch.articles.values() if stored_article.doc_id in rejected
+    ]
     if ids_to_delete:
         index.delete(ids_to_delete)
-    results = [to_index_result(stored, rejected, batch.lexicon_version) for stored in batch.articles.values()]
+    results = [
+        to_index_result(stored_article, rejected, batch.lexicon_version) for stored_article in batch.articles.values()
+    ]
     return results + [IndexResult(url_id, Outcome(Reason.DELETED)) for url_id in batch.deleted_urls]
 
 
-def to_index_result(stored: StoredArticle, rejected: Mapping[str, str], version: int) -> IndexResult:
+def to_index_result(stored_article: StoredArticle, rejected: Mapping[str, str], version: int) -> IndexResult:
     """What became of one article that was sent."""
-    if stored.doc_id in rejected:
-        return IndexResult(stored.url_id, Outcome(Reason.REJECTED_BY_SOLR, rejected[stored.doc_id]))
-    return IndexResult(stored.url_id, Outcome(Reason.INDEXED), stored.article.digest, version)
+    if stored_article.doc_id in rejected:
+        return IndexResult(stored_article.url_id, Outcome(Reason.REJECTED_BY_SOLR, rejected[stored_article.doc_id]))
+    return IndexResult(stored_article.url_id, Outcome(Reason.INDEXED), stored_article.article.digest, version)

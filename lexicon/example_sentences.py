@@ -36,38 +36,38 @@ def find_example_sentences(
 
 
 def _find_first_positions(
-    folded: str, keys: Collection[str], is_eligible: Callable[[int], bool]
+    folded_text: str, keys: Collection[str], is_eligible: Callable[[int], bool]
 ) -> Iterator[tuple[str, int, int]]:
     """The first fit place of each term in a folded text."""
     missing = set()
     for key in keys:
-        if (start := _find_at_word_boundary(folded, key, is_eligible)) >= 0:
+        if (start := _find_at_word_boundary(folded_text, key, is_eligible)) >= 0:
             yield key, start, start + len(key)
         else:
             missing.add(key)
     # Written with other blanks than its key has: `PDC 钻头`; of those that overlap one at a time.
     while missing:
         found_keys: set[str] = set()
-        for start, end in MixedTermMatcher(missing).iter_spans_of_folded(folded):
-            key = word_key(folded[start:end])
+        for start, end in MixedTermMatcher(missing).iter_spans_of_folded(folded_text):
+            key = word_key(folded_text[start:end])
             if key in missing and key not in found_keys and is_eligible(start):
                 found_keys.add(key)
                 yield key, start, end
         missing -= found_keys
         if not found_keys:
             break
-    yield from ((key, start, start + len(key)) for key in missing if (start := folded.find(key)) >= 0)  # in a word
+    yield from ((key, start, start + len(key)) for key in missing if (start := folded_text.find(key)) >= 0)  # in a word
 
 
-def _find_at_word_boundary(folded: str, key: str, is_eligible: Callable[[int], bool]) -> int:
+def _find_at_word_boundary(folded_text: str, key: str, is_eligible: Callable[[int], bool]) -> int:
     """The first fit place of `key`, at the limits of words; -1 for none."""
-    start = folded.find(key)
+    start = folded_text.find(key)
     while start >= 0:
         if not (
-            _is_inside_latin_word(folded, start) or _is_inside_latin_word(folded, start + len(key))
+            _is_inside_latin_word(folded_text, start) or _is_inside_latin_word(folded_text, start + len(key))
         ) and is_eligible(start):
             return start
-        start = folded.find(key, start + 1)
+        start = folded_text.find(key, start + 1)
     return -1
 
 

@@ -74,9 +74,9 @@ def collect_entries(lines: Iterable[tuple[int, LexiconEntry | str | None]]) -> l
         elif entry:
             entries.append(entry)
     if errors:
-        listed = "; ".join(f"line {line_number}: {error}" for line_number, error in errors[:MAX_LISTED_ERRORS])
+        listed_errors = "; ".join(f"line {line_number}: {error}" for line_number, error in errors[:MAX_LISTED_ERRORS])
         remainder = f"; and {len(errors) - MAX_LISTED_ERRORS} more lines" if len(errors) > MAX_LISTED_ERRORS else ""
-        raise DictionaryError(f"dictionary not applied: {listed}{remainder}", tuple(errors))
+        raise DictionaryError(f"dictionary not applied: {listed_errors}{remainder}", tuple(errors))
     return entries
 
 

@@ -116,5 +116,5 @@ def _fit_adjustment(log_odds: Float64Array, evidence: Float64Array, is_known_ter
         if np.abs(newton_step).max() < 1e-4:
             break
     # The first weight only says that most terms are no seeds.
-    adjusted: Float64Array = log_odds + weights[1:] @ columns[1:]
-    return adjusted
+    adjusted_log_odds: Float64Array = log_odds + weights[1:] @ columns[1:]
+    return adjusted_log_odds

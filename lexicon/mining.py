@@ -85,15 +85,15 @@ def mine_terms(
     if settings.scorer == LEARNED_SCORER:
         return mine_with_model(corpus, settings, progress_task, counts_dir, known_terms, review_state, spread)
     review_selector = ReviewSelector(review_state, settings.depth)
-    scored = mine_with_rules(corpus, settings, progress_task, segmenter, spread)
-    scored = [
+    scored_candidates = mine_with_rules(corpus, settings, progress_task, segmenter, spread)
+    scored_candidates = [
         scored_candidate
-        for scored_candidate in scored
+        for scored_candidate in scored_candidates
         if review_selector.accepts(scored_candidate[0].text, word_key(scored_candidate[0].text))
     ]
     return _build_terms(
-        scored,
-        find_term_sentences(corpus, [candidate for candidate, _ in scored], settings, {}, progress_task),
+        scored_candidates,
+        find_term_sentences(corpus, [candidate for candidate, _ in scored_candidates], settings, {}, progress_task),
         settings,
     )
 
@@ -138,13 +138,17 @@ def _mine_with_model(
         selection = update_and_select(corpus, models, counts_store, settings.min_frequency, progress_task, spread)
         rows, scores = rank_rows(models, selection, frozenset(map(word_key, known_terms)), settings.probability)
         review_selector = ReviewSelector(review_state, settings.depth, is_unfit_text)
-        scored = select_candidates(selection, rows, scores, review_selector)
-        keys = [word_key(candidate.text) for candidate, _ in scored]
+        scored_candidates = select_candidates(selection, rows, scores, review_selector)
+        keys = [word_key(candidate.text) for candidate, _ in scored_candidates]
         sentences = find_term_sentences(
-            corpus, [candidate for candidate, _ in scored], settings, counts_store.load_sentences(keys), progress_task
+            corpus,
+            [candidate for candidate, _ in scored_candidates],
+            settings,
+            counts_store.load_sentences(keys),
+            progress_task,
         )
         counts_store.replace_sentences(sentences)
-    return _build_terms(scored, sentences, settings)
+    return _build_terms(scored_candidates, sentences, settings)
 
 
 def select_candidates(
@@ -196,9 +200,9 @@ def mine_with_rules(
     count = partial(count_candidates, rules=rules, segmenter=segmenter)
     with progress_task("lexicon: count", len(document_ids)) as advance:
         batches = (list(corpus.iter_documents(batch)) for batch in batched(document_ids, RULE_BATCH_DOCUMENTS))
-        for counted in (spread or map)(count, batches):
-            counts.add(counted)
-            advance(counted.documents)
+        for batch_counts in (spread or map)(count, batches):
+            counts.add(batch_counts)
+            advance(batch_counts.documents)
     candidates = counts.candidates()
     scored_keys = select_by_score(candidates, scorer.scores(candidates), settings)
     return [(candidates[key], score) for key, score in scored_keys.items()]
@@ -273,9 +277,9 @@ def _sentences_in_text(text: str, keys: Collection[str], max_chars: int) -> dict
 
 
 def _build_terms(
-    scored: ScoredCandidates, sentences: SentenceByTermAndDocument, settings: LexiconSettings
+    scored_candidates: ScoredCandidates, sentences: SentenceByTermAndDocument, settings: LexiconSettings
 ) -> list[Term]:
-    return [_build_term(candidate, score, sentences, settings.max_contexts) for candidate, score in scored]
+    return [_build_term(candidate, score, sentences, settings.max_contexts) for candidate, score in scored_candidates]
 
 
 def _build_term(

@@ -28,7 +28,7 @@ class SimilarTermIndex:
         """The terms most like `text`, itself left out: by Dice's coefficient, then the shorter ones first."""
         pieces = split_pieces(text)
         shared_counts = Counter(term_index for piece in pieces for term_index in self._terms_by_piece.get(piece, ()))
-        scored = [
+        scored_terms = [
             (
                 -2 * count / (len(pieces) + self._piece_counts[term_index]),
                 len(self._texts[term_index]),
@@ -36,7 +36,7 @@ class SimilarTermIndex:
             )
             for term_index, count in shared_counts.items()
         ]
-        return [other for score, _, other in sorted(scored) if -score >= MIN_DICE and other != text][:limit]
+        return [other for score, _, other in sorted(scored_terms) if -score >= MIN_DICE and other != text][:limit]
 
 
 def split_pieces(text: str) -> frozenset[str]:

@@ -188,8 +188,8 @@ def _term_uri(word: str) -> str:
 
 
 def _turtle_literal(word: str) -> str:
-    escaped = word.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r")
-    return f'"{escaped}"@{"en" if word.isascii() else "zh"}'
+    escaped_word = word.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r")
+    return f'"{escaped_word}"@{"en" if word.isascii() else "zh"}'
 
 
 PARSERS: Mapping[str, Callable[[str], list[LexiconEntry]]] = {

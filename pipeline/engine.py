@@ -177,12 +177,12 @@ class Engine:
         from pipeline.embedding.models import serialize_models
 
         try:
-            configured = serialize_models(self.configured_models)
-            if not self.configured_models or self.store.vectors.served_models() == configured:
+            serialized_models = serialize_models(self.configured_models)
+            if not self.configured_models or self.store.vectors.served_models() == serialized_models:
                 return
             failed = self.store.status.outcome_counts().get(Stage.EMBED, {}).get(Reason.UNEXPECTED_ERROR, 0)
             if self.count_pending_embeddings() <= failed:
-                self.store.vectors.set_served_models(configured)
+                self.store.vectors.set_served_models(serialized_models)
         except EmbeddingError:  # the stage `embed` says it
             return
 

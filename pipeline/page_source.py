@@ -84,12 +84,14 @@ def load_stored_page(engine: "Engine", raw_url: str) -> LoadedPage:
     """The kept version of a page. PlumblineError for a URL that was never fetched, or whose bytes are lost."""
     url = canonical_url(raw_url)
     report = engine.store.status.url_report(url)
-    stored = report.page if report else None
-    if stored is None:
+    stored_page = report.page if report else None
+    if stored_page is None:
         raise PlumblineError(f"no page is kept of {url}: `plumb explain {url}` says why")
     articles, host = engine.store.articles, host_of(url)
-    pointer = WarcPointer(stored.warc_file, stored.warc_offset, stored.warc_length)
-    page = PendingPage(stored.url_id, url, stored.content_type, stored.digest, pointer, stored.fetched_at, host)
+    pointer = WarcPointer(stored_page.warc_file, stored_page.warc_offset, stored_page.warc_length)
+    page = PendingPage(
+        stored_page.url_id, url, stored_page.content_type, stored_page.digest, pointer, stored_page.fetched_at, host
+    )
     html = articles.read_page_body(page)
     return LoadedPage(url, html, url, page.content_type, page.fetched_at, articles.site_template(host))
 
@@ -143,7 +145,7 @@ class PoliteFetcher:
             robots = fetch_robots(self.fetcher, origin, time.time, lambda: self.sleep(self.delay_seconds))
             if robots.failure is not None:
                 raise no_page_error(origin, robots.failure)
-            self.rules_by_origin[origin] = parse_stored_robots(robots.stored, self.robots_agent)
+            self.rules_by_origin[origin] = parse_stored_robots(robots.robots_file, self.robots_agent)
         return self.rules_by_origin[origin]
 
 

@@ -220,17 +220,17 @@ def build_settings(raw: Mapping[str, Any], folder: Path) -> Settings:
 def read_toml_sections(path: Path) -> dict[str, dict[str, Any]]:
     """The sections of a TOML file."""
     try:
-        parsed = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        sections = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         raise SettingsError(f"{path} does not exist: make one with `plumb init`, or name yours") from None
     except OSError as error:
         raise SettingsError(f"cannot read {path}: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path} is not valid TOML: {error}") from error
-    for name, value in parsed.items():
+    for name, value in sections.items():
         if not isinstance(value, dict):
             raise SettingsError(f"{name} stands outside any section: put it below a line like [crawl]")
-    return parsed
+    return sections
 
 
 def read_environment(environment: Mapping[str, str]) -> dict[str, str]:

@@ -164,7 +164,7 @@ def mine(engine: "Engine") -> StageReport:
         cache_dir, corpus = engine.settings.data_dir / "lexicon", StoredCorpus(engine.store.articles)
         delete_if_damaged(cache_dir)
         accepted_terms = [term.text for term in engine.store.lexicons.accepted_terms()]
-        task, reviewed = engine.progress.task, load_review_state(engine.store)
+        task, review_state = engine.progress.task, load_review_state(engine.store)
         map_ordered = engine.compute_backend.map_ordered if engine.compute_backend.is_distributed else None
         terms = mine_terms(
             corpus,
@@ -172,7 +172,7 @@ def mine(engine: "Engine") -> StageReport:
             task,
             counts_dir=cache_dir,
             known_terms=accepted_terms,
-            review_state=reviewed,
+            review_state=review_state,
             spread=map_ordered,
         )
         new_count = engine.store.lexicons.replace_candidates(terms, version)
@@ -203,8 +203,12 @@ def wait_for_solr(engine: "Engine") -> StageReport:
     started = time.monotonic()
     opener = engine.open_index_in_background()
     engine.index  # noqa: B018
-    waited = time.monotonic() - started
-    notes = ("opened",) if waited >= opener.seconds else (f"opened beside the stages before, {waited:.1f} s longer",)
+    waited_seconds = time.monotonic() - started
+    notes = (
+        ("opened",)
+        if waited_seconds >= opener.seconds
+        else (f"opened beside the stages before, {waited_seconds:.1f} s longer",)
+    )
     return StageReport(Stage.SOLR, {}, opener.seconds, notes)
 
 

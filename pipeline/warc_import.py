@@ -103,8 +103,8 @@ def store_page(engine: Engine, page: Page) -> Reason:
     frontier.add_urls([NewUrl(page.url, host, queue, crawl.depth, UrlKind.UNKNOWN, 0.0)])
     entry = frontier.find_entries([page.url])[page.url]
     report = engine.store.status.url_report(page.url)
-    stored = report.page if report else None
-    if stored and (stored.digest == page.digest or stored.fetched_at > page.fetched_at):
+    stored_page = report.page if report else None
+    if stored_page and (stored_page.digest == page.digest or stored_page.fetched_at > page.fetched_at):
         return Reason.UNCHANGED
     outcome = Outcome(Reason.FETCHED, "imported")
     frontier.record_visits([Visit(entry, outcome, page.fetched_at, None, 0.0, page=page)])

@@ -39,18 +39,24 @@ def openapi_document() -> Response:
 def search() -> Response:
     """One page of results."""
     search_service = current_search_service()
-    asked = search_service.resolve_exact_title(parse_search_request(request.args, current_site().settings, PROFILES))
-    search_page = search_service.execute(asked, search_service.segment_query(asked))
-    if asked.text:
+    search_request = search_service.resolve_exact_title(
+        parse_search_request(request.args, current_site().settings, PROFILES)
+    )
+    search_page = search_service.execute(search_request, search_service.segment_query(search_request))
+    if search_request.text:
         g.hits = search_page.total
-    return jsonify(search_page_to_json(search_page, search_service.suggest_alternatives(asked, search_page), asked))
+    return jsonify(
+        search_page_to_json(
+            search_page, search_service.suggest_alternatives(search_request, search_page), search_request
+        )
+    )
 
 
 @blueprint.get("/articles/<doc_id>")
 def article(doc_id: str) -> Response:
     """One article; with `q`, what of it the query finds and why."""
-    asked = parse_search_request(request.args, current_site().settings, PROFILES)
-    article_page = current_search_service().get_article(doc_id, asked) if is_doc_id(doc_id) else None
+    search_request = parse_search_request(request.args, current_site().settings, PROFILES)
+    article_page = current_search_service().get_article(doc_id, search_request) if is_doc_id(doc_id) else None
     return jsonify(_article_to_json(article_page)) if article_page else abort(404)
 
 
@@ -93,7 +99,7 @@ def search_page_to_json(page: SearchPage, offers: Sequence[SearchSuggestion], re
         "sort": request.sort,
         "total": page.total,
         "documents": page.documents,
-        "matched": page.matched,
+        "matched": page.match_count,
         "partial": page.partial,
         "took_ms": page.took_ms,
         "page": page.page,
@@ -110,8 +116,8 @@ def search_page_to_json(page: SearchPage, offers: Sequence[SearchSuggestion], re
 
 def _next_page_request(page: SearchPage, request: SearchRequest) -> SearchRequest | None:
     if page.cursor:
-        return request.replaced(cursor=page.cursor)
-    return request.replaced(page=page.page + 1) if page.page < page.numbered_pages else None
+        return request.with_changes(cursor=page.cursor)
+    return request.with_changes(page=page.page + 1) if page.page < page.numbered_pages else None
 
 
 def _quotation_to_json(quote: Quotation) -> JsonDict:
@@ -188,7 +194,7 @@ def _side_to_json(side: LexiconResult) -> JsonDict:
         "first_rank": measures.first_rank,
         "reciprocal_rank": measures.reciprocal_rank,
         "precision_at_10": measures.precision_at_10,
-        "whole": measures.whole,
+        "whole": measures.whole_term_count,
     }
 
 

@@ -31,10 +31,10 @@ def load_catalog(language: str) -> Catalog:
 
 @cache
 def _translations(language: str) -> Translations:
-    compiled = BytesIO()
-    write_mo(compiled, load_catalog(language))
-    compiled.seek(0)
-    return Translations(compiled)
+    mo_file = BytesIO()
+    write_mo(mo_file, load_catalog(language))
+    mo_file.seek(0)
+    return Translations(mo_file)
 
 
 class _PoDomain(Domain):  # type: ignore[misc]
@@ -70,14 +70,14 @@ def translate_to(language: str, key: str, **values: object) -> str:
     if message is None:
         raise KeyError(key)
     locale, translations = _LOCALES[language], _translations(language)
-    formatted = {
+    formatted_values = {
         name: format_decimal(value, locale=locale) if isinstance(value, int) else value
         for name, value in values.items()
     }
     text = (
         translations.ungettext(key, key, int(str(values["n"]))) if message.pluralizable else translations.ugettext(key)
     )
-    return str(text % formatted if formatted else text)
+    return str(text % formatted_values if formatted_values else text)
 
 
 def has_message(key: str) -> bool:

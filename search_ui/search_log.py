@@ -64,13 +64,13 @@ class SearchLogWriter:
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
-        self._dropped = 0
+        self._dropped_count = 0
 
     def enqueue(self, entry: LoggedSearch | Click) -> None:
         """Write `entry` down soon, or drop it where too many wait. Never blocks on the store."""
         with self._lock:
             if self._stop.is_set() or self._pending.qsize() >= self._max_pending:
-                self._dropped += 1
+                self._dropped_count += 1
                 return
             self._pending.put(entry)
             if self._thread is None:
@@ -80,7 +80,7 @@ class SearchLogWriter:
     @property
     def dropped_count(self) -> int:
         """How many entries were dropped and not yet counted in the store."""
-        return self._dropped
+        return self._dropped_count
 
     def close(self, timeout: float = 5.0) -> None:
         """Take nothing more, and write what waits, for `timeout` seconds at most."""
@@ -98,20 +98,20 @@ class SearchLogWriter:
     def _flush(self) -> None:
         entries = [self._pending.get() for _ in range(self._pending.qsize())]
         with self._lock:
-            dropped, self._dropped = self._dropped, 0
-        if not entries and not dropped:
+            dropped_count, self._dropped_count = self._dropped_count, 0
+        if not entries and not dropped_count:
             return
         searches = [entry for entry in entries if isinstance(entry, LoggedSearch)]
         clicks = [entry for entry in entries if isinstance(entry, Click)]
         try:
-            self._save(searches, clicks, dropped)
+            self._save(searches, clicks, dropped_count)
         except PlumblineError as error:
             _log.warning("%d searches and clicks were not logged: %s", len(entries), error)
-            self._add_dropped(dropped + len(entries))
+            self._add_dropped(dropped_count + len(entries))
         except Exception:  # the log outlives whatever one entry meets
             _log.exception("%d searches and clicks were not logged", len(entries))
-            self._add_dropped(dropped + len(entries))
+            self._add_dropped(dropped_count + len(entries))
 
     def _add_dropped(self, count: int) -> None:
         with self._lock:
-            self._dropped += count
+            self._dropped_count += count

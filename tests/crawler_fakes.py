@@ -87,8 +87,8 @@ class MemoryTable:
     def find_robots(self, origin: str, /) -> StoredRobots | None:
         return self.stored_robots.get(origin)
 
-    def save_robots(self, fetched: StoredRobots, /) -> None:
-        self.stored_robots[fetched.origin] = fetched
+    def save_robots(self, robots: StoredRobots, /) -> None:
+        self.stored_robots[robots.origin] = robots
 
     def reassign_queues(self, policy_name: str, queue_for_url: Callable[[str], int], /) -> int:
         if policy_name == self.policy:

@@ -65,10 +65,12 @@ def word_key(text: str) -> str:
 
 
 def _lowercase_same_length(text: str) -> str:
-    lowered = text.lower()
-    if len(lowered) != len(text):  # only `İ` grows in lower case; every other character is lowered where it stands
-        lowered = "".join(char if len(char.lower()) != 1 else char.lower() for char in text)
-    return lowered.replace("ς", "σ")  # which of the two `Σ` becomes hangs on its neighbours
+    lowercase_text = text.lower()
+    if len(lowercase_text) != len(
+        text
+    ):  # only `İ` grows in lower case; every other character is lowered where it stands
+        lowercase_text = "".join(char if len(char.lower()) != 1 else char.lower() for char in text)
+    return lowercase_text.replace("ς", "σ")  # which of the two `Σ` becomes hangs on its neighbours
 
 
 def render_solr_mapping() -> str:

@@ -68,16 +68,18 @@ def rank_translations(term: str, matching_glosses: Sequence[Gloss], known_keys: 
     for gloss in matching_glosses:
         whole_side, other = (gloss.han, gloss.latin) if gloss.is_han_in_brackets else (gloss.latin, gloss.han)
         if word_key(whole_side) == word_key(term):
-            translated = _translated_suffix(gloss, matching_glosses, known_keys)
+            translation = _translated_suffix(gloss, matching_glosses, known_keys)
         else:
-            translated = (
+            translation = (
                 whole_side if _longest_known_suffix(gloss, known_keys | {word_key(term)}) == word_key(term) else ""
             )
-        if translated and word_key(other):
-            counts[word_key(translated)] = (counts.get(word_key(translated), (0, ""))[0] + 1, translated)
+        if translation and word_key(other):
+            counts[word_key(translation)] = (counts.get(word_key(translation), (0, ""))[0] + 1, translation)
     return [
-        translated
-        for _, translated in sorted(counts.values(), key=lambda count_and_text: (-count_and_text[0], count_and_text[1]))
+        translation
+        for _, translation in sorted(
+            counts.values(), key=lambda count_and_text: (-count_and_text[0], count_and_text[1])
+        )
     ]
 
 

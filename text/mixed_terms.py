@@ -42,24 +42,24 @@ class MixedTermMatcher:
         """Start and end of each term in `text`: ascending, apart, the longest at its place."""
         return self.iter_spans_of_folded(fold_term(text))
 
-    def iter_spans_of_folded(self, folded: str) -> Iterator[tuple[int, int]]:
+    def iter_spans_of_folded(self, folded_text: str) -> Iterator[tuple[int, int]]:
         """The same of a text that `fold_term` has folded already."""
         if self._first_char_pattern is None:
             return
-        first = self._first_char_pattern.search(folded)
+        first = self._first_char_pattern.search(folded_text)
         while first:
-            term = self._pattern_by_first_char[first[0]].match(folded, first.start())
+            term = self._pattern_by_first_char[first[0]].match(folded_text, first.start())
             if term:
                 yield term.span()
-            first = self._first_char_pattern.search(folded, term.end() if term else first.end())
+            first = self._first_char_pattern.search(folded_text, term.end() if term else first.end())
 
 
 def _first_pattern(firsts: Iterable[str]) -> str:
     """Where a term may begin: at one of its first characters, a letter or digit only at the start of its word."""
     alphabetic = "".join(re.escape(char) for char in firsts if _ALPHABETIC.match(char))
-    others = "".join(re.escape(char) for char in firsts if not _ALPHABETIC.match(char))
+    other_chars = "".join(re.escape(char) for char in firsts if not _ALPHABETIC.match(char))
     parts = [f"(?<!{ALPHABETIC})[{alphabetic}]"] if alphabetic else []
-    return "|".join([*parts, f"[{others}]"] if others else parts)
+    return "|".join([*parts, f"[{other_chars}]"] if other_chars else parts)
 
 
 def _insert(root: _Node, key: str) -> None:

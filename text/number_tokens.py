@@ -48,9 +48,9 @@ def are_equal_numbers(left: Sequence[str], right: Sequence[str]) -> bool:
     """Do two runs of number tokens say the same: 2,000 and 2000, 05 and 5, 一九九八 and 1998, 9 May and May 9, Jan and
     January, third and 3rd?
     """
-    values, others = list(map(_normalized_number, left)), list(map(_normalized_number, right))
-    is_date = any(value.isalpha() or has_year([value]) for value in values)
-    return "".join(values) == "".join(others) or (is_date and sorted(values) == sorted(others))
+    left_values, right_values = list(map(_normalized_number, left)), list(map(_normalized_number, right))
+    is_date = any(value.isalpha() or has_year([value]) for value in left_values)
+    return "".join(left_values) == "".join(right_values) or (is_date and sorted(left_values) == sorted(right_values))
 
 
 def has_year(tokens: Iterable[str]) -> bool:

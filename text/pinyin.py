@@ -81,12 +81,12 @@ def split_pinyin(letters: str) -> tuple[tuple[str, ...], ...]:
     """The ways to read small letters as pinyin, at most `MAX_READINGS`: `xian`, `xi an`; () if they are none."""
     if len(letters) > MAX_PINYIN_LETTERS:
         return ()
-    known = _all_syllables()
+    syllables = _all_syllables()
     readable_from = {len(letters)}  # places from which the rest can be read: no reading ends in the middle
     steps: dict[int, list[int]] = {}
     for position in range(len(letters) - 1, -1, -1):
         ends = range(min(position + _MAX_SYLLABLE_LETTERS, len(letters)), position, -1)
-        steps[position] = [end for end in ends if end in readable_from and letters[position:end] in known]
+        steps[position] = [end for end in ends if end in readable_from and letters[position:end] in syllables]
         readable_from |= {position} if steps[position] else set()
     return tuple(islice(_iter_splits(letters, 0, steps), MAX_READINGS)) if letters else ()
 

@@ -54,10 +54,8 @@ def mixed_script_reason(text: str) -> str:
     """Why the letters of `text` cannot stand in one word, in a few words; "" where they can."""
     scripts = {script: char for char in reversed(text) if (script := script_of(char))}
     if len(scripts) > 1 and (unexpected_scripts := sorted(scripts.keys() - _MIXABLE_SCRIPTS)):
-        others = " and ".join(sorted(scripts.keys() - {unexpected_scripts[0]}))
-        return (
-            f"the {unexpected_scripts[0]} letter {_describe_char(scripts[unexpected_scripts[0]])} among {others} ones"
-        )
+        other_scripts = " and ".join(sorted(scripts.keys() - {unexpected_scripts[0]}))
+        return f"the {unexpected_scripts[0]} letter {_describe_char(scripts[unexpected_scripts[0]])} among {other_scripts} ones"
     return _greek_lookalike_reason(text) if len(scripts) > 1 and "Greek" in scripts else ""
 
 

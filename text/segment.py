@@ -60,8 +60,8 @@ class RjiebaSegmenter:
             _validate_word(word)
         self._jieba = _create_jieba()
         self._tag_by_han_word = {fold_width(text): tag for text, _, tag in self._words if _HAN_WORD.fullmatch(text)}
-        others = [(text, tag) for text, _, tag in self._words if not _HAN_WORD.fullmatch(text)]
-        self._tag_by_mixed_key = {word_key(text): tag for text, tag in others}
+        mixed_words = [(text, tag) for text, _, tag in self._words if not _HAN_WORD.fullmatch(text)]
+        self._tag_by_mixed_key = {word_key(text): tag for text, tag in mixed_words}
         self._mixed_matcher = MixedTermMatcher(self._tag_by_mixed_key)
         # Short words first: the frequency of a long one is chosen against its parts as they will be.
         for text, frequency, tag in sorted(self._words, key=lambda word: (len(word[0]), word)):
@@ -73,20 +73,20 @@ class RjiebaSegmenter:
 
     def cut(self, text: str) -> list[str]:
         """See `Segmenter`."""
-        folded = fold_width(text)
-        words = self._split_around_mixed_terms(folded, self._cut_block, str)
-        return words if folded is text else _restore_spelling(text, words)
+        folded_text = fold_width(text)
+        words = self._split_around_mixed_terms(folded_text, self._cut_block, str)
+        return words if folded_text is text else _restore_spelling(text, words)
 
     def tag(self, text: str) -> list[tuple[str, str]]:
         """See `Segmenter`. A word of the lexicon has the lexicon's tag."""
-        folded = fold_width(text)
-        tagged = self._split_around_mixed_terms(
-            folded, self._tag_block, lambda word: (word, self._tag_by_mixed_key[word_key(word)])
+        folded_text = fold_width(text)
+        tagged_words = self._split_around_mixed_terms(
+            folded_text, self._tag_block, lambda word: (word, self._tag_by_mixed_key[word_key(word)])
         )
-        if folded is text:
-            return tagged
-        words = _restore_spelling(text, [word for word, _ in tagged])
-        return [(word, tag) for word, (_, tag) in zip(words, tagged, strict=True)]
+        if folded_text is text:
+            return tagged_words
+        words = _restore_spelling(text, [word for word, _ in tagged_words])
+        return [(word, tag) for word, (_, tag) in zip(words, tagged_words, strict=True)]
 
     def has_word(self, word: str) -> bool:
         """Whether the dictionary, or the lexicon, has `word`: so, and not as one that it guesses."""
@@ -97,32 +97,34 @@ class RjiebaSegmenter:
     ) -> list[_Piece]:
         """Each mixed term through `make_term`, the text before, between and after them through `cut_block`."""
         pieces: list[_Piece] = []
-        consumed = 0
+        block_start = 0
         for start, end in self._mixed_matcher.iter_spans(text):
-            if start > consumed:
-                pieces += cut_block(text[consumed:start])
+            if start > block_start:
+                pieces += cut_block(text[block_start:start])
             pieces.append(make_term(text[start:end]))
-            consumed = end
-        return pieces + cut_block(text[consumed:]) if consumed else cut_block(text)
+            block_start = end
+        return pieces + cut_block(text[block_start:]) if block_start else cut_block(text)
 
     def _cut_block(self, text: str) -> list[str]:
         words: list[str] = self._jieba.cut(text)
         return _split_words_with_signs(text, words, map(len, words), self._split_latin)
 
     def _tag_block(self, text: str) -> list[tuple[str, str]]:
-        tagged: list[tuple[str, str]] = self._jieba.tag(text)
-        tagged = _split_words_with_signs(text, tagged, (len(word) for word, _ in tagged), self._split_tagged_latin)
+        tagged_words: list[tuple[str, str]] = self._jieba.tag(text)
+        tagged_words = _split_words_with_signs(
+            text, tagged_words, (len(word) for word, _ in tagged_words), self._split_tagged_latin
+        )
         if not self._tag_by_han_word:
-            return tagged
-        return [(word, self._tag_by_han_word.get(word, tag)) for word, tag in tagged]
+            return tagged_words
+        return [(word, self._tag_by_han_word.get(word, tag)) for word, tag in tagged_words]
 
     def _split_latin(self, word: str) -> list[str]:
         if len(word) == 1 or _JOINING_SIGN.search(word) is None or self._jieba.has_word(word):
             return [word]
         return [piece for piece in _LATIN_PIECE.split(word) if piece]
 
-    def _split_tagged_latin(self, tagged: tuple[str, str]) -> list[tuple[str, str]]:
-        word, tag = tagged
+    def _split_tagged_latin(self, tagged_word: tuple[str, str]) -> list[tuple[str, str]]:
+        word, tag = tagged_word
         pieces = self._split_latin(word)
         return [(word, tag)] if len(pieces) == 1 else [(piece, _latin_tag(piece)) for piece in pieces]
 
@@ -167,12 +169,12 @@ def _split_words_with_signs(
         return words
     ends = list(accumulate(lengths))
     pieces: list[_Piece] = []
-    consumed = 0
+    next_index = 0
     for word_index in sorted({bisect_right(ends, offset) for offset in sign_offsets}):
-        pieces += words[consumed:word_index]
+        pieces += words[next_index:word_index]
         pieces += split_word(words[word_index])
-        consumed = word_index + 1
-    return pieces + words[consumed:]
+        next_index = word_index + 1
+    return pieces + words[next_index:]
 
 
 def _validate_word(word: DictionaryWord) -> None:
@@ -191,8 +193,8 @@ def _latin_tag(piece: str) -> str:
 
 def _restore_spelling(text: str, words: list[str]) -> list[str]:
     """`words` of a folded text, in the spelling of `text`: the same lengths one after another."""
-    restored, start = [], 0
+    restored_words, start = [], 0
     for word in words:
-        restored.append(text[start : start + len(word)])
+        restored_words.append(text[start : start + len(word)])
         start += len(word)
-    return restored
+    return restored_words

@@ -35,15 +35,15 @@ def series_name(title: str) -> str:
     `刑法 第九条` and `刑法 第一百三十三条之一` are parts of 刑法, `The wells, part 2` of `the wells,`; what stands
     before the number is the name of the whole, and without one there is none.
     """
-    folded = " ".join(fold_width(title).split())
-    part = _PART_NUMBER.search(folded)
-    return folded[: part.start()].strip().lower() if part else ""
+    folded_title = " ".join(fold_width(title).split())
+    part = _PART_NUMBER.search(folded_title)
+    return folded_title[: part.start()].strip().lower() if part else ""
 
 
 def title_key(title: str) -> str:
     """`title` without case, width, blanks and signs, at most `MAX_KEY_CHARS` characters: equal for one title in two forms."""
-    folded = fold_term(unicodedata.normalize("NFKC", title))
-    return "".join(char for char in folded if char.isalnum())[:MAX_KEY_CHARS]
+    folded_title = fold_term(unicodedata.normalize("NFKC", title))
+    return "".join(char for char in folded_title if char.isalnum())[:MAX_KEY_CHARS]
 
 
 def title_lookup_keys(title: str) -> list[str]:

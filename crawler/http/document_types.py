@@ -126,8 +126,8 @@ def _last_path_segment(url: str) -> str:
 def _filename_extension(content_disposition: str) -> str:
     """The ending of the name under which an answer is offered for download; "" where there is none."""
     names = sorted(_FILENAME_PARAMETER.findall(content_disposition), reverse=True)  # `filename*` is the better of two
-    for _, quoted, unquoted in names:
-        name = unquote(quoted or unquoted)
+    for _, quoted_name, unquoted_name in names:
+        name = unquote(quoted_name or unquoted_name)
         if "." in name:
             return name.rpartition(".")[2].strip().lower()
     return ""

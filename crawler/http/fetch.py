@@ -423,19 +423,19 @@ _REASON_BY_STATUS = {
 
 def _detect_format(response: HttpResponse, document_rules: DocumentRules) -> str | Reason:
     """What a 200 is, `html` or the format of a document; or why it is neither: its type, its emptiness, its bytes."""
-    media, body, claimed = (
+    media, body, declared_format = (
         parse_content_type(response.content_type).media_type,
         response.body,
         response.declared_format(document_rules),
     )
-    if not claimed and media not in _HTML_TYPES | _AMBIGUOUS_TYPES:
+    if not declared_format and media not in _HTML_TYPES | _AMBIGUOUS_TYPES:
         return Reason.NOT_HTML
     if not body.strip():
         return Reason.EMPTY_BODY
     looks_html = bool(_HTML_START.match(body.removeprefix(b"\xef\xbb\xbf")[:4096]))
-    if looks_html and claimed != "md":  # a document in name alone: a page that asks who is there
+    if looks_html and declared_format != "md":  # a document in name alone: a page that asks who is there
         return HTML_FORMAT if media in _HTML_TYPES | _AMBIGUOUS_TYPES else Reason.NOT_HTML
-    if name := document_rules.detect_format(claimed, body):
+    if name := document_rules.detect_format(declared_format, body):
         return name
     if body.startswith(_BINARY_SIGNATURES):
         return Reason.NOT_HTML

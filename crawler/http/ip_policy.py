@@ -47,8 +47,10 @@ class AllowedPrivateHosts:
         """
         names = {text.lower() for text in texts if _HOST_PATTERN.fullmatch(text)}
         domains = {text.lower().removeprefix("*.") for text in texts if _WILDCARD_PATTERN.fullmatch(text)}
-        others = [text for text in texts if not _HOST_PATTERN.fullmatch(text) and not _WILDCARD_PATTERN.fullmatch(text)]
-        return cls(frozenset(names), frozenset(domains), tuple(_parse_network(text) for text in others))
+        network_texts = [
+            text for text in texts if not _HOST_PATTERN.fullmatch(text) and not _WILDCARD_PATTERN.fullmatch(text)
+        ]
+        return cls(frozenset(names), frozenset(domains), tuple(_parse_network(text) for text in network_texts))
 
     def allows_host(self, host: str, port: int | str) -> bool:
         """Is the host (an IPv6 address without its brackets) named, by itself or by its domain?"""

@@ -229,5 +229,5 @@ class _ResourceLoader:
         if origin not in self._robots_by_origin:
             self._sleep(self._delay)
             robots_fetch = fetch_robots(self._fetcher, origin, self._now, lambda: self._sleep(self._delay))
-            self._robots_by_origin[origin] = parse_stored_robots(robots_fetch.stored, self._product_token)
+            self._robots_by_origin[origin] = parse_stored_robots(robots_fetch.robots_file, self._product_token)
         return self._robots_by_origin[origin]

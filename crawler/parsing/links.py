@@ -188,20 +188,20 @@ class _LinkCollector:
 
     def result(self) -> ParsedPage:
         """What was found; without the links, if they are not to be followed."""
-        parsed = ParsedPage(
+        parsed_page = ParsedPage(
             canonical_url=self.canonical_url,
             feeds=tuple(self.feeds),
             sitemaps=tuple(self.sitemaps),
             directives=self.directives,
         )
         if self.directives.nofollow:
-            return parsed
+            return parsed_page
         series_links = (Link(url) for url in self.series_urls if url not in self.links_by_url)
-        links, refused = (*self.links_by_url.values(), *series_links), tuple(self.rejected_reasons)
+        links, rejected_reasons = (*self.links_by_url.values(), *series_links), tuple(self.rejected_reasons)
         return replace(
-            parsed,
+            parsed_page,
             links=links,
-            rejected_reasons=refused,
+            rejected_reasons=rejected_reasons,
             request_urls=self.request_urls,
             link_languages=self.link_languages,
         )

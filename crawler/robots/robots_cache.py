@@ -29,7 +29,7 @@ class RobotsTable(Protocol):
     def find_robots(self, origin: Origin) -> StoredRobots | None:
         """As last fetched."""
 
-    def save_robots(self, fetched: StoredRobots) -> None:
+    def save_robots(self, robots: StoredRobots) -> None:
         """Keep it."""
 
 
@@ -61,7 +61,7 @@ class RobotsRules:
 class RobotsFetch:
     """What asking for a robots.txt led to: the file, with a `failure` if there was no answer to go by."""
 
-    stored: StoredRobots
+    robots_file: StoredRobots
     failure: Outcome | None = None
     host_failed: bool = False
     responded_at: float | None = None
@@ -73,11 +73,11 @@ def product_token(user_agent: str) -> str:
     return match[0] if match else user_agent
 
 
-def parse_stored_robots(stored: StoredRobots, agent: str) -> RobotsRules:
+def parse_stored_robots(robots: StoredRobots, agent: str) -> RobotsRules:
     """The rules in a stored robots.txt, for the product token `agent`."""
-    if stored.status in _SUCCESS_STATUSES:
-        return RobotsRules(parse_robots_txt(_decode_robots(stored.body[:MAX_ROBOTS_BYTES]), agent))
-    failure = None if 400 <= stored.status < 500 else Outcome(Reason.ROBOTS_UNAVAILABLE, f"robots.txt: {stored.status}")
+    if robots.status in _SUCCESS_STATUSES:
+        return RobotsRules(parse_robots_txt(_decode_robots(robots.body[:MAX_ROBOTS_BYTES]), agent))
+    failure = None if 400 <= robots.status < 500 else Outcome(Reason.ROBOTS_UNAVAILABLE, f"robots.txt: {robots.status}")
     return RobotsRules(failure=failure)
 
 
@@ -103,11 +103,11 @@ class RobotsCache:
     def cached_rules(self, origin: Origin) -> RobotsRules | None:
         """The rules in force; None if robots.txt has to be fetched first (see `fetch_robots`, `store`)."""
         if origin not in self._cached_rules:
-            stored = self._table.find_robots(origin)
-            if stored is not None:
+            robots = self._table.find_robots(origin)
+            if robots is not None:
                 self._cached_rules[origin] = (
-                    stored.fetched_at + CACHE_SECONDS,
-                    parse_stored_robots(stored, self._product_token),
+                    robots.fetched_at + CACHE_SECONDS,
+                    parse_stored_robots(robots, self._product_token),
                 )
         valid_until, rules = self._cached_rules.get(origin, (0.0, None))
         # A clock set back must not keep an old copy for ever.
@@ -118,16 +118,16 @@ class RobotsCache:
 
         Failures last for minutes, are not stored, and leave an older copy in force.
         """
-        rules = parse_stored_robots(answer.stored, self._product_token)
+        rules = parse_stored_robots(answer.robots_file, self._product_token)
         if rules.failure is None:
-            self._table.save_robots(answer.stored)
-            self._cached_rules[answer.stored.origin] = (self._now() + CACHE_SECONDS, rules)
+            self._table.save_robots(answer.robots_file)
+            self._cached_rules[answer.robots_file.origin] = (self._now() + CACHE_SECONDS, rules)
             return rules
-        previous = self._table.find_robots(answer.stored.origin)
+        previous = self._table.find_robots(answer.robots_file.origin)
         previous_rules = parse_stored_robots(previous, self._product_token) if previous is not None else rules
         if previous_rules.failure is not None:
             previous_rules = replace(rules, failure=answer.failure or rules.failure)
-        self._cached_rules[answer.stored.origin] = (self._now() + FAILURE_CACHE_SECONDS, previous_rules)
+        self._cached_rules[answer.robots_file.origin] = (self._now() + FAILURE_CACHE_SECONDS, previous_rules)
         return previous_rules
 
 
@@ -148,8 +148,8 @@ def fetch_robots(
             )
             target = answer.redirect_url
             if target is None or isinstance(target, Reason):
-                stored = StoredRobots(origin, _effective_status(answer), answer.body, now())
-                return RobotsFetch(stored, responded_at=answer.responded_at)
+                robots = StoredRobots(origin, _effective_status(answer), answer.body, now())
+                return RobotsFetch(robots, responded_at=answer.responded_at)
             url = target
     except FetchError as error:
         return RobotsFetch(StoredRobots(origin, 0, b"", now()), _failure_outcome(error.outcome), error.host_failed)

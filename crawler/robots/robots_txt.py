@@ -51,7 +51,7 @@ class RobotsTxt:
     def allows(self, url: str) -> bool:
         """May the URL (or path) be fetched?"""
         path = normalize_path(url)
-        rules = self._compiled
+        rules = self._compiled_rules
         best_literal = rules.longest_literal(path)
         for length, allowed, pattern, start in rules.wildcard_rules:
             if best_literal is not None and (length, allowed) <= best_literal:
@@ -61,7 +61,7 @@ class RobotsTxt:
         return best_literal is None or best_literal[1]
 
     @cached_property
-    def _compiled(self) -> "_CompiledRules":
+    def _compiled_rules(self) -> "_CompiledRules":
         return _CompiledRules.from_patterns(self.allow, self.disallow)
 
 
@@ -103,12 +103,12 @@ def normalize_path(url: str) -> str:
 def matches_pattern(path: str, pattern: str) -> bool:
     """Does the path begin with the pattern, with `*` for any text and a final `$` for the end?"""
     is_anchored = pattern.endswith("$")
-    first, *others = (pattern[:-1] if is_anchored else pattern).split("*")
+    first, *remaining_parts = (pattern[:-1] if is_anchored else pattern).split("*")
     if not path.startswith(first):
         return False
     position = len(first)
-    required_suffix = others.pop() if is_anchored and others else None
-    for part in others:
+    required_suffix = remaining_parts.pop() if is_anchored and remaining_parts else None
+    for part in remaining_parts:
         position = path.find(part, position)
         if position < 0:
             return False

@@ -51,7 +51,7 @@ class CrawlTable(Protocol):
     def find_robots(self, origin: Origin, /) -> StoredRobots | None:
         """robots.txt as last fetched."""
 
-    def save_robots(self, fetched: StoredRobots, /) -> None:
+    def save_robots(self, robots: StoredRobots, /) -> None:
         """Keep a robots.txt."""
 
     def reassign_queues(self, policy_name: str, queue_for_url: Callable[[str], int], /) -> int:
@@ -235,10 +235,10 @@ class Frontier:
         return self._window_size > size_before
 
     def _load_window(self, queue: int) -> bool:
-        held = self._claimed_ids_by_queue.setdefault(queue, set())
-        entries = self._table.due_entries(queue, self._due_before, WINDOW_SIZE, held)
+        claimed_ids = self._claimed_ids_by_queue.setdefault(queue, set())
+        entries = self._table.due_entries(queue, self._due_before, WINDOW_SIZE, claimed_ids)
         for entry in entries:
-            held.add(entry.url_id)
+            claimed_ids.add(entry.url_id)
             self._window_for(entry).append(entry)
         self._window_size += len(entries)
         return len(entries) == WINDOW_SIZE

@@ -31,8 +31,8 @@ def fold_hash(url: str) -> int:
     """Fold hash of the URL: XOR of its 4-byte slices, little-endian, 31 bits (WD-F2, the paper's choice)."""
     data = url.encode("utf-8", "surrogatepass")
     data += bytes(-len(data) % 4)
-    folded = reduce(xor, unpack(f"<{len(data) // 4}I", data), 0)
-    return folded % 0x7FFFFFFF
+    hash_value = reduce(xor, unpack(f"<{len(data) // 4}I", data), 0)
+    return hash_value % 0x7FFFFFFF
 
 
 def elf_queue_of(queues: int) -> QueueOf:

@@ -55,6 +55,6 @@ class RetryQueue:
 
     def drain(self) -> list[PageResult]:
         """All that is left: there is no time for it any more."""
-        left = [done for _, _, done in self._heap]
+        remaining_results = [done for _, _, done in self._heap]
         self._heap.clear()
-        return left
+        return remaining_results

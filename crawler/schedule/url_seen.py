@@ -59,14 +59,14 @@ class UrlSeenTest:
     @classmethod
     def load(cls, path: Path, table: KnownUrls, filter_kind: str = "rbloom") -> "UrlSeenTest":
         """The filter of `path`, with what the table has got since; if it cannot be that, one made from the table."""
-        known = table.url_count()
-        loaded = _read_file(path, filter_kind)
-        url_seen = cls(table, filter_kind, capacity=2 * known)
-        if loaded is not None and loaded[1] <= known:
-            url_seen._filter, url_seen._url_count = loaded
+        url_count = table.url_count()
+        stored_filter = _read_file(path, filter_kind)
+        url_seen = cls(table, filter_kind, capacity=2 * url_count)
+        if stored_filter is not None and stored_filter[1] <= url_count:
+            url_seen._filter, url_seen._url_count = stored_filter
         elif path.exists():
             logger.warning("the seen filter %s is damaged or out of date: made anew from the frontier", path)
-        if url_seen._url_count < known:
+        if url_seen._url_count < url_count:
             url_seen._add_from_table(islice(table.iter_urls(), url_seen._url_count, None))
         return url_seen
 
@@ -77,11 +77,11 @@ class UrlSeenTest:
 
     def filter_unseen(self, urls: Iterable[str]) -> list[str]:
         """Those never added before, each once, in their order."""
-        unchecked = [url for url in dict.fromkeys(urls) if url not in self._recent_known]
-        possibly_seen = [url for url in unchecked if url_fingerprint(url) in self._filter]
+        candidate_urls = [url for url in dict.fromkeys(urls) if url not in self._recent_known]
+        possibly_seen = [url for url in candidate_urls if url_fingerprint(url) in self._filter]
         known_urls = self._table.known_urls(possibly_seen) if possibly_seen else set()
         self._remember(known_urls)
-        return [url for url in unchecked if url not in known_urls]
+        return [url for url in candidate_urls if url not in known_urls]
 
     def add(self, urls: Iterable[str]) -> None:
         """Remember URLs that are new to the table (see `filter_unseen`) and are being added to it."""

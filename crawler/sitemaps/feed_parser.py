@@ -69,13 +69,13 @@ def parse_feed(body: bytes, url: str, content_type: str = "") -> Feed:
 def _build_feed(kind: str, title: str, entries: Iterable[FeedEntry | None]) -> Feed:
     """Each URL once; the entries that have none are counted."""
     entry_by_url: dict[str, FeedEntry] = {}
-    refused = 0
+    rejected_count = 0
     for entry in entries:
         if entry is None:
-            refused += 1
+            rejected_count += 1
         else:
             entry_by_url.setdefault(entry.url, entry)
-    return Feed(kind, title, tuple(entry_by_url.values()), refused)
+    return Feed(kind, title, tuple(entry_by_url.values()), rejected_count)
 
 
 def _parse_entry(record: Record, url: str) -> FeedEntry | None:
@@ -147,5 +147,5 @@ def _plain_text(text: object) -> str:
     """A title as plain text: feeds put markup into it, escaped once or not at all."""
     if not isinstance(text, str):
         return ""
-    unescaped = unescape(_TAG.sub("", text[: 10 * _MAX_TITLE_CHARS]))
-    return " ".join(_TAG.sub("", unescaped).split())[:_MAX_TITLE_CHARS]
+    unescaped_text = unescape(_TAG.sub("", text[: 10 * _MAX_TITLE_CHARS]))
+    return " ".join(_TAG.sub("", unescaped_text).split())[:_MAX_TITLE_CHARS]

@@ -108,11 +108,11 @@ class LastmodTrust:
         return due
 
 
-def find_dropped_urls(declared: Collection[str], saved_urls: Sequence[str]) -> list[str]:
+def find_dropped_urls(declared_urls: Collection[str], saved_urls: Sequence[str]) -> list[str]:
     """Kept pages that a site's sitemaps do not name (any more): they may be gone. None, where so many are missing that
     the sitemaps were never meant to name all."""
-    missing = [url for url in saved_urls if url not in declared]
-    return missing if len(missing) <= max(_MAX_DROPPED_SHARE * len(declared), _ALWAYS_ALLOWED_DROPPED) else []
+    missing = [url for url in saved_urls if url not in declared_urls]
+    return missing if len(missing) <= max(_MAX_DROPPED_SHARE * len(declared_urls), _ALWAYS_ALLOWED_DROPPED) else []
 
 
 def _end_of_day(lastmod: float) -> float:

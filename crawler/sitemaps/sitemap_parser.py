@@ -107,16 +107,16 @@ def _field_text(fields: list[Field], name: str) -> str:
 def _build_sitemap(raw_entries: Sequence[RawEntry], url: str = "") -> Sitemap:
     """Each URL once. Some sitemaps leave out the host; anything else that is not absolute is no URL."""
     entry_by_url: dict[str, SitemapEntry] = {}
-    refused = 0
+    rejected_count = 0
     for raw_url, lastmod, title in raw_entries:
         if not raw_url:
             continue
         address = parse_url_forms(raw_url, url if raw_url.startswith("/") else "")
         if isinstance(address, Reason):
-            refused += 1
+            rejected_count += 1
         else:
             entry_by_url.setdefault(address.url, SitemapEntry(*address, lastmod, title))
-    return Sitemap(tuple(islice(entry_by_url.values(), MAX_URLS_PER_SITEMAP)), rejected_count=refused)
+    return Sitemap(tuple(islice(entry_by_url.values(), MAX_URLS_PER_SITEMAP)), rejected_count=rejected_count)
 
 
 class LastmodTrustLevel(StrEnum):
@@ -137,8 +137,8 @@ def rate_lastmod(observations: Sequence[tuple[bool, bool]]) -> LastmodTrustLevel
 
     It is wrong if it misses changes, or if it moves so often without one that it says nothing.
     """
-    changes_when_moved = [changed for claimed, changed in observations if claimed]
-    changes_when_still = [changed for claimed, changed in observations if not claimed]
+    changes_when_moved = [changed for lastmod_moved, changed in observations if lastmod_moved]
+    changes_when_still = [changed for lastmod_moved, changed in observations if not lastmod_moved]
     if len(changes_when_still) >= _MIN_OBSERVATIONS and sum(changes_when_still) > _MAX_MISSED_SHARE * len(
         changes_when_still
     ):

@@ -136,8 +136,8 @@ class SitemapScheduler:
         urls = [entry.url for entry in entries]
         new_urls = self._result_handler.accept_declared_urls(urls, _DECLARED_PRIORITY)
         if self._table is not None and urls:
-            known = self._table.last_visits(urls)
-            due = self._lastmod_trust.due_times(host_of(origin + "/"), entries, known, self._due_before)
+            last_visit_by_url = self._table.last_visits(urls)
+            due = self._lastmod_trust.due_times(host_of(origin + "/"), entries, last_visit_by_url, self._due_before)
             self._reschedule(self._table, due, frontier)
             for host in {host_of(url) for url in due}:
                 frontier.reload_host(host)
@@ -177,9 +177,9 @@ class SitemapScheduler:
     def _recheck_dropped_pages(self, table: SitemapTable, origin: Origin, frontier: Frontier) -> None:
         """Once a site's sitemaps are read: what has left them may have left the site."""
         origin_sitemaps = self._sitemaps_by_origin[origin]
-        declared, origin_sitemaps.declared_urls = origin_sitemaps.declared_urls, set()
-        if 0 < len(declared) < _MAX_DECLARED_URLS:
-            dropped_urls = find_dropped_urls(declared, table.archived_urls_not_due(origin, self._due_before))
+        declared_urls, origin_sitemaps.declared_urls = origin_sitemaps.declared_urls, set()
+        if 0 < len(declared_urls) < _MAX_DECLARED_URLS:
+            dropped_urls = find_dropped_urls(declared_urls, table.archived_urls_not_due(origin, self._due_before))
             self._reschedule(table, dict.fromkeys(dropped_urls, self._due_before), frontier)
 
     def _reschedule(self, table: SitemapTable, due: dict[str, float], frontier: Frontier) -> None:

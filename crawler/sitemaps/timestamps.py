@@ -22,8 +22,8 @@ def parse_timestamp(text: str) -> float | None:
         return None
     match = _ISO_8601.fullmatch(short)
     try:
-        parsed = _iso_datetime(match) if match is not None else parsedate_to_datetime(short)
-        return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp()
+        date_time = _iso_datetime(match) if match is not None else parsedate_to_datetime(short)
+        return (date_time if date_time.tzinfo else date_time.replace(tzinfo=UTC)).timestamp()
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
 

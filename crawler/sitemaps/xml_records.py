@@ -74,8 +74,8 @@ def decode_xml(body: bytes, content_type: str = "") -> str:
         return body.decode("utf-8")
     except UnicodeDecodeError:
         pass
-    declared = _XML_ENCODING.search(body[:1000])
-    label = declared[1].decode("ascii") if declared else parse_content_type(content_type).charset
+    encoding_match = _XML_ENCODING.search(body[:1000])
+    label = encoding_match[1].decode("ascii") if encoding_match else parse_content_type(content_type).charset
     return body.decode(find_codec(label) or "utf-8", "replace")
 
 

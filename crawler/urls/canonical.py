@@ -224,8 +224,8 @@ def _parse_simple(text: str, base: str) -> UrlForms | None:
 def _resolve_simple(base: str, origin: str | None, path: str, query: str | None) -> str | None:
     """A plain URL up to its query."""
     if origin is not None:
-        known = _canonical_origin(origin)
-        return known and known + (path or "/")
+        canonical_origin = _canonical_origin(origin)
+        return canonical_origin and canonical_origin + (path or "/")
     base_parts = _split_base_url(base)
     if base_parts is None or not (path or query):
         return None

@@ -47,8 +47,8 @@ class Deduplicator:
 
     def reduced_url(self, url: str) -> str:
         """The URL without what means nothing on its site; "" if that is the URL itself."""
-        reduced = self._dust_rules.for_host(host_of(url)).reduce_url(url)
-        return reduced if reduced != url else ""
+        reduced_url = self._dust_rules.for_host(host_of(url)).reduce_url(url)
+        return reduced_url if reduced_url != url else ""
 
     def record_known_urls(self, urls: Iterable[str]) -> None:
         """Known URLs, of which others may be forms."""

@@ -163,11 +163,11 @@ class DustRules:
     def load(cls, path: Path) -> "DustRules":
         """What earlier runs have learned."""
         try:
-            stored = read_state(path)
+            evidence_by_site = read_state(path)
             return cls(
                 {
                     site: {str(t): [int(a), int(b)] for t, (a, b) in evidence.items()}
-                    for site, evidence in stored.items()
+                    for site, evidence in evidence_by_site.items()
                 }
             )
         except (ValueError, TypeError, AttributeError):
@@ -207,6 +207,6 @@ def _candidate_keys(url: str) -> Iterator[int]:
         yield hash(apply_all_equivalences(apply_equivalence(url, "?" + part.partition("=")[0])))
 
 
-def _evict_oldest(remembered: dict[Any, Any]) -> None:
-    while len(remembered) > _MAX_URLS_PER_SITE:
-        del remembered[next(iter(remembered))]
+def _evict_oldest(entries: dict[Any, Any]) -> None:
+    while len(entries) > _MAX_URLS_PER_SITE:
+        del entries[next(iter(entries))]

@@ -44,8 +44,8 @@ def strip_ignored_parameters(query: str) -> str:
 
 def strip_session_ids(path: str) -> str:
     """A path without the session ids that stand in it, one beside the other too."""
-    while ("(" in path or ";" in path) and (stripped := _SESSION_IN_PATH.sub("", path)) != path:
-        path = stripped
+    while ("(" in path or ";" in path) and (stripped_path := _SESSION_IN_PATH.sub("", path)) != path:
+        path = stripped_path
     return path
 
 

@@ -108,9 +108,9 @@ def is_next_page(url: str, parent: str) -> bool:
     if len(own_numbers) != len(parent_numbers) or _NUMBER.sub("0", url) != _NUMBER.sub("0", parent):
         return False
     steps = [
-        abs(int(own[:18]) - int(other[:18]))
-        for own, other in zip(own_numbers, parent_numbers, strict=True)
-        if own != other
+        abs(int(own_number[:18]) - int(parent_number[:18]))
+        for own_number, parent_number in zip(own_numbers, parent_numbers, strict=True)
+        if own_number != parent_number
     ]
     return len(steps) == 1 and steps[0] <= _MAX_PAGE_STEP
 
@@ -174,14 +174,14 @@ class TrapDetector:
         """The families that feed themselves where `parent` leads to the URL; none if the link comes from elsewhere."""
         if host_of(url) != host_of(parent):
             return []
-        folder, spelled, general = (
+        folder, self_linking_family, general = (
             folder_pattern(url),
             self_linking_pattern(url, parent),
             self.folder_stats.general_pattern(url),
         )
         is_folder = folder == folder_pattern(parent)
         is_general = bool(general) and not is_folder and self.folder_stats.is_inside(parent, general)
-        families = (spelled, folder if is_folder else "", general if is_general else "")
+        families = (self_linking_family, folder if is_folder else "", general if is_general else "")
         return [family for family in families if family]
 
     def _release_if_seen_again(self, families: Sequence[str], url: str, parent: str) -> bool:
@@ -266,13 +266,13 @@ class TrapDetector:
 
     def take_released(self) -> list[str]:
         """URLs that were held back and may be followed now, for their families proved to end or to be worth it."""
-        released: list[str] = []
+        released_urls: list[str] = []
         for family in sorted(self._families_with_held):
             stats = self.stats_by_family.get(family) or FamilyStats()
-            released += stats.release(0 if self._worthless_trap([family]) else stats.releasable_count)
+            released_urls += stats.release(0 if self._worthless_trap([family]) else stats.releasable_count)
             if not stats.held_urls:
                 self._families_with_held.discard(family)
-        return released
+        return released_urls
 
     def remaining_held(self) -> list[str]:
         """URLs that are held back still, of families that have not proved worthless: not to be lost at a run's end."""
@@ -313,15 +313,17 @@ class TrapDetector:
 
     def _finish_page(self) -> None:
         """The links of the last page were all told."""
-        for family, (known, new) in self._self_links_of_page.items():
-            self._stats_for(family).pages_linking_to_new_own += new > (1 - MAX_NEW_SHARE) * (known + new)
+        for family, (known_count, new_count) in self._self_links_of_page.items():
+            self._stats_for(family).pages_linking_to_new_own += new_count > (1 - MAX_NEW_SHARE) * (
+                known_count + new_count
+            )
         self._self_links_of_page = {}
 
-    def _count_self_links(self, family: str, known: int, new: int) -> None:
+    def _count_self_links(self, family: str, known_count: int, new_count: int) -> None:
         """Links of the last page to URLs of its own family."""
         self_links = self._self_links_of_page.setdefault(family, [0, 0])
-        self_links[0] += known
-        self_links[1] += new
+        self_links[0] += known_count
+        self_links[1] += new_count
 
     def _update_stats(self, stats: FamilyStats, novelty: float, onward: Sequence[str], elsewhere: bool) -> None:
         stats.pages_read += 1

@@ -71,11 +71,11 @@ class FolderStats:
         """The folder of a URL up to a number or a part that few pages lead into; "" where all are parts of the
         site."""
         folders, query = _split_path(url)
-        established: list[str] = []
+        established_folders: list[str] = []
         for folder, folder_path in zip(folders or (), _ancestor_folders(url), strict=True):
             if folder == "0" or not self._is_established(folder_path):
-                return "/" + "/".join((*established, "*")) + _query_suffix(query) + GENERAL_SUFFIX
-            established.append(folder)
+                return "/" + "/".join((*established_folders, "*")) + _query_suffix(query) + GENERAL_SUFFIX
+            established_folders.append(folder)
         return ""
 
     def is_inside(self, url: str, general: str) -> bool:
@@ -91,9 +91,9 @@ class FolderStats:
         return len(self.parents_by_folder.get(_ancestor_folders(url)[len(prefix_folders)], ())) < _MIN_PARENT_PAGES
 
 
-def _evict_oldest(known: OrderedDict[str, Any]) -> None:
-    if len(known) > _MAX_FOLDERS:
-        known.popitem(last=False)
+def _evict_oldest(entries: OrderedDict[str, Any]) -> None:
+    if len(entries) > _MAX_FOLDERS:
+        entries.popitem(last=False)
 
 
 @lru_cache(maxsize=65_536)

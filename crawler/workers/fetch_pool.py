@@ -164,20 +164,23 @@ class JobRunner:
                 Outcome(Reason.GONE, "it says so, with status 200"), responded_at=fetch_result.responded_at
             )
             return PageResult(job, soft_404_result)
-        parsed = parse_page(page, self._product_token)
-        links, refused = self._filter_links(parsed, page.url, job.entry.depth + 1)
-        noindex = parsed.directives.noindex
-        canonical_url, external_links = self._allowed_canonical_url(parsed, page.url), self._external_links(parsed)
+        parsed_page = parse_page(page, self._product_token)
+        links, rejected_counts = self._filter_links(parsed_page, page.url, job.entry.depth + 1)
+        noindex = parsed_page.directives.noindex
+        canonical_url, external_links = (
+            self._allowed_canonical_url(parsed_page, page.url),
+            self._external_links(parsed_page),
+        )
         return PageResult(
             job,
             fetch_result,
             links,
-            refused,
-            parsed.feeds,
-            parsed.sitemaps,
+            rejected_counts,
+            parsed_page.feeds,
+            parsed_page.sitemaps,
             noindex,
             canonical_url,
-            parsed.fingerprint,
+            parsed_page.fingerprint,
             external_links,
         )
 
@@ -196,33 +199,33 @@ class JobRunner:
             return done
         return replace(done, tokenized_page=self._focused_policy.tokenize_page(done.fetch_result.page, done.links))
 
-    def _allowed_canonical_url(self, parsed: ParsedPage, url: str) -> str:
+    def _allowed_canonical_url(self, parsed_page: ParsedPage, url: str) -> str:
         """The other URL that a page names as its own, if it may be asked."""
-        canonical_url = parsed.canonical_url
+        canonical_url = parsed_page.canonical_url
         return (
             canonical_url
             if canonical_url and canonical_url != url and self._cached_rejection_reason(canonical_url) is None
             else ""
         )
 
-    def _external_links(self, parsed: ParsedPage) -> tuple[Link, ...]:
+    def _external_links(self, parsed_page: ParsedPage) -> tuple[Link, ...]:
         """One link to each host that is out of scope."""
         link_by_host: dict[str, Link] = {}
-        for link in parsed.links:
+        for link in parsed_page.links:
             if self._cached_rejection_reason(link.url) is Reason.OUT_OF_SCOPE:
                 host = host_of(link.url)
                 if host not in self._url_rules.scopes_by_host and len(link_by_host) < MAX_EXTERNAL_HOSTS_PER_PAGE:
                     link_by_host.setdefault(host, link)
         return tuple(link_by_host.values())
 
-    def _filter_links(self, parsed: ParsedPage, url: str, depth: int) -> tuple[tuple[Link, ...], Counter[Reason]]:
+    def _filter_links(self, parsed_page: ParsedPage, url: str, depth: int) -> tuple[tuple[Link, ...], Counter[Reason]]:
         """The links of a page that the rules allow at `depth`, and how many they refuse, by reason."""
-        refused = Counter(parsed.rejected_reasons)
+        rejected_counts = Counter(parsed_page.rejected_reasons)
         if depth > self._url_rules.max_depth:
-            return (), refused
+            return (), rejected_counts
         links: list[Link] = []
-        for link in parsed.links:
-            language = parsed.link_languages.get(link.url, "")
+        for link in parsed_page.links:
+            language = parsed_page.link_languages.get(link.url, "")
             reason = (
                 rejection_reason(link.url, self._url_rules, depth, language)
                 if language
@@ -233,8 +236,8 @@ class JobRunner:
             if reason is None:
                 links.append(link)
             else:
-                refused[reason] += 1
-        return tuple(links), refused
+                rejected_counts[reason] += 1
+        return tuple(links), rejected_counts
 
     def _fetch_sitemap(self, job: Job) -> SitemapResult:
         try:

@@ -146,9 +146,9 @@ def crawl_in_processes(
     plan = replace(plan, threads=-(-plan.threads // plan.processes))
     group = _WorkerGroup(plan, seen_path, table.make_opener(), fetcher.opener, tell)
     try:
-        seen = UrlSeenTest.load(seen_path, table, plan.seen_filter)
+        url_seen = UrlSeenTest.load(seen_path, table, plan.seen_filter)
         context = CrawlContext(
-            table, fetcher, plan, seen, group.leader, state_path_factory(seen_path, 0), group.report_leader_progress
+            table, fetcher, plan, url_seen, group.leader, state_path_factory(seen_path, 0), group.report_leader_progress
         )
         CrawlLoop.from_context(context).run()
         for part in (context.tally, *group.wait_for_tallies()):
@@ -283,9 +283,9 @@ def _run_shard(
     logging.getLogger().addHandler(logging.NullHandler())
     try:
         with table_opener() as table, closing(fetcher_opener()) as fetcher:
-            seen = UrlSeenTest.load(seen_path, table, plan.seen_filter)
+            url_seen = UrlSeenTest.load(seen_path, table, plan.seen_filter)
             state = state_path_factory(seen_path, coordinator.shard_index)
-            context = CrawlContext(table, fetcher, plan, seen, coordinator, state, coordinator.report_progress)
+            context = CrawlContext(table, fetcher, plan, url_seen, coordinator, state, coordinator.report_progress)
             CrawlLoop.from_context(context).run()
         coordinator.report_queue.put((coordinator.shard_index, context.tally))
     except (PlumblineError, StoreError) as error:
@@ -298,15 +298,15 @@ def merge_progress(parts: Any) -> CrawlProgress:
     """How far all of them are."""
     counts: Counter[Reason] = Counter()
     hosts: dict[str, HostProgress] = {}
-    added = under_way = left = at_work = 0
+    urls_added = in_flight = backlog = active_hosts = 0
     seconds = slowest_host_seconds = 0.0
     for part in parts:
         counts.update(part.counts)
         hosts.update(part.hosts)
-        added, under_way, seconds = added + part.added, under_way + part.under_way, max(seconds, part.seconds)
-        left, at_work, slowest_host_seconds = (
-            left + part.left,
-            at_work + part.active_hosts,
+        urls_added, in_flight, seconds = urls_added + part.added, in_flight + part.under_way, max(seconds, part.seconds)
+        backlog, active_hosts, slowest_host_seconds = (
+            backlog + part.left,
+            active_hosts + part.active_hosts,
             max(slowest_host_seconds, part.takes),
         )
-    return CrawlProgress(counts, added, under_way, seconds, hosts, left, at_work, slowest_host_seconds)
+    return CrawlProgress(counts, urls_added, in_flight, seconds, hosts, backlog, active_hosts, slowest_host_seconds)

@@ -86,11 +86,11 @@ class CitationTable:
             yield ids
             last_url_id = ids[-1]
 
-    def save(self, extracted: Sequence[ArticleCitations], removed_ids: Sequence[int]) -> None:
+    def save(self, citations: Sequence[ArticleCitations], removed_ids: Sequence[int]) -> None:
         """Keep what was read of articles, forget what those that are `removed_ids` said."""
-        ids = [*(item.url_id for item in extracted), *removed_ids]
-        cited_pairs = [(item.url_id, text_hash64(key)) for item in extracted for key in item.cited_keys]
-        own_pairs = [(item.url_id, text_hash64(key)) for item in extracted for key in item.own_keys]
+        ids = [*(item.url_id for item in citations), *removed_ids]
+        cited_pairs = [(item.url_id, text_hash64(key)) for item in citations for key in item.cited_keys]
+        own_pairs = [(item.url_id, text_hash64(key)) for item in citations for key in item.own_keys]
         rows = [
             {
                 "url_id": item.url_id,
@@ -99,7 +99,7 @@ class CitationTable:
                 "voice": item.source_hash,
                 "host": item.host,
             }
-            for item in extracted
+            for item in citations
         ]
         with self._database.write() as connection:
             stale_keys = {key for _, key in (*cited_pairs, *own_pairs)}

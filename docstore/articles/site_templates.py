@@ -90,10 +90,10 @@ def trim_rare_entries(connection: Connection, table: Table, host: str) -> None:
     is_at_host = table.c.host == host
     if (connection.scalar(select(func.count()).where(is_at_host)) or 0) <= MAX_ENTRIES_PER_HOST:
         return
-    ranked = (
+    cutoff_query = (
         select(table.c.pages).where(is_at_host).order_by(table.c.pages.desc()).offset(MAX_ENTRIES_PER_HOST).limit(1)
     )
-    connection.execute(delete(table).where(is_at_host, table.c.pages <= (connection.scalar(ranked) or 0)))
+    connection.execute(delete(table).where(is_at_host, table.c.pages <= (connection.scalar(cutoff_query) or 0)))
 
 
 def halve_counts(connection: Connection, host: str) -> None:

@@ -97,15 +97,15 @@ def _assign_story(
     connection: Connection, item: NewsItem, previous_story: str, event_similarity: EventSimilarity
 ) -> set[int]:
     """Find the story of an article that has none; returns the articles whose story is another now."""
-    scored = [(event_similarity(item, other), other, story) for other, story in _similar_items(connection, item)]
-    ranked = sorted(
-        (candidate for candidate in scored if candidate[0]),
+    candidates = [(event_similarity(item, other), other, story) for other, story in _similar_items(connection, item)]
+    ranked_candidates = sorted(
+        (candidate for candidate in candidates if candidate[0]),
         key=lambda candidate: (candidate[2] != previous_story, -candidate[0], candidate[1].url_id),
     )
-    for story in (story for _, _, story in ranked if story):
+    for story in (story for _, _, story in ranked_candidates if story):
         if _fits_in_story(connection, story, item.ordinal_day):
             return _set_story(connection, story, [item.url_id])
-    for other in (other for _, other, story in ranked if not story and other.host != item.host):
+    for other in (other for _, other, story in ranked_candidates if not story and other.host != item.host):
         earlier = min(item, other, key=lambda candidate: (candidate.ordinal_day, candidate.url_id))
         return _set_story(connection, story_id(earlier.doc_id), [item.url_id, other.url_id])
     return set()

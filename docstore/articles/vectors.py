@@ -107,7 +107,7 @@ class VectorTable:
         now = self._clock()
         with self._database.write() as connection:
             query = select(articles.c.url_id, articles.c.digest).where(articles.c.digest.in_(list(by_digest)))
-            affected = [(row.url_id, by_digest[row.digest]) for row in connection.execute(query)]
+            article_results = [(row.url_id, by_digest[row.digest]) for row in connection.execute(query)]
             with_vectors = [result for result in by_digest.values() if result.vectors]
             is_replaced = and_(
                 vectors.c.model == model, vectors.c.digest.in_([result.digest for result in with_vectors])
@@ -116,13 +116,14 @@ class VectorTable:
             if rows := [row for result in with_vectors for row in _vector_rows(model, result)]:
                 connection.execute(vectors.insert(), rows)
             outcomes = [
-                OutcomeRow(url_id, Stage.EMBED, result.outcome, now, result.digest) for url_id, result in affected
+                OutcomeRow(url_id, Stage.EMBED, result.outcome, now, result.digest)
+                for url_id, result in article_results
             ]
             write_outcomes(self._database, connection, outcomes)
             log_index_changes(
-                connection, IndexOperation.UPSERT, [url_id for url_id, result in affected if result.vectors], now
+                connection, IndexOperation.UPSERT, [url_id for url_id, result in article_results if result.vectors], now
             )
-        return [result.outcome.reason for _, result in affected]
+        return [result.outcome.reason for _, result in article_results]
 
     def article_vectors(self, digests: Iterable[str]) -> dict[str, dict[str, bytes]]:
         """The vectors that stand for articles with these digests: digest -> model -> vector; nothing empty."""

@@ -301,10 +301,10 @@ class FrontierTable:
     def _save_pages(
         self, connection: Connection, visits: Sequence[Visit], pointers: Sequence[WarcPointer | None]
     ) -> None:
-        archived = [
+        archived_pages = [
             (v, v.page, p) for v, p in zip(visits, pointers, strict=True) if v.page is not None and p is not None
         ]
-        rows = [page_row(visit.entry.url_id, page, pointer) for visit, page, pointer in archived]
+        rows = [page_row(visit.entry.url_id, page, pointer) for visit, page, pointer in archived_pages]
         self._database.upsert(
             connection, pages, rows, update_columns=[c.name for c in pages.columns if not c.primary_key]
         )
@@ -322,13 +322,13 @@ class FrontierTable:
             row = connection.execute(select(robots_files).where(robots_files.c.origin == origin)).first()
         return StoredRobots(row.origin, row.status, row.body, row.fetched_at) if row else None
 
-    def save_robots(self, fetched: StoredRobots) -> None:
+    def save_robots(self, robots: StoredRobots) -> None:
         """Keep robots.txt of an origin in place of an earlier one."""
         row = {
-            "origin": fetched.origin,
-            "status": fetched.status,
-            "body": fetched.body,
-            "fetched_at": fetched.fetched_at,
+            "origin": robots.origin,
+            "status": robots.status,
+            "body": robots.body,
+            "fetched_at": robots.fetched_at,
         }
         with self._database.write() as connection:
             self._database.upsert(connection, robots_files, [row], update_columns=("status", "body", "fetched_at"))

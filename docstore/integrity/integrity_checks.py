@@ -73,7 +73,8 @@ class IntegrityChecks:
         """Table -> keys of rows that are not what was written, as text; tables without such rows are left out."""
         with self._database.read() as connection:
             damaged_by_table = {
-                name: damaged_keys(connection, checksummed) for name, checksummed in CHECKSUMMED_TABLES.items()
+                name: damaged_keys(connection, checksummed_table)
+                for name, checksummed_table in CHECKSUMMED_TABLES.items()
             }
         return {name: keys for name, keys in damaged_by_table.items() if keys}
 

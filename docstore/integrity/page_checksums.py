@@ -190,15 +190,17 @@ def repair_pages(database: Path, backup: Path) -> list[int]:
     expected = read_checksums(checksum_file(database))
     if expected is None:
         return []
-    damaged = changed_pages(expected, database)
-    pages_by_number = dict(iter_matching_pages(backup, expected, damaged))
+    damaged_page_numbers = changed_pages(expected, database)
+    pages_by_number = dict(iter_matching_pages(backup, expected, damaged_page_numbers))
     with database.open("r+b") as file:
         for number, page in pages_by_number.items():
             file.seek(number * expected.page_size)
             file.write(page)
         file.truncate(len(expected.checksums) * expected.page_size)
         os.fsync(file.fileno())
-    return [number for number in damaged if number not in pages_by_number and number < len(expected.checksums)]
+    return [
+        number for number in damaged_page_numbers if number not in pages_by_number and number < len(expected.checksums)
+    ]
 
 
 def verify_checksums(database: Path) -> ChecksumStatus:

@@ -65,9 +65,9 @@ CHECKSUMMED_TABLES: Mapping[str, ChecksummedTable] = {
 
 def update_row_checksums(database: Database, connection: Connection, table: Table, keys: Iterable[RowKey]) -> None:
     """Bring the sums of the rows with these keys in line with the rows, also of those that are no more."""
-    checksummed = CHECKSUMMED_TABLES[table.name]
+    checksummed_table = CHECKSUMMED_TABLES[table.name]
     for batch in batched(list(dict.fromkeys(keys)), BATCH_SIZE):
-        current = dict(iter_current_checksums(connection, checksummed, checksummed.key_column.in_(batch)))
+        current = dict(iter_current_checksums(connection, checksummed_table, checksummed_table.key_column.in_(batch)))
         rows = [{"name": table.name, "key": str(key), "sum": value} for key, value in current.items()]
         database.upsert(connection, row_checksums, rows, update_columns=("sum",))
         if removed_keys := [str(key) for key in batch if key not in current]:
@@ -78,22 +78,22 @@ def update_row_checksums(database: Database, connection: Connection, table: Tabl
 def rebuild_row_checksums(database: Database, connection: Connection) -> None:
     """Give every row its sum, in a store that was made before there were any."""
     connection.execute(delete(row_checksums))
-    for checksummed in CHECKSUMMED_TABLES.values():
+    for checksummed_table in CHECKSUMMED_TABLES.values():
         rows = (
-            {"name": checksummed.table.name, "key": str(key), "sum": value}
-            for key, value in iter_current_checksums(connection, checksummed)
+            {"name": checksummed_table.table.name, "key": str(key), "sum": value}
+            for key, value in iter_current_checksums(connection, checksummed_table)
         )
         for batch in batched(rows, BATCH_SIZE):
             database.upsert(connection, row_checksums, batch)
 
 
 def iter_current_checksums(
-    connection: Connection, checksummed: ChecksummedTable, where: ColumnElement[bool] | None = None
+    connection: Connection, checksummed_table: ChecksummedTable, where: ColumnElement[bool] | None = None
 ) -> Iterator[tuple[RowKey, int]]:
     """Each key of a table with the sum of its rows as they are."""
-    columns = [checksummed.table.c[name] for name in checksummed.columns]
-    query = select(checksummed.key_column, *columns).order_by(*checksummed.table.primary_key.columns)
-    for condition in (where, checksummed.row_filter):
+    columns = [checksummed_table.table.c[name] for name in checksummed_table.columns]
+    query = select(checksummed_table.key_column, *columns).order_by(*checksummed_table.table.primary_key.columns)
+    for condition in (where, checksummed_table.row_filter):
         if condition is not None:
             query = query.where(condition)
     rows = connection.execute(query.execution_options(yield_per=BATCH_SIZE))
@@ -121,17 +121,19 @@ def canonical_value_text(value: Any) -> str:
 
 def checksum_format_id() -> int:
     """A number for what the sums cover: a program that covers other columns makes them anew."""
-    covered = sorted((name, checksummed.columns) for name, checksummed in CHECKSUMMED_TABLES.items())
-    return zlib.crc32(repr(covered).encode())
+    covered_columns = sorted(
+        (name, checksummed_table.columns) for name, checksummed_table in CHECKSUMMED_TABLES.items()
+    )
+    return zlib.crc32(repr(covered_columns).encode())
 
 
-def damaged_keys(connection: Connection, checksummed: ChecksummedTable) -> list[str]:
+def damaged_keys(connection: Connection, checksummed_table: ChecksummedTable) -> list[str]:
     """The keys whose rows are not what was written: changed, lost, or written by nobody."""
-    query = select(row_checksums.c.key, row_checksums.c.sum).where(row_checksums.c.name == checksummed.table.name)
-    stored = {row.key: row.sum for row in connection.execute(query)}
+    query = select(row_checksums.c.key, row_checksums.c.sum).where(row_checksums.c.name == checksummed_table.table.name)
+    expected_checksums = {row.key: row.sum for row in connection.execute(query)}
     changed_keys = [
         str(key)
-        for key, value in iter_current_checksums(connection, checksummed)
-        if stored.pop(str(key), None) != value
+        for key, value in iter_current_checksums(connection, checksummed_table)
+        if expected_checksums.pop(str(key), None) != value
     ]
-    return [*changed_keys, *stored]
+    return [*changed_keys, *expected_checksums]

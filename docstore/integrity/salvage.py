@@ -38,12 +38,12 @@ class SalvageReport:
     lost_keys: dict[str, list[str]] = field(default_factory=dict)
 
 
-def salvage_store(damaged: Path, backup: Path | None, target: Path) -> SalvageReport:
-    """Make the store `target` (a new file) of `damaged` and `backup`. sqlite3.DatabaseError where `damaged` cannot be
+def salvage_store(damaged_file: Path, backup: Path | None, target: Path) -> SalvageReport:
+    """Make the store `target` (a new file) of `damaged_file` and `backup`. sqlite3.DatabaseError where `damaged_file` cannot be
     opened."""
     Database(f"sqlite:///{target}").close()  # its tables
     report = SalvageReport()
-    with closing(open_read_only(damaged)) as source, closing(sqlite3.connect(target)) as destination:
+    with closing(open_read_only(damaged_file)) as source, closing(sqlite3.connect(target)) as destination:
         if not source.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             raise sqlite3.DatabaseError("it is empty")
         backup_connection = open_read_only(backup) if backup else None
@@ -54,8 +54,8 @@ def salvage_store(damaged: Path, backup: Path | None, target: Path) -> SalvageRe
                 report.partial_tables.append(table.name)
                 if backup_connection is not None and table.name not in TABLES_NOT_RESTORED:
                     copy_readable_rows(backup_connection, destination, table)
-        for checksummed in CHECKSUMMED_TABLES.values():
-            restore_damaged_rows(destination, backup_connection, checksummed, report)
+        for checksummed_table in CHECKSUMMED_TABLES.values():
+            restore_damaged_rows(destination, backup_connection, checksummed_table, report)
         delete_orphans(destination)
         destination.commit()
         if backup_connection is not None:
@@ -114,19 +114,21 @@ class ResilientTableReader:
 def restore_damaged_rows(
     destination: sqlite3.Connection,
     backup: sqlite3.Connection | None,
-    checksummed: ChecksummedTable,
+    checksummed_table: ChecksummedTable,
     report: SalvageReport,
 ) -> None:
     """Take the rows of a table that are not what was written from the backup; what it lacks too is lost and said."""
-    name, key = checksummed.table.name, checksummed.key_column.name
-    stored = stored_checksums(destination, name)
-    current = {str(value): checksum for value, checksum in iter_current_checksums(destination, checksummed)}
-    for damaged_key in [value for value in {*stored, *current} if stored.get(value) != current.get(value)]:
-        rows = verified_rows(backup, checksummed, damaged_key) if backup is not None else None
+    name, key = checksummed_table.table.name, checksummed_table.key_column.name
+    expected_checksums = stored_checksums(destination, name)
+    current = {str(value): checksum for value, checksum in iter_current_checksums(destination, checksummed_table)}
+    for damaged_key in [
+        value for value in {*expected_checksums, *current} if expected_checksums.get(value) != current.get(value)
+    ]:
+        rows = verified_rows(backup, checksummed_table, damaged_key) if backup is not None else None
         if (
-            rows is None and damaged_key in current and damaged_key not in stored
+            rows is None and damaged_key in current and damaged_key not in expected_checksums
         ):  # its sum is lost: nothing speaks against it
-            rows = rows_with_key(destination, checksummed, damaged_key)
+            rows = rows_with_key(destination, checksummed_table, damaged_key)
         elif rows is not None:
             report.rows_from_backup[name] = report.rows_from_backup.get(name, 0) + 1
         destination.execute(f"DELETE FROM {name} WHERE CAST({key} AS TEXT) = ?", (damaged_key,))
@@ -134,11 +136,11 @@ def restore_damaged_rows(
         if rows is None:
             report.lost_keys.setdefault(name, []).append(damaged_key)
             continue
-        columns = [column.name for column in checksummed.table.columns]
+        columns = [column.name for column in checksummed_table.table.columns]
         destination.executemany(
             f"INSERT OR REPLACE INTO {name} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})", rows
         )
-        for value, checksum in iter_current_checksums(destination, checksummed, damaged_key):
+        for value, checksum in iter_current_checksums(destination, checksummed_table, damaged_key):
             destination.execute(
                 "INSERT OR REPLACE INTO row_sums (name, key, sum) VALUES (?, ?, ?)", (name, str(value), checksum)
             )
@@ -153,38 +155,43 @@ def stored_checksums(connection: sqlite3.Connection, name: str) -> dict[str, int
 
 
 def iter_current_checksums(
-    connection: sqlite3.Connection, checksummed: ChecksummedTable, key: str | None = None
+    connection: sqlite3.Connection, checksummed_table: ChecksummedTable, key: str | None = None
 ) -> Iterator[tuple[Any, int]]:
     """The sums of a table's rows as they are, or of those with one key."""
-    order = ", ".join(column.name for column in checksummed.table.primary_key.columns)
+    order = ", ".join(column.name for column in checksummed_table.table.primary_key.columns)
     conditions = (
         []
-        if checksummed.row_filter is None
-        else [str(checksummed.row_filter.compile(compile_kwargs={"literal_binds": True}))]
+        if checksummed_table.row_filter is None
+        else [str(checksummed_table.row_filter.compile(compile_kwargs={"literal_binds": True}))]
     )
     if key is not None:
-        conditions.append(f"CAST({checksummed.key_column.name} AS TEXT) = :key")
+        conditions.append(f"CAST({checksummed_table.key_column.name} AS TEXT) = :key")
     where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
-    query = f"SELECT {checksummed.key_column.name}, {', '.join(checksummed.columns)} FROM {checksummed.table.name} {where} ORDER BY {order}"
+    query = f"SELECT {checksummed_table.key_column.name}, {', '.join(checksummed_table.columns)} FROM {checksummed_table.table.name} {where} ORDER BY {order}"
     rows = connection.execute(query, {"key": key} if key is not None else {})
     for value, key_rows in groupby(rows, key=lambda row: row[0]):
         yield value, rows_crc32(row[1:] for row in key_rows)
 
 
-def rows_with_key(connection: sqlite3.Connection, checksummed: ChecksummedTable, key: str) -> Rows:
+def rows_with_key(connection: sqlite3.Connection, checksummed_table: ChecksummedTable, key: str) -> Rows:
     """The rows with a key, with all columns."""
-    columns = ", ".join(column.name for column in checksummed.table.columns)
+    columns = ", ".join(column.name for column in checksummed_table.table.columns)
     return connection.execute(
-        f"SELECT {columns} FROM {checksummed.table.name} WHERE CAST({checksummed.key_column.name} AS TEXT) = ?", (key,)
+        f"SELECT {columns} FROM {checksummed_table.table.name} WHERE CAST({checksummed_table.key_column.name} AS TEXT) = ?",
+        (key,),
     ).fetchall()
 
 
-def verified_rows(backup: sqlite3.Connection, checksummed: ChecksummedTable, key: str) -> Rows | None:
+def verified_rows(backup: sqlite3.Connection, checksummed_table: ChecksummedTable, key: str) -> Rows | None:
     """The rows with a key, where their sum proves them."""
     try:
-        stored = stored_checksums(backup, checksummed.table.name).get(key)
-        current = [value for _, value in iter_current_checksums(backup, checksummed, key)]
-        return rows_with_key(backup, checksummed, key) if stored is not None and current == [stored] else None
+        expected_checksum = stored_checksums(backup, checksummed_table.table.name).get(key)
+        current = [value for _, value in iter_current_checksums(backup, checksummed_table, key)]
+        return (
+            rows_with_key(backup, checksummed_table, key)
+            if expected_checksum is not None and current == [expected_checksum]
+            else None
+        )
     except sqlite3.DatabaseError:
         return None
 

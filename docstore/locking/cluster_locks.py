@@ -75,16 +75,16 @@ def _acquire_stage_lease(
     deadline, has_reported = time.monotonic() + wait_seconds, False
     while True:
         requested_at = time.monotonic()
-        acquired = heartbeat.acquire(STAGE_LEASE_KIND, [stage])
-        if not acquired and (
+        acquired_leases = heartbeat.acquire(STAGE_LEASE_KIND, [stage])
+        if not acquired_leases and (
             abandoned_lease := heartbeat.lease_table.take_over(
                 STAGE_LEASE_KIND, stage, heartbeat.lease_seconds, machine_prefix
             )
         ):
-            acquired = [abandoned_lease]
-            heartbeat.track(acquired, requested_at)
-        if acquired:
-            return acquired[0]
+            acquired_leases = [abandoned_lease]
+            heartbeat.track(acquired_leases, requested_at)
+        if acquired_leases:
+            return acquired_leases[0]
         name = heartbeat.lease_table.holders_by_key(STAGE_LEASE_KIND).get(stage, "")
         _, host, pid = name.split() if name else ("", "of another machine", "unknown")
         held_by = f"another process ({host}, pid {pid}) is in the {stage} stage"

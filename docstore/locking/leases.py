@@ -55,15 +55,15 @@ class LeaseTable:
     def acquire(self, kind: str, keys: Iterable[str], seconds: float, limit: int = 1) -> list[Lease]:
         """Take at most so many of the leases that are free among `keys`, for so many seconds. Who asks at the same time
         is not waited for, and gets others."""
-        acquired: list[Lease] = []
+        acquired_leases: list[Lease] = []
         for batch in batched(list(keys), MAX_KEYS_PER_STATEMENT):
-            acquired += self._acquire_batch(kind, batch, seconds, limit - len(acquired))
-            if len(acquired) < limit:
+            acquired_leases += self._acquire_batch(kind, batch, seconds, limit - len(acquired_leases))
+            if len(acquired_leases) < limit:
                 self._insert_missing(kind, batch)
-                acquired += self._acquire_batch(kind, batch, seconds, limit - len(acquired))
-            if len(acquired) >= limit:
+                acquired_leases += self._acquire_batch(kind, batch, seconds, limit - len(acquired_leases))
+            if len(acquired_leases) >= limit:
                 break
-        return acquired
+        return acquired_leases
 
     def take_over(self, kind: str, key: str, seconds: float, holder_prefix: str) -> Lease | None:
         """Take a lease whose holder's name begins with `holder_prefix`, who is known to be dead."""
@@ -95,12 +95,12 @@ class LeaseTable:
 
     def renew(self, leases_held: Collection[Lease], seconds: float) -> list[Lease]:
         """Hold leases for so many seconds from now; those that are still ours."""
-        renewed: set[tuple[str, str, int]] = set()
+        renewed_keys: set[tuple[str, str, int]] = set()
         for batch in batched(list(leases_held), MAX_KEYS_PER_STATEMENT):
             with self._database.write() as connection:
                 change = update(leases).where(matches_leases(batch)).values(until=database_now(connection) + seconds)
-                renewed.update(tuple(row) for row in connection.execute(change.returning(*LEASE_COLUMNS)))
-        return [lease for lease in leases_held if (lease.kind, lease.key, lease.token) in renewed]
+                renewed_keys.update(tuple(row) for row in connection.execute(change.returning(*LEASE_COLUMNS)))
+        return [lease for lease in leases_held if (lease.kind, lease.key, lease.token) in renewed_keys]
 
     def release(self, leases_held: Collection[Lease], cooldown_seconds: float = 0.0) -> None:
         """Let others have them, after so many seconds."""
@@ -168,14 +168,14 @@ class LeaseHeartbeat:
     def acquire(self, kind: str, keys: Iterable[str], limit: int = 1) -> list[Lease]:
         """As `LeaseTable.acquire`; what is got is held from now on."""
         requested_at = time.monotonic()
-        acquired = self.lease_table.acquire(kind, keys, self.lease_seconds, limit)
-        self.track(acquired, requested_at)
-        return acquired
+        acquired_leases = self.lease_table.acquire(kind, keys, self.lease_seconds, limit)
+        self.track(acquired_leases, requested_at)
+        return acquired_leases
 
-    def track(self, acquired: Iterable[Lease], requested_at: float) -> None:
+    def track(self, acquired_leases: Iterable[Lease], requested_at: float) -> None:
         """Hold leases that were asked for at `requested_at` (monotonic)."""
         with self._lock:
-            self._expires_at.update(dict.fromkeys(acquired, requested_at + self.lease_seconds))
+            self._expires_at.update(dict.fromkeys(acquired_leases, requested_at + self.lease_seconds))
 
     def seconds_left(self, lease: Lease) -> float:
         """For how many seconds a lease is ours for sure; 0 or less where it may be another's."""
@@ -200,17 +200,19 @@ class LeaseHeartbeat:
     def _run(self) -> None:
         while not self._stop_event.wait(self.interval_seconds):
             with self._lock:
-                tracked = list(self._expires_at)
+                tracked_leases = list(self._expires_at)
             requested_at = time.monotonic()
             try:
-                renewed = set(self.lease_table.renew(tracked, self.lease_seconds)) if tracked else set()
+                renewed_leases = (
+                    set(self.lease_table.renew(tracked_leases, self.lease_seconds)) if tracked_leases else set()
+                )
             except StoreError:
                 continue  # the database is away: what is held runs out unless it comes back in time
             with self._lock:
-                for lease in tracked:
+                for lease in tracked_leases:
                     if lease not in self._expires_at:
                         continue
-                    if lease in renewed:
+                    if lease in renewed_leases:
                         self._expires_at[lease] = requested_at + self.lease_seconds
                     else:
                         del self._expires_at[lease]

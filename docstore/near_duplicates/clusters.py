@@ -119,8 +119,8 @@ def signature_bands(signature: Sequence[int]) -> list[int]:
 
 def band_key(start: int, values: Sequence[int]) -> int:
     """The key of the band that begins at place `start`; equal places elsewhere make another key."""
-    packed = pack(f"<{len(values) + 1}I", start, *values)
-    return int.from_bytes(hashlib.blake2b(packed, digest_size=8).digest(), "big", signed=True)
+    packed_values = pack(f"<{len(values) + 1}I", start, *values)
+    return int.from_bytes(hashlib.blake2b(packed_values, digest_size=8).digest(), "big", signed=True)
 
 
 def reassign_clusters(
@@ -221,12 +221,12 @@ def rank_candidates(
     )[:MAX_SIGNATURES_READ]
     columns = [articles.c[name] for name in ("url_id", "doc_id", "series", "signature")]
     query = select(*columns).where(articles.c.url_id.in_(candidates))
-    ranked = [
+    leader_candidates = [
         LeaderCandidate(row.url_id, row.doc_id, row.series or new_series_id(row), text_key_matches[row.url_id], jaccard)
         for row in (connection.execute(query) if candidates else ())
         if (jaccard := estimate_jaccard(signature, signature_from_bytes(row.signature))) >= min_jaccard
     ]
-    return sorted(ranked, key=lambda candidate: candidate.sort_key)
+    return sorted(leader_candidates, key=lambda candidate: candidate.sort_key)
 
 
 def comparison_rows(connection: Connection, url_ids: Sequence[int]) -> dict[int, Row[Any]]:

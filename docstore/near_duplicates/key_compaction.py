@@ -62,10 +62,10 @@ class KeyCompaction:
         """Seal the keys of all articles that were extracted before this month (UTC), once a month, where the table has
         more than `min_rows` rows (None: SEAL_ABOVE). Returns how many articles were sealed."""
         self._delete_dropped()
-        sealed = self._seal_before(month_start(self._clock()), MIN_ROWS_TO_SEAL if min_rows is None else min_rows)
+        sealed_count = self._seal_before(month_start(self._clock()), MIN_ROWS_TO_SEAL if min_rows is None else min_rows)
         while self._merge_once():
             continue
-        return sealed
+        return sealed_count
 
     def iter_faults(self) -> Iterator[str]:
         """What of the sealed parts is not what was written, one line a part."""
@@ -99,13 +99,13 @@ class KeyCompaction:
         with self._database.read() as connection:
             if read_meta_int(connection, SEALED_BEFORE_KEY) >= month or not has_more_rows_than(connection, min_rows):
                 return 0
-        sealed, last_url_id = 0, -1
+        sealed_count, last_url_id = 0, -1
         while ids := self._next_ids_to_seal(month, last_url_id):
-            sealed += self._seal_articles(ids)
+            sealed_count += self._seal_articles(ids)
             last_url_id = ids[-1]
         with self._database.write() as connection:
             write_meta_int(self._database, connection, SEALED_BEFORE_KEY, month)
-        return sealed
+        return sealed_count
 
     def _next_ids_to_seal(self, month: int, last_url_id: int) -> list[int]:
         """The next articles that were extracted before `month` and have rows, by their ids (above `last_url_id`)."""

@@ -84,37 +84,39 @@ def pack_bucket(entries: Sequence[KeyEntry], bits: int) -> bytes:
     width, number_width = key_suffix_bytes(bits), (max(url_id for _, url_id in entries).bit_length() + 7) // 8
     keys = b"".join(((key + SIGN_OFFSET) & suffix_mask).to_bytes(width, "big") for key, _ in entries)
     numbers = b"".join(url_id.to_bytes(number_width, "little") for _, url_id in entries)
-    packed = bytes([number_width]) + keys + numbers
-    return zlib.crc32(packed).to_bytes(4, "little") + packed
+    payload = bytes([number_width]) + keys + numbers
+    return zlib.crc32(payload).to_bytes(4, "little") + payload
 
 
 @dataclass(frozen=True)
 class Bucket:
     """The packed entries of a bucket of a part. Raises DamagedKeysError where they are not what was written."""
 
-    packed: bytes
+    packed_bytes: bytes
     bucket_number: int
     bucket_bits: int
 
     def __post_init__(self) -> None:
-        if len(self.packed) <= BUCKET_HEADER_BYTES or zlib.crc32(self.packed[4:]) != int.from_bytes(
-            self.packed[:4], "little"
+        if len(self.packed_bytes) <= BUCKET_HEADER_BYTES or zlib.crc32(self.packed_bytes[4:]) != int.from_bytes(
+            self.packed_bytes[:4], "little"
         ):
             raise DamagedKeysError
 
     def __len__(self) -> int:
-        return (len(self.packed) - BUCKET_HEADER_BYTES) // (key_suffix_bytes(self.bucket_bits) + self.packed[4])
+        return (len(self.packed_bytes) - BUCKET_HEADER_BYTES) // (
+            key_suffix_bytes(self.bucket_bits) + self.packed_bytes[4]
+        )
 
     def key_suffix(self, index: int) -> bytes:
         """The key at a place, without the bucket's bits."""
         width = key_suffix_bytes(self.bucket_bits)
-        return self.packed[BUCKET_HEADER_BYTES + index * width : BUCKET_HEADER_BYTES + (index + 1) * width]
+        return self.packed_bytes[BUCKET_HEADER_BYTES + index * width : BUCKET_HEADER_BYTES + (index + 1) * width]
 
     def url_id(self, index: int) -> int:
         """The article at a place."""
-        width = self.packed[4]
+        width = self.packed_bytes[4]
         start = BUCKET_HEADER_BYTES + len(self) * key_suffix_bytes(self.bucket_bits) + index * width
-        return int.from_bytes(self.packed[start : start + width], "little")
+        return int.from_bytes(self.packed_bytes[start : start + width], "little")
 
     def leaders_with_key(self, key: int) -> Iterator[int]:
         """The articles that have left `key`, which belongs into this bucket."""

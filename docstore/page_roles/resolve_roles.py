@@ -96,9 +96,9 @@ def resolve_roles(
             members_updated |= unprocessed_ids
             ids |= related_pages(connection, graph, flipped_pages)
         roles = {url_id: initial_role(graph, url_id) for url_id in sorted(ids) if graph.page_article(url_id)}
-        superseded = mark_alternate_versions(connection, roles, ids)
+        superseded_ids = mark_alternate_versions(connection, roles, ids)
         added_ids = (
-            related_pages(connection, graph, superseded | dependent_pages(connection, roles, batch_articles)) - ids
+            related_pages(connection, graph, superseded_ids | dependent_pages(connection, roles, batch_articles)) - ids
         )
         if not added_ids:
             return roles
@@ -254,14 +254,14 @@ def mark_alternate_versions(
             clusters.setdefault((role.page_article.host, text_hash(role.article)), []).append(candidate)
     for key, candidate in stored_candidates(connection, clusters, resolved_ids):
         clusters[key].append(candidate)
-    superseded = set()
+    superseded_ids = set()
     for cluster in clusters.values():
         best = min(cluster, key=lambda candidate: candidate.sort_key)
-        outranked = {rival.url_id for rival in cluster if rival is not best and not rival.is_self_canonical}
-        superseded |= outranked - roles.keys()
-        for url_id in outranked & roles.keys():
+        outranked_ids = {rival.url_id for rival in cluster if rival is not best and not rival.is_self_canonical}
+        superseded_ids |= outranked_ids - roles.keys()
+        for url_id in outranked_ids & roles.keys():
             roles[url_id] = part_of_role(roles[url_id].page_article, best.url_id, Reason.ALTERNATE_VERSION, best.url)
-    return superseded
+    return superseded_ids
 
 
 def stored_candidates(

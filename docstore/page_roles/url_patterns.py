@@ -61,9 +61,9 @@ def url_pattern(url: str) -> str:
     path, query = unquote(parts.path), re.sub(r"=[^&]*", "=*", parts.query)
     segments = [segment for segment in path.split("/") if segment]
     own_index = own_segment_index(segments)
-    generalized = [generalize_segment(segment, index == own_index) for index, segment in enumerate(segments)]
+    pattern_segments = [generalize_segment(segment, index == own_index) for index, segment in enumerate(segments)]
     tail = "/" if path.endswith("/") else ""
-    return "/".join([parts.netloc, *generalized[-MAX_PATTERN_SEGMENTS:]]) + tail + (f"?{query}" if query else "")
+    return "/".join([parts.netloc, *pattern_segments[-MAX_PATTERN_SEGMENTS:]]) + tail + (f"?{query}" if query else "")
 
 
 def own_segment_index(segments: Sequence[str]) -> int:
@@ -127,10 +127,13 @@ def replace_members(
     database.upsert(connection, pattern_members, rows, update_columns=("pattern", "evidence", "is_list"))
     counts_before = pattern_counts(connection, count_changes)
     counts_after = {
-        key: (counts_before[key][0] + lists, counts_before[key][1] + others)
-        for key, (lists, others) in count_changes.items()
+        key: (counts_before[key][0] + list_count, counts_before[key][1] + other_count)
+        for key, (list_count, other_count) in count_changes.items()
     }
-    count_rows = [{"pattern": key, "lists": lists, "others": others} for key, (lists, others) in counts_after.items()]
+    count_rows = [
+        {"pattern": key, "lists": list_count, "others": other_count}
+        for key, (list_count, other_count) in counts_after.items()
+    ]
     database.upsert(connection, url_pattern_counts, count_rows, update_columns=("lists", "others"))
     return [key for key in count_changes if is_list_pattern(*counts_before[key]) != is_list_pattern(*counts_after[key])]
 

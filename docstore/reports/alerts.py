@@ -58,13 +58,13 @@ class AlertTable:
             if rows:
                 connection.execute(alerts.insert(), rows)
 
-    def notified(self, channel: str) -> dict[AlertKey, Mapping[str, str | int]]:
+    def unresolved_notices(self, channel: str) -> dict[AlertKey, Mapping[str, str | int]]:
         """What this channel was told of and not yet that it is over; with the values that it was told."""
         query = select(alert_notices).where(alert_notices.c.channel == channel)
         with self._database.read() as connection:
             return {AlertKey(row.kind, row.subject): json.loads(row.details) for row in connection.execute(query)}
 
-    def record_notified(self, channel: str, started: Collection[Alert], resolved: Collection[AlertKey]) -> None:
+    def record_notified(self, channel: str, started: Collection[Alert], resolved_keys: Collection[AlertKey]) -> None:
         """Note that this channel was told of what has begun and of what is over."""
         rows = [
             {
@@ -76,7 +76,7 @@ class AlertTable:
             for alert in started
         ]
         with self._database.write() as connection:
-            for key in resolved:
+            for key in resolved_keys:
                 connection.execute(
                     delete(alert_notices).where(
                         alert_notices.c.channel == channel,

@@ -216,13 +216,13 @@ def latency_percentile(connection: Connection, is_recent: ColumnElement[bool], f
 
 def query_counts_statement(is_first_page: ColumnElement[bool]) -> Select[Any]:
     """Queries with their counts, the most frequent first."""
-    clicked = func.sum(case((has_click(), 1), else_=0)).label("clicked")
+    clicked_count = func.sum(case((has_click(), 1), else_=0)).label("clicked")
     return (
         select(
             searches.c.query,
             func.count().label("searches"),
             func.max(searches.c.hits).label("hits"),
-            clicked,
+            clicked_count,
             func.max(searches.c.masked).label("masked"),
         )
         .where(is_first_page)

@@ -64,7 +64,7 @@ def _has_articles(connection: Connection, language: str) -> bool:
 
 
 def _glosses_for_term(connection: Connection, term: str) -> list[StoredGloss]:
-    folded = sanitize_text(term).lower()
-    sides = [func.lower(column).endswith(folded, autoescape=True) for column in (glosses.c.han, glosses.c.latin)]
+    folded_term = sanitize_text(term).lower()
+    sides = [func.lower(column).endswith(folded_term, autoescape=True) for column in (glosses.c.han, glosses.c.latin)]
     query = select(glosses.c.han, glosses.c.latin, glosses.c.han_whole).where(or_(*sides)).limit(MAX_GLOSSES_PER_TERM)
     return [StoredGloss(row.han, row.latin, bool(row.han_whole)) for row in connection.execute(query)]

@@ -45,7 +45,7 @@ class LexiconTable:
         with self._database.read() as connection:
             return read_meta_int(connection, TEXT_VERSION_KEY) != read_meta_int(connection, MINED_TEXT_VERSION_KEY)
 
-    def replace_candidates(self, mined: Sequence[Term], text_version: int = 0) -> int:
+    def replace_candidates(self, mined_terms: Sequence[Term], text_version: int = 0) -> int:
         """Keep the newest evidence. Returns how many terms are new.
 
         Decisions stay, but that a rejected term whose evidence has doubled is a candidate again; undecided terms that
@@ -55,7 +55,7 @@ class LexiconTable:
         now = self._clock()
         with self._database.write() as connection:
             count_before = connection.scalar(select(func.count()).select_from(terms)) or 0
-            for batch in batched(mined, BATCH_SIZE):
+            for batch in batched(mined_terms, BATCH_SIZE):
                 rows = [term_row(term, now, now) for term in batch]
                 self._database.upsert(connection, terms, rows, update_columns=EVIDENCE_COLUMNS)
             count_after = connection.scalar(select(func.count()).select_from(terms)) or 0
@@ -146,9 +146,11 @@ class LexiconTable:
         applied_query = select(lexicons.c.version, lexicons.c.applied_at).where(lexicons.c.applied_at.is_not(None))
         with self._database.read() as connection:
             oldest_pending_at = connection.scalar(select(index_changes.c.at).order_by(index_changes.c.seq).limit(1))
-            applied = connection.execute(applied_query.order_by(lexicons.c.version.desc())).all()
-        superseded_at = [row.applied_at for row in applied]  # when the version after each came; version 0 is the last
-        versions = [*(row.version for row in applied), 0]
+            applied_rows = connection.execute(applied_query.order_by(lexicons.c.version.desc())).all()
+        superseded_at = [
+            row.applied_at for row in applied_rows
+        ]  # when the version after each came; version 0 is the last
+        versions = [*(row.version for row in applied_rows), 0]
         still_indexed = [
             v
             for v, superseded_time in zip(versions[1:], superseded_at, strict=True)

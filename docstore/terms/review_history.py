@@ -119,14 +119,16 @@ class ReviewHistory:
             rows = term_rows(connection, [change.text for change in decision.changes])
             for change in decision.changes:
                 check_not_changed_since(connection, change, rows.get(change.text))
-            restored = [self._restore_term(connection, change, rows.get(change.text)) for change in decision.changes]
+            restored_changes = [
+                self._restore_term(connection, change, rows.get(change.text)) for change in decision.changes
+            ]
             if decision.undoes is not None:  # what was undone counts again, and can be undone again
                 connection.execute(
                     update(review_decisions).where(review_decisions.c.act_id == decision.undoes).values(undone_by=None)
                 )
                 update_row_checksums(self._database, connection, review_decisions, [decision.undoes])
             undo_decision = self._record_decision(
-                connection, ActKind.UNDO, restored, actor, self._clock(), undoes=decision.act_id
+                connection, ActKind.UNDO, restored_changes, actor, self._clock(), undoes=decision.act_id
             )
             connection.execute(
                 update(review_decisions)
@@ -281,14 +283,14 @@ def term_change_for_edit(
 
 def clean_synonyms(text: str, words: Sequence[str]) -> tuple[str, ...]:
     """`words` without blanks around them, empty ones, and `text` itself. LexiconError for too many or too long ones."""
-    cleaned = tuple(
+    synonyms = tuple(
         word for word in dict.fromkeys(sanitize_text(raw_word).strip() for raw_word in words) if word not in ("", text)
     )
-    if len(cleaned) > MAX_SYNONYMS:
-        raise LexiconError(f"{text!r} can have {MAX_SYNONYMS} synonyms, not {len(cleaned)}")
-    if too_long := [word[:40] for word in cleaned if len(word) > MAX_SYNONYM_CHARS]:
+    if len(synonyms) > MAX_SYNONYMS:
+        raise LexiconError(f"{text!r} can have {MAX_SYNONYMS} synonyms, not {len(synonyms)}")
+    if too_long := [word[:40] for word in synonyms if len(word) > MAX_SYNONYM_CHARS]:
         raise LexiconError(f"a synonym has at most {MAX_SYNONYM_CHARS} characters: {', '.join(too_long)} ...")
-    return cleaned
+    return synonyms
 
 
 def term_rows(connection: Connection, texts: Sequence[str]) -> dict[str, Row[Any]]:

@@ -61,7 +61,7 @@ def explain_line_scoring(
     `weights` has one for each line, `scores` one for each span.
     """
     layout = page.layout
-    chosen = body.span_index if body is not None else -1
+    chosen_span = body.span_index if body is not None else -1
     cumulative_gain = [0.0, *accumulate(max(0.0, weight) for weight in weights)]
     candidates = tuple(
         BodyCandidate(
@@ -69,9 +69,9 @@ def explain_line_scoring(
             scores[span_index],
             {**span_features(layout, span_index), "gain": span_gain(layout, span_index, cumulative_gain)},
         )
-        for span_index in best_spans(layout, scores, chosen)
+        for span_index in best_spans(layout, scores, chosen_span)
     )
-    return Explanation(candidates, line_verdicts(page, body, weights), chosen)
+    return Explanation(candidates, line_verdicts(page, body, weights), chosen_span)
 
 
 def span_gain(layout: Layout, span_index: int, cumulative_gain: Sequence[float]) -> float:
@@ -80,17 +80,19 @@ def span_gain(layout: Layout, span_index: int, cumulative_gain: Sequence[float])
     return cumulative_gain[span.end_line] - cumulative_gain[span.start_line]
 
 
-def best_spans(layout: Layout, scores: Sequence[float], chosen: int) -> list[int]:
+def best_spans(layout: Layout, scores: Sequence[float], chosen_span: int) -> list[int]:
     """The best elements, and the chosen one; of those with the same lines the chosen, else the innermost."""
     by_lines = {
         (layout.spans[span_index].start_line, layout.spans[span_index].end_line): span_index
         for span_index in range(len(scores))
     }
-    if chosen >= 0:
-        by_lines[layout.spans[chosen].start_line, layout.spans[chosen].end_line] = chosen
+    if chosen_span >= 0:
+        by_lines[layout.spans[chosen_span].start_line, layout.spans[chosen_span].end_line] = chosen_span
     ranking: list[int] = []
     for span_index in sorted(by_lines.values(), key=lambda span_index: -scores[span_index]):
-        if span_index == chosen or (len(ranking) < MAX_CANDIDATES and is_rival(layout, span_index, ranking, scores)):
+        if span_index == chosen_span or (
+            len(ranking) < MAX_CANDIDATES and is_rival(layout, span_index, ranking, scores)
+        ):
             ranking.append(span_index)
     return ranking
 
@@ -123,7 +125,7 @@ def span_features(layout: Layout, span_index: int) -> dict[str, float | str]:
 
 def explain_element_counts(
     page: ParsedPage,
-    ranked: Sequence[ElementCounts],
+    ranked_elements: Sequence[ElementCounts],
     score: Callable[[ElementCounts], float],
     body: Body | None,
     extra_features: Callable[[ElementCounts], Mapping[str, float | str]] = lambda block: {},
@@ -132,7 +134,7 @@ def explain_element_counts(
 
     The paper weighs elements, not lines: the weights of the verdicts are 0.
     """
-    layout, top_candidates = page.layout, ranked[:MAX_CANDIDATES]
+    layout, top_candidates = page.layout, ranked_elements[:MAX_CANDIDATES]
     index_by_element = {element: element_index for element_index, element in enumerate(page.root.iter())}
     starts = [span.element_index for span in layout.spans]
     candidates = tuple(
@@ -210,15 +212,17 @@ def line_verdicts(page: ParsedPage, body: Body | None, weights: Sequence[float])
 
 def drop_reason(page: ParsedPage, body: Body | None, index: int) -> str:
     """The likeliest reason why a line is no part of the body."""
-    layout, chosen = page.layout, body.span_index if body is not None else -1
+    layout, chosen_span = page.layout, body.span_index if body is not None else -1
     line = layout.lines[index]
     ancestor_tags = [
         layout.spans[span_index].tag_info
-        for span_index in takewhile(lambda span_index: span_index != chosen, layout.iter_enclosing(line.span_index))
+        for span_index in takewhile(
+            lambda span_index: span_index != chosen_span, layout.iter_enclosing(line.span_index)
+        )
     ]
     if body is None:
         return line_drop_reason(line, ancestor_tags, page.site_template.template_line_hashes) or REASON_NO_CHOICE
-    if not layout.spans[chosen].start_line <= index < layout.spans[chosen].end_line:
+    if not layout.spans[chosen_span].start_line <= index < layout.spans[chosen_span].end_line:
         return REASON_OUTSIDE
     reason = line_drop_reason(line, ancestor_tags, page.site_template.template_line_hashes)
     if reason:

@@ -118,8 +118,12 @@ class TwoPass(WangDuMethod):
         second_choices = rank_elements(candidates, self.settings.score_terms, second_pass=True)[
             : self.settings.candidates
         ]
-        chosen = next((block for block in [*first_choice, *second_choices] if self.satisfies_body_rules(block)), None)
-        return descend_to_text(chosen) if chosen is not None and self.settings.tighten else chosen
+        chosen_element = next(
+            (block for block in [*first_choice, *second_choices] if self.satisfies_body_rules(block)), None
+        )
+        return (
+            descend_to_text(chosen_element) if chosen_element is not None and self.settings.tighten else chosen_element
+        )
 
     def satisfies_body_rules(self, element_counts: ElementCounts) -> bool:
         """Enough punctuation, hardly any link text."""

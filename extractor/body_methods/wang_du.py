@@ -91,12 +91,12 @@ def heading_texts_before(root: Element, body_element: int) -> Iterator[str]:
 
 def most_similar_heading(headings: Iterator[str] | Sequence[str], title: str) -> str:
     """The heading most similar to a title, or "" where none is similar enough; the first of equals."""
-    best_similarity, chosen = 0.0, ""
+    best_similarity, best_heading = 0.0, ""
     for text in headings:
         score = similarity(text, title, MIN_TITLE_SIMILARITY)
         if score >= MIN_TITLE_SIMILARITY and score > best_similarity:
-            best_similarity, chosen = score, text
-    return chosen
+            best_similarity, best_heading = score, text
+    return best_heading
 
 
 def title_by_class(root: Element) -> str:

@@ -111,10 +111,10 @@ def law_date(content: DocumentContent, first_page_texts: Sequence[str], month_fi
 
 def preprint_date(content: DocumentContent, first_page_texts: Sequence[str], month_first: bool) -> str:
     """The day of the stamp that an archive of preprints puts beside the first page."""
-    stamped = next(
+    stamp_text = next(
         (block.text for block in content.blocks[:MAX_FIRST_PAGE_BLOCKS] if PREPRINT_STAMP_RE.match(block.text)), ""
     )
-    stamp = first_date(stamped, False) if stamped else None
+    stamp = first_date(stamp_text, False) if stamp_text else None
     return stamp.date if stamp else ""
 
 

@@ -148,20 +148,20 @@ def title_by_role(groups: Sequence[Sequence[OpeningLine]], content: DocumentCont
 
 def title_by_font_size(groups: Sequence[Sequence[OpeningLine]], content: DocumentContent) -> str:
     """The paragraph with the largest letters, where these are larger than those of the text."""
-    sized = [
+    sized_groups = [
         group
         for group in groups
         if group[0].font_size and is_long_enough(paragraph_text(group)) and len(group) <= MAX_TITLE_LINES
     ]
-    largest = max((group[0].font_size for group in sized), default=0.0)
+    largest = max((group[0].font_size for group in sized_groups), default=0.0)
     if not largest or largest < MIN_TITLE_SIZE_RATIO * body_font_size(content):
         return ""
-    first = next(index for index, group in enumerate(sized) if has_font_size(group, largest))
-    if is_single_word(paragraph_text(sized[first])):
-        above = [group for group in sized[:first] if group[0].font_size >= MIN_WORDY_SIZE_RATIO * largest]
+    first = next(index for index, group in enumerate(sized_groups) if has_font_size(group, largest))
+    if is_single_word(paragraph_text(sized_groups[first])):
+        above = [group for group in sized_groups[:first] if group[0].font_size >= MIN_WORDY_SIZE_RATIO * largest]
         wordy = [group for group in above if not is_single_word(paragraph_text(group))]
-        return paragraph_text((wordy or [sized[first]])[0])
-    return paragraph_text(sized[first])
+        return paragraph_text((wordy or [sized_groups[first]])[0])
+    return paragraph_text(sized_groups[first])
 
 
 def is_single_word(text: str) -> bool:

@@ -68,8 +68,8 @@ def open_pdf(data: bytes) -> pypdfium2.PdfDocument:
     except pypdfium2.PdfiumError as error:
         code = getattr(error, "err_code", 0)
         if code in (ERR_PASSWORD, ERR_SECURITY):
-            what = "a password" if code == ERR_PASSWORD else "rights that its security handler gives"
-            raise UnreadableError(Reason.PASSWORD_PROTECTED, f"it opens with {what} only") from None
+            requirement = "a password" if code == ERR_PASSWORD else "rights that its security handler gives"
+            raise UnreadableError(Reason.PASSWORD_PROTECTED, f"it opens with {requirement} only") from None
         raise UnreadableError(Reason.UNPARSABLE, f"damaged: {to_one_line(str(error))}"[:200]) from None
 
 
@@ -156,9 +156,11 @@ def iter_page_lines(text_page: Any, number: int, height: float, in_pieces: bool)
     for line in text.split("\r\n", MAX_PAGE_LINES)[:MAX_PAGE_LINES]:
         for start, end in split_line(text_page, line, offset) if in_pieces else [(0, len(line))]:
             piece = line[start:end]
-            if stripped := piece.strip():
-                first = offset + start + piece.index(stripped[0])
-                yield build_line(text_page, stripped, first, offset + start + len(piece.rstrip()) - 1, number, height)
+            if stripped_piece := piece.strip():
+                first = offset + start + piece.index(stripped_piece[0])
+                yield build_line(
+                    text_page, stripped_piece, first, offset + start + len(piece.rstrip()) - 1, number, height
+                )
         offset += len(line) + 2
 
 
@@ -185,8 +187,8 @@ def page_text(text_page: Any) -> str:
     if count <= 0:
         return ""
     buffer = (ctypes.c_ushort * (2 * count + 2))()
-    written = pdfium.FPDFText_GetText(text_page, 0, count, buffer)
-    return bytes(buffer)[: max(0, 2 * (written - 1))].decode("utf-16-le", "replace")
+    written_count = pdfium.FPDFText_GetText(text_page, 0, count, buffer)
+    return bytes(buffer)[: max(0, 2 * (written_count - 1))].decode("utf-16-le", "replace")
 
 
 def build_line(text_page: Any, text: str, first: int, last: int, number: int, height: float) -> PrintedLine:

@@ -71,15 +71,15 @@ def iter_markdown_blocks(lines: list[str]) -> Iterator[Block]:
     while line_index < len(lines):
         line = lines[line_index][:MAX_LINE_CHARS]
         fence = CODE_FENCE_RE.match(line)
-        block, consumed = (
+        block, line_count = (
             read_fenced_code(lines, line_index, fence[1])
             if fence
             else block_from_line(line, bool(paragraph_lines), lines[line_index + 1 : line_index + 2])
         )
-        underlined = SETEXT_UNDERLINE_RE.match(line) if paragraph_lines else None
-        if underlined and len(paragraph_lines) == 1:
+        underline_match = SETEXT_UNDERLINE_RE.match(line) if paragraph_lines else None
+        if underline_match and len(paragraph_lines) == 1:
             yield Block(
-                BlockKind.HEADING, strip_inline_markup(paragraph_lines.pop()), 1 if underlined[1][0] == "=" else 2
+                BlockKind.HEADING, strip_inline_markup(paragraph_lines.pop()), 1 if underline_match[1][0] == "=" else 2
             )
         elif block is None and line.strip():
             paragraph_lines.append(line.strip())
@@ -89,7 +89,7 @@ def iter_markdown_blocks(lines: list[str]) -> Iterator[Block]:
                 paragraph_lines = []
             if block is not None:
                 yield block
-        line_index += consumed
+        line_index += line_count
     if paragraph_lines:
         yield Block(BlockKind.PARAGRAPH, strip_inline_markup(" ".join(paragraph_lines)))
 

@@ -136,8 +136,8 @@ def find_running_lines(pages: Sequence[PrintedPage]) -> frozenset[tuple[str, int
 
 def edge_lines(lines: Sequence[PrintedLine]) -> list[PrintedLine]:
     """The highest and the lowest lines of a page, as far as they stand in its margins."""
-    ordered = sorted(lines, key=lambda line: line.bottom)
-    outer = ordered[:MAX_EDGE_LINES] + ordered[-MAX_EDGE_LINES:]
+    sorted_lines = sorted(lines, key=lambda line: line.bottom)
+    outer = sorted_lines[:MAX_EDGE_LINES] + sorted_lines[-MAX_EDGE_LINES:]
     return [
         line for line in outer if not EDGE_SHARE * line.page_height < line.bottom < (1 - EDGE_SHARE) * line.page_height
     ]
@@ -148,10 +148,10 @@ def running_line_key(line: PrintedLine) -> tuple[str, int]:
     return NUMBER_RE.sub("#", line.text.casefold()), round(line.bottom / POSITION_BIN_POINTS)
 
 
-def is_text_line(line: PrintedLine, repeated: frozenset[tuple[str, int]], seen_texts: set[str]) -> bool:
+def is_text_line(line: PrintedLine, running_line_keys: frozenset[tuple[str, int]], seen_texts: set[str]) -> bool:
     """The line is text: no running head but where it stands for the first time, no number of a page."""
     key = running_line_key(line)
-    if key not in repeated:
+    if key not in running_line_keys:
         return True
     if PAGE_NUMBER_RE.fullmatch(key[0]) or key[0] in seen_texts:
         return False
@@ -217,8 +217,10 @@ def join_lines(texts: Iterable[str]) -> str:
 
 def mend_hyphen(match: re.Match[str]) -> str:
     """A word that a line's end broke, whole again; a capital or a number behind small letters keeps the hyphen."""
-    both = (match[1], match[2] or "")
-    is_one_word = both[1].islower() if both[0].islower() else both[0].isupper() and both[1].isupper()
+    word_parts = (match[1], match[2] or "")
+    is_one_word = (
+        word_parts[1].islower() if word_parts[0].islower() else word_parts[0].isupper() and word_parts[1].isupper()
+    )
     return match[1] if is_one_word else match[1] + "-"
 
 
@@ -274,7 +276,7 @@ def continues_opening_line(previous: PrintedLine, line: PrintedLine) -> bool:
 def opening_line(line: PrintedLine, paragraph_number: int, page: PrintedPage) -> OpeningLine:
     """A line as the title's rules see it."""
     middle = (line.left + line.right) / 2
-    centred = bool(page.width) and abs(middle - page.width / 2) < 0.06 * page.width and line.left > 0.15 * page.width
+    is_centred = bool(page.width) and abs(middle - page.width / 2) < 0.06 * page.width and line.left > 0.15 * page.width
     top = 1 - line.top / line.page_height if line.page_height else -1.0
     text = join_lines([line.text])
-    return OpeningLine(text, line.font_size, "", min(max(top, 0.0), 1.0), line.is_bold, centred, paragraph_number)
+    return OpeningLine(text, line.font_size, "", min(max(top, 0.0), 1.0), line.is_bold, is_centred, paragraph_number)

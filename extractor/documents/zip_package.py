@@ -36,7 +36,7 @@ class ZipPackage:
         if len(entries) > MAX_ENTRIES:
             raise UnreadableError(Reason.TOO_LARGE, f"{len(entries):,} parts in one file")
         self._entries = {entry.filename.replace("\\", "/").lstrip("/"): entry for entry in entries}
-        self._unpacked = 0
+        self._unpacked_bytes = 0
 
     @property
     def part_names(self) -> tuple[str, ...]:
@@ -65,8 +65,8 @@ class ZipPackage:
 
     def _check_size(self, chunk_size: int, size: int, name: str) -> None:
         """Raise where a part, or all parts, become too large."""
-        self._unpacked += chunk_size
-        if size > MAX_PART_BYTES or self._unpacked > MAX_UNPACKED_BYTES:
+        self._unpacked_bytes += chunk_size
+        if size > MAX_PART_BYTES or self._unpacked_bytes > MAX_UNPACKED_BYTES:
             raise UnreadableError(Reason.TOO_LARGE, f"{name} unpacks to more than {min(size, MAX_PART_BYTES) >> 20} MB")
 
     def parse_part(self, name: str) -> Element | None:

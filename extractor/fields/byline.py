@@ -209,7 +209,7 @@ def find_source(page: ParsedPage, zone: BylineZone, json_ld_article: JsonLdArtic
     """Whom the article was taken over from, as it says itself, or ""."""
     line_indices = byline_line_indices(page, zone)
     lines = [page.layout.lines[line_index] for line_index in line_indices]
-    labelled = (labelled_source(line) for line in lines)
+    labelled_sources = (labelled_source(line) for line in lines)
     meta_values = (page.metas[name] for name in SOURCE_META_NAMES if name in page.metas)
     class_texts = (
         SOURCE_LABEL_RE.sub("", text)
@@ -219,7 +219,7 @@ def find_source(page: ParsedPage, zone: BylineZone, json_ld_article: JsonLdArtic
     beside_dates = (medium_beside_date(line) for line in lines[:MAX_LINES_AFTER_TEXT_START])
     sources = (
         clean_source(text)
-        for text in (*labelled, *class_texts, *meta_values, json_ld_article.based_on, *beside_dates)
+        for text in (*labelled_sources, *class_texts, *meta_values, json_ld_article.based_on, *beside_dates)
         if text
     )
     return next(filter(None, sources), "")

@@ -91,10 +91,10 @@ def find_next(page: ParsedPage, zone: BylineZone, canonical: str) -> str:
     link_rel_next = [("next page", page.head_links["next"])] if "next" in page.head_links else []
     links = [(text, absolute_url(base, address)) for text, address in (*link_rel_next, *iter_pager_links(page, zone))]
     pages = [(text, url, parse_paged_url(url)) for text, url in links if url]
-    if current.base != current.whole and not any(
+    if current.base != current.full_url and not any(
         text.isdecimal() and candidate.base == current.base for text, _, candidate in pages
     ):
-        pages = [entry for entry in pages if entry[2].base == current.whole]  # no pager: its number is its own
+        pages = [entry for entry in pages if entry[2].base == current.full_url]  # no pager: its number is its own
     return next((url for text, url, candidate in pages if is_next_page(current, candidate, text)), "")
 
 
@@ -117,13 +117,13 @@ def iter_pager_links(page: ParsedPage, zone: BylineZone) -> Iterator[tuple[str, 
 
 @dataclass(frozen=True, slots=True)
 class PagedUrl:
-    """A URL as that of a page of an article: `whole` is all of it, `base` what the pages share if `number` counts
+    """A URL as that of a page of an article: `full_url` is all of it, `base` what the pages share if `number` counts
     them. `is_explicit_number` says that the number stands in a parameter or behind a mark, and is not the last part of the path.
 
     a.test/n/1_2.html has the stem a.test/n/1.html and the number 2, a.test/n/1.html has that whole.
     """
 
-    whole: str
+    full_url: str
     base: str
     number: int
     is_explicit_number: bool
@@ -135,14 +135,14 @@ def parse_paged_url(url: str) -> PagedUrl:
     params = parse_qsl(query, keep_blank_values=True)
     numbers = [value for name, value in params if is_page_number_param(name, value)]
     other_params = "&".join(f"{name}={value}" for name, value in params if not is_page_number_param(name, value))
-    full = f"{host}{path.rstrip('/')}?{other_params}"
+    full_url = f"{host}{path.rstrip('/')}?{other_params}"
     if numbers:
-        return PagedUrl(full, full, int(numbers[0]), True)
+        return PagedUrl(full_url, full_url, int(numbers[0]), True)
     match = PAGE_NUMBER_PATH_RE.search(path)
     if match is None:
-        return PagedUrl(full, full, 0, False)
+        return PagedUrl(full_url, full_url, 0, False)
     stem = f"{host}{path[: match.start()]}{match['end'].rstrip('/')}?{other_params}"
-    return PagedUrl(full, stem, int(match["number"]), match["mark"] != "/")
+    return PagedUrl(full_url, stem, int(match["number"]), match["mark"] != "/")
 
 
 def is_page_number_param(name: str, value: str) -> bool:
@@ -158,8 +158,8 @@ def is_next_page(current: PagedUrl, candidate: PagedUrl, text: str) -> bool:
     """
     if text.isdecimal() and int(text) != candidate.number and candidate.number != 1:
         return False
-    in_parameter = current.number > 0 and current.base == current.whole
-    if candidate.base == current.whole and candidate.number and not in_parameter:
+    in_parameter = current.number > 0 and current.base == current.full_url
+    if candidate.base == current.full_url and candidate.number and not in_parameter:
         return candidate.number == 2 or (
             candidate.number == 1 and candidate.is_explicit_number and text in NEXT_PAGE_LABELS
         )

@@ -77,12 +77,12 @@ def find_json_ld_article(scripts: tuple[str, ...], url: str) -> JsonLdArticle:
     unparsed_scripts: list[str] = []
     remaining_chars = MAX_JSON_LD_CHARS
     for script in scripts:
-        parsed = parse_json(script[:remaining_chars])
+        script_data = parse_json(script[:remaining_chars])
         remaining_chars = max(0, remaining_chars - len(script))
-        if parsed is None:
+        if script_data is None:
             unparsed_scripts.append(script[:MAX_JSON_LD_CHARS])
         else:
-            nodes += iter_nodes(parsed, 0)
+            nodes += iter_nodes(script_data, 0)
     by_id = {str(node.get("@id")): node for node, _ in nodes if "@id" in node and len(node) > 1}
     ranked_nodes = sorted(
         ((rank_node(node, depth, url), position) for position, (node, depth) in enumerate(nodes[:MAX_NODES]))
@@ -188,16 +188,20 @@ def build_article(
     """The first node's fields; what it lacks, another node of the page may have (the page's dates, its picture)."""
     first = nodes[0]
 
-    def text(name: str, others: bool = False) -> str:
+    def text(name: str, search_other_nodes: bool = False) -> str:
         return next(
-            (first_text for node in (nodes[:9] if others else (first,)) if (first_text := value_text(node.get(name)))),
+            (
+                first_text
+                for node in (nodes[:9] if search_other_nodes else (first,))
+                if (first_text := value_text(node.get(name)))
+            ),
             "",
         )
 
     return JsonLdArticle(
-        published=text("datePublished", others=True),
+        published=text("datePublished", search_other_nodes=True),
         created=text("dateCreated") or text("uploadDate"),
-        modified=text("dateModified", others="datePublished" not in first),
+        modified=text("dateModified", search_other_nodes="datePublished" not in first),
         headline=text("headline") or text("name"),
         section=value_texts(first.get("articleSection"))[-1:][0] if value_texts(first.get("articleSection")) else "",
         picture=entity_url(first.get("image"), by_id) or text("thumbnailUrl"),

@@ -64,18 +64,18 @@ def detect_language(text: str, declared_language: str = "") -> str:
     between languages of one script, and never against the script.
     """
     sample = text[:SAMPLE_CHARS]
-    stated = declared_language.strip().lower().replace("_", "-").partition("-")[0][:3]
+    declared_code = declared_language.strip().lower().replace("_", "-").partition("-")[0][:3]
     non_latin_count = count_letters(NON_LATIN_RE, sample)
     if non_latin_count * 20 <= len(sample):
-        return language_by_common_words(sample.lower().split(), stated) if LATIN_RE.search(sample) else ""
+        return language_by_common_words(sample.lower().split(), declared_code) if LATIN_RE.search(sample) else ""
     letters = non_latin_count + count_letters(LATIN_RE, sample)
     for language, script, share in SCRIPT_LANGUAGES:
         if count_letters(script, sample) > share * letters:
-            return language_of_script(language, stated)
+            return language_of_script(language, declared_code)
     return (
         "zh"
         if count_letters(HAN_RE, sample) > MIN_HAN_SHARE * letters
-        else language_by_common_words(sample.lower().split(), stated)
+        else language_by_common_words(sample.lower().split(), declared_code)
     )
 
 
@@ -84,15 +84,15 @@ def count_letters(letters: re.Pattern[str], sample: str) -> int:
     return sum(map(len, letters.findall(sample)))
 
 
-def language_of_script(language: str, declared: str) -> str:
+def language_of_script(language: str, declared_language: str) -> str:
     """The language of a script, or the one that the page states if it is written so."""
     for script in (CYRILLIC_LANGUAGES, ARABIC_LANGUAGES):
-        if language in script and declared in script:
-            return declared
+        if language in script and declared_language in script:
+            return declared_language
     return language
 
 
-def language_by_common_words(words: list[str], declared: str) -> str:
+def language_by_common_words(words: list[str], declared_language: str) -> str:
     """The language in Latin letters whose common words are the most; the page's own word breaks ties.
 
     With too few common words to tell it is what the page states, and English for a handful of words.
@@ -100,5 +100,9 @@ def language_by_common_words(words: list[str], declared: str) -> str:
     counts = Counter(language for word in words if word in LANGUAGES_BY_WORD for language in LANGUAGES_BY_WORD[word])
     highest = max(counts.values(), default=0)
     if highest < max(MIN_COMMON_WORDS, len(words) * MIN_COMMON_WORD_SHARE):
-        return declared or ("en" if len(words) < SHORT_TEXT_WORDS else "")
-    return declared if counts[declared] == highest else max(counts, key=lambda language: counts[language])
+        return declared_language or ("en" if len(words) < SHORT_TEXT_WORDS else "")
+    return (
+        declared_language
+        if counts[declared_language] == highest
+        else max(counts, key=lambda language: counts[language])
+    )

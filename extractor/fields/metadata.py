@@ -70,17 +70,17 @@ class Metadata:
 
 def find_metadata(page: ParsedPage, body: Body, title: str) -> Metadata:
     """The metadata of a page whose article has this body and title. No input makes this raise."""
-    linked = find_json_ld_article(page.json_ld, page.url)
+    json_ld_article = find_json_ld_article(page.json_ld, page.url)
     frame = find_byline_zone(page, body.span_index)
     site_names = normalized_site_names(page, title)
-    canonical = find_canonical(page, linked)
-    author, source = find_author(page, frame, linked, site_names), find_source(page, frame, linked)
+    canonical = find_canonical(page, json_ld_article)
+    author, source = find_author(page, frame, json_ld_article, site_names), find_source(page, frame, json_ld_article)
     return Metadata(
         author="" if author == source else author,
         source=source,
-        section=find_section(page, frame, linked, title, site_names),
-        keywords=find_keywords(page, linked, body, title, site_names),
-        picture=find_picture(page, linked, body),
+        section=find_section(page, frame, json_ld_article, title, site_names),
+        keywords=find_keywords(page, json_ld_article, body, title, site_names),
+        picture=find_picture(page, json_ld_article, body),
         canonical_url=canonical,
         next_url=find_next(page, frame, canonical),
     )
@@ -181,10 +181,10 @@ def find_keywords(
 ) -> tuple[str, ...]:
     """The article's keywords; a long list is the site's, and only what the article says of it stays."""
     declared_keywords = next((page.metas[name] for name in KEYWORD_META_NAMES if page.metas.get(name, "").strip()), "")
-    listed = split_keywords(declared_keywords) or list(json_ld_article.keywords)
+    candidate_keywords = split_keywords(declared_keywords) or list(json_ld_article.keywords)
     normalized_title = normalize_name(title)
     keyword_by_normalized: dict[str, str] = {}
-    for word in listed[:MAX_CANDIDATE_KEYWORDS]:
+    for word in candidate_keywords[:MAX_CANDIDATE_KEYWORDS]:
         if is_keyword(word, normalized_title, site_names):
             keyword_by_normalized.setdefault(normalize_name(word), word)
     unique_keywords = list(keyword_by_normalized.values())

@@ -91,10 +91,10 @@ def without_role(text: str) -> str:
 
 def may_be_person_name(name: str, site_names: frozenset[str]) -> bool:
     """The text may name a person, a group or a house."""
-    folded = name.casefold()
+    folded_name = name.casefold()
     if (
         not 2 <= len(name) <= MAX_NAME_CHARS
-        or folded in NON_NAMES
+        or folded_name in NON_NAMES
         or NOT_NAME_RE.search(name)
         or len(name.split()) > MAX_NAME_WORDS
     ):

@@ -65,11 +65,11 @@ def is_title_before_separator(heading: str, declared_title: str) -> bool:
     separator = TITLE_SEPARATOR_RE.search(declared_title)
     if separator is not None and normalize_letters(heading) and heading == declared_title[: separator.start()]:
         return True
-    parenthesized = PARENTHESIZED_TITLE_RE.fullmatch(declared_title)
-    position = heading.find(parenthesized[1]) if parenthesized is not None else -1
-    if parenthesized is None or position < 0:
+    parenthesis_match = PARENTHESIZED_TITLE_RE.fullmatch(declared_title)
+    position = heading.find(parenthesis_match[1]) if parenthesis_match is not None else -1
+    if parenthesis_match is None or position < 0:
         return False
-    remainder = heading[position + len(parenthesized[1]) :]
+    remainder = heading[position + len(parenthesis_match[1]) :]
     return KIND_PREFIX_RE.fullmatch(heading[:position]) is not None and KIND_SUFFIX_RE.fullmatch(remainder) is not None
 
 

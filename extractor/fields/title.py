@@ -99,17 +99,19 @@ def find_title(page: ParsedPage, body: Body, suffixes: Sequence[str] = ()) -> st
     `suffixes` are what follows titles on many pages of the site (SiteKnowledge.suffixes).
     """
     names = declared_site_names(page)
-    declared = read_declared_titles(page, names, suffixes)
-    declared_texts = declared.distinct()
+    declared_titles = read_declared_titles(page, names, suffixes)
+    declared_texts = declared_titles.distinct()
     site_suffix = title_suffix(page.title, declared_texts[0]) if declared_texts else ""
     site_name_letters = {
         normalize_letters(name) for name in (*names, site_suffix, TITLE_SEPARATOR_RE.split(site_suffix)[-1])
     }
     heading = find_heading(page, body, declared_texts, site_name_letters)
     if not heading:
-        return to_half_width(find_title_without_heading(page, body.span_index, declared)[:MAX_TITLE_CHARS])
+        return to_half_width(find_title_without_heading(page, body.span_index, declared_titles)[:MAX_TITLE_CHARS])
     return to_half_width(
-        (edited_wording(heading, declared) or restore_wording(heading, clean_title(page.title)))[:MAX_TITLE_CHARS]
+        (edited_wording(heading, declared_titles) or restore_wording(heading, clean_title(page.title)))[
+            :MAX_TITLE_CHARS
+        ]
     )
 
 
@@ -129,40 +131,48 @@ def read_declared_titles(page: ParsedPage, names: Sequence[str], suffixes: Seque
     """
     metas = page.metas
     headline = find_json_ld_article(page.json_ld, page.url).headline
-    others = [clean_title(text) for text in (metas.get("og:title", ""), headline, metas.get("twitter:title", ""))]
+    other_titles = [clean_title(text) for text in (metas.get("og:title", ""), headline, metas.get("twitter:title", ""))]
     title = clean_title(page.title)
     host = host_of(page.url)
-    og_title = strip_known_site_names(matching_declared_title(title, others), names, suffixes, host)
+    og_title = strip_known_site_names(matching_declared_title(title, other_titles), names, suffixes, host)
     stripped_title = og_title or strip_site_names(title, *names, suffixes=suffixes, host=host)
     site_suffix = title[len(stripped_title) :] if title.startswith(stripped_title) else ""
     return DeclaredTitles(
-        stripped_title, *(strip_known_site_names(other, [*names, site_suffix], suffixes, host) for other in others)
+        stripped_title,
+        *(strip_known_site_names(other, [*names, site_suffix], suffixes, host) for other in other_titles),
     )
 
 
-def edited_wording(heading: str, declared: DeclaredTitles) -> str:
+def edited_wording(heading: str, declared_titles: DeclaredTitles) -> str:
     """The wording that editors gave a heading in the head, or "" where the heading has none but its own.
 
     Either <title>, og:title and twitter:title agree on a variant of it that JSON-LD does not gainsay, or <title> is the
     heading and og:title was therefore written on purpose: the same headline, made shorter or corrected. A text that
     holds the whole heading has a channel or a date more, and is no other wording.
     """
-    if declared.og_title in ("", heading):  # most pages
+    if declared_titles.og_title in ("", heading):  # most pages
         return ""
     heading_letters, title, og_title, twitter_title = map(
-        normalize_spelling, (heading, declared.html_title, declared.og_title, declared.twitter_title)
+        normalize_spelling,
+        (heading, declared_titles.html_title, declared_titles.og_title, declared_titles.twitter_title),
     )
     if heading_letters in og_title:
         return ""
     if title == heading_letters:
-        return declared.og_title if shared_word_ratio(heading, declared.og_title) >= MIN_VARIANT_WORD_SHARE else ""
+        return (
+            declared_titles.og_title
+            if shared_word_ratio(heading, declared_titles.og_title) >= MIN_VARIANT_WORD_SHARE
+            else ""
+        )
     if (
         title != og_title
         or og_title != twitter_title
-        or heading_letters == normalize_spelling(declared.json_ld_headline)
+        or heading_letters == normalize_spelling(declared_titles.json_ld_headline)
     ):
         return ""
-    return declared.html_title if shared_word_ratio(heading, declared.html_title) > HIGH_SIMILARITY else ""
+    return (
+        declared_titles.html_title if shared_word_ratio(heading, declared_titles.html_title) > HIGH_SIMILARITY else ""
+    )
 
 
 def normalize_spelling(text: str) -> str:
@@ -172,13 +182,13 @@ def normalize_spelling(text: str) -> str:
 
 def shared_word_ratio(first: str, second: str) -> float:
     """The share of the words, in scripts that put spaces between them, that two texts have in common."""
-    words, others = (frozenset(WORD_RE.findall(text.lower())) for text in (first, second))
-    return len(words & others) / max(len(words), len(others), 1)
+    first_words, second_words = (frozenset(WORD_RE.findall(text.lower())) for text in (first, second))
+    return len(first_words & second_words) / max(len(first_words), len(second_words), 1)
 
 
-def matching_declared_title(title: str, others: Iterable[str]) -> str:
+def matching_declared_title(title: str, other_titles: Iterable[str]) -> str:
     """The one of the others that is <title> without what stands behind a joint, or before one; "" for none."""
-    for other in others:
+    for other in other_titles:
         if text_size(other) >= MIN_TITLE_SIZE and len(other) < len(title):
             if title.startswith(other) and has_separator_at(title, len(other)):
                 return other
@@ -204,20 +214,20 @@ def find_heading(
         if heading.is_above_body and body_line_number - heading.lines[0].line_number <= MAX_LINES_TITLE_TO_BODY
     ]
     path = page.url.rpartition("//")[2].partition("/")[2]
-    others = list(iter_headings(layout, body, HEADING_TAGS[1:]))
+    other_headings = list(iter_headings(layout, body, HEADING_TAGS[1:]))
     return (
-        heading_before_site_name(h1_headings, others, page.title)
+        heading_before_site_name(h1_headings, other_headings, page.title)
         or most_similar_heading(title_candidates, declared_texts)
         or heading_before_separator(
-            [candidate for candidate in title_candidates if candidate.is_above_body], others, page.title
+            [candidate for candidate in title_candidates if candidate.is_above_body], other_headings, page.title
         )
         or heading_sharing_words(by_body, [*declared_texts, path])
-        or most_similar_heading(others, declared_texts)
-        or ("" if title_candidates else heading_before_separator(others, (), page.title))
+        or most_similar_heading(other_headings, declared_texts)
+        or ("" if title_candidates else heading_before_separator(other_headings, (), page.title))
     )
 
 
-def heading_before_site_name(h1_headings: Sequence[Heading], others: Sequence[Heading], title: str) -> str:
+def heading_before_site_name(h1_headings: Sequence[Heading], other_headings: Sequence[Heading], title: str) -> str:
     """The heading above the text that <title> begins with, where the h1 above it is what <title> ends with: the name
     that the site gives itself on every page. "" for another page.
     """
@@ -229,22 +239,26 @@ def heading_before_site_name(h1_headings: Sequence[Heading], others: Sequence[He
     ):
         return ""
     return next(
-        (heading.text for heading in others if heading.is_above_body and normalize_letters(heading.text) == parts[0]),
+        (
+            heading.text
+            for heading in other_headings
+            if heading.is_above_body and normalize_letters(heading.text) == parts[0]
+        ),
         "",
     )
 
 
-def heading_before_separator(headings: Sequence[Heading], others: Sequence[Heading], title: str) -> str:
+def heading_before_separator(headings: Sequence[Heading], other_headings: Sequence[Heading], title: str) -> str:
     """The heading that <title> names first, the site or the book behind it, or "".
 
-    Not where one of the `others` is what <title> names behind: its first part is the site's name then.
+    Not where one of the `other_headings` is what <title> names behind: its first part is the site's name then.
     """
     title = clean_title(title)
     for heading in headings:
         text = next((text for text in heading_variants(heading) if is_title_before_separator(text, title)), "")
         if text and all(line.link_share <= MAX_TEXT_LINK_SHARE for line in heading.lines):
             rest_letters = normalize_letters(title[len(text) :])
-            return "" if any(normalize_letters(other.text) == rest_letters for other in others) else text
+            return "" if any(normalize_letters(other.text) == rest_letters for other in other_headings) else text
     return ""
 
 
@@ -266,12 +280,12 @@ def iter_headings(layout: Layout, body: Body, tags: Collection[str]) -> Iterator
     for span in heading_spans[:MAX_HEADINGS]:
         lines = layout.lines[span.start_line : span.end_line]
         is_above = span.start_line < first_text_line
-        least = (
+        min_similarity = (
             MIN_SIMILARITY
             if span.start_line < (first_text_line if span.tag_info.tag == "h1" else body_span.start_line)
             else HIGH_SIMILARITY
         )
-        yield Heading(clean_title(" ".join(line.text for line in lines)), lines, least, is_above)
+        yield Heading(clean_title(" ".join(line.text for line in lines)), lines, min_similarity, is_above)
 
 
 def most_similar_heading(headings: Sequence[Heading], declared_texts: Sequence[str]) -> str:
@@ -284,19 +298,19 @@ def most_similar_heading(headings: Sequence[Heading], declared_texts: Sequence[s
         for text in heading_variants(heading):
             if normalize_letters(text) in letters:
                 return text
-    best_similarity, chosen = 0.0, ""
+    best_similarity, best_heading = 0.0, ""
     originals = [TextComparer(text) for text in declared_texts]
     for heading in headings:
         for text, original in zip(declared_texts, originals, strict=True):
-            least = (
+            min_similarity = (
                 heading.min_similarity
                 if text_size(text) >= MIN_DESCRIPTIVE_TITLE_SIZE
                 else max(HIGH_SIMILARITY, heading.min_similarity)
             )
-            similarity = original.similarity(heading.text, least)
-            if similarity >= least and similarity > best_similarity:
-                best_similarity, chosen = similarity, heading_text(heading)
-    return chosen
+            similarity = original.similarity(heading.text, min_similarity)
+            if similarity >= min_similarity and similarity > best_similarity:
+                best_similarity, best_heading = similarity, heading_text(heading)
+    return best_heading
 
 
 def heading_variants(heading: Heading) -> Iterator[str]:
@@ -317,17 +331,19 @@ def heading_text(heading: Heading) -> str:
 
 def restore_wording(heading: str, html_title: str) -> str:
     """A heading as <title> (`html_title`) writes it, where the template has changed nothing but its quotes or its case."""
-    straightened = heading.translate(STRAIGHT_QUOTES_TABLE)
-    position = html_title.lower().find(straightened.lower()) if len(html_title.lower()) == len(html_title) else -1
-    written = html_title[position : position + len(straightened)] if position >= 0 else heading
-    is_changed = written == straightened or heading.islower() or (heading.isupper() and not written.isupper())
-    return written if is_changed else heading
+    straight_heading = heading.translate(STRAIGHT_QUOTES_TABLE)
+    position = html_title.lower().find(straight_heading.lower()) if len(html_title.lower()) == len(html_title) else -1
+    title_wording = html_title[position : position + len(straight_heading)] if position >= 0 else heading
+    is_changed = (
+        title_wording == straight_heading or heading.islower() or (heading.isupper() and not title_wording.isupper())
+    )
+    return title_wording if is_changed else heading
 
 
 def heading_sharing_words(headings: Sequence[Heading], declared_texts: Sequence[str]) -> str:
     """The heading that shares most words with one of the stated, or "" where none shares KIN of them."""
     word_sets = [words for words in (frozenset(KEY_WORD_RE.findall(text.lower())) for text in declared_texts) if words]
-    best_share, chosen = 0.0, ""
+    best_share, best_heading = 0.0, ""
     for heading in headings:
         words = frozenset(KEY_WORD_RE.findall(heading.text.lower()))
         share = (
@@ -336,24 +352,28 @@ def heading_sharing_words(headings: Sequence[Heading], declared_texts: Sequence[
             else 0.0
         )
         if share >= MIN_SHARED_WORDS and share > best_share and text_size(heading.text) >= MIN_TITLE_SIZE:
-            best_share, chosen = share, heading_text(heading)
-    return chosen
+            best_share, best_heading = share, heading_text(heading)
+    return best_heading
 
 
-def find_title_without_heading(page: ParsedPage, body_span: int, declared: DeclaredTitles) -> str:
+def find_title_without_heading(page: ParsedPage, body_span: int, declared_titles: DeclaredTitles) -> str:
     """The title of a page that shows it in no heading: step 3 of this module."""
-    layout, declared_texts = page.layout, declared.distinct()
+    layout, declared_texts = page.layout, declared_titles.distinct()
     title = title_spelled_by_url(declared_texts[0], page) if declared_texts else ""
     matching_line = next((line for line in lines_above_body(layout, body_span) if covers_title(line, title)), None)
     if matching_line is not None:
         return clean_title(matching_line.text)
     is_named = is_title_in_url(title, page.url)
-    if text_size(title) >= MIN_DESCRIPTIVE_TITLE_SIZE or is_named or (title and title == declared.json_ld_headline):
+    if (
+        text_size(title) >= MIN_DESCRIPTIVE_TITLE_SIZE
+        or is_named
+        or (title and title == declared_titles.json_ld_headline)
+    ):
         is_alone = len(declared_texts) == 1
         if is_title_shown(title, layout.lines, MIN_SIMILARITY if is_alone else HIGH_SIMILARITY):
             return title
         if not is_alone:
-            return declared.og_title or title  # rather what people share than what search engines are told
+            return declared_titles.og_title or title  # rather what people share than what search engines are told
         if is_named:
             return title
     return (

@@ -44,20 +44,21 @@ def find_title_line(page: ParsedPage) -> int:
             not shortest <= len(line.text) <= longest and line.tag not in TITLE_BONUS_AND_MIN_SIMILARITY
         ) or not has_title_shape(line):
             continue
-        bonus, least = TITLE_BONUS_AND_MIN_SIMILARITY.get(line.tag, PLAIN_LINE_BONUS_AND_MIN_SIMILARITY)
+        bonus, min_similarity = TITLE_BONUS_AND_MIN_SIMILARITY.get(line.tag, PLAIN_LINE_BONUS_AND_MIN_SIMILARITY)
         similarity = max(
-            (title_similarity(line, title_letters, comparer, least) for title_letters, comparer in targets), default=0.0
+            (title_similarity(line, title_letters, comparer, min_similarity) for title_letters, comparer in targets),
+            default=0.0,
         )
-        if similarity >= least and similarity + bonus > best_score:
+        if similarity >= min_similarity and similarity + bonus > best_score:
             best_score, best_index = similarity + bonus, index
     return best_index
 
 
 def plain_title_length_range(target_lengths: Sequence[int]) -> tuple[float, float]:
     """Between which lengths a line that is no heading may be like enough to a title of one of these lengths."""
-    least = PLAIN_LINE_BONUS_AND_MIN_SIMILARITY[1]
-    longest = max(target_lengths, default=0) / least
-    return least * min(target_lengths, default=0), longest if longest < COMPARED else math.inf
+    min_similarity = PLAIN_LINE_BONUS_AND_MIN_SIMILARITY[1]
+    longest = max(target_lengths, default=0) / min_similarity
+    return min_similarity * min(target_lengths, default=0), longest if longest < COMPARED else math.inf
 
 
 def has_title_shape(line: Line) -> bool:

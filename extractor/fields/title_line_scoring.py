@@ -64,13 +64,13 @@ def best_title_line(layout: Layout, body_span: int, min_points: float = LINK_POI
     equals.
     """
     lines = lines_above_body(layout, body_span)
-    best_points, chosen = min_points, ""
+    best_points, best_text = min_points, ""
     for position, line in enumerate(lines):
         if has_title_shape(line):
             points = title_line_score(position, lines, layout)
             if points >= best_points and points > min_points:
-                best_points, chosen = points, line.text
-    return TITLE_LABEL_RE.sub("", clean_title(chosen), count=1)
+                best_points, best_text = points, line.text
+    return TITLE_LABEL_RE.sub("", clean_title(best_text), count=1)
 
 
 def has_title_shape(line: Line) -> bool:

@@ -137,17 +137,17 @@ MAX_END_HEADING_CHARS = 80  # characters of a heading that ends an article
 
 def is_copyright(text: str) -> bool:
     """The line is, or holds, a copyright or registration notice."""
-    lowered = text[:500].lower()
+    lowercase_text = text[:500].lower()
     for word in COPYRIGHT_KEYWORDS:
-        if word in lowered:
-            return COPYRIGHT_RE.search(lowered) is not None
+        if word in lowercase_text:
+            return COPYRIGHT_RE.search(lowercase_text) is not None
     return False
 
 
 def is_template_label(text: str) -> bool:
     """The line begins like a label, a button, a caption or a notice of the site's template; ask of short lines only."""
-    lowered = text[:200].lower()
-    return (ENGLISH_LABEL_RE if lowered.isascii() else LABEL_RE).match(lowered) is not None
+    lowercase_text = text[:200].lower()
+    return (ENGLISH_LABEL_RE if lowercase_text.isascii() else LABEL_RE).match(lowercase_text) is not None
 
 
 def is_machine_value(text: str) -> bool:

@@ -67,28 +67,29 @@ def strip_scripts(raw: bytes) -> StrippedPage:
     """
     moves = find_stream_moves(raw)
     raw = boundaries_to_elements(raw) if moves else raw
-    lowered = raw.lower()
+    lowercase_html = raw.lower()
     pieces: list[bytes] = []
     json_ld: list[bytes] = []
     generator_comments: list[bytes] = []
     noscript_markup: list[bytes] = []
     position, script_count, asks_for_javascript = 0, 0, False
-    for start, end, next_position in iter_strip_ranges(lowered):
-        if lowered.startswith(b"<script", start):
+    for start, end, next_position in iter_strip_ranges(lowercase_html):
+        if lowercase_html.startswith(b"<script", start):
             script_count += 1
-            json_ld += json_ld_content(raw, lowered, start, end)
+            json_ld += json_ld_content(raw, lowercase_html, start, end)
         elif (
             end - start < MAX_GENERATOR_COMMENT_BYTES
             and len(generator_comments) < MAX_GENERATOR_COMMENTS
-            and GENERATOR_COMMENT_RE.search(lowered, start, end)
+            and GENERATOR_COMMENT_RE.search(lowercase_html, start, end)
         ):
             generator_comments.append(raw[start + 4 : end])
-        elif lowered.startswith(b"<noscript", start):
-            if end - start >= MIN_NOSCRIPT_BYTES and PARAGRAPH_TAG_RE.search(lowered, start, end):
-                noscript_markup.append(raw[lowered.find(b">", start) + 1 : end])
+        elif lowercase_html.startswith(b"<noscript", start):
+            if end - start >= MIN_NOSCRIPT_BYTES and PARAGRAPH_TAG_RE.search(lowercase_html, start, end):
+                noscript_markup.append(raw[lowercase_html.find(b">", start) + 1 : end])
             asks_for_javascript = (
                 asks_for_javascript
-                or MENTIONS_JAVASCRIPT_RE.search(lowered, start, min(end, start + MIN_NOSCRIPT_BYTES)) is not None
+                or MENTIONS_JAVASCRIPT_RE.search(lowercase_html, start, min(end, start + MIN_NOSCRIPT_BYTES))
+                is not None
             )
         pieces.append(raw[position:start])
         position = next_position
@@ -109,13 +110,15 @@ def within_total_limit(pieces: list[bytes]) -> tuple[bytes, ...]:
     return tuple(pieces) if sum(map(len, pieces)) <= MAX_NOSCRIPT_BYTES else ()
 
 
-def iter_strip_ranges(lowered: bytes) -> Iterator[tuple[int, int, int]]:
+def iter_strip_ranges(lowercase_html: bytes) -> Iterator[tuple[int, int, int]]:
     """What to cut from a page in lower case: where each piece begins, where its end tag does, and what follows."""
     position = 0
     unclosed_marks: set[bytes] = set()
-    while found := STRIP_START_RE.search(lowered, position):
-        start, start_mark = found.start(), found[0]
-        end, next_position = find_strip_end(lowered, start, start_mark) if start_mark not in unclosed_marks else (-1, 0)
+    while start_match := STRIP_START_RE.search(lowercase_html, position):
+        start, start_mark = start_match.start(), start_match[0]
+        end, next_position = (
+            find_strip_end(lowercase_html, start, start_mark) if start_mark not in unclosed_marks else (-1, 0)
+        )
         if end >= 0:
             yield start, end, next_position
             position = next_position
@@ -127,29 +130,29 @@ def iter_strip_ranges(lowered: bytes) -> Iterator[tuple[int, int, int]]:
                 unclosed_marks.add(start_mark)
 
 
-def find_strip_end(lowered: bytes, start: int, start_mark: bytes) -> tuple[int, int]:
+def find_strip_end(lowercase_html: bytes, start: int, start_mark: bytes) -> tuple[int, int]:
     """Where the end tag of what begins at `start` stands, and what follows it; (-1, -1) where it has none, (-1, 0)
     where another element was meant (`<scripted>`).
     """
     if start_mark == b"<!--":
-        end = lowered.find(b"-->", start + 2)  # `<!-->` is a whole comment
+        end = lowercase_html.find(b"-->", start + 2)  # `<!-->` is a whole comment
         return (end, end + 3) if end >= 0 else (-1, -1)
     next_position = start + len(start_mark)
-    if lowered[next_position : next_position + 1] not in TAG_NAME_DELIMITERS:
+    if lowercase_html[next_position : next_position + 1] not in TAG_NAME_DELIMITERS:
         return -1, 0
     end_tag = b"</" + start_mark[1:]
-    end = lowered.find(end_tag, next_position)
-    while end >= 0 and lowered[end + len(end_tag) : end + len(end_tag) + 1] not in TAG_NAME_DELIMITERS:
-        end = lowered.find(end_tag, end + 1)
+    end = lowercase_html.find(end_tag, next_position)
+    while end >= 0 and lowercase_html[end + len(end_tag) : end + len(end_tag) + 1] not in TAG_NAME_DELIMITERS:
+        end = lowercase_html.find(end_tag, end + 1)
     if end < 0:
         return -1, -1
-    return end, lowered.find(b">", end) + 1 or len(lowered)
+    return end, lowercase_html.find(b">", end) + 1 or len(lowercase_html)
 
 
-def json_ld_content(raw: bytes, lowered: bytes, start: int, end: int) -> list[bytes]:
+def json_ld_content(raw: bytes, lowercase_html: bytes, start: int, end: int) -> list[bytes]:
     """The content of a script, if its type is JSON-LD."""
-    content = lowered.find(b">", start, end) + 1
-    if not content or not JSON_LD_TYPE_RE.search(lowered, start, min(content, start + MAX_START_TAG_BYTES)):
+    content = lowercase_html.find(b">", start, end) + 1
+    if not content or not JSON_LD_TYPE_RE.search(lowercase_html, start, min(content, start + MAX_START_TAG_BYTES)):
         return []
     return [raw[content:end][:MAX_JSON_LD_BYTES]]
 

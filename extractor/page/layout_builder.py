@@ -289,14 +289,14 @@ class _LayoutBuilder:
 
     def flush_code(self) -> None:
         """End a line at each line break; empty ones stay with the line behind them."""
-        *complete_lines, unfinished = self.text_pieces.pop().split("\n")
+        *complete_lines, unfinished_line = self.text_pieces.pop().split("\n")
         for line in complete_lines:
             self.text_pieces.append(line)
             if self.has_text():
                 self.flush_line()
             else:
                 self.text_pieces[-1] += "\n"
-        self.text_pieces.append(unfinished)
+        self.text_pieces.append(unfinished_line)
 
     def has_text(self) -> bool:
         """A part of the line is more than white space."""

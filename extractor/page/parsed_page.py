@@ -71,33 +71,33 @@ def decode_page(html: bytes | str, content_type: str = "") -> PageSource | None:
     """The text of a page, or None where the bytes are no text. `content_type` is the HTTP header as sent."""
     if isinstance(html, str):
         raw = html.encode("utf-8", "surrogatepass")
-        stripped = dom.strip_scripts(raw)
-        return build_source(raw, stripped, stripped.markup.decode("utf-8", "surrogatepass"), "utf-8")
+        stripped_page = dom.strip_scripts(raw)
+        return build_source(raw, stripped_page, stripped_page.markup.decode("utf-8", "surrogatepass"), "utf-8")
     if not is_ascii_based(html):  # nothing can be cut before it is decoded
         decoded = decode(html, content_type)
         return decode_page(decoded.text) if decoded is not None else None
-    stripped = dom.strip_scripts(html)
-    decoded = decode(stripped.markup, content_type)
-    return build_source(html, stripped, decoded.text, decoded.encoding) if decoded is not None else None
+    stripped_page = dom.strip_scripts(html)
+    decoded = decode(stripped_page.markup, content_type)
+    return build_source(html, stripped_page, decoded.text, decoded.encoding) if decoded is not None else None
 
 
-def build_source(raw: bytes, stripped: dom.StrippedPage, text: str, encoding: str) -> PageSource:
+def build_source(raw: bytes, stripped_page: dom.StrippedPage, text: str, encoding: str) -> PageSource:
     """The page as text, with what was cut; what was encoded twice is undone."""
     scripts, generator_comments, noscript_markup = (
         tuple(piece.decode(encoding, "replace") for piece in pieces)
-        for pieces in (stripped.json_ld, stripped.generator_comments, stripped.noscript_markup)
+        for pieces in (stripped_page.json_ld, stripped_page.generator_comments, stripped_page.noscript_markup)
     )
     if encoding == "utf-8":
-        text, scripts = fix_double_encoding(text, scripts, stripped.markup)
+        text, scripts = fix_double_encoding(text, scripts, stripped_page.markup)
     return PageSource(
         text,
         scripts,
         generator_comments,
         "".join(noscript_markup),
-        stripped.script_count,
-        stripped.asks_for_javascript,
+        stripped_page.script_count,
+        stripped_page.asks_for_javascript,
         raw,
-        stripped.stream_moves,
+        stripped_page.stream_moves,
     )
 
 

@@ -8,4 +8,4 @@ cpdef str attribute_value(str name, str attribute_text)
 cpdef str unescape_markup(str text)
 @cython.locals(kinds=int)
 cpdef int classify_names(str names) except -1
-cpdef int hint_kind(str name, str lowered) except -1
+cpdef int hint_kind(str name, str lowercase_name) except -1

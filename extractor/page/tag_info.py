@@ -206,15 +206,15 @@ def is_hidden(attribute_text: str, names: str) -> bool:
     return "display:none" in attribute_value("style", attribute_text).replace(" ", "").lower()
 
 
-def choose_hint(tag: str, kinds: int, role: str, hidden: bool) -> Hint:
+def choose_hint(tag: str, kinds: int, role: str, is_hidden_element: bool) -> Hint:
     """The hint in an element's tag, the kinds of its names, and its role."""
     if kinds & KIND_BODY:
-        return Hint.HIDDEN if hidden else Hint.BODY
+        return Hint.HIDDEN if is_hidden_element else Hint.BODY
     if tag in NEVER_ASIDE_TAGS:
         return Hint.ARTICLE if tag in ("article", "main") else Hint.NONE
     if tag == "footer" or role == "contentinfo":
         return Hint.FOOTER_OR_COMMENTS
-    if hidden:
+    if is_hidden_element:
         return Hint.HIDDEN
     if tag in ASIDE_TAGS or role in ASIDE_ROLES:
         return Hint.ASIDE
@@ -260,28 +260,28 @@ def classify_names(names: str) -> int:
 @lru_cache(maxsize=100_000)
 def classify_name(name: str) -> int:
     """What one class or id says, 0 for nothing. Sites share many of theirs."""
-    lowered = name.lower()
-    kind = hint_kind(name, lowered)
-    if METADATA_CLASS_RE.search(lowered) is not None:
+    lowercase_name = name.lower()
+    kind = hint_kind(name, lowercase_name)
+    if METADATA_CLASS_RE.search(lowercase_name) is not None:
         kind |= KIND_METADATA
-    if ("caption" in lowered or "credit" in lowered or "attribution" in lowered) and CAPTION_CLASS_RE.search(
-        lowered
-    ) is not None:
+    if (
+        "caption" in lowercase_name or "credit" in lowercase_name or "attribution" in lowercase_name
+    ) and CAPTION_CLASS_RE.search(lowercase_name) is not None:
         kind |= KIND_CAPTION
     return kind
 
 
-def hint_kind(name: str, lowered: str) -> int:
-    """The kind in a class or id from which hints are made; `lowered` is it in lower case."""
-    words = LOWERCASE_RUN_RE.findall(lowered)
+def hint_kind(name: str, lowercase_name: str) -> int:
+    """The kind in a class or id from which hints are made; `lowercase_name` is it in lower case."""
+    words = LOWERCASE_RUN_RE.findall(lowercase_name)
     if "".join(words) in BODY_WORDS:
         return KIND_BODY  # some spelling of "article body": article-content, artibody, post_text ...
     if name in WORDPRESS_POST_CLASSES:
         return KIND_POST
-    if name != lowered:
+    if name != lowercase_name:
         words += [word.lower() for word in CAMEL_WORD_RE.findall(name)]
     if not FOOTER_OR_COMMENT_WORDS.isdisjoint(words):
         return KIND_FOOTER_OR_COMMENTS
-    if is_aside_name(lowered, words):
+    if is_aside_name(lowercase_name, words):
         return KIND_ASIDE
     return 0 if ARTICLE_WORDS.isdisjoint(words) else KIND_ARTICLE

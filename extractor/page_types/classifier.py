@@ -104,10 +104,10 @@ def classify_page(
         return ClassifiedPage(
             complete_page, thread.to_body(complete_page.layout), PageType.THREAD, thread.reason, thread
         )
-    kind, why = decide_page_type(page, marks, body, get_published)
+    kind, reason = decide_page_type(page, marks, body, get_published)
     if kind is PageType.ARTICLE or kind is None:
-        return ClassifiedPage(page, body, kind, why)
-    return with_inclusive_body(page, body, kind, why)
+        return ClassifiedPage(page, body, kind, reason)
+    return with_inclusive_body(page, body, kind, reason)
 
 
 def decide_page_type(

@@ -65,8 +65,8 @@ def has_book_links(head_links: Mapping[str, str]) -> bool:
 
 def is_colophon(text: str) -> bool:
     """The line says which of the tools made the page."""
-    lowered = text[:MAX_COLOPHON_CHARS].lower()
-    return COLOPHON_RE.search(lowered) is not None and DOC_GENERATORS_RE.search(lowered) is not None
+    lowercase_text = text[:MAX_COLOPHON_CHARS].lower()
+    return COLOPHON_RE.search(lowercase_text) is not None and DOC_GENERATORS_RE.search(lowercase_text) is not None
 
 
 def code_only_reason(page: ParsedPage, body_lines: Sequence[int], title_line: int) -> str:

@@ -318,7 +318,7 @@ def is_fragment_link(attribute_text: str) -> bool:
 
 def line_statistics(lines: Sequence[Line]) -> LineStatistics:
     """The shape of some lines in their order."""
-    headlines = dated = texts = headline_text_pairs = read_more_count = 0
+    headline_count = dated_headline_count = text_count = headline_text_pairs = read_more_count = 0
     longest, follows_headline = 0.0, False
     for line_index, line in enumerate(lines):
         if (
@@ -328,14 +328,16 @@ def line_statistics(lines: Sequence[Line]) -> LineStatistics:
         ):
             read_more_count += 1
         if is_headline_line(line):
-            headlines += 1
-            dated += has_date_beside(lines, line_index)
+            headline_count += 1
+            dated_headline_count += has_date_beside(lines, line_index)
             follows_headline = True
         elif line.size >= MIN_TEASER_SIZE:
-            texts += 1
+            text_count += 1
             headline_text_pairs += follows_headline
             longest, follows_headline = max(longest, line.size), False
-    return LineStatistics(headlines, dated, texts, headline_text_pairs, longest, read_more_count)
+    return LineStatistics(
+        headline_count, dated_headline_count, text_count, headline_text_pairs, longest, read_more_count
+    )
 
 
 def has_date_beside(lines: Sequence[Line], line_index: int) -> bool:
@@ -351,5 +353,5 @@ def page_link_share(layout: Layout) -> float:
     """Share of link text in the text of the page, 0 to 1."""
     skipped = layout.skipped
     total = skipped.size + sum(line.size for line in layout.lines)
-    linked = skipped.link_size + sum(min(line.link_size, line.size) for line in layout.lines)
-    return linked / total if total else 0.0
+    link_size = skipped.link_size + sum(min(line.link_size, line.size) for line in layout.lines)
+    return link_size / total if total else 0.0

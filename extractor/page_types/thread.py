@@ -243,11 +243,11 @@ def is_in_aside_or_hidden(layout: Layout, index: int) -> bool:
 
 def clean_posts(layout: Layout, posts: Sequence[Post]) -> list[Post]:
     """The posts without quotes of one another, signatures, and labels; those without text are gone."""
-    seen: set[str] = set()
+    earlier_texts: set[str] = set()
     cleaned_posts = []
     for post in posts:
-        lines = tuple(iter_own_lines(layout, post, seen))
-        seen.update(layout.lines[index].text for index in lines)
+        lines = tuple(iter_own_lines(layout, post, earlier_texts))
+        earlier_texts.update(layout.lines[index].text for index in lines)
         if lines:
             cleaned_posts.append(replace(post, line_indices=lines))
     return cleaned_posts

@@ -183,9 +183,9 @@ def json_ld_types(scripts: tuple[str, ...]) -> tuple[str, ...]:
     type_names: list[str] = []
     remaining_chars = MAX_JSON_LD_CHARS
     for script in scripts:
-        parsed = parse_json(script[:remaining_chars]) if remaining_chars > 0 else None
+        script_data = parse_json(script[:remaining_chars]) if remaining_chars > 0 else None
         remaining_chars -= len(script)
-        for node_number, (node, depth) in enumerate(iter_nodes(parsed, 0) if parsed is not None else ()):
+        for node_number, (node, depth) in enumerate(iter_nodes(script_data, 0) if script_data is not None else ()):
             if node_number >= MAX_NODES:
                 break
             if depth <= MAX_NODE_DEPTH:

@@ -64,8 +64,8 @@ class GrowingArray(Generic[ScalarType]):
 
     def retain_rows(self, indices: Int64Array) -> None:
         """Only what is at these places, in their order."""
-        retained = self._buffer[: self._length][indices]
-        self._buffer, self._length = retained, len(retained)
+        retained_rows = self._buffer[: self._length][indices]
+        self._buffer, self._length = retained_rows, len(retained_rows)
 
 
 class LinkWordIds:

@@ -18,15 +18,15 @@ MAX_PAGES = 20_000
 RETAINED_SHARE = 0.5  # of them, after forgetting
 
 
-def sample_pages_to_retain(labelled: NDArray[np.bool_], max_pages: int) -> Int64Array:
+def sample_pages_to_retain(is_labelled: NDArray[np.bool_], max_pages: int) -> Int64Array:
     """The numbers of the pages to remember, in order: all those of which somebody said what they are, and a sample.
 
     labelled  (pages,) bool  examples, and pages about which a person has answered
     """
-    random = np.random.default_rng(len(labelled))
-    unlabelled = random.permutation(np.flatnonzero(~labelled))
-    remaining = max(int(max_pages * RETAINED_SHARE) - int(labelled.sum()), 0)
-    return np.sort(np.concatenate((np.flatnonzero(labelled), unlabelled[:remaining])))
+    random = np.random.default_rng(len(is_labelled))
+    unlabelled_pages = random.permutation(np.flatnonzero(~is_labelled))
+    remaining = max(int(max_pages * RETAINED_SHARE) - int(is_labelled.sum()), 0)
+    return np.sort(np.concatenate((np.flatnonzero(is_labelled), unlabelled_pages[:remaining])))
 
 
 def extract_subgraph(graph: CrawlGraph, pages: Int64Array) -> CrawlGraph:
@@ -35,13 +35,13 @@ def extract_subgraph(graph: CrawlGraph, pages: Int64Array) -> CrawlGraph:
     spans = np.array([graph.page_link_ranges[page] for page in pages.tolist()], dtype=np.int64).reshape(-1, 2)
     sizes = spans[:, 1] - spans[:, 0]
     links = expand_ranges(spans[:, 0], sizes)
-    fetched = np.array(graph.page_nodes, dtype=np.int64)[pages]
-    nodes = np.unique(np.concatenate((fetched, graph.link_target_node.values[links])))
+    page_nodes = np.array(graph.page_nodes, dtype=np.int64)[pages]
+    nodes = np.unique(np.concatenate((page_nodes, graph.link_target_node.values[links])))
     new_node = renumber_ids(nodes, len(graph.node_urls))
     subgraph = CrawlGraph()
     copy_nodes(subgraph, graph, nodes)
     copy_words(subgraph, graph, pages, links)
-    subgraph.page_nodes = new_node[fetched].tolist()
+    subgraph.page_nodes = new_node[page_nodes].tolist()
     subgraph.node_page_id.values[subgraph.page_nodes] = np.arange(len(pages))
     ends = np.cumsum(sizes)
     subgraph.page_link_ranges = list(zip((ends - sizes).tolist(), ends.tolist(), strict=True))

@@ -192,8 +192,8 @@ def fit_relevance_axis(
 
 def rescale(values: Float64Array, low: float, high: float) -> Float64Array:
     """`low` is 0, `high` 1."""
-    rescaled: Float64Array = (values - low) / max(high - low, 1e-6)
-    return rescaled
+    rescaled_values: Float64Array = (values - low) / max(high - low, 1e-6)
+    return rescaled_values
 
 
 def normalize_rows(rows: Float64Array) -> Float64Array:

@@ -84,9 +84,9 @@ def score_words(
 
 def scatter_columns(values: Float64Array, columns: Int64Array, vocabulary_size: int, default: float) -> Float64Array:
     """Values of the columns at their places among all words."""
-    scattered = np.full(vocabulary_size, default)
-    scattered[columns] = values
-    return scattered
+    vocabulary_values = np.full(vocabulary_size, default)
+    vocabulary_values[columns] = values
+    return vocabulary_values
 
 
 def score_link_texts(texts: LinkTextMatrices, words: Float64Array) -> Float64Array:
@@ -271,8 +271,8 @@ class FeatureScaler:
 
     def __call__(self, rows: Float64Array) -> Float64Array:
         """The same rows in standard deviations, cut off at LEAST and MOST."""
-        clipped: Float64Array = np.clip((rows - self.mean) / self.std, MIN_STANDARD_SCORE, MAX_STANDARD_SCORE)
-        return clipped
+        standard_scores: Float64Array = np.clip((rows - self.mean) / self.std, MIN_STANDARD_SCORE, MAX_STANDARD_SCORE)
+        return standard_scores
 
 
 def fit_scaler(rows: Float64Array) -> FeatureScaler:

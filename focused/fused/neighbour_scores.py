@@ -80,8 +80,8 @@ def compute_neighbour_scores(graph: CrawlGraph, walk_matrix: sp.csr_matrix, rele
     """What the relevance of all pages fetched says of their company. `walk_matrix` is `build_walk_matrix` the same pages."""
     mean_relevance, pages = float(relevance.mean()), len(relevance)
     target = graph.node_page_id.values[graph.link_target_node.values]
-    fetched = target >= 0
-    source, target_relevance = graph.link_source_page.values[fetched], relevance[target[fetched]]
+    is_fetched = target >= 0
+    source, target_relevance = graph.link_source_page.values[is_fetched], relevance[target[is_fetched]]
     path, paths = graph.node_path_id.values[graph.page_nodes], len(graph.path_ids)
     path_relevance_sum = sum_by_group(path, relevance, paths) + SHRINKAGE_PAGES * mean_relevance
     return NeighbourScores(
@@ -114,10 +114,12 @@ def compute_walk_scores(
     visits = walk_with_restart(walk_matrix, relevant, WALK_STEPS, WALK_CONTINUE_PROBABILITY) * (
         len(relevance) / max(float(relevance.sum()), 1e-9)
     )
-    stacked = walk_with_restart(
+    long_walk_visits = walk_with_restart(
         walk_matrix, np.stack((relevant, all_pages), 1), LONG_WALK_STEPS, LONG_WALK_CONTINUE_PROBABILITY
     )
-    share = (stacked[:, 0] + SHARE_SHRINKAGE * float(relevance.mean())) / (stacked[:, 1] + SHARE_SHRINKAGE)
+    share = (long_walk_visits[:, 0] + SHARE_SHRINKAGE * float(relevance.mean())) / (
+        long_walk_visits[:, 1] + SHARE_SHRINKAGE
+    )
     return visits, share
 
 

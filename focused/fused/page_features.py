@@ -190,8 +190,10 @@ class NearestPages:
 
     def weighted_mean(self, values: Float64Array) -> Float64Array:
         """The mean of their values, weighted by how alike they are."""
-        weighted: Float64Array = (self.weights * values[self.page_ids]).sum(axis=1) / (self.weights.sum(axis=1) + 1e-6)
-        return weighted
+        weighted_means: Float64Array = (self.weights * values[self.page_ids]).sum(axis=1) / (
+            self.weights.sum(axis=1) + 1e-6
+        )
+        return weighted_means
 
 
 def find_nearest_pages(latent: Float64Array, pages: Float64Array, page_ids: Int64Array) -> NearestPages:
@@ -339,10 +341,10 @@ class PageClassifier:
             (compute_own_features(batch, self._reference), compute_neighbour_features(batch, self.neighbours))
         )
 
-    def _apply_labels(self, predicted: Float64Array) -> Float64Array:
-        labelled = predicted.copy()
-        labelled[list(self._labels)] = list(self._labels.values())
-        return labelled
+    def _apply_labels(self, predicted_relevance: Float64Array) -> Float64Array:
+        relevance = predicted_relevance.copy()
+        relevance[list(self._labels)] = list(self._labels.values())
+        return relevance
 
     def _training_batch(self) -> PageBatch:
         """The pages of the refit."""

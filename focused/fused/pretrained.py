@@ -46,9 +46,9 @@ def load_pretrained_model(model_name: str, features: Sequence[str]) -> Pretraine
 
 def model_from_json(weights_json: Mapping[str, Mapping[str, float]], features: Collection[str]) -> PretrainedModel:
     """From {"own": {feature: weight, "": bias}, "relative": {feature: weight}}."""
-    raw, standardized = weights_json["own"], weights_json["relative"]
+    raw_weights, standardized_weights = weights_json["own"], weights_json["relative"]
     return PretrainedModel(
-        raw[""],
-        np.array([raw.get(name, 0.0) for name in features]),
-        np.array([standardized.get(name, 0.0) for name in features]),
+        raw_weights[""],
+        np.array([raw_weights.get(name, 0.0) for name in features]),
+        np.array([standardized_weights.get(name, 0.0) for name in features]),
     )

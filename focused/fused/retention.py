@@ -43,8 +43,8 @@ MAX_QUESTION_SIMILARITY = 0.8  # cosine of pages so alike that one answer does f
 
 def logits(probabilities: Float64Array) -> Float64Array:
     """ln of the odds."""
-    clipped = np.clip(probabilities, PROBABILITY_EPSILON, 1 - PROBABILITY_EPSILON)
-    log_odds: Float64Array = np.log(clipped / (1 - clipped))
+    clipped_probabilities = np.clip(probabilities, PROBABILITY_EPSILON, 1 - PROBABILITY_EPSILON)
+    log_odds: Float64Array = np.log(clipped_probabilities / (1 - clipped_probabilities))
     return log_odds
 
 
@@ -52,18 +52,18 @@ def retention_features(
     feature_names: Sequence[str],
     relevance: Float64Array,
     crawl_mean_logit: float,
-    standardized: Float64Array,
+    standardized_features: Float64Array,
     anchor_word_share: Float64Array,
 ) -> Float64Array:
     """The features of some pages, (pages, KEEPING) float64.
 
-    names      the columns of `standardized`
+    names      the columns of `standardized_features`
     relevance  (pages,) float64         what was thought of each
     level      mean logit of the relevance of all pages of the refit
     relative   (pages, names) float64   features in standard deviations
     anchored   (pages,) float64         share of a page's words in its links, beyond that of the middle page
     """
-    columns = [standardized[:, list(feature_names).index(name)] for name in STANDARDIZED_PAGE_FEATURES]
+    columns = [standardized_features[:, list(feature_names).index(name)] for name in STANDARDIZED_PAGE_FEATURES]
     return np.column_stack((logits(relevance), np.full(len(relevance), crawl_mean_logit), anchor_word_share, *columns))
 
 
@@ -107,8 +107,8 @@ class PlattCorrection:
 
     def __call__(self, probabilities: Float64Array) -> Float64Array:
         """Corrected probabilities."""
-        corrected: Float64Array = 1 / (1 + np.exp(-(self.bias + self.slope * logits(probabilities))))
-        return corrected
+        corrected_probabilities: Float64Array = 1 / (1 + np.exp(-(self.bias + self.slope * logits(probabilities))))
+        return corrected_probabilities
 
 
 def fit_platt_correction(probabilities: Float64Array, labels: Float64Array) -> PlattCorrection:

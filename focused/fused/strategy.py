@@ -138,8 +138,8 @@ class FusedFeatureStrategy:
             return {}
         urls = (self._graph.node_urls[node] for node in self._graph.page_nodes)
         answers = self._instructions.labels_by_url
-        evicted = {url: float(answers.get(url, score)) for url, score in self._evicted_scores.items()}
-        scores = evicted | dict(zip(urls, assessment.probabilities.tolist(), strict=True))
+        evicted_scores = {url: float(answers.get(url, score)) for url, score in self._evicted_scores.items()}
+        scores = evicted_scores | dict(zip(urls, assessment.probabilities.tolist(), strict=True))
         return {url: RelevanceScore(score >= assessment.threshold, score) for url, score in scores.items()}
 
     def expected_quality(self) -> QualityEstimate | None:
@@ -307,9 +307,9 @@ class FusedFeatureStrategy:
 
     def _evict_pages(self, assessment: PageAssessment) -> None:
         """Remember a part of the pages (`memory.py`), with their links; the others have had their last verdict."""
-        old_graph, labelled = self._graph, np.zeros(assessment.page_count, dtype=bool)
-        labelled[list(self._known_labels())] = True
-        retained_pages = sample_pages_to_retain(labelled, self._max_pages)
+        old_graph, is_labelled = self._graph, np.zeros(assessment.page_count, dtype=bool)
+        is_labelled[list(self._known_labels())] = True
+        retained_pages = sample_pages_to_retain(is_labelled, self._max_pages)
         evicted_pages = np.setdiff1d(np.arange(assessment.page_count), retained_pages)
         urls = (old_graph.node_urls[old_graph.page_nodes[page]] for page in evicted_pages.tolist())
         self._evicted_scores.update(zip(urls, assessment.probabilities[evicted_pages].tolist(), strict=True))
@@ -344,9 +344,13 @@ class FusedFeatureStrategy:
         reference = build_topic_reference(graph, space, rocchio(space, examples, name_weights), examples, name_weights)
         pages = PageClassifier(graph, reference, self._models, labels)
         crawl_mean_logit = mean_logit(pages.predicted_relevance)
-        anchored = graph.anchor_word_share.values - np.median(graph.anchor_word_share.values)
+        excess_anchor_share = graph.anchor_word_share.values - np.median(graph.anchor_word_share.values)
         rows = retention_features(
-            PAGE_FEATURES, pages.predicted_relevance, crawl_mean_logit, pages.scaler(pages.features), anchored
+            PAGE_FEATURES,
+            pages.predicted_relevance,
+            crawl_mean_logit,
+            pages.scaler(pages.features),
+            excess_anchor_share,
         )
         probabilities = predict_probability(self._models.retention, rows)
         labelled_pages = [page for page in labels if not self._is_example.values[page]]

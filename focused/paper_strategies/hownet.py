@@ -85,16 +85,16 @@ class LiuLiConcepts:
         """None: sememe trees relate meanings, not words."""
         return ()
 
-    def sense_similarity(self, one: Sense, second: Sense) -> float:
+    def sense_similarity(self, first: Sense, second: Sense) -> float:
         """SimC = sum over i of beta_i * product of Sim_1 ... Sim_i."""
         parts = (
-            self.sememe_similarity(one.primary_sememe, second.primary_sememe),
-            self.set_similarity(one.other_sememes, second.other_sememes),
+            self.sememe_similarity(first.primary_sememe, second.primary_sememe),
+            self.set_similarity(first.other_sememes, second.other_sememes),
             self.mapping_similarity(
-                {k: (v,) for k, v in one.sememe_by_relation.items()},
+                {k: (v,) for k, v in first.sememe_by_relation.items()},
                 {k: (v,) for k, v in second.sememe_by_relation.items()},
             ),
-            self.mapping_similarity(one.sememes_by_symbol, second.sememes_by_symbol),
+            self.mapping_similarity(first.sememes_by_symbol, second.sememes_by_symbol),
         )
         product, total = 1.0, 0.0
         for beta, part in zip(SENSE_PART_WEIGHTS, parts, strict=True):
@@ -102,23 +102,23 @@ class LiuLiConcepts:
             total += beta * product
         return total
 
-    def _sememe_similarity(self, one: str, second: str) -> float:
+    def _sememe_similarity(self, first: str, second: str) -> float:
         """SimS = 1.6 / (1.6 + distance in the tree); words that are no sememes are alike or are not."""
-        if one == second:
+        if first == second:
             return 1.0
-        if one not in self._parent_by_sememe or second not in self._parent_by_sememe:
+        if first not in self._parent_by_sememe or second not in self._parent_by_sememe:
             return (
-                UNMATCHED_SIMILARITY if (one in self._parent_by_sememe) != (second in self._parent_by_sememe) else 0.0
+                UNMATCHED_SIMILARITY if (first in self._parent_by_sememe) != (second in self._parent_by_sememe) else 0.0
             )
-        distance_by_ancestor = {sememe: steps for steps, sememe in enumerate(self._ancestors(one))}
+        distance_by_ancestor = {sememe: steps for steps, sememe in enumerate(self._ancestors(first))}
         for steps, sememe in enumerate(self._ancestors(second)):
             if sememe in distance_by_ancestor:
                 return HALF_SIMILARITY_DISTANCE / (HALF_SIMILARITY_DISTANCE + steps + distance_by_ancestor[sememe])
         return 0.0
 
-    def set_similarity(self, one: Sequence[str], second: Sequence[str]) -> float:
+    def set_similarity(self, first: Sequence[str], second: Sequence[str]) -> float:
         """Pairs taken best first, what is left over paired with nothing; the mean. Two empty sets are the same."""
-        unpaired_first, unpaired_second, similarities = list(one), list(second), []
+        unpaired_first, unpaired_second, similarities = list(first), list(second), []
         while unpaired_first and unpaired_second:
             value, a, b = max((self.sememe_similarity(a, b), a, b) for a in unpaired_first for b in unpaired_second)
             unpaired_first.remove(a)
@@ -127,11 +127,11 @@ class LiuLiConcepts:
         similarities += [UNMATCHED_SIMILARITY] * (len(unpaired_first) + len(unpaired_second))
         return sum(similarities) / len(similarities) if similarities else 1.0
 
-    def mapping_similarity(self, one: Mapping[str, Sequence[str]], second: Mapping[str, Sequence[str]]) -> float:
+    def mapping_similarity(self, first: Mapping[str, Sequence[str]], second: Mapping[str, Sequence[str]]) -> float:
         """The mean over the keys of both; a key that only one has counts EMPTY. Nothing on either side is the same."""
-        keys = one.keys() | second.keys()
+        keys = first.keys() | second.keys()
         values = [
-            self.set_similarity(one[key], second[key]) if key in one and key in second else UNMATCHED_SIMILARITY
+            self.set_similarity(first[key], second[key]) if key in first and key in second else UNMATCHED_SIMILARITY
             for key in sorted(keys)
         ]
         return sum(values) / len(values) if values else 1.0

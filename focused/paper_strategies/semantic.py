@@ -67,9 +67,9 @@ class SemanticStrategy:
     def score_page(self, page: PageWords) -> RelevanceScore:
         """ZK-S1, steps 2 and 3."""
         self._knowledge.add_page(page)
-        unscaled = self._raw_relevance(description_words(page))
-        self._relevance_threshold.add_score(unscaled)
-        value = unscaled * self._scale
+        raw_score = self._raw_relevance(description_words(page))
+        self._relevance_threshold.add_score(raw_score)
+        value = raw_score * self._scale
         terms = self._knowledge.topic.term_weights
         is_term_match = page.url in self._example_urls or any(
             word in terms for word in (*page.title, *page.description)

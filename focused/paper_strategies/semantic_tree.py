@@ -116,12 +116,12 @@ class SemanticTreeStrategy:
         tree_similarity: TreeSimilarity,
     ) -> float:
         semantic_weight = self._settings.semantic_weight
-        weighted = self._knowledge.statistics.scale_by_idf(frequencies)
-        if len(weighted) > MAX_FEATURES:
-            weighted = {word: weighted[word] for word in heaviest_terms(weighted, MAX_FEATURES)}
+        tfidf_by_word = self._knowledge.statistics.scale_by_idf(frequencies)
+        if len(tfidf_by_word) > MAX_FEATURES:
+            tfidf_by_word = {word: tfidf_by_word[word] for word in heaviest_terms(tfidf_by_word, MAX_FEATURES)}
         return (1 - semantic_weight) * cosine_with_unit(
-            terms, weighted
-        ) + semantic_weight * tree_similarity.mean_best_similarity(weighted)
+            terms, tfidf_by_word
+        ) + semantic_weight * tree_similarity.mean_best_similarity(tfidf_by_word)
 
     def _refresh_terms(self) -> None:
         """Features and threshold anew where the terms have changed."""
@@ -157,8 +157,10 @@ def page_score(
     share = len(relevant) / len(child_scores) if child_scores else 0.0
     if share <= settings.minority_share:
         return own_score
-    averaged = relevant if share >= settings.majority_share else child_scores
-    return settings.own_score_weight * own_score + (1 - settings.own_score_weight) * sum(averaged) / len(averaged)
+    averaged_scores = relevant if share >= settings.majority_share else child_scores
+    return settings.own_score_weight * own_score + (1 - settings.own_score_weight) * sum(averaged_scores) / len(
+        averaged_scores
+    )
 
 
 class VectorSpaceStrategy:

@@ -38,13 +38,13 @@ class CilinConcepts:
         return tuple(dict.fromkeys(other for group in groups for other in group if other != word))
 
 
-def code_similarity(one: str, second: str) -> float:
+def code_similarity(first: str, second: str) -> float:
     """Levels that two codes share, as a part of all; half of the last counts where a group is only related."""
-    shared_levels = sum(one[:length] == second[:length] for length in _LEVEL_CODE_LENGTHS)
+    shared_levels = sum(first[:length] == second[:length] for length in _LEVEL_CODE_LENGTHS)
     level_share = shared_levels / _LEVEL_COUNT
     return (
         level_share * _RELATED_GROUP_FACTOR + 0.4
-        if shared_levels == _LEVEL_COUNT and one.endswith("#")
+        if shared_levels == _LEVEL_COUNT and first.endswith("#")
         else level_share
     )
 

@@ -39,14 +39,14 @@ class Expansion:
 
 def expand_terms(terms: Iterable[str], concepts: ConceptSource | None, vectors: WordVectors) -> list[Expansion]:
     """Scheme 1: synonyms and words above or below by `concepts`, near words by `vectors`."""
-    expanded: list[Expansion] = []
+    expansions: list[Expansion] = []
     for term in terms:
-        expanded += (Expansion(word, term, 1.0) for word in (concepts.related(term) if concepts else ()))
-        expanded += (
+        expansions += (Expansion(word, term, 1.0) for word in (concepts.related(term) if concepts else ()))
+        expansions += (
             Expansion(word, term, value)
             for word, value in vectors.nearest(term, MAX_VECTOR_EXPANSIONS, MIN_EXPANSION_SIMILARITY)
         )
-    return expanded
+    return expansions
 
 
 def build_concept_map(terms: Iterable[str], expansions: Iterable[Expansion]) -> dict[str, str]:
@@ -97,11 +97,11 @@ class SharedTerms:
 
 @dataclass
 class DynamicTermLibrary:
-    """DTFL: what the kept pages share. In automatic mode terms count at once, else they wait in `pending`."""
+    """DTFL: what the kept pages share. In automatic mode terms count at once, else they wait in `pending_terms`."""
 
     automatic: bool = True
-    confirmed: list[str] = field(default_factory=list)
-    pending: list[str] = field(default_factory=list)
+    confirmed_terms: list[str] = field(default_factory=list)
+    pending_terms: list[str] = field(default_factory=list)
     _relevant_page_count: int = 0
     _pages_with_term: Counter[str] = field(default_factory=Counter)
 
@@ -116,17 +116,17 @@ class DynamicTermLibrary:
         self._pages_with_term.update(set(terms))
         if self._relevant_page_count % UPDATE_INTERVAL_PAGES:
             return False
-        excluded = {*known_terms, *common_words, *self.confirmed, *self.pending}
+        excluded_words = {*known_terms, *common_words, *self.confirmed_terms, *self.pending_terms}
         new_terms = [
             word
             for word, page_count in self._pages_with_term.most_common()
-            if page_count >= MIN_PAGES_WITH_TERM and word not in excluded
+            if page_count >= MIN_PAGES_WITH_TERM and word not in excluded_words
         ]
         self._pages_with_term.clear()
-        (self.confirmed if self.automatic else self.pending).extend(new_terms[:MAX_NEW_TERMS])
+        (self.confirmed_terms if self.automatic else self.pending_terms).extend(new_terms[:MAX_NEW_TERMS])
         return self.automatic and bool(new_terms)
 
     def confirm_pending(self, words: Words) -> None:
         """The operator took these pending terms; the others are dropped."""
-        self.confirmed += [word for word in self.pending if word in words]
-        self.pending.clear()
+        self.confirmed_terms += [word for word in self.pending_terms if word in words]
+        self.pending_terms.clear()

@@ -41,21 +41,23 @@ class TopicTree:
         """The roots above the places of a word; none for a word not in the tree."""
         return {self.ancestors(node)[-1] for node in self.nodes_by_word.get(word, ())}
 
-    def distance(self, one: str, second: str) -> float:
+    def distance(self, first: str, second: str) -> float:
         """ZJ-F6 with ZJ-F7: steps by way of the nearest common ancestor; the smallest where a word has several places.
 
         Infinite where there is none, and for a word not in the tree (0 from itself).
         """
-        if one == second:
+        if first == second:
             return 0.0
         path_lengths = (
-            self.path_length(a, b) for a in self.nodes_by_word.get(one, ()) for b in self.nodes_by_word.get(second, ())
+            self.path_length(a, b)
+            for a in self.nodes_by_word.get(first, ())
+            for b in self.nodes_by_word.get(second, ())
         )
         return min(path_lengths, default=math.inf)
 
-    def path_length(self, one: int, second: int) -> float:
+    def path_length(self, first: int, second: int) -> float:
         """dep(X, P) + dep(Y, P), P the nearest common ancestor; of depths where one is above the other."""
-        distance_by_ancestor = {node: steps for steps, node in enumerate(self.ancestors(one))}
+        distance_by_ancestor = {node: steps for steps, node in enumerate(self.ancestors(first))}
         return next(
             (
                 distance_by_ancestor[node] + steps

@@ -47,9 +47,9 @@ def jaccard(left: int, right: int) -> float:
     return (left & right).bit_count() / union.bit_count() if union else 0.0
 
 
-def url_similarity(one: str, second: str, settings: UrlSimilaritySettings = DEFAULT_SETTINGS) -> float:
+def url_similarity(first: str, second: str, settings: UrlSimilaritySettings = DEFAULT_SETTINGS) -> float:
     """The weighted sum of ZK-A2, steps 3 to 7; 1 where one host contains the other (step 2)."""
-    (host, path), (other_host, other_path) = split_url(one), split_url(second)
+    (host, path), (other_host, other_path) = split_url(first), split_url(second)
     host_score = host_contribution(host, other_host, settings)
     return (
         1.0 if host_score is None else host_score + settings.path_weight * path_similarity(path, other_path, settings)
@@ -64,9 +64,9 @@ def host_contribution(host: str, second: str, settings: UrlSimilaritySettings) -
     return settings.host_weight * host_similarity(host, second, settings)
 
 
-def has_same_structure(one: str, second: str, settings: UrlSimilaritySettings = DEFAULT_SETTINGS) -> bool:
+def has_same_structure(first: str, second: str, settings: UrlSimilaritySettings = DEFAULT_SETTINGS) -> bool:
     """ZK-A2."""
-    return url_similarity(one, second, settings) > settings.threshold
+    return url_similarity(first, second, settings) > settings.threshold
 
 
 def is_subdomain(host: str, second: str, require_proper: bool) -> bool:

@@ -62,33 +62,35 @@ class WordSimilarity:
         self._concepts = concepts
         self._settings = settings
 
-    def __call__(self, one: str, second: str) -> float:
+    def __call__(self, first: str, second: str) -> float:
         """0 to 1."""
-        return self._pair_similarity(one, second, self._vectors.similarity(one, second))
+        return self._pair_similarity(first, second, self._vectors.similarity(first, second))
 
     def vectors_for(self, words: Sequence[str]) -> NDArray[np.float32]:
         """Vectors of some words, for `similar_words`."""
         return self._vectors.vectors_for(words)
 
     def similar_words(
-        self, one: str, others: Sequence[str], vectors_of_others: NDArray[np.float32]
+        self, word: str, other_words: Sequence[str], other_vectors: NDArray[np.float32]
     ) -> list[tuple[str, float]]:
-        """Those of the other words whose similarity is above 0, with it; `vectors_of_others` are theirs by `vectors_for`."""
-        cosines = vectors_of_others @ self._vectors.vectors_for([one])[0]
-        candidate_indices: Sequence[int] = range(len(others))  # concepts may speak for any of them
+        """Those of the other words whose similarity is above 0, with it; `other_vectors` are theirs by `vectors_for`."""
+        cosines = other_vectors @ self._vectors.vectors_for([word])[0]
+        candidate_indices: Sequence[int] = range(len(other_words))  # concepts may speak for any of them
         if self._concepts is None:
-            own_index = [others.index(one)] if one in others else []
+            own_index = [other_words.index(word)] if word in other_words else []
             candidate_indices = sorted(
                 {*np.flatnonzero(cosines >= self._settings.min_vector_similarity).tolist(), *own_index}
             )
-        pairs = ((others[n], self._pair_similarity(one, others[n], float(cosines[n]))) for n in candidate_indices)
+        pairs = (
+            (other_words[n], self._pair_similarity(word, other_words[n], float(cosines[n]))) for n in candidate_indices
+        )
         return [pair for pair in pairs if pair[1] > 0]
 
-    def _pair_similarity(self, one: str, second: str, vector_similarity: float | None) -> float:
-        if one == second:
+    def _pair_similarity(self, first: str, second: str, vector_similarity: float | None) -> float:
+        if first == second:
             return 1.0
         return combine_similarities(
-            vector_similarity, self._concepts.similarity(one, second) if self._concepts else None, self._settings
+            vector_similarity, self._concepts.similarity(first, second) if self._concepts else None, self._settings
         )
 
 

@@ -71,19 +71,21 @@ def propose_from_search(
     pages_by_term = {term: tuple(source.search(term, results)) for term in terms}
     pages = {page.url: tokenize_example(page, tokenize) for term_pages in pages_by_term.values() for page in term_pages}
     idf, origin = source.idf or smoothed_idf(pages.values()), source.origin
-    proposed: list[TopicTerm] = []
+    proposed_terms: list[TopicTerm] = []
     for term, term_pages in pages_by_term.items():
         excluded_words = set(tokenize(term)) | {term}
         scores = mean_relative_frequency([pages[page.url] for page in term_pages])
         candidates = heapq.nlargest(
             CANDIDATES_PER_TERM, (word for word in scores if word not in excluded_words), key=lambda w: (scores[w], w)
         )
-        weighted = {word: scores[word] * idf(word) for word in candidates}
-        ranked = sorted(weighted.items(), key=lambda item: (-item[1], item[0]))
+        tfidf_by_word = {word: scores[word] * idf(word) for word in candidates}
+        ranked_words = sorted(tfidf_by_word.items(), key=lambda item: (-item[1], item[0]))
         evidence = f"{len(term_pages)} pages found by {term}"
-        proposed += [TopicTerm(word, origin=origin, score=score, evidence=evidence) for word, score in ranked[:top]]
+        proposed_terms += [
+            TopicTerm(word, origin=origin, score=score, evidence=evidence) for word, score in ranked_words[:top]
+        ]
     return TopicProposals(
-        tuple(sorted(proposed, key=lambda one: -one.score)), tuple(iter_seed_proposals(pages_by_term, origin))
+        tuple(sorted(proposed_terms, key=lambda one: -one.score)), tuple(iter_seed_proposals(pages_by_term, origin))
     )
 
 

@@ -78,7 +78,7 @@ def find_spans(text: str, segmenter: Segmenter, rules: TagRules) -> list[WordSpa
 
 
 def iter_word_runs(
-    tagged: Iterable[tuple[str, str]], is_usable_tag: Callable[[str], bool]
+    tagged_words: Iterable[tuple[str, str]], is_usable_tag: Callable[[str], bool]
 ) -> Iterator[list[tuple[str, str]]]:
     """Stretches of words that may form a term together, each a list of (word, tag).
 
@@ -88,7 +88,7 @@ def iter_word_runs(
     """
     run: list[tuple[str, str]] = []
     after_blank = False
-    for word, tag in tagged:
+    for word, tag in tagged_words:
         if word.isspace() and "\n" not in word:
             after_blank = True
             continue
@@ -160,8 +160,8 @@ class CandidateCounts:
 
     def add(self, batch: BatchCounts) -> None:
         """Add what some documents have."""
-        for key, counted in batch.spellings.items():
-            self._spellings[key].update(counted)
+        for key, spelling_counts in batch.spellings.items():
+            self._spellings[key].update(spelling_counts)
         for key, example, frequency, numbers in batch.candidates:
             self._merge(key, example, frequency, numbers)
         if len(self._candidates) > self._max_candidates:

@@ -52,26 +52,26 @@ def derive_rules(lines: Iterable[str], segmenter: Segmenter) -> DerivedRules:
     return DerivedRules(len(words), by_words, by_characters, sequences)
 
 
-def format_rules(derived: DerivedRules) -> str:
+def format_rules(derived_rules: DerivedRules) -> str:
     """A rule file that `parse_rules` reads, its statistics as comments at the top."""
     lines = [
-        f"# Derived from {derived.word_count:,} words of the domain by the procedure of Wang Du 2019, table 1.",
+        f"# Derived from {derived_rules.word_count:,} words of the domain by the procedure of Wang Du 2019, table 1.",
         "#",
         "# length  words of so many segmented words   of so many characters   the paper's list (30,882 words)",
     ]
     for name, lengths in LENGTH_BUCKETS.items():
         shares = [
-            _format_share(counts, lengths, derived.word_count)
-            for counts in (derived.words_by_token_count, derived.words_by_char_count)
+            _format_share(counts, lengths, derived_rules.word_count)
+            for counts in (derived_rules.words_by_token_count, derived_rules.words_by_char_count)
         ]
         lines.append(
             f"# {name:6}  {shares[0]:33} {shares[1]:23} {PAPER_WORD_COUNTS[name]:,} ({PAPER_WORD_COUNTS[name] / 30882:.0%})"
         )
-    covered_words = sum(count for _, count in derived.most_frequent())
+    covered_words = sum(count for _, count in derived_rules.most_frequent())
     lines.append(
-        f"# These sequences are those of {covered_words:,} words, {covered_words / max(1, derived.word_count):.1%} of all."
+        f"# These sequences are those of {covered_words:,} words, {covered_words / max(1, derived_rules.word_count):.1%} of all."
     )
-    return "\n".join([*lines, *(f"{tags}\t{count}" for tags, count in derived.most_frequent())]) + "\n"
+    return "\n".join([*lines, *(f"{tags}\t{count}" for tags, count in derived_rules.most_frequent())]) + "\n"
 
 
 def _format_share(counts: Counter[int], lengths: range, words: int) -> str:

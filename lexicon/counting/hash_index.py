@@ -36,15 +36,18 @@ class HashIndex:
         """
         self._ensure_capacity(self._count + len(keys))
         ids = np.empty(len(keys), dtype=np.int32)
-        unresolved, slots, inserted_parts = np.arange(len(keys)), self._home_slots(keys), []
-        while len(unresolved):
-            unresolved_keys = keys[unresolved]
-            slot_ids, inserted = self._probe(unresolved_keys, slots)
-            inserted_parts.append(unresolved[inserted])
+        unresolved_positions, slots, inserted_parts = np.arange(len(keys)), self._home_slots(keys), []
+        while len(unresolved_positions):
+            unresolved_keys = keys[unresolved_positions]
+            slot_ids, inserted_positions = self._probe(unresolved_keys, slots)
+            inserted_parts.append(unresolved_positions[inserted_positions])
             is_match = self._keys[slot_ids] == unresolved_keys
-            ids[unresolved[is_match]] = slot_ids[is_match]
-            mismatched = np.flatnonzero(~is_match)
-            unresolved, slots = unresolved[mismatched], (slots[mismatched] + 1) % len(self._slots)
+            ids[unresolved_positions[is_match]] = slot_ids[is_match]
+            mismatched_positions = np.flatnonzero(~is_match)
+            unresolved_positions, slots = (
+                unresolved_positions[mismatched_positions],
+                (slots[mismatched_positions] + 1) % len(self._slots),
+            )
         return ids, np.concatenate(inserted_parts) if inserted_parts else np.zeros(0, np.int64)
 
     def _probe(self, keys: UInt64Array, slots: Int64Array) -> tuple[Int32Array, Int64Array]:
@@ -55,13 +58,13 @@ class HashIndex:
             return slot_ids, empty_positions
         claimed_slots = slots[empty_positions]
         self._slots[claimed_slots[::-1]] = empty_positions[::-1]  # of several writes to one slot the last stays
-        inserted = empty_positions[self._slots[claimed_slots] == empty_positions]
-        new_ids = np.arange(self._count, self._count + len(inserted), dtype=np.int32)
-        self._slots[slots[inserted]] = new_ids
-        self._keys[new_ids] = keys[inserted]
-        self._count += len(inserted)
+        inserted_positions = empty_positions[self._slots[claimed_slots] == empty_positions]
+        new_ids = np.arange(self._count, self._count + len(inserted_positions), dtype=np.int32)
+        self._slots[slots[inserted_positions]] = new_ids
+        self._keys[new_ids] = keys[inserted_positions]
+        self._count += len(inserted_positions)
         slot_ids[empty_positions] = self._slots[claimed_slots]
-        return slot_ids, inserted
+        return slot_ids, inserted_positions
 
     def _home_slots(self, keys: UInt64Array) -> Int64Array:
         return (keys >> np.uint64(65 - len(self._slots).bit_length())).astype(np.int64)

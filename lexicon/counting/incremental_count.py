@@ -235,8 +235,8 @@ class _IncrementalCount:
                 partial(count_piece, expected_digest=counting_digest(self._models)),
                 WordIdCache(self._counts_store),
             )
-            for counted in self._map_ordered(count, iter_chunks(texts, PIECE_CHARACTERS)):
-                self._add_counted_pieces(counted, runs, sign, word_id_cache)
+            for counted_pieces in self._map_ordered(count, iter_chunks(texts, PIECE_CHARACTERS)):
+                self._add_counted_pieces(counted_pieces, runs, sign, word_id_cache)
             return
         counter = SpanCounter(self._models)
         words = StoredWordIds(counter.table.vocabulary, self._counts_store)
@@ -256,10 +256,10 @@ class _IncrementalCount:
         words.flush_occurrences(sign)
 
     def _add_counted_pieces(
-        self, counted: Sequence[CountedPiece], runs: SortedRuns, sign: int, word_id_cache: WordIdCache
+        self, counted_pieces: Sequence[CountedPiece], runs: SortedRuns, sign: int, word_id_cache: WordIdCache
     ) -> None:
         """Take in tables that were counted elsewhere: each with words of its own."""
-        for piece in counted:
+        for piece in counted_pieces:
             word_ids = np.append(word_id_cache.ids_for(piece.words), np.int32(-1))
             self._counts_store.add_occurrences(
                 word_ids[:-1][piece.occurrences > 0], sign * piece.occurrences[piece.occurrences > 0]

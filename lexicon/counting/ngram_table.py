@@ -160,8 +160,8 @@ class NgramTable:
         """All rows, or those with the numbers `row_ids`, in the order of their keys."""
         keys = self._key_index.keys if row_ids is None else self._key_index.keys[row_ids]
         order = np.argsort(keys)
-        chosen = order if row_ids is None else row_ids[order]
-        return replace(self._columns.take(chosen), keys=keys[order])
+        sorted_row_ids = order if row_ids is None else row_ids[order]
+        return replace(self._columns.take(sorted_row_ids), keys=keys[order])
 
     @property
     def word_occurrences(self) -> Int64Array:
@@ -309,10 +309,10 @@ def allocate_rows(capacity: int) -> NgramRows:
 
 def grow_rows(rows: NgramRows, capacity: int) -> NgramRows:
     """`rows`, and room for more after them."""
-    grown = allocate_rows(capacity)
-    for old, new in zip(vars(rows).values(), vars(grown).values(), strict=True):
+    grown_rows = allocate_rows(capacity)
+    for old, new in zip(vars(rows).values(), vars(grown_rows).values(), strict=True):
         new[..., : len(rows)] = old
-    return grown
+    return grown_rows
 
 
 def concatenate_rows(parts: Sequence[NgramRows]) -> NgramRows:
@@ -353,6 +353,8 @@ def is_group_start(values: NDArray[np.integer] | UInt64Array) -> NDArray[np.bool
 
 def merge_earliest(first: Int64Array, second: Int64Array) -> Int64Array:
     """(SEEN, n): the lowest SEEN numbers of both, which have none in common; NOWHERE for none."""
-    combined = np.concatenate([first, second]).T.view(np.uint64)  # in which -1 is the greatest number
-    earliest_ids: Int64Array = np.ascontiguousarray(np.sort(combined, axis=1)[:, :MAX_SEEN_DOCUMENTS].T).view(np.int64)
+    combined_ids = np.concatenate([first, second]).T.view(np.uint64)  # in which -1 is the greatest number
+    earliest_ids: Int64Array = np.ascontiguousarray(np.sort(combined_ids, axis=1)[:, :MAX_SEEN_DOCUMENTS].T).view(
+        np.int64
+    )
     return earliest_ids

@@ -97,8 +97,8 @@ def find_occurrences(
     by_size = list(_iter_spans_by_size(tokens, vocabulary, boundaries, min_steps, log_odds_steps[2]))
     keys, starts, weakest = map(np.concatenate, zip(*by_size, strict=True))
     sizes = np.repeat(np.arange(1, len(by_size) + 1, dtype=np.int32), [len(keys) for keys, _, _ in by_size])
-    judged = _score_spans(log_odds_steps, log_sigmoid_steps(log_odds), starts, starts + sizes, weakest)
-    return Occurrences(keys, starts, sizes, judged, _neighbour_buckets(tokens, vocabulary, boundaries, starts, sizes))
+    scores = _score_spans(log_odds_steps, log_sigmoid_steps(log_odds), starts, starts + sizes, weakest)
+    return Occurrences(keys, starts, sizes, scores, _neighbour_buckets(tokens, vocabulary, boundaries, starts, sizes))
 
 
 def _iter_spans_by_size(

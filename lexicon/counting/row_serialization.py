@@ -49,9 +49,9 @@ def serialize_rows(rows: NgramRows) -> bytes:
     return b"".join([header.tobytes(), *(_to_byte_planes(column) for column in downcast_columns)])
 
 
-def deserialize_rows(packed: bytes) -> NgramRows:
+def deserialize_rows(data: bytes) -> NgramRows:
     """The rows in such bytes."""
-    columns = _split_columns(packed)
+    columns = _split_columns(data)
     keys = np.cumsum(columns[0].view(np.uint64), dtype=np.uint64)
     counts = np.zeros((len(COUNT_COLUMNS), len(keys)), np.int32)
     counts[:LEADING_COUNT_COLUMNS] = columns[1 : 1 + LEADING_COUNT_COLUMNS]

@@ -90,8 +90,8 @@ def word_hashes(word: str) -> tuple[int, int]:
 
 def hash_word(word: str) -> int:
     """64 bits of the folded word, the same on every machine."""
-    folded = word if is_han(word) else fold_term(word)
-    return int.from_bytes(hashlib.blake2b(folded.encode("utf-8", "replace"), digest_size=8).digest(), "little")
+    folded_word = word if is_han(word) else fold_term(word)
+    return int.from_bytes(hashlib.blake2b(folded_word.encode("utf-8", "replace"), digest_size=8).digest(), "little")
 
 
 @dataclass(frozen=True)

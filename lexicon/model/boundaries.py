@@ -51,8 +51,10 @@ class BoundaryModel:
         if lexical_matches:
             rows, columns = np.array(lexical_matches).T
             contributions[:, rows] += self.words[:, columns]
-        rounded: Float32Array = (np.rint(contributions * ROUNDING_STEPS) / ROUNDING_STEPS).astype(np.float32)
-        return rounded
+        rounded_contributions: Float32Array = (np.rint(contributions * ROUNDING_STEPS) / ROUNDING_STEPS).astype(
+            np.float32
+        )
+        return rounded_contributions
 
 
 class BoundaryScorer:
@@ -92,13 +94,13 @@ class BoundaryScorer:
 
     def log_odds(self, ids: Int32Array) -> Float32Array:
         """(3, words + 1): for the gap before each word and the one after the last, the log-odds of the VERDICTS."""
-        padded = np.concatenate([[0, 0], ids, [0, 0]])
+        padded_ids = np.concatenate([[0, 0], ids, [0, 0]])
         gaps = len(ids) + 1
         total = np.repeat(self._model.intercept[:, None], gaps, axis=1).astype(np.float32)
-        tags = self._tags[padded]
+        tags = self._tags[padded_ids]
         for event in range(len(GAP_EVENTS)):
             for position in range(WINDOW_WORDS):
-                total[event] += self._contributions[position, :, event][padded[position : position + gaps]]
+                total[event] += self._contributions[position, :, event][padded_ids[position : position + gaps]]
             for pair_index, (left, right) in enumerate(TAG_PAIR_POSITIONS):
                 pair = (
                     tags[left : left + gaps] * len(TAGS_BY_LANGUAGE[self._model.language]) + tags[right : right + gaps]

@@ -74,10 +74,10 @@ class CandidateModel:
 def expand_features(columns: Float32Array, language: str, scaler: Standardizer) -> Float32Array:
     """`columns` in `scaler`, and beside them the products of each two of CROSSED (squares too)."""
     names = feature_names(language)
-    standardized = np.clip((columns - scaler.mean) / scaler.scale, -MAX_STANDARD_SCORE, MAX_STANDARD_SCORE)
-    interacting = standardized[:, [names.index(name) for name in INTERACTION_FEATURES]]
+    standardized_columns = np.clip((columns - scaler.mean) / scaler.scale, -MAX_STANDARD_SCORE, MAX_STANDARD_SCORE)
+    interacting = standardized_columns[:, [names.index(name) for name in INTERACTION_FEATURES]]
     left, right = np.triu_indices(len(INTERACTION_FEATURES))
-    return np.hstack([standardized, interacting[:, left] * interacting[:, right]])
+    return np.hstack([standardized_columns, interacting[:, left] * interacting[:, right]])
 
 
 class CandidateClassifier:
@@ -140,20 +140,22 @@ class CandidateClassifier:
 
     def _standardize(self, values: Float32Array, columns: slice | list[int]) -> Float32Array:
         """(columns, rows): the columns `columns` in the units of the corpus."""
-        standardized: Float32Array = (values - self._corpus_scaler.mean[columns, None]) / self._corpus_scaler.scale[
-            columns, None
-        ]
-        return np.clip(standardized, -MAX_STANDARD_SCORE, MAX_STANDARD_SCORE, out=standardized)
+        standardized_values: Float32Array = (
+            values - self._corpus_scaler.mean[columns, None]
+        ) / self._corpus_scaler.scale[columns, None]
+        return np.clip(standardized_values, -MAX_STANDARD_SCORE, MAX_STANDARD_SCORE, out=standardized_values)
 
-    def _standardize_expanded(self, standardized: Float32Array, columns: slice) -> Float32Array:
+    def _standardize_expanded(self, standardized_values: Float32Array, columns: slice) -> Float32Array:
         scaler = self._model.expanded_scaler
-        expanded = standardized - scaler.mean[columns, None]
-        expanded /= scaler.scale[columns, None]
-        return np.clip(expanded, -MAX_STANDARD_SCORE, MAX_STANDARD_SCORE, out=expanded)
+        expanded_values = standardized_values - scaler.mean[columns, None]
+        expanded_values /= scaler.scale[columns, None]
+        return np.clip(expanded_values, -MAX_STANDARD_SCORE, MAX_STANDARD_SCORE, out=expanded_values)
 
-    def _contribution(self, standardized: Float32Array, columns: slice) -> Float32Array:
+    def _contribution(self, standardized_values: Float32Array, columns: slice) -> Float32Array:
         """What the columns `columns`, in units, add to the log-odds of each row."""
-        contribution: Float32Array = self._model.weights[columns] @ self._standardize_expanded(standardized, columns)
+        contribution: Float32Array = self._model.weights[columns] @ self._standardize_expanded(
+            standardized_values, columns
+        )
         return contribution
 
     def _word_contributions(self, document_ids: slice, tag: slice) -> Float32Array:

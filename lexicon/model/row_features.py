@@ -111,8 +111,8 @@ def row_features(rows: NgramRows, word_features: WordFeatureArrays, total_words:
         *_iter_boundary_columns(rows, frequency),
         *_iter_pair_columns(rows, word_features, size),
     ]
-    stacked: Float32Array = np.stack(columns, dtype=np.float32)
-    return stacked
+    stacked_columns: Float32Array = np.stack(columns, dtype=np.float32)
+    return stacked_columns
 
 
 def mean_word_features(rows: NgramRows, word_features: WordFeatureArrays, size: Int64Array) -> Float32Array:

@@ -125,22 +125,22 @@ def score_rows(
     """Log-odds of being a term for the rows `row_indices` of a selection, all of one language; what is usual in this corpus
     is learnt from the sample.
     """
-    rows, counted, language = selection.rows, selection.corpus, model.boundary_model.language
+    rows, corpus, language = selection.rows, selection.corpus, model.boundary_model.language
     sample = selection.sample.take(selection.sample.is_english == (language == "en"))
-    word_features = WordFeatureArrays.from_corpus(counted, language, rows.word_ids[:, row_indices], sample.word_ids)
+    word_features = WordFeatureArrays.from_corpus(corpus, language, rows.word_ids[:, row_indices], sample.word_ids)
     corpus_scaler = model.candidate_model.training_scaler
     if len(sample):
         corpus_scaler = Standardizer.from_rows(
-            compute_features(sample, word_features, counted.total_words)
+            compute_features(sample, word_features, corpus.total_words)
         ).shrink_towards(corpus_scaler, len(sample))
-    classifier = CandidateClassifier(model.candidate_model, corpus_scaler, word_features, counted.total_words)
+    classifier = CandidateClassifier(model.candidate_model, corpus_scaler, word_features, corpus.total_words)
     blocks = [row_indices[start : start + ROWS_PER_BLOCK] for start in range(0, len(row_indices), ROWS_PER_BLOCK)]
     log_odds = np.concatenate([classifier.log_odds(rows.take(block)) for block in blocks])
     if not known_terms:
         return log_odds
     language_row_data = rows.take(row_indices)
     return adjust_log_odds(
-        log_odds, language_row_data, list(iter_spellings(counted, language_row_data)), word_features, known_terms
+        log_odds, language_row_data, list(iter_spellings(corpus, language_row_data)), word_features, known_terms
     )
 
 
@@ -201,15 +201,15 @@ def save_model(model: TermModel, path: Path) -> None:
 
 def load_model(path: Path) -> TermModel:
     """The model in a file that `save_model` wrote."""
-    with np.load(path, allow_pickle=False) as saved:
-        language = str(saved["language"])
-        lexical = tuple(saved["lexical"].tobytes().decode().split("\n"))
+    with np.load(path, allow_pickle=False) as archive:
+        language = str(archive["language"])
+        lexical = tuple(archive["lexical"].tobytes().decode().split("\n"))
         arrays: dict[str, Any] = {
-            name: saved[f"boundaries_{name}"].astype(np.float32)
+            name: archive[f"boundaries_{name}"].astype(np.float32)
             for name in ("numbers", "tags", "words", "pairs", "intercept")
         }
-        intercept, span_floor, likely_floor = map(float, saved["about"])
-        units, (mean, scale, weights) = saved["units"], saved["wide"]
+        intercept, span_floor, likely_floor = map(float, archive["about"])
+        units, (mean, scale, weights) = archive["units"], archive["wide"]
     return TermModel(
         BoundaryModel(language, lexical, **arrays),
         CandidateModel(language, Standardizer(*units), Standardizer(mean, scale), weights, intercept),

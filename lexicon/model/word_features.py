@@ -99,8 +99,8 @@ class TermPriors:
         words: dict[str, tuple[int, int, int]] = {}
         chars: dict[str, tuple[int, int, int]] = {}
         pairs: dict[str, int] = {}
-        with (files("lexicon") / "data" / "term_priors.tsv.gz").open("rb") as packed:
-            for line in gzip.decompress(packed.read()).decode().splitlines():
+        with (files("lexicon") / "data" / "term_priors.tsv.gz").open("rb") as compressed_file:
+            for line in gzip.decompress(compressed_file.read()).decode().splitlines():
                 kind, text, *counts = line.split("\t")
                 if kind == "pair":
                     pairs[text] = int(counts[0])
@@ -203,10 +203,13 @@ def english_tag(word: str) -> str:
         return non_word_tag
     if is_han(word) and is_han(word[-1]):
         return "other"
-    folded = word.lower()
-    if folded in english_words():
-        return english_words()[folded]
-    return next((tag for tag, endings in _EN_TAG_SUFFIXES if len(folded) > 4 and folded.endswith(endings)), "other")
+    lowercase_word = word.lower()
+    if lowercase_word in english_words():
+        return english_words()[lowercase_word]
+    return next(
+        (tag for tag, endings in _EN_TAG_SUFFIXES if len(lowercase_word) > 4 and lowercase_word.endswith(endings)),
+        "other",
+    )
 
 
 def _non_word_tag(word: str) -> str | None:

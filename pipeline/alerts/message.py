@@ -22,12 +22,12 @@ class AlertNotification:
 
 
 def pending_notification(
-    firing: Sequence[Alert], notified: Mapping[AlertKey, Mapping[str, str | int]]
+    firing: Sequence[Alert], unresolved_notices: Mapping[AlertKey, Mapping[str, str | int]]
 ) -> AlertNotification:
-    """What to tell a channel that was `notified` of some alerts while these are `firing`. Each is told once."""
+    """What to tell a channel that was `unresolved_notices` of some alerts while these are `firing`. Each is told once."""
     firing_keys = {alert.key for alert in firing}
-    resolved = tuple(Alert(key, values) for key, values in notified.items() if key not in firing_keys)
-    return AlertNotification(tuple(alert for alert in firing if alert.key not in notified), resolved)
+    resolved_alerts = tuple(Alert(key, values) for key, values in unresolved_notices.items() if key not in firing_keys)
+    return AlertNotification(tuple(alert for alert in firing if alert.key not in unresolved_notices), resolved_alerts)
 
 
 def message_subject(notification: AlertNotification, vertical: str, language: str) -> str:
@@ -43,11 +43,11 @@ def message_subject(notification: AlertNotification, vertical: str, language: st
 
 def message_lines(notification: AlertNotification, language: str) -> list[str]:
     """A line an alert."""
-    started = [alert_message(alert, language) for alert in notification.started]
-    resolved = [
+    started_lines = [alert_message(alert, language) for alert in notification.started]
+    resolved_lines = [
         translate_to(language, "alerts.over", what=alert_message(alert, language)) for alert in notification.resolved
     ]
-    all_lines = started + resolved
+    all_lines = started_lines + resolved_lines
     overflow = (
         [translate_to(language, "alerts.more", n=len(all_lines) - MAX_MESSAGE_LINES)]
         if len(all_lines) > MAX_MESSAGE_LINES

@@ -55,7 +55,7 @@ def send_to_channel(engine: Engine, channel: "Channel", firing: Sequence[Alert])
     """
     from pipeline.alerts.message import pending_notification
 
-    notification = pending_notification(firing, engine.store.alerts.notified(channel.name))
+    notification = pending_notification(firing, engine.store.alerts.unresolved_notices(channel.name))
     if not notification:
         return ""
     try:

@@ -131,9 +131,13 @@ def trace_fetch(engine: "Engine", url: str) -> dict[str, Any]:
     trace["trap"] = detect_shape_trap(canonical_url, time.gmtime().tm_year) or "none"
     with closing(Fetcher(settings, engine.ip_policy)) as fetcher:
         robots = fetch_robots(fetcher, origin_of(canonical_url), time.time, lambda: time.sleep(settings.delay))
-        rules = parse_stored_robots(robots.stored, plan.product_token)
+        rules = parse_stored_robots(robots.robots_file, plan.product_token)
         refusal = robots.failure or rules.rejection_outcome(canonical_url)
-        trace["robots"] = {"status": robots.stored.status, "crawl_delay": rules.crawl_delay, "sitemaps": rules.sitemaps}
+        trace["robots"] = {
+            "status": robots.robots_file.status,
+            "crawl_delay": rules.crawl_delay,
+            "sitemaps": rules.sitemaps,
+        }
         if refusal is not None:
             return trace | {"refused": f"{refusal.reason} {refusal.detail}".strip()}
         time.sleep(max(settings.delay, rules.crawl_delay))

@@ -97,10 +97,12 @@ def show_terms(
 def accept_terms(context: click.Context, terms: tuple[str, ...], top: int | None, language: str | None) -> None:
     """Accept candidate terms. They take effect with the next publish."""
     with open_engine(load_call_settings(context)) as engine:
-        chosen = list(terms) + top_candidates(engine, top or 0, language or "")
-        require_terms(chosen, "name terms, or give --top N")
-        open_review(engine).decide(chosen, TermStatus.ACCEPTED, terminal_user())
-        stdout_console.print(f"accepted {len(chosen)}: `plumb lexicon publish` makes them count", highlight=False)
+        accepted_terms = list(terms) + top_candidates(engine, top or 0, language or "")
+        require_terms(accepted_terms, "name terms, or give --top N")
+        open_review(engine).decide(accepted_terms, TermStatus.ACCEPTED, terminal_user())
+        stdout_console.print(
+            f"accepted {len(accepted_terms)}: `plumb lexicon publish` makes them count", highlight=False
+        )
 
 
 @lexicon.command("reject")
@@ -211,9 +213,9 @@ def top_candidates(engine: "Engine", count: int, language: str = "") -> list[str
     return [term.text for term in engine.store.review_queue.find_page(query)[1]] if count else []
 
 
-def require_terms(chosen: list[str], message: str) -> None:
+def require_terms(terms: list[str], message: str) -> None:
     """Refuse an empty choice."""
-    if not chosen:
+    if not terms:
         raise click.UsageError(message)
 
 

@@ -321,7 +321,9 @@ def version_table(versions: Sequence[tuple[Lexicon, int]]) -> Table:
     """Published versions, newest first."""
     table = Table("version", "terms", "published", "in the index since", "by", "note")
     for lexicon, size in versions:
-        applied = local_time(lexicon.applied_at) if lexicon.applied_at else "not yet"
+        applied_text = local_time(lexicon.applied_at) if lexicon.applied_at else "not yet"
         metadata = (lexicon.published_by, lexicon.note)
-        table.add_row(str(lexicon.version), str(size), local_time(lexicon.published_at)[:19], applied[:19], *metadata)
+        table.add_row(
+            str(lexicon.version), str(size), local_time(lexicon.published_at)[:19], applied_text[:19], *metadata
+        )
     return table

@@ -109,11 +109,13 @@ def restore(context: click.Context, backup: Path) -> None:
     from pipeline.maintenance.backup import find_newest_backup
     from pipeline.maintenance.backup import restore_backup as restored
 
-    chosen = backup if (backup / "manifest.json").exists() else find_newest_backup([backup])
-    if chosen is None:
+    backup_folder = backup if (backup / "manifest.json").exists() else find_newest_backup([backup])
+    if backup_folder is None:
         raise StoreError(f"no complete backup in {backup}: name another folder")
-    manifest = restored(chosen, settings)
-    print_lines([f"restored {len(manifest.files)} files from {chosen}", "next: run `plumb index` to fill the index"])
+    manifest = restored(backup_folder, settings)
+    print_lines(
+        [f"restored {len(manifest.files)} files from {backup_folder}", "next: run `plumb index` to fill the index"]
+    )
 
 
 @click.command(cls=VerticalCommand)

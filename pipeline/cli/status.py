@@ -157,6 +157,10 @@ def format_run(run: Mapping[str, Any]) -> str:
     seconds = sum(stage["seconds"] for stage in run["stages"])
     if run["state"] == RunState.DONE:
         return f"done, {seconds:.1f} s in stages"
-    where = f" in {run['stage']}" if run["stage"] else ""
-    why = f": {run['error']}" if run["error"] else ""
-    return f"{run['state']}{where} after {seconds:.1f} s{why}" if run["finished"] else f"{run['state']}{where}"
+    stage_text = f" in {run['stage']}" if run["stage"] else ""
+    error_text = f": {run['error']}" if run["error"] else ""
+    return (
+        f"{run['state']}{stage_text} after {seconds:.1f} s{error_text}"
+        if run["finished"]
+        else f"{run['state']}{stage_text}"
+    )

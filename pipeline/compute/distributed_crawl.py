@@ -66,7 +66,7 @@ def crawl_on_cluster(engine: "Engine", on_progress: Callable[[CrawlProgress], No
 
 def _iter_tallies(engine: "Engine", crawl_task: "partial[Tally]", plan: CrawlPlan) -> Iterator[Tally]:
     """What crawlers have counted, until nothing is due that was when they began: those that fail leave work behind."""
-    fetched = idle_rounds = 0
+    pages_fetched = idle_rounds = 0
     heartbeat_seconds, max_pages = (
         engine.settings.cluster.heartbeat_seconds,
         plan.max_pages * engine.settings.cluster.crawlers,
@@ -75,16 +75,19 @@ def _iter_tallies(engine: "Engine", crawl_task: "partial[Tally]", plan: CrawlPla
     while (
         engine.store.frontier.due_counts_by_queue(before)
         and time.time() < until
-        and not (max_pages and fetched >= max_pages)
+        and not (max_pages and pages_fetched >= max_pages)
     ):
-        visited = 0
+        visit_count = 0
         for _, tally_part in engine.compute_backend.map_unordered(crawl_task, range(engine.settings.cluster.crawlers)):
-            visited, fetched = visited + tally_part.visits_by_reason.total(), fetched + tally_part.pages_fetched
+            visit_count, pages_fetched = (
+                visit_count + tally_part.visits_by_reason.total(),
+                pages_fetched + tally_part.pages_fetched,
+            )
             yield tally_part
-        idle_rounds = 0 if visited else idle_rounds + 1
+        idle_rounds = 0 if visit_count else idle_rounds + 1
         if idle_rounds == MAX_IDLE_ROUNDS:
             raise PlumblineError("no crawler could crawl what is due: see the logs of the workers")
-        time.sleep(0.0 if visited else heartbeat_seconds)
+        time.sleep(0.0 if visit_count else heartbeat_seconds)
 
 
 def cluster_crawl_plan(settings: Settings) -> CrawlPlan:
@@ -124,10 +127,10 @@ def crawl_until_done(crawler_number: int, settings: Settings, due_before: float,
         )
         table.use_leases(leased_hosts.lease_for_queue)
         load_shared_state(worker.store.site_state, seen_path)
-        seen = UrlSeenTest.load(seen_path, table, plan.seen_filter)
-        context = CrawlContext(table, fetcher, plan, seen, leased_hosts, state_path_factory(seen_path))
+        url_seen = UrlSeenTest.load(seen_path, table, plan.seen_filter)
+        context = CrawlContext(table, fetcher, plan, url_seen, leased_hosts, state_path_factory(seen_path))
         CrawlLoop.from_context(context).run()
-        seen.save(seen_path)
+        url_seen.save(seen_path)
         save_shared_state(
             worker.store.site_state, seen_path, {*context.tally.pages_by_host, *context.tally.errors_by_host}
         )

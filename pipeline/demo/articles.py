@@ -106,8 +106,8 @@ class SlotFiller:
         return f"{self.rng.uniform(float(low), float(high)):.{decimals}f}"
 
     def _word(self, name: str) -> str:
-        unused = [word for word in self.words[name] if word not in self.fixed_values.values()]
-        return self.fill(self.rng.choice(unused))
+        unused_words = [word for word in self.words[name] if word not in self.fixed_values.values()]
+        return self.fill(self.rng.choice(unused_words))
 
 
 @cache
@@ -144,12 +144,12 @@ def _assign_stories(stories: Sequence[StoryTemplate], rng: random.Random) -> Ite
     regular = [s for s in stories if not (s.language == "en" or s.section == "picture" or s.quota)]
     yield from ((story, ENGLISH_SITE) for story in islice(cycle(english), ENGLISH_ARTICLE_COUNT))
     yield from zip(islice(cycle(pictures), PICTURE_ARTICLE_COUNT), cycle(ARTICLES_PER_SITE), strict=False)
-    rest = fixed + list(
+    remaining_stories = fixed + list(
         islice(cycle(regular), ARTICLE_COUNT - ENGLISH_ARTICLE_COUNT - PICTURE_ARTICLE_COUNT - len(fixed))
     )
     sites = [site for site, share in ARTICLES_PER_SITE.items() for _ in range(share)]
     rng.shuffle(sites)
-    yield from zip(rest, sites, strict=True)
+    yield from zip(remaining_stories, sites, strict=True)
 
 
 def _random_dates(count: int, rng: random.Random) -> list[date]:
@@ -212,8 +212,8 @@ def _sample_details(story: StoryTemplate, brief: bool, rng: random.Random) -> li
     """A part of the details in their order; those that hold the whole term always."""
     count = len(story.details)
     sample_size = rng.randint(1, 2) if brief else rng.randint(min(4, count), count)
-    chosen = set(rng.sample(range(count), sample_size))
-    return [text for i, text in enumerate(story.details) if i in chosen or COMPARISON_TERM in text]
+    sampled_indexes = set(rng.sample(range(count), sample_size))
+    return [text for i, text in enumerate(story.details) if i in sampled_indexes or COMPARISON_TERM in text]
 
 
 def _join_sentences(sentences: Sequence[str], language: str, rng: random.Random) -> Iterator[str]:

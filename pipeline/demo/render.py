@@ -209,8 +209,8 @@ class _SitePages:
 
     def _related(self, article: DemoArticle, section: Section) -> list[DemoArticle]:
         """The articles of the same section that are nearest in time."""
-        others = [other for other in self._articles_in(section) if other is not article]
-        return sorted(others, key=lambda other: abs(other.number - article.number))[:_RELATED_LINKS]
+        other_articles = [other for other in self._articles_in(section) if other is not article]
+        return sorted(other_articles, key=lambda other: abs(other.number - article.number))[:_RELATED_LINKS]
 
     def _url(self, article: DemoArticle) -> str:
         return "/" + self.design.path_of(article)

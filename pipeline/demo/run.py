@@ -214,9 +214,11 @@ def check_demo(
 def iter_count_faults(engine: Engine, site_report: WrittenSites, reports: list[StageReport]) -> Iterator[str]:
     """What is missing in the stages."""
     store, min_count = engine.store, int(site_report.article_count * MIN_INDEXED_SHARE)
-    visited = sum(r.outcome_counts.get(Reason.FETCHED, 0) + r.outcome_counts.get(Reason.UNCHANGED, 0) for r in reports)
-    if visited < min_count:
-        yield f"the crawl visited {visited} pages, expected {min_count}"
+    visited_count = sum(
+        r.outcome_counts.get(Reason.FETCHED, 0) + r.outcome_counts.get(Reason.UNCHANGED, 0) for r in reports
+    )
+    if visited_count < min_count:
+        yield f"the crawl visited {visited_count} pages, expected {min_count}"
     if store.articles.count() < min_count:
         yield f"{store.articles.count()} articles were extracted, expected {min_count}"
     if store.articles.count() > site_report.article_count:

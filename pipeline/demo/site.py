@@ -68,14 +68,14 @@ def write_sites(folder: Path) -> WrittenSites:
     try:
         if _read_stamp(folder) == stamp:
             return WrittenSites(folder, len(articles), 0)
-        written = sum(_write_if_changed(folder / path, content) for path, content in files.items())
+        written_count = sum(_write_if_changed(folder / path, content) for path, content in files.items())
         # Last: a folder that was left half written has no stamp and is completed the next time.
         _write_if_changed(folder / _STAMP_FILE, json.dumps(stamp, indent=1).encode())
     except OSError as error:
         raise PlumblineError(
             f"cannot write the demo sites to {folder} ({error.strerror}): name another folder"
         ) from error
-    return WrittenSites(folder, len(articles), written)
+    return WrittenSites(folder, len(articles), written_count)
 
 
 def demo_urls(port: int) -> list[str]:

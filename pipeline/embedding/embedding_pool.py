@@ -85,9 +85,7 @@ def embed_with_retry(
         return process.call(embed_batch, list(batch), spec, max_passages)
     except WorkerError as error:
         if len(batch) > 1:
-            return [
-                embedded for article in batch for embedded in embed_with_retry([article], spec, max_passages, process)
-            ]
+            return [result for article in batch for result in embed_with_retry([article], spec, max_passages, process)]
         log.error("embedding failed on article %d: %s", batch[0].url_id, error)
         return [EmbeddingResult(batch[0].digest, (), Outcome(Reason.UNEXPECTED_ERROR, str(error)))]
 

@@ -21,7 +21,7 @@ def copy_verdicts(articles: ArticleTable, report: UrlReport) -> dict[int, CopyVe
     article_id = report.article.url_id
     other_ids = dict.fromkeys(other_id.url_id for other_id in (*report.near_duplicates, *report.similar_articles))
     stored_articles = articles.load_by_url_ids([*other_ids, article_id])
-    texts = {url_id: comparable_text(stored.article) for url_id, stored in stored_articles.items()}
+    texts = {url_id: comparable_text(stored_article.article) for url_id, stored_article in stored_articles.items()}
     return (
         {other_id: compare_articles(texts[article_id], texts[other_id]) for other_id in other_ids if other_id in texts}
         if article_id in texts

@@ -61,9 +61,9 @@ section > header { display: inline-block; background: var(--frame); color: var(-
 """
 
 
-def render_html(explained: ExtractionReport) -> str:
+def render_html(report: ExtractionReport) -> str:
     """The page as HTML."""
-    name = escape(explained.page.label)
+    name = escape(report.page.label)
     return "\n".join(
         (
             '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">',
@@ -71,12 +71,12 @@ def render_html(explained: ExtractionReport) -> str:
             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
             f"<title>{name}: why</title>\n<style>{CSS}{reason_css()}</style>",
             f"<h1>{name}</h1>",
-            render_result(explained),
+            render_result(report),
             "<h2>The page</h2>",
-            render_legend(explained),
-            *iter_line_html(explained),
+            render_legend(report),
+            *iter_line_html(report),
             "<h2>Candidate elements</h2>",
-            render_candidates(explained),
+            render_candidates(report),
             "</html>\n",
         )
     )
@@ -94,39 +94,39 @@ def reason_css() -> str:
     return "\n".join(rules)
 
 
-def render_result(explained: ExtractionReport) -> str:
+def render_result(report: ExtractionReport) -> str:
     """What became of the page: the article's fields, or why there is none."""
-    result = explained.result
+    result = report.result
     if isinstance(result, Outcome):
-        return f'<p class="bad">{escape(explained.summary)}</p>'
-    return f'<p class="soft">{escape(explained.summary)}</p>{render_fields(explained, result)}'
+        return f'<p class="bad">{escape(report.summary)}</p>'
+    return f'<p class="soft">{escape(report.summary)}</p>{render_fields(report, result)}'
 
 
-def render_fields(explained: ExtractionReport, article: Article) -> str:
+def render_fields(report: ExtractionReport, article: Article) -> str:
     """Title, date, author ... each with where the page shows it."""
     rows = []
     for name in ARTICLE_FIELDS:
         value = str(getattr(article, name))
         if value:
             rows.append(
-                f"<dt>{name.replace('_', ' ')}</dt><dd>{escape(value)}{render_field_locations(explained, name, value)}</dd>"
+                f"<dt>{name.replace('_', ' ')}</dt><dd>{escape(value)}{render_field_locations(report, name, value)}</dd>"
             )
     return f"<dl>{''.join(rows)}</dl>"
 
 
-def render_field_locations(explained: ExtractionReport, name: str, value: str) -> str:
+def render_field_locations(report: ExtractionReport, name: str, value: str) -> str:
     """Where a field's value stands on the page: links to lines, and the names of what is not shown."""
     field = "date" if name.startswith("published") else name
-    lines = [line_number for line_number, marks in explained.fields_by_line.items() if field in marks]
+    lines = [line_number for line_number, marks in report.fields_by_line.items() if field in marks]
     locations = [f'<a href="#l{line_number}">line {line_number}</a>' for line_number in lines]
     if name == "title":
-        locations += [escape(line_number) for line_number in iter_title_sources(explained, value)]
+        locations += [escape(line_number) for line_number in iter_title_sources(report, value)]
     return f' <span class="soft">({", ".join(locations)})</span>' if locations else ""
 
 
-def iter_title_sources(explained: ExtractionReport, title: str) -> Iterator[str]:
+def iter_title_sources(report: ExtractionReport, title: str) -> Iterator[str]:
     """Where the head of the page states the title."""
-    document = explained.document
+    document = report.document
     if title in document.title:
         yield "<title>"
     yield from (name for name in ("og:title", "twitter:title") if title in document.metas.get(name, ""))
@@ -134,9 +134,9 @@ def iter_title_sources(explained: ExtractionReport, title: str) -> Iterator[str]
         yield "JSON-LD"
 
 
-def render_legend(explained: ExtractionReport) -> str:
+def render_legend(report: ExtractionReport) -> str:
     """The reasons that occur, with how many lines they have."""
-    line_counts = dict(count_verdicts(explained))
+    line_counts = dict(count_verdicts(report))
     spans = (
         f'<span class="{css_class(reason)}">{escape(reason)} {line_counts[reason]}</span>'
         for reason in sort_reasons(line_counts)
@@ -156,57 +156,55 @@ def css_class(reason: str) -> str:
     return f"r{VERDICT_REASONS.index(reason)}" if reason in VERDICT_REASONS else f"r{FIRST_GREY_INDEX}"
 
 
-def iter_line_html(explained: ExtractionReport) -> Iterator[str]:
+def iter_line_html(report: ExtractionReport) -> Iterator[str]:
     """All lines in order, those of the chosen element in a frame."""
-    chosen, layout = explained.explanation.chosen_span, explained.document.layout
-    span = layout.spans[chosen] if chosen >= 0 else None
-    verdicts = explained.explanation.verdicts
+    chosen_span, layout = report.explanation.chosen_span, report.document.layout
+    span = layout.spans[chosen_span] if chosen_span >= 0 else None
+    verdicts = report.explanation.verdicts
     if span is None:
-        yield from iter_row_html(explained, verdicts)
+        yield from iter_row_html(report, verdicts)
         return
-    yield from iter_row_html(explained, verdicts[: span.start_line])
-    yield f"<section><header>chosen: {escape(element_of_span(layout, chosen))}</header>"
-    yield from iter_row_html(explained, verdicts[span.start_line : span.end_line])
+    yield from iter_row_html(report, verdicts[: span.start_line])
+    yield f"<section><header>chosen: {escape(element_of_span(layout, chosen_span))}</header>"
+    yield from iter_row_html(report, verdicts[span.start_line : span.end_line])
     yield "</section>"
-    yield from iter_row_html(explained, verdicts[span.end_line :])
+    yield from iter_row_html(report, verdicts[span.end_line :])
 
 
-def iter_row_html(explained: ExtractionReport, verdicts: Iterable[LineVerdict]) -> Iterator[str]:
+def iter_row_html(report: ExtractionReport, verdicts: Iterable[LineVerdict]) -> Iterator[str]:
     """Lines below each other; short dropped ones of a kind side by side."""
-    for (group_is_chip, _), group in groupby(verdicts, key=lambda verdict: (is_chip(explained, verdict), verdict.why)):
+    for (group_is_chip, _), group in groupby(verdicts, key=lambda verdict: (is_chip(report, verdict), verdict.why)):
         if group_is_chip:
-            yield f'<div class="chips">{"".join(render_chip(explained, verdict) for verdict in group)}</div>'
+            yield f'<div class="chips">{"".join(render_chip(report, verdict) for verdict in group)}</div>'
         else:
-            yield from (render_row(explained, verdict) for verdict in group)
+            yield from (render_row(report, verdict) for verdict in group)
 
 
-def is_chip(explained: ExtractionReport, verdict: LineVerdict) -> bool:
+def is_chip(report: ExtractionReport, verdict: LineVerdict) -> bool:
     """A dropped line that is short and shows nothing."""
-    highlights = verdict.line in explained.fields_by_line
+    highlights = verdict.line in report.fields_by_line
     return (
-        not verdict.kept
-        and not highlights
-        and len(explained.document.layout.lines[verdict.line].text) <= MAX_CHIP_LENGTH
+        not verdict.kept and not highlights and len(report.document.layout.lines[verdict.line].text) <= MAX_CHIP_LENGTH
     )
 
 
-def render_row(explained: ExtractionReport, verdict: LineVerdict) -> str:
+def render_row(report: ExtractionReport, verdict: LineVerdict) -> str:
     """One line: its number, its text, why."""
-    line = explained.document.layout.lines[verdict.line]
+    line = report.document.layout.lines[verdict.line]
     marks = "".join(
-        f'<span class="mark">{escape(field)}</span>' for field in explained.fields_by_line.get(verdict.line, ())
+        f'<span class="mark">{escape(field)}</span>' for field in report.fields_by_line.get(verdict.line, ())
     )
     reason = "" if verdict.kept else f"<i>{escape(verdict.why)}</i>"
     return (
-        f'<div class="line {css_class(verdict.why)}" id="l{verdict.line}" title="{escape(tooltip(explained, verdict))}">'
+        f'<div class="line {css_class(verdict.why)}" id="l{verdict.line}" title="{escape(tooltip(report, verdict))}">'
         f'<b>{verdict.line}</b><span class="{text_class(line.tag)}">{marks}{escape(line.text)}</span>{reason}</div>'
     )
 
 
-def render_chip(explained: ExtractionReport, verdict: LineVerdict) -> str:
+def render_chip(report: ExtractionReport, verdict: LineVerdict) -> str:
     """One short line."""
-    text = escape(explained.document.layout.lines[verdict.line].text)
-    attributes = f'id="l{verdict.line}" title="{escape(tooltip(explained, verdict))}"'
+    text = escape(report.document.layout.lines[verdict.line].text)
+    attributes = f'id="l{verdict.line}" title="{escape(tooltip(report, verdict))}"'
     return f'<span class="chip {css_class(verdict.why)}" {attributes}>{text}</span>'
 
 
@@ -217,11 +215,11 @@ def text_class(tag: str) -> str:
     return {"li": "item", CODE_TAG: "code"}.get(tag, "text")
 
 
-def tooltip(explained: ExtractionReport, verdict: LineVerdict) -> str:
+def tooltip(report: ExtractionReport, verdict: LineVerdict) -> str:
     """The features of a line."""
-    layout = explained.document.layout
+    layout = report.document.layout
     line = layout.lines[verdict.line]
-    around = [describe_element(explained, span) for span in list(layout.iter_enclosing(line.span_index))[:4]]
+    around = [describe_element(report, span) for span in list(layout.iter_enclosing(line.span_index))[:4]]
     return "\n".join(
         (
             f"line {verdict.line}: {verdict.why}",
@@ -231,27 +229,27 @@ def tooltip(explained: ExtractionReport, verdict: LineVerdict) -> str:
     )
 
 
-def describe_element(explained: ExtractionReport, span: int) -> str:
+def describe_element(report: ExtractionReport, span: int) -> str:
     """An element, and what its name says it is."""
-    layout = explained.document.layout
+    layout = report.document.layout
     hint = layout.spans[span].tag_info.hint
     return element_of_span(layout, span) + ("" if hint is Hint.NONE else f" ({hint.name.lower()})")
 
 
-def render_candidates(explained: ExtractionReport) -> str:
+def render_candidates(report: ExtractionReport) -> str:
     """The candidates with their features, best first."""
-    candidates = explained.explanation.candidates
+    candidates = report.explanation.candidates
     if not candidates:
         return '<p class="soft">none</p>'
     features = list(dict.fromkeys(name for candidate in candidates for name in candidate.features))
     head = "".join(f"<th>{escape(name)}</th>" for name in ("", "element", "score", *features))
-    body = "".join(render_candidate(explained, candidate, features) for candidate in candidates)
+    body = "".join(render_candidate(report, candidate, features) for candidate in candidates)
     return f'<div class="scroll"><table><tr>{head}</tr>{body}</table></div>'
 
 
-def render_candidate(explained: ExtractionReport, candidate: BodyCandidate, features: Iterable[str]) -> str:
+def render_candidate(report: ExtractionReport, candidate: BodyCandidate, features: Iterable[str]) -> str:
     """One candidate; its element leads to its first line."""
-    layout, is_chosen = explained.document.layout, candidate.span == explained.explanation.chosen_span
+    layout, is_chosen = report.document.layout, candidate.span == report.explanation.chosen_span
     element = (
         f'<a href="#l{layout.spans[candidate.span].start_line}">{escape(element_of_span(layout, candidate.span))}</a>'
     )

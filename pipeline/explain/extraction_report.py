@@ -82,9 +82,9 @@ def explain_extraction(page: LoadedPage, settings: ExtractSettings) -> Extractio
 # -- what a line shows
 
 
-def locate_fields(layout: Layout, article: Article, chosen: int) -> dict[int, tuple[str, ...]]:
+def locate_fields(layout: Layout, article: Article, chosen_span: int) -> dict[int, tuple[str, ...]]:
     """The lines that show title, date, author and source of the article: for each the line nearest to the body."""
-    start = layout.spans[chosen].start_line if chosen >= 0 else 0
+    start = layout.spans[chosen_span].start_line if chosen_span >= 0 else 0
     matchers: dict[str, Callable[[Line], bool]] = {
         "title": lambda line: is_same_title(article.title, line.text),
         "date": lambda line: bool(article.published) and find_date_in_text(line.text).startswith(article.published),
@@ -166,8 +166,8 @@ def line_table(report: ExtractionReport) -> Table:
     for verdict in report.explanation.verdicts:
         line = layout.lines[verdict.line]
         text = line.text if len(line.text) <= MAX_CELL_LENGTH else f"{line.text[: MAX_CELL_LENGTH - 1]}…"
-        why = ", ".join((*report.fields_by_line.get(verdict.line, ()), verdict.why))
-        cells = (f"{verdict.weight:.1f}", why, element_of_span(layout, line.span_index), text)
+        reason_text = ", ".join((*report.fields_by_line.get(verdict.line, ()), verdict.why))
+        cells = (f"{verdict.weight:.1f}", reason_text, element_of_span(layout, line.span_index), text)
         table.add_row(str(verdict.line), "●" if verdict.kept else "", *map(Text, cells))
     return table
 

@@ -92,10 +92,10 @@ def extraction_sentences(report: UrlReport) -> Iterator[str]:
         yield f"Extracted {format_second(outcome.at)}: {format_outcome(outcome)}."
     if report.article:
         article = readable(report.article)
-        dated = f", published {article.published}" if article.published else ", without a date"
+        date_text = f", published {article.published}" if article.published else ", without a date"
         author_text = f", by {article.author}" if article.author else ""
         method_text = f"language {article.language}, method {article.method}"
-        yield f"The article: “{article.title}”{dated}{author_text}; {method_text}."
+        yield f"The article: “{article.title}”{date_text}{author_text}; {method_text}."
     elif report.page:
         yield "It has no article of its own." if outcome else "It has not been extracted yet: plumb extract."
 
@@ -111,8 +111,8 @@ def relation_sentences(report: UrlReport, verdicts: Mapping[int, CopyVerdict]) -
     yield from (f"Part of its article is {one_line_text(part.url)}." for part in report.parts)
     for copy in report.near_duplicates:
         suffix = ", which stands for both" if copy.stands_for_the_group else ""
-        why = format_verdict(verdicts.get(copy.url_id))
-        yield f"The same text, published again, is {one_line_text(copy.url)}{suffix}{why}."
+        verdict_text = format_verdict(verdicts.get(copy.url_id))
+        yield f"The same text, published again, is {one_line_text(copy.url)}{suffix}{verdict_text}."
     for other in report.similar_articles:
         yield f"Similar, and no copy, is {one_line_text(other.url)}{format_verdict(verdicts.get(other.url_id))}."
 
@@ -157,8 +157,8 @@ def topic_sentences(topic: TopicRows) -> Iterator[str]:
     for row in rows("left_out"):
         yield f"A link to it (“{row['anchor']}”) on {row['on']} was left out: {row['why']}."
     for row in rows("led_to_by"):
-        rest = (f"{name} {value}" for name, value in row.items() if name not in SOURCE_FIELDS and value != "")
-        yield f"{row['page']} ({row['page_score']}) links to it by “{row['anchor']}”: {', '.join(rest)}."
+        details = (f"{name} {value}" for name, value in row.items() if name not in SOURCE_FIELDS and value != "")
+        yield f"{row['page']} ({row['page_score']}) links to it by “{row['anchor']}”: {', '.join(details)}."
     for row in rows("priority"):
         yield f"Its priority is {row['now']} by {row['strategy']}."
     for row in rows("priority_parts"):

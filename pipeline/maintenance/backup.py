@@ -123,14 +123,14 @@ def copy_database(source: Path, target: Path) -> str:
         raise BackupError(f"the store is damaged ({integrity_result}): {REPAIR_ADVICE}")
     with closing(Database(f"sqlite:///{target}")) as database:
         with database.read() as connection:
-            damaged = [
+            damaged_tables = [
                 name for name, sealed_table in CHECKSUMMED_TABLES.items() if damaged_keys(connection, sealed_table)
             ]
         store_id = database.store_id
     for leftover in ("-wal", "-shm", "-sums"):
         target.with_name(target.name + leftover).unlink(missing_ok=True)
-    if damaged:
-        raise BackupError(f"the store is damaged (rows of {', '.join(damaged)}): {REPAIR_ADVICE}")
+    if damaged_tables:
+        raise BackupError(f"the store is damaged (rows of {', '.join(damaged_tables)}): {REPAIR_ADVICE}")
     return store_id
 
 

@@ -32,14 +32,18 @@ def delete_if_damaged(folder: Path) -> None:
 def find_damage(folder: Path) -> str:
     """What is wrong with the files of `folder`; "" where all are what was noted, or nothing was."""
     try:
-        recorded = parse_state((folder / DIGESTS_FILE).read_bytes())
+        recorded_digests = parse_state((folder / DIGESTS_FILE).read_bytes())
     except FileNotFoundError:
         return ""
     except (OSError, ValueError, json.JSONDecodeError) as error:
         return f"{DIGESTS_FILE} is damaged ({error})"
-    current = {file.name: sha256_of(file) for file in list_cached_files(folder)}
-    mismatched = sorted(name for name in recorded.keys() | current.keys() if recorded.get(name) != current.get(name))
-    return f"{', '.join(mismatched)} damaged" if mismatched else ""
+    current_digests = {file.name: sha256_of(file) for file in list_cached_files(folder)}
+    mismatched_names = sorted(
+        name
+        for name in recorded_digests.keys() | current_digests.keys()
+        if recorded_digests.get(name) != current_digests.get(name)
+    )
+    return f"{', '.join(mismatched_names)} damaged" if mismatched_names else ""
 
 
 def list_cached_files(folder: Path) -> list[Path]:

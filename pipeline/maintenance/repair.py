@@ -68,15 +68,15 @@ def repair_store(file: Path, open_engine: OpenEngine, components: set[str], back
     if backup is not None and "file" in components and not repair_pages(file, backup / DATABASE_FILE):
         yield f"the damaged pages of {file.name} were put right from {backup}"
         return
-    salvaged = rebuild_database(file, damaged_copy, backup)
+    salvage_report = rebuild_database(file, damaged_copy, backup)
     yield f"{file.name} was made anew from what proves itself; the damaged one is {damaged_copy.name}"
-    yield from format_salvage(salvaged)
+    yield from format_salvage(salvage_report)
     with open_engine() as engine:
-        if {"urls", "pages"} & set(salvaged.partial_tables):
+        if {"urls", "pages"} & set(salvage_report.partial_tables):
             for warc in sorted((file.parent / WARC_DIR).glob("*")):
                 import_warc_file(engine, warc)
             yield "pages that could not be read were taken from the WARC files"
-        if DUPLICATE_KEY_TABLES & set(salvaged.partial_tables):
+        if DUPLICATE_KEY_TABLES & set(salvage_report.partial_tables):
             engine.store.key_compaction.drop_all()
             yield "which articles are copies is decided anew"
         engine.store.articles.reextract_all()
@@ -103,7 +103,7 @@ def rebuild_database(file: Path, damaged_copy: Path, backup: Path | None) -> Sal
     for name in (rebuilt, *(rebuilt.with_name(rebuilt.name + suffix) for suffix in SQLITE_SIDE_SUFFIXES)):
         name.unlink(missing_ok=True)
     try:
-        salvaged = salvage_store(file, backup / DATABASE_FILE if backup else None, rebuilt)
+        salvage_report = salvage_store(file, backup / DATABASE_FILE if backup else None, rebuilt)
     except sqlite3.DatabaseError as error:
         if backup is None:
             raise StoreError(
@@ -111,7 +111,7 @@ def rebuild_database(file: Path, damaged_copy: Path, backup: Path | None) -> Sal
             ) from error
         rebuilt.unlink(missing_ok=True)
         shutil.copy2(backup / DATABASE_FILE, rebuilt)
-        salvaged = SalvageReport(partial_tables=["urls", "pages", "all decisions since the backup"])
+        salvage_report = SalvageReport(partial_tables=["urls", "pages", "all decisions since the backup"])
     os.chmod(rebuilt, 0o600)
     if file.exists():
         file.replace(damaged_copy)
@@ -119,19 +119,19 @@ def rebuild_database(file: Path, damaged_copy: Path, backup: Path | None) -> Sal
         file.with_name(file.name + suffix).unlink(missing_ok=True)
         rebuilt.with_name(rebuilt.name + suffix).unlink(missing_ok=True)
     rebuilt.replace(file)
-    return salvaged
+    return salvage_report
 
 
 REIMPORT_ADVICE = "move it away and take the pages in again with `plumb import data/warc/*`"
 
 
-def format_salvage(salvaged: SalvageReport) -> Iterator[str]:
+def format_salvage(salvage_report: SalvageReport) -> Iterator[str]:
     """What became of the rows."""
-    if salvaged.partial_tables:
-        yield f"could not be read whole: {', '.join(salvaged.partial_tables)}"
-    for table, count in salvaged.rows_from_backup.items():
+    if salvage_report.partial_tables:
+        yield f"could not be read whole: {', '.join(salvage_report.partial_tables)}"
+    for table, count in salvage_report.rows_from_backup.items():
         yield f"{table}: {count} rows from the backup"
-    for table, keys in salvaged.lost_keys.items():
+    for table, keys in salvage_report.lost_keys.items():
         consequence = "extracted again" if table == "articles" else "lost, there is no other copy"
         yield f"{table}: {len(keys)} rows {consequence} ({', '.join(keys[:5])})"
 
@@ -173,10 +173,10 @@ def restore_or_delete_state_file(data_dir: Path, backup: Path | None, name: str)
 def repair_open_store(engine: Engine, components: set[str]) -> Iterator[str]:
     """What is left when every file is readable: records that are lost, articles, the index."""
     folder, remote = engine.settings.data_dir / WARC_DIR, engine.settings.store.warc
-    lost = [key for fault in iter_warc_faults(engine.store, folder, False, remote) for key in fault.keys]
-    if lost:
-        engine.store.integrity.force_refetch([int(key) for key in lost])
-        yield f"{len(lost)} pages have no record any more: the next crawl asks their sites again; articles are kept"
+    lost_keys = [key for fault in iter_warc_faults(engine.store, folder, False, remote) for key in fault.keys]
+    if lost_keys:
+        engine.store.integrity.force_refetch([int(key) for key in lost_keys])
+        yield f"{len(lost_keys)} pages have no record any more: the next crawl asks their sites again; articles are kept"
     if "copies" in components:
         engine.store.key_compaction.drop_all()
         yield "the keys by which copies are found are made anew"

@@ -124,8 +124,8 @@ class StoreSiteBackend:
             store.site_runs.articles_by_host([host]).get(host),
         )
         newest_run, runs_left = next(iter(runs), None), self._runs_left_by_host().get(host, 0)
-        crawled = SiteReport(totals, self._effective_delay(totals), newest_run, articles, runs_left)
-        return SiteDetail(crawled, runs, store.status.outcome_samples(host))
+        site_report = SiteReport(totals, self._effective_delay(totals), newest_run, articles, runs_left)
+        return SiteDetail(site_report, runs, store.status.outcome_samples(host))
 
     def _runs_left_by_host(self) -> dict[str, int | None]:
         """Host -> runs until all that is due was asked; None: never."""
@@ -138,8 +138,8 @@ class StoreSiteBackend:
 
     def _effective_delay(self, totals: SiteTotals) -> float:
         """Seconds between requests to a site: as set, or more where its robots.txt asks for more."""
-        stored = self._engine.store.frontier.find_robots(origin_of(totals.example_url))
-        robots_delay = parse_stored_robots(stored, self._robots_agent).crawl_delay if stored else 0.0
+        stored_robots = self._engine.store.frontier.find_robots(origin_of(totals.example_url))
+        robots_delay = parse_stored_robots(stored_robots, self._robots_agent).crawl_delay if stored_robots else 0.0
         return max(self._engine.settings.crawl.delay, robots_delay)
 
     def search_report(self, days: int) -> SearchReport:

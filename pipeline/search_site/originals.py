@@ -42,32 +42,35 @@ class Originals:
 
     def find(self, doc_id: str) -> OriginalDocument | None:
         """What is kept of an article's page; None where there is nothing."""
-        stored = self._table.find_by_doc_id(doc_id)
-        if stored is None:
+        archived_page = self._table.find_by_doc_id(doc_id)
+        if archived_page is None:
             return None
         return OriginalDocument(
-            stored.final_url, stored.fetched_at, format_for_content_type(stored.content_type), stored.digest
+            archived_page.final_url,
+            archived_page.fetched_at,
+            format_for_content_type(archived_page.content_type),
+            archived_page.digest,
         )
 
     def sanitized_html(self, doc_id: str) -> str:
         """The page of an article, harmless. OriginalError says why there is none to be shown."""
-        stored = self._require_page(doc_id)
-        if format_for_content_type(stored.content_type) != HTML_FORMAT:
+        archived_page = self._require_page(doc_id)
+        if format_for_content_type(archived_page.content_type) != HTML_FORMAT:
             raise OriginalError("not_found")
         with self._exclusive():
-            if stored.digest not in self._html_by_digest:
-                self._html_by_digest[stored.digest] = self._sanitize(stored)
+            if archived_page.digest not in self._html_by_digest:
+                self._html_by_digest[archived_page.digest] = self._sanitize(archived_page)
                 if len(self._html_by_digest) > PAGE_CACHE_SIZE:
                     self._html_by_digest.popitem(last=False)
-            return self._html_by_digest[stored.digest]
+            return self._html_by_digest[archived_page.digest]
 
     def file_bytes(self, doc_id: str) -> bytes:
         """The bytes of a document. OriginalError says why there are none to be had."""
-        stored = self._require_page(doc_id)
-        if format_for_content_type(stored.content_type) == HTML_FORMAT:
+        archived_page = self._require_page(doc_id)
+        if format_for_content_type(archived_page.content_type) == HTML_FORMAT:
             raise OriginalError("not_found")
         with self._exclusive():
-            page = self._read(stored)
+            page = self._read(archived_page)
         if is_noarchive_file(x_robots_tags(page.headers), self._robots_agent):
             raise OriginalError("refused")
         return page.body
@@ -87,28 +90,34 @@ class Originals:
             self._lock.release()
 
     def _require_page(self, doc_id: str) -> ArchivedPage:
-        stored = self._table.find_by_doc_id(doc_id)
-        if stored is None:
+        archived_page = self._table.find_by_doc_id(doc_id)
+        if archived_page is None:
             raise OriginalError("not_found")
-        return stored
+        return archived_page
 
-    def _read(self, stored: ArchivedPage) -> Page:
+    def _read(self, archived_page: ArchivedPage) -> Page:
         try:
-            return self._table.read(stored)
+            return self._table.read(archived_page)
         except WarcRecordLostError as error:
-            log.warning("%s: %s", stored.url, error)
+            log.warning("%s: %s", archived_page.url, error)
             raise OriginalError("lost") from error
 
-    def _sanitize(self, stored: ArchivedPage) -> str:
-        page = self._read(stored)
-        arguments = (page.body, stored.content_type, stored.final_url, x_robots_tags(page.headers), self._robots_agent)
+    def _sanitize(self, archived_page: ArchivedPage) -> str:
+        page = self._read(archived_page)
+        arguments = (
+            page.body,
+            archived_page.content_type,
+            archived_page.final_url,
+            x_robots_tags(page.headers),
+            self._robots_agent,
+        )
         try:
-            sanitized = self._process.call(sanitize_page, *arguments)
+            sanitized_page = self._process.call(sanitize_page, *arguments)
         except WorkerError as error:
-            log.warning("%s cannot be shown as it was: %s", stored.url, error)
+            log.warning("%s cannot be shown as it was: %s", archived_page.url, error)
             raise OriginalError("unreadable") from error
-        if sanitized.is_noarchive:
+        if sanitized_page.is_noarchive:
             raise OriginalError("refused")
-        if not sanitized.html or len(sanitized.html) > MAX_HTML_LENGTH:
+        if not sanitized_page.html or len(sanitized_page.html) > MAX_HTML_LENGTH:
             raise OriginalError("unreadable")
-        return sanitized.html
+        return sanitized_page.html

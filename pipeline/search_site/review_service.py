@@ -181,9 +181,9 @@ def update_review_order(store: Store, min_new_decisions: int = REORDER_AFTER_DEC
     # Imported where it is used: scikit-learn takes longer to load than most commands take to run.
     from lexicon.review_ranking import MAX_DECISIONS, predict_acceptance
 
-    decided = store.review_queue.decided_terms(MAX_DECISIONS)
+    decided_terms = store.review_queue.decided_terms(MAX_DECISIONS)
     state, candidates = store.review_queue.undecided_terms()
-    store.review_queue.save_ranking(predict_acceptance(decided, candidates), state)
+    store.review_queue.save_ranking(predict_acceptance(decided_terms, candidates), state)
     return True
 
 
@@ -230,8 +230,8 @@ def format_entry(entry: LexiconEntry) -> str:
 def edits_to_reach(entries: Sequence[LexiconEntry], accepted: Sequence[Term]) -> list[TermEdit]:
     """What makes `entries` the accepted terms: others go back among the candidates."""
     target_texts = {entry.text for entry in entries}
-    dropped = [TermEdit(term.text, TermStatus.CANDIDATE) for term in accepted if term.text not in target_texts]
-    return dropped + [edit_for_entry(entry) for entry in entries]
+    removals = [TermEdit(term.text, TermStatus.CANDIDATE) for term in accepted if term.text not in target_texts]
+    return removals + [edit_for_entry(entry) for entry in entries]
 
 
 def edit_for_entry(entry: LexiconEntry) -> TermEdit:

@@ -41,24 +41,26 @@ def corpus_vectors(engine: Engine, tokenize: WordTokenizer) -> WordVectors | Non
     if cached is not None and article_count < RETRAIN_GROWTH * cached.article_count:
         return cached.vectors
     engine.progress.note(f"training word vectors on {min(article_count, MAX_ARTICLES)} articles")
-    trained = TrainedVectors(train_word_vectors(iter_article_tokens(engine, tokenize)), article_count)
-    save_vectors(path, trained)
-    return trained.vectors
+    trained_vectors = TrainedVectors(train_word_vectors(iter_article_tokens(engine, tokenize)), article_count)
+    save_vectors(path, trained_vectors)
+    return trained_vectors.vectors
 
 
 def iter_article_tokens(engine: Engine, tokenize: WordTokenizer) -> Iterator[tuple[str, ...]]:
     """The words of each article."""
-    for stored in islice(engine.store.articles.iter_all(), MAX_ARTICLES):
-        yield tokenize(f"{stored.article.title}\n{stored.article.body}")
+    for stored_article in islice(engine.store.articles.iter_all(), MAX_ARTICLES):
+        yield tokenize(f"{stored_article.article.title}\n{stored_article.article.body}")
 
 
-def save_vectors(path: Path, trained: TrainedVectors) -> None:
+def save_vectors(path: Path, trained_vectors: TrainedVectors) -> None:
     """Write the vectors whole or not at all. StoreError where that cannot be done."""
-    words = np.array(list(trained.vectors.row_by_word), dtype=np.str_)
+    words = np.array(list(trained_vectors.vectors.row_by_word), dtype=np.str_)
     new = path.with_name("vectors.new.npz")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        np.savez_compressed(new, words=words, rows=trained.vectors.matrix, articles=np.array(trained.article_count))
+        np.savez_compressed(
+            new, words=words, rows=trained_vectors.vectors.matrix, articles=np.array(trained_vectors.article_count)
+        )
         os.replace(new, path)
     except OSError as error:
         raise StoreError(f"cannot write {path}: {error.strerror}") from error

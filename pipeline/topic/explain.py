@@ -78,14 +78,14 @@ class RecordingStrategy:
     def _source_row(
         self, page: PageWords, relevance: RelevanceScore, link: LinkWords, value: float | None, is_followed: bool
     ) -> Row:
-        discarded = "discarded, but followed: a seed that promises nothing" if is_followed else "discarded"
+        discarded_text = "discarded, but followed: a seed that promises nothing" if is_followed else "discarded"
         return {
             "page": page.url,
             "page_score": f"{relevance.score:.3f} ({'kept' if relevance.is_relevant else 'off topic'})",
             "anchor": " ".join(link.anchor_words[:MAX_CONTEXT_WORDS]),
             "context": " ".join(link.context_words[:MAX_CONTEXT_WORDS]),
             **score_parts(self.strategy, relevance, link, value),
-            "promise": discarded if value is None else f"{value:.4f}",
+            "promise": discarded_text if value is None else f"{value:.4f}",
         }
 
 

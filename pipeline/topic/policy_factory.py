@@ -58,9 +58,9 @@ def focused_crawl_settings(engine: Engine) -> CrawlSettings:
     and the example pages that lie in it. SettingsError for settings that cannot be followed."""
     settings = engine.settings.crawl
     topic = TopicFileStore(engine.settings.data_dir).read(settings.topic)
-    confirmed = tuple(seed.url for seed in topic.seeds if seed.state is TopicState.CONFIRMED)
+    confirmed_seeds = tuple(seed.url for seed in topic.seeds if seed.state is TopicState.CONFIRMED)
     examples = tuple(page.url for page in topic.examples)
-    seeds = (*settings.seeds, *confirmed) or examples
+    seeds = (*settings.seeds, *confirmed_seeds) or examples
     plan = build_crawl_plan(replace(settings, seeds=seeds))
     canonical_examples = (url for url in map(canonicalize_url, examples) if not isinstance(url, Reason))
     in_scope_examples = (url for url in canonical_examples if rejection_reason(url, plan.url_rules) is None)

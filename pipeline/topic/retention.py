@@ -89,14 +89,16 @@ def select_questions(
 ) -> list[TopicQuestion]:
     """The questions to a person."""
     question_urls = policy.pages_to_label(engine.settings.topic.questions)
-    stored = (decision for url in question_urls if (decision := engine.store.focused_decisions.find(url)) is not None)
+    decisions = (
+        decision for url in question_urls if (decision := engine.store.focused_decisions.find(url)) is not None
+    )
     return [
         TopicQuestion(
             decision.url,
             " ".join(deserialize_page(decision.packed_words).words.title),
             new_verdicts[decision.url].score,
         )
-        for decision in stored
+        for decision in decisions
     ]
 
 

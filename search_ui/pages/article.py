@@ -111,14 +111,14 @@ def is_doc_id(text: str) -> bool:
     return bool(_DOC_ID_RE.fullmatch(text))
 
 
-def article_params(doc_id: str, asked: SearchRequest, words: QueryWords) -> Params:
+def article_params(doc_id: str, request: SearchRequest, words: QueryWords) -> Params:
     """What fetches one article, all of its text with the query's terms marked."""
     full_text_params = [
         ("hl.fragsize", "0"), ("hl.snippets", "1"), ("hl.defaultSummary", "true"),
         ("hl.maxAnalyzedChars", str(MAX_ANALYZED_CHARS)),
     ]  # fmt: skip
     highlight_params = (
-        [*highlight_terms_params(asked, words), *full_text_params] if asked.parsed_query.ranking_text else []
+        [*highlight_terms_params(request, words), *full_text_params] if request.parsed_query.ranking_text else []
     )
     return select_params(_doc_id_clause(doc_id), rows=1, fl=_DETAIL_FIELDS, extra_params=highlight_params)
 
@@ -127,11 +127,11 @@ def _doc_id_clause(doc_id: str) -> SolrQuery:
     return SolrQuery.term(solr_fields.ID, "doc", doc_id)
 
 
-def explain_params(doc_id: str, asked: SearchRequest, words: QueryWords) -> Params:
+def explain_params(doc_id: str, request: SearchRequest, words: QueryWords) -> Params:
     """What asks Solr for the score of one article and all that it consists of."""
     debug_params = [("debug", "results"), ("debug.explain.structured", "true")]
     return select_params(
-        ranking_query(asked, words), [_doc_id_clause(doc_id)], 1, (solr_fields.ID, "score"), extra_params=debug_params
+        ranking_query(request, words), [_doc_id_clause(doc_id)], 1, (solr_fields.ID, "score"), extra_params=debug_params
     )
 
 
@@ -196,9 +196,9 @@ def parse_article(response: SolrResponse, settings: SearchSettings) -> ArticleDe
     )
 
 
-def _highlighted_field(marked: Mapping[str, Any], name: str) -> Segments:
+def _highlighted_field(highlights: Mapping[str, Any], name: str) -> Segments:
     """Solr's snippet, which is the whole text."""
-    return split_highlights("".join(marked.get(name, ())), HIGHLIGHT_START, HIGHLIGHT_END)
+    return split_highlights("".join(highlights.get(name, ())), HIGHLIGHT_START, HIGHLIGHT_END)
 
 
 def _iter_paragraphs(text: str) -> Iterator[tuple[int, Segments]]:

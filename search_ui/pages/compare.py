@@ -34,14 +34,14 @@ class WholeTermMeasures:
     """How early the documents with the whole term come (WD-S3).
 
     `first_rank` counts from 1, None if no such document was returned; `reciprocal_rank` is its inverse or 0, the
-    MRR of one query; `precision_at_10` the share of such documents in the first ten places; `whole` how many there
+    MRR of one query; `precision_at_10` the share of such documents in the first ten places; `whole_term_count` how many there
     are in all that was returned.
     """
 
     first_rank: int | None
     reciprocal_rank: float
     precision_at_10: float
-    whole: int
+    whole_term_count: int
 
 
 @dataclass(frozen=True)
@@ -112,5 +112,5 @@ def _to_compared_hit(doc: Mapping[str, Any], term: str) -> ComparedHit:
         snippet=truncate_segments(mark_occurrences(str(doc.get(solr_fields.BODY, "")), term), 120),
         safe_url=safe_url(str(doc.get(solr_fields.URL, ""))),
         published=clean_text(str(doc.get(solr_fields.PUBLISHED_TEXT, ""))),
-        has_whole_term=measure_whole_term([_title_and_body(doc)], term).whole == 1,
+        has_whole_term=measure_whole_term([_title_and_body(doc)], term).whole_term_count == 1,
     )

@@ -47,18 +47,18 @@ class FeedEntry:
 def feed(kind: str) -> Response:
     """The newest articles of a search. Filters are those of the result page; its order and pages are not."""
     site = current_site()
-    asked = parse_search_request(request.args, site.settings, PROFILES).replaced(sort=SortOrder.DATE)
+    search_request = parse_search_request(request.args, site.settings, PROFILES).with_changes(sort=SortOrder.DATE)
     search_service = replace(current_search_service(), settings=replace(site.settings, page_size=MAX_ENTRIES))
-    search_page = search_service.execute(asked, search_service.segment_query(asked))
+    search_page = search_service.execute(search_request, search_service.segment_query(search_request))
     entries = [_to_entry(hit) for hit in search_page.hits]
     updated = max((entry.atom_date for entry in entries), default="1970-01-01T00:00:00+00:00")
     body = render_template(
         f"feed.{kind}.xml",
         entries=entries,
         updated=updated,
-        query=clean_text(asked.raw_query),
-        page=_feed_url("public.search", asked),
-        itself=_feed_url("feeds.feed", asked.replaced(sort=SortOrder.RELEVANCE), kind=kind),
+        query=clean_text(search_request.raw_query),
+        page=_feed_url("public.search", search_request),
+        itself=_feed_url("feeds.feed", search_request.with_changes(sort=SortOrder.RELEVANCE), kind=kind),
     )
     return _cacheable(Response(body, content_type=f"{FEED_MIMETYPES[kind]}; charset=utf-8"))
 

@@ -113,8 +113,8 @@ def is_domain_term(term: str, base_segmenter: Segmenter) -> bool:
     """Is it a thing of the domain: no person, and nothing that only says how something is (`周期长`)?"""
     if _PERSON_WORD_RE.search(term):
         return False
-    tagged = base_segmenter.tag(term)
-    if _is_person_name(term, tagged):
+    tagged_words = base_segmenter.tag(term)
+    if _is_person_name(term, tagged_words):
         return False
     return not _ends_in_adjective(term, base_segmenter)
 
@@ -126,13 +126,13 @@ def _ends_in_adjective(term: str, base_segmenter: Segmenter) -> bool:
     return len(term) - len(last) != 1 and base_segmenter.tag(last)[-1][1].startswith(_ADJECTIVE_TAG)
 
 
-def _is_person_name(term: str, tagged: Sequence[tuple[str, str]]) -> bool:
+def _is_person_name(term: str, tagged_words: Sequence[tuple[str, str]]) -> bool:
     """A name that no dictionary has, as a segmenter tags it, or a surname and what goes with it.
 
     What is in the dictionary is none, though many a mineral is tagged so there (石英).
     """
     if is_in_dictionary(term):
         return False
-    is_person_tag = [tag.startswith(_PERSON_TAG) for _, tag in tagged]
-    is_surname_alone = len(tagged) == 2 and len(tagged[0][0]) == 1
+    is_person_tag = [tag.startswith(_PERSON_TAG) for _, tag in tagged_words]
+    is_surname_alone = len(tagged_words) == 2 and len(tagged_words[0][0]) == 1
     return all(is_person_tag) or (len(term) <= 3 and term[0] in _SURNAMES and (any(is_person_tag) or is_surname_alone))

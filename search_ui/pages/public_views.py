@@ -78,16 +78,20 @@ def _fetch_home_content() -> dict[str, Any]:
 def search() -> Response:
     """One result page, as HTML or JSON."""
     search_service = current_search_service()
-    asked = search_service.resolve_exact_title(parse_search_request(request.args, current_site().settings, PROFILES))
+    search_request = search_service.resolve_exact_title(
+        parse_search_request(request.args, current_site().settings, PROFILES)
+    )
     if wants_json():
-        search_page = search_service.execute(asked, search_service.segment_query(asked))
-        _log_search(asked, search_page.total, search_page.page)
+        search_page = search_service.execute(search_request, search_service.segment_query(search_request))
+        _log_search(search_request, search_page.total, search_page.page)
         return jsonify(
-            api.search_page_to_json(search_page, search_service.suggest_alternatives(asked, search_page), asked)
+            api.search_page_to_json(
+                search_page, search_service.suggest_alternatives(search_request, search_page), search_request
+            )
         )
-    outcome = search_service.execute_with_correction(asked)
-    _log_search(asked, 0 if outcome.is_corrected else outcome.page.total, outcome.page.page)
-    return render_page("search.html", **_search_context(asked, outcome))
+    outcome = search_service.execute_with_correction(search_request)
+    _log_search(search_request, 0 if outcome.is_corrected else outcome.page.total, outcome.page.page)
+    return render_page("search.html", **_search_context(search_request, outcome))
 
 
 def _log_search(request: SearchRequest, total: int, number: int) -> None:
@@ -108,7 +112,7 @@ def _search_context(original_request: SearchRequest, outcome: SearchOutcome) -> 
         != original_request.raw_query,
         "offers": outcome.suggestions,
         "also": list_synonyms(outcome.query_words.get(QueryVariant.SYNONYMS, ())),
-        "exactly": request.replaced(raw_query=str(request.parsed_query.with_words_quoted())),
+        "exactly": request.with_changes(raw_query=str(request.parsed_query.with_words_quoted())),
         "link": _search_url,
         "chips": _active_filters(request),
         "value_label": _facet_label,
@@ -116,7 +120,7 @@ def _search_context(original_request: SearchRequest, outcome: SearchOutcome) -> 
         "profiles": list(PROFILES),
         "numbers": page_number_window(search_page.page, search_page.numbered_pages),
         "feeds": {
-            kind: _search_endpoint_url("feeds.feed", request.replaced(sort=SortOrder.RELEVANCE), kind=kind)
+            kind: _search_endpoint_url("feeds.feed", request.with_changes(sort=SortOrder.RELEVANCE), kind=kind)
             for kind in FEED_KINDS
         },
     }
@@ -146,7 +150,7 @@ def _active_filters(request: SearchRequest) -> list[ActiveFilter]:
     """What is typed as a condition, then what was chosen beside the results."""
     query = request.parsed_query
     chips = [
-        ActiveFilter("typed", str(part), request.replaced(raw_query=str(query.without(part))))
+        ActiveFilter("typed", str(part), request.with_changes(raw_query=str(query.without(part))))
         for part in query.conditions
     ]
     for name, parameter in PARAM_BY_FILTER.items():
@@ -156,8 +160,8 @@ def _active_filters(request: SearchRequest) -> list[ActiveFilter]:
         ]
     if request.since or request.until:
         date_range = request.since if request.since == request.until else f"{request.since} – {request.until}"
-        chips.append(ActiveFilter("date", date_range.strip(), request.replaced(since="", until="")))
-    return chips + ([ActiveFilter("cluster", "", request.replaced(cluster=""))] if request.cluster else [])
+        chips.append(ActiveFilter("date", date_range.strip(), request.with_changes(since="", until="")))
+    return chips + ([ActiveFilter("cluster", "", request.with_changes(cluster=""))] if request.cluster else [])
 
 
 def _facet_label(name: str, value: str) -> str:
@@ -186,8 +190,8 @@ def page_number_window(current: int, last: int) -> list[int]:
 def article(doc_id: str) -> Response:
     """What is known of one article, and the text that was kept of it; with `q`, why that finds it."""
     site = current_site()
-    asked = parse_search_request(request.args, site.settings, PROFILES)
-    article_page = current_search_service().get_article(doc_id, asked) if is_doc_id(doc_id) else None
+    search_request = parse_search_request(request.args, site.settings, PROFILES)
+    article_page = current_search_service().get_article(doc_id, search_request) if is_doc_id(doc_id) else None
     if article_page is None:
         abort(404)
     return render_page(
@@ -195,9 +199,9 @@ def article(doc_id: str) -> Response:
         found=article_page,
         one=article_page.article,
         language=_language_name(article_page.article.language),
-        asked=asked,
-        query_box=asked.raw_query,
-        query_shown=clean_text(truncate_query(asked.raw_query, site.settings.longest_query)),
+        asked=search_request,
+        query_box=search_request.raw_query,
+        query_shown=clean_text(truncate_query(search_request.raw_query, site.settings.longest_query)),
         link=_search_url,
     )
 
@@ -279,10 +283,10 @@ def _run_status() -> dict[str, str | None] | None:
         "failed_since": run_history.failing_since,
         "next": run_history.next_run_at,
     }
-    formatted: dict[str, str | None] = {
+    formatted_times: dict[str, str | None] = {
         name: None if timestamp is None else format_utc(timestamp) for name, timestamp in times.items()
     }
-    return formatted | {"last": run_history.runs[0].state.value if run_history.runs else None}
+    return formatted_times | {"last": run_history.runs[0].state.value if run_history.runs else None}
 
 
 def format_utc(seconds: float) -> str:

@@ -115,21 +115,21 @@ class SearchService:
     def _segmenters(self) -> Sequence[Segmenter]:
         return self.lexicon_backend.query_segmenters()
 
-    def segment_query(self, asked: SearchRequest) -> QueryWords:
+    def segment_query(self, request: SearchRequest) -> QueryWords:
         """The query cut as the documents were: by the indexed lexicon, and by the base dictionary where that ranks.
 
         Right after a publish some documents are cut by an older version: what is a word only now, is looked for in
         them character by character.
         """
-        text = asked.parsed_query.ranking_text
+        text = request.parsed_query.ranking_text
         segmenter, *older_segmenters = self._segmenters
-        segmented = segmenter.cut(text)
-        newest = tuple(filter(has_word, segmented))
+        segmented_words = segmenter.cut(text)
+        newest = tuple(filter(has_word, segmented_words))
         old_lexicon_words = [segment_words(text, old_segmenter) for old_segmenter in older_segmenters]
-        older = tuple(word for segmented in old_lexicon_words for word in segmented)
-        synonyms = find_synonym_groups(asked.parsed_query, newest, self.thesaurus)
+        older = tuple(word for segmented_words in old_lexicon_words for word in segmented_words)
+        synonyms = find_synonym_groups(request.parsed_query, newest, self.thesaurus)
         new_words = tuple(word for word in newest if old_lexicon_words and word not in older)
-        content, residual_chars = split_content_words(text, segmented)
+        content, residual_chars = split_content_words(text, segmented_words)
         words = {
             QueryVariant.DOMAIN: newest,
             QueryVariant.CONTENT: content,
@@ -138,16 +138,16 @@ class SearchService:
             QueryVariant.NEW_WORDS: new_words,
             QueryVariant.SYNONYMS: synonyms,
         }
-        if any(clause.variant is QueryVariant.BASE for clause in PROFILES[asked.profile].field_clauses):
+        if any(clause.variant is QueryVariant.BASE for clause in PROFILES[request.profile].field_clauses):
             words[QueryVariant.BASE] = segment_words(text, self.lexicon_backend.base_segmenter())
         return words
 
-    def resolve_exact_title(self, asked: SearchRequest) -> SearchRequest:
+    def resolve_exact_title(self, request: SearchRequest) -> SearchRequest:
         """Who types the title of an article means that title, also where it has signs that are syntax (`C++ -入门`)."""
-        if not asked.parsed_query.conditions:
-            return asked
-        response = self.solr.select(exact_title_params(asked.text))
-        return replace(asked, text=as_plain_words(asked.text)) if response["response"]["numFound"] else asked
+        if not request.parsed_query.conditions:
+            return request
+        response = self.solr.select(exact_title_params(request.text))
+        return replace(request, text=as_plain_words(request.text)) if response["response"]["numFound"] else request
 
     def execute_with_correction(self, request: SearchRequest) -> SearchOutcome:
         """What a reader is shown for what was typed: its result page, or, where nothing holds enough of it, that of
@@ -171,36 +171,36 @@ class SearchService:
             correction.request, words, self.execute(correction.request, words), other_suggestions, is_corrected=True
         )
 
-    def execute(self, asked: SearchRequest, words: QueryWords) -> SearchPage:
+    def execute(self, request: SearchRequest, words: QueryWords) -> SearchPage:
         """The result page that was asked for; an empty one, without asking Solr, if there is nothing to look for.
 
         Where nothing holds enough of the query, only what holds one of its words is shown.
         """
-        if not asked.has_criteria():
+        if not request.has_criteria():
             return SearchPage()
-        cursor_position = self.cursors.decode(asked) if asked.cursor else CursorPosition(asked.page, "")
-        request = replace(asked, page=cursor_position.page)
-        count_future = select_in_background(self.solr, count_params(request, words))
-        vector_search = self._start_vector_search(request, words)
-        words = self._add_work_boosts(asked, words)
-        candidates = self._fetch_candidates(request, words, vector_search)
-        hits_response = self._fetch_hits(request, words, cursor_position.solr_mark, candidates)
+        cursor_position = self.cursors.decode(request) if request.cursor else CursorPosition(request.page, "")
+        page_request = replace(request, page=cursor_position.page)
+        count_future = select_in_background(self.solr, count_params(page_request, words))
+        vector_search = self._start_vector_search(page_request, words)
+        words = self._add_work_boosts(request, words)
+        candidates = self._fetch_candidates(page_request, words, vector_search)
+        hits_response = self._fetch_hits(page_request, words, cursor_position.solr_mark, candidates)
         count_response = count_future.result()
         if (
-            is_related := asked.sort is SortOrder.RELEVANCE
+            is_related := request.sort is SortOrder.RELEVANCE
             and bool(content_parts(words))
             and not parse_total(count_response)
         ):
-            candidates = self._fetch_candidates(request, words, vector_search, is_related)
-            hits_response = self._fetch_hits(request, words, cursor_position.solr_mark, candidates, is_related)
-        responses = self._fetch_details(request, words, hits_response, count_response, candidates)
-        page = build_search_page(responses, request, self.settings, words[QueryVariant.DOMAIN])
+            candidates = self._fetch_candidates(page_request, words, vector_search, is_related)
+            hits_response = self._fetch_hits(page_request, words, cursor_position.solr_mark, candidates, is_related)
+        responses = self._fetch_details(page_request, words, hits_response, count_response, candidates)
+        page = build_search_page(responses, page_request, self.settings, words[QueryVariant.DOMAIN])
         quotations = (
-            answer_from_hits(self.solr, request.parsed_query.ranking_text, words, candidates, page.hits)
-            if candidates and request.page == 1
+            answer_from_hits(self.solr, page_request.parsed_query.ranking_text, words, candidates, page.hits)
+            if candidates and page_request.page == 1
             else ()
         )
-        cursor = self._next_cursor(request, words, page.matched, hits_response, is_related, candidates)
+        cursor = self._next_cursor(page_request, words, page.match_count, hits_response, is_related, candidates)
         return replace(page, quotations=quotations, cursor=cursor)
 
     def _fetch_related(self, article: ArticleDetails) -> SolrResponse:
@@ -253,14 +253,14 @@ class SearchService:
             lexical_response = self.solr.select(
                 hits_params(first_page_request, words, limit, field_names=field_names, match_any=match_any)
             )
-        matched = int(lexical_response["response"]["numFound"])
+        match_count = int(lexical_response["response"]["numFound"])
         return fuse(
             lexical_response,
             vector_response,
             vector_search.query_vector,
             PROFILES[request.profile].semantic_weight,
             limit,
-            matched,
+            match_count,
         )
 
     def _fetch_details(
@@ -334,24 +334,26 @@ class SearchService:
         )
         return response if candidates is None else with_match_count(response, candidates.match_count)
 
-    def _add_work_boosts(self, asked: SearchRequest, words: QueryWords) -> QueryWords:
+    def _add_work_boosts(self, request: SearchRequest, words: QueryWords) -> QueryWords:
         """`words` and the works whose parts answer the query; without those where nothing is ranked by them."""
         params = (
-            works_params(asked.parsed_query.ranking_text, asked.profile) if asked.sort is SortOrder.RELEVANCE else []
+            works_params(request.parsed_query.ranking_text, request.profile)
+            if request.sort is SortOrder.RELEVANCE
+            else []
         )
         return (
-            {**words, QueryVariant.WORK_BOOSTS: parse_work_boosts(self.solr.select(params), asked.profile)}
+            {**words, QueryVariant.WORK_BOOSTS: parse_work_boosts(self.solr.select(params), request.profile)}
             if params
             else words
         )
 
-    def suggest_alternatives(self, asked: SearchRequest, page: SearchPage) -> list[SearchSuggestion]:
+    def suggest_alternatives(self, request: SearchRequest, page: SearchPage) -> list[SearchSuggestion]:
         """What else would find more, where next to nothing was found; none if Solr does not say."""
-        if not asked.text or page.page > 1 or page.total > MAX_HITS_FOR_SUGGESTIONS:
+        if not request.text or page.page > 1 or page.total > MAX_HITS_FOR_SUGGESTIONS:
             return []
         base = self.lexicon_backend.base_segmenter()
         try:
-            return find_suggestions(self.solr, asked, current_vocabulary(), self.segment_query, base, page.total)
+            return find_suggestions(self.solr, request, current_vocabulary(), self.segment_query, base, page.total)
         except SolrError:
             return []
 
@@ -359,7 +361,7 @@ class SearchService:
         self,
         request: SearchRequest,
         words: QueryWords,
-        matched: int,
+        match_count: int,
         response: SolrResponse,
         match_any: bool,
         candidates: FusedCandidates | None,
@@ -369,7 +371,7 @@ class SearchService:
         if (
             request.page < last_numbered_page(self.settings)
             or request.page >= last_page(self.settings)
-            or last_rank >= matched
+            or last_rank >= match_count
         ):
             return ""
         if not request.cursor and candidates is not None:
@@ -382,20 +384,20 @@ class SearchService:
             cursor_mark = str(response["nextCursorMark"])
         return self.cursors.encode(request, CursorPosition(request.page + 1, cursor_mark))
 
-    def get_article(self, doc_id: str, asked: SearchRequest) -> ArticleView | None:
+    def get_article(self, doc_id: str, request: SearchRequest) -> ArticleView | None:
         """One article and its neighbours; with a query also why that finds it. None if there is no such article."""
-        words = self._add_work_boosts(asked, self.segment_query(asked))
-        article = parse_article(self.solr.select(article_params(doc_id, asked, words)), self.settings)
+        words = self._add_work_boosts(request, self.segment_query(request))
+        article = parse_article(self.solr.select(article_params(doc_id, request, words)), self.settings)
         if article is None:
             return None
         similar = self._fetch_related(article)
         series = self.solr.select(series_params(article.cluster, article.series)) if article.series else {}
         copies = self.solr.select(copies_params(doc_id, article.cluster))
         explain_response = (
-            self.solr.select(explain_params(doc_id, asked, words)) if asked.parsed_query.ranking_text else None
+            self.solr.select(explain_params(doc_id, request, words)) if request.parsed_query.ranking_text else None
         )
-        vector_search = self._start_vector_search(asked, words) if asked.parsed_query.ranking_text else None
-        candidates = self._fetch_candidates(replace(asked, page=1), words, vector_search)
+        vector_search = self._start_vector_search(request, words) if request.parsed_query.ranking_text else None
+        candidates = self._fetch_candidates(replace(request, page=1), words, vector_search)
         semantic_share = candidates.semantic_share_of(doc_id) if candidates else 0.0
         return ArticleView(
             article,

@@ -83,13 +83,13 @@ def parse_titles(response: SolrResponse) -> list[str]:
 def _merge(known_words: Sequence[KnownWord], titles: Sequence[str], text: str) -> list[KnownWord]:
     """Known words first, but some room is kept for titles; what is typed already is no suggestion."""
     known_word_slots = MAX_SUGGESTIONS - min(MIN_TITLE_SLOTS, len(titles))
-    ranked = [
+    ranked_words = [
         *known_words[:known_word_slots],
         *(KnownWord(title, WordKind.TITLE, n) for n, title in enumerate(titles)),
         *known_words[known_word_slots:],
     ]
     by_key: dict[str, KnownWord] = {}
-    for word in ranked:
+    for word in ranked_words:
         by_key.setdefault(word_key(word.text), word)
     by_key.pop(word_key(text), None)
     return list(by_key.values())[:MAX_SUGGESTIONS]

@@ -31,20 +31,20 @@ class CursorCodec:
         self._serializer = URLSafeSerializer(secret, salt="cursor")
         self._settings = settings
 
-    def encode(self, asked: SearchRequest, position: CursorPosition) -> str:
-        """`position` in the search that `asked` belongs to, as text for a URL."""
-        return str(self._serializer.dumps([position.page, position.solr_mark, self._request_fingerprint(asked)]))
+    def encode(self, request: SearchRequest, position: CursorPosition) -> str:
+        """`position` in the search that `request` belongs to, as text for a URL."""
+        return str(self._serializer.dumps([position.page, position.solr_mark, self._request_fingerprint(request)]))
 
-    def decode(self, asked: SearchRequest) -> CursorPosition:
+    def decode(self, request: SearchRequest) -> CursorPosition:
         """Where `asked.cursor` points; `BadSearchRequestError` if it was not sealed here, for this search."""
         try:
-            page, cursor_mark, fingerprint = self._serializer.loads(asked.cursor)
+            page, cursor_mark, fingerprint = self._serializer.loads(request.cursor)
         except (BadData, ValueError) as error:
             raise BadSearchRequestError("error.cursor") from error
-        if fingerprint != self._request_fingerprint(asked) or page > last_page(self._settings):
+        if fingerprint != self._request_fingerprint(request) or page > last_page(self._settings):
             raise BadSearchRequestError("error.cursor")
         return CursorPosition(page, cursor_mark)
 
-    def _request_fingerprint(self, asked: SearchRequest) -> str:
-        search = json.dumps(asked.replaced().to_url_params(self._settings))
+    def _request_fingerprint(self, request: SearchRequest) -> str:
+        search = json.dumps(request.with_changes().to_url_params(self._settings))
         return hashlib.sha256(search.encode()).hexdigest()[:16]

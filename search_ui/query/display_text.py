@@ -68,8 +68,10 @@ def normalize_query(text: str, max_units: int) -> str:
     """
     normal = unicodedata.normalize("NFKC", truncate_query(text, max_units))
     searchable_text = "".join(_searchable_char(char) for char in normal)
-    cleaned = truncate_query(" ".join(searchable_text.split()), max_units)  # NFKC can make one character eighteen
-    return cleaned if has_word(cleaned) or any(map(_is_emoji, cleaned)) else ""
+    normalized_query = truncate_query(
+        " ".join(searchable_text.split()), max_units
+    )  # NFKC can make one character eighteen
+    return normalized_query if has_word(normalized_query) or any(map(_is_emoji, normalized_query)) else ""
 
 
 def _is_emoji(char: str) -> bool:
@@ -197,9 +199,9 @@ def _first_match_offset(segments: Segments) -> int:
 
 
 def _slice_segments(segments: Segments, start: int, end: int) -> list[Segment]:
-    sliced, offset = [], 0
+    sliced_segments, offset = [], 0
     for segment in segments:
         text = segment.text[max(0, start - offset) : max(0, end - offset)]
         offset += len(segment.text)
-        sliced.append(Segment(text, segment.marked))
-    return sliced
+        sliced_segments.append(Segment(text, segment.marked))
+    return sliced_segments

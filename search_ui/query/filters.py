@@ -42,25 +42,25 @@ def no_synonyms(word: str) -> Sequence[str]:
 
 
 def build_filters(
-    asked: SearchRequest, words: Sequence[str], synonyms_for: SynonymLookup = no_synonyms
+    request: SearchRequest, words: Sequence[str], synonyms_for: SynonymLookup = no_synonyms
 ) -> list[RequestFilter]:
     """The filters of a request one by one: what is typed, then what was chosen beside the results.
 
     `words` is the query's text cut by the published lexicon.
     """
     return [
-        *_typed_filters(asked.parsed_query, synonyms_for),
-        *_all_words_filter(asked, words, synonyms_for),
-        *_selected_filters(asked),
+        *_typed_filters(request.parsed_query, synonyms_for),
+        *_all_words_filter(request, words, synonyms_for),
+        *_selected_filters(request),
     ]
 
 
-def build_filter_queries(asked: SearchRequest, words: QueryWords) -> list[SolrQuery]:
+def build_filter_queries(request: SearchRequest, words: QueryWords) -> list[SolrQuery]:
     """All filters of a request together; `words` is its text cut into words, with their synonyms."""
     synonyms_for = synonym_lookup(words.get(QueryVariant.SYNONYMS, ()))
     return [
         clause
-        for request_filter in build_filters(asked, content_parts(words), synonyms_for)
+        for request_filter in build_filters(request, content_parts(words), synonyms_for)
         for clause in request_filter.queries
     ]
 
@@ -91,12 +91,12 @@ def _text_condition_filter(tag: str, part: QueryPart, synonyms_for: SynonymLooku
     return RequestFilter(tag, (_excluding(tag, contains) if part.is_excluded else contains,), (part,))
 
 
-def _all_words_filter(asked: SearchRequest, words: Sequence[str], synonyms_for: SynonymLookup) -> list[RequestFilter]:
+def _all_words_filter(request: SearchRequest, words: Sequence[str], synonyms_for: SynonymLookup) -> list[RequestFilter]:
     """By date every word has to be there, or one that says the same: no score sinks a poor match then."""
-    if asked.sort is not SortOrder.DATE:
+    if request.sort is not SortOrder.DATE:
         return []
     unquoted_words = [
-        word for word in dict.fromkeys(words) if word not in asked.parsed_query.required_texts(PartKind.PHRASE)
+        word for word in dict.fromkeys(words) if word not in request.parsed_query.required_texts(PartKind.PHRASE)
     ]
     clauses = tuple(
         _contains_any("words", f"word{n}", (word, *synonyms_for(word)), _TITLE_AND_BODY)
@@ -147,21 +147,21 @@ _FIELD_BY_FILTER: Mapping[str, str] = {
 }  # fmt: skip
 
 
-def _selected_filters(asked: SearchRequest) -> list[RequestFilter]:
+def _selected_filters(request: SearchRequest) -> list[RequestFilter]:
     """What was chosen beside the results: any of the sites, sections ..., all of the terms, one cluster, a span."""
     multi_value_filters = (
-        (PARAM_BY_FILTER[name], query_fields, getattr(asked, name), name)
+        (PARAM_BY_FILTER[name], query_fields, getattr(request, name), name)
         for name, query_fields in _FIELD_BY_FILTER.items()
     )
     filters = [_any_value_filter(*filter_args) for filter_args in multi_value_filters if filter_args[2]]
-    if asked.terms:
+    if request.terms:
         term_queries = (
-            SolrQuery.term(solr_fields.DOMAIN_TERMS, f"terms{n}", term, "term") for n, term in enumerate(asked.terms)
+            SolrQuery.term(solr_fields.DOMAIN_TERMS, f"terms{n}", term, "term") for n, term in enumerate(request.terms)
         )
         filters.append(RequestFilter("term", tuple(term_queries), request_field="terms"))
-    if asked.cluster:
-        filters.append(_any_value_filter("cluster", solr_fields.CLUSTER_ID, (asked.cluster,), "cluster"))
-    if span := asked.solr_date_range():
+    if request.cluster:
+        filters.append(_any_value_filter("cluster", solr_fields.CLUSTER_ID, (request.cluster,), "cluster"))
+    if span := request.solr_date_range():
         filters.append(RequestFilter("date", (_published_between("date", *span),), request_field="date"))
     return filters
 

@@ -34,17 +34,17 @@ class MarkRefiner:
         if not any(segment.marked for segment in segments) and not self.isolated_chars:
             return segments
         has_whole = any(segment.marked and self._contains_word(segment) for segment in segments)
-        refined = (
+        refined_segments = (
             Segment(segment.text, segment.marked and not (has_whole and self._is_partial_word(segment)))
             for segment in segments
         )
         return merge_segments(
-            text_segment for segment in refined for text_segment in self._mark_isolated_chars(segment)
+            text_segment for segment in refined_segments for text_segment in self._mark_isolated_chars(segment)
         )
 
     def _contains_word(self, part: Segment) -> bool:
-        folded = fold_term(part.text)
-        return any(word in folded for word in self.words)
+        folded_text = fold_term(part.text)
+        return any(word in folded_text for word in self.words)
 
     def _is_partial_word(self, part: Segment) -> bool:
         return bool(_DENSE_RUN_RE.fullmatch(part.text)) and not self._contains_word(part)

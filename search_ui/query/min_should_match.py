@@ -30,13 +30,13 @@ def min_required_parts(part_count: int) -> int:
     return part_count - part_count // 2 if part_count <= 6 else part_count - part_count * 66 // 100
 
 
-def enough_parts_query(asked: SearchRequest, words: QueryWords) -> QueryParam:
+def enough_parts_query(request: SearchRequest, words: QueryWords) -> QueryParam:
     """The query `enough`, by which is counted: documents that hold a good share of what is asked for.
 
     Terms are OR-ed, so nearly every document matches a long query somehow, and a count of those says nothing. By date
     every word is required anyway.
     """
-    if asked.sort is SortOrder.DATE or not asked.parsed_query.ranking_text:
+    if request.sort is SortOrder.DATE or not request.parsed_query.ranking_text:
         return QueryParam("enough", MATCH_ALL)
     parts = content_parts(words)
     if not parts:  # signs and pictures, which are found one by one
@@ -44,7 +44,7 @@ def enough_parts_query(asked: SearchRequest, words: QueryWords) -> QueryParam:
         return QueryParam(
             "enough",
             char_clause.to_query(
-                {char_clause.variant: QueryParam(char_clause.variant, asked.parsed_query.ranking_text)}
+                {char_clause.variant: QueryParam(char_clause.variant, request.parsed_query.ranking_text)}
             ),
         )
     return QueryParam("enough", _holding_at_least(parts, min_required_parts(len(parts)), words))

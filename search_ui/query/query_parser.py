@@ -164,10 +164,10 @@ def as_plain_words(text: str) -> str:
 
 def _parse_token(match: re.Match[str]) -> QueryPart | None:
     """The part that a token is; None if it is no syntax, or nothing that could be looked for."""
-    quoted = next((match[name] for name in ("double", "corner", "white") if match[name] is not None), None)
-    default_kind = PartKind.WORD if quoted is None else PartKind.PHRASE
+    quoted_text = next((match[name] for name in ("double", "corner", "white") if match[name] is not None), None)
+    default_kind = PartKind.WORD if quoted_text is None else PartKind.PHRASE
     kind = PartKind(match["operator"][:-1].lower()) if match["operator"] else default_kind
-    value = _VALUE_PARSERS.get(kind, _normalize_text)(match["bare"] if quoted is None else quoted)
+    value = _VALUE_PARSERS.get(kind, _normalize_text)(match["bare"] if quoted_text is None else quoted_text)
     is_excluded = bool(match["minus"])
     if kind is PartKind.WORD and _LONE_OPERATOR_RE.fullmatch(value):
         return None

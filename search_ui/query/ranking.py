@@ -101,11 +101,11 @@ MAX_ALL_PARTS = 12  # no document holds all words of a longer question
 
 def build_rank_query(text: str, words: QueryWords, profile: str) -> SolrQuery:
     """The query that finds and ranks by `profile`: the sum of its parts, and what authority makes of it."""
-    summed = SolrQuery.boolean(_iter_summands(PROFILES[profile], text, words))
+    sum_query = SolrQuery.boolean(_iter_summands(PROFILES[profile], text, words))
     if not (weight := PROFILES[profile].authority_weight):
-        return summed
+        return sum_query
     boost_function = f"'sum(1,product({weight:g},{solr_fields.AUTHORITY}))'"
-    return SolrQuery("boost", (("b", boost_function), ("v", QueryParam("matched", summed))))
+    return SolrQuery("boost", (("b", boost_function), ("v", QueryParam("matched", sum_query))))
 
 
 def _iter_summands(profile: RankingProfile, text: str, words: QueryWords) -> Iterator[QueryParam]:

@@ -92,14 +92,14 @@ class SearchPage:
     """What one result page shows.
 
     `total` counts what holds a good share of the query, near-duplicates once; `documents` the same with each of them.
-    `matched` counts whatever can be paged through, down to the weakest match. `numbered_pages` is how many can be asked for by
+    `match_count` counts whatever can be paged through, down to the weakest match. `numbered_pages` is how many can be asked for by
     number, `cursor` where the next page without a number begins, "" if there is none. `quotations` answer a question, if
     there is an answer. `partial`: Solr ran out of time.
     """
 
     total: int = 0
     documents: int = 0
-    matched: int = 0
+    match_count: int = 0
     took_ms: int = 0
     partial: bool = False
     page: int = 1
@@ -132,26 +132,26 @@ class SearchResponses:
 
 
 def build_search_page(
-    answers: SearchResponses, asked: SearchRequest, settings: SearchSettings, words: Sequence[str] = ()
+    answers: SearchResponses, request: SearchRequest, settings: SearchSettings, words: Sequence[str] = ()
 ) -> SearchPage:
-    """Read the answers to `asked`. `words` are the query's, which are marked whole.
+    """Read the answers to `request`. `words` are the query's, which are marked whole.
 
     A document that went from the index between two of the questions is not shown.
     """
-    counted, matched = answers.count, int(answers.hits.get("response", {}).get("numFound", 0))
+    count_response, match_count = answers.count, int(answers.hits.get("response", {}).get("numFound", 0))
     responses = (answers.hits, answers.count, answers.highlights, answers.details, answers.bodies)
     headers = [each.get("responseHeader", {}) for each in responses]
     return SearchPage(
-        total=parse_total(counted),
-        documents=int(counted.get("response", {}).get("numFound", 0)),
-        matched=matched,
+        total=parse_total(count_response),
+        documents=int(count_response.get("response", {}).get("numFound", 0)),
+        match_count=match_count,
         took_ms=sum(int(header.get("QTime", 0)) for header in headers),
         partial=any(header.get("partialResults", False) for header in headers),
-        page=asked.page,
-        numbered_pages=min(last_numbered_page(settings), max(1, -(-matched // settings.page_size))),
-        hits=tuple(_iter_hits(answers, settings, build_mark_refiner(asked.parsed_query.ranking_text, words))),
-        **{name: _build_facet(counted, name, asked, settings) for name in PARAM_BY_FILTER},  # type: ignore[arg-type]
-        dates=_date_facets(counted, asked),
+        page=request.page,
+        numbered_pages=min(last_numbered_page(settings), max(1, -(-match_count // settings.page_size))),
+        hits=tuple(_iter_hits(answers, settings, build_mark_refiner(request.parsed_query.ranking_text, words))),
+        **{name: _build_facet(count_response, name, request, settings) for name in PARAM_BY_FILTER},  # type: ignore[arg-type]
+        dates=_date_facets(count_response, request),
     )
 
 
@@ -183,10 +183,10 @@ def ids_with_page_passage(response: SolrResponse) -> list[str]:
     return [doc_id for doc_id in ids if HIGHLIGHT_START in _most_marked_passage(highlights.get(doc_id, {}))]
 
 
-def _most_marked_passage(marked: Mapping[str, Any]) -> str:
+def _most_marked_passage(highlights: Mapping[str, Any]) -> str:
     """Of the passages of the body the one with the most marks; "" where there is none."""
     return max(
-        map(str, marked.get(solr_fields.BODY, ())), key=lambda passage: passage.count(HIGHLIGHT_START), default=""
+        map(str, highlights.get(solr_fields.BODY, ())), key=lambda passage: passage.count(HIGHLIGHT_START), default=""
     )
 
 
@@ -249,9 +249,9 @@ def paragraph_number(body: str, offset: int) -> int:
     return sum(1 for line in body[:offset].split("\n")[:-1] if line.strip()) + 1
 
 
-def with_match_count(response: SolrResponse, matched: int) -> SolrResponse:
+def with_match_count(response: SolrResponse, match_count: int) -> SolrResponse:
     """An answer to a part of a question, with what the whole has matched."""
-    return {**response, "response": {**response["response"], "numFound": matched}}
+    return {**response, "response": {**response["response"], "numFound": match_count}}
 
 
 def digest_by_id(response: SolrResponse) -> dict[str, str]:
@@ -297,14 +297,14 @@ def _docs(response: SolrResponse) -> Sequence[Mapping[str, Any]]:
 
 
 def _to_hit(
-    doc: Mapping[str, Any], marked: Mapping[str, Any], settings: SearchSettings, mark_refiner: MarkRefiner
+    doc: Mapping[str, Any], highlights: Mapping[str, Any], settings: SearchSettings, mark_refiner: MarkRefiner
 ) -> Hit:
     url, site, cluster = (
         _get_text(doc, solr_fields.URL),
         _get_text(doc, solr_fields.SITE),
         _get_text(doc, solr_fields.CLUSTER_ID),
     )
-    title = _join_fragments(marked.get(solr_fields.TITLE, ())) or (Segment(display_title(doc)),)
+    title = _join_fragments(highlights.get(solr_fields.TITLE, ())) or (Segment(display_title(doc)),)
     return Hit(
         doc_id=_get_text(doc, solr_fields.ID),
         title=truncate_segments(mark_refiner.refine(title), 2 * SNIPPET_CHARS),
@@ -315,7 +315,7 @@ def _to_hit(
         published=clean_text(_get_text(doc, solr_fields.PUBLISHED_TEXT)),
         fetched=_get_text(doc, solr_fields.FETCHED)[:19] + "Z" if solr_fields.FETCHED in doc else "",
         snippet=truncate_segments(
-            mark_refiner.refine(_join_fragments(marked.get(solr_fields.BODY, ()))), SNIPPET_CHARS
+            mark_refiner.refine(_join_fragments(highlights.get(solr_fields.BODY, ()))), SNIPPET_CHARS
         ),
         cluster=cluster,
         series=_get_text(doc, solr_fields.SERIES_ID),
@@ -355,26 +355,30 @@ SITE_BOILERPLATE_SHARE = 0.9  # of a site's documents: what so many have is what
 
 
 def _build_facet(
-    response: SolrResponse, name: str, asked: SearchRequest, settings: SearchSettings
+    response: SolrResponse, name: str, request: SearchRequest, settings: SearchSettings
 ) -> tuple[Facet, ...]:
     """The values of a facet that tell documents apart; () if there is one alone.
 
     Left out is what all that was found has, and a section or an author that nearly all documents of one site have and
     no others: its slogan, or its `admin`. What was chosen stays in sight, however little of it there is.
     """
-    chosen: tuple[str, ...] = getattr(asked, name)
+    selected_values: tuple[str, ...] = getattr(request, name)
     hidden_values = site_specific_values(response, name)
-    hidden_values |= frozenset() if chosen else _universal_values(response, name)
+    hidden_values |= frozenset() if selected_values else _universal_values(response, name)
     counts = [
-        (value, count) for value, count in facet_counts(response, name) if value in chosen or value not in hidden_values
+        (value, count)
+        for value, count in facet_counts(response, name)
+        if value in selected_values or value not in hidden_values
     ]
-    counts += [(value, 0) for value in chosen if value not in dict(counts)]
-    if len(counts) < 2 and not chosen:
+    counts += [(value, 0) for value in selected_values if value not in dict(counts)]
+    if len(counts) < 2 and not selected_values:
         return ()
     labelled_counts = [
         (value, site_display_name(value, settings) if name == "sites" else clean_text(value), n) for value, n in counts
     ]
-    return build_facets(sorted(labelled_counts, key=lambda labelled_count: -labelled_count[2]), frozenset(chosen))
+    return build_facets(
+        sorted(labelled_counts, key=lambda labelled_count: -labelled_count[2]), frozenset(selected_values)
+    )
 
 
 def _universal_values(response: SolrResponse, name: str) -> frozenset[str]:
@@ -400,17 +404,17 @@ def facet_counts(response: SolrResponse, name: str) -> list[tuple[str, int]]:
     return [(str(bucket["val"]), int(bucket.get("n", 0))) for bucket in _buckets(response, name)]
 
 
-def _date_facets(response: SolrResponse, asked: SearchRequest) -> tuple[Facet, ...]:
+def _date_facets(response: SolrResponse, request: SearchRequest) -> tuple[Facet, ...]:
     """Years as `2016`, months as `2016-05`, oldest first: both are what `since` and `until` take.
 
     Empty ones stay where they stand between others, so that the picture is true.
     """
-    length = 7 if asked.single_year() else 4
+    length = 7 if request.single_year() else 4
     buckets = [(moment[:length], count) for moment, count in facet_counts(response, "dates")]
     non_empty = [n for n, (_, count) in enumerate(buckets) if count]
     counts = buckets[non_empty[0] : non_empty[-1] + 1] if non_empty else []
-    chosen = {asked.since} if asked.since == asked.until else set()
-    return build_facets([(day, day, count) for day, count in counts], frozenset(chosen))
+    selected_values = {request.since} if request.since == request.until else set()
+    return build_facets([(day, day, count) for day, count in counts], frozenset(selected_values))
 
 
 def _buckets(response: SolrResponse, name: str) -> Sequence[Mapping[str, Any]]:

@@ -127,9 +127,9 @@ def _iter_leaves(node: ExplainNode) -> Iterator[_ScoreLeaf]:
             yield from _iter_leaves(child)
     elif description.startswith("max") and details:
         yield from _iter_scaled_leaves(max(details, key=lambda child: float(child.get("value", 0.0))), value)
-    elif description.startswith("weight(FunctionScoreQuery(") and (boosted := _find_boosted_query(details)):
-        yield from _iter_leaves(boosted)
-        if (boost_share := value - float(boosted.get("value", 0.0))) > 0:
+    elif description.startswith("weight(FunctionScoreQuery(") and (boosted_query := _find_boosted_query(details)):
+        yield from _iter_leaves(boosted_query)
+        if (boost_share := value - float(boosted_query.get("value", 0.0))) > 0:
             yield _ScoreLeaf(AUTHORITY_PART, "", boost_share)
     elif description.startswith("product of") and (texts := [child for child in details if _contains_leaf(child)]):
         yield from _iter_scaled_leaves(texts[0], value)

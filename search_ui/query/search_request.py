@@ -96,24 +96,24 @@ class SearchRequest:
 
     def active_filter_params(self) -> tuple[str, ...]:
         """The names of what narrows the results, as URLs have them."""
-        chosen = {parameter: getattr(self, name) for name, parameter in PARAM_BY_FILTER.items()}
-        chosen |= {"cluster": self.cluster, "from": self.since, "to": self.until}
-        return tuple(name for name, values in chosen.items() if values)
+        values_by_param = {parameter: getattr(self, name) for name, parameter in PARAM_BY_FILTER.items()}
+        values_by_param |= {"cluster": self.cluster, "from": self.since, "to": self.until}
+        return tuple(name for name, values in values_by_param.items() if values)
 
     def without_filters(self) -> Self:
         """The same words in the same order, wherever they are found."""
         empty_filters: dict[str, Any] = dict.fromkeys(PARAM_BY_FILTER, ())
         return replace(self, **empty_filters, cluster="", since="", until="")
 
-    def replaced(self, **changes: object) -> Self:
+    def with_changes(self, **changes: object) -> Self:
         """The same request with some parts changed, from its first page unless a page is named."""
         return replace(self, **{"page": 1, "cursor": "", **changes})  # type: ignore[arg-type]
 
     def with_toggled(self, name: str, value: str) -> Self:
         """The same request with `value` added to what is chosen of `name` (of `PARAM_BY_FILTER`), or taken from it."""
-        chosen: tuple[str, ...] = getattr(self, name)
-        remaining = tuple(other for other in chosen if other != value)
-        return self.replaced(**{name: remaining if value in chosen else (*chosen, value)})
+        selected_values: tuple[str, ...] = getattr(self, name)
+        remaining = tuple(other for other in selected_values if other != value)
+        return self.with_changes(**{name: remaining if value in selected_values else (*selected_values, value)})
 
     def to_url_params(self, settings: SearchSettings) -> list[tuple[str, str]]:
         """The request as parameters of a URL; what is at its default is left out."""

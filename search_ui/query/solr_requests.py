@@ -43,7 +43,7 @@ def segment_words(text: str, segmenter: Segmenter) -> tuple[str, ...]:
 
 
 def hits_params(
-    asked: SearchRequest,
+    request: SearchRequest,
     words: QueryWords,
     page_size: int,
     cursor_mark: str = "",
@@ -63,16 +63,16 @@ def hits_params(
     """
     # Where Solr need not count to the end it passes over what cannot come first, which pays for few words alone.
     is_short = len(words.get(QueryVariant.BASE, words[QueryVariant.DOMAIN])) <= MAX_WORDS_FOR_EARLY_EXIT
-    extra_params = [("cursorMark", cursor_mark) if cursor_mark else ("start", str((asked.page - 1) * page_size))]
+    extra_params = [("cursorMark", cursor_mark) if cursor_mark else ("start", str((request.page - 1) * page_size))]
     extra_params += [("minExactCount", str(MIN_EXACT_COUNT))] if spare_hits and is_short else []
-    q = ranking_query(asked, words)
+    q = ranking_query(request, words)
     q = SolrQuery.boolean([QueryParam("known", q), *summands]) if summands else q
     filters = [
-        *_hit_filters(asked, words, not (spare_hits or asked.cluster), match_any),
+        *_hit_filters(request, words, not (spare_hits or request.cluster), match_any),
         *_exclude_clusters(excluded_clusters),
     ]
     return select_params(
-        q, filters, page_size + spare_hits, field_names, _SORT_CLAUSES[asked.sort], extra_params=extra_params
+        q, filters, page_size + spare_hits, field_names, _SORT_CLAUSES[request.sort], extra_params=extra_params
     )
 
 
@@ -92,13 +92,13 @@ EXACT_PAGING_HITS = 1000  # hits of which the pages must be numbered rightly: a 
 MIN_EXACT_COUNT = EXACT_PAGING_HITS + 1  # hits that are counted at least
 
 
-def highlight_params(asked: SearchRequest, words: QueryWords, ids: Sequence[str]) -> Params:
+def highlight_params(request: SearchRequest, words: QueryWords, ids: Sequence[str]) -> Params:
     """What a result page shows of the documents `ids`, in whatever order, their terms marked: the whole title and the
     best sentences.
     """
     fragment_params = [("hl.snippets", "2"), ("hl.fragsize", "80"), ("hl.defaultSummary", "true")]
     extra_params = [
-        *highlight_terms_params(asked, words),
+        *highlight_terms_params(request, words),
         *fragment_params,
         (f"f.{solr_fields.TITLE}.hl.fragsize", "0"),
     ]
@@ -106,7 +106,7 @@ def highlight_params(asked: SearchRequest, words: QueryWords, ids: Sequence[str]
 
 
 def hit_details_params(
-    asked: SearchRequest,
+    request: SearchRequest,
     words: QueryWords,
     ids: Sequence[str],
     clusters: Sequence[str],
@@ -127,7 +127,7 @@ def hit_details_params(
     extra_params = [*clusters_query.to_params(), *series_query.to_params(), *pictures_query.to_params()]
     return select_params(
         _ids_query(ids),
-        _enough_filters(asked, words),
+        _enough_filters(request, words),
         len(ids),
         [solr_fields.ID],
         facets=facets,
@@ -150,9 +150,9 @@ def _ids_query(ids: Sequence[str]) -> SolrQuery:
     return SolrQuery.terms(solr_fields.ID, "hits", ids, separator=",")
 
 
-def cursor_start_params(asked: SearchRequest, words: QueryWords, hits: int, match_any: bool = False) -> Params:
+def cursor_start_params(request: SearchRequest, words: QueryWords, hits: int, match_any: bool = False) -> Params:
     """What finds Solr's mark after the first `hits` hits: where the pages without number begin."""
-    return hits_params(asked, words, hits, FIRST_CURSOR_MARK, field_names=[solr_fields.ID], match_any=match_any)
+    return hits_params(request, words, hits, FIRST_CURSOR_MARK, field_names=[solr_fields.ID], match_any=match_any)
 
 
 _DISPLAY_FIELDS = (
@@ -168,50 +168,52 @@ def body_params(ids: Sequence[str]) -> Params:
     )
 
 
-def ranking_query(asked: SearchRequest, words: QueryWords) -> SolrQuery:
+def ranking_query(request: SearchRequest, words: QueryWords) -> SolrQuery:
     """The ranking; all documents alike where the query names conditions alone, as `site:news.example`."""
     return (
-        build_rank_query(asked.parsed_query.ranking_text, words, asked.profile)
-        if asked.parsed_query.ranking_text
+        build_rank_query(request.parsed_query.ranking_text, words, request.profile)
+        if request.parsed_query.ranking_text
         else MATCH_ALL
     )
 
 
-def _enough_filters(asked: SearchRequest, words: QueryWords) -> list[SolrQuery]:
+def _enough_filters(request: SearchRequest, words: QueryWords) -> list[SolrQuery]:
     """The filter by `enough_parts_query`: Solr keeps what passes it, so that one question of a page works for the next.
 
     A profile that does not look at characters may miss what holds enough; only what it finds is counted then.
     """
-    enough_query = enough_parts_query(asked, words).as_clause()
+    enough_query = enough_parts_query(request, words).as_clause()
     if any(
-        name == solr_fields.BODY_CHARS for clause in PROFILES[asked.profile].field_clauses for name, _ in clause.weights
+        name == solr_fields.BODY_CHARS
+        for clause in PROFILES[request.profile].field_clauses
+        for name, _ in clause.weights
     ):
         return [enough_query]
-    return [enough_query, QueryParam("found", ranking_query(asked, words)).as_clause()]
+    return [enough_query, QueryParam("found", ranking_query(request, words)).as_clause()]
 
 
 def _hit_filters(
-    asked: SearchRequest, words: QueryWords, is_collapsed: bool = False, match_any: bool = False
+    request: SearchRequest, words: QueryWords, is_collapsed: bool = False, match_any: bool = False
 ) -> list[SolrQuery]:
     """The filters of a request, and for the hits what leaves out near-duplicates and what holds no word of it."""
     # By score is what collapsing does by itself, four times as fast as by an order that it is told.
     collapse_sort = (
-        "" if asked.sort is SortOrder.RELEVANCE and asked.parsed_query.ranking_text else _SORT_CLAUSES[asked.sort]
+        "" if request.sort is SortOrder.RELEVANCE and request.parsed_query.ranking_text else _SORT_CLAUSES[request.sort]
     )
     return [
-        *build_filter_queries(asked, words),
+        *build_filter_queries(request, words),
         *([SolrQuery.collapse_clusters(collapse_sort)] if is_collapsed else []),
         *([any_part_query(words).as_clause()] if match_any else []),
     ]
 
 
-def highlight_terms_params(asked: SearchRequest, words: QueryWords) -> Params:
+def highlight_terms_params(request: SearchRequest, words: QueryWords) -> Params:
     """How the terms of the query are marked in title and body.
 
     By pairs of characters, which join to words where they stand side by side: by words as well would cost Solr three
     times as much, and twice the text to keep.
     """
-    texts = build_query_texts(asked.parsed_query.ranking_text, words)
+    texts = build_query_texts(request.parsed_query.ranking_text, words)
     synonym_query = SolrQuery.simple(f"{solr_fields.TITLE} {solr_fields.BODY}", texts[QueryVariant.SYNONYMS])
     highlight_query = SolrQuery.boolean(
         [QueryParam("hl_text", BIGRAM_CLAUSE.to_query(texts)), QueryParam("hl_also", synonym_query)]
@@ -228,13 +230,13 @@ def highlight_terms_params(asked: SearchRequest, words: QueryWords) -> Params:
     ]
 
 
-def count_params(asked: SearchRequest, words: QueryWords) -> Params:
+def count_params(request: SearchRequest, words: QueryWords) -> Params:
     """What is said about all that was found: how much, by site, section, term and time.
 
     A question of its own: what holds enough of the query is some hundred documents, where some of it is in nearly all.
     """
-    filter_queries = [*_enough_filters(asked, words), *_hit_filters(asked, words)]
-    return select_params(MATCH_ALL, filter_queries, facets=_search_facets(asked))
+    filter_queries = [*_enough_filters(request, words), *_hit_filters(request, words)]
+    return select_params(MATCH_ALL, filter_queries, facets=_search_facets(request))
 
 
 MAX_FACET_VALUES = 24  # of a facet
@@ -248,9 +250,9 @@ TOP_SITE_SUBFACET: Mapping[str, object] = {
 """In a facet: the site that most documents with a value are of."""
 
 
-def _search_facets(asked: SearchRequest) -> Mapping[str, object]:
+def _search_facets(request: SearchRequest) -> Mapping[str, object]:
     """A facet of which several values can be chosen ignores its own filter. Near-duplicates count once."""
-    count_expression = "unique(id)" if asked.cluster else f"unique({solr_fields.CLUSTER_ID})"
+    count_expression = "unique(id)" if request.cluster else f"unique({solr_fields.CLUSTER_ID})"
     return {
         "total": count_expression,
         "sites": _values_facet(solr_fields.SITE, count_expression, "site"),
@@ -260,7 +262,7 @@ def _search_facets(asked: SearchRequest) -> Mapping[str, object]:
         "types": _values_facet(solr_fields.PAGE_TYPE, count_expression, "type"),
         "formats": _values_facet(solr_fields.FORMAT, count_expression, "filetype"),
         "terms": _values_facet(solr_fields.DOMAIN_TERMS, count_expression),
-        "dates": _dates_facet(asked, count_expression),
+        "dates": _dates_facet(request, count_expression),
         "sections_of_sites": _documents_per_site_facet("section"),
         "authors_of_sites": _documents_per_site_facet("author"),
     }
@@ -294,9 +296,9 @@ def _values_facet(
     }
 
 
-def _dates_facet(asked: SearchRequest, count_expression: str) -> Mapping[str, object]:
+def _dates_facet(request: SearchRequest, count_expression: str) -> Mapping[str, object]:
     """Years, or the months of the one year asked for."""
-    year = asked.single_year()
+    year = request.single_year()
     start, end, gap = f"{HISTOGRAM_FIRST_YEAR}-01-01T00:00:00Z", "NOW/YEAR+1YEAR", "+1YEAR"
     if year:
         start, end, gap = f"{year:04}-01-01T00:00:00Z", f"{year + 1:04}-01-01T00:00:00Z", "+1MONTH"

@@ -140,11 +140,11 @@ def review_state() -> dict[str, Any]:
     """The figures that a decision changes."""
     actions = current_site().backend
     counts, (added, removed, changed) = actions.count_terms_by_status(), actions.review_service.pending_counts()
-    accepted, decided = actions.review_service.recent_acceptance()
+    accepted_count, decided_count = actions.review_service.recent_acceptance()
     return {
         "counts": {status.value: counts.get(status, 0) for status in TermStatus},
         "pending": {"added": added, "removed": removed, "changed": changed},
-        "last": {"good": accepted, "of": decided},
+        "last": {"good": accepted_count, "of": decided_count},
     }
 
 

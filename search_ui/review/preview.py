@@ -102,10 +102,10 @@ def compare_rankings(proposal: VersionProposal, query: str) -> PreviewResults | 
     return PreviewResults(current_words[QueryVariant.DOMAIN], next_words[QueryVariant.DOMAIN], *sides)
 
 
-def next_version_words(asked: SearchRequest, now: QueryWords, proposal: VersionProposal) -> QueryWords:
+def next_version_words(request: SearchRequest, now: QueryWords, proposal: VersionProposal) -> QueryWords:
     """The query as the next version cuts it, with its synonyms."""
-    cut = segment_words(asked.parsed_query.ranking_text, proposal.segmenter)
-    synonyms = find_synonym_groups(asked.parsed_query, cut, build_thesaurus(proposal.lexicon))
+    cut = segment_words(request.parsed_query.ranking_text, proposal.segmenter)
+    synonyms = find_synonym_groups(request.parsed_query, cut, build_thesaurus(proposal.lexicon))
     return {
         **now,
         QueryVariant.DOMAIN: cut,
@@ -122,12 +122,12 @@ def select_new_words(now: QueryWords, then: QueryWords) -> list[str]:
 
 
 def _search_titles(
-    search_service: SearchService, asked: SearchRequest, words: QueryWords, new_words: Sequence[str]
+    search_service: SearchService, request: SearchRequest, words: QueryWords, new_words: Sequence[str]
 ) -> list[tuple[str, str]]:
     """Ids and titles of the results, best first."""
-    summands = new_word_summands(asked.profile, new_words, search_service.solr)
+    summands = new_word_summands(request.profile, new_words, search_service.solr)
     params = hits_params(
-        asked, words, COMPARED_RESULTS, field_names=(solr_fields.ID, solr_fields.TITLE), summands=summands
+        request, words, COMPARED_RESULTS, field_names=(solr_fields.ID, solr_fields.TITLE), summands=summands
     )
     docs = search_service.solr.select(params).get("response", {}).get("docs", ())
     return [(str(doc[solr_fields.ID]), clean_text(str(doc.get(solr_fields.TITLE, "")))) for doc in docs]
@@ -136,10 +136,10 @@ def _search_titles(
 def new_word_summands(profile: str, new_words: Sequence[str], solr: SolrBackend) -> list[QueryParam]:
     """What is added to the score for words that no document is cut into yet; [] where the profile has no words."""
     weight = lexicon_term_weight(PROFILES[profile])
-    weighted = [
+    weighted_words = [
         (word, f"{solr_fields.BODY_CHARS}^{weight * idf_ratio(solr, word):.4f}") for word in new_words if weight
     ]
-    runs = (SolrQuery.phrases(body, f"fresh{n}_text", [word]) for n, (word, body) in enumerate(weighted))
+    runs = (SolrQuery.phrases(body, f"fresh{n}_text", [word]) for n, (word, body) in enumerate(weighted_words))
     return [QueryParam(f"fresh{n}", run) for n, run in enumerate(runs)]
 
 

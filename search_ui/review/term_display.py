@@ -77,10 +77,10 @@ def find_kwic_lines(text: str, word: str, doc_id: str, title: str, limit: int) -
     """The first `limit` places in `text` that hold `word`; letter case does not count."""
     lines: list[KwicLine] = []
     offset = -1
-    folded, key = text.lower(), word.lower()
-    if len(folded) != len(text):  # lowering has moved characters: look for it as it stands
-        folded, key = text, word
-    while len(lines) < limit and (offset := folded.find(key, offset + 1)) >= 0:
+    folded_text, key = text.lower(), word.lower()
+    if len(folded_text) != len(text):  # lowering has moved characters: look for it as it stands
+        folded_text, key = text, word
+    while len(lines) < limit and (offset := folded_text.find(key, offset + 1)) >= 0:
         end = offset + len(word)
         before, after = (
             clean_text(text[max(0, offset - KWIC_CONTEXT_CHARS) : offset]),

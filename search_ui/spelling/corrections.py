@@ -58,12 +58,12 @@ def correct_query(query: ParsedQuery, vocabulary: Vocabulary, external: External
     latin_corrections = {old: new for old, new in external.latin_words.items() if old not in pinyin_text.split(" ")}
     pieces = [*([Correction(old, new)] for old, new in latin_corrections.items()), *phonetic]
     best_corrections = [changes[0] for changes in pieces]
-    combined = [
+    combined_options = [
         best_corrections,
         *(_with_replacement(best_corrections, n, other) for n, piece in enumerate(pieces) for other in piece[1:]),
     ]
     single_corrections = [[change] for change in best_corrections] if len(best_corrections) > 1 else []
-    return [_changed_queries(query, options) for options in (combined, single_corrections)]
+    return [_changed_queries(query, options) for options in (combined_options, single_corrections)]
 
 
 def phonetic_candidates(query: ParsedQuery, words: Iterable[str], vocabulary: Vocabulary) -> list[str]:
@@ -86,9 +86,9 @@ def _with_replacement(changes: list[Correction], position: int, replacement: Cor
 
 def _changed_queries(query: ParsedQuery, options: list[list[Correction]]) -> list[ParsedQuery]:
     return [
-        corrected
-        for corrected in dict.fromkeys(_apply_corrections(query, option) for option in options)
-        if corrected != query
+        corrected_query
+        for corrected_query in dict.fromkeys(_apply_corrections(query, option) for option in options)
+        if corrected_query != query
     ]
 
 
@@ -108,22 +108,22 @@ def _iter_chinese_corrections(
     run: str, vocabulary: Vocabulary, homophones: Mapping[str, Sequence[str]]
 ) -> Iterator[list[Correction]]:
     """Changes of pieces of `run` that are not made of known words; the longest piece first, none within another's."""
-    covered: set[int] = set()
+    covered_positions: set[int] = set()
     for start, end in _window_spans(run):
         window, positions = run[start:end], set(range(start, end))
-        if covered & positions:
+        if covered_positions & positions:
             continue
         if _is_known(window, vocabulary):
-            covered |= positions
+            covered_positions |= positions
         elif replacements := [*_similar_words(window, vocabulary, is_whole=window == run), *homophones.get(window, ())]:
-            covered |= positions
+            covered_positions |= positions
             yield [Correction(window, word) for word in list(dict.fromkeys(replacements))[:MAX_CORRECTIONS_PER_RUN]]
 
 
 def _similar_words(window: str, vocabulary: Vocabulary, is_whole: bool) -> list[str]:
     """Within a longer run only words of the same length: one more or less would be another window's word."""
-    edited = [word for word in vocabulary.words_one_edit_away(window) if is_whole or len(word) == len(window)]
-    return vocabulary.homophones(window) or edited
+    edited_words = [word for word in vocabulary.words_one_edit_away(window) if is_whole or len(word) == len(window)]
+    return vocabulary.homophones(window) or edited_words
 
 
 def _is_known(text: str, vocabulary: Vocabulary) -> bool:
@@ -220,7 +220,7 @@ _SPELLCHECK_COUNT = 5
 def parse_spellcheck(response: SolrResponse) -> dict[str, str]:
     """Latin words that Solr does not know, each with the likeliest spelling that is credible."""
     suggestions = response.get("spellcheck", {}).get("suggestions", [])
-    spelled = {}
+    spelling_by_word = {}
     for raw_query, suggestion in zip(suggestions[::2], suggestions[1::2], strict=True):
         candidates = [] if suggestion.get("origFreq") else suggestion.get("suggestion", [])
         credible = (
@@ -229,8 +229,8 @@ def parse_spellcheck(response: SolrResponse) -> dict[str, str]:
             if _is_credible(str(raw_query), str(candidate["word"]), int(candidate["freq"]))
         )
         if word := next(credible, ""):
-            spelled[str(raw_query)] = word
-    return spelled
+            spelling_by_word[str(raw_query)] = word
+    return spelling_by_word
 
 
 def _is_credible(raw_query: str, word: str, documents: int) -> bool:

@@ -68,33 +68,35 @@ class SearchSuggestion:
 
 def find_suggestions(
     solr: SolrBackend,
-    asked: SearchRequest,
+    request: SearchRequest,
     vocabulary: Vocabulary,
     segment_query: Callable[[SearchRequest], QueryWords],
     base_segmenter: Segmenter,
     total: int,
 ) -> list[SearchSuggestion]:
-    """What finds more than the `total` documents that `asked` finds. Asks Solr at most three times; raises as `select`
+    """What finds more than the `total` documents that `request` finds. Asks Solr at most three times; raises as `select`
     does.
 
     `segment_query` cuts the text of a request as `solr_requests` wants it, `base_segmenter` is the base dictionary's segmenter.
     """
     homophones = _fetch_title_homophones(
-        solr, phonetic_candidates(asked.parsed_query, content_parts(segment_query(asked)), vocabulary), base_segmenter
+        solr,
+        phonetic_candidates(request.parsed_query, content_parts(segment_query(request)), vocabulary),
+        base_segmenter,
     )
     likely_and_unlikely = correct_query(
-        asked.parsed_query,
+        request.parsed_query,
         vocabulary,
-        ExternalCorrections(_fetch_solr_corrections(solr, asked.parsed_query), homophones),
+        ExternalCorrections(_fetch_solr_corrections(solr, request.parsed_query), homophones),
     )
-    likely, less_likely = (_correction_suggestions(asked, tier[:MAX_CORRECTIONS]) for tier in likely_and_unlikely)
+    likely, less_likely = (_correction_suggestions(request, tier[:MAX_CORRECTIONS]) for tier in likely_and_unlikely)
     relaxations = [
-        *_phrase_split_suggestions(asked, segment_query),
-        *_filter_removed_suggestions(asked, segment_query(asked)),
+        *_phrase_split_suggestions(request, segment_query),
+        *_filter_removed_suggestions(request, segment_query(request)),
     ][:MAX_RELAXATIONS]
     useful = _keep_useful(
         solr,
-        [*likely, *less_likely, *relaxations, *_single_word_suggestions(asked, segment_query(asked))],
+        [*likely, *less_likely, *relaxations, *_single_word_suggestions(request, segment_query(request))],
         segment_query,
         total,
     )
@@ -128,7 +130,8 @@ def _keep_useful(
     params = suggestion_count_params([(offer.request, segment_query(offer.request)) for offer in candidates])
     counts = parse_suggestion_counts(solr.select(params), len(candidates))
     with_counts = (
-        replace(offer, hit_count=n, all_words_count=whole) for offer, (n, whole) in zip(candidates, counts, strict=True)
+        replace(offer, hit_count=n, all_words_count=all_words_count)
+        for offer, (n, all_words_count) in zip(candidates, counts, strict=True)
     )
     return [offer for offer in with_counts if offer.hit_count > total or _is_equal_correction(offer, total)]
 
@@ -138,29 +141,31 @@ def _is_equal_correction(offer: SearchSuggestion, total: int) -> bool:
     return offer.kind is DidYouMeanKind.CORRECTED and offer.hit_count == total > 0
 
 
-def _correction_suggestions(asked: SearchRequest, queries: Sequence[ParsedQuery]) -> list[SearchSuggestion]:
+def _correction_suggestions(request: SearchRequest, queries: Sequence[ParsedQuery]) -> list[SearchSuggestion]:
     return [
-        SearchSuggestion(DidYouMeanKind.CORRECTED, _with_query(asked, query), query.ranking_text) for query in queries
+        SearchSuggestion(DidYouMeanKind.CORRECTED, _with_query(request, query), query.ranking_text) for query in queries
     ]
 
 
 def _phrase_split_suggestions(
-    asked: SearchRequest, segment_query: Callable[[SearchRequest], QueryWords]
+    request: SearchRequest, segment_query: Callable[[SearchRequest], QueryWords]
 ) -> list[SearchSuggestion]:
     offers = []
-    for part in filter(_is_required_phrase, asked.parsed_query.conditions):
-        words = segment_query(_with_query(asked, ParsedQuery((part,))))[QueryVariant.DOMAIN]
-        looser_request = _with_query(asked, asked.parsed_query.with_phrase_split(part, words))
+    for part in filter(_is_required_phrase, request.parsed_query.conditions):
+        words = segment_query(_with_query(request, ParsedQuery((part,))))[QueryVariant.DOMAIN]
+        looser_request = _with_query(request, request.parsed_query.with_phrase_split(part, words))
         offers.append(SearchSuggestion(DidYouMeanKind.PHRASE_SPLIT, looser_request, part.text))
     return offers
 
 
-def _filter_removed_suggestions(asked: SearchRequest, words: QueryWords) -> list[SearchSuggestion]:
-    offers = [_without_filter(asked, request_filter) for request_filter in build_filters(asked, content_parts(words))]
+def _filter_removed_suggestions(request: SearchRequest, words: QueryWords) -> list[SearchSuggestion]:
+    offers = [
+        _without_filter(request, request_filter) for request_filter in build_filters(request, content_parts(words))
+    ]
     return [offer for offer in offers if offer and offer.request.parsed_query.parts]
 
 
-def _single_word_suggestions(asked: SearchRequest, words: QueryWords) -> list[SearchSuggestion]:
+def _single_word_suggestions(request: SearchRequest, words: QueryWords) -> list[SearchSuggestion]:
     domain_words = frozenset(words[QueryVariant.DOMAIN])
     offered_words = [word for word in content_parts(words) if word in domain_words]
     if (
@@ -168,7 +173,7 @@ def _single_word_suggestions(asked: SearchRequest, words: QueryWords) -> list[Se
     ):  # no word says by itself what a long question asks
         return []
     return [
-        SearchSuggestion(DidYouMeanKind.SINGLE_WORD, _with_query(asked, parse_query(word)), word)
+        SearchSuggestion(DidYouMeanKind.SINGLE_WORD, _with_query(request, parse_query(word)), word)
         for word in offered_words
     ]
 
@@ -181,12 +186,12 @@ _FIELDS_TO_RESET: Mapping[str, Mapping[str, object]] = {
 }
 
 
-def _without_filter(asked: SearchRequest, request_filter: RequestFilter) -> SearchSuggestion | None:
+def _without_filter(request: SearchRequest, request_filter: RequestFilter) -> SearchSuggestion | None:
     """The request without one filter; a phrase is not left out but loosened."""
     if request_filter.request_field:
         return SearchSuggestion(
             DidYouMeanKind.FILTER_REMOVED,
-            asked.replaced(**_FIELDS_TO_RESET[request_filter.request_field]),
+            request.with_changes(**_FIELDS_TO_RESET[request_filter.request_field]),
             request_field=request_filter.request_field,
         )
     if any(_is_required_phrase(part) for part in request_filter.query_parts):
@@ -194,7 +199,7 @@ def _without_filter(asked: SearchRequest, request_filter: RequestFilter) -> Sear
     label = " ".join(map(str, request_filter.query_parts))
     return SearchSuggestion(
         DidYouMeanKind.FILTER_REMOVED,
-        _with_query(asked, asked.parsed_query.without(*request_filter.query_parts)),
+        _with_query(request, request.parsed_query.without(*request_filter.query_parts)),
         label,
     )
 
@@ -203,8 +208,8 @@ def _is_required_phrase(part: QueryPart) -> bool:
     return part.kind is PartKind.PHRASE and not part.is_excluded
 
 
-def _with_query(asked: SearchRequest, query: ParsedQuery) -> SearchRequest:
-    return asked.replaced(raw_query=str(query), text=str(query))
+def _with_query(request: SearchRequest, query: ParsedQuery) -> SearchRequest:
+    return request.with_changes(raw_query=str(query), text=str(query))
 
 
 def suggestion_count_params(requests: Sequence[RequestWithWords]) -> Params:
@@ -221,12 +226,12 @@ def suggestion_count_params(requests: Sequence[RequestWithWords]) -> Params:
     return select_params(MATCH_ALL, facets=facets, extra_params=params)
 
 
-def _request_clause(asked: SearchRequest, words: QueryWords) -> SolrQuery:
+def _request_clause(request: SearchRequest, words: QueryWords) -> SolrQuery:
     """One request as a query: what holds enough of its text and passes all its filters."""
     filter_params = (
-        QueryParam(f"must{n}", clause) for n, clause in enumerate(build_filter_queries(asked, words), start=1)
+        QueryParam(f"must{n}", clause) for n, clause in enumerate(build_filter_queries(request, words), start=1)
     )
-    return SolrQuery.boolean(must=[enough_parts_query(asked, words), *filter_params])
+    return SolrQuery.boolean(must=[enough_parts_query(request, words), *filter_params])
 
 
 def parse_suggestion_counts(response: SolrResponse, requests: int) -> list[tuple[int, int]]:

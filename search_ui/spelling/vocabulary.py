@@ -59,8 +59,8 @@ class Vocabulary:
         body_words: Mapping[str, int] | None = None,
     ) -> None:
         self._suggestions = _rank_suggestions(queries, terms or {})
-        corrected = _normalize_frequencies({**(title_words or {}), **(terms or {})})
-        self._frequency_by_word = {**_normalize_frequencies(body_words or {}), **corrected}
+        correction_frequencies = _normalize_frequencies({**(title_words or {}), **(terms or {})})
+        self._frequency_by_word = {**_normalize_frequencies(body_words or {}), **correction_frequencies}
         keys = [word_key(word.text) for word in self._suggestions]
         sounds = [pinyin_syllables(key) for key in keys]
         self._index_by_text = _index_positions(keys)
@@ -71,7 +71,7 @@ class Vocabulary:
         self._words_by_blurred_sound = _PrefixIndex(
             (fuzzy_pinyin(pinyin_syllables(word)), word) for word in self._frequency_by_word if has_han(word)
         )
-        self._words_by_deletion = _build_deletion_index(word for word in corrected if has_han(word))
+        self._words_by_deletion = _build_deletion_index(word for word in correction_frequencies if has_han(word))
 
     # -- suggestions
 
@@ -153,14 +153,16 @@ class Vocabulary:
         if len(key) < MIN_EDITABLE_CHARS:
             return []
         candidates = [
-            word for shortened in (key, *_single_deletions(key)) for word in self._words_by_deletion.get(shortened, ())
+            word
+            for deletion_key in (key, *_single_deletions(key))
+            for word in self._words_by_deletion.get(deletion_key, ())
         ]
         return self._rank_by_frequency(([word for word in candidates if is_one_edit(word, key)],), text)
 
     def _rank_by_frequency(self, tiers: Iterable[Iterable[str]], text: str) -> list[str]:
         key = word_key(text)
-        ordered = [word for tier in tiers for word in sorted(tier, key=lambda w: (-self._frequency_by_word[w], w))]
-        return [word for word in dict.fromkeys(ordered) if word != key]
+        ranked_words = [word for tier in tiers for word in sorted(tier, key=lambda w: (-self._frequency_by_word[w], w))]
+        return [word for word in dict.fromkeys(ranked_words) if word != key]
 
 
 def _rank_suggestions(queries: Sequence[str], terms: Mapping[str, int]) -> list[KnownWord]:
@@ -186,8 +188,8 @@ def _build_deletion_index(words: Iterable[str]) -> Mapping[str, list[str]]:
     words_by_deletion = defaultdict(list)
     for word in words:
         if len(word) >= MIN_EDITABLE_CHARS:
-            for shortened in (word, *_single_deletions(word)):
-                words_by_deletion[shortened].append(word)
+            for deletion_key in (word, *_single_deletions(word)):
+                words_by_deletion[deletion_key].append(word)
     return words_by_deletion
 
 

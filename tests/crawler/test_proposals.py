@@ -27,7 +27,7 @@ def test_a_source_comes_before_a_footer() -> None:
     for number in range(30):
         linked(found, "a.test", "http://icp.test/", f"http://source.test/{number % 5}")
     linked(found, "b.test", "http://source.test/1")
-    first, second = found.ranked()
+    first, second = found.rank_suggestions()
     assert (first.host, first.linking_pages, first.linked_urls, first.linking_hosts) == ("source.test", 31, 5, 2)
     assert (second.host, second.linking_pages, second.linked_urls, second.linking_hosts) == ("icp.test", 30, 1, 1)
     assert (first.example_url, first.example_anchor) == ("http://source.test/0", "来源")
@@ -38,7 +38,7 @@ def test_what_is_remembered_is_bounded() -> None:
     for number in range(6000):
         linked(found, f"h{number}.test", f"http://h{number}.test/", f"http://one.test/{number}")
     assert len(found._hosts) <= 5000
-    [one] = [one for one in found.ranked() if one.host == "one.test"]
+    [one] = [one for one in found.rank_suggestions() if one.host == "one.test"]
     assert (one.linking_pages, one.linked_urls, one.linking_hosts) == (6000, 100, 20)
 
 

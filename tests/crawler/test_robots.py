@@ -194,14 +194,14 @@ def test_fetched_over_five_redirects(hops: int) -> None:
     pages.update({f"/r{n}": moved(f"/r{n + 1}") for n in range(1, hops)})
     pages[f"/r{hops}" if hops else "/robots.txt"] = Answer(200, FORBID, {"Content-Type": "text/plain"})
     with Site(pages) as site:
-        assert ask(site).stored == StoredRobots(f"http://{site.host}", 200, FORBID, 5.0)
+        assert ask(site).robots_file == StoredRobots(f"http://{site.host}", 200, FORBID, 5.0)
         assert len(site.requests) == hops + 1
 
 
 @pytest.mark.parametrize("to", ["/robots.txt", "file:///etc/passwd"], ids=["loop", "nowhere"])
 def test_redirects_that_lead_nowhere_count_as_absent(to: str) -> None:
     with Site({"/robots.txt": moved(to)}) as site:
-        assert ask(site).stored.status == 404
+        assert ask(site).robots_file.status == 404
 
 
 def test_a_redirect_to_the_inside_is_refused() -> None:
@@ -211,7 +211,7 @@ def test_a_redirect_to_the_inside_is_refused() -> None:
 
 def test_a_huge_file_is_cut() -> None:
     with Site({"/robots.txt": Answer(200, FORBID + b"\n" + b"#" * 2_000_000, {})}) as site:
-        fetched = ask(site).stored
+        fetched = ask(site).robots_file
     assert len(fetched.body) == MAX_ROBOTS_BYTES
     assert fetched.status == 200
 

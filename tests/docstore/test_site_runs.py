@@ -113,8 +113,8 @@ def test_alerts_keep_when_they_began_and_what_each_channel_was_told(store: Store
     store.alerts.record_notified("mail", [one, two], [])
     store.alerts.record_notified("mail", [one], [two.key])
     store.alerts.record_notified("webhook", [two], [])
-    assert store.alerts.notified("mail") == {one.key: one.message_values} and list(
-        store.alerts.notified("webhook")
+    assert store.alerts.unresolved_notices("mail") == {one.key: one.message_values} and list(
+        store.alerts.unresolved_notices("webhook")
     ) == [two.key]
     store.alerts.replace_firing([])
     assert store.alerts.firing() == []

@@ -301,10 +301,10 @@ def test_dynamic_library(automatic: bool) -> None:
         for number in range(UPDATE_INTERVAL_PAGES)
     ]
     assert grown == [False] * (UPDATE_INTERVAL_PAGES - 1) + [automatic]
-    assert (library.confirmed, library.pending) == ((["印花税"], []) if automatic else ([], ["印花税"]))
+    assert (library.confirmed_terms, library.pending_terms) == ((["印花税"], []) if automatic else ([], ["印花税"]))
     if not automatic:
         library.confirm_pending(("印花税",))
-        assert (library.confirmed, library.pending) == (["印花税"], [])
+        assert (library.confirmed_terms, library.pending_terms) == (["印花税"], [])
 
 
 def test_classes_of_terms_have_weights() -> None:

@@ -35,8 +35,8 @@ class Table:
     def find_robots(self, origin: str) -> StoredRobots | None:
         return self.kept.get(origin)
 
-    def save_robots(self, fetched: StoredRobots) -> None:
-        self.kept[fetched.origin] = fetched
+    def save_robots(self, robots: StoredRobots) -> None:
+        self.kept[robots.origin] = robots
 
 
 @cache

@@ -24,8 +24,8 @@ def test_whole_term_measures(texts: list[str], expected: WholeTermMeasures) -> N
 
 
 def test_width_and_case_do_not_count() -> None:
-    assert measure_whole_term(["ＰＤＣ钻头"], "pdc钻头").whole == 1
-    assert measure_whole_term(["anything"], "").whole == 0
+    assert measure_whole_term(["ＰＤＣ钻头"], "pdc钻头").whole_term_count == 1
+    assert measure_whole_term(["anything"], "").whole_term_count == 0
 
 
 def test_each_side_is_asked_with_its_own_words() -> None:

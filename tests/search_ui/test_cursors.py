@@ -16,21 +16,21 @@ CURSORS = CursorCodec(b"secret", SETTINGS)
 
 def test_a_cursor_opens_where_it_was_sealed() -> None:
     sealed = CURSORS.encode(ASKED, CursorPosition(11, "AoE"))
-    assert CURSORS.decode(ASKED.replaced(cursor=sealed)) == CursorPosition(11, "AoE")
+    assert CURSORS.decode(ASKED.with_changes(cursor=sealed)) == CursorPosition(11, "AoE")
 
 
 @pytest.mark.parametrize(
     "asked",
     [
-        pytest.param(ASKED.replaced(cursor="*"), id="a-mark-of-ones-own"),
-        pytest.param(ASKED.replaced(cursor=""), id="none"),
+        pytest.param(ASKED.with_changes(cursor="*"), id="a-mark-of-ones-own"),
+        pytest.param(ASKED.with_changes(cursor=""), id="none"),
         pytest.param(
-            ASKED.replaced(raw_query="压裂", cursor=CURSORS.encode(ASKED, CursorPosition(11, "AoE"))),
+            ASKED.with_changes(raw_query="压裂", cursor=CURSORS.encode(ASKED, CursorPosition(11, "AoE"))),
             id="another-search",
         ),
-        pytest.param(ASKED.replaced(cursor=CURSORS.encode(ASKED, CursorPosition(14, "AoE"))), id="too-deep"),
+        pytest.param(ASKED.with_changes(cursor=CURSORS.encode(ASKED, CursorPosition(14, "AoE"))), id="too-deep"),
         pytest.param(
-            ASKED.replaced(cursor=CursorCodec(b"x", SETTINGS).encode(ASKED, CursorPosition(11, "A"))), id="forged"
+            ASKED.with_changes(cursor=CursorCodec(b"x", SETTINGS).encode(ASKED, CursorPosition(11, "A"))), id="forged"
         ),
     ],
 )

@@ -13,7 +13,7 @@ ANYWHERE = "qf='title_chars body_chars' q.op=OR q.operators=phrase"
 
 
 def params(text: str, words: tuple[str, ...] = (), **changes: object) -> Params:
-    asked = SearchRequest(raw_query=text, text=text).replaced(**changes)
+    asked = SearchRequest(raw_query=text, text=text).with_changes(**changes)
     filters = build_filters(asked, words, lambda word: {"页岩气": ("shale gas",)}.get(word, ()))
     clauses = [clause for one in filters for clause in one.queries]
     unfiltered = select_params(MATCH_ALL)

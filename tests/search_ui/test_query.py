@@ -89,7 +89,7 @@ def test_changing_a_filter_goes_back_to_the_first_page() -> None:
     assert asked.with_toggled("sites", "b.example").sites == ("a.example", "b.example")
     assert asked.with_toggled("sites", "a.example").sites == ()
     assert asked.with_toggled("terms", "页岩气").page == 1
-    assert asked.replaced(page=5).page == 5
+    assert asked.with_changes(page=5).page == 5
 
 
 def test_words_are_joined_as_in_documents() -> None:

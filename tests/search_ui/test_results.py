@@ -86,7 +86,7 @@ def test_sites_have_names_and_years_keep_their_distance() -> None:
         sites=buckets(("news.example", 40), ("b.example", 1)),
         dates=buckets(*((f"{year}-01-01T00:00:00Z", count) for year, count in years)),
     )
-    page = page_of(answer({}), counted, ASKED.replaced(sites=("b.example",), since="2016", until="2016"))
+    page = page_of(answer({}), counted, ASKED.with_changes(sites=("b.example",), since="2016", until="2016"))
     assert [(f.label, f.selected, f.bar_steps) for f in page.sites] == [("石油新闻", False, 20), ("b.example", True, 1)]
     page = page_of(answer({}), counted)
     assert [(f.value, f.count, f.bar_steps) for f in page.dates] == [("2014", 3, 2), ("2015", 0, 0), ("2016", 30, 20)]
@@ -112,7 +112,7 @@ def test_a_facet_without_a_choice_is_none() -> None:
     page = page_of(answer({}), counted)
     assert page.languages == page.types == page.authors == ()
     assert [f.value for f in page.terms] == ["压裂", "钻井"]  # 油气 narrows nothing
-    chosen = page_of(answer({}), counted, ASKED.replaced(languages=("zh",)))
+    chosen = page_of(answer({}), counted, ASKED.with_changes(languages=("zh",)))
     assert [(f.value, f.selected) for f in chosen.languages] == [("zh", True)]
 
 
@@ -138,12 +138,12 @@ def test_what_a_site_writes_on_every_page_is_no_section_and_no_author() -> None:
     page = page_of(answer({}), counted)
     assert [f.value for f in page.sections] == ["市场", "要闻"]
     assert [f.value for f in page.authors] == ["张三", "李四"]
-    narrowed = page_of(answer({}), counted, ASKED.replaced(sections=("您身边的油气专家",)))
+    narrowed = page_of(answer({}), counted, ASKED.with_changes(sections=("您身边的油气专家",)))
     assert narrowed.sections[0].selected
 
 
 def test_what_was_chosen_stays_in_sight_where_nothing_has_it() -> None:
-    asked = ASKED.replaced(sections=("要闻",), terms=("页岩气",))
+    asked = ASKED.with_changes(sections=("要闻",), terms=("页岩气",))
     page = page_of(answer({}), counts(terms=buckets(("压裂", 3))), asked)
     assert [(f.value, f.count, f.selected) for f in page.sections] == [("要闻", 0, True)]
     assert [(f.value, f.count, f.selected) for f in page.terms] == [("压裂", 3, False), ("页岩气", 0, True)]
@@ -153,7 +153,7 @@ def test_what_holds_little_of_the_query_is_marked_and_not_counted() -> None:
     found = answer({})
     found["response"]["numFound"] = 900
     page = page_of(found, counts())
-    assert (page.total, page.documents, page.matched) == (41, 44, 900)
+    assert (page.total, page.documents, page.match_count) == (41, 44, 900)
     assert page.hits[0].is_partial
     assert not page_of(found, counts(), about={"response": {"docs": [{"id": "d1"}]}}).hits[0].is_partial
 

@@ -68,7 +68,7 @@ def _parse_table() -> list[list[str]]:
     return rows
 
 
-_NAME_BY_LABEL = {label: name for name, _, *others in _parse_table() for label in (name, *others)}
+_NAME_BY_LABEL = {label: name for name, _, *aliases in _parse_table() for label in (name, *aliases)}
 _CODEC_BY_NAME = {name: codec for name, codec, *_ in _parse_table()}
 
 
@@ -85,9 +85,9 @@ def python_codec(label: str) -> str:
 
 def find_codec(label: str) -> str:
     """Python's name of the codec for any label that browsers or Python know; "" for one that neither knows."""
-    known = python_codec(label)
-    if known:
-        return known
+    codec_name = python_codec(label)
+    if codec_name:
+        return codec_name
     try:
         name = codecs.lookup(label.strip()).name
         "".encode(name)  # refuses codecs like "hex" that are no charsets

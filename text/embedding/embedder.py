@@ -57,8 +57,8 @@ def quantize(vectors: Vectors) -> QuantizedVectors:
     """
     largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0.0)
     scale = INT8_MAX / np.where(largest > 0, largest, 1.0)
-    rounded: QuantizedVectors = np.rint(vectors * scale).astype(np.int8)
-    return rounded
+    quantized_vectors: QuantizedVectors = np.rint(vectors * scale).astype(np.int8)
+    return quantized_vectors
 
 
 def pack_vectors(vectors: Vectors) -> list[bytes]:
@@ -75,9 +75,9 @@ def unpack_vectors(packed_rows: Sequence[bytes]) -> QuantizedVectors:
     )
 
 
-def cosine_similarities(query: NDArray[np.float32], quantized: QuantizedVectors) -> NDArray[np.float32]:
+def cosine_similarities(query: NDArray[np.float32], quantized_vectors: QuantizedVectors) -> NDArray[np.float32]:
     """The cosine, (n,) float32, of one vector (d,) to each of (n, d) quantised ones."""
-    rows = quantized.astype(np.float32)
+    rows = quantized_vectors.astype(np.float32)
     lengths = np.linalg.norm(rows, axis=1) * np.linalg.norm(query)
     similarities: NDArray[np.float32] = (rows @ query / np.where(lengths > 0, lengths, 1.0)).astype(np.float32)
     return similarities

@@ -77,12 +77,12 @@ class Alignment:
 
 def tokenize_text(text: str) -> TokenizedText:
     """A text laid out for comparison."""
-    written: list[str] = []
+    original_tokens: list[str] = []
     breaks = {0: None}
     for line in text.split("\n"):
-        written += tokenize(line)
-        breaks[len(written)] = None
-    return TokenizedText(fold_tokens(written), written, list(breaks))
+        original_tokens += tokenize(line)
+        breaks[len(original_tokens)] = None
+    return TokenizedText(fold_tokens(original_tokens), original_tokens, list(breaks))
 
 
 def align(left: TokenizedText, right: TokenizedText) -> Alignment | None:
@@ -129,10 +129,10 @@ def snap_edits_to_lines(edits: Sequence[Edit], left: TokenizedText, right: Token
     runs = matching_runs(edits, len(left.tokens), len(right.tokens))
     for edit, run, following in zip(edits, runs, runs[1:], strict=False):
         shifts = iter_shifts(edit, left, right, run.end - run.start, following.end - following.start)
-        moved = (Edit(edit.start + n, edit.end + n, edit.other_start + n, edit.other_end + n) for n in shifts)
+        shifted_edits = (Edit(edit.start + n, edit.end + n, edit.other_start + n, edit.other_end + n) for n in shifts)
         lines = (
             e
-            for e in moved
+            for e in shifted_edits
             if left.covers_whole_lines(e.start, e.end) and right.covers_whole_lines(e.other_start, e.other_end)
         )
         yield next(lines, edit)

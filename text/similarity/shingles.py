@@ -29,21 +29,23 @@ def tokenize(text: str) -> list[str]:
     normalized = unicodedata.normalize("NFKC", text)
     if len(normalized) <= CHUNK_SIZE:
         return TOKEN.findall(normalized)
-    tokens, interned, start = list[str](), dict[str, str](), 0
+    tokens, interned_tokens, start = list[str](), dict[str, str](), 0
     while start < len(normalized):
         boundary = TOKEN_BOUNDARY.search(normalized, start + CHUNK_SIZE)
         end = boundary.start() if boundary else len(normalized)
-        tokens += map(interned.setdefault, *[TOKEN.findall(normalized, start, end)] * 2)
+        tokens += map(interned_tokens.setdefault, *[TOKEN.findall(normalized, start, end)] * 2)
         start = end
     return tokens
 
 
 def fold_tokens(tokens: Sequence[str]) -> list[str]:
     """Each of these tokens without case, and in simplified characters."""
-    folded_parts, interned = list[str](), dict[str, str]()
+    folded_parts, interned_tokens = list[str](), dict[str, str]()
     for start in range(0, len(tokens), CHUNK_SIZE):
-        folded = "\0".join(tokens[start : start + CHUNK_SIZE]).casefold().translate(_SIMPLIFY_TABLE).split("\0")
-        folded_parts += folded if len(tokens) <= CHUNK_SIZE else map(interned.setdefault, folded, folded)
+        folded_chunk = "\0".join(tokens[start : start + CHUNK_SIZE]).casefold().translate(_SIMPLIFY_TABLE).split("\0")
+        folded_parts += (
+            folded_chunk if len(tokens) <= CHUNK_SIZE else map(interned_tokens.setdefault, folded_chunk, folded_chunk)
+        )
     return folded_parts
 
 

@@ -190,9 +190,9 @@ def opening_line(text: str, element: Element, style: ParagraphStyle, paragraph_n
     size = max((font_size(run.find(f"{WORD_NS}rPr")) for run in runs[:5]), default=0.0) or style.font_size
     bold = style.is_bold or any(is_property_on(run.find(f"{WORD_NS}rPr"), "b") for run in runs[:1])
     alignment = element.find(f"{WORD_NS}pPr/{WORD_NS}jc")
-    centred = alignment.get(f"{WORD_NS}val") == "center" if alignment is not None else style.is_centred
+    is_centred = alignment.get(f"{WORD_NS}val") == "center" if alignment is not None else style.is_centred
     role = style.name if style.name in ("title", "subtitle") else "heading" if style.heading_level else ""
-    return OpeningLine(to_one_line(text[:500]), size, role, -1.0, bold, centred, paragraph_number)
+    return OpeningLine(to_one_line(text[:500]), size, role, -1.0, bold, is_centred, paragraph_number)
 
 
 def font_size(properties: Element | None) -> float:
@@ -245,7 +245,7 @@ def resolve_style(name: str, elements: dict[str, Element], default_size: float) 
         ),
         0,
     )
-    centred = [
+    alignments = [
         element.get(f"{WORD_NS}val")
         for style_element in chain
         if (element := style_element.find(f"{WORD_NS}pPr/{WORD_NS}jc")) is not None
@@ -253,7 +253,7 @@ def resolve_style(name: str, elements: dict[str, Element], default_size: float) 
     bold = any(is_property_on(style_element.find(f"{WORD_NS}rPr"), "b") for style_element in chain)
     style_name = "title" if "title" in titles[:2] else titles[0]
     return ParagraphStyle(
-        style_name, size, 0 if style_name in ("title", "subtitle") else level, bold, centred[:1] == ["center"]
+        style_name, size, 0 if style_name in ("title", "subtitle") else level, bold, alignments[:1] == ["center"]
     )
 
 

@@ -93,9 +93,9 @@ def read_record(data: bytes, offset: int) -> Record:
 def read_persist_directory(data: bytes, edit: int) -> tuple[dict[int, int], int]:
     """Where the current objects stand, by their number; and the number of the document."""
     offsets: dict[int, int] = {}
-    document, seen = 0, set[int]()
-    while edit and edit not in seen and len(seen) < MAX_EDITS:
-        seen.add(edit)
+    document, seen_edits = 0, set[int]()
+    while edit and edit not in seen_edits and len(seen_edits) < MAX_EDITS:
+        seen_edits.add(edit)
         atom = read_record(data, edit)
         if atom.kind != RT_USER_EDIT:
             raise ValueError("no record of its last edit")

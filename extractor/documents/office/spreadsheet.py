@@ -123,9 +123,10 @@ def read_workbook(workbook: CalamineWorkbook, properties: FileProperties) -> Doc
 
 def opening_line(row: Iterable[object], paragraph_number: int) -> OpeningLine:
     """A row that has one cell of text may be the title above the table, its first line; the others are the table."""
-    filled = [str(value).strip() for value in row if value not in (None, "")]
+    cell_texts = [str(value).strip() for value in row if value not in (None, "")]
     return OpeningLine(
-        to_one_line(filled[0].split("\n")[0][:500]) if len(filled) == 1 else "", paragraph_number=paragraph_number
+        to_one_line(cell_texts[0].split("\n")[0][:500]) if len(cell_texts) == 1 else "",
+        paragraph_number=paragraph_number,
     )
 
 

@@ -254,8 +254,8 @@ def match_pattern(pattern: re.Pattern[str], text: str, start: int, end: int, mon
     for match in pattern.finditer(text, start, end):
         date = match_to_iso(match, month_first)
         if date:
-            swapped = match_to_iso(match, not month_first) if "p" in pattern.groupindex else ""
-            return DateMatch(date, match.start(), match.end(), swapped if swapped != date else "")
+            swapped_date = match_to_iso(match, not month_first) if "p" in pattern.groupindex else ""
+            return DateMatch(date, match.start(), match.end(), swapped_date if swapped_date != date else "")
     return None
 
 

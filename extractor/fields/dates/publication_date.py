@@ -106,7 +106,7 @@ class DateEvidence:
     visible: Sequence[DateCandidate]
     visible_far: Sequence[DateCandidate]
     visible_updates: Sequence[DateCandidate]
-    declared: Sequence[DateCandidate]
+    declared_candidates: Sequence[DateCandidate]
     modified_dates: Sequence[str]
     is_url_date_in_slug: bool = False
 
@@ -132,7 +132,7 @@ def find_publication_date(page: ParsedPage, body_span: int, latest_date: str = M
     iso_date, published_at = candidates[0].date, candidates[0].datetime
     datetimes = (
         candidate.datetime
-        for candidate in (*evidence.declared, *evidence.visible)
+        for candidate in (*evidence.declared_candidates, *evidence.visible)
         if candidate.datetime and candidate.date == iso_date
     )
     return PublicationDate(
@@ -143,20 +143,26 @@ def find_publication_date(page: ParsedPage, body_span: int, latest_date: str = M
 def collect_date_evidence(page: ParsedPage, body_span: int, latest_date: str) -> DateEvidence:
     """The evidence of a page, each kind with the best first."""
     month_first = is_month_first(page)
-    declared = [candidate for candidate in declared_dates(page, month_first) if candidate.date <= latest_date]
+    declared_candidates = [
+        candidate for candidate in declared_dates(page, month_first) if candidate.date <= latest_date
+    ]
     modified_dates = [candidate for candidate in declared_modified_dates(page, month_first) if candidate <= latest_date]
-    known_dates = {*(candidate.date for candidate in declared), *modified_dates, *time_element_dates(page.layout)}
+    known_dates = {
+        *(candidate.date for candidate in declared_candidates),
+        *modified_dates,
+        *time_element_dates(page.layout),
+    }
     visible_dates = [
         resolve_day_month_order(candidate, known_dates, latest_date)
         for candidate in find_visible_dates(page, body_span, month_first)
     ]
     visible_dates = [candidate for candidate in visible_dates if candidate.date_match.date <= latest_date]
-    near = [
+    near_candidates = [
         to_candidate(candidate)
         for candidate in visible_dates
         if candidate.cost < MAX_NEAR_COST and not candidate.is_update
     ]
-    distant = [
+    distant_candidates = [
         to_candidate(candidate)
         for candidate in visible_dates
         if MAX_NEAR_COST <= candidate.cost < MAX_COST and not candidate.is_update
@@ -164,7 +170,13 @@ def collect_date_evidence(page: ParsedPage, body_span: int, latest_date: str) ->
     url = find_date_in_url(page.url)
     updates = [to_candidate(candidate) for candidate in visible_dates if candidate.is_update]
     return DateEvidence(
-        url if url <= latest_date else "", near, distant, updates, declared, modified_dates, is_date_in_slug(page.url)
+        url if url <= latest_date else "",
+        near_candidates,
+        distant_candidates,
+        updates,
+        declared_candidates,
+        modified_dates,
+        is_date_in_slug(page.url),
     )
 
 
@@ -172,7 +184,7 @@ def has_reliable_date(evidence: DateEvidence) -> bool:
     """The page says its day in its URL, its fields, or right by the article; what else it shows are guesses."""
     return (
         len(evidence.url_date) == ISO_DATE_LENGTH
-        or bool(evidence.declared)
+        or bool(evidence.declared_candidates)
         or any(candidate.is_certain for candidate in evidence.visible)
     )
 
@@ -190,10 +202,12 @@ def evidence_for_documentation(evidence: DateEvidence) -> DateEvidence:
         for candidate in evidence.visible
         if candidate.is_certain and candidate.stands_alone and candidate.date not in modified_dates
     ]
-    declared = [
-        candidate for candidate in evidence.declared if candidate.is_certain and candidate.date not in modified_dates
+    declared_candidates = [
+        candidate
+        for candidate in evidence.declared_candidates
+        if candidate.is_certain and candidate.date not in modified_dates
     ]
-    return DateEvidence(evidence.url_date, visible, (), (), declared, ())
+    return DateEvidence(evidence.url_date, visible, (), (), declared_candidates, ())
 
 
 def resolve_day_month_order(visible_date: VisibleDate, known_dates: Collection[str], latest_date: str) -> VisibleDate:
@@ -231,7 +245,7 @@ def rank_candidates(evidence: DateEvidence) -> list[DateCandidate]:
     """
     url_date = evidence.url_date
     certain_visible = [candidate for candidate in evidence.visible if candidate.is_certain]
-    certain_declared = [candidate for candidate in evidence.declared if candidate.is_certain]
+    certain_declared = [candidate for candidate in evidence.declared_candidates if candidate.is_certain]
     if len(url_date) == ISO_DATE_LENGTH:
         is_agreed = bool(certain_visible and certain_declared) and certain_visible[0].date == certain_declared[0].date
         return (
@@ -239,12 +253,14 @@ def rank_candidates(evidence: DateEvidence) -> list[DateCandidate]:
             if is_agreed or (certain_declared and evidence.is_url_date_in_slug)
             else [DateCandidate(url_date, "", "url", True)]
         )
-    uncertain_declared = [candidate for candidate in evidence.declared if not candidate.is_certain]
+    uncertain_declared = [candidate for candidate in evidence.declared_candidates if not candidate.is_certain]
     if (
         certain_visible
         and certain_declared
         and prefers_visible_date(
-            certain_visible[0].date, [candidate.date for candidate in evidence.declared], evidence.modified_dates
+            certain_visible[0].date,
+            [candidate.date for candidate in evidence.declared_candidates],
+            evidence.modified_dates,
         )
     ):
         certain_declared = []
@@ -254,7 +270,7 @@ def rank_candidates(evidence: DateEvidence) -> list[DateCandidate]:
     earlier_updates = [
         candidate for candidate in sure_updates[:1] if certain_declared and candidate.date < certain_declared[0].date
     ]
-    ordered = [
+    ranked_candidates = [
         *earlier_updates,
         *certain_declared,
         *certain_visible,
@@ -267,22 +283,23 @@ def rank_candidates(evidence: DateEvidence) -> list[DateCandidate]:
     ]
     return (
         [
-            *(candidate for candidate in ordered if candidate.date.startswith(url_date)),
+            *(candidate for candidate in ranked_candidates if candidate.date.startswith(url_date)),
             DateCandidate(url_date, "", "url", False),
         ]
         if url_date
-        else ordered
+        else ranked_candidates
     )
 
 
-def prefers_visible_date(visible_date: str, declared: Sequence[str], changes: Collection[str]) -> bool:
+def prefers_visible_date(visible_date: str, declared_iso_dates: Sequence[str], changes: Collection[str]) -> bool:
     """The shown day is right where it differs from the stated one: a day apart, stated elsewhere too, or the same with
     day and month in the wrong order (2026-09-03 for 9 March).
     """
-    first = declared[0]
-    swapped = f"{first[:4]}-{first[8:]}-{first[5:7]}"
-    return visible_date == swapped or (
-        visible_date not in changes and (are_adjacent_days(visible_date, first) or visible_date in declared[1:])
+    first = declared_iso_dates[0]
+    swapped_date = f"{first[:4]}-{first[8:]}-{first[5:7]}"
+    return visible_date == swapped_date or (
+        visible_date not in changes
+        and (are_adjacent_days(visible_date, first) or visible_date in declared_iso_dates[1:])
     )
 
 

@@ -47,18 +47,21 @@ def iter_script_dates(raw: bytes) -> Iterator[tuple[str, bytes]]:
     """The days that scripts call those of a publication, with what stands around them in lower case; not those of
     JSON-LD, which was read as what it is.
     """
-    lowered, remaining = raw.lower(), MAX_DATES
-    for start, end, _ in iter_strip_ranges(lowered):
-        if not lowered.startswith(b"<script", start) or JSON_LD_TYPE_RE.search(
-            lowered, start, lowered.find(b">", start, end) + 1
+    lowercase_html, remaining = raw.lower(), MAX_DATES
+    for start, end, _ in iter_strip_ranges(lowercase_html):
+        if not lowercase_html.startswith(b"<script", start) or JSON_LD_TYPE_RE.search(
+            lowercase_html, start, lowercase_html.find(b">", start, end) + 1
         ):
             continue
-        for match in PUBLISHED_FIELD_RE.finditer(lowered, start, end):
-            if match["bare"] and not lowered.endswith(DATE_PREFIXES, 0, match.start()):
+        for match in PUBLISHED_FIELD_RE.finditer(lowercase_html, start, end):
+            if match["bare"] and not lowercase_html.endswith(DATE_PREFIXES, 0, match.start()):
                 continue
             date_match = parse_machine_date((match["text"] or match["number"]).decode("ascii", "replace"))
             if date_match is not None and len(date_match.date) == len("2016-05-09"):
-                yield date_match.date, lowered[max(start, match.start() - CONTEXT_BYTES) : match.end() + CONTEXT_BYTES]
+                yield (
+                    date_match.date,
+                    lowercase_html[max(start, match.start() - CONTEXT_BYTES) : match.end() + CONTEXT_BYTES],
+                )
             remaining -= 1
             if remaining == 0:
                 return

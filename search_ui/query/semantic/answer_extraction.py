@@ -109,8 +109,8 @@ def collect_evidence(
 
 
 def _covered_share(weights: Mapping[str, float], text: str) -> float:
-    folded = fold_term(text)
-    return sum(weight for word, weight in weights.items() if word in folded) / (sum(weights.values()) or 1.0)
+    folded_text = fold_term(text)
+    return sum(weight for word, weight in weights.items() if word in folded_text) / (sum(weights.values()) or 1.0)
 
 
 @dataclass(frozen=True)

@@ -135,14 +135,14 @@ class FusedCandidates:
         return {"response": {"numFound": self.match_count, "docs": docs}}
 
 
-def can_use_semantic_search(asked: SearchRequest) -> bool:
+def can_use_semantic_search(request: SearchRequest) -> bool:
     """May meaning help? What is quoted, typed with an operator or sorted otherwise is meant to the letter."""
-    is_plain = bool(asked.parsed_query.ranking_text) and not asked.parsed_query.conditions and not asked.cluster
-    return is_plain and asked.sort is SortOrder.RELEVANCE and PROFILES[asked.profile].semantic_weight > 0
+    is_plain = bool(request.parsed_query.ranking_text) and not request.parsed_query.conditions and not request.cluster
+    return is_plain and request.sort is SortOrder.RELEVANCE and PROFILES[request.profile].semantic_weight > 0
 
 
 def vector_search_params(
-    asked: SearchRequest, words: QueryWords, vector: QueryVector, field_names: Sequence[str]
+    request: SearchRequest, words: QueryWords, vector: QueryVector, field_names: Sequence[str]
 ) -> Params:
     """What finds the nearest documents among those that pass the filters: Solr looks at no others."""
     vector_text = "[" + ",".join(map(str, vector.values)) + "]"
@@ -150,7 +150,7 @@ def vector_search_params(
         "knn", (("f", vector.field), ("topK", str(VECTOR_CANDIDATES)), ("v", QueryParam("vector", vector_text)))
     )
     return select_params(
-        nearest, build_filter_queries(asked, words), VECTOR_CANDIDATES, [*field_names, solr_fields.AUTHORITY]
+        nearest, build_filter_queries(request, words), VECTOR_CANDIDATES, [*field_names, solr_fields.AUTHORITY]
     )
 
 
@@ -159,14 +159,14 @@ def max_fused_candidates(settings: SearchSettings) -> int:
     return last_numbered_page(settings) * settings.page_size
 
 
-def lexical_fields(asked: SearchRequest, field_names: Sequence[str]) -> list[str]:
+def lexical_fields(request: SearchRequest, field_names: Sequence[str]) -> list[str]:
     """The fields that a list of words brings along for `fuse`."""
-    titled = (
+    exact_title_fields = (
         [f"{EXACT_TITLE_FIELD}:query(${EXACT_TITLE_PARAM},0)"]
-        if title_lookup_keys(asked.parsed_query.ranking_text)
+        if title_lookup_keys(request.parsed_query.ranking_text)
         else []
     )
-    return [*field_names, "score", *titled]
+    return [*field_names, "score", *exact_title_fields]
 
 
 def fuse(
