@@ -1,7 +1,7 @@
 """How the crawler's rules agree with the test suites of other projects: `make bench-conformance [DATA=DIR]`.
 
-Each case is `same`, or differs `by rule` (we mean to differ; the rule is found by looking at the case, never listed by
-row), or is a `miss`. The table and all rules and misses go to docs/crawl-conformance.md with `--write`.
+Each case is `same`, differs `by rule` (on purpose; a rule inspects the case and lists no rows), or is a `miss`. With
+`--write` the table, rules and misses go to docs/background/crawl-conformance.md.
 """
 
 import gzip
@@ -17,11 +17,11 @@ import click
 from benchmarks.conformance_suites import SUITES, Check, Verdict
 from benchmarks.results import SHARED, Figure, publish
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "crawl-conformance.md"
-_HEAD = """# How the crawler agrees with other projects' tests
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "background" / "crawl-conformance.md"
+_HEAD = """# Crawl conformance
 
-Made by `make bench-conformance ARGS=--write`; the cases are those of `../shared/data/crawl`. A case is *same*, differs
-*by rule* (the rules are below, and are found by looking at the case), or is a *miss*.
+This page compares the crawler with the test suites of other projects. `make bench-conformance ARGS=--write` makes it from
+the cases in the data folder. A case is *same*, *by rule* (a documented difference) or a *miss*.
 
 """
 
@@ -87,7 +87,7 @@ def page(scores: list[Score]) -> str:
         f"| {one.name} | {one.total} | {one.same} | {sum(one.rules.values())} | {len(one.misses)} | {one.share:.2%} |"
         for one in scores
     ]
-    lines += ["", "## Where we mean to differ", ""]
+    lines += ["", "## Differences by rule", ""]
     lines += [f"- {one.name}: {rule} ({count})" for one in scores for rule, count in sorted(one.rules.items())]
     lines += ["", "## Misses", ""]
     lines += [f"- {one.name}: {miss}" for one in scores for miss in one.misses] or ["None."]
@@ -96,7 +96,7 @@ def page(scores: list[Score]) -> str:
 
 @click.command()
 @click.option("--data", default=SHARED, type=click.Path(path_type=Path), help="A folder of the form of ../shared/data.")
-@click.option("--write", is_flag=True, help="Write docs/crawl-conformance.md.")
+@click.option("--write", is_flag=True, help="Write docs/background/crawl-conformance.md.")
 def main(data: Path, write: bool) -> None:
     """Run all suites, print the figures, and list every miss."""
     scores = score(data / "crawl")
