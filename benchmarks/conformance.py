@@ -20,8 +20,8 @@ from benchmarks.results import SHARED, Figure, publish
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "background" / "crawl-conformance.md"
 _HEAD = """# Crawl conformance
 
-This page compares the crawler with the test suites of other projects. `make bench-conformance ARGS=--write` makes it from
-the cases in the data folder. A case is *same*, *by rule* (a documented difference) or a *miss*.
+This page compares the crawler with the test suites of other projects. `make bench-conformance ARGS=--write` makes it
+from the cases in the data folder. A case is *same*, *by rule* (a documented difference) or a *miss*.
 
 """
 
