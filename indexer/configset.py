@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 CONFIG = "solrconfig.xml"
+NOT_CONFIGSET = (".py", ".pyc", ".md")  # suffixes
 _END = b"</config>"
 _SCATTERED = """
   <!-- Of several shards (indexer/configset.py). -->
@@ -27,8 +28,8 @@ _SCATTERED = """
 
 def configset_files(folder: Path, shards: int = 1) -> Iterator[tuple[str, bytes]]:
     """Names and bytes of a configset's files for so many shards, in a fixed order. Python files make the folder a
-    package and are not part of it."""
-    files = (path for path in folder.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc"))
+    package, README.md describes it; neither is part of it."""
+    files = (path for path in folder.rglob("*") if path.is_file() and path.suffix not in NOT_CONFIGSET)
     for path in sorted(files, key=lambda path: path.relative_to(folder).as_posix()):
         name, data = path.relative_to(folder).as_posix(), path.read_bytes()
         yield name, scattered(data, shards) if name == CONFIG and shards > 1 else data
