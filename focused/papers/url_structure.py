@@ -14,7 +14,7 @@ REMEMBERED = 100_000  # URLs taken apart, parts, pairs of hosts
 
 @dataclass(frozen=True)
 class StructureSettings:
-    """The constants of ZK-A2, METHODS' [D], the threshold by ZK-E2 (docs/topics.md). `proper`: a host that is contained
+    """The constants of ZK-A2 [D]; the threshold by ZK-E2 (docs/background/focused-crawling.md). `proper`: a contained host
     must be shorter (reading b)."""
 
     first_host: float = 0.4  # a

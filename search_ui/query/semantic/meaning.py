@@ -5,7 +5,7 @@
     fused       both, by the sum of their scores
 
 Each list's scores are measured in its own standard deviations, from the last of the list on, which counts nothing, and
-a document has the sum: one that both find comes before one that either finds alone. docs/decisions.md has what other
+a document has the sum: one that both find comes before one that either finds alone. docs/decisions/0096 has what other
 ways would do. Totals and facets stay with the words.
 """
 
@@ -24,7 +24,7 @@ from search_ui.settings import SearchSettings
 from text.titles import title_keys
 
 NEIGHBOURS = 100
-NEIGHBOURS_AUTHORITY = 0.02  # cosines differ by less than scores; docs/ranking.md has what other weights would do
+NEIGHBOURS_AUTHORITY = 0.02  # less than for scores; other weights: docs/background/ranking.md
 TITLED = "titled"  # in an answer: above 0 where a document has the query for its title
 Doc = Mapping[str, Any]
 
