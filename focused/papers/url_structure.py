@@ -14,8 +14,8 @@ REMEMBERED = 100_000  # URLs taken apart, parts, pairs of hosts
 
 @dataclass(frozen=True)
 class StructureSettings:
-    """The constants of ZK-A2 [D]; the threshold by ZK-E2 (docs/background/focused-crawling.md). `proper`: a contained host
-    must be shorter (reading b)."""
+    """The constants of ZK-A2 [D]; the threshold by ZK-E2 (docs/background/focused-crawling.md). `proper`: a contained
+    host must be shorter (reading b)."""
 
     first_host: float = 0.4  # a
     host_step: float = 0.1  # b
