@@ -56,8 +56,8 @@ install: $(STAMP)  ## the program, with what finds by meaning
 	@$(BIN)/python -m pipeline.embedding.models
 	@echo "Plumbline is ready. Next: make demo, or $(BIN)/plumb init my.toml for sites of your own (README.md)"
 
-docs: $(STAMP)  ## docs/settings.md, from the settings themselves
-	$(BIN)/python -m pipeline.settings_template > docs/settings.md
+docs: $(STAMP)  ## docs/reference/settings.md, from the settings themselves
+	$(BIN)/python -m pipeline.settings_template > docs/reference/settings.md
 
 bench-%: $(TEST_STAMP)  ## make bench-NAME [DATA=DIR] [ARGS='--option ...']: a table, and benchmarks/out/NAME.jsonl
 	$(BIN)/python -m benchmarks.$* $(if $(DATA),--data $(DATA)) $(ARGS)

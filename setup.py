@@ -8,7 +8,7 @@ import os
 
 from setuptools import Extension, setup
 
-# Where the time goes. All others stay Python: compiled they gain next to nothing (docs/decisions.md).
+# Where the time goes. All others stay Python: compiled they gain next to nothing (docs/decisions/0040).
 MODULES = (
     *("extractor/page/" + name for name in ("boilerplate", "layout", "lines", "markup_hints", "phrases", "tokens")),
     *("extractor/body_methods/" + name for name in ("anchor", "line_scoring")),

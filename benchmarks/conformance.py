@@ -1,7 +1,7 @@
 """How the crawler's rules agree with the test suites of other projects: `make bench-conformance [DATA=DIR]`.
 
-Each case is `same`, or differs `by rule` (we mean to differ; the rule is found by looking at the case, never listed by
-row), or is a `miss`. The table and all rules and misses go to docs/crawl-conformance.md with `--write`.
+Each case is `same`, differs `by rule` (on purpose; a rule inspects the case and lists no rows), or is a `miss`. With
+`--write` the table, rules and misses go to docs/background/crawl-conformance.md.
 """
 
 import gzip
@@ -20,11 +20,11 @@ from benchmarks.conformance_suites import SUITES, Check, Verdict
 from benchmarks.results import Figure, publish
 from docstore.errors import PlumblineError
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "crawl-conformance.md"
-_HEAD = """# How the crawler agrees with other projects' tests
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "background" / "crawl-conformance.md"
+_HEAD = """# Crawl conformance
 
-Made by `make bench-conformance ARGS=--write`; the cases are those of `../shared/data/crawl`. A case is *same*, differs
-*by rule* (the rules are below, and are found by looking at the case), or is a *miss*.
+This page compares the crawler with the test suites of other projects. `make bench-conformance ARGS=--write` makes it
+from the cases in the data folder. A case is *same*, *by rule* (a documented difference) or a *miss*.
 
 """
 
@@ -90,7 +90,7 @@ def page(scores: list[Score]) -> str:
         f"| {one.name} | {one.total} | {one.same} | {sum(one.rules.values())} | {len(one.misses)} | {one.share:.2%} |"
         for one in scores
     ]
-    lines += ["", "## Where we mean to differ", ""]
+    lines += ["", "## Differences by rule", ""]
     lines += [f"- {one.name}: {rule} ({count})" for one in scores for rule, count in sorted(one.rules.items())]
     lines += ["", "## Misses", ""]
     lines += [f"- {one.name}: {miss}" for one in scores for miss in one.misses] or ["None."]
@@ -99,7 +99,7 @@ def page(scores: list[Score]) -> str:
 
 @benchmark("conformance", cases=20)
 @data_option()
-@click.option("--write", is_flag=True, help="Write docs/crawl-conformance.md.")
+@click.option("--write", is_flag=True, help="Write docs/background/crawl-conformance.md.")
 @click.option("--cases", default=0, type=click.IntRange(0), help="The first so many cases of a suite; 0: all.")
 def main(data: Path, write: bool, cases: int) -> None:
     """Run all suites, print the figures, and list every miss."""

@@ -1,4 +1,4 @@
-"""What each suite of ../shared/data/crawl asks of us, and the rules by which we mean to differ."""
+"""The checks of each test suite, and the rules by which the crawler differs on purpose."""
 
 import base64
 import re
@@ -39,27 +39,27 @@ class Verdict:
 
 Check = Callable[[Row], Iterator[Verdict]]
 
-NOT_HTTP = "only http and https are asked for"
-CREDENTIALS = "a URL with credentials is refused, not asked for under another name"
-NO_HOST = "a host that no name server can know, and port 0, are refused"
-NO_SCHEME = "a URL without scheme is relative; only the settings take one for http"
-UNESCAPED = "escapes of reserved characters stay, and none is undone twice: `%2561` is not `a`"
-BROWSER = "we ask as browsers do (WHATWG), which leave this character or host as it is"
-PATH_UTF8 = "a path is UTF-8 whatever the page's encoding (WHATWG)"
-BLANK = "parameters without value are kept: they may say something"
-RAW_UTF8 = "a URL in raw UTF-8 is the same as its escaped form"
-SAME_PATH = "`%7e` is `~` to us (RFC 9309, 2.2.2), in rules and URLs alike"
-UNKNOWN_LINE = "a line that nobody knows does not end a group (RFC 9309, 2.2.4; as google/robotstxt has it)"
-IMAGES = "pictures that a sitemap names are no pages"
-LENIENT = "a charset in quotes that are not closed, and in a parameter list without type: as WHATWG has it"
+NOT_HTTP = "only http and https URLs are fetched"
+CREDENTIALS = "a URL with credentials is rejected, not fetched without them"
+NO_HOST = "hosts that DNS cannot hold, and port 0, are rejected"
+NO_SCHEME = "a URL without scheme is relative; only settings read it as http"
+UNESCAPED = "escapes of reserved characters stay, and none is decoded twice: `%2561` is not `a`"
+BROWSER = "the URL is sent as browsers send it (WHATWG): this character or host stays"
+PATH_UTF8 = "a path is UTF-8 in any page encoding (WHATWG)"
+BLANK = "parameters without a value stay: they may have a meaning"
+RAW_UTF8 = "a URL in raw UTF-8 equals its escaped form"
+SAME_PATH = "`%7e` equals `~` (RFC 9309, 2.2.2), in rules and URLs"
+UNKNOWN_LINE = "an unknown line does not end a group (RFC 9309, 2.2.4; like google/robotstxt)"
+IMAGES = "image entries of a sitemap are not pages"
+LENIENT = "an unclosed quoted charset, and parameters without a type, are read as in WHATWG"
 WHOLE_SECONDS = "seconds are whole numbers (HTML standard)"
-XML = "XML declarations are for XML"
-BODY = "a declaration in the body counts as well (HTML standard)"
-LOOSE = "what browsers do not take for a declaration is none"
-TWICE = "of an attribute that a tag names twice the first counts (HTML standard)"
-COMMENT = "what stands in an open comment is no link"
-NOSCRIPT = "we run no scripts, so what stands in noscript counts"
-NO_PARSER = "bytes are decoded by what they are first, by their labels after that"
+XML = "XML declarations apply to XML only"
+BODY = "a declaration in the body is valid too (HTML standard)"
+LOOSE = "only declarations that browsers accept are used"
+TWICE = "the first of two equal attributes is used (HTML standard)"
+COMMENT = "an unclosed comment contains no links"
+NOSCRIPT = "no scripts run, so the content of noscript is used"
+NO_PARSER = "bytes are decoded by their content first and by their label second"
 
 
 _WHOLE_META = re.compile(

@@ -1,4 +1,4 @@
-"""The benchmark of document files: `make bench-documents [DATA=DIR]`. What its figures mean is in `docs/benchmarks.md`.
+"""The benchmark of document files: `make bench-documents [DATA=DIR]`. Figures: `docs/background/benchmarks.md`.
 
 load_gold    the files and their gold from DIR/documents (or DIR itself)
 run_reader   each reader over its files, in processes of their own; Tika's answers are recorded beside the gold

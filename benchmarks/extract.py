@@ -1,4 +1,4 @@
-"""The extraction benchmark: `make bench-extract [DATA=DIR]`. What its figures mean is in `docs/benchmarks.md`.
+"""The extraction benchmark: `make bench-extract [DATA=DIR]`. Figures: `docs/background/benchmarks.md`.
 
 load_sets    the gold sets of DIR (default: ../shared/data)
 run_system   each system over all pages, one after another, in processes of their own; as many rounds as asked

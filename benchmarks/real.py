@@ -1,4 +1,4 @@
-"""Real sites: `make bench-real [DATA=DIR] [ARGS='--sets sites,lists --keep DIR']`. Figures: `docs/benchmarks.md`.
+"""Real sites: `make bench-real [DATA=DIR] [ARGS='--sets sites,lists --keep DIR']`, see docs/background/benchmarks.md.
 
 The sites of the recipe (or of DIR/real) are served from loopback under their own names, crawled once with the default
 settings but for pauses and time, and extracted; each set measures the vertical that this made.

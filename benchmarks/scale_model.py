@@ -85,7 +85,7 @@ ASSUMPTIONS = (
     "a machine has 16 cores, 4 TB of disk, and serves 500 GB of index; its cores work 70 % of the time",
     "two replicas of each shard, three copies of each object, two of the database",
     "pages come evenly over a crawl; the keys of its last thirty days are rows until the month is over",
-    "no vectors: with them 3 to 9 KB an article more, and the CPU of `embed` (docs/decisions.md)",
+    "no vectors: with them 3 to 9 KB an article more, and the CPU of `embed` (docs/decisions/0100)",
 )
 
 

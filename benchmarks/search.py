@@ -1,4 +1,4 @@
-"""The search benchmark: `make bench-search [DATA=DIR]`. What its figures mean is in `docs/benchmarks.md`.
+"""The search benchmark: `make bench-search [DATA=DIR]`. Figures: `docs/background/benchmarks.md`.
 
 load_collections   the collections of DIR/ir (default: ../shared/data), with queries and judgments
 measure            each system over all queries of each collection: quality, speed

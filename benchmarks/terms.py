@@ -1,4 +1,4 @@
-"""The term mining benchmark: `make bench-terms [DATA=DIR]`. What its figures mean is in `docs/terms.md`.
+"""The term mining benchmark: `make bench-terms [DATA=DIR]`. What its figures mean is in `docs/background/mining.md`.
 
 DIR (default: ../shared/data) has sets below DIR/terms: docs.jsonl.gz and gold.tsv each. `plumbline` has the shipped
 models. `plumbline-unseen` has models made here, by the same recipe, from the sets of ../shared/data but the one of the

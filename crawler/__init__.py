@@ -17,5 +17,5 @@ Open `crawl.py` first, then `crawl_loop.py`: take, fetch, keep, follow. The fold
 
 What is worth following is up to the guide of a crawl for a topic (`guide.py`, `focused/`); without one a crawl is
 breadth first.
-docs/crawling.md has the rules.
+docs/operate/crawling.md has the rules.
 """

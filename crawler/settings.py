@@ -24,7 +24,7 @@ def setting(default: T, text: str, minimum: float | None = None, names: Collecti
 
 @dataclass(frozen=True)
 class CrawlSettings:
-    """How far, how fast and how often to crawl. Those of Wang Du 2019 (WD-E1) are in docs/papers.md.
+    """How far, how fast and how often to crawl. Those of Wang Du 2019 (WD-E1) are in docs/background/papers.md.
 
     `queues` is prime on purpose: ELFHash's low four bits are those of the last character, so with 100 queues
     URLs that end alike (`...shtml`) reach only 25 of them; with a prime modulus both hashes spread evenly.

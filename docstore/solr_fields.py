@@ -1,6 +1,6 @@
 """Solr field names, once, for `indexer` and `search_ui`. A test compares them with `solr_conf/`.
 
-Text is indexed four ways (see docs/decisions.md): as CJK bigrams with English stemming (`TITLE`, `BODY`, which also
+Text is indexed four ways (see docs/decisions/0069): as CJK bigrams with English stemming (`TITLE`, `BODY`, which also
 store the original), as single characters, as words of the domain lexicon, and as words of the base dictionary.
 Words are cut in Python and joined by U+200B (`text/solr_words.py`), at which Solr splits.
 """

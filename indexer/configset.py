@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 SOLRCONFIG_FILE = "solrconfig.xml"
+NON_CONFIGSET_SUFFIXES = (".py", ".pyc", ".md")
 _CONFIG_END_TAG = b"</config>"
 _SHARDED_CONFIG = """
   <!-- Of several shards (indexer/configset.py). -->
@@ -27,8 +28,8 @@ _SHARDED_CONFIG = """
 
 def configset_files(folder: Path, shards: int = 1) -> Iterator[tuple[str, bytes]]:
     """Names and bytes of a configset's files for so many shards, in a fixed order. Python files make the folder a
-    package and are not part of it."""
-    files = (path for path in folder.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc"))
+    package, README.md describes it; neither is part of it."""
+    files = (path for path in folder.rglob("*") if path.is_file() and path.suffix not in NON_CONFIGSET_SUFFIXES)
     for path in sorted(files, key=lambda path: path.relative_to(folder).as_posix()):
         name, data = path.relative_to(folder).as_posix(), path.read_bytes()
         yield name, with_shard_config(data, shards) if name == SOLRCONFIG_FILE and shards > 1 else data

@@ -13,5 +13,5 @@ In: titles and bodies of articles. Out: `Term`s for an administrator to judge, a
     interchange.py other word lists, and the lexicon for other programs
     contexts.py    the sentences that show a term in use     seeds.py   guided by the terms there are already
 
-`benchmarks/training/terms.py` makes the model's weights; docs/terms.md tells the whole.
+`benchmarks/training/terms.py` makes the model's weights; docs/background/mining.md tells the whole.
 """

@@ -53,7 +53,7 @@ def toml_value(value: Any) -> str:
 
 
 def render_settings_markdown() -> str:
-    """`docs/settings.md`: every setting with its default, the names it may have, and its help."""
+    """`docs/reference/settings.md`: every setting with its default, the names it may have, and its help."""
     lines = [
         "# Settings",
         "",

@@ -167,7 +167,7 @@ class VectorSpaceStrategy:
     """The baseline `vsm`: cosine of words that are counted wherever they stand, links in the order of their pages.
 
     All words of a page make its length, not only the topic's (ZJ-F2): with those alone it is much weaker. Its threshold
-    is the one that was best for it on wikispeedia and zh_docs (docs/focused-crawling.md).
+    is the one that was best for it on wikispeedia and zh_docs (docs/background/focused-crawling.md).
     """
 
     def __init__(

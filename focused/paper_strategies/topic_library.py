@@ -172,7 +172,7 @@ class TopicLibraryStrategy:
 class StaticKeywordsStrategy:
     """The baseline `static_keywords`: the same first terms, compared literally, wherever on the page they stand.
 
-    Its threshold is the one that was best for it on wikispeedia and zh_docs (docs/focused-crawling.md).
+    Its threshold is the one that was best for it on wikispeedia and zh_docs (docs/background/focused-crawling.md).
     """
 
     def __init__(

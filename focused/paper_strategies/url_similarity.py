@@ -14,7 +14,7 @@ CACHE_SIZE = 100_000  # URLs taken apart, parts, pairs of hosts
 
 @dataclass(frozen=True)
 class UrlSimilaritySettings:
-    """The constants of ZK-A2, METHODS' [D], the threshold by ZK-E2 (docs/topics.md). `require_proper_subdomain`: a host that is contained
+    """The constants of ZK-A2, METHODS' [D], the threshold by ZK-E2 (docs/review/topics.md). `require_proper_subdomain`: a host that is contained
     must be shorter (reading b)."""
 
     first_label_weight: float = 0.4  # a

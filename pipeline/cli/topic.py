@@ -28,7 +28,7 @@ POSITIVE_INT = click.IntRange(1, 1000)
 
 @click.group(cls=VerticalGroup)
 def topic() -> None:
-    """Define topics for focused crawls: terms, example pages, seed URLs. See docs/topics.md."""
+    """Define topics for focused crawls: terms, example pages, seed URLs. See docs/review/topics.md."""
 
 
 @topic.command("init")

@@ -23,7 +23,7 @@ _HAN_RUN_RE = re.compile("[\u4e00-\u9fff]{2,}")
 def min_required_parts(part_count: int) -> int:
     """How many parts are enough: of two both, of up to six at least half, of more at least a third.
 
-    docs/decisions.md has what other shares would do.
+    docs/decisions/0082 has what other shares would do.
     """
     if part_count <= 2:
         return part_count

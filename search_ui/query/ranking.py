@@ -1,6 +1,6 @@
 """How found documents are ordered: the ranking profiles, by name, as queries of Solr.
 
-Scores of the fields are summed, terms are OR-ed (docs/ranking.md); a profile says which fields count.
+Scores of the fields are summed, terms are OR-ed (docs/background/ranking.md); a profile says which fields count.
 """
 
 import re
@@ -59,7 +59,7 @@ BIGRAM_CLAUSE = FieldClause(QueryVariant.TEXT, ((solr_fields.TITLE, _TITLE_WEIGH
 _BODY_BIGRAM_CLAUSE = FieldClause(QueryVariant.TEXT, ((solr_fields.BODY, 1.0),))
 
 PROFILES: Mapping[str, RankingProfile] = {
-    # The weights were fitted on the queries of docs/ranking.md, all collections together.
+    # The weights were fitted on the queries of docs/background/ranking.md, all collections together.
     "plumbline": RankingProfile(
         (
             _BODY_BIGRAM_CLAUSE,

@@ -1,4 +1,4 @@
-"""docs/extractor.md: its examples run, and it names every field, reason, method and setting there is."""
+"""docs/develop/extractor.md: its examples run, and it names every field, reason, method and setting there is."""
 
 import doctest
 import re
@@ -11,7 +11,7 @@ from docstore.model import Article, Block, BlockKind
 from extractor import ExtractSettings, extract
 from extractor.body_methods import BODY_METHODS
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "extractor.md"
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "develop" / "extractor.md"
 TEXT = DOCUMENT.read_text(encoding="utf-8")
 
 

@@ -28,7 +28,7 @@ pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 
 ARTICLES = 40
 BEAT = 0.3  # seconds
-NEAR = 0.98  # cosine of what was rounded otherwise, because other texts were computed with it: see docs/decisions.md
+NEAR = 0.98  # cosine of what was rounded otherwise, because other texts were computed with it: see docs/decisions/0100
 Row = dict[tuple[Any, ...], bytes]
 
 

@@ -102,7 +102,7 @@ def test_every_setting_has_help_and_is_documented() -> None:
 
 
 def test_every_name_is_documented() -> None:
-    text = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs").glob("*.md"))
+    text = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs").rglob("*.md"))
     for full, names in ALLOWED_VALUES.items():
         for name in names:
             assert f"`{name}`" in text, f"{full} = {name} is in no document"

@@ -5,7 +5,7 @@
     fused       both, by the sum of their scores
 
 Each list's scores are measured in its own standard deviations, from the last of the list on, which counts nothing, and
-a document has the sum: one that both find comes before one that either finds alone. docs/decisions.md has what other
+a document has the sum: one that both find comes before one that either finds alone. docs/decisions/index.md has what other
 ways would do. Totals and facets stay with the words.
 """
 
@@ -24,7 +24,7 @@ from search_ui.settings import SearchSettings
 from text.titles import title_lookup_keys
 
 VECTOR_CANDIDATES = 100
-VECTOR_AUTHORITY_WEIGHT = 0.02  # cosines differ by less than scores; docs/ranking.md has what other weights would do
+VECTOR_AUTHORITY_WEIGHT = 0.02  # cosines differ by less than scores; docs/background/ranking.md has what other weights would do
 EXACT_TITLE_FIELD = "titled"  # in an answer: above 0 where a document has the query for its title
 SolrDocument = Mapping[str, Any]
 
