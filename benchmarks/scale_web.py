@@ -87,12 +87,10 @@ class ScaleWeb:
             self.two_at_a_host += self._under_way[host] > 0
             self._under_way[host] += 1
             self.most_at_once = max(self.most_at_once, self._under_way.total())
-        try:
-            time.sleep(self.pause)
-            self._send(request, host, path)
-        finally:
-            with self._guard:
-                self._under_way[host] -= 1
+        time.sleep(self.pause)
+        with self._guard:  # before the response: with it the client may send its next request
+            self._under_way[host] -= 1
+        self._send(request, host, path)
 
     def _send(self, request: BaseHTTPRequestHandler, host: str, path: str) -> None:
         body = page_of(host, path, self.pages).encode()
