@@ -47,8 +47,11 @@ class _Readable(Protocol):
 
 
 class BoundedWarcReader(DecompressingBufferedReader):  # type: ignore[misc]
-    """What warcio reads records from. ValueError where headers have no end: nobody could hold them; zlib.error where
-    compressed bytes are damaged, EOFError where they are cut short: warcio takes either for the end of the file."""
+    """The stream from which warcio reads records, with a limit on the length of headers.
+
+    Raises ValueError if headers are longer than the limit or compressed bytes end early, and zlib.error if compressed
+    bytes are damaged: warcio takes both for the end of the file.
+    """
 
     def __init__(self, file: BinaryIO) -> None:
         super().__init__(file, block_size=_COMPRESSED_BLOCK_BYTES)
@@ -75,9 +78,15 @@ class BoundedWarcReader(DecompressingBufferedReader):  # type: ignore[misc]
             return bytes(super()._decompress(data))
         return bytes(self.decompressor.decompress(data))
 
+    def _init_decomp(self, decomp_type: str | None) -> None:
+        super()._init_decomp(decomp_type)
+        self._has_member_begun = False
+
     def _process_read(self, data: bytes) -> None:
-        if not data and self.decompressor is not None and self.num_block_read and not self.decompressor.eof:
-            raise EOFError("it is cut short")
+        # The first few hundred bytes of a gzip member may unpack to nothing.
+        if not data and self.decompressor is not None and self._has_member_begun and not self.decompressor.eof:
+            raise ValueError("it is cut short")  # warcio takes an EOFError for the end of the file
+        self._has_member_begun = self._has_member_begun or bool(data)
         super()._process_read(data)
 
 

@@ -511,6 +511,19 @@ class TestArchive:
         with pytest.raises(StoreError, match="cannot read"):
             list(read_warc(tmp_path / "absent.warc"))
 
+    def test_a_warc_file_that_is_cut_anywhere_in_its_last_record_is_not_whole(self, tmp_path: Path) -> None:
+        with Archive(tmp_path) as archive:
+            archive.write(page("http://a.test/1"))
+            pointer = archive.write(page("http://a.test/2", random.Random(5).randbytes(300).hex().encode()))
+        whole = (tmp_path / pointer.file).read_bytes()
+        cut = tmp_path / "cut.warc.gz"
+        cut.write_bytes(whole[: pointer.offset])
+        assert len(list(read_warc(cut))) == 1
+        for length in range(1, pointer.length):
+            cut.write_bytes(whole[: pointer.offset + length])
+            with pytest.raises(StoreError, match="not a whole WARC"):
+                list(read_warc(cut))
+
     def test_a_damaged_warc_file_brings_pages_or_the_one_error(self, tmp_path: Path) -> None:
         chance = random.Random(5)
         with WarcArchive(tmp_path) as archive:
