@@ -60,7 +60,7 @@ def measure_extraction(data: Path) -> dict[str, float]:
 
 def measure_documents(data: Path) -> dict[str, float]:
     """Our figures on a sample of the document files."""
-    figures, _ = documents.measure(data, [documents.OURS], FILES)
+    figures, _ = documents.measure(data, [OURS], FILES)
     return values_by_name(figures)
 
 

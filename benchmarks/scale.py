@@ -22,7 +22,7 @@ import click
 from benchmarks.command import benchmark, data_option
 from benchmarks.gold_web import GoldPage, sample_pages
 from benchmarks.results import Figure, publish
-from benchmarks.scale_bands import bands
+from benchmarks.scale_bands import MADE, bands
 from benchmarks.scale_chaos import chaos
 from benchmarks.scale_cost import costs, leases
 from benchmarks.scale_partitions import partitions
@@ -33,7 +33,7 @@ from docstore.errors import PlumblineError
 SETS = "chaos,extract,mine,speedup,bands,leases,partitions,search"
 
 
-@benchmark("scale", only="bands,leases", most=40, seconds=1.0)
+@benchmark("scale", only="bands", most=40, articles=600)
 @data_option()
 @click.option("--only", default=SETS, help="Which sets, with commas between.")
 @click.option("--stages", default="crawl,extract,embed,mine", help="In which of them chaos kills.")
@@ -42,9 +42,19 @@ SETS = "chaos,extract,mine,speedup,bands,leases,partitions,search"
 @click.option("--most", default=0, help="Pages that extract, mine and bands read at most; 0: all.")
 @click.option("--turns", default=3, help="How often extract, mine and speedup are measured: medians are shown.")
 @click.option("--seconds", default=600.0, help="For how long leases are taken.")
+@click.option("--articles", default=MADE, type=click.IntRange(500), help="Made articles of the set bands.")
 @click.option("--short", is_flag=True, help="Of search, two Solr nodes of which one is killed.")
 def main(
-    data: Path, only: str, stages: str, hosts: int, pages: int, most: int, turns: int, seconds: float, short: bool
+    data: Path,
+    only: str,
+    stages: str,
+    hosts: int,
+    pages: int,
+    most: int,
+    turns: int,
+    seconds: float,
+    articles: int,
+    short: bool,
 ) -> None:
     """Measure what more than one machine costs, and what is lost when some of it dies."""
     wanted = only.split(",")
@@ -53,9 +63,8 @@ def main(
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         folder.chmod(0o755)  # PostgreSQL runs as a user of its own where we are root
-        publish(
-            "scale", list(measured(wanted, data, folder, stages, hosts, pages, most or None, turns, seconds, short))
-        )
+        sizes = (stages, hosts, pages, most or None, turns, seconds, short, articles)
+        publish("scale", list(measured(wanted, data, folder, *sizes)))
 
 
 def measured(
@@ -69,6 +78,7 @@ def measured(
     turns: int,
     seconds: float,
     short: bool = False,
+    articles: int = MADE,
 ) -> Iterator[Figure]:
     """The sets that are wanted."""
     if "chaos" in wanted:
@@ -80,7 +90,7 @@ def measured(
         if "speedup" in wanted:
             yield from speedup(folder / "speedup", found, turns=turns)
         if "bands" in wanted:
-            yield from bands(folder / "bands", spread_over(found, most))
+            yield from bands(folder / "bands", spread_over(found, most), articles)
     if "leases" in wanted:
         yield from leases(folder / "leases", seconds)
     if "partitions" in wanted:

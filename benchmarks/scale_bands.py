@@ -33,7 +33,7 @@ from extractor.minhash import minhash_signature
 from text.similarity.duplicates import ComparedArticle
 
 BLOOM_FALSE = 1e-5  # of a filter: what the paper takes
-MADE = 40_000  # articles
+MADE = 40_000  # articles by default
 LOOKED_FOR = 500  # articles whose candidates are looked for
 AT_ONCE = 10_000  # rows
 NOW = 1_790_812_800.0  # a first of October: what is sealed was extracted before
@@ -41,7 +41,7 @@ SEALED = ("key_parts", "sealed_keys", "sealed_leaders")
 TABLES = ("bands", *SEALED)
 
 
-def bands(folder: Path, pages: Sequence[GoldPage]) -> Iterator[Figure]:
+def bands(folder: Path, pages: Sequence[GoldPage], articles: int = MADE) -> Iterator[Figure]:
     """What each form takes for the gold texts of pages, and what it finds of those that the rows find."""
     keys = [keys_of(page) for page in pages if page.is_scored]
     keys = [own for own in keys if own]
@@ -55,15 +55,15 @@ def bands(folder: Path, pages: Sequence[GoldPage]) -> Iterator[Figure]:
         extra = sum(now and not before for before, now in zip(today, seen, strict=True))
         yield Figure("bands", "LSHBloom", "false candidates, % of articles", 100 * extra / len(keys))
         yield Figure("bands", "all", "articles", len(keys))
-        yield from stored(postgres, "made", made(sum(map(len, keys)) // len(keys)), [])
+        yield from stored(postgres, "made", made(sum(map(len, keys)) // len(keys), articles), [])
     finally:
         postgres.close()
 
 
-def made(count: int) -> list[list[int]]:
-    """So many keys each of MADE articles."""
+def made(count: int, articles: int) -> list[list[int]]:
+    """So many keys each of so many articles."""
     chance = random.Random(1)
-    return [[chance.randrange(-(2**63), 2**63) for _ in range(count)] for _ in range(MADE)]
+    return [[chance.randrange(-(2**63), 2**63) for _ in range(count)] for _ in range(articles)]
 
 
 def stored(postgres: Postgres, name: str, keys: Sequence[Sequence[int]], today: Sequence[bool]) -> Iterator[Figure]:
