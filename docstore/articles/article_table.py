@@ -351,4 +351,4 @@ def pending_page_from_row(row: Row[Any]) -> PendingPage:
     return PendingPage(row.url_id, row.url, row.content_type, row.digest, pointer, row.fetched_at, row.host)
 
 
-__all__ = ["ArticleTable", "PageExtraction", "WarcRecordLostError", "PendingPage"]
+__all__ = ["ArticleTable", "PageExtraction", "PendingPage", "WarcRecordLostError"]

@@ -73,7 +73,7 @@ class Damaged:
 
 def add_account(data: Path) -> None:
     """Somebody whose account must not be lost."""
-    from docstore.accounts import Role
+    from docstore.roles import Role
 
     with open_sqlite_store(data) as store:
         store.accounts.create("anna", "hash", [Role.OPERATOR])

@@ -24,7 +24,9 @@ from search_ui.settings import SearchSettings
 from text.titles import title_lookup_keys
 
 VECTOR_CANDIDATES = 100
-VECTOR_AUTHORITY_WEIGHT = 0.02  # cosines differ by less than scores; docs/background/ranking.md has what other weights would do
+VECTOR_AUTHORITY_WEIGHT = (
+    0.02  # cosines differ by less than scores; docs/background/ranking.md has what other weights would do
+)
 EXACT_TITLE_FIELD = "titled"  # in an answer: above 0 where a document has the query for its title
 SolrDocument = Mapping[str, Any]
 
