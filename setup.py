@@ -10,8 +10,12 @@ from setuptools import Extension, setup
 
 # Where the time goes. All others stay Python: compiled they gain next to nothing (docs/decisions/0040).
 MODULES = (
-    *("extractor/page/" + name for name in ("boilerplate", "layout", "lines", "markup_hints", "phrases", "tokens")),
-    *("extractor/body_methods/" + name for name in ("anchor", "line_scoring")),
+    *(
+        "extractor/page/" + name
+        for name in ("boilerplate_skip", "layout", "layout_builder", "tag_info", "boilerplate_phrases", "tokenizer")
+    ),
+    "extractor/fields/title_anchor",
+    "extractor/body_methods/line_scoring",
 )
 ASKED = os.environ.get("PLUMBLINE_COMPILED") == "1"
 

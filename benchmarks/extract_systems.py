@@ -51,7 +51,7 @@ class System:
 
 def plumbline() -> Extract:
     """Ours as it is used, with its defaults."""
-    read = import_module("extractor.article_extractor").ArticleExtractor().read
+    read = import_module("extractor.article_extractor").ArticleExtractor().extract_with_site
     return lambda html, url, language: answer_of(read(html, url))
 
 

@@ -51,8 +51,8 @@ class Plumbline:
         self._queues: deque[int] = deque()
 
     def put(self, numbers: Sequence[int]) -> None:
-        made, kind = self._module.NewUrl, self._model.Kind.UNKNOWN
-        self._table.add(
+        made, kind = self._module.NewUrl, self._model.UrlKind.UNKNOWN
+        self._table.add_urls(
             [made(url_of(n, self._hosts), host_of(n, self._hosts), n % self._hosts, 0, kind, 0.0) for n in numbers]
         )
 
@@ -62,7 +62,7 @@ class Plumbline:
             self._queues.extend(self._table.due_counts_by_queue(time.time()))
         for _ in range(min(QUEUES, len(self._queues))):
             queue = self._queues.popleft()
-            due = self._table.due(queue, time.time(), OF_EACH)
+            due = self._table.due_entries(queue, time.time(), OF_EACH)
             if len(due) == OF_EACH:  # it may have more
                 self._queues.append(queue)
             found += due
@@ -72,7 +72,7 @@ class Plumbline:
     def done(self, numbers: Sequence[int]) -> None:
         outcome, now = self._model.Outcome(self._model.Reason.FETCHED), time.time()
         visit = self._module.Visit
-        self._table.record([visit(self._known[number], outcome, now, None, 0.0) for number in numbers])
+        self._table.record_visits([visit(self._known[number], outcome, now, None, 0.0) for number in numbers])
 
     def is_empty(self) -> bool:
         return not self._table.due_counts_by_queue(time.time())

@@ -66,7 +66,7 @@ def figures(sets: Mapping[str, Sequence[Pair]]) -> Iterator[Figure]:
         yield Figure(name, "concepts", "accuracy", accuracy([replace(one, by_vectors=None) for one in pairs], tuned))
     everything = [pair for some in sets.values() for pair in some]
     best = best_of(everything)
-    for metric in ("alpha", "beta", "least_vectors", "least_concepts"):
+    for metric in ("vector_only_weight", "concept_weight", "min_vector_similarity", "min_concept_similarity"):
         yield Figure("all", "plumbline", f"best_{metric}", getattr(best, metric))
     yield Figure("all", "plumbline", "best_accuracy", accuracy(everything, best))
     for th1 in STEPS[::2]:
@@ -84,7 +84,7 @@ def best_of(pairs: Sequence[Pair]) -> SimilaritySettings:
 
 def distance(settings: SimilaritySettings) -> float:
     """How far from the defaults."""
-    names = ("alpha", "beta", "least_vectors", "least_concepts")
+    names = ("vector_only_weight", "concept_weight", "min_vector_similarity", "min_concept_similarity")
     return float(sum(abs(getattr(settings, name) - getattr(DEFAULT_SETTINGS, name)) for name in names))
 
 

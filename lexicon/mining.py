@@ -202,7 +202,7 @@ def mine_with_rules(
         batches = (list(corpus.iter_documents(batch)) for batch in batched(document_ids, RULE_BATCH_DOCUMENTS))
         for batch_counts in (spread or map)(count, batches):
             counts.add(batch_counts)
-            advance(batch_counts.documents)
+            advance(batch_counts.document_count)
     candidates = counts.candidates()
     scored_keys = select_by_score(candidates, scorer.scores(candidates), settings)
     return [(candidates[key], score) for key, score in scored_keys.items()]

@@ -16,9 +16,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 DEBIANS = Path("/usr/bin/python3")
 check_python = runpy.run_path(str(ROOT / "deploy" / "check_python.py"))
-BOUNDS = check_python["promised"]((ROOT / "setup.cfg").read_text())
+BOUNDS = check_python["supported_versions"]((ROOT / "setup.cfg").read_text())
 TOP = {
-    "artifacts",
+    "maven_jars",
     "docstore",
     "text",
     "crawler",
@@ -74,7 +74,7 @@ def test_the_wheel_holds_what_the_program_needs(tmp_path: Path) -> None:
 
 
 def test_what_make_says_of_a_python_that_will_not_do() -> None:
-    fault = check_python["fault"]
+    fault = check_python["version_error"]
     assert BOUNDS == ((3, 11), (3, 15))
     assert [fault((3, minor), BOUNDS) for minor in (11, 12, 13, 14)] == [""] * 4
     assert fault((3, 9), BOUNDS) == "Python 3.9 is too old, 3.11 to 3.14 will do: make PYTHON=python3.14"
@@ -120,7 +120,7 @@ def test_debians_own_python_can_install_everything(tmp_path: Path) -> None:
 
 
 def test_what_make_install_says_while_pip_works() -> None:
-    step_of = runpy.run_path(str(ROOT / "deploy" / "install.py"))["step_of"]
+    step_of = runpy.run_path(str(ROOT / "deploy" / "install.py"))["describe_step"]
     said = "Obtaining file:///x\nCollecting ada-url>=4 (from us)\n  Downloading ada_url.whl\nCollecting jgo<4,>=3\n"
     assert step_of("Obtaining file:///x\n", 3) == "  asking what is needed"
     assert step_of(said, 3) == "  fetching package 2: jgo"

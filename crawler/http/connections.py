@@ -67,9 +67,9 @@ class ConnectionPool:
 
     def request_state(self) -> RequestState:
         """That of the calling thread."""
-        state: RequestState | None = getattr(self._thread_states, "wire", None)
+        state: RequestState | None = getattr(self._thread_states, "state", None)
         if state is None:
-            state = self._thread_states.wire = RequestState()
+            state = self._thread_states.state = RequestState()
         return state
 
     def get(self, url: str, headers: Mapping[str, str], timeout: Timeout, proxy: str = "") -> BaseHTTPResponse:
@@ -211,7 +211,7 @@ class _PolicyConnectionMixin:
         """As urllib3's, which has the read timeout by now."""
         sock: Any = self.sock  # type: ignore[attr-defined]
         wire = self.request_state()
-        sock.wire, sock.read_timeout = wire, self.timeout  # type: ignore[attr-defined]
+        sock.request_state, sock.read_timeout = wire, self.timeout  # type: ignore[attr-defined]
         response = super().getresponse()  # type: ignore[misc]
         wire.responded_at = wire.clock()
         return response
@@ -287,7 +287,7 @@ def _pool_factory(
     def make_pool(*args: Any, **keywords: Any) -> Any:
         urllib3_pool = pool(*args, **keywords)
         urllib3_pool.ConnectionCls = functools.partial(
-            connection, addresses=ip_policy, wire=request_state, places=ip_by_host
+            connection, ip_policy=ip_policy, request_state=request_state, ip_by_host=ip_by_host
         )  # type: ignore[assignment]
         return urllib3_pool
 

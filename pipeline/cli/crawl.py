@@ -188,7 +188,7 @@ def format_value(value: Any) -> str:
 def sites(context: click.Context, as_json: bool) -> None:
     """List sites with their known, due and saved URLs and failed visits.
 
-    Out-of-scope hosts are never crawled. `load_host_suggestions` lists hosts that saved pages link to; `add_urls` adds one.
+    Out-of-scope hosts are never crawled. `proposed` lists hosts that saved pages link to; `add` adds one.
     """
     if context.invoked_subcommand is not None:
         return
@@ -204,7 +204,20 @@ def sites(context: click.Context, as_json: bool) -> None:
 def sites_proposed(context: click.Context, limit: int, as_json: bool) -> None:
     """Hosts that kept pages often link to, to many URLs and from many sites."""
     suggestions = load_host_suggestions(load_call_settings(context).data_dir)[:limit]
-    print_table_or_json(suggestions, lambda: suggestion_table(suggestions), as_json)
+    rows = [suggestion_to_json(suggestion) for suggestion in suggestions]
+    print_table_or_json(rows, lambda: suggestion_table(suggestions), as_json)
+
+
+def suggestion_to_json(suggestion: HostSuggestion) -> dict[str, Any]:
+    """One host of `plumb sites proposed --json`."""
+    return {
+        "host": suggestion.host,
+        "pages": suggestion.linking_pages,
+        "addresses": suggestion.linked_urls,
+        "sites": suggestion.linking_hosts,
+        "example": suggestion.example_url,
+        "anchor": suggestion.example_anchor,
+    }
 
 
 def suggestion_table(suggestions: list[HostSuggestion]) -> Table:

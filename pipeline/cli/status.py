@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,6 +15,7 @@ from pipeline.cli.session import format_time_or_none, load_call_settings, open_e
 from pipeline.local_time import local_time
 
 if TYPE_CHECKING:
+    from crawler.schedule.forecast import HostForecast
     from pipeline.engine import Engine
     from search_ui.interfaces import RunSummary
 
@@ -98,11 +98,28 @@ def crawl_backlog(engine: "Engine") -> dict[str, Any]:
         key=lambda host: (host.runs_for_all is not None, -(host.runs_for_all or 0), -host.new_urls - host.due_urls)
     )
     return {
-        **{name: sum(getattr(host, name) for host in hosts) for name in ("known", "new", "lists", "due")},
+        "known": sum(host.known_urls for host in hosts),
+        "new": sum(host.new_urls for host in hosts),
+        "lists": sum(host.list_pages for host in hosts),
+        "due": sum(host.due_urls for host in hosts),
         "runs_for_new": max_runs(host.runs_for_new for host in hosts),
         "runs_for_all": max_runs(host.runs_for_all for host in hosts),
         "minutes_a_run": settings.crawl.minutes,
-        "hosts": [asdict(host) for host in hosts],
+        "hosts": [forecast_to_json(host) for host in hosts],
+    }
+
+
+def forecast_to_json(forecast: "HostForecast") -> dict[str, Any]:
+    """One host of `plumb status --json`."""
+    return {
+        "host": forecast.host,
+        "known": forecast.known_urls,
+        "new": forecast.new_urls,
+        "lists": forecast.list_pages,
+        "due": forecast.due_urls,
+        "pages_a_run": forecast.pages_per_run,
+        "runs_for_new": forecast.runs_for_new,
+        "runs_for_all": forecast.runs_for_all,
     }
 
 

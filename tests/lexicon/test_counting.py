@@ -79,7 +79,12 @@ def shown(terms: Sequence[Term]) -> list[tuple[object, ...]]:
 
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a small corpus go all the ways of a large one."""
-    for name, value in {"RUN_ROWS": 300, "RUN_WORDS": 200, "RANGE_ROWS": 100, "BATCH_DOCUMENTS": 11}.items():
+    for name, value in {
+        "MAX_RUN_ROWS": 300,
+        "MAX_RUN_WORDS": 200,
+        "ROWS_PER_KEY_RANGE": 100,
+        "DOCUMENTS_PER_GENERATION": 11,
+    }.items():
         monkeypatch.setattr(counting, name, value)
     monkeypatch.setattr(counting, "CHUNK_CHARACTERS", 500)
     monkeypatch.setattr(counting, "DOCUMENTS_PER_READ", 3)

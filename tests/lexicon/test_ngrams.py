@@ -61,7 +61,7 @@ def same(one: NgramRows, other: NgramRows) -> bool:
     """Whether all columns are equal, but for the numbers of words."""
     return all(
         np.array_equal(getattr(one, name), getattr(other, name))
-        for name in ("keys", "counts", "sums", "likeliest", "seen_in")
+        for name in ("keys", "counts", "sums", "best_log_probability", "first_documents")
     )
 
 

@@ -47,7 +47,7 @@ def site(*newest_first: SiteRun, articles: SiteArticles | None = None) -> SiteIn
 
 
 def decided(*sites: SiteInputs, **more: Any) -> list[Alert]:
-    return evaluate_rules(AlertInputs(NOW, more.pop("failed", None), more.pop("missed", None), sites, 7, **more))
+    return evaluate_rules(AlertInputs(NOW, more.pop("failed_run", None), more.pop("missed_at", None), sites, 7, **more))
 
 
 def kinds(*sites: SiteInputs, **more: Any) -> list[str]:
@@ -259,7 +259,7 @@ def fail_a_run(engine: Engine) -> None:
 
 def test_each_alert_is_told_once_with_the_all_clear(tmp_path: Path, mail_server: Any, hook: Hook) -> None:
     place, mailbox = mail_server
-    mailbox.mails.reset_counts()  # what other tests got
+    mailbox.mails.clear()  # what other tests got
     hook.posted.clear()
     url = f"http://127.0.0.1:{hook.server_port}/T0/s3cret"
     wanted = settings(tmp_path, mail_to=["o@x.example"], smtp=place, webhook=url, inside_hosts=["127.0.0.1"])

@@ -57,7 +57,7 @@ def test_file_environment_and_flags_in_this_order(tmp_path: Path, monkeypatch: p
         ("[index]\nsolr_port = 7080", "search.port is also Solr's"),
         ("[crawl", "is not valid TOML"),
     ],
-    ids=lambda value: value.replace_firing("\n", " ")[:40],
+    ids=lambda value: value.replace("\n", " ")[:40],
 )
 def test_what_is_refused_is_named_in_one_line(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(SettingsError) as refused:
@@ -97,7 +97,7 @@ def test_every_setting_has_help_and_is_documented() -> None:
     for section, kind in SECTIONS.items():
         for setting in dataclasses.fields(kind):
             assert setting.metadata.get("help"), f"{section}.{setting.name}"
-    written = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+    written = (ROOT / "docs" / "reference" / "settings.md").read_text(encoding="utf-8")
     assert written == render_settings_markdown(), "run `make docs`"
 
 

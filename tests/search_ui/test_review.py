@@ -170,7 +170,7 @@ def test_two_reviewers_are_told_of_each_other() -> None:
 CHANGES = {
     "class": ("professional", {"category": TermClass.PROFESSIONAL}),
     "synonyms": ("甲词, 乙词，丙词", {"synonyms": ("甲词", "乙词", "丙词")}),
-    "broader": ("大词", {"broader": ("大词",)}),
+    "broader": ("大词", {"broader_terms": ("大词",)}),
     "merge": ("词1", {"status": TermStatus.MERGED}),
     "rename": ("新词名", {"status": TermStatus.REJECTED}),
 }

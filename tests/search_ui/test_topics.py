@@ -60,7 +60,7 @@ class FakeTopics:
 
 def client_of(topics: FakeTopics, role: Role = Role.REVIEWER) -> tuple[FlaskClient, str]:
     app = site_app(actions=FakeActions(), accounts=FakeAccounts(someone=role))
-    app.extensions["plumbline"] = replace(app.extensions["plumbline"], topics=topics)
+    app.extensions["plumbline"] = replace(app.extensions["plumbline"], topic_backend=topics)
     client = app.test_client()
     return client, sign_in(client, "someone")
 

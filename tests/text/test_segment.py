@@ -229,7 +229,7 @@ def tag_parity(ours: Segmenter, reference: jieba.posseg.POSTokenizer, texts: lis
     same = common = 0
     for text in texts:
         mine = located(ours.tag(text))
-        theirs = located([(pair.word, pair.boolean) for pair in reference.cut(text)])
+        theirs = located([(pair.word, pair.flag) for pair in reference.cut(text)])
         common += len(mine.keys() & theirs.keys())
         same += len(mine.items() & theirs.items())
     return same / common
