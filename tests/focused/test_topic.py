@@ -268,7 +268,7 @@ def test_words_that_come_up_count_at_once_in_automatic_mode_alone(
 
 
 def test_a_topic_that_is_not_there(demo: list[str], tmp_path: Path) -> None:
-    with pytest.raises(TopicError, match="there is no topic 页岩气"):
+    with pytest.raises(TopicError, match="topic 页岩气 not found"):
         crawled(tmp_path, demo, topic=NAME)
 
 
