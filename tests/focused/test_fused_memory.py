@@ -154,7 +154,7 @@ def test_a_crawl_without_end_is_remembered_in_part_and_judged_as_a_whole() -> No
     expected = focus.expected_quality()
     assert expected is not None and expected.precision >= 0.8
     again = pickle.loads(pickle.dumps(focus))
-    assert again.verdicts() == verdicts
+    assert again.current_scores() == verdicts
 
 
 def test_a_memory_that_nothing_fills_forgets_nothing() -> None:

@@ -50,7 +50,7 @@ def test_names_that_no_file_can_have(name: str, tmp_path: Path) -> None:
 def test_a_topic_that_is_not_there_names_those_that_are(tmp_path: Path) -> None:
     files = TopicFileStore(tmp_path)
     files.create(TOPIC)
-    with pytest.raises(TopicError, match=r"no topic oil .*oil\.json.*页岩气 2\.0.*plumb topic init"):
+    with pytest.raises(TopicError, match=r"topic oil not found .*oil\.json.*页岩气 2\.0.*plumb topic init"):
         files.read("oil")
 
 

@@ -23,7 +23,7 @@ class FakeArticles:
     def count(self) -> int:
         return len(self.texts)
 
-    def all(self) -> Any:
+    def iter_all(self) -> Any:
         self.read += 1
         return (SimpleNamespace(article=SimpleNamespace(title="", body=text)) for text in self.texts)
 

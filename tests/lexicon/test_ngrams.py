@@ -58,10 +58,10 @@ def as_list(table: NgramTable) -> list[tuple[str, float, int, int, tuple[int, ..
 
 
 def same(one: NgramRows, other: NgramRows) -> bool:
-    """Whether all columns are equal, but for the numbers of words."""
+    """Return True if all columns except the word ids are equal."""
     return all(
         np.array_equal(getattr(one, name), getattr(other, name))
-        for name in ("keys", "counts", "sums", "likeliest", "seen_in")
+        for name in ("keys", "counts", "sums", "best_log_probability", "first_documents")
     )
 
 
