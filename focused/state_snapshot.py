@@ -68,8 +68,9 @@ class StateSnapshot:
         self._external_objects = external_objects
 
     def save(self, state: object) -> None:
-        """Write the state atomically. Write errors are logged, not raised, because the crawl can continue without a
-        snapshot.
+        """Write the state atomically.
+
+        Write errors are logged, not raised, because the crawl can continue without a snapshot.
         """
         temporary_path = self._path.with_name(f"{self._path.name}.new")
         try:
@@ -112,8 +113,9 @@ class StateSnapshot:
 
 @cache
 def code_digest() -> str:
-    """Return a digest of the code and data that determine a state, and of the versions of Python and the array
-    libraries.
+    """Return a digest of the code and libraries that determine a state.
+
+    It covers the code and data of focused/ and text/, the versions of Python and of the array libraries.
     """
     versions = (sys.version, numpy.__version__, scipy.__version__, sklearn.__version__)
     digest = hashlib.new(HASH_ALGORITHM, repr(versions).encode())

@@ -180,7 +180,7 @@ class TopicPolicy:
             advance(1)
 
     def load_snapshot(self, count_decisions_before: Callable[[int], int]) -> None:
-        """Load the last snapshot if it matches the store. The caller then replays the pages from `next_seq` on.
+        """Load the last snapshot if it matches the store. Pages from `next_seq` on then need a replay.
 
         A file that does not match is deleted, because a later store could match its page count by accident.
 
@@ -240,7 +240,7 @@ class TopicPolicy:
             tokenized_page: words of the page and of its links.
             anchors: anchor text by link URL.
         """
-        relevance, (changed, discarded_urls) = self._assess_and_track(tokenized_page)
+        relevance, (changed_priorities, discarded_urls) = self._assess_and_track(tokenized_page)
         rejected_links = tuple(
             RejectedLink(
                 url,
@@ -261,7 +261,7 @@ class TopicPolicy:
             relevance.score,
             relevance.is_relevant,
             serialize_page(tokenized_page),
-            changed,
+            changed_priorities,
             rejected_links,
         )
 
@@ -307,7 +307,7 @@ class TopicPolicy:
         if page.url in self.config.seed_urls and all(value is None for value in link_priorities):
             link_priorities = [SEED_LINK_FALLBACK_PRIORITY] * len(links)
         strategy.observe_page(page, relevance)
-        changed = self._raise_priorities(links, link_priorities) | self._apply_changed_priorities(
+        changed_priorities = self._raise_priorities(links, link_priorities) | self._apply_changed_priorities(
             strategy.take_changed_priorities()
         )
         if isinstance(strategy, ReviewableStrategy):
@@ -316,41 +316,44 @@ class TopicPolicy:
         self._collect_terms(page, relevance)
         discarded_urls = [link.url for link, value in zip(links, link_priorities, strict=True) if value is None]
         return relevance, (
-            changed,
+            changed_priorities,
             [url for url in discarded_urls if url not in state.priority_by_url and self._is_unfetched_non_seed(url)],
         )
 
     def _raise_priorities(
         self, links: Sequence[LinkWords], link_priorities: Sequence[float | None]
     ) -> dict[str, float]:
-        """Raise the priority of each URL to the priority of this link, if that is higher. Returns the changed
-        priorities.
+        """Raise the priority of each URL to that of its link, if the link's is higher.
+
+        Returns:
+            The changed priorities by URL.
         """
-        changed: dict[str, float] = {}
+        changed_priorities: dict[str, float] = {}
         priorities = self.state.priority_by_url
         for link, value in zip(links, link_priorities, strict=True):
             if value is not None and self._is_unfetched_non_seed(link.url) and value > priorities.get(link.url, -inf):
-                priorities[link.url] = changed[link.url] = value
-        return changed
+                priorities[link.url] = changed_priorities[link.url] = value
+        return changed_priorities
 
     def _apply_changed_priorities(self, changed_by_strategy: Mapping[str, float]) -> dict[str, float]:
         """Apply the strategy's new priorities, higher or lower. Returns the changed priorities."""
         priorities = self.state.priority_by_url
-        changed = {
+        changed_priorities = {
             url: value
             for url, value in changed_by_strategy.items()
             if url in priorities and self._is_unfetched_non_seed(url) and priorities[url] != value
         }
-        priorities.update(changed)
-        return changed
+        priorities.update(changed_priorities)
+        return changed_priorities
 
     def _is_unfetched_non_seed(self, url: str) -> bool:
         """Return True if the URL has not been fetched and is not a seed, that is, if its priority can still change."""
         return url not in self.state.assessed_urls and url not in self.config.seed_urls
 
     def _collect_terms(self, page: PageWords, relevance: RelevanceScore) -> None:
-        """Add the terms of a retained page to the shared terms, which are evaluated every 50 retained pages (METHODS
-        3.6).
+        """Add the terms of a retained page to the shared terms.
+
+        Shared terms are evaluated every 50 retained pages (METHODS 3.6). Words of other pages count as off topic.
         """
         if not relevance.is_relevant:
             self.state.off_topic_statistics.add(page.word_counts)

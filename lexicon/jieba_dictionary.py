@@ -42,8 +42,9 @@ _QUANTITY_TAGS = frozenset({"m", "mq", "q", "t"})  # tags of numbers, measure wo
 
 
 def decode_dictionary(content: bytes) -> str:
-    """Return the text of an uploaded dictionary. Bytes that are not UTF-8 become lone surrogates, which
-    `parse_dictionary` reports.
+    """Return the text of an uploaded dictionary.
+
+    Bytes that are not UTF-8 become lone surrogates, which `parse_dictionary` reports.
     """
     return content.decode("utf-8-sig", "surrogateescape")
 

@@ -279,8 +279,9 @@ def find_term_sentences(
 
 
 def _sentences_in_text(text: str, keys: Collection[str], max_chars: int) -> dict[str, str]:
-    """Return sentences in published spelling if possible. Terms with ligatures or invisible characters match only in
-    NFKC.
+    """Return sentences by term key, in published spelling if possible.
+
+    Terms with ligatures or invisible characters match only in NFKC.
     """
     sentences_by_key = find_example_sentences(text, keys, max_chars, is_prose)
     missing = [key for key in keys if key not in sentences_by_key]

@@ -25,8 +25,9 @@ EMPTY_REVIEW_STATE = ReviewState()
 
 
 class ReviewSelector:
-    """Selects candidates that arrive best first, up to `depth` per language; depth 0 selects all. Unfit texts take no
-    rank.
+    """Selects candidates that arrive best first, up to `depth` per language; depth 0 selects all.
+
+    Texts that `is_unfit` rejects are never selected and take no rank.
     """
 
     def __init__(

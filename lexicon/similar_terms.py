@@ -25,8 +25,9 @@ class SimilarTermIndex:
                 self._terms_by_piece[piece].append(term_index)
 
     def find_similar(self, text: str, limit: int) -> list[str]:
-        """Return up to `limit` terms most similar to `text` without itself, by Dice coefficient, then shorter terms
-        first.
+        """Return up to `limit` terms most similar to `text`, by Dice coefficient, then shorter terms first.
+
+        `text` itself is not returned.
         """
         pieces = split_pieces(text)
         shared_counts = Counter(term_index for piece in pieces for term_index in self._terms_by_piece.get(piece, ()))

@@ -48,7 +48,7 @@ def parse_valid_lines(text: str, format_name: str) -> tuple[list[LexiconEntry], 
         return parse_word_list(valid_text, format_name), error.line_errors
 
 
-def detect_format(name: str, text: str) -> str:
+def detect_word_list_format(name: str, text: str) -> str:
     """Return the format of a file (a key of `PARSERS`) by its name or its first line."""
     if name.lower().endswith(".csv"):
         return "csv"

@@ -1,3 +1,4 @@
-"""The strategy `fused`: learns link priorities during the crawl. Read `strategy.py` first; data/ has the pretrained
-weights.
+"""The strategy `fused`, which learns link priorities during the crawl.
+
+Read `strategy.py` first; data/ has the pretrained weights.
 """

@@ -52,7 +52,7 @@ class GrowingArray(Generic[ScalarType]):
         return self._buffer[: self._length]
 
     def extend(self, values: NDArray[Any] | Sequence[int] | Sequence[float]) -> None:
-        """Append rows."""
+        """Append rows to the array."""
         end = self._length + len(values)
         if end > len(self._buffer):
             extra_rows = max(end - len(self._buffer), len(self._buffer), INITIAL_CAPACITY)
@@ -81,8 +81,11 @@ class LinkWordIds:
         self._ends.extend([0])
 
     def add(self, ids: Int64Array, sizes: Sequence[int] | Int64Array) -> None:
-        """Append links. `ids` are their word ids one link after another, -1 for no word; `sizes` the number of words
-        per link.
+        """Append links.
+
+        Args:
+            ids: word ids of the links, one link after another; -1 for no word.
+            sizes: number of words per link.
         """
         ends = np.cumsum(np.array([self._ends.values[-1], *sizes], dtype=np.int64))[1:]
         self._word_ids.extend(ids)
@@ -256,9 +259,7 @@ class CrawlGraph:
         return self._general_language_share.values
 
     def page_word_triples(self) -> tuple[Int64Array, Int64Array, Float64Array]:
-        """Return the page, word id and 1 + ln of the count of every word of every page, as three arrays of equal
-        length.
-        """
+        """Return page, word id and 1 + ln(count) of every word of every page, as three arrays of equal length."""
         sizes = [len(ids) for ids, _ in self.page_word_counts]
         return (
             np.repeat(np.arange(len(sizes)), sizes),
@@ -279,8 +280,9 @@ def sum_by_group(group_ids: Int64Array, values: Float64Array, group_count: int) 
 
 
 def split_path_and_slug(url: str) -> tuple[str, list[str]]:
-    """Return host and directory of a URL, and the marked words of its last segment: `/a/back-up_2.html` -> `/back`,
-    `/up`.
+    """Split a URL into host with directory, and the marked words of its last segment.
+
+    `http://a.test/a/back-up_2.html` -> `a.test/a`, [`/back`, `/up`]
     """
     parts = urlsplit(url)
     last_segment = parts.path.rstrip("/").rpartition("/")[2].partition(".")[0]

@@ -32,8 +32,9 @@ class LinkTextMatrices:
 
 
 def link_text_matrices(graph: CrawlGraph, links: slice, vocabulary_size: int) -> LinkTextMatrices:
-    """Return the matrices of the given links. Words with ids from `vocabulary_size` on are ignored: they are newer than
-    the last refit.
+    """Return the word matrices of the given links.
+
+    Words with ids from `vocabulary_size` on are ignored, because they are newer than the last refit.
     """
     return LinkTextMatrices(
         graph.anchor_word_ids.to_csr(links, vocabulary_size), graph.context_word_ids.to_csr(links, vocabulary_size)

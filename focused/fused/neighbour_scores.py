@@ -139,8 +139,9 @@ def compute_walk_scores(
 def walk_with_restart(
     walk_matrix: sp.csr_matrix, start: Float64Array, steps: int, continue_probability: float
 ) -> Float64Array:
-    """Return the distribution of walks after `steps` steps. Each step continues with `continue_probability`, or
-    restarts.
+    """Return the distribution of random walks after `steps` steps.
+
+    Each step follows a link with `continue_probability`, otherwise the walk restarts at `start`.
     """
     distribution = start
     for _ in range(steps):

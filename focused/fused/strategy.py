@@ -318,8 +318,9 @@ class FusedFeatureStrategy:
         self._on_refit(refit_result, frontier, rows)
 
     def _evict_pages(self, assessment: PageAssessment) -> None:
-        """Remove a part of the pages with their links from the graph (`graph_pruning.py`). Their last scores are
-        stored.
+        """Remove a part of the pages with their links from the graph (`graph_pruning.py`).
+
+        The last scores of removed pages are stored.
         """
         old_graph, is_labelled = self._graph, np.zeros(assessment.page_count, dtype=bool)
         is_labelled[list(self._known_labels())] = True
@@ -403,8 +404,9 @@ class FusedFeatureStrategy:
         self._last_refit = refit_result
 
     def _examples_and_name_weights(self) -> tuple[Int64Array, Float64Array]:
-        """Return the ids of the example pages, or the first page if there are none, and each word's share of the
-        topic's terms.
+        """Return the ids of the example pages, and each word's share of the topic's terms.
+
+        Without examples, the first page counts as the example.
         """
         examples, words, terms = np.flatnonzero(self._is_example.values), self._graph.word_ids, self._topic.term_weights
         term_ids = [words[term] for term in terms if term in words]

@@ -20,8 +20,9 @@ class ConceptSource(Protocol):
 
 
 class CombinedConcepts:
-    """Several sources combined: similarity from the first source that knows both words, related words from all
-    sources.
+    """Several sources combined.
+
+    Similarity comes from the first source that knows both words, related words from all sources.
     """
 
     def __init__(self, providers: Sequence[ConceptSource]) -> None:

@@ -62,8 +62,9 @@ class Sense:
 
 
 class LiuLiConcepts:
-    """Similarity of Liu Qun and Li Sujian 2002 (METHODS 2.2). `parents` maps each sememe to its parent, None for a
-    root.
+    """Similarity of Liu Qun and Li Sujian 2002 (METHODS 2.2).
+
+    `parents` maps each sememe to its parent, None for a root.
     """
 
     def __init__(self, senses: Mapping[str, Sequence[Sense]], parents: Mapping[str, str | None]) -> None:
@@ -152,8 +153,11 @@ class LiuLiConcepts:
 
 
 def read_hownet(glossary: Iterable[str], tree: Iterable[str]) -> LiuLiConcepts:
-    """Read a glossary with lines `word/POS/definition` and a tree with lines `number, tab, sememe, tab, parent
-    number`.
+    """Read HowNet concepts from a glossary and a sememe tree.
+
+    Args:
+        glossary: lines `word/POS/definition`.
+        tree: lines `number, tab, sememe, tab, parent number`; a root is its own parent.
     """
     rows = [line.rstrip("\n").split("\t") for line in tree]
     sememe_by_number = {number: sememe for number, sememe, _ in rows}

@@ -53,9 +53,7 @@ def top_block_weighted_terms(blocks: Sequence[WordBlock], limit: int) -> dict[st
 
 
 def position_weighted_tfidf(by_kind: Mapping[str, Mapping[str, int]], statistics: WordStatistics) -> dict[str, float]:
-    """Return WY-F13 as a unit vector: tf * idf * sum of the position values of the block kinds that contain the
-    term.
-    """
+    """Return WY-F13 as a unit vector: tf * idf * sum of the position values of the block kinds."""
     counts, position_sums = Counter[str](), dict[str, float]()
     for kind, words in by_kind.items():
         counts.update(words)

@@ -48,7 +48,7 @@ class RunningMean:
     count: int = 0
 
     def add(self, value: float) -> None:
-        """Add a value."""
+        """Add a value to the mean."""
         self.total += value
         self.count += 1
 

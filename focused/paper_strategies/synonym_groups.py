@@ -75,8 +75,9 @@ class WordnetConcepts:
 
 
 def read_open_wordnet(lines: Iterable[str]) -> WordnetConcepts:
-    """Read the synsets of a `wn-data-*.tab`: synset, tab, `lang:lemma`, tab, word (`+` joins the parts of some
-    words).
+    """Read the synsets of a `wn-data-*.tab` file.
+
+    Lines are synset, tab, `lang:lemma`, tab, word. `+` between the parts of a word is removed.
     """
     lemmas: dict[str, list[str]] = defaultdict(list)
     for line in lines:

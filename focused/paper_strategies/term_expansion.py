@@ -81,8 +81,9 @@ class SharedTerms:
         self._pages.append(dict(sorted(counts.items(), key=itemgetter(1), reverse=True)[:MAX_WORDS_PER_PAGE]))
 
     def term_weights(self, static: Mapping[str, float], statistics: WordStatistics) -> dict[str, float]:
-        """Return DYNAMIC_WEIGHT times the mean of the pages as unit vectors, or {} for fewer than MIN_RELEVANT_PAGES
-        pages.
+        """Return DYNAMIC_WEIGHT times the mean of the pages as unit vectors.
+
+        The mapping is empty for fewer than MIN_RELEVANT_PAGES pages.
         """
         if len(self._pages) < MIN_RELEVANT_PAGES:
             return {}

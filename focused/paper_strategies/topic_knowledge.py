@@ -149,9 +149,7 @@ def unit_tfidf_vector(counts: Mapping[str, int], statistics: WordStatistics) -> 
 
 
 def top_weighted_words(scores: Mapping[str, float], excluded_words: frozenset[str]) -> dict[str, float]:
-    """Return the MAX_EXAMPLE_TERMS words with the highest scores, scaled so that the first weighs
-    TOP_EXAMPLE_TERM_WEIGHT.
-    """
+    """Return the MAX_EXAMPLE_TERMS highest-scored words as weights, the first with TOP_EXAMPLE_TERM_WEIGHT."""
     top_scores = nlargest(
         MAX_EXAMPLE_TERMS, ((score, word) for word, score in scores.items() if word not in excluded_words)
     )

@@ -164,8 +164,9 @@ class TopicLibraryStrategy:
         )
 
     def _concept_vector(self, terms: Mapping[str, float]) -> dict[str, float]:
-        """Return the ETFL as a vector of concepts (WY-F10) of unit length. A concept has the weight of its heaviest
-        term.
+        """Return the ETFL as a vector of concepts (WY-F10) of unit length.
+
+        A concept has the weight of its heaviest term.
         """
         concept_weights: dict[str, float] = {}
         for term, weight in terms.items():

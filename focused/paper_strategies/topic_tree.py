@@ -126,10 +126,10 @@ class TreeSimilarity:
 
 
 def parse_tree(lines: Iterable[str]) -> TopicTree:
-    """Parse an indented text: one node per line, its words separated by commas, below the last line with less
-    indentation.
+    """Parse an indented text into a tree.
 
-    Empty lines are skipped.
+    Each line is a node with its words separated by commas. Its parent is the last line with less indentation. Empty
+    lines are skipped.
     """
     parents: list[int] = []
     nodes_by_word: dict[str, tuple[int, ...]] = {}

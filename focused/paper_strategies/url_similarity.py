@@ -78,8 +78,9 @@ def is_subdomain(host: str, second: str, require_proper: bool) -> bool:
 
 
 def host_similarity(host: str, second: str, settings: UrlSimilaritySettings) -> float:
-    """Return the similarity of two hosts (steps 3 and 4): labels from the left, weights a, a - b, a - 2b ..., at least
-    0.
+    """Return the weighted similarity of two hosts (steps 3 and 4).
+
+    Labels are compared from the left with weights a, a - b, a - 2b ..., at least 0.
     """
     total, weight = 0.0, settings.first_label_weight
     for first_label, second_label in zip(host.split("."), second.split("."), strict=False):
@@ -92,8 +93,9 @@ def host_similarity(host: str, second: str, settings: UrlSimilaritySettings) -> 
 
 
 def path_similarity(path: Sequence[int], second: Sequence[int], settings: UrlSimilaritySettings) -> float:
-    """Return the similarity of two paths (steps 5 and 6): segment bitmasks from the left, weights a', a' / 2, a' / 4
-    ...
+    """Return the weighted similarity of two paths (steps 5 and 6).
+
+    Segment bitmasks are compared from the left with weights a', a' / 2, a' / 4 ...
     """
     total, weight = 0.0, settings.first_segment_weight
     for first_segment, second_segment in zip(path, second, strict=False):

@@ -45,9 +45,7 @@ class WordVectors:
         return vectors
 
     def nearest(self, word: str, count: int, min_similarity: float) -> list[tuple[str, float]]:
-        """Return up to `count` most similar words with a similarity of at least `min_similarity`, most similar
-        first.
-        """
+        """Return up to `count` words with a similarity of at least `min_similarity`, most similar first."""
         if word not in self.row_by_word:
             return []
         similar = self.matrix @ self.matrix[self.row_by_word[word]]

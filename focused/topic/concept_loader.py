@@ -24,8 +24,9 @@ _POOLED_SEMEMES_LINE = re.compile(r"[^\t]+\t\S")
 
 
 def load_concepts(files: Sequence[Path]) -> ConceptSource | None:
-    """Load the files as one concept source, or return None if `files` is empty. The first file that knows a word
-    decides.
+    """Load the files as one concept source, or return None if `files` is empty.
+
+    The first file that knows both words determines their similarity.
 
     Raises:
         SettingsError: a file cannot be read or has an unknown format.

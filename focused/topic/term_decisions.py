@@ -23,7 +23,7 @@ def operator_terms(texts: Sequence[str], term_class: TopicTermClass) -> list[Top
     ]
 
 
-def add_terms(topic_store: TopicFileStore, name: str, texts: Sequence[str], term_class: TopicTermClass) -> Topic:
+def add_topic_terms(topic_store: TopicFileStore, name: str, texts: Sequence[str], term_class: TopicTermClass) -> Topic:
     """Add terms of the administrator as confirmed. Terms that are proposed or rejected become confirmed.
 
     Returns:

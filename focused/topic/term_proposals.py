@@ -70,8 +70,9 @@ def propose_from_search(
     results: int = RESULTS_PER_SEARCH,
     top: int = PROPOSALS_PER_TERM,
 ) -> TopicProposals:
-    """Scheme 2 (WY-A2, steps 2 to 6): propose characteristic words of the result pages as terms, and the pages as
-    seeds.
+    """Scheme 2 (WY-A2, steps 2 to 6): propose words and URLs of the pages that searches return.
+
+    Characteristic words become terms, the pages become seeds.
 
     Args:
         terms: terms to search for.

@@ -213,7 +213,7 @@ class JsonObject:
         return TopicError(f"{self._file}: {json_path} is {actual}: expected {expected}")
 
     def text(self, field: str) -> str:
-        """Return a string field."""
+        """Return the string in a field."""
         value = self._values.get(field)
         if not isinstance(value, str):
             raise self.field_error(field, "text")
@@ -241,7 +241,7 @@ class JsonObject:
         return enum_type(value)
 
     def array(self, field: str) -> list[Any]:
-        """Return a list field."""
+        """Return the list in a field."""
         value = self._values.get(field)
         if not isinstance(value, list):
             raise self.field_error(field, "a list")

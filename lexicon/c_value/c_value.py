@@ -21,13 +21,14 @@ class TermScorer(Protocol):
 
 @dataclass(frozen=True)
 class CValue:
-    """C-value (Wang Du 2019, WD-F4, reconstructed after Frantzi): frequency outside longer candidates, weighted by
-    length.
+    """C-value (Wang Du 2019, WD-F4, reconstructed after Frantzi).
+
+    Scores the frequency of a candidate outside longer candidates, weighted by its length:
 
         C(a) = log2|a| * f(a)                                       if no longer candidate contains a
         C(a) = log2|a| * (f(a) - SUM_{b in Ta} f(b) / |Ta|)         Ta: the longer candidates that contain a
 
-    a| is the number of characters without white space (the paper's 字数), or of words with `count_words`.
+    |a| is the number of characters without white space (the paper's 字数), or of words with `count_words`.
     """
 
     count_words: bool = False

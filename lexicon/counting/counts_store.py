@@ -59,8 +59,9 @@ class CountsStore:
     # -- documents
 
     def iter_document_digests(self) -> Iterator[tuple[int, str]]:
-        """Yield id and digest of every document by ascending id. Documents already yielded may change during the
-        iteration.
+        """Yield id and digest of every document by ascending id.
+
+        Documents that were already yielded may change during the iteration.
         """
         query = "SELECT number, digest FROM documents WHERE number > ? ORDER BY number LIMIT ?"
         last_id = -1
@@ -158,7 +159,7 @@ class CountsStore:
 
     @property
     def row_count(self) -> int:
-        """Number of rows."""
+        """Total number of stored rows."""
         return int(self._read_metadata("rows") or 0)
 
     @property

@@ -31,8 +31,9 @@ class HashIndex:
         return self._keys[: self._count]
 
     def get_or_add(self, keys: UInt64Array) -> tuple[Int32Array, Int64Array]:
-        """Return the id of each key, and the positions in `keys` of new keys (first occurrence only) in the order of
-        their ids.
+        """Return the id of each key, and the positions of new keys.
+
+        Positions are indices into `keys` of the first occurrence of each new key, in the order of their ids.
         """
         self._ensure_capacity(self._count + len(keys))
         ids = np.empty(len(keys), dtype=np.int32)

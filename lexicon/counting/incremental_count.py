@@ -231,13 +231,13 @@ class _IncrementalCount:
         hashes = {line: text_hash64(line) for _, document_lines in lines for line in document_lines}
         documents_by_line = dict.fromkeys(hashes.values(), 0) | self._counts_store.documents_by_line(hashes.values())
         for document_id, document_lines in lines:
-            changed = []
+            changed_lines = []
             for line in document_lines:
                 previous_count = documents_by_line[hashes[line]]
                 documents_by_line[hashes[line]] = max(0, previous_count + delta)
                 if not previous_count or not documents_by_line[hashes[line]]:
-                    changed.append(line)
-            yield document_id, "\n".join(changed)
+                    changed_lines.append(line)
+            yield document_id, "\n".join(changed_lines)
         self._counts_store.save_line_counts(documents_by_line)
 
     def _count_into_runs(self, texts: Iterable[tuple[int, str]], runs: SortedRuns, sign: int) -> None:

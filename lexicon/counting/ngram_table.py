@@ -62,7 +62,7 @@ class NgramRows:
 
     @property
     def frequency(self) -> Int32Array:
-        """Occurrences of each span."""
+        """Number of occurrences of each span."""
         frequency: Int32Array = self.counts[COLUMN_INDEX["frequency"]]
         return frequency
 
@@ -129,7 +129,7 @@ class NgramTable:
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """Vocabulary of all words."""
+        """Vocabulary that the word ids of the rows refer to."""
         return self._vocabulary
 
     def reset_counts(self) -> None:
@@ -172,12 +172,12 @@ class NgramTable:
 
     @property
     def total_words(self) -> int:
-        """Number of word occurrences."""
+        """Number of word occurrences in the counted texts."""
         return int(self._word_occurrences.sum())
 
     @property
     def distinct_words(self) -> int:
-        """Number of distinct words."""
+        """Number of distinct words in the vocabulary."""
         return len(self.vocabulary)
 
     @property
@@ -352,8 +352,9 @@ def first_documents_by_group(documents: Int64Array, group_starts: Int64Array) ->
 
 
 def stable_order(document_ids: Int32Array) -> Int64Array:
-    """Return the order that sorts `document_ids` stably. Sorting by lower, then upper 16 bits uses a fast radix
-    sort.
+    """Return the order that sorts `document_ids` stably.
+
+    Sorting by the lower, then the upper 16 bits uses numpy's fast radix sort.
     """
     order = np.argsort(document_ids.astype(np.uint16), kind="stable")
     return order[np.argsort((document_ids >> 16).astype(np.uint16)[order], kind="stable")]

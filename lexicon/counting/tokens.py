@@ -56,7 +56,9 @@ class Vocabulary:
 
     @property
     def hashes(self) -> UInt64Array:
-        """Two hashes per word, (words, 2) uint64: as the first word of a term (without leading space), and as a later
+        """Two hashes per word, (words, 2) uint64.
+
+        The first is the hash as the first word of a term, without leading space. The second is the hash as a later
         word.
         """
         hashed_count = len(self._hashes)
@@ -117,8 +119,9 @@ def detect_line_language(line: str) -> str:
 
 
 def split_by_language(texts: Sequence[str], documents: Int64Array) -> Iterator[tuple[str, list[str], Int64Array]]:
-    """Yield for each language its texts with their document ids. A document with lines in both languages occurs
-    twice.
+    """Yield for each language its texts with their document ids.
+
+    A document with lines in both languages is in both parts.
     """
     parts: dict[str, tuple[list[str], list[int]]] = {}
     for text, document in zip(texts, documents.tolist(), strict=True):
@@ -133,7 +136,7 @@ def split_by_language(texts: Sequence[str], documents: Int64Array) -> Iterator[t
         yield language, language_texts, np.array(document_ids, dtype=np.int64)
 
 
-def tokenize(texts: Sequence[str], language: str, documents: Int64Array, vocabulary: Vocabulary) -> Tokens:
+def tokenize_texts(texts: Sequence[str], language: str, documents: Int64Array, vocabulary: Vocabulary) -> Tokens:
     """Tokenize normalized texts of one language. `documents` are the ids of the texts."""
     split_words = cut_by_dictionary if language == "zh" else _LATIN_TOKEN.findall
     ids = np.concatenate([vocabulary.get_or_add_all(split_words(piece)) for piece in _iter_batches(texts)])
@@ -143,10 +146,9 @@ def tokenize(texts: Sequence[str], language: str, documents: Int64Array, vocabul
 
 
 def _iter_batches(texts: Sequence[str]) -> Iterator[str]:
-    """Yield the texts joined in batches. Single calls would be slow, and the words of all texts at once need much
-    memory.
+    """Yield the texts joined in batches, with two breaks after each document.
 
-    Two breaks follow each document, so that no gap sees a word of another document.
+    Single calls of the segmenter are slow, and all words at once need much memory. The breaks keep documents apart.
     """
     piece: list[str] = []
     size = 0

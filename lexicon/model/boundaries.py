@@ -47,8 +47,10 @@ class BoundaryModel:
     def word_contributions(
         self, words: Sequence[str], word_features: Float32Array, tags: NDArray[np.int64]
     ) -> Float32Array:
-        """Return the contribution of each word to the log-odds of a gap by position, (WINDOW_WORDS, words, 3)
-        float32.
+        """Return the contribution of each word to the log-odds of a gap, by position.
+
+        Returns:
+            (WINDOW_WORDS, words, 3) float32.
         """
         # Double precision and rounding make the value of a word independent of the other words in the call.
         contributions = np.einsum("wn,pnv->pwv", word_features.astype(np.float64), self.numbers.astype(np.float64))
@@ -102,8 +104,10 @@ class BoundaryScorer:
         return is_joiner
 
     def log_odds(self, ids: Int32Array) -> Float32Array:
-        """Return the log-odds of the GAP_EVENTS, (3, words + 1) float32: for the gap before each word and after the
-        last.
+        """Return the log-odds of the GAP_EVENTS for the gap before each word and after the last word.
+
+        Returns:
+            (3, words + 1) float32.
         """
         padded_ids = np.concatenate([[0, 0], ids, [0, 0]])
         gaps = len(ids) + 1
@@ -121,8 +125,11 @@ class BoundaryScorer:
         return total
 
     def standalone_scores(self, ids: Int32Array) -> tuple[Float32Array, Float32Array, Float32Array]:
-        """Return context-independent log-odds of each word as the first and as the last of a term, and of the gap
-        before it.
+        """Return log-odds that do not depend on the words around a span.
+
+        Returns:
+            (words,) float32 each: log-odds of the word as the first and as the last word of a term, and of the gap
+                before it inside a term.
         """
         begins, ends = self._contributions[2, :, 0][ids], self._contributions[1, :, 1][ids]
         previous_ids = np.concatenate([[0], ids[:-1]]).astype(np.int32)

@@ -207,8 +207,9 @@ def shipped_pair_weights() -> tuple[UInt64Array, Float32Array]:
 
 
 def sum_over_words(values: Float32Array, rows: NgramRows) -> Float32Array:
-    """Return the sum of `values` over the words of each row, (rows, ...). The last value stands for no word and must be
-    0.
+    """Return the sum of `values` over the words of each row, (rows, ...).
+
+    The last value stands for no word and must be 0.
     """
     result: Float32Array = values[rows.word_ids[0]].copy()
     for word_index in range(1, MAX_SPAN_WORDS):

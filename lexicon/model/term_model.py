@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from lexicon.counting.ngram_table import CountedCorpus, NgramRows, NgramTable
 from lexicon.counting.occurrences import STEPS_PER_LOG_ODDS, find_occurrences
-from lexicon.counting.tokens import split_by_language, tokenize
+from lexicon.counting.tokens import split_by_language, tokenize_texts
 from lexicon.known_terms import adjust_log_odds
 from lexicon.model.boundaries import BoundaryModel, BoundaryScorer
 from lexicon.model.classifier import CandidateClassifier, CandidateModel, Standardizer
@@ -68,7 +68,7 @@ class SpanCounter:
         document_ids = table.document_count + np.arange(len(texts)) if documents is None else documents
         parts = []
         for language, language_texts, language_document_ids in split_by_language(texts, document_ids):
-            tokens = tokenize(language_texts, language, language_document_ids, table.vocabulary)
+            tokens = tokenize_texts(language_texts, language, language_document_ids, table.vocabulary)
             floor = self._models[language].min_span_log_odds
             parts.append((tokens, find_occurrences(tokens, table.vocabulary, self._boundary_scorers[language], floor)))
         table.add(parts)

@@ -10,7 +10,7 @@ import pytest
 
 from docstore.errors import TopicError
 from docstore.topic import ExamplePage, Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
-from focused.topic.term_decisions import add_terms, decide_terms
+from focused.topic.term_decisions import add_topic_terms, decide_terms
 from focused.topic.topic_file_store import TopicFileStore, parse_topic, topic_to_json
 
 TOPIC = Topic(
@@ -119,7 +119,9 @@ def test_what_is_decided_is_not_proposed_again(tmp_path: Path) -> None:
     assert [(term.text, term.state) for term in again.terms[2:]] == [("新闻", "refused"), ("钻井", "proposed")]
     files = TopicFileStore(tmp_path)
     files.create(TOPIC)
-    added = add_terms(files, TOPIC.name, ["新闻", "测井"], TopicTermClass.SUBJECT)  # but the operator may think again
+    added = add_topic_terms(
+        files, TOPIC.name, ["新闻", "测井"], TopicTermClass.SUBJECT
+    )  # but the operator may think again
     assert added.confirmed_terms(TopicTermClass.SUBJECT) == ("新闻", "测井")
     with pytest.raises(TopicError, match="1 to 64"):
-        add_terms(files, TOPIC.name, ["x" * 65], TopicTermClass.SUBJECT)
+        add_topic_terms(files, TOPIC.name, ["x" * 65], TopicTermClass.SUBJECT)

@@ -34,7 +34,7 @@ FRAMES = [
 
 
 class Articles:
-    """A corpus that changes; `was_read` are the numbers that were asked for."""
+    """A corpus that changes; `was_read` has the ids of the documents that were read."""
 
     def __init__(self) -> None:
         self.held: dict[int, CorpusDocument] = {}

@@ -10,7 +10,7 @@ import pytest
 from docstore.errors import DictionaryError
 from docstore.model import LexiconEntry, TermClass
 from lexicon.jieba_dictionary import decode_dictionary
-from lexicon.word_lists import FORMATTERS, PARSERS, detect_format, parse_valid_lines, parse_word_list
+from lexicon.word_lists import FORMATTERS, PARSERS, detect_word_list_format, parse_valid_lines, parse_word_list
 from tests.conftest import SHARED
 
 ENTRIES = [
@@ -73,9 +73,9 @@ def test_the_good_lines_can_be_asked_for() -> None:
 
 def test_a_file_says_how_it_is_written() -> None:
     assert [
-        detect_format("A.CSV", ""),
-        detect_format("x.txt", "页岩气\t9\n"),
-        detect_format("x.txt", "页岩气 9 n"),
+        detect_word_list_format("A.CSV", ""),
+        detect_word_list_format("x.txt", "页岩气\t9\n"),
+        detect_word_list_format("x.txt", "页岩气 9 n"),
     ] == [*("csv", "thuocl", "jieba")]
 
 
@@ -132,7 +132,7 @@ def test_no_hostile_line_is_loaded_by_any_reader() -> None:
 @pytest.mark.parametrize("name", ["car", "law", "medical"])
 def test_the_lists_of_thuocl_are_read(name: str) -> None:
     text = decode_dictionary((SHARED / f"data/lexical/thuocl/THUOCL_{name}.txt").read_bytes())
-    assert detect_format(f"THUOCL_{name}.txt", text) == "thuocl"
+    assert detect_word_list_format(f"THUOCL_{name}.txt", text) == "thuocl"
     entries, faults = parse_valid_lines(text, "thuocl")
     assert len(entries) > 1700 and len(faults) < len(entries) / 100
     assert len(entries) + len(faults) == sum(bool(line.strip()) for line in text.splitlines())
