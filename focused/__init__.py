@@ -1,12 +1,13 @@
-"""Crawling for a topic: which pages are of it, and which links lead to more of them.
+"""Focused (topical) crawling: relevance of pages and priorities of links for a topic.
 
-In: a topic (a name, example pages, terms that its operator confirmed), and pages and links as words. Out: whether a
-page is kept, and priorities of links. The crawl knows of this only what `crawler/focused_policy.py` says.
+Input: a topic (name, example pages, terms confirmed by the administrator) and tokenized pages and links. Output: a
+relevance decision per page and a priority per link. The crawler depends only on the protocols in
+`crawler/focused_policy.py`.
 
-    topic_guide.py   open this first: the guide of a live crawl, and how its state is made again
-    snapshot.py      that state in a file, so that a start need not show all pages again
-    strategies.py    the strategies by name
-    fused/           ours: it learns while crawling which links lead on
-    papers/          those of Zhou 2019, Wu 2015 and Zhang 2017, each with the baseline it was measured against
-    topic/           a topic's file, its feature library, and the operator's part
+    topic_policy.py        read this first: the policy of a running crawl, and how its state is restored
+    state_snapshot.py      stores that state in a file, so that a start need not replay all pages
+    strategy_registry.py   strategies by name
+    fused/                 our strategy: learns during the crawl which links lead to relevant pages
+    paper_strategies/      strategies of Zhou 2019, Wu 2015 and Zhang 2017, each with the baseline of its paper
+    topic/                 topic files, term proposals and the administrator's decisions
 """

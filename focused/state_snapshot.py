@@ -1,10 +1,10 @@
-"""The state of a guide in a file, so that a start need not show the strategy every page again.
+"""Snapshot file of a topic policy's state, so that a start need not replay every page.
 
     magic | key (32 bytes) | SHA-256 of the rest (32 bytes) | pickle
 
-The key stands for all that the state rests on beside the pages: topic, strategy, what the operator gave, the code.
-Where a file has another key, is damaged or missing, all pages are shown again. The pickle may name our data classes,
-arrays and collections, and nothing else: what somebody wrote into the file cannot run.
+The key is a digest of everything the state depends on in addition to the pages: topic, strategy, administrator input
+and code. A missing or damaged file, or a file with another key, is ignored and all pages are replayed. Unpickling is
+restricted to our data classes, arrays and collections, so a tampered file cannot execute code.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ _ALLOWED_MODULE_PREFIXES = (
     "focused.",
     "crawler.focused_policy",
     "text.word_weights",
-)  # modules whose classes may be named
+)  # modules whose classes a snapshot may refer to
 _ALLOWED_GLOBALS = {
     ("builtins", "set"),
     ("builtins", "frozenset"),
@@ -48,7 +48,7 @@ _ALLOWED_GLOBALS = {
 }
 
 
-# What comes of bytes that another program wrote.
+# Errors that unpickling of arbitrary bytes can raise.
 _LOAD_ERRORS = (
     *(OSError, EOFError, MemoryError, pickle.PickleError),
     *(AttributeError, ImportError, LookupError, TypeError, ValueError),
@@ -56,8 +56,11 @@ _LOAD_ERRORS = (
 
 
 class StateSnapshot:
-    """Where a guide's state is kept. `resources` are objects that the state refers to and that are not kept with it: the
-    topic, vectors, concepts; they are the same, in the same order, whenever the key is."""
+    """Snapshot file at `path`.
+
+    `external_objects` are objects that the state refers to but that are not stored with it: topic, vectors, concepts.
+    For equal keys they must be equal and in equal order.
+    """
 
     def __init__(self, path: Path, key: bytes, external_objects: Sequence[object] = ()) -> None:
         self._path = path
@@ -65,7 +68,10 @@ class StateSnapshot:
         self._external_objects = external_objects
 
     def save(self, state: object) -> None:
-        """Write the state whole or not at all; a disk that does not take it is no fault of the crawl."""
+        """Write the state atomically.
+
+        Write errors are logged, not raised, because the crawl can continue without a snapshot.
+        """
         temporary_path = self._path.with_name(f"{self._path.name}.new")
         try:
             temporary_path.parent.mkdir(parents=True, exist_ok=True)
@@ -79,10 +85,10 @@ class StateSnapshot:
         except OSError as error:
             with suppress(OSError):
                 temporary_path.unlink(missing_ok=True)
-            logger.warning("%s cannot be written (%s): the next crawl reads its pages again", self._path, error)
+            logger.warning("%s cannot be written (%s); the next start will replay all pages", self._path, error)
 
     def load(self) -> Any | None:
-        """The state as saved; None where there is none that can be used."""
+        """Return the saved state, or None if no usable snapshot exists."""
         try:
             with self._path.open("rb") as file:
                 header = file.read(len(FILE_MAGIC) + 2 * _DIGEST_BYTES)
@@ -96,30 +102,33 @@ class StateSnapshot:
         except FileNotFoundError:
             return None
         except _LOAD_ERRORS as error:
-            logger.warning("%s cannot be read (%s): pages are read again", self._path, error)
+            logger.warning("%s cannot be read (%s); replaying all pages", self._path, error)
             return None
 
     def discard(self) -> None:
-        """The state is no longer that of the pages."""
+        """Delete the file because it no longer matches the stored pages."""
         with suppress(OSError):
             self._path.unlink(missing_ok=True)
 
 
 @cache
 def code_digest() -> str:
-    """A digest of the code and data that make a state of pages, and of the libraries whose arrays are in it."""
+    """Return a digest of the code and libraries that determine a state.
+
+    It covers the code and data of focused/ and text/, the versions of Python and of the array libraries.
+    """
     versions = (sys.version, numpy.__version__, scipy.__version__, sklearn.__version__)
     digest = hashlib.new(HASH_ALGORITHM, repr(versions).encode())
     folders = (_PROJECT_ROOT / "focused", _PROJECT_ROOT / "text")
     files = sorted(path for folder in folders for path in folder.rglob("*") if "__pycache__" not in path.parts)
-    for path in (*files, _PROJECT_ROOT / "crawler" / "guide.py"):
+    for path in (*files, _PROJECT_ROOT / "crawler" / "focused_policy.py"):
         if path.is_file():
             digest.update(path.name.encode() + hashlib.new(HASH_ALGORITHM, path.read_bytes()).digest())
     return digest.hexdigest()
 
 
 class _HashingWriter:
-    """A file that is written, and the digest of what was."""
+    """Binary file writer that computes a digest of the written bytes."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -141,7 +150,7 @@ class _StatePickler(pickle.Pickler):
         }
 
     def persistent_id(self, obj: object) -> int | None:
-        """The place of an object among those given."""
+        """Return the index of `obj` among the external objects, or None if it is not an external object."""
         return self._external_ids.get(id(obj))
 
 
@@ -151,15 +160,19 @@ class _RestrictedUnpickler(pickle.Unpickler):
         self._external_objects = external_objects
 
     def persistent_load(self, pid: Any) -> object:
-        """The object given at a place."""
+        """Return the external object with index `pid`."""
         return self._external_objects[pid]
 
     def find_class(self, module: str, name: str) -> Any:
-        """A class of data; UnpicklingError for whatever else a pickle may name."""
+        """Return an allowed data class.
+
+        Raises:
+            pickle.UnpicklingError: the pickle refers to anything else.
+        """
         if (module, name) in _ALLOWED_GLOBALS:
             return super().find_class(module, name)
         if module.startswith(_ALLOWED_MODULE_PREFIXES) and "." not in name:
             resolved_object = super().find_class(module, name)
             if isinstance(resolved_object, type) and resolved_object.__module__ == module:
                 return resolved_object
-        raise pickle.UnpicklingError(f"{module}.{name} has no place in it")
+        raise pickle.UnpicklingError(f"snapshot refers to {module}.{name}, which is not allowed")

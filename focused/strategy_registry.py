@@ -1,4 +1,7 @@
-"""The table of focused strategies by name. A crawl without a topic need not load scikit-learn."""
+"""Registry of focused strategies by name.
+
+It is a separate module so that a crawl without a topic does not load scikit-learn.
+"""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType

@@ -1,10 +1,10 @@
-"""The bridge from the live crawl to a focused strategy (`crawler/focused_policy.py`).
+"""Adapter between the running crawl and a focused strategy (`crawler/focused_policy.py`).
 
-    page -> words (worker threads) -> TopicGuide.judge -> kept or not, priorities of its links and of others -> table
+    page -> words (worker threads) -> TopicPolicy.decide -> retained or not, changed priorities -> table
 
-The store has what the strategy was shown of every visit that it has (focused_decisions.py). A start takes the state
-that the last run left (`snapshot.py`) and shows it the pages after that; where there is none that fits,
-`TopicPolicy.replay` shows it all of them again, in order. So whatever kills the crawl, state and store agree.
+Every decision is stored with the words it was made from (focused_decisions.py). A start loads the last snapshot
+(`state_snapshot.py`) and replays the pages stored after it. Without a matching snapshot, `TopicPolicy.replay` replays
+all pages in order. The strategy state therefore always matches the store, even after a crash.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -39,41 +39,42 @@ from focused.paper_strategies.term_expansion import DynamicTermLibrary
 from focused.state_snapshot import StateSnapshot
 from text.word_weights import WordStatistics
 
-MAX_TERMS_PER_PAGE = 60  # terms of a kept page that may become terms of the topic (WY-A1)
-MAX_OFF_TOPIC_SHARE, MIN_OFF_TOPIC_PAGES = (
-    0.4,
-    8,
-)  # a word of more than this part of so many pages off topic is no term of it
-SEED_LINK_FALLBACK_PRIORITY = (
-    0.0  # of links of a home page that says nothing of the topic: a crawl does not end where it begins
-)
-SNAPSHOT_MIN_PAGES, SNAPSHOT_GROWTH_DIVISOR = (
-    1000,
-    4,
-)  # pages between two snapshots: this many, or this part of all, whichever is more
-SNAPSHOT_MAX_PAGES = 5000  # but no more: they are what a start after kill -9 has to show again
-MAX_REREAD_DIVISOR = (
-    10  # the part of all pages that may be read again, before the state is made anew of what they say by now
-)
+MAX_TERMS_PER_PAGE = 60  # terms of a retained page that may become topic terms (WY-A1)
+MAX_OFF_TOPIC_SHARE = 0.4  # a term that occurs in more than this share of the off-topic pages is not proposed
+MIN_OFF_TOPIC_PAGES = 8  # with fewer off-topic pages that check is skipped
+# Priority of a seed page's links if the strategy discards all of them. Otherwise the crawl would stop at its seeds.
+SEED_LINK_FALLBACK_PRIORITY = 0.0
+# Pages between two snapshots: the larger of SNAPSHOT_MIN_PAGES and 1 / SNAPSHOT_GROWTH_DIVISOR of all pages, but at
+# most SNAPSHOT_MAX_PAGES, because a start after kill -9 replays them.
+SNAPSHOT_MIN_PAGES, SNAPSHOT_GROWTH_DIVISOR = 1000, 4
+SNAPSHOT_MAX_PAGES = 5000
+# If more than 1 / MAX_REREAD_DIVISOR of all pages were read again, the snapshot is discarded. All pages are then
+# replayed with their current content.
+MAX_REREAD_DIVISOR = 10
 
-MAX_REPLAYED_PAGES = 20_000  # pages that a start shows a strategy that can do with some of them: two minutes
-INSTRUCTIONS_INTERVAL_PAGES = 50  # pages: an answer given while the crawl goes on counts from then on
+MAX_REPLAYED_PAGES = 20_000  # pages that a start replays to a strategy that can work with a sample: two minutes
+INSTRUCTIONS_INTERVAL_PAGES = 50  # labels given during the crawl take effect after at most this many pages
 
 ProposeTerms = Callable[[Sequence[str]], None]
-StrategyResult = tuple[
-    RelevanceScore, tuple[dict[str, float], list[str]]
-]  # what a page is; priorities, links that are discarded
+StrategyResult = tuple[RelevanceScore, tuple[dict[str, float], list[str]]]
+"""Relevance of a page, then the changed priorities by URL and the URLs of discarded links."""
 
 
 @dataclass(frozen=True)
 class TopicPolicyConfig:
-    """What a focused crawl is made of. `tokenize_page` and `tokenize` are called in worker threads, the rest in one.
+    """Configuration of a focused crawl. Worker threads call `tokenize_page` and `tokenize`, one thread calls the rest.
 
-    `seed_urls` are URLs that are fetched before all others, whatever is thought of them; `example_urls` those of example pages;
-    `unfetchable_examples` are those of them that the crawl cannot fetch; `propose_terms` is told of words that the kept pages share;
-    `known_words` are words that are no news to it; `read_instructions` are what the operator wants and has answered by now, asked
-    for now and then; `snapshot` is where its state is kept between runs; `close` ends what
-    `tokenize_page` has begun.
+    Attributes:
+        tokenize_page: returns the words of a fetched page.
+        tokenize: returns the words of a text, for anchors and link contexts.
+        seed_urls: URLs that are fetched first, regardless of their priority.
+        example_urls: URLs of the example pages.
+        unfetchable_examples: example pages that the crawl cannot fetch, shown to the strategy at start.
+        known_words: words that are never proposed as terms.
+        propose_terms: called with words that many retained pages share.
+        read_instructions: returns the current target precision and labels, called periodically.
+        snapshot: file of the state between runs, None to replay all pages at every start.
+        close: releases the resources of `tokenize_page`.
     """
 
     strategy_name: str
@@ -93,42 +94,42 @@ class TopicPolicyConfig:
 
 @dataclass
 class TopicPolicyState:
-    """All that a guide has learned of the pages: what a snapshot holds."""
+    """Everything a policy learned from the pages: the content of a snapshot."""
 
     strategy: FocusedStrategy
-    unfetched_example_urls: set[str]  # URLs of example pages that were shown and not fetched so far
-    priority_by_url: dict[str, float] = field(default_factory=dict)  # of URLs not fetched yet that are remembered
-    next_seq: int = 0  # of the next page
-    page_count: int = 0  # judged, each once
-    reread_count: int = 0  # pages that were read again, since all were shown anew
-    assessed_urls: set[str] = field(default_factory=set)  # URLs of the pages judged
+    unfetched_example_urls: set[str]  # example pages that the strategy was shown and that are not fetched yet
+    priority_by_url: dict[str, float] = field(default_factory=dict)  # of unfetched URLs, without the forgotten URLs
+    next_seq: int = 0  # sequence number of the next page
+    page_count: int = 0  # distinct pages assessed
+    reread_count: int = 0  # pages read again since the last full replay
+    assessed_urls: set[str] = field(default_factory=set)  # URLs of the assessed pages
     shared_terms: DynamicTermLibrary = field(default_factory=lambda: DynamicTermLibrary(automatic=False))
     off_topic_statistics: WordStatistics = field(default_factory=WordStatistics)
 
 
 class TopicPolicy:
-    """The `FocusedPolicy` of a crawl that looks for a topic. Used by one thread, but for `tokenize_page`."""
+    """The `FocusedPolicy` of a crawl with a topic. Single-threaded except for `tokenize_page`."""
 
     def __init__(self, config: TopicPolicyConfig) -> None:
         self.config = config
         self.state = TopicPolicyState(config.strategy, {page.url for page in config.unfetchable_examples})
-        self._is_consistent = True  # no page has been shown by half
-        self._unsaved_pages = 0  # pages
+        self._is_consistent = True  # False while a page is being processed: no snapshot is written in that state
+        self._unsaved_pages = 0  # pages since the last snapshot
         for page in config.unfetchable_examples:
             self._run_strategy(TokenizedPage(page))
 
     @property
     def priority_by_url(self) -> Mapping[str, float]:
-        """Of the URLs that are not fetched yet, but for those forgotten: theirs in the table stay."""
+        """Priorities of the unfetched URLs, without forgotten URLs, whose priorities in the table stay unchanged."""
         return self.state.priority_by_url
 
     @property
     def next_seq(self) -> int:
-        """The place of the next page in the order of judging."""
+        """Sequence number of the next page."""
         return self.state.next_seq
 
     def tokenize_page(self, page: Page, links: Sequence[Link]) -> TokenizedPage:
-        """A page and its links as words; in any thread."""
+        """Return a page and its links as words. Thread-safe."""
         return TokenizedPage(
             self.config.tokenize_page(page).with_counts_cached(), tokenize_links(page.url, links, self.config.tokenize)
         )
@@ -136,9 +137,10 @@ class TopicPolicy:
     def replay(
         self, decisions: Iterable[StoredFocusedDecision], advance: Callable[[int], None] = lambda steps: None
     ) -> list[str]:
-        """Show the strategy what it was shown before. Afterwards `priority_by_url` are to be set in the table.
+        """Show the strategy the stored pages again. The caller then writes `priority_by_url` into the table.
 
-        Returns the URLs of pages that were not kept and now would be: topic or strategy have changed.
+        Returns:
+            URLs of pages that were not retained, but would be now because the topic or the strategy changed.
         """
         refetch_urls: list[str] = []
         self.refresh_instructions()
@@ -148,12 +150,15 @@ class TopicPolicy:
             if relevance.is_relevant and not decision.is_retained:
                 refetch_urls.append(decision.url)
             advance(1)
-        self.state.shared_terms.pending_terms.clear()  # proposed when they came up
+        self.state.shared_terms.pending_terms.clear()  # they were proposed when the pages were first assessed
         return refetch_urls
 
     def replay_sample(self, page_count: int) -> DecisionSample:
-        """Which of so many judged pages to restore: so many that it is done soon, where the strategy can do with some.
-        It forgets as many anyway."""
+        """Return which of `page_count` stored pages to replay.
+
+        A strategy that works with a sample gets about MAX_REPLAYED_PAGES pages, so that the start takes about two
+        minutes. It would forget the other pages anyway.
+        """
         if not isinstance(self.state.strategy, ReviewableStrategy) or page_count <= MAX_REPLAYED_PAGES:
             return ALL_DECISIONS
         return DecisionSample(
@@ -164,7 +169,7 @@ class TopicPolicy:
     def restore_scores(
         self, scores: Iterable[StoredFocusedScore], advance: Callable[[int], None] = lambda steps: None
     ) -> None:
-        """Pages that are not restored: the strategy knows that they were fetched, and what was thought of them."""
+        """Restore pages that are not replayed: the strategy gets only their URLs and last scores."""
         state = self.state
         for stored_score in scores:
             state.page_count += stored_score.url not in state.assessed_urls
@@ -175,22 +180,24 @@ class TopicPolicy:
             advance(1)
 
     def load_snapshot(self, count_decisions_before: Callable[[int], int]) -> None:
-        """Take the state of the last snapshot, if it fits: the pages from `next_seq` on are to be restored then, else all.
+        """Load the last snapshot if it matches the store. Pages from `next_seq` on then need a replay.
 
-        `count_decisions_before` says how many judged pages the store has before a place in their order. A file that does not fit
-        now goes: once there are more pages, it might seem to.
+        A file that does not match is deleted, because a later store could match its page count by accident.
+
+        Args:
+            count_decisions_before: returns the number of assessed pages in the store with a lower sequence number.
         """
         if self.config.snapshot is None:
             return
         state = self.config.snapshot.load()
         if isinstance(state, TopicPolicyState) and count_decisions_before(state.next_seq) == state.page_count:
-            state.shared_terms.confirmed_terms.clear()  # they are known by now
+            state.shared_terms.confirmed_terms.clear()  # they are in `known_words` now
             self.state = state
         else:
             self.config.snapshot.discard()
 
     def save_snapshot(self) -> None:
-        """Keep the state for the next start, unless that has to show all pages anew."""
+        """Save the state for the next start. Discard it instead if too many pages were read again."""
         state, snapshot = self.state, self.config.snapshot
         if snapshot is None or not self._is_consistent or not self._unsaved_pages:
             return
@@ -201,34 +208,44 @@ class TopicPolicy:
             snapshot.save(state)
 
     def save_snapshot_if_due(self) -> None:
-        """Keep the state now and then: whatever ends the run, the next start has little to show."""
+        """Save the state periodically, so that few pages need a replay after a crash."""
         if self._unsaved_pages >= max(
             SNAPSHOT_MIN_PAGES, min(self.state.page_count // SNAPSHOT_GROWTH_DIVISOR, SNAPSHOT_MAX_PAGES)
         ):
             self.save_snapshot()
 
     def refresh_instructions(self) -> None:
-        """Tell the strategy what the operator wants and has answered by now."""
+        """Pass the current target precision and labels to the strategy."""
         if isinstance(self.state.strategy, ReviewableStrategy):
             self.state.strategy.apply_instructions(self.config.read_instructions())
 
     def current_scores(self) -> Mapping[str, RelevanceScore]:
-        """What is thought now of every page judged so far; nothing where the strategy does not think again."""
+        """Return the current score of every assessed page by URL.
+
+        The mapping is empty if the strategy does not reassess pages.
+        """
         if not isinstance(self.state.strategy, ReviewableStrategy):
             return {}
         self.refresh_instructions()
         return self.state.strategy.current_scores()
 
     def pages_to_label(self, count: int) -> Sequence[str]:
-        """The URLs of pages about which a person's answer helps most."""
+        """Return the URLs of up to `count` pages for which a label of a person is most useful."""
         return self.state.strategy.pages_to_label(count) if isinstance(self.state.strategy, ReviewableStrategy) else ()
 
     def decide(self, tokenized_page: TokenizedPage, anchors: Mapping[str, str]) -> FocusedDecision:
-        """What to make of a fetched page. `anchors` has the text of each of its links."""
-        relevance, (changed, discarded_urls) = self._assess_and_track(tokenized_page)
+        """Assess a fetched page and its links, and return the decision to store.
+
+        Args:
+            tokenized_page: words of the page and of its links.
+            anchors: anchor text by link URL.
+        """
+        relevance, (changed_priorities, discarded_urls) = self._assess_and_track(tokenized_page)
         rejected_links = tuple(
             RejectedLink(
-                url, anchors.get(url, ""), f"{self.config.strategy_name} discards it: page {relevance.score:.3f}"
+                url,
+                anchors.get(url, ""),
+                f"{self.config.strategy_name}: link discarded, source page scored {relevance.score:.3f}",
             )
             for url in discarded_urls
         )
@@ -244,16 +261,19 @@ class TopicPolicy:
             relevance.score,
             relevance.is_relevant,
             serialize_page(tokenized_page),
-            changed,
+            changed_priorities,
             rejected_links,
         )
 
     def link_priority(self, url: str) -> float | None:
-        """How soon to fetch a URL; None: not at all, as far as is known."""
+        """Return the priority of a URL, or None if no known link justifies fetching it."""
         return self.state.priority_by_url.get(url)
 
     def _assess_and_track(self, tokenized_page: TokenizedPage) -> StrategyResult:
-        """Show a page that was fetched. A snapshot does not hold what was read again since."""
+        """Show the strategy a fetched page and update the page counts.
+
+        A page that is read again invalidates the snapshot, which contains only its earlier content.
+        """
         state, url = self.state, tokenized_page.words.url
         is_new = url not in state.assessed_urls or url in state.unfetched_example_urls
         if not is_new and self.config.snapshot is not None:
@@ -268,9 +288,9 @@ class TopicPolicy:
         return result
 
     def _run_strategy(self, tokenized_page: TokenizedPage) -> StrategyResult:
-        """Let the strategy see a page; the priorities that it changes, and the links that it discards.
+        """Show the strategy a page and return its relevance, the changed priorities and the discarded links.
 
-        A page that is read again shows only what is new on it: its other links have been counted.
+        For a page that is read again, the strategy gets only the new links, because the others are counted already.
         """
         state, page, links = self.state, tokenized_page.words, tokenized_page.links
         strategy = state.strategy
@@ -287,7 +307,7 @@ class TopicPolicy:
         if page.url in self.config.seed_urls and all(value is None for value in link_priorities):
             link_priorities = [SEED_LINK_FALLBACK_PRIORITY] * len(links)
         strategy.observe_page(page, relevance)
-        changed = self._raise_priorities(links, link_priorities) | self._apply_changed_priorities(
+        changed_priorities = self._raise_priorities(links, link_priorities) | self._apply_changed_priorities(
             strategy.take_changed_priorities()
         )
         if isinstance(strategy, ReviewableStrategy):
@@ -296,39 +316,46 @@ class TopicPolicy:
         self._collect_terms(page, relevance)
         discarded_urls = [link.url for link, value in zip(links, link_priorities, strict=True) if value is None]
         return relevance, (
-            changed,
+            changed_priorities,
             [url for url in discarded_urls if url not in state.priority_by_url and self._is_unfetched_non_seed(url)],
         )
 
     def _raise_priorities(
         self, links: Sequence[LinkWords], link_priorities: Sequence[float | None]
     ) -> dict[str, float]:
-        """A link counts where it promises more than is known of its URL."""
-        changed: dict[str, float] = {}
+        """Raise the priority of each URL to that of its link, if the link's is higher.
+
+        Returns:
+            The changed priorities by URL.
+        """
+        changed_priorities: dict[str, float] = {}
         priorities = self.state.priority_by_url
         for link, value in zip(links, link_priorities, strict=True):
             if value is not None and self._is_unfetched_non_seed(link.url) and value > priorities.get(link.url, -inf):
-                priorities[link.url] = changed[link.url] = value
-        return changed
+                priorities[link.url] = changed_priorities[link.url] = value
+        return changed_priorities
 
     def _apply_changed_priorities(self, changed_by_strategy: Mapping[str, float]) -> dict[str, float]:
-        """What the strategy thinks better of, whichever way."""
+        """Apply the strategy's new priorities, higher or lower. Returns the changed priorities."""
         priorities = self.state.priority_by_url
-        changed = {
+        changed_priorities = {
             url: value
             for url, value in changed_by_strategy.items()
             if url in priorities and self._is_unfetched_non_seed(url) and priorities[url] != value
         }
-        priorities.update(changed)
-        return changed
+        priorities.update(changed_priorities)
+        return changed_priorities
 
     def _is_unfetched_non_seed(self, url: str) -> bool:
-        """Has it still to be said when the URL is fetched?"""
+        """Return True if the URL has not been fetched and is not a seed, that is, if its priority can still change."""
         return url not in self.state.assessed_urls and url not in self.config.seed_urls
 
-    def _collect_terms(self, page: PageWords, judgement: RelevanceScore) -> None:
-        """Every 50 kept pages: what they share may be a term of the topic (METHODS 3.6)."""
-        if not judgement.is_relevant:
+    def _collect_terms(self, page: PageWords, relevance: RelevanceScore) -> None:
+        """Add the terms of a retained page to the shared terms.
+
+        Shared terms are evaluated every 50 retained pages (METHODS 3.6). Words of other pages count as off topic.
+        """
+        if not relevance.is_relevant:
             self.state.off_topic_statistics.add(page.word_counts)
             return
         terms = top_block_weighted_terms(page.blocks, MAX_TERMS_PER_PAGE)
@@ -345,5 +372,5 @@ class TopicPolicy:
     def _propose_shared_terms(self) -> None:
         if self.state.shared_terms.pending_terms:
             words: Words = tuple(self.state.shared_terms.pending_terms)
-            self.state.shared_terms.confirm_pending(words)  # so that they do not come up again
+            self.state.shared_terms.confirm_pending(words)  # so that they are not proposed again
             self.config.propose_terms(words)

@@ -1,17 +1,20 @@
-"""The lexicon stage: find the words of the domain in its articles.
+"""The lexicon stage: mines domain terms from article texts.
 
-In: titles and bodies of articles. Out: `Term`s for an administrator to judge, and from the accepted ones the
-`LexiconEntry`s of the next lexicon version, in the format of a jieba user dictionary.
+Input: titles and bodies of articles. Output: `Term`s for a reviewer to decide on, and the `LexiconEntry`s of the next
+lexicon version, built from the accepted terms in the format of a jieba user dictionary.
 
-    mine.py        open this first: `mine_terms`, by the learned scorer or by the paper's rules
-    counting/      every span of words of the corpus counted, in bounded memory, a day's changes alone
-    model/         what is known of a word, the features of a span, the classifier that says which are terms
-    c_value/       the paper's way: tag rules, noise, C-value (Wang Du 2019, WD-F4, WD-A5)
-    offers.py      which candidates wait for review      review_order.py   what to review next, learned from decisions
-    review.py      from accepted terms to the next version; what a new version changes
-    dictionary.py  jieba dictionary lines, read and written, all or nothing
-    interchange.py other word lists, and the lexicon for other programs
-    contexts.py    the sentences that show a term in use     seeds.py   guided by the terms there are already
+    mining.py             read this first: `mine_terms`, with the learned scorer or with the paper's rules
+    counting/             counts of all word spans of the corpus, incremental and in bounded memory
+    model/                word features, row features and the classifier that scores candidates
+    c_value/              the paper's algorithm: tag rules, noise filters, C-value (Wang Du 2019, WD-F4, WD-A5)
+    known_terms.py        adjusts scores with the terms that are known already
+    review_selection.py   selects the candidates shown for review
+    review_ranking.py     order of review, learned from decisions
+    publishing.py         builds the next lexicon version from accepted terms, and compares versions
+    jieba_dictionary.py   reads and writes jieba dictionary lines
+    word_lists.py         other import and export formats
+    example_sentences.py  sentences that show a term in use
+    similar_terms.py      known terms with similar spelling
 
-`benchmarks/training/terms.py` makes the model's weights; docs/background/mining.md tells the whole.
+`benchmarks/training/terms.py` trains the model's weights; see docs/background/mining.md.
 """

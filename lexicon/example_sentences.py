@@ -1,4 +1,4 @@
-"""The sentences that show terms in use."""
+"""Example sentences that show terms in use."""
 
 import re
 from collections.abc import Callable, Collection, Iterator
@@ -18,10 +18,14 @@ _INSIDE_LATIN_WORD = re.compile(f"(?<={ALPHABETIC})(?={ALPHABETIC})")
 def find_example_sentences(
     text: str, keys: Collection[str], max_chars: int, is_eligible_line: Callable[[str], bool] = lambda line: True
 ) -> dict[str, str]:
-    """For each term of these `word_key`s the first sentence of `text` that holds it, in a line that `is_eligible_line` terms. The
-    text is folded once.
+    """Return for each term the first sentence of `text` that contains it. Terms without a match are missing.
 
-    A sentence of more than `max_chars` characters is cut to that many around the term.
+    Args:
+        text: text to search. It is folded once for all terms.
+        keys: `word_key`s of the terms.
+        max_chars: longer sentences are cut around the term to this length, in characters.
+        is_eligible_line: returns False for lines whose sentences are not used. A term found only inside a word ignores
+            it.
     """
     eligible_by_line_start: dict[int, bool] = {}
 
@@ -38,14 +42,14 @@ def find_example_sentences(
 def _find_first_positions(
     folded_text: str, keys: Collection[str], is_eligible: Callable[[int], bool]
 ) -> Iterator[tuple[str, int, int]]:
-    """The first fit place of each term in a folded text."""
+    """Yield the first eligible position of each term in a folded text, as key, start and end."""
     missing = set()
     for key in keys:
         if (start := _find_at_word_boundary(folded_text, key, is_eligible)) >= 0:
             yield key, start, start + len(key)
         else:
             missing.add(key)
-    # Written with other blanks than its key has: `PDC 钻头`; of those that overlap one at a time.
+    # Terms written with other spaces than their key: `PDC 钻头`. Of overlapping terms, each round finds one.
     while missing:
         found_keys: set[str] = set()
         for start, end in MixedTermMatcher(missing).iter_spans_of_folded(folded_text):
@@ -56,11 +60,13 @@ def _find_first_positions(
         missing -= found_keys
         if not found_keys:
             break
-    yield from ((key, start, start + len(key)) for key in missing if (start := folded_text.find(key)) >= 0)  # in a word
+    yield from (
+        (key, start, start + len(key)) for key in missing if (start := folded_text.find(key)) >= 0
+    )  # inside a word
 
 
 def _find_at_word_boundary(folded_text: str, key: str, is_eligible: Callable[[int], bool]) -> int:
-    """The first fit place of `key`, at the limits of words; -1 for none."""
+    """Return the first eligible position of `key` at word boundaries, -1 for none."""
     start = folded_text.find(key)
     while start >= 0:
         if not (
@@ -78,20 +84,20 @@ def _is_inside_latin_word(text: str, position: int) -> bool:
 def _cut_sentence(text: str, start: int, end: int, max_chars: int) -> str:
     sentence_starts = [match.end() for match in _SENTENCE_END.finditer(text, max(0, start - max_chars), start)]
     sentence_end = _SENTENCE_END.search(text, end)
-    left = sentence_starts[-1] if sentence_starts else max(0, start - max_chars)
-    right = sentence_end.end() if sentence_end else len(text)
-    if right - left > max_chars:
-        left = max(left, start - max(0, max_chars - (end - start)) // 2)
-        right = min(right, left + max_chars)
-        left, right = _snap_to_word_boundaries(text, left, start, end, right)
-    text_before_term = text[left:start].lstrip(_CLOSING_PUNCTUATION + ",，、。.;； \t\u3000")
-    return (text_before_term + text[start:right]).strip()
+    cut_start = sentence_starts[-1] if sentence_starts else max(0, start - max_chars)
+    cut_end = sentence_end.end() if sentence_end else len(text)
+    if cut_end - cut_start > max_chars:
+        cut_start = max(cut_start, start - max(0, max_chars - (end - start)) // 2)
+        cut_end = min(cut_end, cut_start + max_chars)
+        cut_start, cut_end = _snap_to_word_boundaries(text, cut_start, start, end, cut_end)
+    text_before_term = text[cut_start:start].lstrip(_CLOSING_PUNCTUATION + ",，、。.;； \t\u3000")
+    return (text_before_term + text[start:cut_end]).strip()
 
 
-def _snap_to_word_boundaries(text: str, left: int, start: int, end: int, right: int) -> tuple[int, int]:
-    """`left` and `right` moved inwards, up to the term, to where no Latin word is cut."""
-    while left < start and _INSIDE_LATIN_WORD.match(text, left):
-        left += 1
-    while right > end and _INSIDE_LATIN_WORD.match(text, right):
-        right -= 1
-    return left, right
+def _snap_to_word_boundaries(text: str, cut_start: int, start: int, end: int, cut_end: int) -> tuple[int, int]:
+    """Move `cut_start` and `cut_end` inwards, at most to the term, so that no Latin word is cut."""
+    while cut_start < start and _INSIDE_LATIN_WORD.match(text, cut_start):
+        cut_start += 1
+    while cut_end > end and _INSIDE_LATIN_WORD.match(text, cut_end):
+        cut_end -= 1
+    return cut_start, cut_end

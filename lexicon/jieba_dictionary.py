@@ -1,10 +1,10 @@
-"""The lexicon as lines of a jieba user dictionary, all or nothing.
+"""The lexicon as lines of a jieba user dictionary. A file is read completely or not at all.
 
     页岩气 100 n          word, frequency, tag
     PDC钻头 n             without a frequency the segmenter chooses one
     shale gas 20 eng      an English term may have spaces
 
-jieba itself loads nearly every faulty line without a word; here each is named, with its number and the reason.
+jieba itself loads most invalid lines silently. This module reports each invalid line with its number and the reason.
 """
 
 import re
@@ -22,11 +22,11 @@ _JIEBA_TAG_LIST = (
     " u ud ug uj ul uv uz v vd vg vi vn vq x y z zg"
 )
 JIEBA_TAGS = frozenset(_JIEBA_TAG_LIST.split())
-"""The tags of jieba's dictionary, and `eng`. Anything else at the end of a line is part of the word, or a mistake."""
+"""Tags of jieba's dictionary, and `eng`. Any other text at the end of a line is part of the word, or an error."""
 
-MAX_INPUT_CHARS = 10_000  # characters of a word before anything is done with it
+MAX_INPUT_CHARS = 10_000  # longer words are rejected before normalization
 _TOO_LONG_ERROR = f"the word is longer than {MAX_WORD_CHARS} characters"
-MAX_LISTED_ERRORS = 50  # bad lines named in full in one error
+MAX_LISTED_ERRORS = 50  # invalid lines listed in one error message
 _ALLOWED_PUNCTUATION = "-+#&%./'·_ "
 _ALLOWED_FINAL_PUNCTUATION = "+#%"
 _FORBIDDEN_CATEGORIES = {"Cc": "control", "Cf": "invisible", "Cs": "undecodable", "Co": "private", "Cn": "unassigned"}
@@ -34,33 +34,40 @@ _INTEGER = re.compile("[0-9]+")
 _NUMBER_LIKE = re.compile(r"[-+]?[0-9][0-9.,eE+-]*")
 _HAN = re.compile(f"[{HAN}]")
 _SPACE_BESIDE_HAN = re.compile(f"[{UNSPACED_SCRIPTS}] | [{UNSPACED_SCRIPTS}]")
-# Never the first or last word of a term. Those that also open or close real terms (地 过 对 等 将 之) are left out.
+# Words that never begin or end a term. Words that also begin or end real terms (地 过 对 等 将 之) are not listed.
 _CONJUNCTIONS = frozenset("和与及或")
-_PHRASE_WORDS = frozenset("的了着吗呢吧是在")  # nor one inside: what has one is a phrase
+_PHRASE_WORDS = frozenset("的了着吗呢吧是在")  # never inside a term either: such a text is a phrase
 _FUNCTION_WORDS = _CONJUNCTIONS | _PHRASE_WORDS
-_QUANTITY_TAGS = frozenset(
-    {"m", "mq", "q", "t"}
-)  # what a number goes on with: tags of numbers, measure words and times
+_QUANTITY_TAGS = frozenset({"m", "mq", "q", "t"})  # tags of numbers, measure words and times
 
 
 def decode_dictionary(content: bytes) -> str:
-    """The text of an uploaded dictionary. What is not UTF-8 becomes lone surrogates, which `parse_dictionary` names."""
+    """Return the text of an uploaded dictionary.
+
+    Bytes that are not UTF-8 become lone surrogates, which `parse_dictionary` reports.
+    """
     return content.decode("utf-8-sig", "surrogateescape")
 
 
 def parse_dictionary(text: str) -> list[LexiconEntry]:
-    """The entries of dictionary lines, words in NFKC; blank lines are skipped.
+    """Return the entries of dictionary lines, words in NFKC. Blank lines are skipped.
 
-    Raises one DictionaryError that names every bad line; then nothing is to be applied.
+    Raises:
+        DictionaryError: some lines are invalid; the error names all of them. The caller must not apply any entry.
     """
     lines = enumerate(text.split("\n"), start=1)
     return collect_entries((line_number, parse_dictionary_line(line.removesuffix("\r"))) for line_number, line in lines)
 
 
 def collect_entries(lines: Iterable[tuple[int, LexiconEntry | str | None]]) -> list[LexiconEntry]:
-    """The entries of numbered lines, each parsed already: an entry, why it is none, or None for a blank line.
+    """Return the entries of numbered, parsed lines.
 
-    Raises DictionaryError with all that is wrong, a word that came before included; its text names the first 50.
+    Args:
+        lines: line number, and an entry, the reason why the line is invalid, or None for a blank line.
+
+    Raises:
+        DictionaryError: some lines are invalid or repeat a word. `line_errors` has all errors, the message the first
+            50.
     """
     entries: list[LexiconEntry] = []
     errors: list[tuple[int, str]] = []
@@ -68,7 +75,7 @@ def collect_entries(lines: Iterable[tuple[int, LexiconEntry | str | None]]) -> l
     for line_number, entry in lines:
         if isinstance(entry, LexiconEntry):
             first_occurrence = first_line.setdefault(word_key(entry.text), line_number)
-            entry = entry if first_occurrence == line_number else f"the word already stands in line {first_occurrence}"
+            entry = entry if first_occurrence == line_number else f"the word is already in line {first_occurrence}"
         if isinstance(entry, str):
             errors.append((line_number, entry))
         elif entry:
@@ -81,15 +88,16 @@ def collect_entries(lines: Iterable[tuple[int, LexiconEntry | str | None]]) -> l
 
 
 def format_dictionary(entries: Iterable[LexiconEntry]) -> str:
-    """`entries` as dictionary lines; `parse_dictionary` reads them back.
+    """Format entries as dictionary lines that `parse_dictionary` reads.
 
-    One thing does not come back the same: `GB 1234` without a frequency gets 1, or its number would be read as one.
+    One case does not round-trip: `GB 1234` without a frequency gets frequency 1, because its number would be read as
+    one.
     """
     return "".join(f"{_format_entry(entry)}\n" for entry in entries)
 
 
 def find_term_error(text: str) -> str | None:
-    """Why `text` may not be a word of the lexicon, in a few words; None if it may."""
+    """Return a short reason why `text` is not a valid lexicon word, or None if it is valid."""
     if not text.strip(" "):
         return "the word is empty"
     if len(text) > MAX_WORD_CHARS:
@@ -98,7 +106,7 @@ def find_term_error(text: str) -> str | None:
 
 
 def parse_dictionary_line(line: str) -> LexiconEntry | str | None:
-    """The entry of a line, what is wrong with it, or None for a blank line."""
+    """Return the entry of a line, the reason why it is invalid, or None for a blank line."""
     if not line.strip(" "):
         return None
     parts = line.split(" ")
@@ -108,8 +116,8 @@ def parse_dictionary_line(line: str) -> LexiconEntry | str | None:
 
 
 def build_entry(word: str, frequency: str = "", tag: str = "") -> LexiconEntry | str:
-    """The entry of these parts of a line ("": not said), or what is wrong with them."""
-    if len(word) > MAX_INPUT_CHARS:  # not even looked at: NFKC alone can make eighteen characters of each
+    """Return the entry of the parts of a line ("" for a missing part), or the reason why they are invalid."""
+    if len(word) > MAX_INPUT_CHARS:  # before NFKC, which can expand a character to eighteen
         return _TOO_LONG_ERROR
     word = unicodedata.normalize("NFKC", word)
     error = _frequency_error(frequency) or _tag_error(tag) or find_term_error(word)
@@ -117,7 +125,7 @@ def build_entry(word: str, frequency: str = "", tag: str = "") -> LexiconEntry |
 
 
 def _tag_error(tag: str) -> str | None:
-    return None if not tag or tag in JIEBA_TAGS else f"there is no tag {tag[:20]!r}"
+    return None if not tag or tag in JIEBA_TAGS else f"unknown tag {tag[:20]!r}"
 
 
 def _format_entry(entry: LexiconEntry) -> str:
@@ -135,23 +143,23 @@ def _frequency_error(digits: str) -> str | None:
     if not digits:
         return None
     if not _INTEGER.fullmatch(digits):
-        return f"the frequency is no whole number: {digits[:20]}"
+        return f"the frequency is not an integer: {digits[:20]}"
     if len(digits) > len(str(MAX_FREQUENCY)) or int(digits) > MAX_FREQUENCY:
         return f"the frequency is above {MAX_FREQUENCY}"
-    return None if int(digits) else "frequency 0 hides the word: leave the frequency out to have one chosen"
+    return None if int(digits) else "frequency 0 disables the word: omit the frequency to use a default"
 
 
 def _character_error(text: str) -> str | None:
     for char in text:
         category = unicodedata.category(char)
         if category == "Cn" and _HAN.match(char):
-            continue  # assigned in a later Unicode than Python's
+            continue  # assigned in a later Unicode version than Python's
         if category in _FORBIDDEN_CATEGORIES:
-            return f"the word holds the {_FORBIDDEN_CATEGORIES[category]} character U+{ord(char):04X}"
+            return f"the word contains the {_FORBIDDEN_CATEGORIES[category]} character U+{ord(char):04X}"
         if category[0] == "Z" and char != " ":
-            return f"the word holds the blank U+{ord(char):04X}"
+            return f"the word contains the space character U+{ord(char):04X}"
         if category[0] not in "LMN" and char not in _ALLOWED_PUNCTUATION:
-            return f"the word holds the sign {char}"
+            return f"the word contains the symbol {char}"
     return None
 
 
@@ -161,38 +169,40 @@ def _shape_error(text: str) -> str | None:
     if not any(char.isalpha() or _HAN.match(char) for char in text):
         return "the word has no letter"
     if not (text[0].isalnum() or _HAN.match(text[0])):
-        return f"the word begins with the sign {text[0]!r}"
+        return f"the word begins with the symbol {text[0]!r}"
     if not (
         text[-1].isalnum()
         or _HAN.match(text[-1])
         or unicodedata.category(text[-1])[0] == "M"
         or text[-1] in _ALLOWED_FINAL_PUNCTUATION
     ):
-        return f"the word ends with the sign {text[-1]!r}"
+        return f"the word ends with the symbol {text[-1]!r}"
     return None
 
 
 def is_unlisted_han_character(char: str) -> bool:
-    """Whether this is a Chinese character that the base dictionary has not: the name of an element, say (𬭊, 鿏). Of
-    those that it has, most words are made, and documents are cut into them anyhow."""
+    """Return True for a Chinese character that the base dictionary lacks, such as an element's name (𬭊, 鏿).
+
+    Other characters are excluded: words consist of them, and the segmenter uses them anyway.
+    """
     return _HAN.match(char) is not None and not base_segmenter().has_word(char)
 
 
 def _script_error(text: str) -> str | None:
     script_mixture = mixed_script_reason(text)
-    return f"the word holds {script_mixture}" if script_mixture else None
+    return f"the word contains {script_mixture}" if script_mixture else None
 
 
 def _word_error(text: str) -> str | None:
     if "  " in text or _SPACE_BESIDE_HAN.search(text):
-        return "a space in a Chinese word (a line is: word, frequency, tag, one space between)"
+        return "a space in a Chinese word (line format: word, frequency, tag, separated by one space)"
     words, tags = zip(*base_segmenter().tag(text), strict=True)
     edge_word = next((word for word in (words[0], words[-1]) if word in _FUNCTION_WORDS), None)
     if edge_word:
         return f"the word begins or ends with {edge_word}"
     inner_word = next((word for word in words if word in _PHRASE_WORDS), None)
     if inner_word:
-        return f"the word holds {inner_word}: it is a phrase"
+        return f"the word contains {inner_word}: it is a phrase"
     if tags[0] in ("m", "mq") and _QUANTITY_TAGS.issuperset(tags[1:]) and ("t" in tags or text[0].isdecimal()):
         return "the word is a number with a measure word, or a date"
     return None

@@ -1,10 +1,12 @@
-"""The terms that a domain has already, as a guide to those it has not: what they have in common speaks for a candidate.
+"""Adjustment of candidate scores by the terms that are known already (positive-unlabelled learning).
 
-Accepted: 水平井, 直井, 定向井 -> that a candidate ends with 井 is worth more from now on, and 油气井 rises.
+Accepted: 水平井, 直井, 定向井 -> a candidate that ends with 井 scores higher, so 油气井 rises.
 
-The seeds found among the candidates are examples; that all others are none is untrue but does not change the order
-(Elkan and Noto 2008, Learning classifiers from only positive and unlabeled data). A logistic regression begins where
-the shipped models end and departs from them as far as the seeds give reason to: without seeds nothing changes.
+Known terms among the candidates are positive examples. All other candidates count as negative, which is wrong for some
+but does not change the ranking (Elkan and Noto 2008, Learning classifiers from only positive and unlabeled data). Rows
+are grouped by first and last word and character, tag pattern and length; each group gets a smoothed log lift. A
+ridge-regularised logistic regression that starts at the shipped model combines the lifts. Without known terms the
+scores do not change.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -21,11 +23,11 @@ from text.folding import word_key
 Float64Array = NDArray[np.float64]
 Int64Array = NDArray[np.int64]
 
-MIN_KNOWN_TERMS = 10  # seeds among the candidates, below which they say nothing
-GROUP_PRIOR_COUNT = 1.0  # seeds that each group is given beforehand, as usual as they are: what few seeds say is little
-RIDGE_PENALTY = 30.0  # how hard it is to depart from the shipped models
+MIN_KNOWN_TERMS = 10  # known terms among the candidates; with fewer the log-odds do not change
+GROUP_PRIOR_COUNT = 1.0  # pseudo-count of known and of expected terms per group, which damps small groups
+RIDGE_PENALTY = 30.0  # penalty for deviations from the shipped models
 MAX_NEWTON_STEPS = 20
-MAX_GROUPED_CHARS = 15  # characters; all longer terms are one group
+MAX_GROUPED_CHARS = 15  # all longer terms form one length group
 
 
 def adjust_log_odds(
@@ -35,13 +37,21 @@ def adjust_log_odds(
     word_features: WordFeatureArrays,
     known_terms: Collection[str],
 ) -> NDArray[np.float32]:
-    """The log-odds of `rows`, which are spelt `texts`, anew in the light of `known_terms` (word keys of terms)."""
+    """Return the log-odds of the rows, adjusted by the known terms.
+
+    Args:
+        log_odds: (rows,) log-odds of the shipped model.
+        rows: rows of one language.
+        texts: spelling of each row.
+        word_features: features of the words.
+        known_terms: `word_key`s of the known terms.
+    """
     is_known_term = np.fromiter((word_key(text) in known_terms for text in texts), dtype=np.float64, count=len(texts))
     if is_known_term.sum() < MIN_KNOWN_TERMS:
         return log_odds
     probability = 1 / (1 + np.exp(-log_odds.astype(np.float64)))
     evidence = np.stack(list(_iter_group_lifts(rows, texts, word_features, is_known_term, probability)))
-    # Centred, so that as many candidates are likely afterwards as before.
+    # Centred, so that the expected number of terms does not change.
     evidence -= (evidence @ probability / probability.sum())[:, None]
     return _fit_adjustment(log_odds.astype(np.float64), evidence, is_known_term).astype(np.float32)
 
@@ -53,8 +63,9 @@ def _iter_group_lifts(
     is_known_term: Float64Array,
     probability: Float64Array,
 ) -> Iterator[Float64Array]:
-    """What the groups that a row belongs to say: those of its first and last word and character, of its tags, of its
-    length; and of all its words, on average.
+    """Yield the log lift of each row's groups: first and last word and character, tag pattern, length.
+
+    The last array is the mean lift over all words of the row.
     """
     seed_rate = is_known_term.sum() / probability.sum()
     size = row_word_counts(rows)
@@ -79,7 +90,7 @@ def _iter_group_lifts(
 
 
 def _tag_pattern_ids(rows: NgramRows, word_features: WordFeatureArrays) -> Int64Array:
-    """One number for each sequence of tags."""
+    """Return a number for each row's sequence of tags."""
     tags = np.where(rows.word_ids < 0, 0, word_features.tag_ids[rows.word_ids] + 1)
     pattern = np.zeros(len(rows), np.int64)
     for tag_ids in tags:
@@ -90,8 +101,9 @@ def _tag_pattern_ids(rows: NgramRows, word_features: WordFeatureArrays) -> Int64
 def log_lift(
     group: Int64Array, is_known_term: Float64Array, probability: Float64Array, seed_rate: float
 ) -> Float64Array:
-    """How many of the other rows of each row's group are seeds, against what is usual: `seed_rate` times the sum of their
-    `probability`. A logarithm, drawn to 0 where the group is small.
+    """Return the log ratio of known terms to expected known terms among the other rows of each row's group.
+
+    The expected number is `seed_rate` times the sum of `probability`. The ratio is smoothed towards 0 for small groups.
     """
     _, group_index = np.unique(group, return_inverse=True)
     other_known = np.bincount(group_index, is_known_term)[group_index] - is_known_term
@@ -103,7 +115,7 @@ def log_lift(
 
 
 def _fit_adjustment(log_odds: Float64Array, evidence: Float64Array, is_known_term: Float64Array) -> Float64Array:
-    """`log_odds` times a factor, plus `evidence` by its weights: those that make the seeds likeliest (Newton's method)."""
+    """Return `log_odds` scaled and with weighted `evidence` added, by maximum likelihood (Newton's method)."""
     columns = np.vstack([np.ones(len(log_odds)), log_odds, evidence])
     ridge = np.full(len(columns), RIDGE_PENALTY)
     ridge[0] = 1e-6
@@ -115,6 +127,6 @@ def _fit_adjustment(log_odds: Float64Array, evidence: Float64Array, is_known_ter
         weights += newton_step
         if np.abs(newton_step).max() < 1e-4:
             break
-    # The first weight only says that most terms are no seeds.
+    # Without the first weight, which only expresses that most terms are not known yet.
     adjusted_log_odds: Float64Array = log_odds + weights[1:] @ columns[1:]
     return adjusted_log_odds

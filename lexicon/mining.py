@@ -1,4 +1,4 @@
-"""Mine the terms of a corpus: ours by a learned judgement, or the paper's way (Wang Du 2019, WD-A5)."""
+"""Mining of terms from a corpus, with the learned model or with the paper's rules (Wang Du 2019, WD-A5)."""
 
 import logging
 import sqlite3
@@ -56,9 +56,9 @@ logger = logging.getLogger(__name__)
 
 ScoredCandidates = list[tuple[TermCandidate, float]]
 SentenceByTermAndDocument = dict[tuple[str, int], str]
-"""Sentences by the `word_key` of the term they show and the number of their document."""
+"""Example sentence by the `word_key` of its term and the id of its document."""
 
-RULE_BATCH_DOCUMENTS = 100  # documents counted at a time by the paper's rules: all their spans are held at once
+RULE_BATCH_DOCUMENTS = 100  # documents per batch with the paper's rules; all spans of a batch are in memory
 
 
 def mine_terms(
@@ -69,23 +69,33 @@ def mine_terms(
     counts_dir: Path | None = None,
     known_terms: Collection[str] = (),
     review_state: ReviewState = EMPTY_REVIEW_STATE,
-    spread: OrderedMap | None = None,
+    map_ordered: OrderedMap | None = None,
 ) -> list[Term]:
-    """The terms of `corpus` that are offered for review, best first, with counts and contexts; equal scores by
-    frequency, then text. What is offered is judged in each language apart (lexicon/review_selection.py).
+    """Return the candidate terms of a corpus, best first, with counts and example sentences.
 
-    `progress_task` is told how far the work is. `segmenter` is the plain dictionary unless given. `counts_dir` is a folder in which
-    the learned scorer remembers what it has counted: the next call with it counts only what is new. `known_terms` are terms
-    that the domain is known to have: they guide the learned scorer to others (lexicon/known_terms.py). `spread` has pieces of
-    the corpus counted elsewhere; the terms are the same.
-    Raises SettingsError for an unknown name in the settings, LexiconError for a faulty rule file.
+    Equal scores are ordered by frequency, then text. Candidates for review are selected per language
+    (lexicon/review_selection.py).
+
+    Args:
+        corpus: documents to mine.
+        settings: settings of the stage.
+        progress_task: reports progress.
+        segmenter: segmenter for the paper's rules, the plain dictionary by default.
+        counts_dir: folder for stored counts of the learned scorer. The next call counts only changed documents.
+        known_terms: terms the domain is known to have; they adjust the learned scores (lexicon/known_terms.py).
+        review_state: decided and pending terms of the review.
+        map_ordered: `map` that distributes the counting; the result does not depend on it.
+
+    Raises:
+        SettingsError: a name in the settings is unknown.
+        LexiconError: a rule file is invalid, or the stored counts cannot be written.
     """
     if settings.scorer not in SCORER_NAMES:
         raise SettingsError(f"lexicon.scorer: {settings.scorer!r} is not {' or '.join(SCORER_NAMES)}")
     if settings.scorer == LEARNED_SCORER:
-        return mine_with_model(corpus, settings, progress_task, counts_dir, known_terms, review_state, spread)
+        return mine_with_model(corpus, settings, progress_task, counts_dir, known_terms, review_state, map_ordered)
     review_selector = ReviewSelector(review_state, settings.depth)
-    scored_candidates = mine_with_rules(corpus, settings, progress_task, segmenter, spread)
+    scored_candidates = mine_with_rules(corpus, settings, progress_task, segmenter, map_ordered)
     scored_candidates = [
         scored_candidate
         for scored_candidate in scored_candidates
@@ -105,23 +115,25 @@ def mine_with_model(
     counts_dir: Path | None = None,
     known_terms: Collection[str] = (),
     review_state: ReviewState = EMPTY_REVIEW_STATE,
-    spread: OrderedMap | None = None,
+    map_ordered: OrderedMap | None = None,
 ) -> list[Term]:
-    """The candidates of which it is likely enough that they are terms; their scores are probabilities.
+    """Return the terms whose probability exceeds `settings.probability`. Scores are probabilities.
 
-    What `counts_dir` remembers and cannot be read is counted again.
+    Unreadable counts in `counts_dir` are discarded and the corpus is recounted.
     """
     if counts_dir is None:
         with tempfile.TemporaryDirectory() as folder:
-            return mine_with_model(corpus, settings, progress_task, Path(folder), known_terms, review_state, spread)
+            return mine_with_model(
+                corpus, settings, progress_task, Path(folder), known_terms, review_state, map_ordered
+            )
     try:
-        return _mine_with_model(corpus, settings, progress_task, counts_dir, known_terms, review_state, spread)
+        return _mine_with_model(corpus, settings, progress_task, counts_dir, known_terms, review_state, map_ordered)
     except (LexiconError, sqlite3.DatabaseError) as error:
-        if isinstance(error, sqlite3.OperationalError):  # no room, no permission
+        if isinstance(error, sqlite3.OperationalError):  # disk full, no permission
             raise LexiconError(f"{counts_dir}: {error}") from error
-        logger.warning("what was counted before cannot be read, and is counted again: %s", error)
+        logger.warning("stored n-gram counts are unreadable (%s); recounting the whole corpus", error)
     (counts_dir / CountsStore.DATABASE_FILE).unlink()
-    return _mine_with_model(corpus, settings, progress_task, counts_dir, known_terms, review_state, spread)
+    return _mine_with_model(corpus, settings, progress_task, counts_dir, known_terms, review_state, map_ordered)
 
 
 def _mine_with_model(
@@ -131,11 +143,11 @@ def _mine_with_model(
     counts_dir: Path,
     known_terms: Collection[str],
     review_state: ReviewState,
-    spread: OrderedMap | None,
+    map_ordered: OrderedMap | None,
 ) -> list[Term]:
     models = load_shipped_models()
     with closing(CountsStore(counts_dir, counting_digest(models))) as counts_store:
-        selection = update_and_select(corpus, models, counts_store, settings.min_frequency, progress_task, spread)
+        selection = update_and_select(corpus, models, counts_store, settings.min_frequency, progress_task, map_ordered)
         rows, scores = rank_rows(models, selection, frozenset(map(word_key, known_terms)), settings.probability)
         review_selector = ReviewSelector(review_state, settings.depth, is_unfit_text)
         scored_candidates = select_candidates(selection, rows, scores, review_selector)
@@ -154,7 +166,7 @@ def _mine_with_model(
 def select_candidates(
     selection: CandidateSelection, rows: NgramRows, scores: Float32Array, review_selector: ReviewSelector
 ) -> ScoredCandidates:
-    """Those of the ranked rows that are fit for a dictionary, and offered; with their probabilities."""
+    """Return the ranked rows that are valid dictionary words and selected for review, with their probabilities."""
     row_by_key: dict[str, int] = {}
     text_by_row: dict[int, str] = {}
     for row, text in enumerate(iter_spellings(selection.corpus, rows)):
@@ -190,9 +202,9 @@ def mine_with_rules(
     settings: LexiconSettings,
     progress_task: ProgressTask,
     segmenter: Segmenter | None = None,
-    spread: OrderedMap | None = None,
+    map_ordered: OrderedMap | None = None,
 ) -> ScoredCandidates:
-    """The paper's algorithm as its steps (WD-A5). Batches are counted apart and added up in their order."""
+    """Return scored candidates by the paper's algorithm (WD-A5). Batches are counted separately and added in order."""
     scorer = make_scorer(settings)
     rules = TagRules(load_rules(settings.rules), settings.tag_matching)
     counts = CandidateCounts(settings.max_contexts)
@@ -200,7 +212,7 @@ def mine_with_rules(
     count = partial(count_candidates, rules=rules, segmenter=segmenter)
     with progress_task("lexicon: count", len(document_ids)) as advance:
         batches = (list(corpus.iter_documents(batch)) for batch in batched(document_ids, RULE_BATCH_DOCUMENTS))
-        for batch_counts in (spread or map)(count, batches):
+        for batch_counts in (map_ordered or map)(count, batches):
             counts.add(batch_counts)
             advance(batch_counts.document_count)
     candidates = counts.candidates()
@@ -211,7 +223,7 @@ def mine_with_rules(
 def count_candidates(
     documents: Sequence[CorpusDocument], rules: TagRules, segmenter: Segmenter | None = None
 ) -> BatchCounts:
-    """The candidates in some documents; `segmenter` is the plain dictionary unless given."""
+    """Return the candidates of some documents. `segmenter` defaults to the plain dictionary."""
     active_segmenter = segmenter or base_segmenter()
     texts = ["\n".join(iter_prose_lines(document)) for document in documents]
     spans_by_document = [find_spans(normalize_text(text), active_segmenter, rules) for text in texts]
@@ -221,7 +233,7 @@ def count_candidates(
 def select_by_score(
     candidates: Mapping[str, TermCandidate], scores: Mapping[str, float], settings: LexiconSettings
 ) -> dict[str, float]:
-    """The candidates that are terms, and their scores, best first (steps 5 and 6)."""
+    """Return the candidates that qualify as terms with their scores, best first (steps 5 and 6)."""
     passing_keys = [
         key
         for key, candidate in candidates.items()
@@ -239,8 +251,9 @@ def find_term_sentences(
     known_sentences: SentenceByTermAndDocument,
     progress_task: ProgressTask,
 ) -> SentenceByTermAndDocument:
-    """A sentence for each candidate from each of its first few documents, "" where none shows it; those that are
-    `known_sentences` are not looked for.
+    """Return a sentence per candidate and document for its first `max_contexts` documents, "" if no sentence matches.
+
+    Sentences in `known_sentences` are reused instead of searched.
     """
     sentences: SentenceByTermAndDocument = {}
     keys_by_document: defaultdict[int, list[str]] = defaultdict(list)
@@ -266,7 +279,10 @@ def find_term_sentences(
 
 
 def _sentences_in_text(text: str, keys: Collection[str], max_chars: int) -> dict[str, str]:
-    """As it was published if possible; a term in ligatures or with invisible characters shows only in NFKC."""
+    """Return sentences by term key, in published spelling if possible.
+
+    Terms with ligatures or invisible characters match only in NFKC.
+    """
     sentences_by_key = find_example_sentences(text, keys, max_chars, is_prose)
     missing = [key for key in keys if key not in sentences_by_key]
     return (

@@ -1,4 +1,4 @@
-"""Decisions on terms, and from the accepted ones the next lexicon version. Pure: the store keeps what comes out."""
+"""Building the next lexicon version from accepted terms, and comparing versions. The store saves the results."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -10,22 +10,28 @@ from text.folding import word_key
 
 
 class NothingToPublishError(LexiconError):
-    """The accepted terms are those of the last version."""
+    """The accepted terms equal the terms of the last version."""
 
 
 def ensure_acceptable(texts: Iterable[str]) -> None:
-    """Raise LexiconError, naming each, if some of `texts` cannot be a dictionary line."""
+    """Check that all texts are valid dictionary words.
+
+    Raises:
+        LexiconError: some texts are invalid; the message names each.
+    """
     errors = [f"{text[:40]!r}: {error}" for text in texts if (error := find_term_error(text))]
     if errors:
         raise LexiconError("cannot be accepted: " + "; ".join(errors))
 
 
 def build_next_version(accepted: Iterable[Term], previous: Lexicon) -> Lexicon:
-    """The lexicon of just these terms, one version on, entries in the order of their words; it bears no times yet.
+    """Return the lexicon of exactly these terms, with the next version number and entries in the order of their words.
 
-    A word of `previous` keeps its frequency and tag unless a dictionary line brought others; all else is the term's.
-    `previous` itself comes back when nothing is different.
-    Raises LexiconError that names every term that is not accepted or not fit to be a dictionary line.
+    A word of `previous` keeps its frequency and tag unless an imported dictionary line changed them. All other fields
+    come from the term. Returns `previous` itself if nothing changes. Timestamps are not set.
+
+    Raises:
+        LexiconError: a term is not accepted or not a valid dictionary word; the message names all of them.
     """
     terms = list(accepted)
     previous_by_key = {word_key(entry.text): entry for entry in previous.entries}
@@ -45,9 +51,8 @@ def build_next_version(accepted: Iterable[Term], previous: Lexicon) -> Lexicon:
 def _acceptance_error(term: Term, previous_by_key: Mapping[str, LexiconEntry]) -> str | None:
     if term.status is not TermStatus.ACCEPTED:
         return f"it is {term.status}, not accepted"
-    return (
-        None if word_key(term.text) in previous_by_key else find_term_error(term.text)
-    )  # rules may have become stricter since
+    # A published word stays valid, even if the rules are stricter now.
+    return None if word_key(term.text) in previous_by_key else find_term_error(term.text)
 
 
 def _build_entry(term: Term, previous_entry: LexiconEntry | None) -> LexiconEntry:
@@ -64,7 +69,7 @@ def _build_entry(term: Term, previous_entry: LexiconEntry | None) -> LexiconEntr
 
 @dataclass(frozen=True)
 class LexiconDiff:
-    """What one version has that another has not: `added` and `removed` entries, and `changed` ones (before, after)."""
+    """Difference between two versions: `added` and `removed` entries, and `changed` entries (before, after)."""
 
     added: tuple[LexiconEntry, ...]
     removed: tuple[LexiconEntry, ...]
@@ -75,7 +80,7 @@ class LexiconDiff:
 
 
 def diff_lexicons(before: Lexicon, after: Lexicon) -> LexiconDiff:
-    """What `after` changes, in the order of the words."""
+    """Return the changes from `before` to `after`, in the order of the words."""
     entries_before, entries_after = ({entry.text: entry for entry in lexicon.entries} for lexicon in (before, after))
     return LexiconDiff(
         tuple(entries_after[text] for text in sorted(entries_after.keys() - entries_before.keys())),

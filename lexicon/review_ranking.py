@@ -1,8 +1,8 @@
-"""The order of review, learned from the decisions taken so far (active learning).
+"""Order of review, learned from the decisions so far (active learning).
 
-A small logistic regression over the parts of a candidate's score and the characters of its word. What the miner thinks
-is the prior: some candidates, each counted as so much term as its score says, are trained on beside the decisions.
-So the first decisions change little, and many of them outweigh the score.
+A small logistic regression over the parts of a candidate's score and the characters of its word. The miner's score is
+the prior: a sample of candidates is added as training examples, weighted by their score. Few decisions therefore change
+the order little, while many decisions outweigh the score.
 """
 
 from collections.abc import Sequence
@@ -15,22 +15,26 @@ from sklearn.linear_model import LogisticRegression
 
 from docstore.model import Term, TermStatus
 
-PRIOR_SAMPLE_SIZE = 400  # candidates that stand for the prior
-PRIOR_DECISIONS = 40.0  # decisions that all of them together are worth
-MAX_DECISIONS = 2_000  # the latest ones; older ones say less
-MIN_DECISIONS = 5  # decisions to learn anything from
-HASH_FEATURES = 2**13
-CHARACTER_FEATURE_WEIGHT = 0.5  # of a hashed character beside a part of the score, which is in standard deviations
-LOGISTIC_C = 0.3  # scikit-learn's C
+PRIOR_SAMPLE_SIZE = 400  # candidates used as prior training examples
+PRIOR_DECISIONS = 40.0  # total weight of the prior examples; each decision weighs 1
+MAX_DECISIONS = 2_000  # latest decisions used
+MIN_DECISIONS = 5  # minimum number of decisions for a model
+HASH_FEATURES = 2**13  # columns of the hashed characters
+CHARACTER_FEATURE_WEIGHT = 0.5  # scale of hashed character features; numeric features have standard deviation 1
+LOGISTIC_C = 0.3  # C of scikit-learn's LogisticRegression
 POSITIVE_STATUSES = frozenset({TermStatus.ACCEPTED, TermStatus.MERGED})
 
 Float64Array = NDArray[np.float64]
 
 
 def predict_acceptance(decided_terms: Sequence[Term], candidates: Sequence[Term]) -> dict[str, float]:
-    """How likely each candidate is to be accepted, by what was accepted and rejected before. Deterministic.
+    """Return the probability of acceptance by candidate text. Deterministic.
 
-    `decided_terms` stands the latest first. With next to no decisions it is what the scores say.
+    With fewer than MIN_DECISIONS decisions it follows from the scores only.
+
+    Args:
+        decided_terms: decided terms, latest decision first.
+        candidates: undecided terms.
     """
     decided_terms = decided_terms[:MAX_DECISIONS]
     prior = score_priors(candidates)
@@ -53,7 +57,10 @@ def predict_acceptance(decided_terms: Sequence[Term], candidates: Sequence[Term]
 
 
 def score_priors(terms: Sequence[Term], reference_terms: Sequence[Term] = ()) -> Float64Array:
-    """How likely each term is one by its score: the score where scores are probabilities, else its place among all."""
+    """Return a probability for each term from its score.
+
+    If all scores are between 0 and 1 they count as probabilities, otherwise the rank among all terms is used.
+    """
     scores = np.array([term.score for term in terms], dtype=np.float64)
     all_scores = np.array([term.score for term in (*terms, *reference_terms)], dtype=np.float64)
     if not len(scores):
@@ -76,7 +83,7 @@ def _feature_matrix(terms: Sequence[Term], prior: Float64Array) -> scipy.sparse.
     log_odds = np.log(prior / (1 - prior))[:, None]
     numeric_features = np.hstack([log_odds, counts, parts])
     numeric_features = (numeric_features - numeric_features.mean(axis=0)) / (numeric_features.std(axis=0) + 1e-9)
-    # ^ and $ are no characters of words: pairs with them are first and last characters.
+    # ^ and $ never occur in words, so pairs with them are first and last characters.
     vectorizer = HashingVectorizer(
         analyzer="char", ngram_range=(1, 2), n_features=HASH_FEATURES, norm="l2", lowercase=True
     )

@@ -1,8 +1,8 @@
-"""Which of all candidates are offered for review: of each language the best that nobody has decided on.
+"""Selection of the candidates shown for review: per language the best undecided candidates.
 
-A reviewer works from the top. So the best `depth` undecided candidates of a language wait, no more; each that is
-decided makes room for the next of its language. One that waits already stays until it has fallen well below that depth:
-so a day brings what rose, and not what was as good yesterday.
+A reviewer works from the top. The `depth` best undecided candidates of each language are pending, and each decision
+makes room for the next candidate. A pending candidate stays until it falls below 1.5 times the depth. This hysteresis
+avoids daily reshuffling of nearly equal candidates.
 """
 
 from collections.abc import Callable
@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 from text.scripts import LANGUAGE_PATTERNS, language_of_term
 
-PENDING_DEPTH_FACTOR = 1.5  # times the depth, down to which a candidate that waits already stays
+PENDING_DEPTH_FACTOR = 1.5  # a pending candidate stays while its rank is below this factor times the depth
 
 
 @dataclass(frozen=True)
 class ReviewState:
-    """What is known of a review: the `word_key`s of terms that are `decided_keys`, and of candidates that are `pending_keys`."""
+    """State of a review: `word_key`s of decided terms and of pending candidates."""
 
     decided_keys: frozenset[str] = frozenset()
     pending_keys: frozenset[str] = frozenset()
@@ -25,7 +25,10 @@ EMPTY_REVIEW_STATE = ReviewState()
 
 
 class ReviewSelector:
-    """Takes candidates as they come, best first; `depth` 0 takes all. Those that are `unfit` have no place."""
+    """Selects candidates that arrive best first, up to `depth` per language; depth 0 selects all.
+
+    Texts that `is_unfit` rejects are never selected and take no rank.
+    """
 
     def __init__(
         self, review_state: ReviewState, depth: int, is_unfit: Callable[[str], bool] = lambda text: False
@@ -36,13 +39,13 @@ class ReviewSelector:
         self._ranked_by_language = dict.fromkeys(LANGUAGE_PATTERNS, 0)
 
     def accepts(self, text: str, key: str) -> bool:
-        """Whether a candidate is offered, or kept because somebody has decided on it."""
+        """Return True if a candidate is shown for review, or must stay because a decision on it exists."""
         if key in self._review_state.decided_keys:
             return not self._is_unfit(text)
         language = language_of_term(text)
         max_rank = self._depth * (PENDING_DEPTH_FACTOR if key in self._review_state.pending_keys else 1)
         has_room = not self._depth or self._ranked_by_language[language] < max_rank
-        if has_room and self._is_unfit(text):  # asked of those alone that matter: it takes its time
+        if has_room and self._is_unfit(text):  # checked last because it is slow
             return False
         self._ranked_by_language[language] += 1
         return has_room

@@ -1,4 +1,4 @@
-"""The settings of the lexicon stage."""
+"""Settings of the lexicon stage."""
 
 from dataclasses import dataclass, field
 
@@ -8,7 +8,7 @@ SCORER_NAMES = (LEARNED_SCORER, "c_value")
 
 @dataclass(frozen=True)
 class LexiconSettings:
-    """How terms are mined. Those of `c_value` default to the paper's where it gives one (Wang Du 2019, METHODS 1.7)."""
+    """Settings of term mining. Defaults of `c_value` are the paper's if it gives one (Wang Du 2019, METHODS 1.7)."""
 
     scorer: str = field(
         default=LEARNED_SCORER,
@@ -18,16 +18,16 @@ class LexiconSettings:
         },
     )
     probability: float = field(
-        default=0.4, metadata={"help": "learned: a term must be one with more than this probability, 0 to 1"}
+        default=0.4, metadata={"help": "learned: minimum probability of a term (exclusive), 0 to 1"}
     )
-    threshold: float = field(default=3.0, metadata={"help": "c_value: a term must have more than this C-value"})
+    threshold: float = field(default=3.0, metadata={"help": "c_value: minimum C-value of a term (exclusive)"})
     length_unit: str = field(
         default="char",
         metadata={"help": "c_value: what the length in C-value counts: char (characters) or token (words)"},
     )
     depth: int = field(
         default=2000,
-        metadata={"help": "so many undecided candidates of each language wait for review, the best ones; 0: all"},
+        metadata={"help": "undecided candidates per language shown for review, the best first; 0: all"},
     )
     min_frequency: int = field(default=2, metadata={"help": "a term must occur at least this often in the corpus"})
     rules: str = field(
@@ -38,5 +38,5 @@ class LexiconSettings:
         default="prefix",
         metadata={"help": "c_value: prefix: rule tag n also matches ns, nt, nz (one letter more); or exact"},
     )
-    max_contexts: int = field(default=3, metadata={"help": "sentences kept to show a term in use"})
-    context_chars: int = field(default=80, metadata={"help": "longest such sentence, in characters"})
+    max_contexts: int = field(default=3, metadata={"help": "example sentences saved per term"})
+    context_chars: int = field(default=80, metadata={"help": "maximum length of an example sentence, in characters"})

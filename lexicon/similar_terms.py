@@ -1,4 +1,4 @@
-"""Which known terms are written much like a word: variants, parts and wholes that a reviewer wants to see beside it."""
+"""Known terms with a spelling similar to a word: variants, parts and longer terms that help a reviewer decide."""
 
 import re
 from collections import Counter, defaultdict
@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from text.folding import word_key
 from text.scripts import UNSPACED_SCRIPTS
 
-MIN_DICE = 0.5  # Dice's coefficient of the pieces of two words
+MIN_DICE = 0.5  # minimum Dice coefficient of the pieces of two words
 _PIECE_PATTERN = re.compile(rf"[{UNSPACED_SCRIPTS}]|[^\W{UNSPACED_SCRIPTS}]+")
 
 
 class SimilarTermIndex:
-    """Known terms by their pieces: Chinese characters, and words of other scripts."""
+    """Index of known terms by their pieces: Chinese characters, and words of other scripts."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._texts = list(texts)
@@ -25,7 +25,10 @@ class SimilarTermIndex:
                 self._terms_by_piece[piece].append(term_index)
 
     def find_similar(self, text: str, limit: int) -> list[str]:
-        """The terms most like `text`, itself left out: by Dice's coefficient, then the shorter ones first."""
+        """Return up to `limit` terms most similar to `text`, by Dice coefficient, then shorter terms first.
+
+        `text` itself is not returned.
+        """
         pieces = split_pieces(text)
         shared_counts = Counter(term_index for piece in pieces for term_index in self._terms_by_piece.get(piece, ()))
         scored_terms = [
@@ -40,5 +43,5 @@ class SimilarTermIndex:
 
 
 def split_pieces(text: str) -> frozenset[str]:
-    """The pieces of a word, however it is spelt."""
+    """Return the distinct pieces of a word, independent of spelling variants."""
     return frozenset(_PIECE_PATTERN.findall(word_key(text)))

@@ -1,13 +1,13 @@
-"""Word lists from elsewhere, and the lexicon for elsewhere.
+"""Import formats for word lists, and export formats for the lexicon.
 
-    in   jieba    word, frequency, tag, one space between (lexicon/jieba_dictionary.py)
-         thuocl   word, tab, number of documents: THUOCL's lists; the number is checked, and not used
-         plain    a word a line
-         csv      a header that names its columns: term, frequency, tag, synonyms, class, broader
+    in   jieba    word, frequency, tag, separated by one space (lexicon/jieba_dictionary.py)
+         thuocl   word, tab, number of documents: THUOCL's lists; the number is checked, but not used
+         plain    one word per line
+         csv      a header with column names: term, frequency, tag, synonyms, class, broader
     out  jieba, csv, synonyms (Solr's), skos (Turtle)
 
-Every line is checked and each bad one named with its number and the reason; a list is taken whole or not at all.
-In a CSV several words of one cell stand between `|`, which no term holds.
+Every line is checked, and each invalid line is reported with its number and the reason. A list is imported completely
+or not at all. In a CSV cell, several words are separated by `|`, which no term contains.
 """
 
 import csv
@@ -27,15 +27,16 @@ ParseResult = LexiconEntry | str | None
 
 
 def parse_word_list(text: str, format_name: str) -> list[LexiconEntry]:
-    """The entries of a word list in one of `PARSERS`.
+    """Return the entries of a word list in one of the formats of `PARSERS`.
 
-    Raises DictionaryError that names every bad line; then nothing is to be applied.
+    Raises:
+        DictionaryError: some lines are invalid; the error names all of them. The caller must not apply any entry.
     """
     return PARSERS[format_name](text)
 
 
 def parse_valid_lines(text: str, format_name: str) -> tuple[list[LexiconEntry], tuple[tuple[int, str], ...]]:
-    """The entries of those lines of a list that are good, and what is wrong with the others: for who asks for it."""
+    """Return the entries of the valid lines, and the number and error of each invalid line."""
     try:
         return parse_word_list(text, format_name), ()
     except DictionaryError as error:
@@ -47,8 +48,8 @@ def parse_valid_lines(text: str, format_name: str) -> tuple[list[LexiconEntry], 
         return parse_word_list(valid_text, format_name), error.line_errors
 
 
-def detect_format(name: str, text: str) -> str:
-    """In which of `PARSERS` a file is written, by its name or by its first line."""
+def detect_word_list_format(name: str, text: str) -> str:
+    """Return the format of a file (a key of `PARSERS`) by its name or its first line."""
     if name.lower().endswith(".csv"):
         return "csv"
     first = text.partition("\n")[0]
@@ -65,7 +66,7 @@ def _parse_thuocl_line(line: str) -> ParseResult:
         return None
     word, _, count = line.partition("\t")
     if not count.strip().isdecimal():
-        return "a line is: word, tab, number of documents"
+        return "line format: word, tab, number of documents"
     return build_entry(word.strip(" "))
 
 
@@ -88,33 +89,33 @@ def _parse_csv_rows(reader: Iterator[list[str]]) -> Iterator[tuple[int, ParseRes
         except StopIteration:
             return
         except csv.Error as error:
-            yield line_number, f"no CSV: {error}"
+            yield line_number, f"not valid CSV: {error}"
             return
         if header is None:
             header = [cell.strip().lower() for cell in cells]
             if unknown := [name for name in header if name not in CSV_COLUMNS] or CSV_COLUMNS[0] not in header:
-                yield line_number, f"the header names {', '.join(CSV_COLUMNS)}; {_header_error(unknown)}"
+                yield line_number, f"allowed columns: {', '.join(CSV_COLUMNS)}; {_header_error(unknown)}"
                 return
         else:
             yield line_number, _parse_csv_row(dict(zip(header, cells, strict=False)), len(cells) > len(header))
-        line_number = reader.line_num  # type: ignore[attr-defined]  # a cell may hold line breaks
+        line_number = reader.line_num  # type: ignore[attr-defined]  # a cell can contain line breaks
 
 
 def _header_error(unknown: object) -> str:
-    return f"not {', '.join(map(str, unknown))[:60]}" if isinstance(unknown, list) else "term is missing"
+    return f"unknown: {', '.join(map(str, unknown))[:60]}" if isinstance(unknown, list) else "term is missing"
 
 
 def _parse_csv_row(cells: Mapping[str, str], has_extra_cells: bool) -> ParseResult:
     if not any(cell.strip() for cell in cells.values()):
         return None
     if has_extra_cells:
-        return "more cells than the header names"
+        return "more cells than the header has columns"
     entry = build_entry(*(cells.get(name, "").strip() for name in ("term", "frequency", "tag")))
     if isinstance(entry, str):
         return entry
     category = cells.get("class", "").strip()
     if category not in set(TermClass):
-        return f"there is no class {category[:20]!r}: {', '.join(kind for kind in TermClass if kind)}"
+        return f"unknown class {category[:20]!r}; classes: {', '.join(kind for kind in TermClass if kind)}"
     multi_values = {name: _split_multi_value(cells.get(name, "")) for name in ("synonyms", "broader")}
     for name, words in multi_values.items():
         if error := next((error for word in words if (error := find_term_error(word))), None):
@@ -143,7 +144,7 @@ def _format_csv(entries: Iterable[LexiconEntry]) -> str:
 
 
 def _format_synonyms(entries: Iterable[LexiconEntry]) -> str:
-    """Lines for Solr's SynonymGraphFilter: words of one line mean the same."""
+    """Format synonym groups for Solr's SynonymGraphFilter, one group per line."""
     groups = ((entry.text, *entry.synonyms) for entry in entries if entry.synonyms)
     return "".join(",".join(map(_escape_solr_synonym, group)) + "\n" for group in groups)
 
@@ -160,7 +161,7 @@ _TURTLE_HEADER = """@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
 
 
 def _format_skos(entries: Sequence[LexiconEntry]) -> str:
-    """SKOS (W3C Recommendation 2009) in Turtle: a concept each term, a collection each class."""
+    """Format entries as SKOS (W3C Recommendation 2009) in Turtle: one concept per term, one collection per class."""
     blocks = [_TURTLE_HEADER, *map(_format_skos_concept, entries)]
     entries_with_class = sorted((entry for entry in entries if entry.category), key=lambda entry: entry.category)
     for category, group in groupby(entries_with_class, key=lambda entry: entry.category):

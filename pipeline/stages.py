@@ -173,7 +173,7 @@ def mine(engine: "Engine") -> StageReport:
             counts_dir=cache_dir,
             known_terms=accepted_terms,
             review_state=review_state,
-            spread=map_ordered,
+            map_ordered=map_ordered,
         )
         new_count = engine.store.lexicons.replace_candidates(terms, version)
         write_digests(cache_dir)

@@ -27,7 +27,7 @@ from sklearn.linear_model import LogisticRegression
 from lexicon.c_value.candidates import normalize_text
 from lexicon.counting.ngram_table import NgramRows, NgramTable
 from lexicon.counting.occurrences import STEPS_PER_LOG_ODDS, Occurrences, find_occurrences
-from lexicon.counting.tokens import Tokens, detect_line_language, tokenize
+from lexicon.counting.tokens import Tokens, detect_line_language, tokenize_texts
 from lexicon.model.boundaries import TAG_PAIR_POSITIONS, WINDOW_WORDS, BoundaryModel, BoundaryScorer, zero_model
 from lexicon.model.classifier import MAX_STANDARD_SCORE, CandidateModel, Standardizer, expand_features
 from lexicon.model.row_features import WordFeatureArrays, compute_features
@@ -65,7 +65,7 @@ def load_set(folder: Path) -> GoldSet:
     gold = {key for name in ("gold.tsv", "seed.txt") if (folder / name).exists() for key in terms_in(folder / name)}
     language = Counter(map(detect_line_language, texts)).most_common(1)[0][0]
     table = NgramTable()
-    tokens = tokenize(texts, language, np.arange(len(texts)), table.vocabulary)
+    tokens = tokenize_texts(texts, language, np.arange(len(texts)), table.vocabulary)
     spans = find_occurrences(tokens, table.vocabulary, BoundaryScorer(zero_model(language)), -np.inf)
     table.add([(tokens, spans)])
     rows = table.rows()

@@ -1,1 +1,4 @@
-"""Our strategy: the promise of a link, learned while crawling. `strategy.py` first; data/ has the pretrained prior."""
+"""The strategy `fused`, which learns link priorities during the crawl.
+
+Read `strategy.py` first; data/ has the pretrained weights.
+"""

@@ -1,9 +1,9 @@
-"""What `fused` remembers: so many pages at most, whatever the crawl fetches.
+"""Pruning of the crawl graph, so that `fused` stores at most MAX_PAGES pages.
 
-Looking at everything anew takes memory by the page and time by its square, so a crawl without end must forget. A page
-that is forgotten has its last verdict; what it links to keeps its last priority. Those remembered are a fair sample, so
-that what is estimated of them (how frequent the topic is, what words tell) is true of all, drawn anew each time from
-those that are left and those that came since: older pages grow rarer by half.
+A refit takes memory linear and time quadratic in the number of pages. When the limit is reached, all labelled pages and
+a random sample of the others are retained. Evicted pages keep their last score, and their links keep their last
+priority. The sample is random so that estimates (topic frequency, word weights) remain valid for the whole crawl. Each
+pruning draws from the retained and the new pages, so the share of older pages halves each time.
 """
 
 from collections import defaultdict
@@ -15,13 +15,15 @@ from numpy.typing import NDArray
 from focused.fused.crawl_graph import EVICTED, NOT_FETCHED, CrawlGraph, Int64Array, expand_ranges
 
 MAX_PAGES = 20_000
-RETAINED_SHARE = 0.5  # of them, after forgetting
+RETAINED_SHARE = 0.5  # share of MAX_PAGES that remains after pruning
 
 
 def sample_pages_to_retain(is_labelled: NDArray[np.bool_], max_pages: int) -> Int64Array:
-    """The numbers of the pages to remember, in order: all those of which somebody said what they are, and a sample.
+    """Return the ids of the pages to retain, ascending: all labelled pages and a random sample of the others.
 
-    labelled  (pages,) bool  examples, and pages about which a person has answered
+    Args:
+        is_labelled: (pages,) bool, True for examples and for pages labelled by a person.
+        max_pages: limit of the graph; about RETAINED_SHARE of it is retained.
     """
     random = np.random.default_rng(len(is_labelled))
     unlabelled_pages = random.permutation(np.flatnonzero(~is_labelled))
@@ -30,8 +32,10 @@ def sample_pages_to_retain(is_labelled: NDArray[np.bool_], max_pages: int) -> In
 
 
 def extract_subgraph(graph: CrawlGraph, pages: Int64Array) -> CrawlGraph:
-    """What is left of a graph where only these pages are remembered: their words and links, and the URLs that those
-    lead to. Order stays; words, URLs, pages and links have new numbers."""
+    """Return the graph of the given pages: their words, their links and the target nodes of these links.
+
+    The order stays; words, nodes, pages and links get new ids.
+    """
     spans = np.array([graph.page_link_ranges[page] for page in pages.tolist()], dtype=np.int64).reshape(-1, 2)
     sizes = spans[:, 1] - spans[:, 0]
     links = expand_ranges(spans[:, 0], sizes)
@@ -55,7 +59,7 @@ def extract_subgraph(graph: CrawlGraph, pages: Int64Array) -> CrawlGraph:
 
 
 def copy_nodes(subgraph: CrawlGraph, graph: CrawlGraph, nodes: Int64Array) -> None:
-    """Into a graph that is new, these nodes of another, none of which has a page."""
+    """Copy nodes into an empty subgraph. Fetched nodes are marked EVICTED."""
     subgraph.node_urls = [graph.node_urls[node] for node in nodes.tolist()]
     subgraph.node_ids = {url: number for number, url in enumerate(subgraph.node_urls)}
     subgraph.node_slug_words = [graph.node_slug_words[node] for node in nodes.tolist()]
@@ -68,7 +72,7 @@ def copy_nodes(subgraph: CrawlGraph, graph: CrawlGraph, nodes: Int64Array) -> No
 
 
 def copy_words(subgraph: CrawlGraph, graph: CrawlGraph, pages: Int64Array, links: Int64Array) -> None:
-    """The same of the words of pages and links, and the vocabulary that these have."""
+    """Copy the words of pages and links into the subgraph, with a vocabulary of only these words."""
     titles = [graph.title_word_ids[page] for page in pages.tolist()]
     bags = [graph.page_word_counts[page] for page in pages.tolist()]
     link_word_ids = graph.anchor_word_ids.unique_word_ids(links), graph.context_word_ids.unique_word_ids(links)
@@ -86,7 +90,7 @@ def copy_words(subgraph: CrawlGraph, graph: CrawlGraph, pages: Int64Array, links
 
 
 def renumber_ids(retained_ids: Int64Array, old_count: int) -> Int64Array:
-    """The new number of each of so many, where only `retained_ids` are left, in order: -1 for the others."""
+    """Return the new id of each of `old_count` old ids: the index in `retained_ids`, or -1."""
     new_ids = np.full(old_count, -1, dtype=np.int64)
     new_ids[retained_ids] = np.arange(len(retained_ids))
     return new_ids

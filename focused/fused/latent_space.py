@@ -1,8 +1,8 @@
-"""Which fetched pages are of the topic, by what `fused` has seen so far: no label, only the topic's definition.
+"""Latent space and relevance axis of `fused`: similarity of pages to the topic, without relevance labels.
 
-space     pages in a latent space (tf.idf of the pages fetched and of general language, singular value decomposition)
+space     pages in a latent space (tf.idf of fetched pages and general language, singular value decomposition)
 core      the words that the examples have in common
-query     the core, drawn toward the words of the topic's name, then toward the pages most like it
+query     the core, moved toward the words of the topic's name, then toward the most similar pages
 """
 
 from dataclasses import dataclass
@@ -15,28 +15,28 @@ from scipy.sparse.linalg import svds
 from focused.fused.crawl_graph import CrawlGraph, Float64Array, Int64Array, sum_by_group
 
 MAX_DIMENSIONS = 100
-MAX_DENSE_SVD_PAGES = 800  # pages whose singular vectors are all computed
-GENERAL_LANGUAGE_PAGES = 100  # pages of general language that count among those fetched
-MAX_CORE_WORDS = 40  # words that the examples have in common
-MISSING_WORD_WEIGHT = 1e-3  # what a word that an example lacks weighs there
-TOPIC_NAME_WEIGHT = 0.5  # of the name's words beside the core
-FEEDBACK_ROUNDS = 3
+MAX_DENSE_SVD_PAGES = 800  # up to this many pages, all singular vectors are computed
+GENERAL_LANGUAGE_PAGES = 100  # virtual pages of general language added to the fetched pages for idf
+MAX_CORE_WORDS = 40  # words in the core vector of the examples
+MISSING_WORD_WEIGHT = 1e-3  # tf.idf assumed for a word that an example does not contain
+TOPIC_NAME_WEIGHT = 0.5  # weight of the name's words in the query; the core weighs 1
+FEEDBACK_ROUNDS = 3  # rounds of Rocchio feedback
 
 
 @dataclass(frozen=True)
 class LatentSpace:
-    """The pages of a moment in a latent space, and the words that span it.
+    """Pages of a refit in a latent space, and the words that span it.
 
-    pages      (pages, dimensions) float64          rows of unit length
-    words      (columns, dimensions) float64        vectors of the words that stand in two pages at least
-    columns    (columns,) int64                     numbers of those words
-    place      (words,) int64                       place of each word among `column_word_ids`, -1 for others
-    idf        (words,) float64                     of all words
-    frequency  (words,) float64                     how many pages hold each
-    weights    (pages, columns) float64, sparse     tf.idf, rows of unit length
-    examples   (examples, columns) float64, sparse  rows of `tfidf` of the examples
-    core       (columns,) float64                   what these have in common, of length 1
-    cosines    (pages, examples + 1) float64        of each page with each example and, last, with the core
+    page_vectors        (pages, dimensions) float64          rows of unit length
+    word_vectors        (columns, dimensions) float64        vectors of the words that occur in at least two pages
+    column_word_ids     (columns,) int64                     ids of those words
+    column_by_word_id   (words,) int64                       column of each word id, -1 for words without a column
+    idf                 (words,) float64
+    document_frequency  (words,) float64                     number of pages that contain the word
+    tfidf               (pages, columns) float64, sparse     rows of unit length
+    example_tfidf       (examples, columns) float64, sparse  rows of `tfidf` of the examples
+    core_tfidf          (columns,) float64                   core vector of the examples, of unit length
+    example_cosines     (pages, examples + 1) float64        cosine with each example and, last, with the core
     """
 
     page_vectors: Float64Array
@@ -53,7 +53,7 @@ class LatentSpace:
 
 @dataclass(frozen=True)
 class RelevanceAxis:
-    """A direction of the space and the two marks on it between which relevance rises from 0 to 1.
+    """Direction in the latent space, and the projections on it where relevance is 0 and 1.
 
     direction  (dimensions,) float64
     """
@@ -63,12 +63,18 @@ class RelevanceAxis:
     one_at: float
 
     def relevance(self, page_vectors: Float64Array) -> Float64Array:
-        """0 to 1 for each row."""
+        """Return the relevance of each row, 0 to 1."""
         return np.clip(rescale(page_vectors @ self.direction, self.zero_at, self.one_at), 0.0, 1.0)
 
 
 def build_latent_space(graph: CrawlGraph, examples: Int64Array, relevance: Float64Array) -> LatentSpace:
-    """The latent space of the pages fetched so far, `examples` among them. `relevance` is what was thought of each."""
+    """Build the latent space of all pages in the graph.
+
+    Args:
+        graph: crawl graph.
+        examples: ids of the example pages.
+        relevance: (pages,) float64, current relevance of the pages. Off-topic pages determine idf.
+    """
     count = len(graph.page_nodes)
     pages, ids, counts = graph.page_word_triples()
     off_topic_probability, vocabulary_size = 1 - relevance, len(graph.word_ids)
@@ -95,8 +101,15 @@ def build_latent_space(graph: CrawlGraph, examples: Int64Array, relevance: Float
 
 
 def compute_idf(frequency: Float64Array, page_count: float, general_language_share: Float64Array) -> Float64Array:
-    """Of words that so many of so many pages off the topic hold, and such a share of the GENERAL pages beside them.
-    What is fetched is mostly of the topic: counted alike, its words would say less the more of them are found."""
+    """Return the idf of words over off-topic pages and GENERAL_LANGUAGE_PAGES virtual pages of general language.
+
+    Most fetched pages are on topic. If they counted fully, topic words would lose weight with every relevant page.
+
+    Args:
+        frequency: (words,) float64, expected number of off-topic pages that contain the word.
+        page_count: expected number of off-topic pages.
+        general_language_share: (words,) float64, share of general-language pages that contain the word.
+    """
     idf: Float64Array = np.log(
         (page_count + GENERAL_LANGUAGE_PAGES + 1) / (frequency + GENERAL_LANGUAGE_PAGES * general_language_share + 0.5)
     )
@@ -104,8 +117,10 @@ def compute_idf(frequency: Float64Array, page_count: float, general_language_sha
 
 
 def compute_core_vector(examples: sp.csr_matrix) -> Float64Array:
-    """The geometric mean of the examples' weights, its CORE heaviest words; of length 1. Each example alone has much
-    that is beside the topic."""
+    """Return the geometric mean of the examples' tf.idf, its MAX_CORE_WORDS heaviest words, of unit length.
+
+    The geometric mean removes off-topic content, which is specific to single examples.
+    """
     log_weights = examples.copy()
     log_weights.data = np.log1p(log_weights.data / MISSING_WORD_WEIGHT)
     mean = np.expm1(np.asarray(log_weights.mean(axis=0)).ravel())
@@ -115,9 +130,12 @@ def compute_core_vector(examples: sp.csr_matrix) -> Float64Array:
 
 
 def truncated_svd(weights: sp.csr_matrix, rank: int) -> tuple[Float64Array, Float64Array]:
-    """Left singular vectors as columns, largest first, and their values. Of many pages only the wanted ones are
-    looked for: all of them would take pages^3 steps and pages^2 of memory."""
-    if weights.shape[0] > MAX_DENSE_SVD_PAGES and weights.shape[1] <= rank:  # of few words there are no more
+    """Return the first `rank` left singular vectors as columns, largest first, and their singular values.
+
+    For more than MAX_DENSE_SVD_PAGES pages only these are computed, because a full decomposition takes time cubic and
+    memory quadratic in the number of pages.
+    """
+    if weights.shape[0] > MAX_DENSE_SVD_PAGES and weights.shape[1] <= rank:  # svds needs rank < columns
         vectors, singular_values, _ = np.linalg.svd(weights.toarray(), full_matrices=False)
         return vectors, np.maximum(singular_values, 1e-5)
     if weights.shape[0] > MAX_DENSE_SVD_PAGES:
@@ -129,10 +147,10 @@ def truncated_svd(weights: sp.csr_matrix, rank: int) -> tuple[Float64Array, Floa
 
 @dataclass(frozen=True)
 class FoldedPage:
-    """A page that came after the space was made.
+    """A page that was fetched after the space was built.
 
-    latent   (dimensions,) float64    its place in it, of length 1
-    cosines  (examples + 1,) float64  by tf.idf, as `LatentSpace.example_cosines`
+    vector           (dimensions,) float64    of unit length
+    example_cosines  (examples + 1,) float64  as in `LatentSpace.example_cosines`
     """
 
     vector: Float64Array
@@ -140,7 +158,7 @@ class FoldedPage:
 
 
 def fold_in(space: LatentSpace, bag_of_words: tuple[Int64Array, Float64Array]) -> FoldedPage:
-    """A later page's words in the space."""
+    """Project the words of a later page into the space."""
     ids, counts = bag_of_words
     in_vocabulary = ids < len(space.column_by_word_id)
     ids, counts = ids[in_vocabulary], counts[in_vocabulary]
@@ -155,8 +173,13 @@ def fold_in(space: LatentSpace, bag_of_words: tuple[Int64Array, Float64Array]) -
 
 
 def rocchio(space: LatentSpace, examples: Int64Array, name_weights: Float64Array) -> RelevanceAxis:
-    """Rocchio: the query drawn toward what is most like it, some rounds. `examples` are pages, `name_weights` says of
-    each word how much it is one of the name."""
+    """Return the relevance axis after FEEDBACK_ROUNDS rounds of Rocchio feedback.
+
+    Args:
+        space: latent space.
+        examples: ids of the example pages.
+        name_weights: (words,) float64, share of each word in the topic's terms.
+    """
     query = build_query(space, examples, name_weights)
     non_examples = np.setdiff1d(np.arange(len(space.page_vectors)), examples)
     axis, relevance = fit_relevance_axis(space, query, examples)
@@ -170,7 +193,7 @@ def rocchio(space: LatentSpace, examples: Int64Array, name_weights: Float64Array
 
 
 def build_query(space: LatentSpace, examples: Int64Array, name_weights: Float64Array) -> Float64Array:
-    """The core, with the words of the name to a half; the examples' mean where they hold no word."""
+    """Return the core plus TOPIC_NAME_WEIGHT times the name vector, or the examples' mean if both are zero."""
     core, name_vector = (
         space.core_tfidf @ space.word_vectors,
         (name_weights * space.idf)[space.column_word_ids] @ space.word_vectors,
@@ -182,7 +205,10 @@ def build_query(space: LatentSpace, examples: Int64Array, name_weights: Float64A
 def fit_relevance_axis(
     space: LatentSpace, direction: Float64Array, examples: Int64Array
 ) -> tuple[RelevanceAxis, Float64Array]:
-    """Relevance rises from the page in the middle (most pages are off topic) to the examples' mean."""
+    """Return an axis along `direction`, and the relevance of all pages on it.
+
+    Relevance is 0 at the median page, because most pages are off topic, and 1 at the examples' mean.
+    """
     projections = space.page_vectors @ direction
     axis = RelevanceAxis(direction, float(np.median(projections)), float(projections[examples].mean()))
     relevance = axis.relevance(space.page_vectors)
@@ -191,24 +217,24 @@ def fit_relevance_axis(
 
 
 def rescale(values: Float64Array, low: float, high: float) -> Float64Array:
-    """`low` is 0, `high` 1."""
+    """Map values linearly, `low` to 0 and `high` to 1."""
     rescaled_values: Float64Array = (values - low) / max(high - low, 1e-6)
     return rescaled_values
 
 
 def normalize_rows(rows: Float64Array) -> Float64Array:
-    """Rows of length 1."""
+    """Return the rows scaled to unit length."""
     scaled_rows: Float64Array = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
     return scaled_rows
 
 
 def normalize_vector(vector: Float64Array) -> Float64Array:
-    """A vector of length 1, or the zero vector."""
+    """Return the vector scaled to unit length; a zero vector stays zero."""
     normalized: Float64Array = vector / (float(np.linalg.norm(vector)) + 1e-9)
     return normalized
 
 
 def normalize_sparse_rows(matrix: sp.csr_matrix) -> sp.csr_matrix:
-    """The same for a sparse matrix."""
+    """Return the sparse rows scaled to unit length."""
     lengths: NDArray[np.float64] = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
     return (sp.diags(1 / np.maximum(lengths, 1e-9)) @ matrix).tocsr()

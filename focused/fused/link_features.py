@@ -1,7 +1,7 @@
-"""What speaks for a URL that was not fetched: the features of `fused`, by node, from the links that lead to it.
+"""Features of unfetched nodes, computed from the links that lead to them.
 
-Each is centred and scaled over the frontier of the last refit; what each counts, other topics have taught
-(`pretrained.py`). Names and columns come from one table, `LINK_FEATURES`.
+Each feature is standardized over the frontier of the last refit. The weights are pretrained on other topics
+(`pretrained.py`). `LINK_FEATURES` defines names and columns.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,12 +16,12 @@ from focused.fused.latent_space import LatentSpace
 from focused.fused.link_text_model import CONTEXT_WEIGHT, LinkTextMatrices, LinkTextModel
 from focused.fused.neighbour_scores import NeighbourScores
 
-OFF_TOPIC_WEIGHT = 0.5  # of the other pages' terms, subtracted from the topic's
-YIELD_FLOOR = 0.01  # a promise that is as good as none
-MIN_STANDARD_SCORE, MAX_STANDARD_SCORE = -4.0, 6.0  # standard deviations that a feature can say
+OFF_TOPIC_WEIGHT = 0.5  # weight of off-topic pages' terms, subtracted from the terms of on-topic pages
+YIELD_FLOOR = 0.01  # added to an expected yield before its logarithm
+MIN_STANDARD_SCORE, MAX_STANDARD_SCORE = -4.0, 6.0  # standardized features are clipped to this range
 
 
-# Columns of `LinkTextScores`: what a link's anchor says, then the text around it, then its anchor by the name, then both.
+# Columns of `LinkTextScores`: scores of the anchor, of the context, of the topic's name in the anchor, of both texts.
 (
     ANCHOR_TERMS,
     ANCHOR_LATENT,
@@ -36,14 +36,17 @@ MIN_STANDARD_SCORE, MAX_STANDARD_SCORE = -4.0, 6.0  # standard deviations that a
 
 
 class LinkTextScores(GrowingArray[np.float64]):
-    """What the words of each link say, (links, 9): the columns above, by the topic's terms, in latent space, by who
-    holds the words; by what was taught about words and about latent space (`link_text_model.py`)."""
+    """Text scores of each link, (links, 9) float64, with the columns above.
+
+    Scores are by topic terms, in latent space, and by the relevance of the pages that contain the words. The learned
+    scores come from the word and latent regressions of `link_text_model.py`.
+    """
 
     def __init__(self) -> None:
         super().__init__(np.float64, (LEARNED_LATENT + 1,))
 
     def set_rows(self, links: slice, rows: Float64Array) -> None:
-        """The rows of these links, of which some may be the next ones."""
+        """Set the rows of a range of links. The range may extend past the current end."""
         existing = self.values[links]
         existing[:] = rows[: len(existing)]
         self.extend(rows[len(existing) :])
@@ -52,13 +55,17 @@ class LinkTextScores(GrowingArray[np.float64]):
 def score_words(
     space: LatentSpace, relevance: Float64Array, name_weights: Float64Array, text_model: LinkTextModel
 ) -> Float64Array:
-    """What each word says of the topic.
+    """Return the scores of each word, (words, 8) float64.
 
-    relevance  (pages,) float64     of the space's pages
-    name       (words,) float64     what part of the topic's name each word is
-    returns    (words, 8) float64   by terms, in latent space, by what was taught about words and about latent space, by
-                                    the relevance of the pages that hold it, each times idf; its part of the name; idf;
-                                    idf squared
+    Columns 0 to 4 are multiplied by idf: by topic terms, in latent space, by the regression on words, by the regression
+    in latent space, by the relevance of the pages that contain the word. Then follow the word's share of the topic's
+    terms, idf and idf squared.
+
+    Args:
+        space: latent space of the refit.
+        relevance: (pages,) float64, of the space's pages.
+        name_weights: (words,) float64, share of each word in the topic's terms.
+        text_model: fitted text model of links.
     """
     mean_relevance = float(relevance.mean())
     count = len(space.idf)
@@ -83,22 +90,24 @@ def score_words(
 
 
 def scatter_columns(values: Float64Array, columns: Int64Array, vocabulary_size: int, default: float) -> Float64Array:
-    """Values of the columns at their places among all words."""
+    """Return an array of `vocabulary_size` values with `values` at `columns` and `default` elsewhere."""
     vocabulary_values = np.full(vocabulary_size, default)
     vocabulary_values[columns] = values
     return vocabulary_values
 
 
 def score_link_texts(texts: LinkTextMatrices, words: Float64Array) -> Float64Array:
-    """The rows of `LinkTextScores` for some links, (links, 9) float64, from `score_words`."""
+    """Return the rows of `LinkTextScores` for links, (links, 9) float64. `words` is the result of `score_words`."""
     anchors, contexts = sum_word_scores(texts.anchors, words), sum_word_scores(texts.contexts, words)
     learned_scores = anchors[:, [2, 3]] + CONTEXT_WEIGHT * contexts[:, [2, 3]]
     return np.hstack((anchors[:, [0, 1, 4]], contexts[:, [0, 1, 4]], anchors[:, [5]], learned_scores))
 
 
 def sum_word_scores(rows: sp.csr_matrix, words: Float64Array) -> Float64Array:
-    """Links x 8, the sums of their words' scores: the first four over the length of the words, the fifth a mean by
-    idf."""
+    """Return the word scores summed per link, (links, 8) float64.
+
+    Columns 0 to 3 are divided by the length of the idf vector; column 4 becomes an idf-weighted mean.
+    """
     sums = np.asarray(rows @ words, dtype=np.float64)
     sums[:, :4] /= np.sqrt(sums[:, [7]]) + 1e-9
     sums[:, 4] /= sums[:, 6] + 1e-9
@@ -107,11 +116,11 @@ def sum_word_scores(rows: sp.csr_matrix, words: Float64Array) -> Float64Array:
 
 @dataclass(frozen=True)
 class LinkFeatureInputs:
-    """All that the features of a node are made of.
+    """Inputs of the link features.
 
-    relevance  (pages,) float64  what was thought of each page
-    promise    (pages,) float64  what share of its links was expected to be of the topic
-    examples   (pages,) float64  1 for an example of the topic, else 0
+    relevance       (pages,) float64  relevance of each page
+    expected_yield  (pages,) float64  expected on-topic share of each page's links
+    is_example      (pages,) float64  1 for an example of the topic, else 0
     """
 
     graph: CrawlGraph
@@ -124,22 +133,22 @@ class LinkFeatureInputs:
 
 @dataclass(frozen=True)
 class IncomingLinks:
-    """The links that lead to some nodes, those of the first node first: every node has one at least.
+    """The links that lead to some nodes, grouped by node. Every node has at least one link.
 
-    nodes      (nodes,) int64       number of each node
-    starts     (nodes,) int64       where its links begin among these
-    sizes      (nodes,) int64       how many they are
-    relevance  (links,) float64     of the page that a link is on
-    promise    (links,) float64     ln of what that page's links promise
-    degree     (links,) float64     square root of how many links that page has
-    example    (links,) float64     1 where that page is an example
-    hub        (links,) float64     how that page's links turned out (`NeighbourScores.hub_scores`)
-    walk       (links,) float64     how often a walk comes past that page (`NeighbourScores.walk_visits`)
-    text       (links, 9) float64   rows of `LinkTextScores`
-    support    (nodes,) float64     sum of `source_relevance`
-    path       (nodes,) float64     how relevant the pages fetched from the same host and path are
-    share      (nodes,) float64     `NeighbourScores.relevant_walk_share`
-    base       mean relevance of all pages
+    node_ids             (nodes,) int64
+    starts               (nodes,) int64       index of the node's first link
+    link_counts          (nodes,) int64       number of links to the node
+    source_relevance     (links,) float64     relevance of the page that contains the link
+    source_log_yield     (links,) float64     ln of that page's expected yield
+    source_sqrt_degree   (links,) float64     square root of that page's number of links
+    source_is_example    (links,) float64     1 if that page is an example
+    source_hub_score     (links,) float64     `NeighbourScores.hub_scores` of that page
+    source_walk_visits   (links,) float64     `NeighbourScores.walk_visits` of that page
+    text_scores          (links, 9) float64   rows of `LinkTextScores`
+    relevance_sum        (nodes,) float64     sum of `source_relevance`
+    path_relevance       (nodes,) float64     `NeighbourScores.path_relevance` of the node's path
+    relevant_walk_share  (nodes,) float64     `NeighbourScores.relevant_walk_share`
+    mean_relevance       mean relevance of all pages
     """
 
     node_ids: Int64Array
@@ -158,79 +167,79 @@ class IncomingLinks:
     mean_relevance: float
 
     def sum_by_node(self, values: Float64Array) -> Float64Array:
-        """Of values of the links, their sum, a node."""
+        """Return the sum of link values per node."""
         return np.add.reduceat(values, self.starts)
 
     def mean_text_score(self, column: int) -> Float64Array:
-        """The mean of a column of `text_scores`, a node."""
+        """Return the mean of a column of `text_scores` per node."""
         return np.add.reduceat(self.text_scores[:, column], self.starts) / self.link_counts
 
     def max_text_score(self, column: int) -> Float64Array:
-        """The largest of a column of `text_scores`, a node."""
+        """Return the maximum of a column of `text_scores` per node."""
         return np.maximum.reduceat(self.text_scores[:, column], self.starts)
 
     def scaled_text_sum(self, column: int) -> Float64Array:
-        """The sum of a column of `text_scores`, by the square root of the number of links."""
+        """Return the sum of a column of `text_scores` per node, divided by the square root of its number of links."""
         return self.sum_by_node(self.text_scores[:, column]) / np.sqrt(self.link_counts)
 
     def relevance_weighted_text_sum(self, column: int) -> Float64Array:
-        """The same, a link counting as much as its page is relevant."""
+        """Return the sum of a column of `text_scores` weighted by source relevance, divided as in `scaled_text_sum`."""
         return self.sum_by_node(self.text_scores[:, column] * self.source_relevance) / np.sqrt(self.link_counts)
 
 
-# Name -> column, (nodes,) float64.
+# Feature name -> function that returns its column, (nodes,) float64. `to` contains the links that lead to the nodes.
 LINK_FEATURES: Mapping[str, Callable[[IncomingLinks], Float64Array]] = {
-    # the pages that link to it (Zhou's description, Wu's parent): how relevant, how many, of few links, examples
+    # its source pages (Zhou's description, Wu's parent): relevance, number, weighted by few links, examples among them
     "share": lambda to: (to.relevance_sum + 2 * to.mean_relevance) / (to.link_counts + 2),
     "support": lambda to: np.log1p(to.relevance_sum),
     "best_source": lambda to: np.maximum.reduceat(to.source_relevance, to.starts),
     "links": lambda to: np.log1p(to.link_counts),
     "by_degree": lambda to: np.log1p(3 * to.sum_by_node(to.source_relevance / to.source_sqrt_degree)),
     "examples": lambda to: to.sum_by_node(to.source_is_example),
-    # its best anchor: by the topic's terms, in latent space, by who holds its words
+    # its best anchor: by topic terms, in latent space, by relevance of the pages that contain its words
     "terms": lambda to: to.max_text_score(ANCHOR_TERMS),
     "latent": lambda to: to.max_text_score(ANCHOR_LATENT),
     "words": lambda to: to.max_text_score(ANCHOR_WORD_RELEVANCE),
-    # the text around its links, on average and at best
+    # the context of its links: mean and maximum
     "near_terms": lambda to: to.mean_text_score(CONTEXT_TERMS),
     "near_latent": lambda to: to.mean_text_score(CONTEXT_LATENT),
     "near_words": lambda to: to.mean_text_score(CONTEXT_WORD_RELEVANCE),
     "best_near": lambda to: to.max_text_score(CONTEXT_LATENT),
-    # all its links together, and those of relevant pages
+    # all its links together, then weighted by the relevance of their source pages
     "all_latent": lambda to: to.scaled_text_sum(ANCHOR_LATENT),
     "all_near": lambda to: to.scaled_text_sum(CONTEXT_LATENT),
     "mean_words": lambda to: to.mean_text_score(ANCHOR_WORD_RELEVANCE),
     "from_latent": lambda to: to.relevance_weighted_text_sum(ANCHOR_LATENT),
     "from_near": lambda to: to.relevance_weighted_text_sum(CONTEXT_LATENT),
-    # how its sources' other links turned out
+    # hub scores of its source pages
     "hub": lambda to: to.sum_by_node(to.source_hub_score) / to.link_counts,
     "hubs": lambda to: np.log1p(to.sum_by_node(np.maximum(to.source_hub_score - to.mean_relevance, 0.0))),
-    # its neighbours: on the same path, and by walks from relevant pages along links, either way, past its sources
+    # its neighbours: pages of the same path, and random walks from relevant pages that visit its source pages
     "path": lambda to: to.path_relevance,
     "walk": lambda to: np.log(
         to.sum_by_node(to.source_walk_visits / to.source_sqrt_degree) / np.sqrt(to.link_counts) + 1e-4
     ),
     # the words of the topic's name in its best anchor
     "name": lambda to: to.max_text_score(ANCHOR_TOPIC_NAME),
-    # what its words promise by those of the URLs fetched so far (`link_text_model.py`)
+    # scores of its link texts by the model that is fitted during the crawl (`link_text_model.py`)
     "taught_words": lambda to: to.mean_text_score(LEARNED_WORDS),
     "taught_latent": lambda to: to.mean_text_score(LEARNED_LATENT),
-    # of the long walks that come past it, how many began at relevant pages
+    # share of the long walks through it that started at relevant pages
     "walk_share": lambda to: to.relevant_walk_share,
-    # what its sources' links promise, by all that is known of those pages
+    # expected yield of its source pages: mean and maximum (`expected_yield.py`)
     "promise": lambda to: to.sum_by_node(to.source_log_yield) / to.link_counts,
     "best_promise": lambda to: np.maximum.reduceat(to.source_log_yield, to.starts),
 }
 
 
 def compute_link_features(inputs: LinkFeatureInputs, nodes: list[int]) -> Float64Array:
-    """The features of some nodes, each of which has a link that leads to it: (nodes, FEATURES) float64."""
+    """Return the features of nodes, (nodes, LINK_FEATURES) float64. Each node must have an incoming link."""
     links = gather_incoming_links(inputs, nodes)
     return np.stack([column(links) for column in LINK_FEATURES.values()], 1)
 
 
 def gather_incoming_links(inputs: LinkFeatureInputs, nodes: list[int]) -> IncomingLinks:
-    """The links that lead to some nodes."""
+    """Collect the links that lead to the nodes, with the scores of their source pages."""
     graph, neighbours, node_ids = inputs.graph, inputs.neighbours, np.array(nodes)
     link_lists = [graph.incoming_links[node] for node in nodes]
     sizes = np.array([len(links) for links in link_lists])
@@ -238,7 +247,7 @@ def gather_incoming_links(inputs: LinkFeatureInputs, nodes: list[int]) -> Incomi
     links = np.fromiter(chain.from_iterable(link_lists), np.int64, int(sizes.sum()))
     source = graph.link_source_page.values[links]
     relevance = inputs.relevance[source]
-    # not all pages as an array: it would be made anew for every page of a crawl
+    # not `np.array(graph.page_nodes)`: it would copy all pages for every page of the crawl
     source_nodes = np.fromiter(map(graph.page_nodes.__getitem__, source.tolist()), np.int64, len(source))
     return IncomingLinks(
         node_ids=node_ids,
@@ -260,21 +269,21 @@ def gather_incoming_links(inputs: LinkFeatureInputs, nodes: list[int]) -> Incomi
 
 @dataclass(frozen=True)
 class FeatureScaler:
-    """Centre and width of features over a frontier, or over the pages of a refit.
+    """Mean and standard deviation of features over a frontier, or over the pages of a refit.
 
-    centre  (features,) float64  mean
-    width   (features,) float64  standard deviation, above 0
+    mean  (features,) float64
+    std   (features,) float64, above 0
     """
 
     mean: Float64Array
     std: Float64Array
 
     def __call__(self, rows: Float64Array) -> Float64Array:
-        """The same rows in standard deviations, cut off at LEAST and MOST."""
+        """Return the rows in standard deviations, clipped to MIN_STANDARD_SCORE and MAX_STANDARD_SCORE."""
         standard_scores: Float64Array = np.clip((rows - self.mean) / self.std, MIN_STANDARD_SCORE, MAX_STANDARD_SCORE)
         return standard_scores
 
 
 def fit_scaler(rows: Float64Array) -> FeatureScaler:
-    """The scale of a frontier's features."""
+    """Return the scaler of the rows."""
     return FeatureScaler(rows.mean(axis=0), rows.std(axis=0) + 1e-9)

@@ -1,7 +1,7 @@
-"""What the URLs fetched so far teach about the words of links: two regressions from the words in and around the
-links that led to a page to how relevant the page turned out, one on words, one in latent space.
+"""Text model of links: predicts the relevance of a page from the words in and around the links that led to it.
 
-The other scores of words come from pages; these come from links, so that they also say which anchors disappoint.
+Two ridge regressions are fitted on the fetched pages, one on words and one on latent vectors. Unlike the other word
+scores, which come from page texts, they also learn which anchors lead to off-topic pages.
 """
 
 from dataclasses import dataclass
@@ -13,18 +13,18 @@ from sklearn.linear_model import Ridge
 from focused.fused.crawl_graph import CrawlGraph, Float64Array, Int64Array
 from focused.fused.latent_space import LatentSpace
 
-CONTEXT_WEIGHT = 0.5  # of the words around a link, beside its anchor's
-MIN_TRAINING_PAGES = 4  # pages that a link led to, before anything is taught
+CONTEXT_WEIGHT = 0.5  # weight of a link's context words; its anchor words weigh 1
+MIN_TRAINING_PAGES = 4  # pages with an incoming link needed to fit the model
 WORD_RIDGE_ALPHA, LATENT_RIDGE_ALPHA = 10.0, 0.2  # ridge penalties
-MAX_SOLVER_ITERATIONS = 40  # of the solver, at most
+MAX_SOLVER_ITERATIONS = 40
 
 
 @dataclass(frozen=True)
 class LinkTextMatrices:
-    """The words of links, as far as they were known at the last refit.
+    """Words of links, limited to the vocabulary of the last refit.
 
     anchors   (links, words) float64, sparse  1 for a word of the anchor
-    contexts  (links, words) float64, sparse  1 for a word of what stands around it
+    contexts  (links, words) float64, sparse  1 for a word of the context
     """
 
     anchors: sp.csr_matrix
@@ -32,7 +32,10 @@ class LinkTextMatrices:
 
 
 def link_text_matrices(graph: CrawlGraph, links: slice, vocabulary_size: int) -> LinkTextMatrices:
-    """Those of some links. Words numbered `vocabulary_size` or higher came after the last refit and say nothing yet."""
+    """Return the word matrices of the given links.
+
+    Words with ids from `vocabulary_size` on are ignored, because they are newer than the last refit.
+    """
     return LinkTextMatrices(
         graph.anchor_word_ids.to_csr(links, vocabulary_size), graph.context_word_ids.to_csr(links, vocabulary_size)
     )
@@ -40,10 +43,10 @@ def link_text_matrices(graph: CrawlGraph, links: slice, vocabulary_size: int) ->
 
 @dataclass(frozen=True)
 class LinkTextModel:
-    """A weight for each word: the sum over a link's words, weighted and of unit length, is what it promises.
+    """Weights of words. The score of a link is the sum over its words, weighted by idf and of unit length.
 
-    by_words   (words,) float64  by the regression on words
-    by_latent  (words,) float64  by the regression in latent space
+    word_weights         (words,) float64  regression on words
+    latent_word_weights  (words,) float64  regression in latent space
     """
 
     word_weights: Float64Array
@@ -53,9 +56,13 @@ class LinkTextModel:
 def fit_link_text_model(
     graph: CrawlGraph, matrices: LinkTextMatrices, space: LatentSpace, relevance: Float64Array
 ) -> LinkTextModel:
-    """Learned from every fetched page that a link leads to. `matrices` are of all links.
+    """Fit the model on every fetched page with an incoming link. All weights are 0 below MIN_TRAINING_PAGES pages.
 
-    relevance  (pages,) float64  of all pages
+    Args:
+        graph: crawl graph.
+        matrices: words of all links.
+        space: latent space of the refit.
+        relevance: (pages,) float64, of all pages.
     """
     vocabulary_size = len(space.idf)
     pages = np.array([page for page, node in enumerate(graph.page_nodes) if graph.incoming_links[node]], dtype=np.int64)
@@ -77,7 +84,7 @@ def fit_link_text_model(
 def incoming_text_rows(
     graph: CrawlGraph, matrices: LinkTextMatrices, pages: Int64Array, idf: Float64Array
 ) -> sp.csr_matrix:
-    """Pages x words: the mean over the links that lead to each page."""
+    """Return the mean idf-weighted words of the links that lead to each page, (pages, words)."""
     link_lists = [graph.incoming_links[graph.page_nodes[page]] for page in pages]
     links = np.concatenate([np.array(link_ids, dtype=np.int64) for link_ids in link_lists])
     sizes = np.array([len(link_ids) for link_ids in link_lists])
@@ -90,7 +97,7 @@ def incoming_text_rows(
 
 
 def apply_idf_in_place(rows: sp.csr_matrix, idf: Float64Array) -> sp.csr_matrix:
-    """Links x words by idf, rows of unit length. `rows` are 0 or 1 and belong to nobody else."""
+    """Weight 0/1 rows by idf and scale them to unit length. The caller must own `rows`, which are overwritten."""
     length = np.sqrt(rows @ idf**2) + 1e-9
     rows.data = idf[rows.indices] / np.repeat(length, np.diff(rows.indptr))
     return rows

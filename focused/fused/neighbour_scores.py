@@ -1,12 +1,12 @@
-"""The company that pages keep: what the relevance of the pages fetched says of those that they are linked with.
+"""Link-neighbourhood scores: relevance propagated from fetched pages to nodes they link to or share a path with.
 
-    hub        how the links of a page turned out
-    path       how the pages of a host and directory turned out
-    visits     how often a walk from relevant pages comes past a URL, along links taken either way
-    share      of all long walks that come past a URL, how many began at a relevant page
+    hub score             mean relevance of the fetched pages that a page links to
+    path relevance        mean relevance of the pages of a host and directory
+    walk visits           how often random walks from relevant pages visit a node, links followed in both directions
+    relevant walk share   share of the long walks through a node that started at a relevant page
 
-Pages are judged by their own words first, then with their company, whose relevance is known by then (iterative
-classification: Neville and Jensen 2000, "Iterative classification in relational data").
+Pages are classified by their own features first, then also by the scores of their neighbours (iterative classification:
+Neville and Jensen 2000, "Iterative classification in relational data").
 """
 
 from dataclasses import dataclass
@@ -16,25 +16,23 @@ import scipy.sparse as sp
 
 from focused.fused.crawl_graph import CrawlGraph, Float64Array, Int64Array, sum_by_group
 
-SHRINKAGE_PAGES = 3  # pages of mean relevance that a mean is drawn toward
-WALK_STEPS, WALK_CONTINUE_PROBABILITY = (
-    4,
-    0.6,
-)  # of a walk: how many, and the share that goes on instead of back to where it began
-LONG_WALK_STEPS, LONG_WALK_CONTINUE_PROBABILITY = 8, 0.85  # the same of a long one
-SHARE_SHRINKAGE = 0.05  # walks of mean relevance that a share is drawn toward
+SHRINKAGE_PAGES = 3  # pseudo-pages of mean relevance added to every mean
+WALK_STEPS, WALK_CONTINUE_PROBABILITY = 4, 0.6  # otherwise the walk restarts
+LONG_WALK_STEPS, LONG_WALK_CONTINUE_PROBABILITY = 8, 0.85
+SHARE_SHRINKAGE = 0.05  # pseudo-walks of mean relevance added to every walk share
 
 
 @dataclass(frozen=True)
 class NeighbourScores:
-    """What is known at a refit. What came after it has `mean_relevance`, the mean relevance, or no visits.
+    """Scores computed at a refit. Later pages and nodes get `mean_relevance` or no visits.
 
-    relevance  (pages,) float64  what was thought of each page
-    hub_sum    (pages,) float64  sum of the relevance of the fetched pages that it links to
-    hub_count  (pages,) float64  how many those are
-    path       (paths,) float64  relevance of the pages of a host and directory, drawn toward the mean
-    visits     (nodes,) float64  how often a walk from relevant pages comes past a URL, 1 for one like any page
-    share      (nodes,) float64  how many of the long walks that come past it began at a relevant page, 0 to 1
+    relevance            (pages,) float64  relevance of each page
+    mean_relevance       mean of `relevance`
+    hub_sum              (pages,) float64  summed relevance of the fetched pages that the page links to
+    hub_count            (pages,) float64  number of these pages
+    path_relevance       (paths,) float64  mean relevance of the pages of a host and directory, shrunk to the mean
+    walk_visits          (nodes,) float64  visits of random walks from relevant pages, 1 for the average page
+    relevant_walk_share  (nodes,) float64  share of the long walks through a node that started at a relevant page
     """
 
     relevance: Float64Array
@@ -46,11 +44,17 @@ class NeighbourScores:
     relevant_walk_share: Float64Array
 
     def hub_scores(self, pages: Int64Array) -> Float64Array:
-        """How the links of these pages turned out, drawn toward the mean."""
+        """Return the mean relevance of the pages' fetched link targets, shrunk to the overall mean."""
         return self.hub_scores_excluding(pages, np.zeros(len(pages)), np.zeros(len(pages)))
 
     def hub_scores_excluding(self, pages: Int64Array, relevance: Float64Array, count: Float64Array) -> Float64Array:
-        """The same without so many pages (0 or 1), which turned out so relevant: what they say is not of themselves."""
+        """Return hub scores without one target per page, so that a page does not contribute to its own feature.
+
+        Args:
+            pages: page ids.
+            relevance: relevance of the excluded target, 0 for none.
+            count: number of excluded targets, 0 or 1.
+        """
         total = take_or_default(self.hub_sum, pages, 0.0) - relevance
         hub_scores: Float64Array = (total + SHRINKAGE_PAGES * self.mean_relevance) / (
             take_or_default(self.hub_count, pages, 0.0) - count + SHRINKAGE_PAGES
@@ -58,26 +62,32 @@ class NeighbourScores:
         return hub_scores
 
     def path_relevance_for(self, paths: Int64Array) -> Float64Array:
-        """How the pages of these paths turned out."""
+        """Return the relevance of the given paths, `mean_relevance` for new paths."""
         return take_or_default(self.path_relevance, paths, self.mean_relevance)
 
     def walk_visits_for(self, nodes: Int64Array) -> Float64Array:
-        """How often a walk comes past these URLs, 1 for one like any page."""
+        """Return the walk visits of the given nodes, 0 for new nodes."""
         return take_or_default(self.walk_visits, nodes, 0.0)
 
     def relevant_walk_share_for(self, nodes: Int64Array) -> Float64Array:
-        """How many of the walks that come past began at a relevant page."""
+        """Return the relevant walk share of the given nodes, `mean_relevance` for new nodes."""
         return take_or_default(self.relevant_walk_share, nodes, self.mean_relevance)
 
 
 def take_or_default(values: Float64Array, indices: Int64Array, default: float) -> Float64Array:
-    """The values at these places, `default` past the end."""
+    """Return the values at `indices`, and `default` for indices past the end."""
     last_index = len(values) - 1
     return np.where(indices <= last_index, values[np.minimum(indices, last_index)], default)
 
 
 def compute_neighbour_scores(graph: CrawlGraph, walk_matrix: sp.csr_matrix, relevance: Float64Array) -> NeighbourScores:
-    """What the relevance of all pages fetched says of their company. `walk_matrix` is `build_walk_matrix` the same pages."""
+    """Compute the scores of all pages and nodes.
+
+    Args:
+        graph: crawl graph.
+        walk_matrix: result of `build_walk_matrix(graph)`.
+        relevance: (pages,) float64.
+    """
     mean_relevance, pages = float(relevance.mean()), len(relevance)
     target = graph.node_page_id.values[graph.link_target_node.values]
     is_fetched = target >= 0
@@ -95,7 +105,7 @@ def compute_neighbour_scores(graph: CrawlGraph, walk_matrix: sp.csr_matrix, rele
 
 
 def build_walk_matrix(graph: CrawlGraph) -> sp.csr_matrix:
-    """One step of a walk over all URLs known, along links taken either way, however many a URL has."""
+    """Return the matrix of one random-walk step over all nodes, (nodes, nodes), symmetric and normalized by degree."""
     nodes, size = np.array(graph.page_nodes), len(graph.node_urls)
     ends = (nodes[graph.link_source_page.values], graph.link_target_node.values)
     links = sp.csr_matrix((np.ones(len(ends[0])), ends), shape=(size, size))
@@ -107,8 +117,11 @@ def build_walk_matrix(graph: CrawlGraph) -> sp.csr_matrix:
 def compute_walk_scores(
     graph: CrawlGraph, walk_matrix: sp.csr_matrix, relevance: Float64Array
 ) -> tuple[Float64Array, Float64Array]:
-    """`visits` and `share` of all URLs (personalised PageRank from the relevant pages; on long walks, beside that
-    from all pages)."""
+    """Return `walk_visits` and `relevant_walk_share` of all nodes.
+
+    Visits are a personalised PageRank from the relevant pages; the share compares long walks from relevant pages and
+    from all pages.
+    """
     relevant, all_pages = np.zeros(len(graph.node_urls)), np.zeros(len(graph.node_urls))
     relevant[graph.page_nodes], all_pages[graph.page_nodes] = relevance, 1.0
     visits = walk_with_restart(walk_matrix, relevant, WALK_STEPS, WALK_CONTINUE_PROBABILITY) * (
@@ -126,7 +139,10 @@ def compute_walk_scores(
 def walk_with_restart(
     walk_matrix: sp.csr_matrix, start: Float64Array, steps: int, continue_probability: float
 ) -> Float64Array:
-    """Where walks are that begin like `start` and go on, so many steps, or begin anew."""
+    """Return the distribution of random walks after `steps` steps.
+
+    Each step follows a link with `continue_probability`, otherwise the walk restarts at `start`.
+    """
     distribution = start
     for _ in range(steps):
         distribution = continue_probability * (walk_matrix @ distribution) + (1 - continue_probability) * start

@@ -1,7 +1,7 @@
-"""Which fetched pages are of the topic: what speaks for each, weighed as other topics taught (`pretrained.py`).
+"""Relevance of fetched pages: features of each page and a classifier with pretrained weights (`pretrained.py`).
 
-A page is judged by what is its own alone, then by all features: its company has been judged by then. Names and columns
-come from two tables, `OWN_FEATURES` and `NEIGHBOUR_FEATURES`.
+A page is classified by its own features first, then by all features, which use the first relevance of its neighbours.
+`OWN_FEATURES` and `NEIGHBOUR_FEATURES` define names and columns.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,20 +18,20 @@ from focused.fused.neighbour_scores import NeighbourScores, build_walk_matrix, c
 from focused.fused.pretrained import PretrainedModel, load_pretrained_model
 from focused.fused.retention import RETENTION_FEATURES
 
-NEIGHBOUR_COUNT = 20
-SIMILARITY_BLOCK_PAGES = 1000  # pages that are compared with all others
-SIMILARITY_EXPONENT = 2  # power of a neighbour's cosine
-WALK_VISITS_FLOOR = 1e-3  # visits that make no difference
+NEIGHBOUR_COUNT = 20  # nearest pages per page
+SIMILARITY_BLOCK_PAGES = 1000  # pages compared with all others at a time, to bound memory
+SIMILARITY_EXPONENT = 2  # the weight of a neighbour is its cosine to this power
+WALK_VISITS_FLOOR = 1e-3  # added to walk visits before their logarithm
 
 
 @dataclass(frozen=True)
 class TopicReference:
-    """What the words of pages are measured by, as of a refit.
+    """Reference values of a refit that the features of pages compare with.
 
-    examples       (examples,) int64  pages that are examples
-    name           (words,) float64   what part of the topic's terms each word is
-    rarity         (nodes,) float64   weighs a URL by how few pages link to it
-    example_links  (nodes,) float64   how much linking to it is like the examples; of length 1
+    example_pages           (examples,) int64  ids of the example pages
+    topic_name_weights      (words,) float64   share of each word in the topic's terms
+    inverse_link_frequency  (nodes,) float64   weight of a node, higher for fewer incoming links
+    example_link_vector     (nodes,) float64   weighted links of the examples, of unit length
     """
 
     space: LatentSpace
@@ -45,7 +45,7 @@ class TopicReference:
 def build_topic_reference(
     graph: CrawlGraph, space: LatentSpace, axis: RelevanceAxis, examples: Int64Array, name_weights: Float64Array
 ) -> TopicReference:
-    """Bearings of the pages of a refit."""
+    """Build the reference values for the pages of a refit."""
     count = len(graph.node_urls)
     source, target = graph.link_source_page.values, graph.link_target_node.values
     rarity = np.log((len(graph.page_nodes) + 1) / np.maximum(np.bincount(target, minlength=count), 1))
@@ -55,18 +55,19 @@ def build_topic_reference(
 
 @dataclass(frozen=True)
 class PageBatch:
-    """The pages to be judged, with the pages most like each. A page's titles and words are numbers of words.
+    """Pages to classify, with their nearest pages.
 
-    latent    (pages, dimensions) float64    rows in latent space
-    by_terms  (pages, examples + 1) float64  cosines by tf.idf with each example and, last, with their core
-    words     of each page: (words,) numbers, and (words,) 1 + ln of their counts
-    titles    of each page: (words,) numbers
-    sources   the pages that link to each
-    targets   the URLs that each links to, as far as that is known
-    fetched   (targets,) float64             1 for a target that was fetched
-    nodes     (pages,) int64                 URL of each (past the last: new)
-    numbers   (pages,) int64                 which page of the refit it is, -1 for none
-    depths    (pages,) float64               steps from a seed
+    vectors            (pages, dimensions) float64    rows in latent space
+    example_cosines    (pages, examples + 1) float64  tf.idf cosine with each example and, last, with the core
+    word_counts        word ids of each page, and 1 + ln of their counts
+    title_word_ids     word ids of each title
+    nearest            most similar pages of the refit
+    source_pages       pages that link to each page
+    target_nodes       known nodes that each page links to
+    target_is_fetched  (targets,) float64             1 for a fetched target
+    node_ids           (pages,) int64                 node of each page; an id past the last node for a new URL
+    page_ids           (pages,) int64                 id of the page in the refit, -1 for none
+    seed_distances     (pages,) float64               links from a seed
     """
 
     vectors: Float64Array
@@ -83,7 +84,7 @@ class PageBatch:
 
 
 def relevance_along_axis(pages: PageBatch, reference: TopicReference) -> Float64Array:
-    """How far they lie between the middle page and the examples."""
+    """Return the pages' projections on the relevance axis: 0 for the median page, 1 for the mean of the examples."""
     return rescale(
         pages.vectors @ reference.relevance_axis.direction,
         reference.relevance_axis.zero_at,
@@ -92,13 +93,13 @@ def relevance_along_axis(pages: PageBatch, reference: TopicReference) -> Float64
 
 
 def title_name_share(pages: PageBatch, reference: TopicReference) -> Float64Array:
-    """The share of the name's words that a title holds."""
+    """Return the share of the topic name's words that the title contains."""
     words = group_arrays(pages.title_word_ids)
     return words.sum_by_owner(take_or_default(reference.topic_name_weights, words.items, 0.0))
 
 
 def text_name_frequency(pages: PageBatch, reference: TopicReference) -> Float64Array:
-    """How often the name's words stand in the text, 1 + ln of it."""
+    """Return the weighted sum of 1 + ln(count) of the topic name's words in the text."""
     words, counts = (
         group_arrays([ids for ids, _ in pages.word_counts]),
         np.concatenate([counts for _, counts in pages.word_counts]),
@@ -107,7 +108,7 @@ def text_name_frequency(pages: PageBatch, reference: TopicReference) -> Float64A
 
 
 def example_link_cosine(pages: PageBatch, reference: TopicReference) -> Float64Array:
-    """The URLs that they link to: cosine with those of the examples."""
+    """Return the cosine between the page's links and the examples' links."""
     rarity, like_examples = (
         reference.inverse_link_frequency[pages.target_nodes.items],
         reference.example_link_vector[pages.target_nodes.items],
@@ -118,7 +119,7 @@ def example_link_cosine(pages: PageBatch, reference: TopicReference) -> Float64A
 
 
 def sibling_relevance(pages: PageBatch, neighbours: NeighbourScores) -> Float64Array:
-    """How the other links of the pages that link to them turned out."""
+    """Return the mean hub score of the pages that link to each page, without the page's own contribution."""
     is_known, owner = pages.page_ids >= 0, pages.source_pages.owner
     own_relevance = np.where(is_known, neighbours.relevance[pages.page_ids], 0.0)
     sibling_scores = neighbours.hub_scores_excluding(
@@ -129,67 +130,66 @@ def sibling_relevance(pages: PageBatch, neighbours: NeighbourScores) -> Float64A
     )
 
 
-# Name -> column, (pages,) float64: what a page says itself.
+# Feature name -> function that returns its column, (pages,) float64: features of the page itself.
 OWN_FEATURES: Mapping[str, Callable[[PageBatch, TopicReference], Float64Array]] = {
     "feedback": relevance_along_axis,
-    # cosine with the examples: the least in latent space, the mean by tf.idf; with the words they have in common
+    # cosine with the examples: minimum in latent space, mean by tf.idf; cosine with the core
     "least_example": lambda pages, by: (pages.vectors @ by.space.page_vectors[by.example_pages].T).min(axis=1),
     "terms": lambda pages, by: pages.example_cosines[:, :-1].mean(axis=1),
     "core": lambda pages, by: pages.example_cosines[:, -1],
     "name_title": title_name_share,
     "name_text": text_name_frequency,
-    # distinct words, pages that link to it, steps from a seed
+    # distinct words, pages that link to it, links from a seed
     "length": lambda pages, by: np.log1p([len(ids) for ids, _ in pages.word_counts]),
     "sources": lambda pages, by: np.log1p(pages.source_pages.group_sizes),
     "depth": lambda pages, by: pages.seed_distances,
-    # links that it has, to pages that were fetched, to what the examples link to
+    # its links: number, to fetched pages, similarity to the examples' links
     "degree": lambda pages, by: np.log1p(pages.target_nodes.group_sizes),
     "targets": lambda pages, by: np.log1p(pages.target_nodes.sum_by_owner(pages.target_is_fetched)),
     "example_links": example_link_cosine,
 }
-# The same: what its company says.
+# Feature name -> function that returns its column, (pages,) float64: features of the page's neighbours.
 NEIGHBOUR_FEATURES: Mapping[str, Callable[[PageBatch, NeighbourScores], Float64Array]] = {
-    # how relevant the fetched pages most like it are, and the other links of the pages that link to it
+    # relevance of the most similar fetched pages, and of the other link targets of the pages that link to it
     "near": lambda pages, company: pages.nearest.weighted_mean(company.relevance),
     "siblings": sibling_relevance,
-    # how often walks from relevant pages come past it, and what share of all walks that is (`neighbour_scores.py`)
+    # visits of walks from relevant pages, and their share of all walks (`neighbour_scores.py`)
     "walk": lambda pages, company: np.log(company.walk_visits_for(pages.node_ids) + WALK_VISITS_FLOOR),
     "walk_share": lambda pages, company: company.relevant_walk_share_for(pages.node_ids),
 }
 PAGE_FEATURES = (*OWN_FEATURES, *NEIGHBOUR_FEATURES)
 OUTLINK_FEATURES = ("degree", "targets", "example_links")
 INITIAL_PAGE_FEATURES = tuple(name for name in PAGE_FEATURES if name not in OUTLINK_FEATURES)
-# What a page's links promise goes by all of that, how those of them that were fetched turned out, what share of its
-# words they are made of, and what their anchors say (`promise.py`).
+# Features of a page's expected yield (`expected_yield.py`): all page features, its hub score, its anchor-word share
+# and the mean scores of its anchors.
 YIELD_FEATURES = (*PAGE_FEATURES, "hub", "anchored", "anchors", "taught")
-INITIAL_YIELD_FEATURES = tuple(
-    name for name in YIELD_FEATURES if name not in (*OUTLINK_FEATURES, "hub")
-)  # of a page that has just come
+# For a page that was just fetched, whose links were not followed yet.
+INITIAL_YIELD_FEATURES = tuple(name for name in YIELD_FEATURES if name not in (*OUTLINK_FEATURES, "hub"))
 
 
 def compute_own_features(pages: PageBatch, reference: TopicReference) -> Float64Array:
-    """(pages, OWN) float64."""
+    """Return the features of the pages themselves, (pages, OWN_FEATURES) float64."""
     return np.stack([column(pages, reference) for column in OWN_FEATURES.values()], 1)
 
 
 def compute_neighbour_features(pages: PageBatch, neighbours: NeighbourScores) -> Float64Array:
-    """(pages, COMPANY) float64."""
+    """Return the features of the pages' neighbours, (pages, NEIGHBOUR_FEATURES) float64."""
     return np.stack([column(pages, neighbours) for column in NEIGHBOUR_FEATURES.values()], 1)
 
 
 @dataclass(frozen=True)
 class NearestPages:
-    """The pages of a refit that are most like each of some.
+    """The most similar pages of the refit for each row.
 
-    pages    (some, neighbours) int64    numbers of pages
-    weights  (some, neighbours) float64  how alike they are
+    page_ids  (rows, neighbours) int64
+    weights   (rows, neighbours) float64  cosine to the power SIMILARITY_EXPONENT
     """
 
     page_ids: Int64Array
     weights: Float64Array
 
     def weighted_mean(self, values: Float64Array) -> Float64Array:
-        """The mean of their values, weighted by how alike they are."""
+        """Return the similarity-weighted mean of the neighbours' values per row."""
         weighted_means: Float64Array = (self.weights * values[self.page_ids]).sum(axis=1) / (
             self.weights.sum(axis=1) + 1e-6
         )
@@ -197,8 +197,13 @@ class NearestPages:
 
 
 def find_nearest_pages(latent: Float64Array, pages: Float64Array, page_ids: Int64Array) -> NearestPages:
-    """The pages most like each row, a page itself left out: `page_ids` says which it is, -1 for none of them. Not all
-    pairs are held at a time."""
+    """Return the most similar pages for each row. Works in blocks, so that not all similarities are in memory.
+
+    Args:
+        latent: (rows, dimensions) float64, vectors to compare.
+        pages: (pages, dimensions) float64, vectors of the pages of the refit.
+        page_ids: (rows,) int64, the row's own page, which is excluded; -1 for none.
+    """
     parts = [slice(start, start + SIMILARITY_BLOCK_PAGES) for start in range(0, len(latent), SIMILARITY_BLOCK_PAGES)]
     blocks = [_nearest_in_block(latent[part], pages, page_ids[part]) for part in parts]
     return NearestPages(np.vstack([pages for pages, _ in blocks]), np.vstack([weights for _, weights in blocks]))
@@ -207,7 +212,7 @@ def find_nearest_pages(latent: Float64Array, pages: Float64Array, page_ids: Int6
 def _nearest_in_block(
     latent: Float64Array, pages: Float64Array, page_ids: Int64Array
 ) -> tuple[Int64Array, Float64Array]:
-    """The same for some rows: pages, weights."""
+    """Return ids and weights of the most similar pages for a block of rows."""
     similarity = np.maximum(latent @ pages.T, 0.0) ** SIMILARITY_EXPONENT
     known_rows = np.flatnonzero(page_ids >= 0)
     similarity[known_rows, page_ids[known_rows]] = 0.0
@@ -220,9 +225,9 @@ def _nearest_in_block(
 class GroupedItems:
     """Items of several owners in one array.
 
-    items  (items,) int64     numbers of whatever they are
-    owner  (items,) int64     to whom each belongs
-    sizes  (owners,) float64  how many each has
+    items        (items,) int64      ids of the items
+    owner        (items,) int64      owner of each item
+    group_sizes  (owners,) float64   number of items of each owner
     """
 
     items: Int64Array
@@ -230,23 +235,23 @@ class GroupedItems:
     group_sizes: Float64Array
 
     def map_items(self, values: Int64Array) -> "GroupedItems":
-        """The same with the values that the items are the places of."""
+        """Replace each item by `values[item]`."""
         return replace(self, items=values[self.items])
 
     def sum_by_owner(self, values: Float64Array) -> Float64Array:
-        """The sum of the values of each owner's items."""
+        """Return the sum of item values per owner."""
         return sum_by_group(self.owner, values, len(self.group_sizes))
 
 
 def group_items(groups: Sequence[Sequence[int]]) -> GroupedItems:
-    """Put together; a group may be empty."""
+    """Group lists of items; a list may be empty."""
     sizes = np.array([len(group) for group in groups], dtype=np.int64)
     items = np.fromiter(chain.from_iterable(groups), np.int64, int(sizes.sum()))
     return GroupedItems(items, np.repeat(np.arange(len(groups)), sizes), sizes.astype(np.float64))
 
 
 def group_arrays(groups: Sequence[WordIdArray]) -> GroupedItems:
-    """The same for arrays, of which there is one at least."""
+    """Group arrays of items. At least one array is required."""
     sizes = np.array([len(group) for group in groups], dtype=np.int64)
     items = np.concatenate(groups).astype(np.int64)
     return GroupedItems(items, np.repeat(np.arange(len(groups)), sizes), sizes.astype(np.float64))
@@ -254,9 +259,12 @@ def group_arrays(groups: Sequence[WordIdArray]) -> GroupedItems:
 
 @dataclass(frozen=True)
 class PretrainedModels:
-    """The weights of pages by themselves, of pages with their company, of pages that were just fetched, of links (their
-    features are relative only), of what is kept, at last and at first sight (`keeping.py`), and of what a page's links
-    promise, the same (`promise.py`)."""
+    """The pretrained models of `fused`.
+
+    `page_own` and `page` classify pages by their own and by all features, `link` scores unfetched nodes (standardized
+    features only), `retention` predicts the retention probability and `expected_yield` the on-topic share of a page's
+    links. The `initial_` models apply to pages that were just fetched.
+    """
 
     page_own: PretrainedModel
     page: PretrainedModel
@@ -269,7 +277,7 @@ class PretrainedModels:
 
 
 def load_pretrained_models() -> PretrainedModels:
-    """Those of data/fused_prior.json."""
+    """Load all models from data/fused_prior.json."""
     return PretrainedModels(
         load_pretrained_model("own", tuple(OWN_FEATURES)),
         load_pretrained_model("page", PAGE_FEATURES),
@@ -283,12 +291,13 @@ def load_pretrained_models() -> PretrainedModels:
 
 
 class PageClassifier:
-    """Judges pages as of a refit.
+    """Classifier of pages, fitted to the pages of a refit.
 
-    rows       (pages, PAGE_FEATURES) float64  the features of the pages of the refit; `scaler` is their spread
-    said       (pages,) float64                how relevant each is by its features
-    relevance  (pages,) float64                the same, and what is known of pages of which there is a label; `neighbours`
-                                               is what it says of others
+    features             (pages, PAGE_FEATURES) float64  features of the pages of the refit
+    scaler               scaler of `features`
+    predicted_relevance  (pages,) float64                relevance by features
+    relevance            (pages,) float64                `predicted_relevance`, replaced by labels where they exist
+    neighbours           neighbour scores computed from `relevance`
     """
 
     def __init__(
@@ -313,15 +322,15 @@ class PageClassifier:
 
     @property
     def space(self) -> LatentSpace:
-        """That of the pages of the refit."""
+        """Latent space of the pages of the refit."""
         return self._reference.space
 
     def initial_features(self, page: PageWords, bag_of_words: tuple[Int64Array, Float64Array]) -> Float64Array:
-        """The features of a page that was just fetched, as one row: of its links it is not known where they lead."""
+        """Return the features of a page that was just fetched, (1, PAGE_FEATURES) float64. Link targets are unknown."""
         graph, space = self._graph, self._reference.space
         node = graph.node_ids.get(page.url, len(graph.node_urls))
         is_known = node < len(graph.node_urls)
-        page_id = int(graph.node_page_id.values[node]) if is_known else -1  # of a page that is read again
+        page_id = int(graph.node_page_id.values[node]) if is_known else -1  # a page that is read again has an id
         page_ids = np.array([page_id if page_id < len(self.relevance) else -1])
         folded_page = fold_in(space, bag_of_words)
         batch = PageBatch(
@@ -347,7 +356,7 @@ class PageClassifier:
         return relevance
 
     def _training_batch(self) -> PageBatch:
-        """The pages of the refit."""
+        """Return the pages of the refit as a batch."""
         graph, space = self._graph, self._reference.space
         nodes, page_ids = np.array(graph.page_nodes, dtype=np.int64), np.arange(len(graph.page_nodes))
         targets = group_items([range(*links) for links in graph.page_link_ranges]).map_items(

@@ -1,8 +1,7 @@
-"""What is known of topics before a crawl begins: weights that other topics taught (`benchmarks/training/focus.py`).
+"""Weights pretrained on other topics (`benchmarks/training/focus.py`), the prior knowledge of a crawl.
 
-A prior looks at each feature twice: as it is, and in standard deviations among the pages judged together. It names no
-word and no URL, so that it can be carried to a topic and a web that it has never seen; `data/README.md` says what
-it was learned from.
+A model uses each feature twice: raw, and standardized over the pages assessed together. No feature is a word or a URL,
+so the weights transfer to new topics and webs. `data/README.md` describes the training data.
 """
 
 import json
@@ -20,10 +19,10 @@ PRETRAINED_FILE = Path(__file__).parent / "data" / "fused_prior.json"
 
 @dataclass(frozen=True)
 class PretrainedModel:
-    """A logistic regression.
+    """Logistic regression on raw and standardized features.
 
-    own       (features,) float64  weights of the features as they are
-    relative  (features,) float64  weights of the features in standard deviations
+    raw_weights           (features,) float64
+    standardized_weights  (features,) float64
     """
 
     bias: float
@@ -31,7 +30,7 @@ class PretrainedModel:
     standardized_weights: Float64Array
 
     def __call__(self, rows: Float64Array, standardized_rows: Float64Array) -> Float64Array:
-        """Probabilities, one a row."""
+        """Return one probability per row."""
         logits = self.bias + rows @ self.raw_weights + standardized_rows @ self.standardized_weights
         probabilities: Float64Array = 1 / (1 + np.exp(-np.clip(logits, -30.0, 30.0)))
         return probabilities
@@ -39,13 +38,13 @@ class PretrainedModel:
 
 @cache
 def load_pretrained_model(model_name: str, features: Sequence[str]) -> PretrainedModel:
-    """The weights of one part of the file, in the order of `features`; a feature that it does not name weighs 0."""
+    """Load one model of the file with its weights in the order of `features`. Features missing in the file weigh 0."""
     weights_json = json.loads(PRETRAINED_FILE.read_text(encoding="utf-8"))[model_name]
     return model_from_json(weights_json, features)
 
 
 def model_from_json(weights_json: Mapping[str, Mapping[str, float]], features: Collection[str]) -> PretrainedModel:
-    """From {"own": {feature: weight, "": bias}, "relative": {feature: weight}}."""
+    """Return the model of {"own": {feature: weight, "": bias}, "relative": {feature: weight}}."""
     raw_weights, standardized_weights = weights_json["own"], weights_json["relative"]
     return PretrainedModel(
         raw_weights[""],

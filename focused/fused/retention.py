@@ -1,14 +1,16 @@
-"""What is kept: the probability that a page's maker would file it under the topic, and how sure one must be.
+"""Retention: the calibrated probability that a page is on topic, and the threshold for the target precision.
 
-    relevance, features -> probability (other webs taught it) -> level of the wanted precision -> kept or not
-                                    ^ answers of a person correct it for this topic
+    relevance, features -> probability (pretrained on other webs) -> threshold for the target precision -> retained?
+                                    ^ labels of a person correct it for this topic
 
-Relevance (`page_features.py`) steers the crawl: a list of pages on the topic is worth following. It is not worth
-keeping, and relevance is taught to err on the side of the topic. So what is kept goes by a second regression, whose
-outcome is a probability: among pages of .8, four in five are of the topic. That includes how much the whole crawl is
-worth (`level`), since a topic that is rare on a web, or badly described by its examples, has fewer of each.
+Relevance (`page_features.py`) steers the crawl and errs on the side of the topic: a list of on-topic pages is worth
+following, but not worth retaining. A second regression therefore predicts a probability: of pages with 0.8, four in
+five are on topic. It includes the mean logit of the whole crawl, since a topic that is rare on a web, or badly
+described by its examples, has fewer pages at each relevance. Labels of a person adjust the probabilities by Platt
+scaling.
+
 Estimating the topic's share by expectation maximisation (Saerens, Latinne and Decaestecker 2002) instead was worse on
-every web: the features of pages off the topic differ from web to web as much as their share does.
+every web: the features of off-topic pages differ between webs as much as their share does.
 """
 
 from collections.abc import Sequence
@@ -20,7 +22,7 @@ from scipy.optimize import minimize
 from focused.fused.crawl_graph import Float64Array, Int64Array
 from focused.fused.pretrained import PretrainedModel
 
-# Columns of `retention_features`; those of LIKELY never speak against a page.
+# Columns of `retention_features`: page features in standard deviations, then all columns.
 STANDARDIZED_PAGE_FEATURES = (
     "walk",
     "near",
@@ -29,20 +31,20 @@ STANDARDIZED_PAGE_FEATURES = (
     "name_title",
     "length",
     "degree",
-)  # in standard deviations, as they are named
+)
 RETENTION_FEATURES = ("verdict", "level", "anchored", *STANDARDIZED_PAGE_FEATURES)
-INITIAL_RETENTION_FEATURES = tuple(
-    name for name in RETENTION_FEATURES if name not in ("anchored", "degree")
-)  # its links are not known yet
+# For a page that was just fetched, whose links are not known yet.
+INITIAL_RETENTION_FEATURES = tuple(name for name in RETENTION_FEATURES if name not in ("anchored", "degree"))
+# Features whose weight training constrains to be at least 0.
 NON_NEGATIVE_FEATURES = frozenset(RETENTION_FEATURES) - {"anchored", "level", "length", "degree"}
-PROBABILITY_EPSILON = 1e-4  # how near to 0 and 1 a relevance may come
-BIAS_VARIANCE, SLOPE_VARIANCE = 1.0, 0.1  # of what a topic's own regression differs by from that of the others
-DEFAULT_QUESTION_COUNT = 10  # that a person is asked
-MAX_QUESTION_SIMILARITY = 0.8  # cosine of pages so alike that one answer does for both
+PROBABILITY_EPSILON = 1e-4  # probabilities are clipped to [epsilon, 1 - epsilon] before the logit
+BIAS_VARIANCE, SLOPE_VARIANCE = 1.0, 0.1  # prior variance of a topic's deviation from the pretrained regression
+DEFAULT_QUESTION_COUNT = 10  # pages shown to a person for labelling
+MAX_QUESTION_SIMILARITY = 0.8  # of two pages with a higher cosine, only one is selected for labelling
 
 
 def logits(probabilities: Float64Array) -> Float64Array:
-    """ln of the odds."""
+    """Return ln(p / (1 - p)) of the clipped probabilities."""
     clipped_probabilities = np.clip(probabilities, PROBABILITY_EPSILON, 1 - PROBABILITY_EPSILON)
     log_odds: Float64Array = np.log(clipped_probabilities / (1 - clipped_probabilities))
     return log_odds
@@ -55,26 +57,30 @@ def retention_features(
     standardized_features: Float64Array,
     anchor_word_share: Float64Array,
 ) -> Float64Array:
-    """The features of some pages, (pages, KEEPING) float64.
+    """Return the retention features of pages, (pages, RETENTION_FEATURES) float64.
 
-    names      the columns of `standardized_features`
-    relevance  (pages,) float64         what was thought of each
-    level      mean logit of the relevance of all pages of the refit
-    relative   (pages, names) float64   features in standard deviations
-    anchored   (pages,) float64         share of a page's words in its links, beyond that of the middle page
+    Args:
+        feature_names: columns of `standardized_features`.
+        relevance: (pages,) float64.
+        crawl_mean_logit: mean logit of the relevance of all pages of the refit.
+        standardized_features: (pages, feature_names) float64, in standard deviations.
+        anchor_word_share: (pages,) float64, share of a page's words in its anchors, minus the median.
     """
     columns = [standardized_features[:, list(feature_names).index(name)] for name in STANDARDIZED_PAGE_FEATURES]
     return np.column_stack((logits(relevance), np.full(len(relevance), crawl_mean_logit), anchor_word_share, *columns))
 
 
 def mean_logit(relevance: Float64Array) -> float:
-    """The mean logit of the relevance of all pages."""
+    """Return the mean logit of the pages' relevance."""
     return float(logits(relevance).mean())
 
 
 def threshold_for_precision(probabilities: Float64Array, target_precision: float) -> float:
-    """The level from which on pages are kept so that on average `target_precision` of them are of the topic; 1.0 where the
-    best alone would be fewer. Above 0: what a person has refused is not kept, however good the others are."""
+    """Return the lowest threshold at which the mean probability of the pages above it is at least `target_precision`.
+
+    Returns 1.0 if no threshold reaches it. The threshold is always above 0, so that pages that a person rejected are
+    not retained.
+    """
     descending = -np.sort(-probabilities)
     precise_counts = np.flatnonzero(np.cumsum(descending) / np.arange(1, len(descending) + 1) >= target_precision)
     return max(float(descending[precise_counts[-1]]), PROBABILITY_EPSILON) if len(precise_counts) else 1.0
@@ -82,14 +88,14 @@ def threshold_for_precision(probabilities: Float64Array, target_precision: float
 
 @dataclass(frozen=True)
 class QualityEstimate:
-    """What is kept, in expectation: the share of it that is of the topic, and of what is there the share kept."""
+    """Expected precision and recall of the retained pages, 0 to 1."""
 
     precision: float
     recall: float
 
 
 def estimate_quality(probabilities: Float64Array, threshold: float) -> QualityEstimate:
-    """Of pages kept from `threshold` on; precision is 1 where nothing is kept."""
+    """Return the expected quality if pages from `threshold` on are retained. Precision is 1 if no page is."""
     is_retained = probabilities >= threshold
     retained_relevant, total_relevant = float(probabilities[is_retained].sum()), float(probabilities.sum())
     return QualityEstimate(
@@ -100,20 +106,23 @@ def estimate_quality(probabilities: Float64Array, threshold: float) -> QualityEs
 
 @dataclass(frozen=True)
 class PlattCorrection:
-    """What a person's answers change of the regression for one topic: logit -> bias + slope * logit."""
+    """Correction of the probabilities for one topic from a person's labels: logit -> bias + slope * logit."""
 
     bias: float = 0.0
     slope: float = 1.0
 
     def __call__(self, probabilities: Float64Array) -> Float64Array:
-        """Corrected probabilities."""
+        """Return the corrected probabilities."""
         corrected_probabilities: Float64Array = 1 / (1 + np.exp(-(self.bias + self.slope * logits(probabilities))))
         return corrected_probabilities
 
 
 def fit_platt_correction(probabilities: Float64Array, labels: Float64Array) -> PlattCorrection:
-    """The most likely correction after these answers, (answers,) float64 of 0 and 1: a topic differs from others by
-    BIAS_VARIANCE and SLOPE_VARIANCE, so that few answers change little (Platt's scaling with a prior)."""
+    """Return the maximum a posteriori correction for the labels, (labels,) float64 of 0 and 1.
+
+    This is Platt scaling with a Gaussian prior: topics deviate from the pretrained regression by BIAS_VARIANCE and
+    SLOPE_VARIANCE, so few labels change little.
+    """
     logit_values = logits(probabilities)
 
     def loss(parameters: Float64Array) -> float:
@@ -128,12 +137,17 @@ def fit_platt_correction(probabilities: Float64Array, labels: Float64Array) -> P
 def select_pages_to_label(
     probabilities: Float64Array, page_vectors: Float64Array, candidates: Int64Array, threshold: float, count: int
 ) -> list[int]:
-    """The pages where an answer helps most: the most doubtful near the level from which on pages are kept, weighed by
-    how many others are like them (Settles and Craven 2008), no two alike.
+    """Select up to `count` pages for labelling, most useful first.
 
-    probabilities  (pages,) float64
-    latent         (pages, dimensions) float64  rows of unit length
-    candidates     pages that may be asked about
+    Selects pages with high uncertainty near the threshold, weighted by density (Settles and Craven 2008), with a
+    pairwise cosine below MAX_QUESTION_SIMILARITY.
+
+    Args:
+        probabilities: (pages,) float64.
+        page_vectors: (pages, dimensions) float64, rows of unit length.
+        candidates: ids of the pages to select from.
+        threshold: retention threshold.
+        count: maximum number of pages.
     """
     if not len(candidates):
         return []
@@ -154,5 +168,5 @@ def select_pages_to_label(
 
 
 def predict_probability(model: PretrainedModel, rows: Float64Array) -> Float64Array:
-    """By the regression; the columns are scaled already."""
+    """Apply a retention model to rows whose columns are standardized already."""
     return model(rows, np.zeros_like(rows))

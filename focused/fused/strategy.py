@@ -1,12 +1,14 @@
-"""Ours: the promise of a link, learned while crawling, from what the three papers look at (`link_features.FEATURES`).
+"""The strategy `fused`: learns link priorities during the crawl from the features of the three papers.
 
-    page -> crawl graph -> verdict (which pages are of the topic) -> features of the frontier, weighed -> priorities
+    page -> crawl graph -> relevance of all pages -> features of the frontier, weighted -> priorities
 
-Every now and then (the more pages, the rarer) all is fitted anew: the space, the verdict, what words promise and
-every priority. In between a page changes only the URLs that it links to. No label is seen: `latent_space.py` takes
-the examples' word, `neighbour_scores.py` asks who a page keeps with, `link_text_model.py` learns from how links turned out,
-`page_features.py` and the weights take what other topics taught (`pretrained.py`). What is kept of the pages
-`keeping.py` decides; a person's answers (`ReviewInstructions`) count as labels.
+A refit recomputes everything: latent space, relevance, word scores and every priority. Refits become rarer as the
+number of pages grows. Between refits a page changes only the priorities of the URLs it links to.
+
+No relevance labels are needed. `latent_space.py` measures similarity to the examples, `neighbour_scores.py` propagates
+relevance along links, and `link_text_model.py` learns from followed links. The weights of the features are pretrained
+on other topics (`pretrained.py`). `retention.py` decides which pages are retained. Labels of a person
+(`ReviewInstructions`) are used if present.
 """
 
 from collections.abc import Mapping, Sequence
@@ -50,24 +52,25 @@ from focused.fused.retention import (
     threshold_for_precision,
 )
 
-REFIT_MIN_PAGES, REFIT_GROWTH_DIVISOR = (
-    8,
-    4,
-)  # pages between two refits: this many, or this part of all, whichever is more
-PROVISIONAL_THRESHOLD_FACTOR = (
-    0.5  # times the level: a page is held from there on until `verdicts`, so that it need not be fetched again
-)
-DEFAULT_RELEVANCE = 0.5  # score of a page that comes before the first refit
+# Pages between two refits: the larger of REFIT_MIN_PAGES and 1 / REFIT_GROWTH_DIVISOR of all pages.
+REFIT_MIN_PAGES, REFIT_GROWTH_DIVISOR = 8, 4
+# A new page is retained from this factor times the threshold on, until the next full assessment. This avoids
+# fetching it again.
+PROVISIONAL_THRESHOLD_FACTOR = 0.5
+DEFAULT_RELEVANCE = 0.5  # score of a page before the first refit
 
 
 @dataclass(frozen=True)
 class PageAssessment:
-    """What is thought of all pages at a moment, of which there are `page_count`.
+    """Assessment of all pages at one point of the crawl.
 
-    level          of all pages' relevance (`keeping.level_of`)
-    keeping        (pages, KEEPING) float64  what speaks for keeping each page (`retention_features`)
-    probabilities  (pages,) float64          of each page to be of the topic, 1 for examples, as a person has answered
-    least          the probability from which on pages are kept
+    page_count          number of pages
+    classifier          classifier of the pages
+    mean_logit          mean logit of the relevance of all pages
+    retention_features  (pages, RETENTION_FEATURES) float64
+    correction          correction of the probabilities by the labels
+    probabilities       (pages,) float64  probability of being on topic: 1 for examples, the label for labelled pages
+    threshold           pages with at least this probability are retained
     """
 
     page_count: int
@@ -81,22 +84,24 @@ class PageAssessment:
 
 @dataclass
 class RefitResult:
-    """What was made of all pages at once: it serves until the next refit.
+    """Result of a refit, in use until the next refit.
 
-    words          (words, 8) float64        what each word says of the topic (`score_words`)
-    linking        (pages, PROMISE) float64  what each page's links promise by (`yield_features`)
-    linking_scale  its spread
+    assessment       assessment of all pages
+    word_scores      (words, 8) float64               result of `score_words`
+    yield_features   (pages, YIELD_FEATURES) float64
+    yield_scaler     scaler of `yield_features`
+    frontier_scaler  scaler of the link features of the frontier
     """
 
     assessment: PageAssessment
     word_scores: Float64Array
     yield_features: Float64Array
     yield_scaler: FeatureScaler
-    frontier_scaler: FeatureScaler | None = None  # none while the frontier is empty
+    frontier_scaler: FeatureScaler | None = None  # None while the frontier is empty
 
 
 class FusedFeatureStrategy:
-    """The strategy `fused`. Deterministic: the same pages in the same order give the same priorities."""
+    """The strategy `fused`. Deterministic: equal pages in equal order give equal priorities."""
 
     def __init__(self, topic: TopicWords, models: PretrainedModels | None = None, max_pages: int = MAX_PAGES) -> None:
         self._topic = topic
@@ -105,34 +110,36 @@ class FusedFeatureStrategy:
         self._example_urls = frozenset(page.url for page in topic.examples)
         self._graph = CrawlGraph()
         self._link_text_scores = LinkTextScores()
-        self._current_bag = self._graph.bag_of_words(PageWords(""))  # of the page that is being judged
-        self._current_initial_relevance = DEFAULT_RELEVANCE  # of the page that is being judged
-        self._current_features: Float64Array | None = None  # the same, its row of features; none before the first refit
-        self._relevance = GrowingArray(np.float64)  # of the pages
-        self._expected_yield = GrowingArray(np.float64)  # of the pages
-        self._is_example = GrowingArray(np.float64)  # of the pages
+        # The page that is being assessed: words, relevance, and features (None before the first refit).
+        self._current_bag = self._graph.bag_of_words(PageWords(""))
+        self._current_initial_relevance = DEFAULT_RELEVANCE
+        self._current_features: Float64Array | None = None
+        # Columns of the pages in the graph.
+        self._relevance = GrowingArray(np.float64)
+        self._expected_yield = GrowingArray(np.float64)
+        self._is_example = GrowingArray(np.float64)
         self._changed_priorities: dict[str, float] = {}
         self._last_refit: RefitResult | None = None
         self._instructions = ReviewInstructions()
-        self._is_refit_requested = False  # a refit, since instructions have changed
-        self._cached_assessment: PageAssessment | None = None  # on the pages that there are, between refits
-        self._evicted_scores: dict[str, float] = {}  # pages that are not remembered: their last probability
-        self._evicted_urls: list[
-            str
-        ] = []  # URLs not fetched that nothing is remembered of, since they were last asked for
+        self._is_refit_requested = False  # True after the instructions changed
+        self._cached_assessment: PageAssessment | None = None  # assessment of the current pages between refits
+        self._evicted_scores: dict[str, float] = {}  # last probability of evicted pages by URL
+        self._evicted_urls: list[str] = []  # unfetched URLs removed since the last `take_forgotten_urls`
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_cached_assessment": None}
 
     def apply_instructions(self, instructions: ReviewInstructions) -> None:
-        """See `crawler.focused_policy.ReviewableStrategy`."""
+        """Set target precision and labels. A change triggers a refit at the next page (`ReviewableStrategy`)."""
         if instructions != self._instructions:
             self._instructions, self._cached_assessment = instructions, None
             self._is_refit_requested = self._last_refit is not None
 
     def current_scores(self) -> Mapping[str, RelevanceScore]:
-        """What is thought of every page by all that is known now. Nothing else changes by it: what is learned is
-        learned at refits, so that the same pages in the same order teach the same."""
+        """Reassess every page with the current instructions, and return the scores by URL.
+
+        Read-only: the model changes only at refits, so equal pages in equal order give equal models.
+        """
         assessment = self._current_assessment()
         if assessment is None:
             return {}
@@ -143,7 +150,7 @@ class FusedFeatureStrategy:
         return {url: RelevanceScore(score >= assessment.threshold, score) for url, score in scores.items()}
 
     def expected_quality(self) -> QualityEstimate | None:
-        """What is kept, in expectation; examples are not counted. None before there is a page."""
+        """Return the expected quality of the retained pages without the examples, or None before the first page."""
         assessment = self._current_assessment()
         if assessment is None:
             return None
@@ -151,21 +158,21 @@ class FusedFeatureStrategy:
 
     @property
     def remembered_page_count(self) -> int:
-        """Of all that were shown, examples included."""
+        """Number of pages in the graph, including the examples."""
         return len(self._graph.page_nodes)
 
     def forget_pages(self, scores: Mapping[str, float]) -> None:
-        """See `crawler.focused_policy.ReviewableStrategy`."""
+        """Record pages that the strategy is not shown, with their last scores by URL (`ReviewableStrategy`)."""
         self._evicted_scores.update(scores)
         self._cached_assessment = None
 
     def take_forgotten_urls(self) -> Sequence[str]:
-        """See `crawler.focused_policy.ReviewableStrategy`."""
+        """Return the unfetched URLs that were removed since the last call (`ReviewableStrategy`)."""
         evicted_urls, self._evicted_urls = self._evicted_urls, []
         return evicted_urls
 
     def pages_to_label(self, count: int) -> list[str]:
-        """The URLs of so many pages about which an answer helps most, the best first."""
+        """Return the URLs of up to `count` unlabelled pages for which a label is most useful, best first."""
         assessment = self._current_assessment()
         if assessment is None:
             return []
@@ -179,7 +186,7 @@ class FusedFeatureStrategy:
         return [self._graph.node_urls[self._graph.page_nodes[page]] for page in chosen_pages]
 
     def _current_assessment(self) -> PageAssessment | None:
-        """On all pages; None before there is one."""
+        """Return the assessment of all current pages, or None before the first page."""
         if self._cached_assessment is None and self._graph.page_nodes:
             refit_result = None if self._is_refit_requested else self._last_refit
             is_complete = refit_result is not None and refit_result.assessment.page_count == len(self._graph.page_nodes)
@@ -189,7 +196,10 @@ class FusedFeatureStrategy:
         return self._cached_assessment
 
     def score_page(self, page: PageWords) -> RelevanceScore:
-        """Kept where it is likely enough of the topic."""
+        """Return the relevance of a page. It is relevant from PROVISIONAL_THRESHOLD_FACTOR times the threshold on.
+
+        Before the first refit every page without a label is relevant with DEFAULT_RELEVANCE.
+        """
         self._current_bag = self._graph.bag_of_words(page)
         self._current_features = (
             None
@@ -212,7 +222,7 @@ class FusedFeatureStrategy:
         )
 
     def _initial_retention_features(self, assessment: PageAssessment, page_features: Float64Array) -> Float64Array:
-        """A row as those of `PageAssessment.retention_features`, of a page of whose links nothing is known yet."""
+        """Return the retention features of a page whose links are unknown, (1, RETENTION_FEATURES) float64."""
         relative = assessment.classifier.scaler(page_features)
         relevance = self._models.initial_page(page_features, relative)
         self._current_initial_relevance = float(relevance[0])
@@ -221,7 +231,7 @@ class FusedFeatureStrategy:
     def link_priorities(
         self, page: PageWords, relevance: RelevanceScore, links: Sequence[LinkWords]
     ) -> Sequence[float | None]:
-        """Takes the page and its links in; the promise of each link."""
+        """Add the page and its links to the graph, and return the priority of each link."""
         graph = self._graph
         self._cached_assessment = None
         page_id = graph.add_page(page, self._current_bag)
@@ -250,16 +260,18 @@ class FusedFeatureStrategy:
         return [self._changed_priorities.get(link.url, 0.0) for link in links]
 
     def observe_page(self, page: PageWords, relevance: RelevanceScore) -> None:
-        """Nothing beyond `link_priorities`: a page teaches by its words and links together."""
+        """Do nothing: `link_priorities` has added the page already."""
 
     def take_changed_priorities(self) -> Mapping[str, float]:
-        """The priorities that changed since the last call."""
+        """Return the priorities that changed since the last call."""
         changed, self._changed_priorities = self._changed_priorities, {}
         return changed
 
     def priority_contributions(self, url: str) -> list[tuple[str, float, float]]:
-        """What the priority of a URL is the sum of: feature, its value in standard deviations of the frontier, its
-        weight. Empty where it has none."""
+        """Return the summands of a URL's priority: feature, value in standard deviations of the frontier, weight.
+
+        The list is empty if the URL has no priority.
+        """
         node, refit_result = self._graph.node_ids.get(url), self._last_refit
         if (
             node is None
@@ -281,7 +293,7 @@ class FusedFeatureStrategy:
         )
 
     def _refit_model(self) -> None:
-        """Look at everything anew, and at no more than is to be remembered."""
+        """Recompute the model from all pages. Prune the graph first if it exceeds the maximum number of pages."""
         if len(self._graph.page_nodes) > self._max_pages:
             self._evict_pages(self._assess_all_pages())
         graph, assessment = self._graph, self._assess_all_pages()
@@ -306,7 +318,10 @@ class FusedFeatureStrategy:
         self._on_refit(refit_result, frontier, rows)
 
     def _evict_pages(self, assessment: PageAssessment) -> None:
-        """Remember a part of the pages (`memory.py`), with their links; the others have had their last verdict."""
+        """Remove a part of the pages with their links from the graph (`graph_pruning.py`).
+
+        The last scores of removed pages are stored.
+        """
         old_graph, is_labelled = self._graph, np.zeros(assessment.page_count, dtype=bool)
         is_labelled[list(self._known_labels())] = True
         retained_pages = sample_pages_to_retain(is_labelled, self._max_pages)
@@ -328,7 +343,7 @@ class FusedFeatureStrategy:
         ]
 
     def _initial_yield_features(self, refit_result: RefitResult, page: int, texts: Float64Array) -> Float64Array:
-        """A row as those of `RefitResult.yield_features`, of a page that has links of which these are the texts' scores."""
+        """Return the yield features of a page that was just fetched. `texts` are the text scores of its links."""
         page_features = (
             refit_result.assessment.classifier.features[:1]
             if self._current_features is None
@@ -337,7 +352,7 @@ class FusedFeatureStrategy:
         return initial_yield_features(page_features, float(self._graph.anchor_word_share.values[page]), texts)
 
     def _assess_all_pages(self) -> PageAssessment:
-        """What to think of all pages."""
+        """Assess all pages of the graph with the current instructions."""
         graph, labels = self._graph, self._known_labels()
         examples, name_weights = self._examples_and_name_weights()
         space = build_latent_space(graph, examples, self._relevance.values)
@@ -367,12 +382,12 @@ class FusedFeatureStrategy:
         )
 
     def _non_example_probabilities(self, probabilities: Float64Array) -> Float64Array:
-        """Those of all pages that are no examples, remembered or not."""
+        """Return the probabilities of all pages except examples, including evicted pages."""
         evicted_probabilities = np.fromiter(self._evicted_scores.values(), np.float64, len(self._evicted_scores))
         return np.concatenate((probabilities[self._is_example.values == 0], evicted_probabilities))
 
     def _known_labels(self) -> Mapping[int, float]:
-        """The pages about which there is no doubt: examples, and what a person has answered."""
+        """Return the labels by page id: 1 for examples, and the labels of a person."""
         labels = dict.fromkeys(np.flatnonzero(self._is_example.values).tolist(), 1.0)
         graph = self._graph
         for url, is_relevant in self._instructions.labels_by_url.items():
@@ -382,12 +397,17 @@ class FusedFeatureStrategy:
         return labels
 
     def _on_refit(self, refit_result: RefitResult, frontier: list[int], rows: Float64Array) -> None:
-        """A refit is done: `rows` are the features of the frontier's nodes."""
+        """Store the result of a refit. `rows` are the features of the frontier's nodes.
+
+        Training overrides this method.
+        """
         self._last_refit = refit_result
 
     def _examples_and_name_weights(self) -> tuple[Int64Array, Float64Array]:
-        """The pages that are examples (the first page where there is none), and what part of the topic's terms each
-        word is."""
+        """Return the ids of the example pages, and each word's share of the topic's terms.
+
+        Without examples, the first page counts as the example.
+        """
         examples, words, terms = np.flatnonzero(self._is_example.values), self._graph.word_ids, self._topic.term_weights
         term_ids = [words[term] for term in terms if term in words]
         name_weights = np.zeros(len(words))
@@ -411,6 +431,6 @@ class FusedFeatureStrategy:
             self._set_priorities(nodes, refit_result.frontier_scaler(self._link_features(refit_result, nodes)))
 
     def _set_priorities(self, nodes: list[int], rows: Float64Array) -> None:
-        """Prioritise these nodes by what speaks for them."""
+        """Set the priorities of nodes from their standardized features."""
         scores = (rows @ self._models.link.standardized_weights).tolist()
         self._changed_priorities.update(zip((self._graph.node_urls[node] for node in nodes), scores, strict=True))

@@ -1,1 +1,1 @@
-"""The strategies of the papers with their baselines, and what they compare words by: vectors, concepts, trees."""
+"""The strategies of the papers with their baselines, and the vectors, concepts and trees they compare words with."""

@@ -1,19 +1,19 @@
-"""Where the pages of a topic end: eta and theta of Wu and the mark of Zhang, which the papers leave to the topic [D].
+"""Adaptive relevance threshold: eta and theta of Wu and the threshold of Zhang, which the papers leave open [D].
 
-level    what the example pages score by a topic made without them
-ground   what the pages fetched score on average; before there are many, a tenth of the level
-value    level ^ NEARNESS * ground ^ (1 - NEARNESS)
+example mean   mean leave-one-out score of the example pages
+background     mean score of all fetched pages, with a prior of a tenth of the example mean
+threshold      example mean ^ e * background ^ (1 - e), e = EXAMPLE_EXPONENT
 """
 
 from collections.abc import Sequence
 
-EXAMPLE_EXPONENT = 0.4  # of the value to the level
-INITIAL_BACKGROUND_FACTOR = 0.1  # times the level
-BACKGROUND_PRIOR_PAGES = 50  # pages that the first ground counts as
+EXAMPLE_EXPONENT = 0.4  # weight of the example mean in the geometric mean
+INITIAL_BACKGROUND_FACTOR = 0.1  # the prior background score is this factor times the example mean
+BACKGROUND_PRIOR_PAGES = 50  # pages that the prior background score counts as
 
 
 class AdaptiveThreshold:
-    """Moves with the pages of a crawl. `otherwise` is its value where there are no two examples to tell the level."""
+    """Threshold that follows the scores of a crawl. Its value is `fallback` while the example mean is unknown."""
 
     def __init__(self, fallback: float, example_exponent: float = EXAMPLE_EXPONENT) -> None:
         self._fallback = fallback
@@ -23,17 +23,17 @@ class AdaptiveThreshold:
         self._page_count = 0
 
     def set_example_scores(self, scores: Sequence[float]) -> None:
-        """The scores of the examples, each by the topic without it; [] where there are too few."""
+        """Set the leave-one-out scores of the examples, [] for fewer than two examples."""
         self._example_mean = sum(scores) / len(scores) if scores else 0.0
 
     def add_score(self, score: float) -> None:
-        """A page that was fetched scores so much."""
+        """Add the score of a fetched page."""
         self._score_sum += score
         self._page_count += 1
 
     @property
     def value(self) -> float:
-        """The least score of a page that is kept."""
+        """Lowest score of a relevant page."""
         if self._example_mean <= 0:
             return self._fallback
         background = (self._score_sum + BACKGROUND_PRIOR_PAGES * INITIAL_BACKGROUND_FACTOR * self._example_mean) / (

@@ -1,4 +1,4 @@
-"""The analytic hierarchy process: weights from how much more one thing counts than another (Zhou 2019, METHODS 2.5)."""
+"""Analytic hierarchy process: weights from pairwise comparisons of importance (Zhou 2019, METHODS 2.5)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,15 +18,19 @@ class AhpWeights:
 
 
 def compute_ahp_weights(matrix: Sequence[Sequence[float]]) -> AhpWeights:
-    """The principal eigenvector of a matrix whose a_ij says how many times as much i counts as j; a_ji = 1 / a_ij.
+    """Return the principal eigenvector of a comparison matrix as weights.
 
-    Raises ValueError for a matrix that is not like that, or that contradicts itself (ratio above MAX_INCONSISTENT).
+    Args:
+        matrix: a_ij is the importance of i relative to j, a_ji = 1 / a_ij.
+
+    Raises:
+        ValueError: the matrix does not have this form, or its consistency ratio is MAX_CONSISTENCY_RATIO or more.
     """
     comparisons = np.array(matrix, dtype=np.float64)
     if comparisons.ndim != 2 or comparisons.shape[0] != comparisons.shape[1] or len(comparisons) not in RANDOM_INDEX:
-        raise ValueError("the comparisons must be a square matrix of 1 to 9 rows")
+        raise ValueError("comparisons must be a square matrix with 1 to 9 rows")
     if (comparisons <= 0).any() or not np.allclose(comparisons * comparisons.T, 1.0):
-        raise ValueError("each comparison must be above 0, and the inverse of the one the other way round")
+        raise ValueError("comparisons must be above 0, and a_ji must equal 1 / a_ij")
     values, vectors = np.linalg.eig(comparisons)
     principal = int(np.argmax(values.real))
     vector = np.abs(vectors[:, principal].real)
@@ -35,6 +39,6 @@ def compute_ahp_weights(matrix: Sequence[Sequence[float]]) -> AhpWeights:
     consistency_ratio = consistency_index / RANDOM_INDEX[size] if RANDOM_INDEX[size] else 0.0
     if consistency_ratio >= MAX_CONSISTENCY_RATIO:
         raise ValueError(
-            f"the comparisons contradict each other (ratio {consistency_ratio:.2f}, must be below {MAX_CONSISTENCY_RATIO})"
+            f"comparisons are inconsistent: ratio {consistency_ratio:.2f}, must be below {MAX_CONSISTENCY_RATIO}"
         )
     return AhpWeights(tuple((vector / vector.sum()).tolist()), consistency_ratio)

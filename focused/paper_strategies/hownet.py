@@ -1,7 +1,7 @@
-"""HowNet's form of meaning: words are told by sememes, sememes stand in a tree. Files are the operator's.
+"""HowNet concepts: words are described by sememes, and sememes form a tree. The administrator supplies the files.
 
-PooledSememes   word -> all its sememes; cosine, rare sememes count more (0.48 / 0.50 on wordsim-240 / -297)
-LiuLi           Liu and Li 2002 on `word/POS/definition` and the sememe tree (0.14 / 0.32), the one Zhou cites
+PooledSememeConcepts   word -> all its sememes; cosine weighted by rarity (0.48 / 0.50 on wordsim-240 / -297)
+LiuLiConcepts          Liu and Li 2002 on `word/POS/definition` and the sememe tree (0.14 / 0.32), cited by Zhou
 """
 
 import math
@@ -12,15 +12,15 @@ from functools import lru_cache
 
 from text.sparse_vectors import cosine
 
-HALF_SIMILARITY_DISTANCE = 1.6  # of Liu and Li: the distance in the sememe tree at which similarity is one half
+HALF_SIMILARITY_DISTANCE = 1.6  # Liu and Li: distance in the sememe tree at which similarity is 0.5
 SENSE_PART_WEIGHTS = (0.5, 0.2, 0.17, 0.13)  # first sememe, other sememes, relations, symbols
-UNMATCHED_SIMILARITY = 0.2  # what a sememe is to nothing, and a word to a sememe
+UNMATCHED_SIMILARITY = 0.2  # similarity of a sememe without a partner, and of a sememe to a plain word
 _SYMBOL_PREFIXES = "*#%@&$?!^+~"
 _SIMILARITY_CACHE_SIZE = 65_536
 
 
 class PooledSememeConcepts:
-    """Cosine of the sememes of all senses of two words, weighted by inverse sememe frequency."""
+    """Similarity is the cosine of the sememes of all senses of two words, weighted by inverse sememe frequency."""
 
     def __init__(self, sememes: Mapping[str, Sequence[str]]) -> None:
         frequency = Counter(sememe for word_sememes in sememes.values() for sememe in set(word_sememes))
@@ -33,27 +33,27 @@ class PooledSememeConcepts:
             self._words_by_sememes[frozenset(word_sememes)].append(word)
 
     def similarity(self, first: str, second: str) -> float | None:
-        """See `ConceptSource`."""
+        """Return the similarity of two words, 0 to 1, or None if a word is unknown."""
         if first not in self._vectors or second not in self._vectors:
             return None
         return 1.0 if first == second else min(cosine(self._vectors[first], self._vectors[second]), 1.0)
 
     def related(self, word: str) -> Sequence[str]:
-        """The words with exactly its sememes."""
+        """Return the other words with exactly the word's sememes."""
         if word not in self._vectors:
             return ()
         return tuple(other for other in self._words_by_sememes[frozenset(self._vectors[word])] if other != word)
 
 
 def read_pooled_sememes(lines: Iterable[str]) -> PooledSememeConcepts:
-    """From lines `word, tab, sememes with blanks between`."""
+    """Read lines of `word, tab, sememes separated by spaces`."""
     rows = (line.rstrip("\n").partition("\t") for line in lines)
     return PooledSememeConcepts({word: tuple(sememes.split()) for word, _, sememes in rows if sememes})
 
 
 @dataclass(frozen=True)
 class Sense:
-    """One definition: its first sememe, the others, relations by name, sememes by symbol."""
+    """One definition of a word: first sememe, other sememes, relations by name, sememes by symbol."""
 
     primary_sememe: str
     other_sememes: tuple[str, ...]
@@ -62,7 +62,10 @@ class Sense:
 
 
 class LiuLiConcepts:
-    """Liu Qun and Li Sujian 2002 (METHODS 2.2). `parents` has the sememe above each, None for a root."""
+    """Similarity of Liu Qun and Li Sujian 2002 (METHODS 2.2).
+
+    `parents` maps each sememe to its parent, None for a root.
+    """
 
     def __init__(self, senses: Mapping[str, Sequence[Sense]], parents: Mapping[str, str | None]) -> None:
         self._senses_by_word = senses
@@ -70,7 +73,7 @@ class LiuLiConcepts:
         self.sememe_similarity = lru_cache(_SIMILARITY_CACHE_SIZE)(self._sememe_similarity)
 
     def similarity(self, first: str, second: str) -> float | None:
-        """The best over the senses of both."""
+        """Return the highest similarity over the senses of both words, or None if a word is unknown."""
         if first not in self._senses_by_word or second not in self._senses_by_word:
             return None
         return (
@@ -82,11 +85,11 @@ class LiuLiConcepts:
         )
 
     def related(self, word: str) -> Sequence[str]:
-        """None: sememe trees relate meanings, not words."""
+        """Return no words: the sememe tree relates meanings, not words."""
         return ()
 
     def sense_similarity(self, first: Sense, second: Sense) -> float:
-        """SimC = sum over i of beta_i * product of Sim_1 ... Sim_i."""
+        """Return SimC = sum over i of beta_i * product of Sim_1 ... Sim_i."""
         parts = (
             self.sememe_similarity(first.primary_sememe, second.primary_sememe),
             self.set_similarity(first.other_sememes, second.other_sememes),
@@ -103,7 +106,7 @@ class LiuLiConcepts:
         return total
 
     def _sememe_similarity(self, first: str, second: str) -> float:
-        """SimS = 1.6 / (1.6 + distance in the tree); words that are no sememes are alike or are not."""
+        """Return SimS = 1.6 / (1.6 + distance in the tree). Plain words have similarity 1 if equal, otherwise 0."""
         if first == second:
             return 1.0
         if first not in self._parent_by_sememe or second not in self._parent_by_sememe:
@@ -117,7 +120,10 @@ class LiuLiConcepts:
         return 0.0
 
     def set_similarity(self, first: Sequence[str], second: Sequence[str]) -> float:
-        """Pairs taken best first, what is left over paired with nothing; the mean. Two empty sets are the same."""
+        """Return the mean similarity of pairs, paired greedily by highest similarity. Two empty sets have similarity 1.
+
+        Unpaired sememes count UNMATCHED_SIMILARITY.
+        """
         unpaired_first, unpaired_second, similarities = list(first), list(second), []
         while unpaired_first and unpaired_second:
             value, a, b = max((self.sememe_similarity(a, b), a, b) for a in unpaired_first for b in unpaired_second)
@@ -128,7 +134,10 @@ class LiuLiConcepts:
         return sum(similarities) / len(similarities) if similarities else 1.0
 
     def mapping_similarity(self, first: Mapping[str, Sequence[str]], second: Mapping[str, Sequence[str]]) -> float:
-        """The mean over the keys of both; a key that only one has counts EMPTY. Nothing on either side is the same."""
+        """Return the mean similarity over the keys of both mappings. Two empty mappings have similarity 1.
+
+        A key in only one of them counts UNMATCHED_SIMILARITY.
+        """
         keys = first.keys() | second.keys()
         values = [
             self.set_similarity(first[key], second[key]) if key in first and key in second else UNMATCHED_SIMILARITY
@@ -144,7 +153,12 @@ class LiuLiConcepts:
 
 
 def read_hownet(glossary: Iterable[str], tree: Iterable[str]) -> LiuLiConcepts:
-    """From lines `word/POS/definition` and lines `number, tab, sememe, tab, number of the one above`."""
+    """Read HowNet concepts from a glossary and a sememe tree.
+
+    Args:
+        glossary: lines `word/POS/definition`.
+        tree: lines `number, tab, sememe, tab, parent number`; a root is its own parent.
+    """
     rows = [line.rstrip("\n").split("\t") for line in tree]
     sememe_by_number = {number: sememe for number, sememe, _ in rows}
     parents = {
@@ -160,12 +174,12 @@ def read_hownet(glossary: Iterable[str], tree: Iterable[str]) -> LiuLiConcepts:
 
 
 def parse_sense(definition: str) -> Sense:
-    """A definition cut into its four parts."""
-    first, *rest = definition.split(",")
+    """Parse a definition into its four parts."""
+    primary_sememe, *parts = definition.split(",")
     other_sememes: list[str] = []
     relations: dict[str, str] = {}
     symbols: dict[str, list[str]] = defaultdict(list)
-    for part in rest:
+    for part in parts:
         name, equals, value = part.partition("=")
         if equals:
             relations[name] = value
@@ -174,5 +188,5 @@ def parse_sense(definition: str) -> Sense:
         else:
             other_sememes.append(part)
     return Sense(
-        first, tuple(other_sememes), relations, {symbol: tuple(sememes) for symbol, sememes in symbols.items()}
+        primary_sememe, tuple(other_sememes), relations, {symbol: tuple(sememes) for symbol, sememes in symbols.items()}
     )

@@ -1,4 +1,4 @@
-"""Words by where they stand on a page: Zhang's weighted frequency and Wu's position values."""
+"""Word weights by position on the page: Zhang's weighted frequency and Wu's position values."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from crawler.focused_policy import (
 from text.sparse_vectors import normalize
 from text.word_weights import WordStatistics
 
-# ZJ-F3 [D]: title 3, anchor 1.5, text 1, meta words 0.5 (they can be faked)
+# ZJ-F3 [D]. Meta words weigh less because a page can use them for spam.
 ZHANG_POSITION_WEIGHTS = {
     BLOCK_TITLE: 3.0,
     BLOCK_ANCHOR: 1.5,
@@ -29,9 +29,11 @@ WU_POSITION_WEIGHTS = {BLOCK_TITLE: 1.0, BLOCK_CONTENT: 0.6, BLOCK_ANCHOR: 0.5, 
 
 
 def position_weighted_frequency(page: PageWords) -> dict[str, float]:
-    """ZJ-F3: wtf = sum of position weight * count, as a share of the page's total."""
+    """Return ZJ-F3: wtf = sum of position weight * count, as a share of the page's total."""
     weights: dict[str, float] = {}
-    for kind, counts in sorted(page.counts_by_kind.items(), key=lambda pair: -len(pair[1])):  # few words are added up
+    for kind, counts in sorted(
+        page.counts_by_kind.items(), key=lambda pair: -len(pair[1])
+    ):  # largest kind first, for speed
         weight, previous_weight = ZHANG_POSITION_WEIGHTS[kind], weights.get
         weights |= {word: previous_weight(word, 0.0) + weight * count for word, count in counts.items()}
     for word in page.description:
@@ -41,7 +43,7 @@ def position_weighted_frequency(page: PageWords) -> dict[str, float]:
 
 
 def top_block_weighted_terms(blocks: Sequence[WordBlock], limit: int) -> dict[str, float]:
-    """WY-F6 and WY-A1: the `limit` terms of a page that weigh most, their weights a share of all."""
+    """Return the `limit` heaviest terms of a page with their share of the total weight (WY-F6 and WY-A1)."""
     weights: Counter[str] = Counter()
     for block in blocks:
         for word, count in Counter(block.words).items():
@@ -51,7 +53,7 @@ def top_block_weighted_terms(blocks: Sequence[WordBlock], limit: int) -> dict[st
 
 
 def position_weighted_tfidf(by_kind: Mapping[str, Mapping[str, int]], statistics: WordStatistics) -> dict[str, float]:
-    """WY-F13: tf * idf * sum of the position values of the blocks that hold the term, made a unit vector."""
+    """Return WY-F13 as a unit vector: tf * idf * sum of the position values of the block kinds."""
     counts, position_sums = Counter[str](), dict[str, float]()
     for kind, words in by_kind.items():
         counts.update(words)

@@ -1,11 +1,12 @@
 """Semantic relevance of description, anchor and URL (Zhou Kun 2019, METHODS 2).
 
-keep       description of the page against the topic's words (ZK-F3), else a plain match: kept, not followed
-priority   p = alpha * Rel(description) + beta * Rel(anchor) + lambda * struct (ZK-F5); below the threshold: discard
-learn      the history of kept URLs (ZK-A3)
+score_page       description of the page against the topic's words (ZK-F3). A page that only contains a topic term
+                 is retained, but its links are not followed
+link_priorities  p = alpha * Rel(description) + beta * Rel(anchor) + lambda * struct (ZK-F5); discard below threshold
+observe_page     history of retained URLs (ZK-A3)
 
-What ZK-F3 comes to depends on how many pages there are to weigh words by, and on the vectors: a page can have ten times
-as much an hour later. By default relevance is therefore brought to the scale on which the paper's constants hold.
+The raw ZK-F3 score depends on the size of the collection and on the vectors (up to tenfold within an hour). By default
+it is rescaled so that a borderline page scores `page_threshold`, as the paper's constants assume.
 """
 
 import math
@@ -22,20 +23,24 @@ from text.word_weights import WordWeights
 
 # description : anchor 1:1, description : struct 8:1, anchor : struct 8:1: structure decides between equals [D]
 AHP_COMPARISONS = ((1.0, 1.0, 8.0), (1.0, 1.0, 8.0), (1 / 8, 1 / 8, 1.0))
-TOPIC_NAME_WEIGHT = 2.0  # weight of the name and of confirmed professional terms: what the thresholds go with [D]
-LEAD_WORDS = 60  # words of the text that describe a page that does not describe itself [D]
-DEFERRED_PRIORITY_OFFSET = -1000.0  # added to the priority of what would be discarded, where nothing is
-DEFERRED_STEPS_PER_THRESHOLD, MAX_DEFERRED_MULTIPLE = (
-    2,
-    4,
-)  # of a threshold: what is deferred is ordered by halves, up to four; of equals the first found
+TOPIC_NAME_WEIGHT = 2.0  # weight of the name and of confirmed technical terms; the thresholds assume it [D]
+LEAD_WORDS = 60  # words of the text used as the description of a page without one [D]
+DEFERRED_PRIORITY_OFFSET = -1000.0  # added to the priority of deferred links, which would otherwise be discarded
+# Deferred links are ordered in steps of half a threshold, up to four thresholds. Ties stay in order of discovery.
+DEFERRED_STEPS_PER_THRESHOLD, MAX_DEFERRED_MULTIPLE = 2, 4
 
 
 @dataclass(frozen=True)
 class SemanticSettings:
-    """`link_threshold` is the paper's; `discard_below_threshold` False puts what is below it behind all else instead of leaving it out.
-    `scale_by_examples`: relevance is on the scale on which pages at the edge of the topic have `page_threshold`; False: as ZK-F3
-    gives it."""
+    """Settings of `SemanticStrategy`.
+
+    Attributes:
+        link_threshold: minimum priority of a link (the paper's value).
+        page_threshold: minimum relevance of an on-topic page.
+        discard_below_threshold: discard links below the threshold, otherwise defer them behind all other links.
+        scale_by_examples: rescale relevance so that a borderline page scores `page_threshold`, otherwise use raw ZK-F3.
+        random_seed: seed for samples of URLs.
+    """
 
     link_threshold: float = 0.2
     page_threshold: float = 0.05
@@ -45,7 +50,7 @@ class SemanticSettings:
 
 
 class SemanticStrategy:
-    """The strategy `semantic`."""
+    """The strategy `semantic`: compares descriptions and anchors with the topic by word similarity."""
 
     def __init__(
         self,
@@ -65,7 +70,7 @@ class SemanticStrategy:
         self._relevance_threshold = AdaptiveThreshold(self._settings.page_threshold)
 
     def score_page(self, page: PageWords) -> RelevanceScore:
-        """ZK-S1, steps 2 and 3."""
+        """Assess a page by ZK-S1, steps 2 and 3."""
         self._knowledge.add_page(page)
         raw_score = self._raw_relevance(description_words(page))
         self._relevance_threshold.add_score(raw_score)
@@ -80,7 +85,7 @@ class SemanticStrategy:
     def link_priorities(
         self, page: PageWords, relevance: RelevanceScore, links: Sequence[LinkWords]
     ) -> Sequence[float | None]:
-        """ZK-F5 for each link; none is followed from a page whose description is off topic."""
+        """Return ZK-F5 of each link. Links of a page with an off-topic description are discarded or deferred."""
         description = relevance.score / (1 - relevance.score)
         is_on_topic = description >= self._settings.page_threshold or page.url in self._example_urls
         url_sample = self._relevant_urls.sample()
@@ -93,20 +98,20 @@ class SemanticStrategy:
         return priorities
 
     def observe_page(self, page: PageWords, relevance: RelevanceScore) -> None:
-        """The history is of kept pages (reading of 2.4)."""
+        """Add the URL of a retained page to the history (reading of 2.4)."""
         if relevance.is_relevant:
             self._relevant_urls.add(page.url)
 
     def take_changed_priorities(self) -> Mapping[str, float]:
-        """None: a priority stands."""
+        """Return no changes: priorities are never recomputed."""
         return {}
 
     def scaled_relevance(self, words: Words) -> float:
-        """ZK-F3 to scale: 0 for none."""
+        """Return the rescaled ZK-F3 of the words, 0 for no words."""
         return self._raw_relevance(words) * self._scale
 
     def _raw_relevance(self, words: Words) -> float:
-        index = self._refreshed_index()  # which may renew the weights
+        index = self._refreshed_index()  # can change `_topic_weights`
         return self._weighted_relevance(words, index, self._topic_weights)
 
     @property
@@ -116,9 +121,10 @@ class SemanticStrategy:
         )
 
     def _weighted_relevance(self, words: Words, index: TopicWordIndex, topic_weights: Mapping[str, float]) -> float:
-        """ZK-F3: sum over words and topic words of w_d * w_t * Sim^2, by the number of distinct words; 0 for none.
+        """Return ZK-F3: sum over words and topic words of w_d * w_t * Sim^2, divided by the number of distinct words.
 
-        w_d is ZK-F2; w_t is the topic's: OF_NAME for its name, a quarter of it for the first word of the examples [D].
+        w_d is ZK-F2. w_t is the topic's weight: TOPIC_NAME_WEIGHT for its name, a quarter of it for the first example
+        word [D].
         """
         weight, distinct = self._word_weights.weight, dict.fromkeys(words)
         total = sum(weight(word) * topic_weights[topic] * value**2 for word in distinct for topic, value in index[word])
@@ -140,9 +146,8 @@ class SemanticStrategy:
             similarity = WordSimilarity(knowledge.vectors, knowledge.resources.concepts)
             self._index = TopicWordIndex(similarity, knowledge.terms)
             self._topic_weights = self._weigh_topic_words(knowledge.terms)
-            self._relevance_threshold = AdaptiveThreshold(
-                self._settings.page_threshold
-            )  # anew: earlier scores were on another scale
+            # A new threshold, because earlier scores have another scale.
+            self._relevance_threshold = AdaptiveThreshold(self._settings.page_threshold)
             self._relevance_threshold.set_example_scores(
                 [
                     self._weighted_relevance(
@@ -154,12 +159,12 @@ class SemanticStrategy:
         return self._index
 
     def _weigh_topic_words(self, terms: Mapping[str, float]) -> dict[str, float]:
-        by_hand = self._knowledge.resources.word_weights
-        return {word: by_hand.get(word, TOPIC_NAME_WEIGHT * weight) for word, weight in terms.items()}
+        manual_weights = self._knowledge.resources.word_weights
+        return {word: manual_weights.get(word, TOPIC_NAME_WEIGHT * weight) for word, weight in terms.items()}
 
 
 def description_words(page: PageWords) -> Words:
-    """Title and description; where there is none, title and the first words of the text."""
+    """Return title and description; for a page without description, title and the first LEAD_WORDS of the text."""
     if page.description:
         return (*page.title, *page.description)
     words = list(page.title)

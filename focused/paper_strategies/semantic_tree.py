@@ -1,7 +1,8 @@
-"""Semantic tree beside the vector space model (Zhang Jin 2017, METHODS 4), and the plain model it is measured against.
+"""Semantic tree combined with the vector space model (Zhang Jin 2017, METHODS 4), and the plain model as baseline.
 
-keep       Sim(T, W) = (cos(T, W) + SemanticSim(T, W)) / 2 (ZJ-F9) against the threshold
-priority   the page's score by how its children look (ZJ-F10): of a valid child as it is, of another halved with its Sim
+score_page       Sim(T, W) = (cos(T, W) + SemanticSim(T, W)) / 2 (ZJ-F9) against the threshold
+link_priorities  the page's score adjusted by its children (ZJ-F10): unchanged for a valid child, else the mean of
+                 score and Sim
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,16 +15,23 @@ from focused.paper_strategies.topic_knowledge import NO_RESOURCES, OperatorResou
 from focused.paper_strategies.topic_tree import TreeSimilarity
 from text.sparse_vectors import cosine, cosine_with_unit, normalize
 
-MAX_FEATURES = 120  # of the topic and of a page, those that weigh most
-THRESHOLD_EXAMPLE_EXPONENT = 0.55  # of the mark to what the examples score
-VSM_THRESHOLD = 0.05  # threshold of the plain model
-MIN_MEAN = 1e-9  # a mean that nothing is divided by
+MAX_FEATURES = 120  # heaviest words of the topic and of a page
+THRESHOLD_EXAMPLE_EXPONENT = 0.55  # `example_exponent` of the adaptive threshold
+VSM_THRESHOLD = 0.05
+MIN_MEAN = 1e-9  # avoids division by zero
 
 
 @dataclass(frozen=True)
 class SemanticTreeSettings:
-    """`threshold` serves where there are no examples to tell it; `own_score_weight` is delta (0.8 [P]), `semantic_weight` the share of
-    semantic similarity in ZJ-F9; `majority_share` and `minority_share` say what counts as most children [D]."""
+    """Settings of `SemanticTreeStrategy`.
+
+    Attributes:
+        threshold: relevance threshold while the examples do not determine it.
+        own_score_weight: delta of ZJ-F10 (0.8 [P]).
+        semantic_weight: share of semantic similarity in ZJ-F9.
+        majority_share: share of relevant children that counts as most children [D].
+        minority_share: share of relevant children that counts as few children [D].
+    """
 
     threshold: float = 0.2
     own_score_weight: float = 0.8
@@ -34,24 +42,24 @@ class SemanticTreeSettings:
 
 @dataclass
 class RunningMean:
-    """Of what was added so far; 0 for none."""
+    """Mean of the added values, 0 for none."""
 
     total: float = 0.0
     count: int = 0
 
     def add(self, value: float) -> None:
-        """Take a value."""
+        """Add a value to the mean."""
         self.total += value
         self.count += 1
 
     @property
     def value(self) -> float:
-        """Their mean."""
+        """Mean of the values so far."""
         return self.total / max(self.count, 1)
 
 
 class SemanticTreeStrategy:
-    """The strategy `semantic_tree`."""
+    """The strategy `semantic_tree`: combines tf.idf cosine with similarity in a semantic tree."""
 
     def __init__(
         self,
@@ -65,11 +73,11 @@ class SemanticTreeStrategy:
         self._threshold = AdaptiveThreshold(self._settings.threshold, THRESHOLD_EXAMPLE_EXPONENT)
         self._page_mean, self._child_mean = RunningMean(), RunningMean()
         self._terms_version = -1
-        self._unit_terms: Mapping[str, float] = {}  # of length 1
+        self._unit_terms: Mapping[str, float] = {}  # topic terms, scaled to unit length
         self._tree_similarity = TreeSimilarity(self._knowledge.tree, ())
 
     def score_page(self, page: PageWords) -> RelevanceScore:
-        """ZJ-F9 against the threshold."""
+        """Compare ZJ-F9 with the threshold."""
         self._knowledge.add_page(page)
         self._refresh_terms()
         score = self.similarity(position_weighted_frequency(page))
@@ -79,10 +87,10 @@ class SemanticTreeStrategy:
     def link_priorities(
         self, page: PageWords, relevance: RelevanceScore, links: Sequence[LinkWords]
     ) -> Sequence[float | None]:
-        """ZJ-F10 for the page: Score for each valid child, at least the mark, and (Score + Sim) / 2 for the others.
+        """Return ZJ-F10: Score, at least the threshold, for a valid child, and (Score + Sim) / 2 for other children.
 
-        The few words of a child are never as like the topic as a page's many: they are brought to the pages' scale.
-        Where valid children came by their Sim as well (reading d), lists of the topic's words would come first.
+        A child has few words and therefore a lower similarity than a page, so Sim is rescaled to the mean of the pages.
+        If valid children were also ordered by Sim (reading d), lists of topic words would come first.
         """
         child_scores = self._child_scores(relevance.score, links)
         threshold = self._threshold.value
@@ -90,7 +98,7 @@ class SemanticTreeStrategy:
         return [max(score, threshold) if child >= threshold else (score + child) / 2 for child in child_scores]
 
     def _child_scores(self, score: float, links: Sequence[LinkWords]) -> list[float]:
-        """Sim of each child of a page with this score, so that children have the pages' mean; at most 1."""
+        """Return Sim of each child, scaled so that children have the mean of the pages; at most 1."""
         raw_scores = [self.similarity(dict.fromkeys((*link.anchor_words, *link.context_words), 1.0)) for link in links]
         self._page_mean.add(score)
         for child in raw_scores:
@@ -99,14 +107,14 @@ class SemanticTreeStrategy:
         return [min(scale * child, 1.0) for child in raw_scores]
 
     def observe_page(self, page: PageWords, relevance: RelevanceScore) -> None:
-        """Nothing: the topic stays what it was."""
+        """Do nothing: the topic does not change."""
 
     def take_changed_priorities(self) -> Mapping[str, float]:
-        """None: a priority stands."""
+        """Return no changes: priorities are never recomputed."""
         return {}
 
     def similarity(self, frequencies: Mapping[str, float]) -> float:
-        """ZJ-F9 of a page's or a child's words with the topic: 0 to 1."""
+        """Return ZJ-F9 of the words of a page or child with the topic, 0 to 1."""
         return self._similarity(frequencies, self._unit_terms, self._tree_similarity)
 
     def _similarity(
@@ -124,7 +132,7 @@ class SemanticTreeStrategy:
         ) + semantic_weight * tree_similarity.mean_best_similarity(tfidf_by_word)
 
     def _refresh_terms(self) -> None:
-        """Features and threshold anew where the terms have changed."""
+        """Recompute features and threshold if the terms changed."""
         knowledge = self._knowledge
         if self._terms_version != knowledge.terms_version:
             self._terms_version = knowledge.terms_version
@@ -149,9 +157,15 @@ class SemanticTreeStrategy:
 def page_score(
     own_score: float, child_scores: Sequence[float], settings: SemanticTreeSettings, threshold: float
 ) -> float:
-    """ZJ-F10: children that are relevant lift a page, those that are not are left out where they are most or few.
+    """Return ZJ-F10: the page's score, raised or lowered by the scores of its children.
 
-    `threshold` is the least similarity of a relevant child.
+    If most children are relevant, only the relevant children count; if few are, the page's own score is returned.
+
+    Args:
+        own_score: score of the page.
+        child_scores: Sim of the children.
+        settings: weights and shares.
+        threshold: minimum similarity of a relevant child.
     """
     relevant = [child for child in child_scores if child >= threshold]
     share = len(relevant) / len(child_scores) if child_scores else 0.0
@@ -164,10 +178,10 @@ def page_score(
 
 
 class VectorSpaceStrategy:
-    """The baseline `vsm`: cosine of words that are counted wherever they stand, links in the order of their pages.
+    """The baseline `vsm`: cosine of word counts regardless of position, links in the order of their pages.
 
-    All words of a page make its length, not only the topic's (ZJ-F2): with those alone it is much weaker. Its threshold
-    is the one that was best for it on wikispeedia and zh_docs (docs/background/focused-crawling.md).
+    The length of a page vector includes all words, not only topic words (ZJ-F2), which would be much weaker. Its
+    threshold is its best threshold on wikispeedia and zh_docs (docs/background/focused-crawling.md).
     """
 
     def __init__(
@@ -178,7 +192,7 @@ class VectorSpaceStrategy:
         self._example_urls = {page.url for page in topic.examples}
 
     def score_page(self, page: PageWords) -> RelevanceScore:
-        """Cosine (ZJ-F4) against the threshold."""
+        """Compare the cosine (ZJ-F4) with the threshold."""
         self._knowledge.add_page(page)
         score = cosine(self._knowledge.terms, self._knowledge.statistics.scale_by_idf(page.word_counts))
         return RelevanceScore(is_relevant=score >= self._threshold or page.url in self._example_urls, score=score)
@@ -186,12 +200,12 @@ class VectorSpaceStrategy:
     def link_priorities(
         self, page: PageWords, relevance: RelevanceScore, links: Sequence[LinkWords]
     ) -> Sequence[float | None]:
-        """The page's own score."""
+        """Return the page's score for each link."""
         return [relevance.score] * len(links)
 
     def observe_page(self, page: PageWords, relevance: RelevanceScore) -> None:
-        """Nothing."""
+        """Do nothing: the topic does not change."""
 
     def take_changed_priorities(self) -> Mapping[str, float]:
-        """None: a priority stands."""
+        """Return no changes: priorities are never recomputed."""
         return {}

@@ -1,17 +1,17 @@
-"""Groups of synonyms: Tongyici Cilin (`Aa01A01= 人 士 人物`) and Chinese Open Wordnet (`00001740-a lemma 能`)."""
+"""Synonym groups: Tongyici Cilin (`Aa01A01= 人 士 人物`) and Chinese Open Wordnet (`00001740-a lemma 能`)."""
 
 import gzip
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-_LEVEL_CODE_LENGTHS = (1, 2, 4, 5, 7)  # characters of a code that name its class, from the widest to the group
+_LEVEL_CODE_LENGTHS = (1, 2, 4, 5, 7)  # prefix lengths of a code that identify its levels, from class to group
 _LEVEL_COUNT = 5
-_RELATED_GROUP_FACTOR = 0.5  # of two words in one Cilin group marked `#`: related, no synonyms
+_RELATED_GROUP_FACTOR = 0.5  # for two words in one Cilin group marked `#`: related, but not synonyms
 
 
 class CilinConcepts:
-    """Cilin in its extended form. Two words are as alike as the levels their codes share: 0, 0.2 ... 1."""
+    """Extended Cilin. The similarity of two words is the share of code levels they have in common: 0, 0.2 ... 1."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         self._codes_by_word: dict[str, list[str]] = defaultdict(list)
@@ -23,7 +23,7 @@ class CilinConcepts:
                 self._codes_by_word[word].append(code)
 
     def similarity(self, first: str, second: str) -> float | None:
-        """The best over the senses of both."""
+        """Return the highest similarity over the senses of both words, or None if a word is unknown."""
         if first not in self._codes_by_word or second not in self._codes_by_word:
             return None
         return (
@@ -33,13 +33,13 @@ class CilinConcepts:
         )
 
     def related(self, word: str) -> Sequence[str]:
-        """The other words of its groups of synonyms (`=`)."""
+        """Return the other words of the word's synonym groups (`=`)."""
         groups = (self._words_by_code[code] for code in self._codes_by_word.get(word, ()) if code.endswith("="))
         return tuple(dict.fromkeys(other for group in groups for other in group if other != word))
 
 
 def code_similarity(first: str, second: str) -> float:
-    """Levels that two codes share, as a part of all; half of the last counts where a group is only related."""
+    """Return the share of levels that two codes have in common. In a related group (`#`), words score 0.9."""
     shared_levels = sum(first[:length] == second[:length] for length in _LEVEL_CODE_LENGTHS)
     level_share = shared_levels / _LEVEL_COUNT
     return (
@@ -50,7 +50,7 @@ def code_similarity(first: str, second: str) -> float:
 
 
 class WordnetConcepts:
-    """Groups of synonyms without any order above them: Chinese Open Wordnet's table of lemmas."""
+    """Synonym groups without a hierarchy, from the lemma table of Chinese Open Wordnet."""
 
     def __init__(self, words_by_synset: Mapping[str, Iterable[str]]) -> None:
         self._words_by_synset = {group: tuple(words) for group, words in words_by_synset.items()}
@@ -60,14 +60,14 @@ class WordnetConcepts:
                 self._synsets_by_word[word].add(group)
 
     def similarity(self, first: str, second: str) -> float | None:
-        """Senses shared, as a part of the fewer of the two words' senses."""
+        """Return the shared senses divided by the smaller number of senses, or None if a word is unknown."""
         if first not in self._synsets_by_word or second not in self._synsets_by_word:
             return None
         shared = self._synsets_by_word[first] & self._synsets_by_word[second]
         return len(shared) / min(len(self._synsets_by_word[first]), len(self._synsets_by_word[second]))
 
     def related(self, word: str) -> Sequence[str]:
-        """The other words of its groups."""
+        """Return the other words of the word's groups."""
         groups = sorted(self._synsets_by_word.get(word, ()))
         return tuple(
             dict.fromkeys(other for group in groups for other in self._words_by_synset[group] if other != word)
@@ -75,7 +75,10 @@ class WordnetConcepts:
 
 
 def read_open_wordnet(lines: Iterable[str]) -> WordnetConcepts:
-    """The synsets of a `wn-data-*.tab`: synset, tab, `lang:lemma`, tab, word (`+` joins the parts of some)."""
+    """Read the synsets of a `wn-data-*.tab` file.
+
+    Lines are synset, tab, `lang:lemma`, tab, word. `+` between the parts of a word is removed.
+    """
     lemmas: dict[str, list[str]] = defaultdict(list)
     for line in lines:
         parts = line.rstrip("\n").split("\t")
@@ -85,6 +88,6 @@ def read_open_wordnet(lines: Iterable[str]) -> WordnetConcepts:
 
 
 def read_data_lines(path: Path) -> Iterator[str]:
-    """The lines of a text file in UTF-8, packed or not, that are neither empty nor a comment."""
+    """Yield the lines of a UTF-8 text file, optionally gzipped, without empty lines and comments."""
     with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
         yield from (line for line in file if line.strip() and not line.startswith("#"))

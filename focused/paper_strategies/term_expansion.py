@@ -1,7 +1,7 @@
 """The extended topic feature library (Wu Yueting 2015, METHODS 3.4 to 3.8).
 
-ETFL = static library (confirmed terms)  +  dynamic library (terms that kept pages share, WY-F7)
-concept of a term: the original term that it expands; a page is compared by concepts (WY-A3)
+ETFL = static library (confirmed terms)  +  dynamic library (terms that retained pages share, WY-F7)
+concept of a term: the original term that it expands; pages are compared by concepts (WY-A3)
 """
 
 from collections import Counter, deque
@@ -16,21 +16,21 @@ from focused.paper_strategies.topic_knowledge import unit_tfidf_vector
 from focused.paper_strategies.word_vectors import WordVectors
 from text.word_weights import WordStatistics
 
-UPDATE_INTERVAL_PAGES = 50  # K: kept pages between two looks at what they share [D]
-MIN_PAGES_WITH_TERM = 5  # of them that hold a candidate [D]
-MAX_VECTOR_EXPANSIONS = 5  # of a term by vectors, at most
-MIN_EXPANSION_SIMILARITY = 0.6  # least similarity of an expansion by vectors
-DYNAMIC_WEIGHT = 0.5  # of what the kept pages share, beside 1 for what the examples do [D]
-MIN_RELEVANT_PAGES = 3  # kept pages
-MAX_RELEVANT_PAGES = 40  # of the kept pages, those most like the static library: what drifted may not draw further
-MAX_REMEMBERED_PAGES = 200  # kept pages, the last ones
-MAX_WORDS_PER_PAGE = 600  # of a kept page, the most frequent
-MAX_NEW_TERMS = 10  # terms taken at one look: the dynamic library may not outgrow the static one
+UPDATE_INTERVAL_PAGES = 50  # K: retained pages between two evaluations of shared terms [D]
+MIN_PAGES_WITH_TERM = 5  # of these pages must contain a candidate [D]
+MAX_VECTOR_EXPANSIONS = 5  # expansions per term by vectors
+MIN_EXPANSION_SIMILARITY = 0.6  # minimum similarity of an expansion by vectors
+DYNAMIC_WEIGHT = 0.5  # weight of the words that retained pages share; words of the examples weigh 1 [D]
+MIN_RELEVANT_PAGES = 3  # retained pages needed for shared terms
+MAX_RELEVANT_PAGES = 40  # retained pages used, the most similar to the static library, to limit topic drift
+MAX_REMEMBERED_PAGES = 200  # most recent retained pages that are stored
+MAX_WORDS_PER_PAGE = 600  # most frequent words stored per retained page
+MAX_NEW_TERMS = 10  # new terms per evaluation, so that the dynamic library does not outgrow the static one
 
 
 @dataclass(frozen=True)
 class Expansion:
-    """A word that stands for a concept, and how alike it is to the concept's own word."""
+    """A word that maps to a concept, and its similarity to the concept's own word."""
 
     word: str
     concept: str
@@ -38,7 +38,7 @@ class Expansion:
 
 
 def expand_terms(terms: Iterable[str], concepts: ConceptSource | None, vectors: WordVectors) -> list[Expansion]:
-    """Scheme 1: synonyms and words above or below by `concepts`, near words by `vectors`."""
+    """Scheme 1: return synonyms, broader and narrower words from `concepts`, and nearest words from `vectors`."""
     expansions: list[Expansion] = []
     for term in terms:
         expansions += (Expansion(word, term, 1.0) for word in (concepts.related(term) if concepts else ()))
@@ -50,8 +50,10 @@ def expand_terms(terms: Iterable[str], concepts: ConceptSource | None, vectors: 
 
 
 def build_concept_map(terms: Iterable[str], expansions: Iterable[Expansion]) -> dict[str, str]:
-    """WY-A3, step 1: word -> concept. A term is its own concept; a word of two goes to the more similar, else the
-    first."""
+    """WY-A3, step 1: map each word to its concept.
+
+    A term is its own concept. A word that expands two terms maps to the more similar term, on a tie to the first.
+    """
     best: dict[str, Expansion] = {}
     for expansion in expansions:
         if expansion.word not in best or expansion.similarity > best[expansion.word].similarity:
@@ -60,7 +62,7 @@ def build_concept_map(terms: Iterable[str], expansions: Iterable[Expansion]) -> 
 
 
 def map_words_to_concepts(counts: Mapping[str, int], concept_by_word: Mapping[str, str]) -> dict[str, int]:
-    """WY-A3, step 3: every word of the template counts as its concept."""
+    """WY-A3, step 3: add the count of each mapped word to its concept."""
     concept_counts = dict(counts)
     for word, concept in concept_by_word.items():
         if word in counts and concept != word:
@@ -69,17 +71,20 @@ def map_words_to_concepts(counts: Mapping[str, int], concept_by_word: Mapping[st
 
 
 class SharedTerms:
-    """DTFL in automatic mode: words that the kept pages most like the static library share, by weight."""
+    """DTFL in automatic mode: weights of the words shared by the retained pages most similar to the static library."""
 
     def __init__(self) -> None:
         self._pages: deque[dict[str, int]] = deque(maxlen=MAX_REMEMBERED_PAGES)
 
     def add_page(self, counts: Mapping[str, int]) -> None:
-        """Take a kept page's words."""
+        """Add the word counts of a retained page."""
         self._pages.append(dict(sorted(counts.items(), key=itemgetter(1), reverse=True)[:MAX_WORDS_PER_PAGE]))
 
     def term_weights(self, static: Mapping[str, float], statistics: WordStatistics) -> dict[str, float]:
-        """DYNAMIC_WEIGHT times the mean of the pages as unit vectors; {} for too few of them."""
+        """Return DYNAMIC_WEIGHT times the mean of the pages as unit vectors.
+
+        The mapping is empty for fewer than MIN_RELEVANT_PAGES pages.
+        """
         if len(self._pages) < MIN_RELEVANT_PAGES:
             return {}
         pages = [unit_tfidf_vector(counts, statistics) for counts in self._pages]
@@ -97,7 +102,7 @@ class SharedTerms:
 
 @dataclass
 class DynamicTermLibrary:
-    """DTFL: what the kept pages share. In automatic mode terms count at once, else they wait in `pending_terms`."""
+    """DTFL: terms that retained pages share. They take effect at once if `automatic`, else after confirmation."""
 
     automatic: bool = True
     confirmed_terms: list[str] = field(default_factory=list)
@@ -111,7 +116,16 @@ class DynamicTermLibrary:
         known_terms: Mapping[str, str],
         common_words: Iterable[str] = (),
     ) -> bool:
-        """Take a kept page's terms (WY-A1); True if the library has grown. `known_terms` is the template."""
+        """Add the terms of a retained page (WY-A1). Every UPDATE_INTERVAL_PAGES pages new terms enter the library.
+
+        Args:
+            terms: terms of the page.
+            known_terms: concept by word; its words are never new terms.
+            common_words: words too common for a term.
+
+        Returns:
+            True if confirmed terms were added.
+        """
         self._relevant_page_count += 1
         self._pages_with_term.update(set(terms))
         if self._relevant_page_count % UPDATE_INTERVAL_PAGES:
@@ -127,6 +141,6 @@ class DynamicTermLibrary:
         return self.automatic and bool(new_terms)
 
     def confirm_pending(self, words: Words) -> None:
-        """The operator took these pending terms; the others are dropped."""
+        """Confirm the pending terms that are in `words`, and drop the others."""
         self.confirmed_terms += [word for word in self.pending_terms if word in words]
         self.pending_terms.clear()

@@ -1,7 +1,7 @@
-"""What the papers' strategies know beside the page: weights of words, vectors, concepts, a tree, the topic's terms.
+"""Data of the papers' strategies in addition to pages: word weights, vectors, concepts, a tree and topic terms.
 
-Vectors, concepts and tree are handed in where the operator has them. Where not, vectors are trained on the pages of the
-crawl so far and the tree is grown from them; `sources` says which it is.
+Vectors, concepts and tree come from the administrator if configured. Otherwise vectors are trained on the pages of the
+crawl and the tree is generated from them. `describe_sources` reports the sources in use.
 """
 
 import math
@@ -19,19 +19,19 @@ from focused.paper_strategies.word_vectors import EMPTY_VECTORS, WordVectors, tr
 from text.sparse_vectors import normalize
 from text.word_weights import WordStatistics
 
-MAX_EXAMPLE_TERMS = 300  # of the topic's examples, at most
-TOP_EXAMPLE_TERM_WEIGHT = 0.25  # weight of their first term, beside 1 for a confirmed term
-MAX_TREE_TERMS = 40  # terms, the heaviest, that a grown tree has words below
-MAX_CHILDREN_PER_TERM = 6  # words that a grown tree hangs below a term
-MIN_CHILD_SIMILARITY = 0.5  # least similarity of such a word
-_FIRST_TRAINING_PAGES = 1024  # pages, vectors of fewer do harm; then whenever there are four times as many
-_MAX_TEXTS = 4096  # pages that are remembered for it
+MAX_EXAMPLE_TERMS = 300  # terms taken from the topic's examples
+TOP_EXAMPLE_TERM_WEIGHT = 0.25  # weight of the first example term; confirmed technical terms weigh 1
+MAX_TREE_TERMS = 40  # heaviest terms that are roots of a generated tree
+MAX_CHILDREN_PER_TERM = 6  # words below each term of a generated tree
+MIN_CHILD_SIMILARITY = 0.5  # minimum similarity of such a word to its term
+_FIRST_TRAINING_PAGES = 1024  # vectors of fewer pages reduce quality; repeated when pages have quadrupled
+_MAX_TEXTS = 4096  # most recent pages stored for training
 _TRAINED_DIMENSIONS = 50
 
 
 @dataclass(frozen=True)
 class OperatorResources:
-    """What the operator gives: all of it may be missing. `word_weights` are set by hand (ZK-F2)."""
+    """Optional resources configured by the administrator. `word_weights` are manual weights (ZK-F2)."""
 
     vectors: WordVectors | None = None
     concepts: ConceptSource | None = None
@@ -44,8 +44,10 @@ NO_WEIGHTS: Mapping[str, float] = MappingProxyType({})
 
 
 class TopicKnowledge:
-    """Grows with the pages of a crawl. `terms_version` rises whenever the terms have changed; what else rests on pages is
-    made anew when it is asked for, so that who does without vectors does not wait for them."""
+    """Topic data that is updated with the pages of a crawl. `terms_version` increases whenever the terms change.
+
+    Vectors and tree are rebuilt lazily on access, so strategies that do not use them do not pay for training.
+    """
 
     def __init__(
         self, topic: TopicWords, resources: OperatorResources = NO_RESOURCES, statistics: WordStatistics | None = None
@@ -63,7 +65,7 @@ class TopicKnowledge:
         self._tree_version = 0
 
     def add_page(self, page: PageWords) -> None:
-        """Take a fetched page."""
+        """Add a fetched page to the statistics. Terms are recomputed whenever the number of pages has doubled."""
         self.statistics.add(page.word_counts)
         if self.resources.vectors is None:
             self._texts.append(tuple(chain.from_iterable(block.words for block in page.blocks)))
@@ -74,7 +76,7 @@ class TopicKnowledge:
 
     @property
     def vectors(self) -> WordVectors:
-        """Those given, else of the pages so far."""
+        """Configured vectors, otherwise vectors trained on the pages so far."""
         if self.resources.vectors is None and len(self._texts) >= self._next_training_at:
             self._next_training_at = 4 * len(self._texts)
             self._vectors = train_word_vectors(self._texts, _TRAINED_DIMENSIONS)
@@ -82,7 +84,7 @@ class TopicKnowledge:
 
     @property
     def tree(self) -> TopicTree:
-        """The one given, else the heaviest terms with the words most like them."""
+        """Configured tree, otherwise a tree of the heaviest terms with their most similar words below them."""
         if self.resources.tree is None and self._tree_version != self.terms_version:
             self._tree_version, vectors = self.terms_version, self.vectors
             tree_terms = heaviest_terms(self.terms, MAX_TREE_TERMS)
@@ -97,7 +99,7 @@ class TopicKnowledge:
     def leave_one_out_terms(
         self, extra_weights: Mapping[str, float] = NO_WEIGHTS
     ) -> list[tuple[PageWords, dict[str, float]]]:
-        """Each example with the terms that the topic has without it; [] where there are fewer than two."""
+        """Return each example with the topic terms computed without it, or [] for fewer than two examples."""
         examples = self.topic.examples
         if len(examples) < 2:
             return []
@@ -110,14 +112,14 @@ class TopicKnowledge:
     def terms_from_examples(
         self, examples: Sequence[PageWords], extra_weights: Mapping[str, float] = NO_WEIGHTS
     ) -> dict[str, float]:
-        """`compute_topic_terms` with the weights of words as they are now."""
+        """Return `compute_topic_terms` of the examples with the current word statistics."""
         return compute_topic_terms(self.topic, examples, self.statistics, extra_weights)
 
     def describe_sources(self) -> tuple[str, ...]:
-        """What similarity rests on, for the report."""
-        vectors = "vectors trained beforehand" if self.resources.vectors else "vectors of the pages crawled"
-        tree = "the tree given" if self.resources.tree else "a tree grown from the topic's terms"
-        concepts = "concepts of the files given" if self.resources.concepts else "no concepts: no files are given"
+        """Describe the vectors, tree and concepts in use, for the report."""
+        vectors = "pretrained vectors" if self.resources.vectors else "vectors trained on the crawled pages"
+        tree = "configured tree" if self.resources.tree else "tree generated from the topic's terms"
+        concepts = "configured concept files" if self.resources.concepts else "no concept files"
         return (vectors, tree, concepts)
 
 
@@ -127,10 +129,10 @@ def compute_topic_terms(
     statistics: WordStatistics,
     extra_weights: Mapping[str, float] = NO_WEIGHTS,
 ) -> dict[str, float]:
-    """The confirmed terms, and below them the words that weigh most in `examples`, the first of them OF_EXAMPLES.
+    """Return the confirmed terms, and with lower weights the heaviest words of `examples`.
 
-    A word counts (1 + ln tf) * idf in a page, each page as a unit vector: a long one says no more than a short one.
-    `extra_weights` is added to their mean.
+    A word counts (1 + ln tf) * idf in each page. Each page is a unit vector, so long pages do not weigh more.
+    `extra_weights` are added to the mean over pages. The first example term weighs TOP_EXAMPLE_TERM_WEIGHT.
     """
     scores: Counter[str] = Counter()
     for page in examples:
@@ -142,12 +144,12 @@ def compute_topic_terms(
 
 
 def unit_tfidf_vector(counts: Mapping[str, int], statistics: WordStatistics) -> dict[str, float]:
-    """(1 + ln tf) * idf of the words, of length 1; {} for none."""
+    """Return (1 + ln tf) * idf of the words, scaled to unit length, or {} for no words."""
     return normalize(statistics.scale_by_idf({word: 1 + math.log(count) for word, count in counts.items()}))
 
 
 def top_weighted_words(scores: Mapping[str, float], excluded_words: frozenset[str]) -> dict[str, float]:
-    """The TERMS words with the highest scores, as weights of which the first is OF_EXAMPLES."""
+    """Return the MAX_EXAMPLE_TERMS highest-scored words as weights, the first with TOP_EXAMPLE_TERM_WEIGHT."""
     top_scores = nlargest(
         MAX_EXAMPLE_TERMS, ((score, word) for word, score in scores.items() if word not in excluded_words)
     )
@@ -155,5 +157,5 @@ def top_weighted_words(scores: Mapping[str, float], excluded_words: frozenset[st
 
 
 def heaviest_terms(terms: Mapping[str, float], limit: int) -> list[str]:
-    """The terms that weigh most, the heaviest first; of equals those that come first."""
+    """Return up to `limit` terms with the highest weights, heaviest first. Equal weights stay in input order."""
     return sorted(terms, key=terms.__getitem__, reverse=True)[:limit]

@@ -1,9 +1,9 @@
-"""Extended topic feature library (Wu Yueting 2015), and the static keywords it is measured against.
+"""Extended topic feature library (Wu Yueting 2015), and its baseline with static keywords.
 
-keep       the page as tag blocks, noise left out, words replaced by concepts (WY-A3), compared with the topic's: by
-           kind of block and summed (WY-F9), or all at once, weighted by position (WY-F13, WY-F15)
-priority   the page's similarity and that of anchor and context
-learn      words that the kept pages share enter the dynamic library
+score_page       the page as tag blocks without noise, words mapped to concepts (WY-A3), compared with the topic:
+                 by kind of block and summed (WY-F9), or all blocks together, weighted by position (WY-F13, WY-F15)
+link_priorities  the page's similarity plus the similarity of anchor and context
+observe_page     words that retained pages share enter the dynamic library
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,26 +32,30 @@ from focused.paper_strategies.term_expansion import (
 from focused.paper_strategies.topic_knowledge import NO_RESOURCES, OperatorResources, TopicKnowledge, heaviest_terms
 from text.sparse_vectors import cosine, cosine_with_unit, normalize
 
+# c of WY-F9 [D]
 BLOCK_KIND_WEIGHTS = {
     BLOCK_TITLE: 0.3,
     BLOCK_CONTENT: 0.6,
     BLOCK_ANCHOR: 0.05,
     BLOCK_OTHER: 0.05,
     BLOCK_NAVIGATION: 0.0,
-}  # c of WY-F9 [D]
-MAX_EXPANDED_TERMS = 40  # terms, the heaviest, that expansions are looked for
-MAX_DOCUMENT_SHARE = (
-    0.2  # a word that a larger share of the pages holds is noise, unless it is the topic's (WY-A1, step 3)
-)
-MIN_DOCUMENTS = 8  # pages, to tell
-LINK_TEXT_WEIGHT = 0.2  # of the likeness of anchor and context, beside the page's own [D]
-STATIC_KEYWORDS_THRESHOLD = 0.03  # threshold of the static keywords
+}
+MAX_EXPANDED_TERMS = 40  # heaviest terms that are expanded
+MAX_DOCUMENT_SHARE = 0.2  # words in a larger share of the pages are noise, except topic words (WY-A1, step 3)
+MIN_DOCUMENTS = 8  # pages needed to detect noise
+LINK_TEXT_WEIGHT = 0.2  # weight of anchor and context similarity; the page's score weighs 1 [D]
+STATIC_KEYWORDS_THRESHOLD = 0.03
 
 
 @dataclass(frozen=True)
 class TopicLibrarySettings:
-    """`threshold` is the threshold where there are no examples to tell it; `sum_by_block_kind` the mode of WY-F9; `extend_automatically`: the
-    dynamic library grows unasked."""
+    """Settings of `TopicLibraryStrategy`.
+
+    Attributes:
+        threshold: relevance threshold while the examples do not determine it.
+        sum_by_block_kind: compare by kind of block (WY-F9), otherwise all blocks together (WY-F15).
+        extend_automatically: extend the dynamic library without confirmation.
+    """
 
     threshold: float = 0.2
     sum_by_block_kind: bool = True
@@ -59,7 +63,7 @@ class TopicLibrarySettings:
 
 
 class TopicLibraryStrategy:
-    """The strategy `topic_library`."""
+    """The strategy `topic_library`: compares concepts of pages with an extended topic feature library."""
 
     def __init__(
         self,
@@ -77,7 +81,7 @@ class TopicLibraryStrategy:
         self._concept_by_word: Mapping[str, str] = {}
 
     def score_page(self, page: PageWords) -> RelevanceScore:
-        """WY-A3: similarity by concepts against theta."""
+        """WY-A3: compare the similarity by concepts with theta."""
         self._knowledge.add_page(page)
         self._refresh_terms()
         score = self.page_similarity(page, self._topic_vector)
@@ -87,8 +91,7 @@ class TopicLibraryStrategy:
     def link_priorities(
         self, page: PageWords, relevance: RelevanceScore, links: Sequence[LinkWords]
     ) -> Sequence[float | None]:
-        """The page's own score (METHODS 5), and among the links of pages alike, how like the topic anchor and context
-        are."""
+        """Return the page's score (METHODS 5) plus the weighted similarity of each link's anchor and context."""
         page_score = relevance.score
         return [
             page_score
@@ -97,16 +100,16 @@ class TopicLibraryStrategy:
         ]
 
     def observe_page(self, page: PageWords, relevance: RelevanceScore) -> None:
-        """Take a kept page's words; they count from the next time that the terms are looked at."""
+        """Add the words of a retained page. They take effect when the terms are next refreshed."""
         if self._settings.extend_automatically and relevance.is_relevant and page.url not in self._example_urls:
             self._shared_terms.add_page(page.word_counts)
 
     def take_changed_priorities(self) -> Mapping[str, float]:
-        """None: a priority stands."""
+        """Return no changes: priorities are never recomputed."""
         return {}
 
     def page_similarity(self, page: PageWords, topic_vector: Mapping[str, float]) -> float:
-        """WY-F9 or WY-F15 of a page with a topic of concepts, of length 1; 0 to 1."""
+        """Return WY-F9 or WY-F15 of a page with a topic vector of concepts of unit length, 0 to 1."""
         by_kind = {
             kind: map_words_to_concepts(self._without_noise(counts, topic_vector), self._concept_by_word)
             for kind, counts in page.counts_by_kind.items()
@@ -121,12 +124,12 @@ class TopicLibraryStrategy:
         )
 
     def text_similarity(self, words: Words) -> float:
-        """WY-F15 of some words, 0 to 1."""
+        """Return WY-F15 of the words with the topic, 0 to 1."""
         concepts = dict.fromkeys((self._concept_by_word.get(word, word) for word in words), 1.0)
         return cosine_with_unit(self._topic_vector, self._knowledge.statistics.scale_by_idf(concepts))
 
     def _without_noise(self, counts: Mapping[str, int], topic_vector: Mapping[str, float]) -> Mapping[str, int]:
-        """The words without noise."""
+        """Return the counts without words that occur in too many pages."""
         statistics, template = self._knowledge.statistics, self._concept_by_word
         if statistics.document_count < MIN_DOCUMENTS:
             return counts
@@ -141,7 +144,7 @@ class TopicLibraryStrategy:
         }
 
     def _refresh_terms(self) -> None:
-        """Topic, template and threshold anew where the terms have changed."""
+        """Recompute topic vector, concepts and threshold if the terms changed."""
         knowledge = self._knowledge
         if self._terms_version == knowledge.terms_version:
             return
@@ -161,7 +164,10 @@ class TopicLibraryStrategy:
         )
 
     def _concept_vector(self, terms: Mapping[str, float]) -> dict[str, float]:
-        """ETFL as a vector of concepts (WY-F10), of length 1: a concept weighs what its heaviest term does."""
+        """Return the ETFL as a vector of concepts (WY-F10) of unit length.
+
+        A concept has the weight of its heaviest term.
+        """
         concept_weights: dict[str, float] = {}
         for term, weight in terms.items():
             concept = self._concept_by_word.get(term, term)
@@ -170,9 +176,9 @@ class TopicLibraryStrategy:
 
 
 class StaticKeywordsStrategy:
-    """The baseline `static_keywords`: the same first terms, compared literally, wherever on the page they stand.
+    """The baseline `static_keywords`: the initial terms, matched literally anywhere on the page.
 
-    Its threshold is the one that was best for it on wikispeedia and zh_docs (docs/background/focused-crawling.md).
+    Its threshold is its best threshold on wikispeedia and zh_docs (docs/background/focused-crawling.md).
     """
 
     def __init__(
@@ -186,7 +192,7 @@ class StaticKeywordsStrategy:
         self._example_urls = {page.url for page in topic.examples}
 
     def score_page(self, page: PageWords) -> RelevanceScore:
-        """Cosine of the keywords' weights and the counts of the page's words."""
+        """Compare the cosine of keyword weights and word counts with the threshold."""
         self._knowledge.add_page(page)
         score = cosine(self._knowledge.terms, page.word_counts)
         return RelevanceScore(is_relevant=score >= self._threshold or page.url in self._example_urls, score=score)
@@ -194,12 +200,12 @@ class StaticKeywordsStrategy:
     def link_priorities(
         self, page: PageWords, relevance: RelevanceScore, links: Sequence[LinkWords]
     ) -> Sequence[float | None]:
-        """The page's own score."""
+        """Return the page's score for each link."""
         return [relevance.score] * len(links)
 
     def observe_page(self, page: PageWords, relevance: RelevanceScore) -> None:
-        """Nothing: a static library stays as it is."""
+        """Do nothing: a static library does not change."""
 
     def take_changed_priorities(self) -> Mapping[str, float]:
-        """None: a priority stands."""
+        """Return no changes: priorities are never recomputed."""
         return {}

@@ -1,6 +1,6 @@
-"""The semantic tree and its distances (Zhang 2017: ZJ-F5 to ZJ-F8). A word may stand at several places.
+"""The semantic tree and its distances (Zhang 2017: ZJ-F5 to ZJ-F8). A word can have several nodes.
 
-地质            page 0, depth 0
+地质            node 0, depth 0
   岩石          depth 1
     玄武岩      depth 2
 """
@@ -12,13 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-MAX_CACHED_WORDS = 100_000  # words that a Likeness keeps in mind
-HALF_SIMILARITY_DISTANCE = 1.6  # alpha: the distance at which similarity is one half [L]
+MAX_CACHED_WORDS = 100_000  # words in the cache of a TreeSimilarity
+HALF_SIMILARITY_DISTANCE = 1.6  # alpha: distance at which similarity is 0.5 [L]
 
 
 @dataclass(frozen=True)
 class TopicTree:
-    """`parents` has the place above each place (-1 for a root), `nodes_by_word` the places of each word."""
+    """Tree of words. `parents` has the parent of each node (-1 for a root), `nodes_by_word` the nodes of each word."""
 
     parents: tuple[int, ...]
     nodes_by_word: Mapping[str, tuple[int, ...]]
@@ -27,24 +27,24 @@ class TopicTree:
         return word in self.nodes_by_word
 
     def depth(self, node: int) -> int:
-        """Steps to the root."""
+        """Return the number of steps from the node to its root."""
         return len(self.ancestors(node)) - 1
 
     def ancestors(self, node: int) -> list[int]:
-        """The place itself, then those above it up to the root."""
+        """Return the node itself and its ancestors up to the root."""
         ancestors = [node]
         while self.parents[ancestors[-1]] >= 0:
             ancestors.append(self.parents[ancestors[-1]])
         return ancestors
 
     def roots_of_word(self, word: str) -> set[int]:
-        """The roots above the places of a word; none for a word not in the tree."""
+        """Return the roots above the nodes of a word; empty for a word that is not in the tree."""
         return {self.ancestors(node)[-1] for node in self.nodes_by_word.get(word, ())}
 
     def distance(self, first: str, second: str) -> float:
-        """ZJ-F6 with ZJ-F7: steps by way of the nearest common ancestor; the smallest where a word has several places.
+        """Return the smallest path length between the nodes of two words (ZJ-F6 with ZJ-F7).
 
-        Infinite where there is none, and for a word not in the tree (0 from itself).
+        Equal words have distance 0. The distance is infinite if a word is not in the tree or no common root exists.
         """
         if first == second:
             return 0.0
@@ -56,7 +56,7 @@ class TopicTree:
         return min(path_lengths, default=math.inf)
 
     def path_length(self, first: int, second: int) -> float:
-        """dep(X, P) + dep(Y, P), P the nearest common ancestor; of depths where one is above the other."""
+        """Return dep(X, P) + dep(Y, P) for the nearest common ancestor P, infinite without one."""
         distance_by_ancestor = {node: steps for steps, node in enumerate(self.ancestors(first))}
         return next(
             (
@@ -68,29 +68,28 @@ class TopicTree:
         )
 
     def similarity(self, first: str, second: str) -> float:
-        """ZJ-F5: alpha / (distance + alpha), 0 to 1."""
+        """Return ZJ-F5: alpha / (distance + alpha), 0 to 1."""
         return HALF_SIMILARITY_DISTANCE / (self.distance(first, second) + HALF_SIMILARITY_DISTANCE)
 
     def mean_best_similarity(self, features: Collection[str], words: Collection[str]) -> float:
-        """ZJ-F8: the mean over `features` of the best similarity that one of `words` has; 0 where there is none."""
+        """Return ZJ-F8: the mean over `features` of the highest similarity to any of `words`, 0 without a match."""
         return TreeSimilarity(self, features).mean_best_similarity(words)
 
 
 class TreeSimilarity:
-    """ZJ-F8 for one set of features: what is found for a word is kept, so that a word costs its way through the tree
-    once, and a page or link one look for each of its words.
+    """ZJ-F8 for a fixed set of features, with a cache of similarities by word.
 
-    `weights` says how much each feature counts, all alike where it is None: of many features most weigh next to
-    nothing, and who has many words has some of those, whatever the words are about.
+    `weights` are the weights of the features, None for equal weights. With equal weights, many weak features would
+    dominate: long texts contain some of them regardless of their topic.
 
-    _rows  of each word: (features,) float64, its similarity to each feature, 0 to 1; None for a word that is like none
+    _similarity_cache  word -> (features,) float64 similarities, 0 to 1; None for a word without a similar feature
     """
 
     def __init__(self, tree: TopicTree, features: Collection[str], weights: Sequence[float] | None = None) -> None:
         self._tree = tree
         self._features = tuple(features)
         self._weights = None if weights is None else np.array(weights)
-        self._features_by_root: dict[int, list[int]] = {}  # root -> which features have a place below it
+        self._features_by_root: dict[int, list[int]] = {}  # root -> features with a node below it
         self._feature_index = {feature: index for index, feature in enumerate(self._features)}
         for feature, feature_index in self._feature_index.items():
             for root in tree.roots_of_word(feature):
@@ -98,7 +97,7 @@ class TreeSimilarity:
         self._similarity_cache: dict[str, NDArray[np.float64] | None] = {}
 
     def mean_best_similarity(self, words: Collection[str]) -> float:
-        """The mean over the features of the best similarity that one of `words` has, 0 to 1."""
+        """Return the weighted mean over the features of the highest similarity to any of `words`, 0 to 1."""
         similarity_rows = [row for word in words if (row := self._cached_similarities(word)) is not None]
         return float(np.average(np.max(similarity_rows, axis=0), weights=self._weights)) if similarity_rows else 0.0
 
@@ -110,7 +109,7 @@ class TreeSimilarity:
         return self._similarity_cache[word]
 
     def _compute_similarities(self, word: str) -> NDArray[np.float64] | None:
-        """To each feature; what has no root in common with it is like none, but for the word itself."""
+        """Return the similarity to each feature. Features without a common root have 0, except the word itself."""
         candidate_features = {
             feature_index
             for root in self._tree.roots_of_word(word)
@@ -127,13 +126,14 @@ class TreeSimilarity:
 
 
 def parse_tree(lines: Iterable[str]) -> TopicTree:
-    """The tree of an indented text: a line a place, its words separated by commas, below the last line less indented.
+    """Parse an indented text into a tree.
 
-    Empty lines do not count.
+    Each line is a node with its words separated by commas. Its parent is the last line with less indentation. Empty
+    lines are skipped.
     """
     parents: list[int] = []
     nodes_by_word: dict[str, tuple[int, ...]] = {}
-    ancestor_stack: list[tuple[int, int]] = []  # indentation, place
+    ancestor_stack: list[tuple[int, int]] = []  # indentation, node
     for line in lines:
         words = [word.strip().lower() for word in line.replace("，", ",").split(",") if word.strip()]
         if not words:
@@ -149,9 +149,9 @@ def parse_tree(lines: Iterable[str]) -> TopicTree:
 
 
 def build_term_tree(branches: Mapping[str, Sequence[str]]) -> TopicTree:
-    """A tree where nobody has given one: each term a root, below it the words most like it.
+    """Build a tree from terms: each term is a root with its most similar words below it.
 
-    The terms have no root in common: below one, each would be as like as any other, and one term on a page all of them.
+    The terms have no common root. Otherwise a single term on a page would be similar to all terms.
     """
     lines: list[str] = []
     for term, child_words in branches.items():

@@ -1,4 +1,4 @@
-"""Do two URLs look as if they lay in the same place? (Zhou 2019: ZK-F4, ZK-A2, ZK-A3)"""
+"""Structural similarity of two URLs (Zhou 2019: ZK-F4, ZK-A2, ZK-A3)."""
 
 import random
 from collections import defaultdict
@@ -9,13 +9,15 @@ from operator import or_
 from urllib.parse import urlsplit
 
 SAMPLE_SIZE = 50
-CACHE_SIZE = 100_000  # URLs taken apart, parts, pairs of hosts
+CACHE_SIZE = 100_000  # entries of each cache: split URLs, path segments, pairs of hosts
 
 
 @dataclass(frozen=True)
 class UrlSimilaritySettings:
-    """The constants of ZK-A2, METHODS' [D], the threshold by ZK-E2 (docs/review/topics.md). `require_proper_subdomain`: a host that is contained
-    must be shorter (reading b)."""
+    """Constants of ZK-A2: defaults of METHODS [D], the threshold by ZK-E2 (docs/review/topics.md).
+
+    If `require_proper_subdomain` is True, two hosts match only if one is a proper subdomain of the other (reading b).
+    """
 
     first_label_weight: float = 0.4  # a
     label_weight_step: float = 0.1  # b
@@ -28,27 +30,26 @@ class UrlSimilaritySettings:
 
 
 DEFAULT_SETTINGS = UrlSimilaritySettings()
-SplitUrl = tuple[str, tuple[int, ...]]  # of a URL: host, letters of the parts of its path
+SplitUrl = tuple[str, tuple[int, ...]]  # host, character bitmasks of the path segments
 
-_bit_by_character: dict[str, int] = defaultdict(
-    lambda: 1 << len(_bit_by_character)
-)  # character -> a bit of its own; URLs are ASCII
+# Character -> its bit. URLs are ASCII, so masks stay small.
+_bit_by_character: dict[str, int] = defaultdict(lambda: 1 << len(_bit_by_character))
 
 
 @lru_cache(CACHE_SIZE)
-def character_bitmask(part: str) -> int:
-    """The characters of a part, as bits: sets of them are compared a million times in a crawl."""
-    return reduce(or_, map(_bit_by_character.__getitem__, part), 0)
+def character_bitmask(segment: str) -> int:
+    """Return the set of characters of a path segment or host label as a bitmask. Masks make comparisons fast."""
+    return reduce(or_, map(_bit_by_character.__getitem__, segment), 0)
 
 
-def jaccard(left: int, right: int) -> float:
-    """ZK-F4 over the `character_bitmask` of two parts; 0 for two empty ones."""
-    union = left | right
-    return (left & right).bit_count() / union.bit_count() if union else 0.0
+def jaccard(first: int, second: int) -> float:
+    """Return ZK-F4 of two bitmasks, the Jaccard index; 0 if both are empty."""
+    union = first | second
+    return (first & second).bit_count() / union.bit_count() if union else 0.0
 
 
 def url_similarity(first: str, second: str, settings: UrlSimilaritySettings = DEFAULT_SETTINGS) -> float:
-    """The weighted sum of ZK-A2, steps 3 to 7; 1 where one host contains the other (step 2)."""
+    """Return the weighted sum of ZK-A2, steps 3 to 7, or 1 if one host contains the other (step 2)."""
     (host, path), (other_host, other_path) = split_url(first), split_url(second)
     host_score = host_contribution(host, other_host, settings)
     return (
@@ -58,26 +59,29 @@ def url_similarity(first: str, second: str, settings: UrlSimilaritySettings = DE
 
 @lru_cache(CACHE_SIZE)
 def host_contribution(host: str, second: str, settings: UrlSimilaritySettings) -> float | None:
-    """What two hosts add to the sum; None where one contains the other."""
+    """Return the hosts' part of the sum, or None if one host contains the other."""
     if is_subdomain(host, second, settings.require_proper_subdomain):
         return None
     return settings.host_weight * host_similarity(host, second, settings)
 
 
 def has_same_structure(first: str, second: str, settings: UrlSimilaritySettings = DEFAULT_SETTINGS) -> bool:
-    """ZK-A2."""
+    """Return True if the similarity exceeds the threshold (ZK-A2)."""
     return url_similarity(first, second, settings) > settings.threshold
 
 
 def is_subdomain(host: str, second: str, require_proper: bool) -> bool:
-    """Is one of them the other with labels in front; or, read literally, a part of it or the same?"""
+    """Return True if one host is a proper subdomain of the other; without `require_proper`, if it is a substring."""
     if require_proper:
         return host.endswith("." + second) or second.endswith("." + host)
     return host in second or second in host
 
 
 def host_similarity(host: str, second: str, settings: UrlSimilaritySettings) -> float:
-    """Steps 3 and 4: labels from the left, weights a, a - b, a - 2b ..., none below 0."""
+    """Return the weighted similarity of two hosts (steps 3 and 4).
+
+    Labels are compared from the left with weights a, a - b, a - 2b ..., at least 0.
+    """
     total, weight = 0.0, settings.first_label_weight
     for first_label, second_label in zip(host.split("."), second.split("."), strict=False):
         value = jaccard(character_bitmask(first_label), character_bitmask(second_label)) / (
@@ -89,7 +93,10 @@ def host_similarity(host: str, second: str, settings: UrlSimilaritySettings) -> 
 
 
 def path_similarity(path: Sequence[int], second: Sequence[int], settings: UrlSimilaritySettings) -> float:
-    """Steps 5 and 6: parts, as `character_bitmask`, from the left, weights a', a' / 2, a' / 4 ..."""
+    """Return the weighted similarity of two paths (steps 5 and 6).
+
+    Segment bitmasks are compared from the left with weights a', a' / 2, a' / 4 ...
+    """
     total, weight = 0.0, settings.first_segment_weight
     for first_segment, second_segment in zip(path, second, strict=False):
         total += weight * jaccard(first_segment, second_segment)
@@ -99,13 +106,13 @@ def path_similarity(path: Sequence[int], second: Sequence[int], settings: UrlSim
 
 @lru_cache(CACHE_SIZE)
 def split_url(url: str) -> SplitUrl:
-    """Host, and the `character_bitmask` of the parts of the path that are not empty."""
+    """Return the host, and the bitmasks of the path segments that are not empty."""
     parts = urlsplit(url)
     return parts.netloc, tuple(character_bitmask(part) for part in parts.path.split("/") if part)
 
 
 class RelevantUrls:
-    """URLs whose pages were kept. `structure_score` compares with a sample of them (ZK-A3); repeats for the same seed."""
+    """URLs of retained pages. A random sample of them is compared with a link's URL (ZK-A3). Equal seeds repeat."""
 
     def __init__(
         self, seed: int = 0, sample: int = SAMPLE_SIZE, settings: UrlSimilaritySettings = DEFAULT_SETTINGS
@@ -116,16 +123,16 @@ class RelevantUrls:
         self._settings = settings
 
     def add(self, url: str) -> None:
-        """A page was kept."""
+        """Add the URL of a retained page."""
         self._urls.append(url)
 
     def sample(self) -> list[SplitUrl]:
-        """So many URLs at random, all of them if there are fewer."""
+        """Return a random sample of the URLs, or all of them if there are fewer than the sample size."""
         take_all = len(self._urls) <= self._sample_size
         return list(map(split_url, self._urls if take_all else self._random.sample(self._urls, self._sample_size)))
 
     def structure_score(self, url: str, url_sample: Sequence[SplitUrl]) -> float:
-        """1 if more than half of those drawn are alike, else 0; 0 for none."""
+        """Return 1.0 if more than half of the sampled URLs have a similar structure, else 0.0."""
         similar_count, remaining, settings = 0, len(url_sample), self._settings
         host, path = split_url(url)
         hosts: dict[str, float | None] = {}

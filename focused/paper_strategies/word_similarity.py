@@ -1,6 +1,6 @@
-"""Zhou's similarity of two words (ZK-A1): vectors and concepts together, with an inverted index over the topic's words.
+"""Zhou's similarity of two words (ZK-A1) from vectors and concepts, with an inverted index over the topic's words.
 
-玄武岩 -> ((岩石, 0.71), (火山, 0.58))        only topic words whose similarity is above 0
+玄武岩 -> ((岩石, 0.71), (火山, 0.58))        only topic words with a similarity above 0
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,10 +15,13 @@ from focused.paper_strategies.word_vectors import WordVectors
 
 @dataclass(frozen=True)
 class SimilaritySettings:
-    """The constants of ZK-A1; the paper's are lost, these are METHODS' [D], see `make bench-similarity_words`."""
+    """Constants of ZK-A1.
 
-    vector_only_weight: float = 0.9  # of the vectors where concepts are silent
-    concept_weight: float = 0.6  # of the concepts where both speak
+    The paper's values are lost; these are from METHODS [D], see `make bench-similarity_words`.
+    """
+
+    vector_only_weight: float = 0.9  # weight of the vectors if concepts give no usable similarity
+    concept_weight: float = 0.6  # weight of the concepts if they do; the vectors get the rest
     min_vector_similarity: float = 0.5  # Th1
     min_concept_similarity: float = 0.6  # Th2
 
@@ -29,7 +32,7 @@ DEFAULT_SETTINGS = SimilaritySettings()
 def combine_similarities(
     vector_similarity: float | None, concept_similarity: float | None, settings: SimilaritySettings = DEFAULT_SETTINGS
 ) -> float:
-    """ZK-A1 for two different words; None: not known, which counts as 0 and never as opposed. 0 to 1."""
+    """Combine two similarities of different words by ZK-A1, 0 to 1. None means unknown and counts as 0."""
     if vector_similarity is not None and vector_similarity < 0:
         return 0.0
     usable_vector_similarity = (
@@ -50,7 +53,7 @@ def combine_similarities(
 
 
 class WordSimilarity:
-    """Sim(d, t). A word is 1 with itself, whoever knows it (reading b)."""
+    """Similarity Sim(d, t) of two words. Equal words have similarity 1, known or not (reading b)."""
 
     def __init__(
         self,
@@ -63,19 +66,25 @@ class WordSimilarity:
         self._settings = settings
 
     def __call__(self, first: str, second: str) -> float:
-        """0 to 1."""
+        """Return the similarity of two words, 0 to 1."""
         return self._pair_similarity(first, second, self._vectors.similarity(first, second))
 
     def vectors_for(self, words: Sequence[str]) -> NDArray[np.float32]:
-        """Vectors of some words, for `similar_words`."""
+        """Return the vectors of the words, (words, dimensions) float32, for `similar_words`."""
         return self._vectors.vectors_for(words)
 
     def similar_words(
         self, word: str, other_words: Sequence[str], other_vectors: NDArray[np.float32]
     ) -> list[tuple[str, float]]:
-        """Those of the other words whose similarity is above 0, with it; `other_vectors` are theirs by `vectors_for`."""
+        """Return the other words with a similarity above 0, with that similarity.
+
+        Args:
+            word: the word to compare.
+            other_words: words to compare it with.
+            other_vectors: result of `vectors_for(other_words)`.
+        """
         cosines = other_vectors @ self._vectors.vectors_for([word])[0]
-        candidate_indices: Sequence[int] = range(len(other_words))  # concepts may speak for any of them
+        candidate_indices: Sequence[int] = range(len(other_words))  # any word can be similar by concepts
         if self._concepts is None:
             own_index = [other_words.index(word)] if word in other_words else []
             candidate_indices = sorted(
@@ -95,9 +104,9 @@ class WordSimilarity:
 
 
 class TopicWordIndex:
-    """The inverted index of ZK-S2: for a word, the topic words it is like. Filled as words come, at most `most`.
+    """Inverted index of ZK-S2: the similar topic words of a word. Entries are computed on demand and cached.
 
-    _rows  (topic words, dimensions) float32  their vectors, of zeros where there is none
+    _topic_vectors  (topic words, dimensions) float32  zeros for words without a vector
     """
 
     def __init__(self, similarity: WordSimilarity, topic_words: Iterable[str], max_cached: int = 200_000) -> None:
@@ -108,7 +117,7 @@ class TopicWordIndex:
         self._cache: dict[str, Sequence[tuple[str, float]]] = {}
 
     def __getitem__(self, word: str) -> Sequence[tuple[str, float]]:
-        """Pairs of a topic word and a similarity above 0."""
+        """Return pairs of a topic word and its similarity, which is above 0."""
         if word not in self._cache:
             if len(self._cache) >= self._max_cached:
                 self._cache.clear()

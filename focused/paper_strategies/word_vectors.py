@@ -1,4 +1,4 @@
-"""Word vectors trained on the project's own text: PPMI of words near each other, reduced by SVD (METHODS 2.2 e)."""
+"""Word vectors trained on the project's own text: PPMI of nearby words, reduced by SVD (METHODS 2.2 e)."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,18 +9,19 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.decomposition import TruncatedSVD
 
-WINDOW_WORDS = 4  # words on either side
+WINDOW_WORDS = 4  # context words on each side
 DIMENSIONS = 100
-MIN_COUNT = 3
-MAX_VOCABULARY = 20_000  # the most frequent ones
+MIN_COUNT = 3  # occurrences of a word in the training texts
+MAX_VOCABULARY = 20_000  # most frequent words
 _BATCH_WORDS = 200_000  # words of text counted at once
 
 
 @dataclass(frozen=True)
 class WordVectors:
-    """Vectors of words; `row_by_word` has the row of each.
+    """Word vectors.
 
-    rows  (words, dimensions) float32  of unit length
+    row_by_word  row of each word in `matrix`
+    matrix       (words, dimensions) float32  rows of unit length
     """
 
     row_by_word: Mapping[str, int]
@@ -30,13 +31,13 @@ class WordVectors:
         return word in self.row_by_word
 
     def similarity(self, first: str, second: str) -> float | None:
-        """SimD (ZK-F1): cosine, -1 to 1; None where a word has no vector."""
+        """Return SimD (ZK-F1), the cosine of two words, -1 to 1, or None if a word has no vector."""
         if first not in self.row_by_word or second not in self.row_by_word:
             return None
         return float(self.matrix[self.row_by_word[first]] @ self.matrix[self.row_by_word[second]])
 
     def vectors_for(self, words: Sequence[str]) -> NDArray[np.float32]:
-        """A row for each word, of zeros where it has no vector."""
+        """Return one row per word, (words, dimensions) float32; zeros for words without a vector."""
         vectors = np.zeros((len(words), self.matrix.shape[1]), dtype=np.float32)
         for number, word in enumerate(words):
             if word in self.row_by_word:
@@ -44,7 +45,7 @@ class WordVectors:
         return vectors
 
     def nearest(self, word: str, count: int, min_similarity: float) -> list[tuple[str, float]]:
-        """The `count` words most like `word`, most alike first, none below `min_similarity`."""
+        """Return up to `count` words with a similarity of at least `min_similarity`, most similar first."""
         if word not in self.row_by_word:
             return []
         similar = self.matrix @ self.matrix[self.row_by_word[word]]
@@ -59,7 +60,10 @@ EMPTY_VECTORS = WordVectors({}, np.zeros((0, 1), dtype=np.float32))
 
 
 def train_word_vectors(texts: Iterable[Sequence[str]], dimensions: int = DIMENSIONS, seed: int = 0) -> WordVectors:
-    """Vectors of the words that stand MIN_COUNT times in `texts` (lists of words). The same texts give the same."""
+    """Train vectors of the words that occur at least MIN_COUNT times in `texts` (lists of words).
+
+    Deterministic for equal texts and seed. Returns EMPTY_VECTORS for fewer than three such words.
+    """
     texts = list(texts)
     counts = Counter(word for text in texts for word in text)
     frequent = [word for word, count in counts.most_common(MAX_VOCABULARY) if count >= MIN_COUNT]
@@ -74,13 +78,13 @@ def train_word_vectors(texts: Iterable[Sequence[str]], dimensions: int = DIMENSI
 
 
 def count_cooccurrences(texts: Iterable[Sequence[str]], row_by_word: Mapping[str, int]) -> sp.csr_matrix:
-    """How often each two words stand within WINDOW words of each other: symmetric, words x words."""
+    """Return how often each pair of words occurs within WINDOW_WORDS words, a symmetric matrix (words, words)."""
     size = len(row_by_word)
     total = sp.csr_matrix((size, size), dtype=np.float32)
     batch: list[int] = []
     for text in texts:
         batch += [row for word in text if (row := row_by_word.get(word)) is not None]
-        batch += [-1] * WINDOW_WORDS  # texts are not next to each other
+        batch += [-1] * WINDOW_WORDS  # so that no window spans two texts
         if len(batch) > _BATCH_WORDS:
             total, batch = total + count_window_pairs(batch, size), []
     total = total + count_window_pairs(batch, size)
@@ -88,19 +92,21 @@ def count_cooccurrences(texts: Iterable[Sequence[str]], row_by_word: Mapping[str
 
 
 def count_window_pairs(word_rows: Sequence[int], size: int) -> sp.csr_matrix:
-    """Pairs at distance 1 to WINDOW, each counted once; -1 is no word."""
+    """Count word pairs at distances 1 to WINDOW_WORDS, each once, as a matrix (size, size). -1 marks no word."""
     row = np.array(word_rows, dtype=np.int64)
     pair_counts = sp.csr_matrix((size, size), dtype=np.float32)
     for distance in range(1, WINDOW_WORDS + 1):
-        left, right = row[:-distance], row[distance:]
-        is_word_pair = (left >= 0) & (right >= 0)
-        ones = np.ones(int(is_word_pair.sum()), dtype=np.float32)
-        pair_counts = pair_counts + sp.csr_matrix((ones, (left[is_word_pair], right[is_word_pair])), shape=(size, size))
+        first, second = row[:-distance], row[distance:]
+        is_word_pair = (first >= 0) & (second >= 0)
+        counts = np.ones(int(is_word_pair.sum()), dtype=np.float32)
+        pair_counts = pair_counts + sp.csr_matrix(
+            (counts, (first[is_word_pair], second[is_word_pair])), shape=(size, size)
+        )
     return pair_counts
 
 
 def ppmi(counts: sp.csr_matrix) -> sp.csr_matrix:
-    """Positive pointwise mutual information: max(0, ln(n_ij * n / (n_i * n_j)))."""
+    """Return positive pointwise mutual information: max(0, ln(n_ij * n / (n_i * n_j)))."""
     pairs = counts.tocoo()
     total = float(pairs.data.sum())
     word_totals = np.asarray(counts.sum(axis=1)).ravel()

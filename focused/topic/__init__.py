@@ -1,1 +1,1 @@
-"""A topic as its operator says it: the file, the terms proposed for it, the decisions on them."""
+"""Topics as the administrator defines them: topic files, proposed terms and decisions on them."""

@@ -1,4 +1,6 @@
-"""The operator's files of concepts, each told by its form (`focused.paper_strategies.concept_source`); none is shipped.
+"""Loader of the administrator's concept files (`focused.paper_strategies.concept_source`). None is shipped.
+
+The first line of a file determines its format:
 
 Aa01A01= 人 士 人物             Cilin               00001740-a  cmn:lemma  能    Chinese Open Wordnet
 玄武岩 <tab> 材料 矿物           pooled sememes      人/N/human|人  with a tree:   HowNet 2000 (Liu and Li)
@@ -22,8 +24,13 @@ _POOLED_SEMEMES_LINE = re.compile(r"[^\t]+\t\S")
 
 
 def load_concepts(files: Sequence[Path]) -> ConceptSource | None:
-    """All of them together, the first that knows a word speaking; None for no file. SettingsError for a file that
-    cannot be read or has no known form."""
+    """Load the files as one concept source, or return None if `files` is empty.
+
+    The first file that knows both words determines their similarity.
+
+    Raises:
+        SettingsError: a file cannot be read or has an unknown format.
+    """
     return _load_cached(tuple(files)) if files else None
 
 
@@ -33,7 +40,7 @@ def _load_cached(files: tuple[Path, ...]) -> ConceptSource:
     tree = next((lines for _, lines in files_with_lines if _SEMEME_TREE_LINE.match(lines[0])), None)
     sources = [source for path, lines in files_with_lines if (source := _parse_source(path, lines, tree)) is not None]
     if not sources:
-        raise SettingsError("crawl.concepts has a sememe tree and no glossary that goes with it")
+        raise SettingsError("crawl.concepts: a sememe tree is given without its HowNet glossary; add the glossary file")
     return CombinedConcepts(sources)
 
 
@@ -48,7 +55,7 @@ def _read_nonempty_lines(path: Path) -> list[str]:
 
 
 def _parse_source(path: Path, lines: list[str], tree: Iterable[str] | None) -> ConceptSource | None:
-    """The provider for a file; None for the tree, which belongs to another."""
+    """Return the concept source of a file, or None for the sememe tree, which belongs to the glossary."""
     first = lines[0]
     if _CILIN_LINE.match(first):
         return CilinConcepts(lines)
@@ -61,6 +68,6 @@ def _parse_source(path: Path, lines: list[str], tree: Iterable[str] | None) -> C
     if _POOLED_SEMEMES_LINE.match(first):
         return read_pooled_sememes(lines)
     raise SettingsError(
-        f"crawl.concepts: {path} has none of the known forms: Cilin, Open Wordnet, sememes by word, or HowNet's "
-        "glossary together with its sememe tree"
+        f"crawl.concepts: {path} has an unknown format; known formats: Cilin, Open Wordnet, sememes by word, and "
+        "HowNet's glossary together with its sememe tree"
     )

@@ -1,4 +1,4 @@
-"""Decisions on a topic: what the operator adds, confirms and refuses. Light: the search site loads it."""
+"""Administrator decisions on topics: add, accept and reject terms. The search site loads it, so it imports little."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,11 @@ OPERATOR_ORIGIN = "operator"
 
 
 def operator_terms(texts: Sequence[str], term_class: TopicTermClass) -> list[TopicTerm]:
-    """Terms that the operator names: confirmed. TopicError for one that no segmenter takes."""
+    """Return the texts as confirmed terms of the administrator, each text once.
+
+    Raises:
+        TopicError: a text is empty or longer than MAX_TERM_CHARS.
+    """
     for text in texts:
         if not 0 < len(text.strip()) <= MAX_TERM_CHARS:
             raise TopicError(f"{text[:80]!r}: a term has 1 to {MAX_TERM_CHARS} characters")
@@ -19,8 +23,12 @@ def operator_terms(texts: Sequence[str], term_class: TopicTermClass) -> list[Top
     ]
 
 
-def add_terms(topic_store: TopicFileStore, name: str, texts: Sequence[str], term_class: TopicTermClass) -> Topic:
-    """Add and confirm terms of the operator's own; one that is proposed or refused is confirmed."""
+def add_topic_terms(topic_store: TopicFileStore, name: str, texts: Sequence[str], term_class: TopicTermClass) -> Topic:
+    """Add terms of the administrator as confirmed. Terms that are proposed or rejected become confirmed.
+
+    Returns:
+        The changed topic.
+    """
     new_terms = operator_terms(texts, term_class)
     return topic_store.update(
         name,
@@ -37,7 +45,11 @@ def decide_terms(
     state: TopicState,
     term_class: TopicTermClass | None = None,
 ) -> Topic:
-    """Decide on terms and seeds. TopicError, and nothing is decided, where one of them is not there."""
+    """Set the state of terms and seeds, and the class of terms if given. Returns the changed topic.
+
+    Raises:
+        TopicError: the topic has no such term or seed. No decision is saved then.
+    """
 
     def apply_decision(topic: Topic) -> Topic:
         if unknown := topic.unknown_items(texts):

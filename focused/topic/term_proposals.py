@@ -1,9 +1,9 @@
-"""The feature library of a topic (Wu Yueting 2015, METHODS 3.6): terms and seeds to propose to the operator.
+"""Feature library of a topic (Wu Yueting 2015, METHODS 3.6): terms and seeds to propose to the administrator.
 
-    terms of the operator -> scheme 1: words that mean alike, by the operator's files of concepts
-                          -> scheme 2: the first L pages that a search finds, their terms by We (WY-F8), their URLs
+    terms of the administrator -> scheme 1: related words from the concept files
+                               -> scheme 2: first L result pages of a search, their terms by We (WY-F8), their URLs
 
-Pure but for the searches that are handed in.
+The module has no side effects except for the search functions that the caller passes.
 """
 
 import heapq
@@ -17,20 +17,20 @@ from docstore.topic import ExamplePage, TopicSeed, TopicTerm
 from focused.paper_strategies.concept_source import ConceptSource
 from focused.topic.tokenizing import tokenize_example
 
-RESULTS_PER_SEARCH = 10  # L: pages of a search that are looked at [D]
-PROPOSALS_PER_TERM = 10  # n: terms proposed for each term of the operator [D]
-CANDIDATES_PER_TERM = 60  # words of the pages found for one term whose idf is asked for
-MAX_RELATED_PER_TERM = 20  # words that one term may bring by concepts
+RESULTS_PER_SEARCH = 10  # L: result pages used per search [D]
+PROPOSALS_PER_TERM = 10  # n: terms proposed per term of the administrator [D]
+CANDIDATES_PER_TERM = 60  # words of the result pages of a term whose idf is looked up
+MAX_RELATED_PER_TERM = 20  # words proposed per term from concepts
 CONCEPTS_ORIGIN = "concepts"
 
 SearchFunction = Callable[[str, int], Iterable[ExamplePage]]
-"""The pages that a search finds for a term, best first, so many at most."""
+"""(term, limit) -> result pages of a search for the term, best first, at most `limit`."""
 IdfFunction = Callable[[str], float]
 
 
 @dataclass(frozen=True)
 class SearchSource:
-    """Where scheme 2 looks. `idf` is that of all it searches in; None where that is not known: of the pages found."""
+    """Search engine for scheme 2. `idf` refers to its whole collection, None to compute idf from the result pages."""
 
     origin: str
     search: SearchFunction
@@ -39,7 +39,7 @@ class SearchSource:
 
 @dataclass(frozen=True)
 class TopicProposals:
-    """What the operator is to judge."""
+    """Terms and seeds for the administrator to decide on."""
 
     terms: tuple[TopicTerm, ...] = ()
     seeds: tuple[TopicSeed, ...] = ()
@@ -49,7 +49,10 @@ class TopicProposals:
 
 
 def propose_from_concepts(terms: Iterable[str], concepts: ConceptSource | None) -> TopicProposals:
-    """Scheme 1 (WY-A2, step 1): synonyms and words directly above and below. None where no files are given."""
+    """Scheme 1 (WY-A2, step 1): propose synonyms and directly broader and narrower words, best first.
+
+    Returns no proposals if `concepts` is None.
+    """
     if concepts is None:
         return TopicProposals()
     proposals = [
@@ -67,7 +70,17 @@ def propose_from_search(
     results: int = RESULTS_PER_SEARCH,
     top: int = PROPOSALS_PER_TERM,
 ) -> TopicProposals:
-    """Scheme 2 (WY-A2, steps 2 to 6): what the found pages are about, and where they are."""
+    """Scheme 2 (WY-A2, steps 2 to 6): propose words and URLs of the pages that searches return.
+
+    Characteristic words become terms, the pages become seeds.
+
+    Args:
+        terms: terms to search for.
+        source: search engine and its idf.
+        tokenize: tokenizer for the result pages.
+        results: result pages per search (L).
+        top: proposed terms per search term (n).
+    """
     pages_by_term = {term: tuple(source.search(term, results)) for term in terms}
     pages = {page.url: tokenize_example(page, tokenize) for term_pages in pages_by_term.values() for page in term_pages}
     idf, origin = source.idf or smoothed_idf(pages.values()), source.origin
@@ -85,12 +98,13 @@ def propose_from_search(
             TopicTerm(word, origin=origin, score=score, evidence=evidence) for word, score in ranked_words[:top]
         ]
     return TopicProposals(
-        tuple(sorted(proposed_terms, key=lambda one: -one.score)), tuple(iter_seed_proposals(pages_by_term, origin))
+        tuple(sorted(proposed_terms, key=lambda proposal: -proposal.score)),
+        tuple(iter_seed_proposals(pages_by_term, origin)),
     )
 
 
 def iter_seed_proposals(pages_by_term: Mapping[str, Sequence[ExamplePage]], origin: str) -> Iterator[TopicSeed]:
-    """SU of WY-A2: each URL once, with the terms that found it, the most often and best found first."""
+    """Yield SU of WY-A2: each URL once, with the terms that found it, by descending sum of reciprocal ranks."""
     terms_by_url: dict[str, list[str]] = defaultdict(list)
     scores: Counter[str] = Counter()
     titles: dict[str, str] = {}
@@ -105,15 +119,17 @@ def iter_seed_proposals(pages_by_term: Mapping[str, Sequence[ExamplePage]], orig
 
 
 def smoothed_idf(pages: Iterable[PageWords]) -> IdfFunction:
-    """Smoothed: ln((N + 1) / (n + 1)) + 1."""
+    """Return the smoothed idf of the pages: ln((N + 1) / (n + 1)) + 1."""
     pages = list(pages)
     document_frequency = Counter(word for page in pages for word in page.word_counts)
     return lambda word: math.log((len(pages) + 1) / (document_frequency[word] + 1)) + 1
 
 
 def mean_relative_frequency(pages: Sequence[PageWords]) -> dict[str, float]:
-    """f(e) / fmax of WY-F8, We(e) = f(e) / fmax * idf(e), the mean of several pages; f(e) is summed over blocks by
-    their weights."""
+    """Return the mean of f(e) / fmax over the pages, by word, for WY-F8: We(e) = f(e) / fmax * idf(e).
+
+    f(e) is the frequency summed over blocks with the block weights.
+    """
     total: dict[str, float] = defaultdict(float)
     for page in pages:
         frequency: dict[str, float] = defaultdict(float)

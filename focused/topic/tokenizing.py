@@ -1,4 +1,4 @@
-"""The words of a page, as focused crawls compare them."""
+"""Tokenization of pages for focused strategies."""
 
 import re
 import sys
@@ -7,11 +7,11 @@ from crawler.focused_policy import BLOCK_TITLE, PageWords, WordBlock, Words, Wor
 from docstore.topic import ExamplePage
 from text.segment import Segmenter
 
-_WORD_PATTERN = re.compile(r"\w(?:[\w+#. -]*[\w+#])?")  # a term of several words is one
+_WORD_PATTERN = re.compile(r"\w(?:[\w+#. -]*[\w+#])?")  # matches terms of several words, too
 
 
 def make_tokenizer(segmenter: Segmenter) -> WordTokenizer:
-    """Words of two characters or more, a letter among them, lower case."""
+    """Return a tokenizer that yields the words of a text in lower case, without those that `is_word` excludes."""
 
     def tokenize(text: str) -> Words:
         words = (word.lower() for word in segmenter.cut(text))
@@ -21,12 +21,12 @@ def make_tokenizer(segmenter: Segmenter) -> WordTokenizer:
 
 
 def is_word(word: str) -> bool:
-    """Can it stand for something?"""
+    """Return True for a word of at least two characters, among them a letter."""
     return len(word) > 1 and _WORD_PATTERN.fullmatch(word) is not None and any(map(str.isalpha, word))
 
 
 def tokenize_example(page: ExamplePage, tokenize: WordTokenizer) -> PageWords:
-    """A page as words."""
+    """Return an example page as words. A page without text in its blocks gets its title as the only block."""
     blocks = (WordBlock(kind, tokenize(text), weight) for kind, weight, text in page.blocks)
     title = tokenize(page.title)
     nonempty_blocks = tuple(block for block in blocks if block.words)

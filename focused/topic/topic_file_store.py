@@ -1,4 +1,4 @@
-"""Topics on disk: `topics/NAME.json` in the data folder, one file a topic, checked field by field when it is read.
+"""Topic files: `topics/NAME.json` in the data folder, one file per topic. Every field is checked on reading.
 
 {"version": 1, "name": "地质", "words": ["地质"], "automatic": false, "tree": [],
  "terms": [{"text": "玄武岩", "class": "professional", "state": "confirmed", "origin": "operator", "score": 1.0,
@@ -21,56 +21,72 @@ from docstore.topic import ExamplePage, Topic, TopicSeed, TopicState, TopicTerm,
 
 FORMAT_VERSION = 1
 MAX_NAME_CHARS = 60
-MAX_TERM_CHARS = 64  # characters, as the segmenter's words
+MAX_TERM_CHARS = 64  # equals the limit of the segmenter's words
 MAX_TERMS = 20_000
 _NAME_PATTERN = re.compile(r"\w[\w .+-]*")
-_LOCK_TIMEOUT_SECONDS = 30.0  # seconds for another process that writes the same topic
+_LOCK_TIMEOUT_SECONDS = 30.0  # wait for another process that writes a topic
 EnumType = TypeVar("EnumType", bound=StrEnum)
 
 
 class TopicFileStore:
-    """The topics of a vertical. Every change reads the file, changes it and writes it whole, one process at a time."""
+    """The topics of a vertical. Each change reads and rewrites the whole file under a lock between processes."""
 
     def __init__(self, data_dir: Path) -> None:
         self._data_dir = data_dir
         self._folder = data_dir / "topics"
 
     def names(self) -> list[str]:
-        """The names of all topics."""
+        """Return the names of all topics, sorted."""
         return sorted(path.stem for path in self._folder.glob("*.json"))
 
     def path_for(self, name: str) -> Path:
-        """The file of a topic. TopicError for a name that no file can have."""
+        """Return the path of a topic's file.
+
+        Raises:
+            TopicError: the name is not valid as a file name.
+        """
         if not _NAME_PATTERN.fullmatch(name) or len(name) > MAX_NAME_CHARS or name.endswith((" ", ".")):
             raise TopicError(
-                f"{name[:80]!r} cannot name a topic: letters, digits, blanks and . + - _ can, {MAX_NAME_CHARS} at most"
+                f"{name[:80]!r} is not a valid topic name: use letters, digits, spaces and . + - _, "
+                f"at most {MAX_NAME_CHARS} characters"
             )
         return self._folder / f"{name}.json"
 
     def read(self, name: str) -> Topic:
-        """A topic. TopicError naming file and field where there is none or it is not valid."""
+        """Read a topic.
+
+        Raises:
+            TopicError: the file is missing, unreadable or invalid. The message names file and field.
+        """
         path = self.path_for(name)
         try:
             text = path.read_text(encoding="utf-8-sig")
         except FileNotFoundError:
-            available = ", ".join(self.names()) or "none yet"
+            available = ", ".join(self.names()) or "none"
             raise TopicError(
-                f"there is no topic {name} ({path}); there is: {available}. Make it with plumb topic init"
+                f"topic {name} not found ({path}). Existing topics: {available}. Create it with `plumb topic init`."
             ) from None
         except (OSError, UnicodeDecodeError) as error:
             raise TopicError(f"cannot read {path}: {error}") from error
         return parse_topic(text, str(path), name)
 
     def create(self, topic: Topic) -> None:
-        """Write a new topic. TopicError if there is one of this name."""
+        """Write a new topic.
+
+        Raises:
+            TopicError: a topic of this name exists already, or the file cannot be written.
+        """
         path = self.path_for(topic.name)
         with stage_lock(self._data_dir, "topics", _LOCK_TIMEOUT_SECONDS):
             if path.exists():
-                raise TopicError(f"there is a topic {topic.name} already ({path}): it was left as it is")
+                raise TopicError(f"topic {topic.name} already exists ({path}); it was not changed")
             self._write(topic, path)
 
     def update(self, name: str, transform: Callable[[Topic], Topic]) -> Topic:
-        """Change a topic; what `transform` raises leaves it as it was. Returns the topic as it is now."""
+        """Apply `transform` to a topic and return the changed topic.
+
+        The file stays unchanged if `transform` raises.
+        """
         with stage_lock(self._data_dir, "topics", _LOCK_TIMEOUT_SECONDS):
             topic = transform(self.read(name))
             self._write(topic, self.path_for(name))
@@ -88,7 +104,7 @@ class TopicFileStore:
 
 
 def topic_to_json(topic: Topic) -> dict[str, Any]:
-    """The topic as the file has it."""
+    """Return the topic as the JSON object of its file."""
     return {
         "version": FORMAT_VERSION,
         "name": topic.name,
@@ -114,7 +130,16 @@ def _common_fields(item: TopicTerm | TopicSeed) -> dict[str, Any]:
 
 
 def parse_topic(text: str, file_name: str, name: str) -> Topic:
-    """The topic that a file holds. TopicError says what is wrong in which field."""
+    """Parse the text of a topic file.
+
+    Args:
+        text: content of the file.
+        file_name: name of the file for messages.
+        name: expected name of the topic.
+
+    Raises:
+        TopicError: the text is not valid. The message names the field and the problem.
+    """
     try:
         data = json.loads(text)
     except ValueError as error:
@@ -122,13 +147,14 @@ def parse_topic(text: str, file_name: str, name: str) -> Topic:
     document = JsonObject(data, file_name, "")
     if document.number("version") != FORMAT_VERSION:
         raise TopicError(
-            f"{file_name}: version is {data['version']!r}, this program knows {FORMAT_VERSION}: update the program"
+            f"{file_name}: version is {data['version']!r}, but this program supports {FORMAT_VERSION}. "
+            "Update the program."
         )
     if document.text("name") != name:
-        raise TopicError(f"{file_name}: name is {data['name']!r}: it must be that of the file, {name!r}")
+        raise TopicError(f"{file_name}: name is {data['name']!r}, but must match the file name, {name!r}")
     terms = tuple(_parse_term(item) for item in document.object_array("terms"))
     if len(terms) > MAX_TERMS:
-        raise TopicError(f"{file_name}: terms are {len(terms)}: {MAX_TERMS} at most")
+        raise TopicError(f"{file_name}: {len(terms)} terms exceed the maximum of {MAX_TERMS}")
     return Topic(
         name=name,
         words=document.text_array("words"),
@@ -171,8 +197,7 @@ def _parse_example(row: "JsonObject") -> ExamplePage:
 
 
 class JsonObject:
-    """An object of the file, with its place in it. Every question raises TopicError where the answer is not as it has
-    to be."""
+    """JSON object with its path in the file. Accessors raise TopicError if a field is missing or has another type."""
 
     def __init__(self, value: object, file: str, json_path: str) -> None:
         if not isinstance(value, dict):
@@ -182,53 +207,53 @@ class JsonObject:
         self._json_path = json_path
 
     def field_error(self, field: str, expected: str) -> TopicError:
-        """The error for a field."""
+        """Return the error for a field, with its actual value and the expected type."""
         json_path = f"{self._json_path}.{field}" if self._json_path else field
         actual = repr(self._values.get(field))[:60] if field in self._values else "missing"
         return TopicError(f"{self._file}: {json_path} is {actual}: expected {expected}")
 
     def text(self, field: str) -> str:
-        """A text."""
+        """Return the string in a field."""
         value = self._values.get(field)
         if not isinstance(value, str):
             raise self.field_error(field, "text")
         return value
 
     def number(self, field: str) -> float:
-        """A number."""
+        """Return a numeric field as a float."""
         value = self._values.get(field)
         if not isinstance(value, int | float) or isinstance(value, bool):
             raise self.field_error(field, "a number")
         return float(value)
 
     def boolean(self, field: str) -> bool:
-        """Yes or no."""
+        """Return a true or false field."""
         value = self._values.get(field)
         if not isinstance(value, bool):
             raise self.field_error(field, "true or false")
         return value
 
     def enum_value(self, field: str, enum_type: type[EnumType]) -> EnumType:
-        """One of some words."""
+        """Return a string field as a member of `enum_type`."""
         value = self._values.get(field)
         if value not in set(enum_type):
             raise self.field_error(field, f"one of {', '.join(enum_type)}")
         return enum_type(value)
 
     def array(self, field: str) -> list[Any]:
-        """A list."""
+        """Return the list in a field."""
         value = self._values.get(field)
         if not isinstance(value, list):
             raise self.field_error(field, "a list")
         return value
 
     def text_array(self, field: str) -> tuple[str, ...]:
-        """A list of texts."""
+        """Return a field that is a list of strings."""
         values = self.array(field)
         if not all(isinstance(value, str) for value in values):
             raise self.field_error(field, "a list of texts")
         return tuple(values)
 
     def object_array(self, field: str) -> list["JsonObject"]:
-        """A list of objects."""
+        """Return a field that is a list of objects."""
         return [JsonObject(value, self._file, f"{field}[{index}]") for index, value in enumerate(self.array(field))]

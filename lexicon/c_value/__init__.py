@@ -1,7 +1,8 @@
-"""The paper's way (Wang Du 2019, WD-F4, WD-A5): spans by tag rules, noise taken out, scored by C-value.
+"""The paper's algorithm (Wang Du 2019, WD-F4, WD-A5): spans by tag rules, noise filters, C-value.
 
-candidates.py  sentences -> tagged words -> spans -> counted candidates
-rules.py       the tag sequences that make a candidate (data/pos_rules*.tsv)   derive.py  where they come from
-filters.py     noise: what has the right tags and is no term all the same
-scorers.py     `TermScorer` and the name table; C-value
+candidates.py       sentences -> tagged words -> spans -> counted candidates
+rules.py            tag sequences of a candidate (data/pos_rules*.tsv)
+rule_derivation.py  derives such rules from word lists
+noise_filters.py    removes spans that have the right tags but are no terms
+c_value.py          `TermScorer`, the table of scorers, and C-value
 """

@@ -1,4 +1,4 @@
-"""How the candidates of the paper's rules are scored: the `TermScorer` contract, the name table, and C-value."""
+"""Scoring of the paper's candidates: the `TermScorer` protocol, the table of scorers, and C-value."""
 
 import math
 import re
@@ -13,26 +13,28 @@ from text.folding import ALPHABETIC
 
 
 class TermScorer(Protocol):
-    """Scores candidates against each other. Deterministic, whatever the order of the mapping."""
+    """Scores candidates against each other. Deterministic, independent of the order of the mapping."""
 
     def scores(self, candidates: Mapping[str, TermCandidate]) -> dict[str, float]:
-        """A finite score for each candidate, by the same keys; higher is more of a term."""
+        """Return a finite score for each candidate by key. Higher scores are more likely terms."""
 
 
 @dataclass(frozen=True)
 class CValue:
-    """C-value (Wang Du 2019, WD-F4, rebuilt after Frantzi): how often a candidate stands on its own, by its length.
+    """C-value (Wang Du 2019, WD-F4, reconstructed after Frantzi).
 
-        C(a) = log2|a| * f(a)                                       a in no longer candidate
+    Scores the frequency of a candidate outside longer candidates, weighted by its length:
+
+        C(a) = log2|a| * f(a)                                       if no longer candidate contains a
         C(a) = log2|a| * (f(a) - SUM_{b in Ta} f(b) / |Ta|)         Ta: the longer candidates that contain a
 
-    |a| is in characters without white space (the paper's 字数), or in words with `count_words`.
+    |a| is the number of characters without white space (the paper's 字数), or of words with `count_words`.
     """
 
     count_words: bool = False
 
     def scores(self, candidates: Mapping[str, TermCandidate]) -> dict[str, float]:
-        """See `TermScorer`."""
+        """Return the C-value of each candidate."""
         container_counts = dict.fromkeys(candidates, 0)
         containing_frequency = dict.fromkeys(candidates, 0)
         for key, container in candidates.items():
@@ -56,9 +58,10 @@ _INSIDE_WORD = re.compile(f"(?<={ALPHABETIC})(?={ALPHABETIC})")
 
 
 def find_nested_candidates(key: str, candidates: Mapping[str, TermCandidate]) -> set[str]:
-    """The candidates inside `key` and shorter than it; each counts once, and no Latin word is cut (gas in gasoline).
+    """Return the distinct shorter candidates inside `key`. No Latin word is split (gas in gasoline).
 
-    Looks each part of `key` up, which takes time in the square of its length but not in the number of candidates.
+    Every substring of `key` is looked up, so time is quadratic in its length but independent of the number of
+    candidates.
     """
     inside_words = {match.start() for match in _INSIDE_WORD.finditer(key)}
     boundaries = [position for position in range(len(key) + 1) if position not in inside_words]
@@ -79,7 +82,11 @@ SCORERS: dict[str, Callable[[LexiconSettings], TermScorer]] = {
 
 
 def make_scorer(settings: LexiconSettings) -> TermScorer:
-    """The scorer that the settings name. SettingsError for an unknown name or length unit."""
+    """Return the scorer that the settings name.
+
+    Raises:
+        SettingsError: the scorer or the length unit is unknown.
+    """
     if settings.length_unit not in COUNT_WORDS_BY_UNIT:
         raise SettingsError(f"lexicon.length_unit: {settings.length_unit!r} is not {' or '.join(COUNT_WORDS_BY_UNIT)}")
     if settings.scorer not in SCORERS:

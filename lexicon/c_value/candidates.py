@@ -2,7 +2,7 @@
 
 "PDC 钻头的磨损"  -> tagged words      PDC/eng  钻头/n  的/uj  磨损/v
                  -> runs of words     [PDC 钻头]  [磨损]
-                 -> spans             PDC+钻头                     every one whose tags match a rule
+                 -> spans             PDC+钻头                     every span whose tags match a rule
                  -> candidates        "pdc钻头": PDC钻头, 2 words, frequency 1, in 1 document
 """
 
@@ -21,32 +21,38 @@ from text.scripts import UNSPACED_SCRIPTS
 from text.segment import Segmenter
 
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
-# Most texts need but these replaced, which is quicker than to normalise them: NFKC writes the signs so, and the plain
-# characters as they are, whatever stands beside them.
+# Most texts need only these replacements, which is faster than NFKC and equivalent: NFKC maps these symbols in the
+# same way, and leaves the stable characters unchanged in any context.
 _FULLWIDTH_PUNCTUATION = tuple(zip("，（）：；！？％～＜＞", ",():;!?%~<>", strict=True))
 _NFKC_STABLE = re.compile("[\n -~\u4e00-\u9fff、。《》【】“”‘’—·•°±×≤≥→′‰Α-ΡΣ-Ωα-ω]*+")
 _HAN_RUN = re.compile(f"[{UNSPACED_SCRIPTS}]+")
 
 
 class WordSpan(NamedTuple):
-    """Adjacent words of a run (see `iter_word_runs`), and their tags."""
+    """Adjacent words of a run (see `iter_word_runs`) with their tags."""
 
     words: tuple[str, ...]
     tags: tuple[str, ...]
 
     @property
     def text(self) -> str:
-        """The words joined: by nothing beside a Chinese character, else by a space."""
-        joints = ("" if _is_han(left[-1]) or _is_han(right[0]) else " " for left, right in pairwise(self.words))
+        """The words joined with spaces, but without a space next to a Chinese character."""
+        joints = ("" if _is_han(word[-1]) or _is_han(next_word[0]) else " " for word, next_word in pairwise(self.words))
         return self.words[0] + "".join(joint + word for joint, word in zip(joints, self.words[1:], strict=True))
 
 
 @dataclass(frozen=True, slots=True)
 class TermCandidate:
-    """A candidate term and its counts over the corpus.
+    """A candidate term with its counts over the corpus.
 
-    `text` is its most frequent spelling, `word_count` its length in segmented words, `tag_sequence` the tags of its first
-    occurrence, `first_documents` the numbers of the first few documents that hold it, `score_components` what its score is made of.
+    Attributes:
+        text: most frequent spelling.
+        word_count: length in segmented words.
+        tag_sequence: tags of the first occurrence.
+        frequency: occurrences in the corpus.
+        document_count: documents that contain it.
+        first_documents: ids of the first documents that contain it.
+        score_components: named parts of its score.
     """
 
     text: str
@@ -59,14 +65,14 @@ class TermCandidate:
 
 
 def normalize_text(text: str) -> str:
-    """`text` in NFKC without invisible characters: what is tagged and counted."""
+    """Return `text` in NFKC without invisible characters, the form that is tagged and counted."""
     for fullwidth, ascii_sign in _FULLWIDTH_PUNCTUATION:
         text = text.replace(fullwidth, ascii_sign)
     return text if _NFKC_STABLE.fullmatch(text) else _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
 
 
 def find_spans(text: str, segmenter: Segmenter, rules: TagRules) -> list[WordSpan]:
-    """Every span of words of `text` whose tags match a rule; spans that overlap all count."""
+    """Return every span of words whose tags match a rule. Overlapping spans are all included."""
     matches = []
     for run in iter_word_runs(segmenter.tag(text), rules.uses_tag):
         words, tags = zip(*run, strict=True)
@@ -80,11 +86,11 @@ def find_spans(text: str, segmenter: Segmenter, rules: TagRules) -> list[WordSpa
 def iter_word_runs(
     tagged_words: Iterable[tuple[str, str]], is_usable_tag: Callable[[str], bool]
 ) -> Iterator[list[tuple[str, str]]]:
-    """Stretches of words that may form a term together, each a list of (word, tag).
+    """Yield runs of words that can form a term together, each a list of (word, tag).
 
-    A run ends at a word whose tag no rule uses, at a line's end, at a blank between two Chinese words, and where two
-    Latin words have none (`wt%NaCl`). A hyphen between Latin words makes one word of them (`shale-gas`), before a
-    Chinese one it stays with the Latin (`X-射线`).
+    A run ends at a word whose tag no rule uses, at the end of a line, at a space between two Chinese words, and between
+    two Latin words without a space (`wt%NaCl`). A hyphen joins Latin words into one (`shale-gas`); before a Chinese
+    word it stays with the Latin word (`X-射线`).
     """
     run: list[tuple[str, str]] = []
     after_blank = False
@@ -107,8 +113,13 @@ def iter_word_runs(
 
 @dataclass(frozen=True)
 class BatchCounts:
-    """What some documents have: of each candidate its `word_key`, the span seen first, how often, in which documents;
-    and of those that can be spelt in several ways, how often in which."""
+    """Counts of a batch of documents.
+
+    Attributes:
+        document_count: documents in the batch.
+        candidates: per candidate its `word_key`, its first span, its frequency and the ids of its documents.
+        spellings: frequency of each spelling, by key, for candidates that can have several spellings.
+    """
 
     document_count: int
     candidates: Sequence[tuple[str, WordSpan, int, Sequence[int]]]
@@ -146,7 +157,7 @@ def _count_spellings(documents: Iterable[Iterable[WordSpan]], keys: Mapping[Word
     return dict(spelling_counts)
 
 
-MAX_CANDIDATES = 1_000_000  # candidates held before those seen once are forgotten; about 400 bytes each
+MAX_CANDIDATES = 1_000_000  # above this, candidates seen once are evicted; about 400 bytes each
 
 
 class CandidateCounts:
@@ -159,7 +170,7 @@ class CandidateCounts:
         self._spellings: defaultdict[str, Counter[str]] = defaultdict(Counter)
 
     def add(self, batch: BatchCounts) -> None:
-        """Add what some documents have."""
+        """Add the counts of a batch."""
         for key, spelling_counts in batch.spellings.items():
             self._spellings[key].update(spelling_counts)
         for key, example, frequency, numbers in batch.candidates:
@@ -168,14 +179,14 @@ class CandidateCounts:
             self._evict_singletons()
 
     def candidates(self) -> dict[str, TermCandidate]:
-        """All candidates counted so far, by `word_key`."""
+        """Return all candidates so far by `word_key`."""
         spelling_by_key = {key: spellings.most_common(1)[0][0] for key, spellings in self._spellings.items()}
         return self._candidates | {
             key: replace(self._candidates[key], text=text) for key, text in spelling_by_key.items()
         }
 
     def _evict_singletons(self) -> None:
-        """Bound the memory: what was seen once so far goes. A term can lose one count a time so, and counts many."""
+        """Remove candidates seen only once, to bound memory. A frequent term can lose one count at each eviction."""
         self._candidates = {key: candidate for key, candidate in self._candidates.items() if candidate.frequency > 1}
         for key in [key for key in self._spellings if key not in self._candidates]:
             del self._spellings[key]
@@ -194,13 +205,13 @@ class CandidateCounts:
 
 
 def _continues_hyphenated(previous_word: tuple[str, str], word: str, tag: str) -> bool:
-    """Whether `word`, right after the word `previous_word`, is a hyphen of a Latin compound or the part after one."""
+    """Return True if `word` follows directly and is the hyphen of a Latin compound, or the part after the hyphen."""
     return previous_word[1] == "eng" and (word == "-" or (previous_word[0].endswith("-") and tag in ("eng", "m")))
 
 
-def _is_separated(left: str, right: str, after_blank: bool) -> bool:
-    """Whether two adjacent words are written apart: Chinese ones by a blank, Latin ones by the lack of one."""
-    is_chinese = _is_han(left[-1]), _is_han(right[0])
+def _is_separated(word: str, next_word: str, after_blank: bool) -> bool:
+    """Return True if two adjacent words do not belong together: Chinese words with a space, Latin words without."""
+    is_chinese = _is_han(word[-1]), _is_han(next_word[0])
     return (all(is_chinese) and after_blank) or not (any(is_chinese) or after_blank)
 
 

@@ -1,6 +1,6 @@
-"""Noise, as a step list: spans with the right tags that are no terms (单字动词、特殊符号等, Wang Du 2019, WD-A5).
+"""Noise filters: spans with the right tags that are no terms (单字动词、特殊符号等, Wang Du 2019, WD-A5).
 
-Also the words of the general language (通用词库, step 5): those of jieba's own dictionary.
+Step 5 also removes words of general language (通用词库): the words of jieba's own dictionary.
 """
 
 import re
@@ -17,35 +17,40 @@ _VERSION_SUFFIX = re.compile(r"(?:^|\s)v?\d+(?:\.\d+)+$", re.IGNORECASE)
 
 
 def has_single_character_verb(span: WordSpan) -> bool:
-    """A verb of one character: `含 油`, `打 井`."""
+    """Return True if the span contains a verb of one character: `含 油`, `打 井`."""
     return any(tag.startswith("v") and len(word) == 1 for word, tag in zip(span.words, span.tags, strict=True))
 
 
 def has_edge_word(span: WordSpan) -> bool:
-    """It begins or ends with a word that only joins terms to the rest of the sentence: `进行 勘探`, `储层 方面`."""
+    """Return True if the span begins or ends with a word that only links terms to a sentence.
+
+    Examples: `进行 勘探`, `储层 方面`.
+    """
     return span.words[0].lower() in edge_words() or span.words[-1].lower() in edge_words()
 
 
 def has_english_stop_word(span: WordSpan) -> bool:
-    """An English stop word or a lone letter among English words; `X 射线` may keep its letter."""
+    """Return True for an English stop word, or for a single letter in an English span. `X 射线` is allowed."""
     latin = [word for word, tag in zip(span.words, span.tags, strict=True) if tag == "eng"]
     has_lone_letter = len(latin) == len(span.words) and any(len(word) == 1 for word in latin)
     return has_lone_letter or any(word.lower() in english_stop_words() for word in latin)
 
 
 def has_repeated_word(span: WordSpan) -> bool:
-    """The same word twice running: `分析 分析`."""
-    return any(left == right for left, right in zip(span.words, span.words[1:], strict=False))
+    """Return True if a word follows itself: `分析 分析`."""
+    return any(word == next_word for word, next_word in zip(span.words, span.words[1:], strict=False))
 
 
 def is_unfit_span(span: WordSpan) -> bool:
-    """See `is_unfit_text`."""
+    """Return True if `is_unfit_text` rejects the text of the span."""
     return is_unfit_text(span.text)
 
 
 def is_unfit_text(text: str) -> bool:
-    """What could never be accepted as a dictionary line: special symbols, digits only, over-long ... Nor is a term what
-    ends with a version (`Python 3.11`) or has a word that is a sound (`哈哈哈`), though people may bring it.
+    """Return True for a text that is not a valid dictionary word: special symbols, only digits, too long.
+
+    Texts that end with a version (`Python 3.11`) or contain an onomatopoeia (`哈哈哈`) are unfit too. Reviewers can
+    still add them.
     """
     if _VERSION_SUFFIX.search(text) or find_term_error(text) is not None:
         return True
@@ -62,13 +67,13 @@ NOISE_FILTERS: tuple[Callable[[WordSpan], bool], ...] = (
 
 
 def is_noise(span: WordSpan) -> bool:
-    """Whether any step of `NOISE_FILTERS` refuses the span."""
+    """Return True if any filter of `NOISE_FILTERS` rejects the span."""
     return any(is_rejected(span) for is_rejected in NOISE_FILTERS)
 
 
 @cache
 def english_stop_words() -> frozenset[str]:
-    """scikit-learn's list. Imported where it is used: it takes longer to load than most commands take to run."""
+    """Return scikit-learn's stop words. The import is local because it takes longer than most commands."""
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
     return frozenset(ENGLISH_STOP_WORDS)
@@ -76,11 +81,11 @@ def english_stop_words() -> frozenset[str]:
 
 @cache
 def edge_words() -> frozenset[str]:
-    """The reviewed list in data/edge_words.txt."""
+    """Return the reviewed list in data/edge_words.txt."""
     text = (files("lexicon") / "data" / "edge_words.txt").read_text(encoding="utf-8")
     return frozenset(line for line in text.splitlines() if line and not line.startswith("#"))
 
 
 def filter_general_words(keys: Collection[str]) -> set[str]:
-    """Those of `keys` (word keys) that jieba's dictionary has; it is streamed, never held."""
+    """Return the word keys that jieba's dictionary contains. The dictionary is streamed to save memory."""
     return {key for word, _, _ in iter_jieba_dictionary() if (key := word.lower()) in keys}

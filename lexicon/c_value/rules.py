@@ -1,4 +1,4 @@
-"""The tag sequences that make a candidate (Wang Du 2019, table 1), as a reviewed data file.
+"""Tag sequences of candidates (Wang Du 2019, table 1), read from a reviewed data file.
 
 n n        储层特征
 eng n      PDC钻头
@@ -20,9 +20,11 @@ _TAG_PATTERN = re.compile(r"[a-z]{1,4}")
 
 
 def load_rules(name: str) -> tuple[TagSequence, ...]:
-    """The rules of a shipped file (`improved`, `derived`, `plain`) or of the file at path `name`.
+    """Load a shipped rule file (`improved`, `derived`, `plain`) or the file at path `name`.
 
-    Raises SettingsError if there is no such file and LexiconError if a line of it is no rule.
+    Raises:
+        SettingsError: the file cannot be read.
+        LexiconError: a line is not a valid rule.
     """
     try:
         if name in SHIPPED_RULE_FILES:
@@ -31,15 +33,18 @@ def load_rules(name: str) -> tuple[TagSequence, ...]:
             text = Path(name).read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
         raise SettingsError(
-            f"lexicon.rules: {name!r} is not {', '.join(SHIPPED_RULE_FILES)}, nor a text file: {error}"
+            f"lexicon.rules: {name!r} is neither {', '.join(SHIPPED_RULE_FILES)} nor a text file: {error}"
         ) from error
     return parse_rules(text)
 
 
 def parse_rules(text: str) -> tuple[TagSequence, ...]:
-    """The rules in `text`, in order: a sequence a line, `#` a comment, what follows a tab a note.
+    """Return the rules of a text in order: one sequence per line, `#` for comments, notes after a tab.
 
-    ICTCLAS writes `x` for a Latin string; jieba writes `eng` (METHODS 1.7), so `x` is read as `eng`.
+    ICTCLAS uses `x` for Latin strings and jieba uses `eng` (METHODS 1.7), so `x` is read as `eng`.
+
+    Raises:
+        LexiconError: a line is not a valid rule, or there are no rules.
     """
     rules = []
     for line_number, line in enumerate(text.splitlines(), start=1):
@@ -48,7 +53,7 @@ def parse_rules(text: str) -> tuple[TagSequence, ...]:
             continue
         if len(tags) > MAX_RULE_TAGS or not all(map(_TAG_PATTERN.fullmatch, tags)):
             raise LexiconError(
-                f"rule file, line {line_number}: not 1 to {MAX_RULE_TAGS} tags like `n` or `vn`: {line[:60]!r}"
+                f"rule file, line {line_number}: expected 1 to {MAX_RULE_TAGS} tags such as `n` or `vn`: {line[:60]!r}"
             )
         rules.append(tags)
     if not rules:
@@ -57,10 +62,13 @@ def parse_rules(text: str) -> tuple[TagSequence, ...]:
 
 
 class TagRules:
-    """Says which tag sequences are those of a candidate.
+    """Matches tag sequences of words against rules.
 
-    `matching_terms_query` names how a rule's tag meets a word's: `exact`, or `prefix` (plus at most one letter: n meets ns, nt,
-    nz but not nrt). SettingsError for any other name.
+    `matching` compares a rule's tag with a word's tag: `exact`, or `prefix` (plus at most one letter: n matches ns, nt,
+    nz but not nrt).
+
+    Raises:
+        SettingsError: `matching` is another name.
     """
 
     def __init__(self, rules: tuple[TagSequence, ...], matching: str = "prefix") -> None:
@@ -68,19 +76,17 @@ class TagRules:
             raise SettingsError(f"lexicon.tag_matching: {matching!r} is not {' or '.join(TAG_MATCHERS)}")
         self._tag_matches = TAG_MATCHERS[matching]
         self._rules = tuple(dict.fromkeys(rules))
-        self._match_cache: dict[
-            TagSequence, bool
-        ] = {}  # a corpus has few distinct sequences, and each is asked very often
+        self._match_cache: dict[TagSequence, bool] = {}  # a corpus has few distinct sequences
         self._tag_cache: dict[str, bool] = {}
 
     @cached_property
     def rule_lengths(self) -> range:
-        """Numbers of tags a rule has, shortest to longest."""
+        """Range of rule lengths in tags, shortest to longest."""
         sizes = [len(rule) for rule in self._rules]
         return range(min(sizes), max(sizes) + 1)
 
     def matches(self, tags: TagSequence) -> bool:
-        """Whether some rule has just this sequence."""
+        """Return True if a rule has exactly this sequence."""
         is_match = self._match_cache.get(tags)
         if is_match is None:
             is_match = self._match_cache[tags] = any(
@@ -89,7 +95,7 @@ class TagRules:
         return is_match
 
     def uses_tag(self, tag: str) -> bool:
-        """Whether a word of this tag can be part of a candidate at all."""
+        """Return True if any rule contains this tag."""
         is_used = self._tag_cache.get(tag)
         if is_used is None:
             is_used = self._tag_cache[tag] = any(self._tag_matches(part, tag) for rule in self._rules for part in rule)

@@ -1,8 +1,9 @@
-"""Counting a corpus, in the order of the data:
+"""Incremental n-gram counting of a corpus, in the order of the data:
 
-corpus.py      what is mined                     prose.py        running text, and what only programs write
-tokens.py      text -> numbered words            occurrences.py  spans of words, with what is judged of them
-ngrams.py      the table of all spans: counts that add up        hashing.py  hashes numbered, many at a time
-count.py       a corpus from day to day, in bounded memory       remembered.py  what a day knows of the last
-packing.py, sorted_runs.py  rows as bytes, in files              selecting.py   the rows that may be terms
+corpus.py             documents to mine               prose_filter.py   running text, without code and labels
+tokens.py             text -> word ids                occurrences.py    word spans with their boundary scores
+ngram_table.py        table of all spans              hash_index.py     vectorised ids for hashes
+incremental_count.py  counts of changed documents     counts_store.py   counts stored between runs
+row_serialization.py, sorted_runs.py  rows in files   candidate_selection.py  rows that can be terms
+distributed_count.py  counting on several machines
 """

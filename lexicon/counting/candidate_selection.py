@@ -1,4 +1,4 @@
-"""The rows that may be terms, out of rows that come range by range: as many as can matter, whatever the corpus."""
+"""Selection of candidate rows from rows that arrive by key range, with bounded memory."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -21,20 +21,17 @@ from lexicon.counting.tokens import Vocabulary
 from lexicon.model.term_model import LANGUAGES, MAX_SAMPLE_ROWS, CandidateSelection, ModelByLanguage, is_likely
 from lexicon.model.word_features import is_han
 
-MAX_CANDIDATE_ROWS = 300_000  # rows, those with the most expected terms among their places; about 250 bytes each
-MIN_LOG_PROBABILITY_STEPS = -7 * STEPS_PER_LOG_ODDS  # a row that was never likelier than this becomes no term
-MIN_SINGLETON_LOG_PROBABILITY_STEPS = (
-    -4 * STEPS_PER_LOG_ODDS
-)  # nor one that was seen once: if it comes again, it is counted from then on
-SAMPLE_KEY_BITS = (
-    4  # last bits of a key that are 0: such rows are never forgotten, so that a sample of them is a fair one
-)
-CASE_VARIANTS = (str.lower, str.upper, str.title)  # in which a word is also written
+MAX_CANDIDATE_ROWS = 300_000  # rows with the highest expected number of terms; about 250 bytes each
+MIN_LOG_PROBABILITY_STEPS = -7 * STEPS_PER_LOG_ODDS  # rows whose best log-probability is lower are evicted
+# The same limit for rows seen once. If such a span occurs again, its count restarts.
+MIN_SINGLETON_LOG_PROBABILITY_STEPS = -4 * STEPS_PER_LOG_ODDS
+SAMPLE_KEY_BITS = 4  # rows whose key ends in this many zero bits are never evicted, which keeps the sample unbiased
+CASE_VARIANTS = (str.lower, str.upper, str.title)
 
 
 @dataclass(frozen=True)
 class SelectedWords:
-    """The words of some rows (see `ngram_table.Counted`)."""
+    """The words of the selected rows (a `CountedCorpus`)."""
 
     vocabulary: Vocabulary
     word_occurrences: Int64Array
@@ -44,7 +41,7 @@ class SelectedWords:
 
 
 class CandidateSelector:
-    """Chooses rows as they come."""
+    """Selects candidate rows and a random sample of rows per language."""
 
     def __init__(self, models: ModelByLanguage, min_frequency: int) -> None:
         self._models = models
@@ -54,7 +51,12 @@ class CandidateSelector:
         self._samples = [_HashSample() for _ in LANGUAGES]
 
     def add(self, rows: NgramRows, has_evicted_rows: bool) -> None:
-        """Look at some rows, each of which comes once. Where some were forgotten, part of them is a fair sample."""
+        """Add rows. Each row must be added once.
+
+        Args:
+            rows: rows of a key range.
+            has_evicted_rows: True if unlikely rows were evicted. The sample then uses only rows that are never evicted.
+        """
         self.has_received_rows = True
         likely_mask = is_likely(rows, self._models)
         self._rows.append(rows.take(likely_mask & (rows.frequency >= self._min_frequency)))
@@ -69,7 +71,7 @@ class CandidateSelector:
             )
 
     def build_selection(self, counts_store: CountsStore) -> CandidateSelection:
-        """What was chosen, with its words."""
+        """Return the selected rows and the sample, with their words."""
         rows, sample = (
             top_rows(concatenate_rows(self._rows)),
             concatenate_rows([sample.rows for sample in self._samples]),
@@ -92,14 +94,14 @@ class CandidateSelector:
 
 
 class _HashSample:
-    """About SAMPLE rows of any number of them: those whose keys end in so many zeros."""
+    """Sample of at most MAX_SAMPLE_ROWS rows: rows whose keys end in a growing number of zero bits."""
 
     def __init__(self) -> None:
         self.rows = allocate_rows(0)
         self._zero_bits = 0
 
     def add(self, rows: NgramRows) -> None:
-        """Have more to choose from."""
+        """Add rows to sample from."""
         self.rows = concatenate_rows([self.rows, rows.take(is_in_hash_sample(rows, self._zero_bits))])
         while len(self.rows) > MAX_SAMPLE_ROWS:
             self._zero_bits += 1
@@ -107,20 +109,20 @@ class _HashSample:
 
 
 def is_in_hash_sample(rows: NgramRows, bits: int) -> NDArray[np.bool_]:
-    """Which rows have a key that ends in so many zeros."""
+    """Return a mask of the rows whose key ends in `bits` zero bits."""
     is_sampled: NDArray[np.bool_] = rows.keys & np.uint64((1 << bits) - 1) == 0
     return is_sampled
 
 
 def should_retain(rows: NgramRows) -> NDArray[np.bool_]:
-    """Which rows can become terms yet, or have to stay for the sample."""
+    """Return a mask of the rows that can still become terms, or belong to the sample."""
     min_steps = np.where(rows.frequency > 1, MIN_LOG_PROBABILITY_STEPS, MIN_SINGLETON_LOG_PROBABILITY_STEPS)
     is_retained: NDArray[np.bool_] = (rows.best_log_probability >= min_steps) | is_in_hash_sample(rows, SAMPLE_KEY_BITS)
     return is_retained
 
 
 def top_rows(rows: NgramRows) -> NgramRows:
-    """The MAX_JUDGED rows of whose places the most are expected to be terms; equal ones by key."""
+    """Return the MAX_CANDIDATE_ROWS rows with the highest expected number of terms. Ties are ordered by key."""
     if len(rows) <= MAX_CANDIDATE_ROWS:
         return rows
     order = np.lexsort((rows.keys, -rows.sums[COLUMN_INDEX["expected"]]))
@@ -128,7 +130,7 @@ def top_rows(rows: NgramRows) -> NgramRows:
 
 
 def usual_spellings(words: Sequence[str], counts_store: CountsStore) -> list[str]:
-    """Each word as it is written most often: see `Counted`."""
+    """Return the most frequent spelling of each word, as `CountedCorpus.usual_spellings`."""
     words_by_folded_form: dict[str, list[tuple[int, str]]] = defaultdict(list)
     forms = {form(word) for word in words if not is_han(word) for form in CASE_VARIANTS}
     for _, word, occurrences in counts_store.words_by_spelling(sorted(forms.union(words))):
@@ -140,7 +142,7 @@ def usual_spellings(words: Sequence[str], counts_store: CountsStore) -> list[str
 
 
 def _remap_word_ids(rows: NgramRows, stored_word_ids: Int64Array, local_word_ids: NDArray[np.int32]) -> NgramRows:
-    """Rows whose words are named by `stored_word_ids`, by the `local_word_ids` ones in their place."""
+    """Return rows whose `stored_word_ids` are replaced by `local_word_ids`."""
     words = local_word_ids[
         np.where(rows.word_ids < 0, len(stored_word_ids), np.searchsorted(stored_word_ids, rows.word_ids))
     ]

@@ -1,4 +1,4 @@
-"""What is mined: documents by their numbers, read as often as they are asked for. No copy of them is held."""
+"""The corpus to mine. Documents are read again whenever needed, so no copy stays in memory."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,7 +10,7 @@ from docstore.model import Block
 
 @dataclass(frozen=True)
 class CorpusDocument:
-    """One document: `blocks` are those of its body, with what is code and what is not; () where that is not known."""
+    """A document. `blocks` are the blocks of its body with their kinds, such as code; () if unknown."""
 
     document_id: int
     title: str
@@ -19,29 +19,30 @@ class CorpusDocument:
 
 
 class Corpus(Protocol):
-    """The documents to mine."""
+    """Source of the documents to mine."""
 
     def iter_digests(self) -> Iterator[tuple[int, str]]:
-        """The number and a digest of every document, by rising numbers. Equal digests: the same title and body."""
+        """Yield id and digest of every document by ascending id. Equal digests mean equal title and body."""
 
     def iter_documents(self, document_ids: Sequence[int]) -> Iterator[CorpusDocument]:
-        """The documents of these numbers, which rise; what is no more is left out."""
+        """Yield the documents with these ids, which must ascend. Deleted documents are skipped."""
 
 
 class InMemoryCorpus:
-    """A corpus in memory, of titles and bodies; numbered from 0 on."""
+    """In-memory corpus of titles and bodies, with ids from 0."""
 
     def __init__(self, texts: Iterable[tuple[str, str]]) -> None:
         self._documents = [CorpusDocument(index, *text) for index, text in enumerate(texts)]
 
     def iter_digests(self) -> Iterator[tuple[int, str]]:
-        """See `Corpus`, here and below."""
+        """Yield id and digest of every document."""
         return ((document.document_id, document_digest(document)) for document in self._documents)
 
     def iter_documents(self, document_ids: Sequence[int]) -> Iterator[CorpusDocument]:
+        """Yield the documents with these ids."""
         return (self._documents[index] for index in document_ids)
 
 
 def document_digest(document: CorpusDocument) -> str:
-    """sha256 (hex) of a title and a body."""
+    """Return the SHA-256 (hex) of title and body."""
     return hashlib.sha256(f"{document.title}\0{document.body}".encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,14 +1,14 @@
-"""What is remembered of a corpus from one day to the next, so that a day counts only what has changed.
+"""Counts stored between runs, so that a run counts only changed documents.
 
-    counts.db    documents   number, digest, the running text as it was counted (compressed)
-                 lines       of these texts, by hash: on how many of the documents each stands
-                 words       number, spelling, how often it was written
-                 sentences   that show a term in a document
-    rows-G-N.z   rows        of generation G, those whose keys fall into the N-th of equal ranges (packing.py)
+    counts.db    documents   id, digest, and the running text as counted (compressed)
+                 lines       hash of each line, and the number of documents that contain it
+                 words       id, spelling, occurrences
+                 sentences   example sentence of a term in a document
+    rows-G-N.z   rows        generation G, N-th of equal key ranges (row_serialization.py)
 
-Rows are sums over documents: of a document that changed or went, what was counted of its old text is taken off. A day
-writes a new generation of all row files; that it counts is committed together with the day's documents and words, in
-one transaction, so that a kill leaves the day before.
+Counts are additive: the old text of a changed or deleted document is subtracted. A run writes a new generation of all
+row files and commits it together with documents and words in one SQLite transaction. A crash leaves the previous
+generation intact.
 """
 
 import sqlite3
@@ -22,9 +22,10 @@ from docstore.batches import batched
 from lexicon.counting.ngram_table import Int32Array, Int64Array, NgramRows, allocate_rows
 from lexicon.counting.row_serialization import read_rows, write_rows
 
-MAX_SQL_VALUES = 500  # values in one statement
-DOCUMENTS_PER_QUERY = 10_000  # documents listed at a time
-TEXT_ZLIB_OPTIONS = (3, zlib.DEFLATED, 13, 6)  # for texts of a page: larger tables take longer to make than the packing
+MAX_SQL_VALUES = 500  # values per statement
+DOCUMENTS_PER_QUERY = 10_000
+# Level, method, window bits, memory level. For texts of a page, larger tables cost more time than the compression.
+TEXT_ZLIB_OPTIONS = (3, zlib.DEFLATED, 13, 6)
 SCHEMA = """
 CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE documents (number INTEGER PRIMARY KEY, digest TEXT NOT NULL, text BLOB NOT NULL);
@@ -36,7 +37,7 @@ CREATE INDEX sentences_by_document ON sentences (document);
 
 
 class CountsStore:
-    """The memory in a folder; `counting` names how was counted: what was counted otherwise is forgotten."""
+    """Stored counts in a folder. Counts with another `counting_digest` (model and counting version) are discarded."""
 
     DATABASE_FILE = "counts.db"
 
@@ -52,13 +53,16 @@ class CountsStore:
         self._delete_orphaned_files()
 
     def close(self) -> None:
-        """Forget what was not committed."""
+        """Close the database. Uncommitted changes are lost."""
         self._database.close()
 
     # -- documents
 
     def iter_document_digests(self) -> Iterator[tuple[int, str]]:
-        """Number and digest of every document, by rising numbers; those that were passed may change meanwhile."""
+        """Yield id and digest of every document by ascending id.
+
+        Documents that were already yielded may change during the iteration.
+        """
         query = "SELECT number, digest FROM documents WHERE number > ? ORDER BY number LIMIT ?"
         last_id = -1
         while rows := self._database.execute(query, (last_id, DOCUMENTS_PER_QUERY)).fetchall():
@@ -66,28 +70,28 @@ class CountsStore:
             last_id = rows[-1][0]
 
     def document_count(self) -> int:
-        """How many documents there are."""
+        """Return the number of documents."""
         return int(self._scalar("SELECT count(*) FROM documents") or 0)
 
     def iter_texts(self, document_ids: Sequence[int]) -> Iterator[tuple[int, str]]:
-        """Number and counted text of these documents."""
+        """Yield id and counted text of the given documents."""
         for batch in batched(document_ids, MAX_SQL_VALUES):
             query = f"SELECT number, text FROM documents WHERE number IN ({_placeholders(batch)}) ORDER BY number"
             for index, text in self._database.execute(query, batch):
                 yield index, zlib.decompress(text).decode()
 
     def save_documents(self, documents: Iterable[tuple[int, str, str]]) -> None:
-        """Keep number, digest and counted text of documents."""
+        """Save id, digest and counted text of documents."""
         rows = ((index, digest, _compress(text)) for index, digest, text in documents)
         self._database.executemany("INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", rows)
 
     def delete_documents(self, document_ids: Sequence[int]) -> None:
-        """Forget documents."""
+        """Delete documents with their sentences."""
         for table, column in (("documents", "number"), ("sentences", "document")):
             self._database.executemany(f"DELETE FROM {table} WHERE {column} = ?", ((index,) for index in document_ids))
 
     def load_sentences(self, keys: Sequence[str]) -> dict[tuple[str, int], str]:
-        """The known sentences for terms, by `word_key` and document; "" where the document was found to have none."""
+        """Return saved sentences by `word_key` and document; "" means that the document has no such sentence."""
         sentences = {}
         for batch in batched(keys, MAX_SQL_VALUES):
             rows = self._database.execute(f"SELECT * FROM sentences WHERE key IN ({_placeholders(batch)})", batch)
@@ -95,7 +99,7 @@ class CountsStore:
         return sentences
 
     def replace_sentences(self, sentences: Mapping[tuple[str, int], str]) -> None:
-        """Know just these from now on."""
+        """Replace all sentences and commit."""
         self._database.execute("DELETE FROM sentences")
         rows = ((*key_and_document, sentence) for key_and_document, sentence in sentences.items())
         self._database.executemany("INSERT INTO sentences VALUES (?, ?, ?)", rows)
@@ -104,7 +108,7 @@ class CountsStore:
     # -- lines
 
     def documents_by_line(self, hashes: Collection[int]) -> dict[int, int]:
-        """On how many documents lines stand, of those that stand on any."""
+        """Return the number of documents by line hash, for lines that any document contains."""
         documents_by_line: dict[int, int] = {}
         for batch in batched(hashes, MAX_SQL_VALUES):
             documents_by_line.update(
@@ -113,7 +117,7 @@ class CountsStore:
         return documents_by_line
 
     def save_line_counts(self, documents: Mapping[int, int]) -> None:
-        """Know on how many documents lines stand from now on."""
+        """Save the number of documents per line hash. Lines with 0 documents are deleted."""
         lines_to_delete = [(line,) for line, document_count in documents.items() if not document_count]
         lines_to_save = sorted((line, document_count) for line, document_count in documents.items() if document_count)
         self._database.executemany("DELETE FROM lines WHERE line = ?", lines_to_delete)
@@ -122,27 +126,27 @@ class CountsStore:
     # -- words
 
     def get_or_add_word_ids(self, words: Sequence[str]) -> Int32Array:
-        """The numbers of words, new ones for those that are new."""
+        """Return the ids of words; new words get a new id."""
         add = "INSERT OR IGNORE INTO words (word, times) VALUES (?, 0)"
         self._database.executemany(add, ((word,) for word in words))
         id_by_word = {word: index for index, word, _ in self._select_words("word", words)}
         return np.fromiter((id_by_word[word] for word in words), dtype=np.int32, count=len(words))
 
     def add_occurrences(self, word_ids: Int32Array, occurrences: Int64Array) -> None:
-        """The words with these numbers were written so many times more (or less)."""
+        """Add to the occurrences of words. Negative numbers subtract."""
         rows = zip(occurrences.tolist(), word_ids.tolist(), strict=True)
         self._database.executemany("UPDATE words SET times = times + ? WHERE number = ?", rows)
 
     def words_by_id(self, word_ids: Sequence[int]) -> list[tuple[int, str, int]]:
-        """Number, spelling and times of the words with these numbers."""
+        """Return id, spelling and occurrences of the words with these ids."""
         return list(self._select_words("number", word_ids))
 
     def words_by_spelling(self, words: Sequence[str]) -> list[tuple[int, str, int]]:
-        """The same of those of `words` that are known."""
+        """Return id, spelling and occurrences of the words that are known."""
         return list(self._select_words("word", words))
 
     def word_totals(self) -> tuple[int, int]:
-        """How many words the documents have, and how many different ones."""
+        """Return the total number of word occurrences and the number of distinct words."""
         total, distinct = self._database.execute("SELECT sum(times), count(*) FROM words WHERE times > 0").fetchone()
         return int(total or 0), int(distinct)
 
@@ -150,29 +154,39 @@ class CountsStore:
 
     @property
     def key_range_count(self) -> int:
-        """Into how many ranges of keys the rows are parted: a power of two, or 0 for no rows at all."""
+        """Number of key ranges of the rows: a power of two, or 0 without rows."""
         return int(self._read_metadata("ranges") or 0)
 
     @property
     def row_count(self) -> int:
-        """How many rows there are."""
+        """Total number of stored rows."""
         return int(self._read_metadata("rows") or 0)
 
     @property
     def has_evicted_rows(self) -> bool:
-        """Whether rows that hardly matter were left out once."""
+        """True if unlikely rows were ever evicted."""
         return self._read_metadata("forgotten") == "1"
 
     def read_rows(self, range_index: int) -> NgramRows:
-        """Those in one range of keys. LexiconError if they cannot be read."""
+        """Return the rows of a key range.
+
+        Raises:
+            LexiconError: the file is missing or damaged.
+        """
         return read_rows(self._rows_path(self._generation, range_index)) if self.key_range_count else allocate_rows(0)
 
     def write_rows(self, range_index: int, rows: NgramRows) -> None:
-        """One range of the next generation."""
+        """Write a key range of the next generation."""
         write_rows(rows, self._rows_path(self._generation + 1, range_index))
 
     def commit_generation(self, ranges: int, rows: int, has_evicted_rows: bool) -> None:
-        """From now on the next generation counts, of which all ranges were written; the last one is deleted."""
+        """Commit the next generation, all ranges of which are written, and delete the files of the previous generation.
+
+        Args:
+            ranges: number of key ranges.
+            rows: number of rows.
+            has_evicted_rows: True if unlikely rows were evicted.
+        """
         obsolete_paths = [self._rows_path(self._generation, index) for index in range(self.key_range_count)]
         metadata = {
             "generation": self._generation + 1,
@@ -188,9 +202,9 @@ class CountsStore:
     # -- inside
 
     def _reset(self, counting_digest: str) -> None:
-        """Forget everything."""
+        """Delete all stored counts."""
         self._database.close()
-        for path in self.folder.iterdir():  # those of an older program too
+        for path in self.folder.iterdir():  # including files of older versions
             if path.is_file():
                 path.unlink()
         self._database = sqlite3.connect(self.folder / self.DATABASE_FILE)
@@ -223,7 +237,7 @@ class CountsStore:
             )
 
     def _delete_orphaned_files(self) -> None:
-        """Delete what a stopped run left: row files that no commit names."""
+        """Delete row files of interrupted runs, which no commit refers to."""
         committed_paths = {self._rows_path(self._generation, index) for index in range(self.key_range_count)}
         for path in set(self.folder.glob("rows-*.z")) - committed_paths:
             path.unlink()

@@ -1,6 +1,6 @@
-"""Hashes numbered as they come, a million at a time: a hash table in two arrays, looked into by whole arrays.
+"""Vectorised hash table that assigns ids to 64-bit hashes, a million at a time.
 
-Sorting is the usual way to bring equal keys of an array together. It takes ten times as long as this.
+Grouping equal keys by sorting takes ten times as long.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ MIN_SLOTS = 1024
 
 
 class HashIndex:
-    """Numbers 64-bit hashes (evenly spread: their first bits are their place) from 0 on."""
+    """Assigns ids from 0 to 64-bit hashes. Hashes must be uniformly distributed: their first bits select the slot."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -27,12 +27,13 @@ class HashIndex:
 
     @property
     def keys(self) -> UInt64Array:
-        """All keys in the order of their numbers."""
+        """All keys in the order of their ids."""
         return self._keys[: self._count]
 
     def get_or_add(self, keys: UInt64Array) -> tuple[Int32Array, Int64Array]:
-        """The number of each of `keys`; and the places in `keys` of those that are new, each the first of its like, in
-        the order of their numbers.
+        """Return the id of each key, and the positions of new keys.
+
+        Positions are indices into `keys` of the first occurrence of each new key, in the order of their ids.
         """
         self._ensure_capacity(self._count + len(keys))
         ids = np.empty(len(keys), dtype=np.int32)
@@ -51,13 +52,13 @@ class HashIndex:
         return ids, np.concatenate(inserted_parts) if inserted_parts else np.zeros(0, np.int64)
 
     def _probe(self, keys: UInt64Array, slots: Int64Array) -> tuple[Int32Array, Int64Array]:
-        """The number that stands in each slot; into a free one goes the first of `keys` that comes to it."""
+        """Return the id in each slot. An empty slot takes the first of `keys` that probes it."""
         slot_ids = self._slots[slots]
         empty_positions = np.flatnonzero(slot_ids == EMPTY_SLOT)
         if not len(empty_positions):
             return slot_ids, empty_positions
         claimed_slots = slots[empty_positions]
-        self._slots[claimed_slots[::-1]] = empty_positions[::-1]  # of several writes to one slot the last stays
+        self._slots[claimed_slots[::-1]] = empty_positions[::-1]  # the last write to a slot wins
         inserted_positions = empty_positions[self._slots[claimed_slots] == empty_positions]
         new_ids = np.arange(self._count, self._count + len(inserted_positions), dtype=np.int32)
         self._slots[slots[inserted_positions]] = new_ids
@@ -70,12 +71,12 @@ class HashIndex:
         return (keys >> np.uint64(65 - len(self._slots).bit_length())).astype(np.int64)
 
     def _ensure_capacity(self, count: int) -> None:
-        """At least every second slot stays free."""
+        """Grow the table so that at least half of the slots stay empty."""
         if 2 * count > len(self._slots):
             self._rebuild(self.keys, 1 << (2 * count - 1).bit_length())
 
     def _rebuild(self, keys: UInt64Array, size: int) -> None:
-        """Hold just these keys, numbered in their order."""
+        """Rebuild the table with these keys, with ids in their order."""
         old_keys = keys.copy()
         self._count, self._keys = 0, np.zeros(size // 2, dtype=np.uint64)
         self._slots = np.full(size, EMPTY_SLOT, dtype=np.int32)

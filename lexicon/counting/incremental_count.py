@@ -1,10 +1,10 @@
-"""Counting a corpus: of each day only what has changed since the last, in memory that does not grow with the corpus.
+"""Incremental n-gram counting in memory that does not grow with the corpus.
 
-    digests, those before -> changes -> old texts taken off, new ones counted: runs, as large as memory allows
-    rows before, runs     -> added up, range by range of keys -> remembered again; those that may be terms
+    digests, stored digests -> changes -> old texts subtracted, new texts added: sorted runs
+    stored rows, runs       -> merged key range by key range -> stored rows; candidate rows
 
-One range of keys is in memory at a time, whatever there is in all. A line that stands on many pages word by word is
-counted once: its repetition says nothing of the words in it.
+Documents whose digest changed are subtracted (old text) and added (new text). One key range is in memory at a time.
+Lines repeated in several documents are counted once, because repetition is no evidence for the words in them.
 """
 
 import tempfile
@@ -46,28 +46,28 @@ from lexicon.counting.sorted_runs import SortedRuns, range_ends
 from lexicon.counting.tokens import Vocabulary
 from lexicon.model.term_model import CandidateSelection, ModelByLanguage, SpanCounter, counting_digest
 
-ROWS_PER_KEY_RANGE = 200_000  # of all rows, in one range of keys
-EXPECTED_ROWS_PER_DOCUMENT = 250  # expected of new documents, to part the keys by
-EVICTION_MIN_ROWS = 250_000  # rows of a corpus, from which on those that hardly matter are not remembered
-DOCUMENTS_PER_GENERATION = 50_000  # counted from one generation of what is remembered to the next
-DOCUMENTS_PER_READ = 200  # at a time
+ROWS_PER_KEY_RANGE = 200_000  # target size of a key range
+EXPECTED_ROWS_PER_DOCUMENT = 250  # estimate for new documents, to choose the number of key ranges
+EVICTION_MIN_ROWS = 250_000  # in a corpus with more rows, unlikely rows are evicted
+DOCUMENTS_PER_GENERATION = 50_000  # changed documents per generation of rows
+DOCUMENTS_PER_READ = 200
 
 AdvanceProgress = Callable[[int], None]
 ProgressTask = Callable[[str, int | None], AbstractContextManager[AdvanceProgress]]
-"""Begins a piece of work with a name and a number of steps; gives what tells that so many more are done."""
+"""(name, number of steps) -> context manager whose value is called with the number of completed steps."""
 
 
 OrderedMap = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
-"""As `map`: gives work away piece by piece, and has the results in the order of the pieces."""
+"""Like `map`, but distributes the work items. Results come in the order of the items."""
 
 
 def no_progress(name: str, steps: int | None = None) -> AbstractContextManager[AdvanceProgress]:
-    """Work that nobody watches."""
+    """Return a progress task that reports nothing."""
     return nullcontext(lambda steps: None)
 
 
 def count_in_memory(texts: Iterable[str], models: ModelByLanguage) -> NgramTable:
-    """The spans of all texts, counted in memory."""
+    """Count the spans of all texts in memory. Returns the table of spans."""
     counter = SpanCounter(models)
     for chunk in iter_chunks(enumerate(texts), CHUNK_CHARACTERS):
         counter.add([normalize_text(text) for _, text in chunk])
@@ -80,47 +80,56 @@ def update_and_select(
     counts_store: CountsStore,
     min_frequency: int,
     progress_task: ProgressTask = no_progress,
-    spread: OrderedMap | None = None,
+    map_ordered: OrderedMap | None = None,
 ) -> CandidateSelection:
-    """The rows of a corpus that may be terms. What is remembered is not counted again; afterwards it is up to date.
-    `spread` has pieces of it counted elsewhere.
+    """Update the stored counts and return the candidate rows. Only changed documents are counted.
 
-    LexiconError or sqlite3.DatabaseError where the memory is damaged.
+    Args:
+        corpus: documents to count.
+        models: models by language.
+        counts_store: counts of earlier runs.
+        min_frequency: minimum occurrences of a candidate.
+        progress_task: reports progress.
+        map_ordered: `map` that distributes the counting, None to count in this process.
+
+    Raises:
+        LexiconError: stored rows are damaged.
+        sqlite3.DatabaseError: the database is damaged.
     """
-    return _IncrementalCount(corpus, models, counts_store, progress_task, spread).run(min_frequency)
+    return _IncrementalCount(corpus, models, counts_store, progress_task, map_ordered).run(min_frequency)
 
 
 @dataclass(frozen=True)
 class DocumentChange:
-    """A document that is not what is remembered: its `digest` now (None: it is gone), and whether it `existed` there."""
+    """Change of a document: its new `digest` (None if deleted), and whether it `was_stored` before."""
 
     document_id: int
     digest: str | None
-    existed: bool
+    was_stored: bool
 
 
 def diff_digests(
     old_digests: Iterable[tuple[int, str]], new_digests: Iterable[tuple[int, str]]
 ) -> Iterator[DocumentChange]:
-    """What has changed between two lists of numbers and digests, both by rising numbers."""
+    """Yield the changes between two lists of document ids and digests, both by ascending id."""
     old_items, new_items = iter(old_digests), iter(new_digests)
     old_item, new_item = next(old_items, None), next(new_items, None)
     while old_item or new_item:
         if new_item is None or (old_item is not None and old_item[0] < new_item[0]):
             assert old_item is not None
-            yield DocumentChange(old_item[0], None, existed=True)
+            yield DocumentChange(old_item[0], None, was_stored=True)
             old_item = next(old_items, None)
         elif old_item is None or new_item[0] < old_item[0]:
-            yield DocumentChange(*new_item, existed=False)
+            yield DocumentChange(*new_item, was_stored=False)
             new_item = next(new_items, None)
         else:
             if old_item != new_item:
-                yield DocumentChange(*new_item, existed=True)
+                yield DocumentChange(*new_item, was_stored=True)
             old_item, new_item = next(old_items, None), next(new_items, None)
 
 
 class StoredWordIds:
-    """The words of a vocabulary that grows, as the memory numbers them, and how often they were written."""
+    """Maps the words of a growing vocabulary to stored ids, and sums up their occurrences."""
 
     def __init__(self, vocabulary: Vocabulary, counts_store: CountsStore) -> None:
         self._vocabulary, self._counts_store = vocabulary, counts_store
@@ -128,7 +137,7 @@ class StoredWordIds:
         self._occurrences = np.zeros(0, dtype=np.int64)
 
     def remap_rows(self, table: NgramTable, sign: int) -> NgramRows:
-        """The rows of a table, or what takes them off; its words have their numbers in the memory."""
+        """Return the rows of a table with stored word ids, negated if `sign` is -1."""
         new_words = self._vocabulary.words[len(self._stored_ids) :]
         self._stored_ids = np.append(self._stored_ids, self._counts_store.get_or_add_word_ids(new_words))
         self._occurrences = np.pad(self._occurrences, (0, len(new_words))) + table.word_occurrences
@@ -137,13 +146,13 @@ class StoredWordIds:
         return rows if sign > 0 else negate_rows(rows)
 
     def flush_occurrences(self, sign: int) -> None:
-        """Let the memory know how often the words were written, or no more were."""
+        """Add the occurrences of the words to the counts store, or subtract them if `sign` is -1."""
         nonzero = np.flatnonzero(self._occurrences)
         self._counts_store.add_occurrences(self._stored_ids[nonzero], sign * self._occurrences[nonzero])
 
 
 class _IncrementalCount:
-    """Brings what is remembered up to date, and chooses from it."""
+    """One update of the counts store and selection of candidates."""
 
     def __init__(
         self,
@@ -151,7 +160,7 @@ class _IncrementalCount:
         models: ModelByLanguage,
         counts_store: CountsStore,
         progress_task: ProgressTask,
-        spread: OrderedMap | None = None,
+        map_ordered: OrderedMap | None = None,
     ) -> None:
         self._corpus, self._models, self._counts_store, self._progress_task = (
             corpus,
@@ -159,14 +168,14 @@ class _IncrementalCount:
             counts_store,
             progress_task,
         )
-        self._map_ordered = spread
+        self._map_ordered = map_ordered
 
     def run(self, min_frequency: int) -> CandidateSelection:
-        """All of the day."""
+        """Count all changes and return the candidate rows."""
         remaining_changes, document_count = 0, self._counts_store.document_count()
         for change in self._iter_changes():
             remaining_changes += 1
-            document_count += (change.digest is not None) - change.existed
+            document_count += (change.digest is not None) - change.was_stored
         selector = CandidateSelector(self._models, required_frequency(min_frequency, document_count))
         with self._progress_task("lexicon: count", remaining_changes) as advance:
             for batch in batched(self._iter_changes(), DOCUMENTS_PER_GENERATION):
@@ -183,9 +192,9 @@ class _IncrementalCount:
     def _count_generation(
         self, batch: Sequence[DocumentChange], advance: AdvanceProgress, selector: CandidateSelector | None
     ) -> None:
-        """Take off what was counted of old texts, add what there is in new ones."""
+        """Subtract the old texts and add the new texts of a batch of changes, and commit a generation."""
         counts_store = self._counts_store
-        removed_ids = [change.document_id for change in batch if change.existed]
+        removed_ids = [change.document_id for change in batch if change.was_stored]
         digest_by_added_id = {change.document_id: change.digest for change in batch if change.digest is not None}
         with tempfile.TemporaryFile(dir=counts_store.folder) as file:
             runs = SortedRuns(
@@ -198,12 +207,12 @@ class _IncrementalCount:
         advance(len(batch) - len(digest_by_added_id))
 
     def _iter_removed_texts(self, removed_ids: Sequence[int]) -> Iterator[tuple[int, str]]:
-        """Number and text of what is gone, but for lines that other documents have as well."""
+        """Yield id and text of removed documents, without lines that other documents contain."""
         for batch in batched(removed_ids, DOCUMENTS_PER_READ):
             yield from self._iter_changed_lines(list(self._counts_store.iter_texts(batch)), -1)
 
     def _iter_added_texts(self, digests: Mapping[int, str], advance: AdvanceProgress) -> Iterator[tuple[int, str]]:
-        """Number and text of what is new, which is remembered on the way, but for lines that are known already."""
+        """Save new documents, and yield id and text, without lines that are counted already."""
         for document_ids in batched(sorted(digests), DOCUMENTS_PER_READ):
             texts = [
                 (document.document_id, normalize_for_storage(prose_text(document)))
@@ -214,22 +223,25 @@ class _IncrementalCount:
             advance(len(document_ids))
 
     def _iter_changed_lines(self, texts: Sequence[tuple[int, str]], delta: int) -> Iterator[tuple[int, str]]:
-        """Texts, of which so many more (or less) documents have the lines, with those alone that come or go by that."""
+        """Apply `delta` (+1 or -1) to the document count of every line.
+
+        Yields document id and text, reduced to the lines whose count changed from or to 0.
+        """
         lines = [(document_id, dict.fromkeys(text.split("\n"))) for document_id, text in texts]
         hashes = {line: text_hash64(line) for _, document_lines in lines for line in document_lines}
         documents_by_line = dict.fromkeys(hashes.values(), 0) | self._counts_store.documents_by_line(hashes.values())
         for document_id, document_lines in lines:
-            changed = []
+            changed_lines = []
             for line in document_lines:
                 previous_count = documents_by_line[hashes[line]]
                 documents_by_line[hashes[line]] = max(0, previous_count + delta)
                 if not previous_count or not documents_by_line[hashes[line]]:
-                    changed.append(line)
-            yield document_id, "\n".join(changed)
+                    changed_lines.append(line)
+            yield document_id, "\n".join(changed_lines)
         self._counts_store.save_line_counts(documents_by_line)
 
     def _count_into_runs(self, texts: Iterable[tuple[int, str]], runs: SortedRuns, sign: int) -> None:
-        """Count texts into as many tables as memory asks for; `sign` is -1 to take them off."""
+        """Count texts into runs within the memory limits. `sign` is -1 to subtract them."""
         if self._map_ordered:
             count, word_id_cache = (
                 partial(count_piece, expected_digest=counting_digest(self._models)),
@@ -258,7 +270,7 @@ class _IncrementalCount:
     def _add_counted_pieces(
         self, counted_pieces: Sequence[CountedPiece], runs: SortedRuns, sign: int, word_id_cache: WordIdCache
     ) -> None:
-        """Take in tables that were counted elsewhere: each with words of its own."""
+        """Add tables that were counted elsewhere, with their local vocabularies."""
         for piece in counted_pieces:
             word_ids = np.append(word_id_cache.ids_for(piece.words), np.int32(-1))
             self._counts_store.add_occurrences(
@@ -268,7 +280,7 @@ class _IncrementalCount:
             runs.add_run(rows if sign > 0 else negate_rows(rows))
 
     def _merge_runs(self, runs: SortedRuns, removed_ids: Int64Array, selector: CandidateSelector | None) -> None:
-        """Write the next generation of rows."""
+        """Write the next generation of rows. With a selector, also select candidate rows."""
         counts_store, row_count, row_estimate = self._counts_store, 0, self._counts_store.row_count + runs.rows_added
         evicts = counts_store.has_evicted_rows or row_estimate > EVICTION_MIN_ROWS
         ranges = max(1, counts_store.key_range_count, min(runs.range_count, key_range_count(row_estimate)))
@@ -287,24 +299,25 @@ class _IncrementalCount:
 
 
 def normalize_for_storage(text: str) -> str:
-    """`normalize_text` text that every file can hold."""
+    """Return normalized text without lone surrogates, so that it can be encoded as UTF-8."""
     return normalize_text(text).encode("utf-8", "replace").decode()
 
 
 def required_frequency(min_frequency: int, documents: int) -> int:
-    """How often a term must occur at least: as often as is `min_frequency`, and in a large corpus once for each power of ten
-    that it has, for the more text there is, the more words come together by chance.
+    """Return the minimum occurrences of a term: `min_frequency`, but in a large corpus at least log10 of the documents.
+
+    In more text, more words occur together by chance.
     """
     return max(min_frequency, len(str(documents)) - 1)
 
 
 def key_range_count(rows: int) -> int:
-    """Into how many ranges so many rows are parted: a power of two."""
+    """Return the number of key ranges for this many rows, a power of two."""
     return 1 << max(0, (rows // ROWS_PER_KEY_RANGE).bit_length())
 
 
 def _iter_key_ranges(counts_store: CountsStore, ranges: int) -> Iterator[NgramRows]:
-    """The remembered rows in so many ranges, as many as they are kept in or more."""
+    """Yield the stored rows in `ranges` key ranges, at least as many as are stored."""
     stored_ranges = max(1, counts_store.key_range_count)
     for range_index in range(stored_ranges):
         rows = counts_store.read_rows(range_index)
@@ -313,7 +326,7 @@ def _iter_key_ranges(counts_store: CountsStore, ranges: int) -> Iterator[NgramRo
 
 
 def remove_seen_documents(rows: NgramRows, removed_ids: Int64Array) -> NgramRows:
-    """Rows that were not seen in the documents `removed_ids` (numbers that rise)."""
+    """Replace `removed_ids` (ascending) in `first_documents` by NO_DOCUMENT."""
     if not len(removed_ids):
         return rows
     insertion_index = np.minimum(np.searchsorted(removed_ids, rows.first_documents), len(removed_ids) - 1)
@@ -326,8 +339,10 @@ def remove_seen_documents(rows: NgramRows, removed_ids: Int64Array) -> NgramRows
 
 
 def clamp_document_counts(rows: NgramRows) -> NgramRows:
-    """Rows of which each was seen in one document at least, and in no more than it was seen times: a line counts for
-    the first of the documents that have it, so that taking off another line of that one may take off one too many.
+    """Clamp document counts to between 1 and the frequency.
+
+    A line counts for the first of its documents. Subtracting another line of that document can therefore subtract one
+    too many.
     """
     counts, documents = rows.counts.copy(), COLUMN_INDEX["documents"]
     counts[documents] = np.clip(counts[documents], 1, rows.frequency)

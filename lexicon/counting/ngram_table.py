@@ -1,9 +1,9 @@
-"""The table of the spans counted so far: one row a distinct span, columns that add up over texts, days and machines.
+"""N-gram table: one row per distinct span, with columns that add up over texts, runs and machines.
 
-key (hash)   words (numbers)    COUNTS                          SUMS             likeliest   seen_in
-8f3a…        PDC 钻头           frequency 12, documents 7, ...  begins 310, ...  -13         3, 9, 14
+key (hash)   word_ids    counts                          sums             best_log_probability   first_documents
+8f3a…        PDC 钻头    frequency 12, documents 7, ...  begins 310, ...  -13                    3, 9, 14
 
-What was counted apart is added by `merge_rows`; what is counted no more is taken off by adding `negate_rows` rows.
+`merge_rows` adds tables that were counted separately. Adding `negate_rows` subtracts counts.
 """
 
 from collections.abc import Sequence
@@ -14,8 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexicon.counting.hash_index import HashIndex, UInt64Array
-from lexicon.counting.hash_index import Int32Array as Numbers
-from lexicon.counting.hash_index import Int64Array as Places
 from lexicon.counting.occurrences import (
     MAX_SPAN_WORDS,
     NEIGHBOUR_BUCKETS,
@@ -34,22 +32,22 @@ NEIGHBOUR_COLUMNS = tuple(
 COUNT_COLUMNS = ("frequency", "documents", "in English", *NEIGHBOUR_COLUMNS)
 SUM_COLUMNS = (*SCORE_COLUMNS, "expected")
 COLUMN_INDEX = {name: index for names in (COUNT_COLUMNS, SUM_COLUMNS) for index, name in enumerate(names)}
-MAX_SEEN_DOCUMENTS = 3  # documents remembered for each row
-CAPACITIES = [
-    2**power * 50_000 for power in range(20)
-]  # rows that there is room for: to move them is dear, room is not
-MIN_LOG_PROBABILITY = -32768  # less likely than anything
-NO_DOCUMENT = -1  # pads `seen_in`
+MAX_SEEN_DOCUMENTS = 3  # ids of first documents stored per row
+CAPACITIES = [2**power * 50_000 for power in range(20)]  # rows allocated; moving rows is slow, unused memory is free
+MIN_LOG_PROBABILITY = -32768  # below every log-probability, in steps
+NO_DOCUMENT = -1  # pads `first_documents`
 
 
 @dataclass(frozen=True)
 class NgramRows:
-    """Some rows.
+    """Rows of spans as columns.
 
-    `keys` (n) uint64: hashes of the folded words. `counts` (COUNTS, n) int32. `sums` (SUMS, n) int64: what was judged
-    of the occurrences, in steps. `word_ids` (MAX_WORDS, n) int32: numbers in a vocabulary, padded with -1. `best_log_probability`
-    (n) int32: the best log-probability seen, in steps. `first_documents` (SEEN, n) int64: the first documents, padded with
-    NOWHERE.
+    keys                  (n,) uint64                      hashes of the folded words
+    counts                (COUNT_COLUMNS, n) int32
+    sums                  (SUM_COLUMNS, n) int64           boundary scores summed over occurrences, in steps
+    word_ids              (MAX_SPAN_WORDS, n) int32        ids in a vocabulary, padded with -1
+    best_log_probability  (n,) int32                       highest log-probability of an occurrence, in steps
+    first_documents       (MAX_SEEN_DOCUMENTS, n) int64    ids of the first documents, padded with NO_DOCUMENT
     """
 
     keys: UInt64Array
@@ -64,56 +62,59 @@ class NgramRows:
 
     @property
     def frequency(self) -> Int32Array:
-        """How often each span was seen."""
+        """Number of occurrences of each span."""
         frequency: Int32Array = self.counts[COLUMN_INDEX["frequency"]]
         return frequency
 
     @property
     def is_english(self) -> NDArray[np.bool_]:
-        """Which spans stand in English lines for the most part."""
+        """Mask of the spans that occur mostly in English lines."""
         is_mostly_english: NDArray[np.bool_] = self.counts[COLUMN_INDEX["in English"]] * 2 > self.frequency
         return is_mostly_english
 
-    def take(self, indices: Places | NDArray[np.bool_]) -> "NgramRows":
-        """Some of the rows."""
+    def take(self, indices: Int64Array | NDArray[np.bool_]) -> "NgramRows":
+        """Return a copy of the rows at the given indices or mask."""
         if indices.dtype == np.bool_:
             indices = np.flatnonzero(indices)
         return NgramRows(*(np.take(column, indices, axis=-1) for column in vars(self).values()))
 
     def slice_view(self, start: int, stop: int) -> "NgramRows":
-        """The rows from `start` to before `stop`, as a view."""
+        """Return the rows from `start` to before `stop` as a view."""
         return NgramRows(*(column[..., start:stop] for column in vars(self).values()))
 
 
 class CountedCorpus(Protocol):
-    """A corpus that was counted, as far as the words of some of its rows go."""
+    """Word statistics of a counted corpus, at least for the words of some rows."""
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """Words, by whose numbers rows name them."""
+        """Vocabulary that the word ids of rows refer to."""
 
     @property
     def word_occurrences(self) -> Int64Array:
-        """How often each of them was written."""
+        """Occurrences of each word of the vocabulary."""
 
     @property
     def total_words(self) -> int:
-        """How many words the corpus has."""
+        """Number of word occurrences in the corpus."""
 
     @property
     def distinct_words(self) -> int:
-        """How many different ones."""
+        """Number of distinct words in the corpus."""
 
     @property
     def usual_spellings(self) -> Sequence[str]:
-        """Each word of the vocabulary in the spelling most often seen; of two as frequent, that in small letters. A
-        letter is as it is: `C/S`."""
+        """Most frequent spelling of each word of the vocabulary; on a tie the lower-case spelling.
+
+        Single letters keep their spelling: `C/S`.
+        """
 
 
 class NgramTable:
-    """Counts spans chunk by chunk. The order in which documents are counted does not matter, only their numbers.
+    """Counts spans chunk by chunk. Results depend on the ids of documents, but not on the order of counting.
 
-    `document_count` is the number of documents counted, `word_occurrences` how often each word of the vocabulary was written.
+    `document_count` is the number of documents counted, `word_occurrences` the occurrences of each word of the
+    vocabulary.
     """
 
     def __init__(self, vocabulary: Vocabulary | None = None) -> None:
@@ -121,24 +122,24 @@ class NgramTable:
         self.document_count = 0
         self._word_occurrences = np.zeros(0, dtype=np.int64)
         self._key_index = HashIndex()
-        self._columns = allocate_rows(0)  # with room for more; `keys` is not used, KeyNumbers has them
+        self._columns = allocate_rows(0)  # grows in CAPACITIES steps; `keys` is unused, they are in `_key_index`
 
     def __len__(self) -> int:
         return len(self._key_index)
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """All words, numbered as they came."""
+        """Vocabulary that the word ids of the rows refer to."""
         return self._vocabulary
 
     def reset_counts(self) -> None:
-        """Count from nothing again; the words and the memory stay."""
+        """Reset all counts. Vocabulary and allocated memory stay."""
         self.document_count = 0
         self._word_occurrences = np.zeros(0, dtype=np.int64)
         self._key_index = HashIndex()
 
     def add(self, parts: Sequence[tuple[Tokens, Occurrences]]) -> None:
-        """Count spans in tokens, which are numbered by this table's vocabulary; all parts of a document at once."""
+        """Count the spans of tokens, which use this table's vocabulary. All parts of a document must be in one call."""
         spans = []
         token_offset = 0
         for tokens, occurrences in parts:
@@ -156,8 +157,8 @@ class NgramTable:
             ids = np.concatenate([tokens.word_ids for tokens, _ in parts])
             self._add_documents(ids, *map(np.concatenate, zip(*spans, strict=True)))
 
-    def rows(self, row_ids: Places | None = None) -> NgramRows:
-        """All rows, or those with the numbers `row_ids`, in the order of their keys."""
+    def rows(self, row_ids: Int64Array | None = None) -> NgramRows:
+        """Return all rows, or the rows with ids `row_ids`, ordered by key."""
         keys = self._key_index.keys if row_ids is None else self._key_index.keys[row_ids]
         order = np.argsort(keys)
         sorted_row_ids = order if row_ids is None else row_ids[order]
@@ -165,23 +166,23 @@ class NgramTable:
 
     @property
     def word_occurrences(self) -> Int64Array:
-        """How often each word of the vocabulary was written."""
+        """Occurrences of each word of the vocabulary."""
         missing = len(self.vocabulary) - len(self._word_occurrences)
         return np.pad(self._word_occurrences, (0, max(0, missing)))
 
     @property
     def total_words(self) -> int:
-        """How many words were read in all."""
+        """Number of word occurrences in the counted texts."""
         return int(self._word_occurrences.sum())
 
     @property
     def distinct_words(self) -> int:
-        """How many different ones."""
+        """Number of distinct words in the vocabulary."""
         return len(self.vocabulary)
 
     @property
     def usual_spellings(self) -> list[str]:
-        """See `CountedCorpus`."""
+        """Most frequent spelling of each word, see `CountedCorpus`."""
         hashes, words = self.vocabulary.hashes[:, 1], self.vocabulary.words
         alphabetical_rank = np.empty(len(words), dtype=np.int64)
         alphabetical_rank[sorted(range(len(words)), key=words.__getitem__, reverse=True)] = np.arange(len(words))
@@ -195,7 +196,7 @@ class NgramTable:
         ]
 
     def _append_rows(self, words: Int32Array) -> None:
-        """Make rows for the newest keys, whose words these are."""
+        """Append rows for the newest keys. `words` are their word ids."""
         if len(self) > len(self._columns):
             self._columns = grow_rows(self._columns, next(room for room in CAPACITIES if room >= len(self)))
         new_rows = slice(len(self) - words.shape[1], len(self))
@@ -204,14 +205,16 @@ class NgramTable:
         self._columns.best_log_probability[new_rows] = MIN_LOG_PROBABILITY
         self._columns.first_documents[:, new_rows] = NO_DOCUMENT
 
-    def _add_occurrences(self, row_ids: Numbers, occurrences: Occurrences, language: str) -> None:
+    def _add_occurrences(self, row_ids: Int32Array, occurrences: Occurrences, language: str) -> None:
         counts, capacity = self._columns.counts, len(self._columns)
-        ones = np.ones(len(row_ids), dtype=np.int32)  # an array: with a number `add.at` is twenty times as slow
-        np.add.at(counts[COLUMN_INDEX["frequency"]], row_ids, ones)
+        increments = np.ones(
+            len(row_ids), dtype=np.int32
+        )  # an array, because `add.at` with a scalar is 20 times slower
+        np.add.at(counts[COLUMN_INDEX["frequency"]], row_ids, increments)
         if language == "en":
-            np.add.at(counts[COLUMN_INDEX["in English"]], row_ids, ones)
+            np.add.at(counts[COLUMN_INDEX["in English"]], row_ids, increments)
         for name, kinds in zip(("left 0", "right 0"), occurrences.neighbour_buckets, strict=True):
-            np.add.at(counts.reshape(-1), (kinds + COLUMN_INDEX[name]) * capacity + row_ids, ones)
+            np.add.at(counts.reshape(-1), (kinds + COLUMN_INDEX[name]) * capacity + row_ids, increments)
         for name, values in zip(SCORE_COLUMNS, occurrences.scores, strict=True):
             np.add.at(self._columns.sums[COLUMN_INDEX[name]], row_ids, values.astype(np.int64))
         log_probability = occurrences.scores[SCORE_COLUMNS.index("likely")]
@@ -219,9 +222,9 @@ class NgramTable:
         np.maximum.at(self._columns.best_log_probability, row_ids, log_probability)
 
     def _add_documents(
-        self, ids: Int32Array, row_ids: Numbers, documents: Int64Array, starts: Int32Array, sizes: Int32Array
+        self, ids: Int32Array, row_ids: Int32Array, documents: Int64Array, starts: Int32Array, sizes: Int32Array
     ) -> None:
-        """Count the documents of each row, and remember the first ones; a row has the words of the very first."""
+        """Count the documents of each row and store the first ids. A row has the word ids of its first document."""
         order = np.argsort(documents, kind="stable")
         order = order[stable_order(row_ids[order])]
         rows, documents = row_ids[order], documents[order]
@@ -246,12 +249,12 @@ class NgramTable:
 
 
 def is_single_letter(word: str) -> bool:
-    """Whether a word is one letter, with or without a blank before it."""
+    """Return True if a word is one letter, with or without a leading space."""
     return len(word.lstrip(" ")) == 1
 
 
 def negate_rows(rows: NgramRows) -> NgramRows:
-    """What takes these rows off again when it is added: nothing of it is likely, and it was seen nowhere."""
+    """Return rows that subtract the given rows when merged. They have no likelihood and no documents."""
     likeliest, seen_in = (
         np.full_like(rows.best_log_probability, MIN_LOG_PROBABILITY),
         np.full_like(rows.first_documents, NO_DOCUMENT),
@@ -260,8 +263,10 @@ def negate_rows(rows: NgramRows) -> NgramRows:
 
 
 def merge_rows(parts: Sequence[NgramRows]) -> NgramRows:
-    """The sum of some rows, in the order of their keys. A row has the words of the first part that has it; what was
-    counted no more often than it was taken off is gone."""
+    """Return the sum of the rows, ordered by key. Rows with a frequency of 0 or less are dropped.
+
+    A row has the word ids of the first part that contains it.
+    """
     rows = concatenate_rows(parts)
     order = np.argsort(rows.keys, kind="stable")
     first = np.flatnonzero(is_group_start(rows.keys[order]))
@@ -279,8 +284,11 @@ def merge_rows(parts: Sequence[NgramRows]) -> NgramRows:
     return total.take(~is_empty) if is_empty.any() else total
 
 
-def _earliest_of_groups(seen_in: Int64Array, group_starts: Places) -> Int64Array:
-    """(SEEN, groups): the lowest SEEN numbers of each group of columns; `group_starts` are the columns that begin one."""
+def _earliest_of_groups(seen_in: Int64Array, group_starts: Int64Array) -> Int64Array:
+    """Return the lowest distinct document ids of each group of columns, (MAX_SEEN_DOCUMENTS, groups) int64.
+
+    `group_starts` are the first columns of the groups.
+    """
     group = np.repeat(np.arange(len(group_starts)), np.diff(np.append(group_starts, seen_in.shape[1])))
     group, document_ids = np.tile(group, MAX_SEEN_DOCUMENTS), seen_in.ravel()
     has_document = document_ids != NO_DOCUMENT
@@ -296,7 +304,7 @@ def _earliest_of_groups(seen_in: Int64Array, group_starts: Places) -> Int64Array
 
 
 def allocate_rows(capacity: int) -> NgramRows:
-    """Memory for so many rows. Nothing is written to it, so it costs nothing until it is used."""
+    """Allocate memory for rows. It is not initialized, so it costs nothing until it is used."""
     return NgramRows(
         np.empty(capacity, np.uint64),
         np.empty((len(COUNT_COLUMNS), capacity), np.int32),
@@ -308,7 +316,7 @@ def allocate_rows(capacity: int) -> NgramRows:
 
 
 def grow_rows(rows: NgramRows, capacity: int) -> NgramRows:
-    """`rows`, and room for more after them."""
+    """Return a copy of the rows with a larger capacity."""
     grown_rows = allocate_rows(capacity)
     for old, new in zip(vars(rows).values(), vars(grown_rows).values(), strict=True):
         new[..., : len(rows)] = old
@@ -316,13 +324,13 @@ def grow_rows(rows: NgramRows, capacity: int) -> NgramRows:
 
 
 def concatenate_rows(parts: Sequence[NgramRows]) -> NgramRows:
-    """All rows of some tables, one after another."""
+    """Return the rows of several tables, one after another."""
     columns = zip(*(vars(part).values() for part in (allocate_rows(0), *parts)), strict=True)
     return NgramRows(*(np.concatenate(column, axis=-1) for column in columns))
 
 
 def span_word_ids(ids: Int32Array, starts: Int32Array, sizes: Int32Array) -> Int32Array:
-    """(MAX_WORDS, spans): the words of some spans of `ids`, padded with -1."""
+    """Return the word ids of spans of `ids`, (MAX_SPAN_WORDS, spans) int32, padded with -1."""
     words = np.full((MAX_SPAN_WORDS, len(starts)), -1, dtype=np.int32)
     for word_index in range(MAX_SPAN_WORDS):
         longer_spans = np.flatnonzero(sizes > word_index)
@@ -330,8 +338,11 @@ def span_word_ids(ids: Int32Array, starts: Int32Array, sizes: Int32Array) -> Int
     return words
 
 
-def first_documents_by_group(documents: Int64Array, group_starts: Places) -> Int64Array:
-    """(SEEN, groups): the first few `documents` of each group, where `group_starts` is the place at which it begins."""
+def first_documents_by_group(documents: Int64Array, group_starts: Int64Array) -> Int64Array:
+    """Return the first document ids of each group, (MAX_SEEN_DOCUMENTS, groups) int64, padded with NO_DOCUMENT.
+
+    `group_starts` are the indices where the groups begin.
+    """
     sizes = np.diff(np.append(group_starts, len(documents)))
     documents_by_group = np.full((MAX_SEEN_DOCUMENTS, len(group_starts)), NO_DOCUMENT, dtype=np.int64)
     for rank in range(MAX_SEEN_DOCUMENTS):
@@ -340,20 +351,26 @@ def first_documents_by_group(documents: Int64Array, group_starts: Places) -> Int
     return documents_by_group
 
 
-def stable_order(document_ids: Numbers) -> Places:
-    """What sorts `document_ids`, equal ones in their order: by their lower and then their upper 16 bits, which is quick."""
+def stable_order(document_ids: Int32Array) -> Int64Array:
+    """Return the order that sorts `document_ids` stably.
+
+    Sorting by the lower, then the upper 16 bits uses numpy's fast radix sort.
+    """
     order = np.argsort(document_ids.astype(np.uint16), kind="stable")
     return order[np.argsort((document_ids >> 16).astype(np.uint16)[order], kind="stable")]
 
 
 def is_group_start(values: NDArray[np.integer] | UInt64Array) -> NDArray[np.bool_]:
-    """Where a value is not that before it; the first is not."""
+    """Return a mask that is True where a value differs from the previous value, and for the first value."""
     return np.concatenate([np.ones(min(1, len(values)), np.bool_), values[1:] != values[:-1]])
 
 
 def merge_earliest(first: Int64Array, second: Int64Array) -> Int64Array:
-    """(SEEN, n): the lowest SEEN numbers of both, which have none in common; NOWHERE for none."""
-    combined_ids = np.concatenate([first, second]).T.view(np.uint64)  # in which -1 is the greatest number
+    """Return the lowest ids of both arrays, (MAX_SEEN_DOCUMENTS, n) int64, padded with NO_DOCUMENT.
+
+    The two arrays must have no id in common.
+    """
+    combined_ids = np.concatenate([first, second]).T.view(np.uint64)  # -1 becomes the largest number
     earliest_ids: Int64Array = np.ascontiguousarray(np.sort(combined_ids, axis=1)[:, :MAX_SEEN_DOCUMENTS].T).view(
         np.int64
     )

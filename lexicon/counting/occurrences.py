@@ -1,6 +1,6 @@
-"""Every span of words that may be a term, with what its neighbourhood says of it: one entry an occurrence, as columns.
+"""Occurrences of word spans that can be terms, with boundary scores, as columns with one entry per occurrence.
 
-Log-odds are kept in steps of 1/STEP, as whole numbers: so sums do not depend on the order in which texts are counted.
+Log-odds are integers in steps of 1 / STEPS_PER_LOG_ODDS, so sums do not depend on the order of counting.
 """
 
 from collections.abc import Iterator
@@ -18,16 +18,16 @@ Int32Array = NDArray[np.int32]
 Int64Array = NDArray[np.int64]
 Float32Array = NDArray[np.float32]
 
-MAX_TERM_WORDS = {"zh": 8, "en": 6}  # words of a term
+MAX_TERM_WORDS = {"zh": 8, "en": 6}  # maximum words of a term by language
 MAX_SPAN_WORDS = 8
 STEPS_PER_LOG_ODDS = 64
-MAX_LOG_ODDS_STEPS = 8 * STEPS_PER_LOG_ODDS  # log-odds beyond this say no more
+MAX_LOG_ODDS_STEPS = 8 * STEPS_PER_LOG_ODDS  # log-odds are clipped to this range
 PROBABILITY_STEPS = 2**30
-NEIGHBOUR_BUCKETS = 8  # kinds of neighbours told apart, by hash
-BREAK_BUCKET = NEIGHBOUR_BUCKETS  # the kind of a neighbour that no term contains
+NEIGHBOUR_BUCKETS = 8  # hash buckets of neighbouring words
+BREAK_BUCKET = NEIGHBOUR_BUCKETS  # bucket of neighbours that no term contains
 SCORE_COLUMNS = ("begins", "ends", "weakest", "flow", "left", "right", "likely")
-MIN_LOG_ODDS_STEPS = -(10**6)  # own log-odds, in steps, that any span reaches
-IMPOSSIBLE = -(10**15)
+MIN_LOG_ODDS_STEPS = -(10**6)  # below the own log-odds of every possible span
+IMPOSSIBLE = -(10**15)  # score of a span that cannot end or continue at a word
 
 _random = np.random.default_rng(20190501)
 _MULTIPLIERS = _random.integers(1, 2**63, MAX_SPAN_WORDS, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
@@ -35,11 +35,16 @@ _MULTIPLIERS = _random.integers(1, 2**63, MAX_SPAN_WORDS, dtype=np.uint64) * np.
 
 @dataclass(frozen=True)
 class Occurrences:
-    """Spans of some tokens: `keys` the hash of their folded words, `starts`, `sizes` (words), and what is judged.
+    """Occurrences of spans.
 
-    `scores` has the rows of JUDGED: log-odds that a term begins and ends here, of the weakest gap inside, the sum of
-    log-probabilities of the gaps inside, log-odds that the term goes on to the left and to the right, and the
-    log-probability of the whole. `neighbour_buckets` is the kind of the neighbours: 0 to BUCKETS.
+    keys               (n,) uint64                   hash of the folded words
+    starts             (n,) int32                    index of the first token
+    sizes              (n,) int32                    number of words
+    scores             (SCORE_COLUMNS, n) int32      in steps: log-odds that a term begins and ends here, of the
+                                                     weakest inner gap, summed log-probability of the inner gaps,
+                                                     log-odds that the term continues to the left and to the right,
+                                                     log-probability of the whole span
+    neighbour_buckets  (2, n) int32                  bucket of the left and the right neighbour, 0 to BREAK_BUCKET
     """
 
     keys: UInt64Array
@@ -51,7 +56,10 @@ class Occurrences:
 
 @dataclass(frozen=True)
 class _Spans:
-    """Spans of one size as columns. `start_score`: own log-odds of the first word, less `flow` where the gaps begin."""
+    """Spans of one size as columns.
+
+    `start_score` is the own log-odds of the first word, minus the cumulative continuation score at the first inner gap.
+    """
 
     keys: UInt64Array
     starts: Int32Array
@@ -64,9 +72,14 @@ class _Spans:
 
 @dataclass(frozen=True)
 class _WordScores:
-    """What words say for themselves, by `BoundaryScorer.standalone_scores`. `cumulative_continuation` is the running sum of the log-probabilities that a
-    term goes on, `continuation_after` the same after each word; `end_score` for a span that ends with a word: its log-odds with `cumulative_continuation`.
-    Both are NO_END for a word that none goes on with, or that ends none: a break, a name that only programs write.
+    """Per-token scores independent of context, from `BoundaryScorer.standalone_scores`.
+
+    start_score              log-odds that a term begins at the token
+    cumulative_continuation  prefix sum of the log-probabilities that a term continues
+    continuation_after       the prefix sum after each token, IMPOSSIBLE after breaks and identifiers
+    end_score                log-odds that a term ends at the token plus `continuation_after`; IMPOSSIBLE for breaks,
+                             identifiers and joiners
+    max_end_score            highest log-odds that a term ends
     """
 
     start_score: Int32Array
@@ -77,6 +90,7 @@ class _WordScores:
 
     @classmethod
     def from_boundaries(cls, boundaries: BoundaryScorer, ids: Int32Array) -> "_WordScores":
+        """Compute the scores of tokens with these word ids."""
         begins, ends, inside = boundaries.standalone_scores(ids)
         flow = _prefix_sums(log_sigmoid_steps(inside))
         end = _to_steps(ends)
@@ -89,7 +103,10 @@ class _WordScores:
 def find_occurrences(
     tokens: Tokens, vocabulary: Vocabulary, boundaries: BoundaryScorer, min_log_odds: float
 ) -> Occurrences:
-    """All spans whose own words score at least `min_log_odds` (see `BoundaryScorer.standalone_scores`); -inf for all there are."""
+    """Return all spans whose own words score at least `min_log_odds`, in log-odds; -inf returns all spans.
+
+    See `BoundaryScorer.standalone_scores` for own scores.
+    """
     boundaries.add_words(vocabulary, tokens.word_ids)
     log_odds = boundaries.log_odds(tokens.word_ids)
     log_odds_steps = _to_steps(log_odds)
@@ -104,8 +121,9 @@ def find_occurrences(
 def _iter_spans_by_size(
     tokens: Tokens, vocabulary: Vocabulary, boundaries: BoundaryScorer, min_steps: float, continue_steps: Int32Array
 ) -> Iterator[tuple[UInt64Array, Int32Array, Int32Array]]:
-    """For each number of words the spans that are good enough by themselves: keys, starts, and the weakest of the gaps
-    inside, of which `continue_steps` is the judgement.
+    """Yield for each number of words the spans with sufficient own scores: keys, starts, weakest inner gaps.
+
+    `continue_steps` are the log-odds of the gaps that a term continues.
     """
     ids = tokens.word_ids
     word_scores = _WordScores.from_boundaries(boundaries, ids)
@@ -121,7 +139,7 @@ def _iter_spans_by_size(
     for size in range(1, MAX_TERM_WORDS[tokens.language] + 1):
         passing = np.flatnonzero(spans.start_score + word_scores.end_score[spans.starts + (size - 1)] >= min_steps)
         yield spans.keys[passing] ^ np.uint64(size), spans.starts[passing], spans.weakest_gap[passing]
-        # No longer span that begins so can be good when the best last word there is would not make it good now.
+        # Drop spans that even the best last word would not raise above the minimum: no longer span can pass either.
         spans = spans.take(
             np.flatnonzero(
                 spans.start_score + word_scores.continuation_after[spans.starts + size]
@@ -158,12 +176,12 @@ def _score_spans(
 
 
 def _prefix_sums(log_probabilities: Int32Array) -> Int64Array:
-    """The sum of all before each place."""
+    """Return the sum of all values before each index."""
     return np.concatenate([[0], np.cumsum(log_probabilities, dtype=np.int64)])
 
 
 def to_fixed_probability(log_probability: Int32Array) -> Int64Array:
-    """The probabilities of log-probabilities in steps of 1/STEP, themselves in steps of 1/PROBABILITY_STEP."""
+    """Convert log-probabilities (in steps) to probabilities in units of 1 / PROBABILITY_STEPS."""
     table = _probability_table()
     probabilities: Int64Array = table[np.minimum(-log_probability, len(table) - 1)]
     return probabilities
@@ -187,7 +205,7 @@ def _neighbour_buckets(
 
 
 def log_sigmoid_steps(log_odds: Float32Array) -> Int32Array:
-    """The logarithms of probabilities given as log-odds, in steps of 1/STEP."""
+    """Return the log-probabilities of log-odds, in steps."""
     return _to_steps(
         -np.log(
             1

@@ -1,13 +1,13 @@
-"""What of an article is running text, and what in it only programs write.
+"""Prose filter: running text of an article, without code and labels.
 
-    public static int hashCode()                 a line of code       left out
-    Constant Field Values                        a label              left out
-    The hashCode method of a hash table ...      a sentence           The NAME method of a hash table ...
+    public static int hashCode()                 code        skipped
+    Constant Field Values                        label       skipped
+    The hashCode method of a hash table ...      sentence    The NAME method of a hash table ...
 
-A term is a word of sentences: labels of menus, columns and members stand on every page whatever the domain, and code is
-no text at all. Where the extractor found code, its blocks are left out; elsewhere a line shows by itself what it is: by
-the names in it that only programs write (hashCode, os_path, a::b, --force, /usr/share), by its signs, and by whether it
-has what sentences have. A name inside a sentence becomes NAME: no term holds it, but it is no gap in the sentence.
+Only running text is counted: labels of menus, columns and members occur on every page regardless of the domain, and
+code is no text. Code blocks found by the extractor are skipped. Other lines are classified by identifiers (hashCode,
+os_path, a::b, --force, /usr/share), symbols and sentence features. Identifiers inside a sentence are replaced by
+IDENTIFIER_PLACEHOLDER (NAME), which no term contains, but which does not split the sentence.
 """
 
 import re
@@ -20,19 +20,17 @@ from lexicon.counting.corpus import CorpusDocument
 from lexicon.model.word_features import IDENTIFIER_PLACEHOLDER, function_words
 from text.scripts import HAN, UNSPACED_SCRIPTS
 
-MAX_CODE_SHARE = 0.5  # of what a line says is names and signs: then it is code
-SYMBOL_WEIGHT = 3  # characters of a name that a sign is worth
-MIN_HAN_CHARACTERS = 4  # Chinese characters of a sentence
-MIN_HAN_SHARE = 0.2  # of them in a line, from which on it is no code, whatever it names
-MAX_OTHER_SCRIPT_SHARE = (
-    0.1  # of letters neither Chinese nor Latin, above which nothing can be said of a line: there is no model
-)
-MIN_SENTENCE_WORDS = 4  # of a sentence, one of which is a small word of English
-MIN_SENTENCE_WORDS_UNKNOWN_LANGUAGE = 8  # of a sentence with an end, in a language whose small words are not known
-CHUNK_CACHE_SIZE = 100_000  # remembered: most of a text are few words over and over
+MAX_CODE_SHARE = 0.5  # a line with a larger share of identifiers and symbols is code
+SYMBOL_WEIGHT = 3  # identifier characters that a symbol counts as
+MIN_HAN_CHARACTERS = 4  # Chinese characters of a Chinese sentence
+MIN_HAN_SHARE = 0.2  # a line with this share of Chinese characters is Chinese
+MAX_OTHER_SCRIPT_SHARE = 0.1  # lines with more characters of other scripts are skipped, because they have no model
+MIN_SENTENCE_WORDS = 4  # words of an English sentence, among them a function word
+MIN_SENTENCE_WORDS_UNKNOWN_LANGUAGE = 8  # words of a sentence with end punctuation in another language
+CHUNK_CACHE_SIZE = 100_000  # chunks; texts repeat most of their words
 
 _NON_PROSE_BLOCKS = frozenset({BlockKind.CODE, BlockKind.PICTURE, BlockKind.POST_START})
-_LINE_END = re.compile(r"[\n\t]")  # the cells of a row stand between tabs
+_LINE_END = re.compile(r"[\n\t]")  # tabs separate the cells of a table row
 _CHUNK = re.compile(rf"([^\s{UNSPACED_SCRIPTS}]+)")
 _MARKUP_TAG = re.compile(r"</?[A-Za-z][\w:-]*(?:\s[^<>]*)?>")
 _HAN = re.compile(f"[{HAN}]+")
@@ -42,7 +40,7 @@ _CODE_SYMBOL = re.compile(r"[{}\[\];=<>|&$@\\^~*_#`+]")
 _CALL = re.compile(r"[A-Za-z0-9_>\]]\((?!(?:e?s|ies)\))")
 _MAY_HAVE_IDENTIFIER = re.compile(
     r"[A-Za-z0-9_][A-Za-z0-9_$@:#./\\(-]{2}|[-/<@$%&~][A-Za-z{]|[./\\]{2}" + f"|{IDENTIFIER_PLACEHOLDER}"
-)  # roughly
+)  # a cheap necessary condition
 _SENTENCE_END = re.compile(r"[.!?][\"'”’)\]]*\s*$")
 _IDENTIFIER = re.compile(
     r"""
@@ -69,8 +67,15 @@ _IDENTIFIER = re.compile(
 
 
 class _ChunkStats(NamedTuple):
-    """What stands between two blanks: `text`, with NAME for its names; of how many characters the `identifier_chars` are; how
-    many `symbol_count`, `word_count`, `function_word_count` words of English and `call_count` (a bracket right behind a name) it has.
+    """Statistics of the text between two spaces.
+
+    Attributes:
+        text: the text with NAME for its identifiers.
+        identifier_chars: characters of the identifiers.
+        symbol_count: code symbols.
+        word_count: words of at least two letters.
+        function_word_count: English function words.
+        call_count: 1 if a bracket follows directly after a name, else 0.
     """
 
     text: str
@@ -82,17 +87,17 @@ class _ChunkStats(NamedTuple):
 
 
 def iter_prose_lines(document: CorpusDocument) -> Iterator[str]:
-    """The lines of a document that are running text, as they stand."""
+    """Yield the lines of a document that are running text, unchanged."""
     return (line for line in iter_lines(document) if is_prose(line))
 
 
 def prose_text(document: CorpusDocument) -> str:
-    """What is counted of a document: its running text, with NAME for the names that only programs write."""
+    """Return the text of a document that is counted: its running text with NAME for identifiers."""
     return "\n".join(text for line in iter_lines(document) if (text := mask_identifiers(line)) is not None)
 
 
 def iter_lines(document: CorpusDocument) -> Iterator[str]:
-    """All lines of a document but those that the extractor found to be code."""
+    """Yield all lines of a document except code, pictures and post headers found by the extractor."""
     yield document.title
     if not document.blocks:
         yield from document.body.split("\n")
@@ -102,12 +107,12 @@ def iter_lines(document: CorpusDocument) -> Iterator[str]:
 
 
 def is_prose(line: str) -> bool:
-    """Whether a line is running text: has what sentences have, and is no code."""
+    """Return True if a line is running text."""
     return mask_identifiers(line) is not None
 
 
 def mask_identifiers(line: str) -> str | None:
-    """A line with NAME for the names in it; None if it is no running text."""
+    """Return the line with NAME for its identifiers, or None if it is not running text."""
     han = 0
     if not line.isascii():
         han = sum(map(len, _HAN.findall(line)))
@@ -159,5 +164,5 @@ def _analyse_chunk(chunk: str) -> _ChunkStats:
 
 
 def _is_function_word(word: str) -> bool:
-    """Whether it is a small word of English: not in capitals, which is how SQL writes its `FROM`."""
+    """Return True for an English function word, but not in capitals as in SQL's `FROM`."""
     return word.lower() in function_words() and (len(word) == 1 or not word.isupper())

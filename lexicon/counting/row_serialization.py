@@ -1,7 +1,7 @@
-"""Rows as bytes, about 30 each in a file: what most of them have in common is written so that it takes next to no room.
+"""Serialization of rows, about 30 bytes per row in a file. Predictable values are stored as small differences.
 
-Most spans were seen once. Then frequency, documents and one neighbour on either side are 1, the best place is the only
-one, and what is expected of it follows from how likely it was: what is left is the key, the words, the judgement.
+Most spans occur once. Their frequency, document count and one neighbour per side are then 1, and the best and expected
+probability follow from the log-probability. Only key, words and scores carry information.
 """
 
 import zlib
@@ -24,13 +24,13 @@ from lexicon.counting.ngram_table import (
 )
 from lexicon.counting.occurrences import MAX_SPAN_WORDS, to_fixed_probability
 
-ZLIB_LEVEL = 1  # of compression: more takes time and saves little
-LEADING_COUNT_COLUMNS = len(COUNT_COLUMNS) - len(NEIGHBOUR_COLUMNS)  # counts that are not of neighbours
+ZLIB_LEVEL = 1  # higher levels take more time and save little space
+LEADING_COUNT_COLUMNS = len(COUNT_COLUMNS) - len(NEIGHBOUR_COLUMNS)  # count columns before the neighbour columns
 NumberArray = NDArray[np.integer]
 
 
 def serialize_rows(rows: NgramRows) -> bytes:
-    """The bytes of rows that stand in the order of their keys, about 70 each."""
+    """Return rows, which must be ordered by key, as bytes; about 70 bytes per row before compression."""
     counts, sums = rows.counts[:LEADING_COUNT_COLUMNS].copy(), rows.sums.copy()
     frequency, log_probability_sum = rows.frequency, rows.sums[COLUMN_INDEX["likely"]]
     counts[COLUMN_INDEX["documents"]] -= frequency
@@ -50,7 +50,7 @@ def serialize_rows(rows: NgramRows) -> bytes:
 
 
 def deserialize_rows(data: bytes) -> NgramRows:
-    """The rows in such bytes."""
+    """Return the rows of serialized bytes."""
     columns = _split_columns(data)
     keys = np.cumsum(columns[0].view(np.uint64), dtype=np.uint64)
     counts = np.zeros((len(COUNT_COLUMNS), len(keys)), np.int32)
@@ -86,16 +86,20 @@ def _split_columns(data: bytes) -> list[NumberArray]:
 
 
 def write_rows(rows: NgramRows, path: Path) -> None:
-    """Write a file that `read_rows` reads."""
+    """Write rows to a file for `read_rows`."""
     path.write_bytes(zlib.compress(serialize_rows(rows), ZLIB_LEVEL))
 
 
 def read_rows(path: Path) -> NgramRows:
-    """The rows in a file of `write_rows`. LexiconError if there are none."""
+    """Read the rows of a file.
+
+    Raises:
+        LexiconError: the file is missing or damaged.
+    """
     try:
         return deserialize_rows(zlib.decompress(path.read_bytes()))
     except (OSError, ValueError, zlib.error) as error:
-        raise LexiconError(f"{path}: no counts: {error}") from error
+        raise LexiconError(f"{path}: unreadable counts: {error}") from error
 
 
 def _floor_mean(total: Int64Array, frequency: Int32Array) -> Int64Array:
@@ -103,14 +107,14 @@ def _floor_mean(total: Int64Array, frequency: Int32Array) -> Int64Array:
 
 
 def _predicted_expected(log_probability_sum: Int64Array, frequency: Int32Array) -> Int64Array:
-    """What would be expected of so many places that are all alike."""
+    """Return the expected value if all occurrences had the mean log-probability."""
     return frequency * to_fixed_probability(
         np.minimum(_floor_mean(-np.abs(log_probability_sum), frequency), 0).astype(np.int32)
     )
 
 
 def _to_sparse(table: NumberArray, padding: int) -> tuple[NumberArray, NumberArray, NumberArray]:
-    """Of each column of a table how many values it has; of all values, column by column, their row and themselves."""
+    """Return the number of values per column, then the row and the value of all values, column by column."""
     is_present = (table != padding).T
     positions = np.flatnonzero(is_present)
     return is_present.sum(axis=1), positions % len(table), np.ascontiguousarray(table.T).reshape(-1)[positions]
@@ -123,7 +127,7 @@ def _from_sparse(sizes: NumberArray, values: NumberArray, height: int, padding: 
 
 
 def _downcast(column: NumberArray) -> NumberArray:
-    """The same numbers in as few bytes as hold them."""
+    """Return the column with the smallest integer type that fits."""
     low, high = (int(column.min()), int(column.max())) if len(column) else (0, 0)
     kinds = (np.int8, np.int16, np.int32, np.int64)
     kind = next(kind for kind in kinds if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max)
@@ -131,7 +135,7 @@ def _downcast(column: NumberArray) -> NumberArray:
 
 
 def _to_byte_planes(column: NumberArray) -> bytes:
-    """The first bytes of all numbers, then the second ones ..., which are more alike."""
+    """Return the first bytes of all numbers, then the second bytes and so on, which compresses better."""
     return np.ascontiguousarray(column).view(np.uint8).reshape(len(column), column.itemsize).T.tobytes()
 
 

@@ -1,7 +1,7 @@
-"""Tables that were counted one after another, on disk, to be added up range by range of their keys.
+"""Sorted runs: tables counted one after another and stored on disk, to be merged by key range.
 
-table 1   |----|----|----|----|      each range is packed for itself, so that one range of all tables is read
-table 2   |----|----|----|----|      without the others
+table 1   |----|----|----|----|      each range is serialized separately, so that one range of all tables
+table 2   |----|----|----|----|      is read without the others
 """
 
 from itertools import chain
@@ -17,7 +17,7 @@ KEY_BITS = 64
 
 
 class SortedRuns:
-    """Rows in a file that is deleted when it is closed; `range_count`, a power of two, part all keys equally."""
+    """Rows in a temporary file, split into `range_count` equal key ranges, a power of two."""
 
     def __init__(self, file: IO[bytes], range_count: int) -> None:
         self.range_count = range_count
@@ -26,7 +26,7 @@ class SortedRuns:
         self._segments_by_range: list[list[tuple[int, int]]] = [[] for _ in range(range_count)]
 
     def add_run(self, rows: NgramRows) -> None:
-        """Put in a table, in the order of its keys."""
+        """Append a table, which must be ordered by key."""
         ends = range_ends(rows.keys, self.range_count)
         self.rows_added += len(rows)
         for pieces, start, stop in zip(self._segments_by_range, [0, *ends[:-1]], ends, strict=True):
@@ -34,7 +34,10 @@ class SortedRuns:
                 pieces.append((self._file.tell(), self._file.write(serialize_rows(rows.slice_view(start, stop)))))
 
     def read_range(self, range_index: int, range_count: int) -> list[NgramRows]:
-        """What the tables have in one of so many ranges of keys, as many as these or fewer; in no order."""
+        """Return the rows of all tables in one of `range_count` key ranges, in no order.
+
+        `range_count` must be at most the number of stored ranges.
+        """
         ranges_merged = self.range_count // range_count
         parts = []
         for offset, size in chain(
@@ -46,7 +49,7 @@ class SortedRuns:
 
 
 def range_ends(keys: UInt64Array, range_count: int) -> list[int]:
-    """Where in keys that rise each of so many equal ranges ends."""
+    """Return the end index of each of `range_count` equal key ranges in ascending keys."""
     width = 2**KEY_BITS // range_count
     borders = np.array([width * index for index in range(1, range_count)], dtype=np.uint64)
     ends: list[int] = [*np.searchsorted(keys, borders).tolist(), len(keys)]

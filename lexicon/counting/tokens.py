@@ -1,6 +1,6 @@
-"""Text as arrays of word numbers: what the counting works on.
+"""Tokenization of text into arrays of word ids, the input of counting.
 
-"用PDC 钻头。" -> 用 | PDC | 钻头 | 。     words numbered by a Vocabulary; a blank is part of the Latin word after it
+"用PDC 钻头。" -> 用 | PDC | 钻头 | 。     ids from a Vocabulary; a space is part of the Latin word after it
 """
 
 import hashlib
@@ -20,19 +20,19 @@ from text.segment import cut_by_dictionary
 Int32Array = NDArray[np.int32]
 Int64Array = NDArray[np.int64]
 
-TOKENIZER_BATCH_CHARS = 100_000  # cut at a time
+TOKENIZER_BATCH_CHARS = 100_000  # characters tokenized at a time
 BREAK_TOKEN = "\n"
-DOCUMENT_END = "\ue000"  # of a document among others; a private character, which is taken out of texts
+DOCUMENT_END = "\ue000"  # separates documents; a private-use character that is removed from texts
 _LATIN_TOKEN = re.compile(r"[^\W_]+(?:[-'’./&+#_][^\W_]+)*[+#]*|\n|[^\w\s]|[^\S\n]+|_")
 _HAN_CHAR = re.compile(f"[{scripts.HAN}]")
 _LETTER = re.compile(r"[A-Za-z]")
 BLANK_KIND, HAN_KIND, LATIN_KIND, OTHER_KIND = range(4)  # kinds of words
-IDENTIFIER_WORD_ID = 1  # of NAME in every vocabulary
-MIN_LETTERS_PER_HAN = 20  # letters to a Chinese character from which on a text is read as English
+IDENTIFIER_WORD_ID = 1  # id of IDENTIFIER_PLACEHOLDER in every vocabulary
+MIN_LETTERS_PER_HAN = 20  # lines with more letters per Chinese character are English
 
 
 class Vocabulary:
-    """Numbers words as they come; a word's hash is that of its folded spelling, the same in every vocabulary."""
+    """Assigns ids to words in order of appearance. Hashes of the folded spelling are equal in all vocabularies."""
 
     def __init__(self) -> None:
         self.words: list[str] = []
@@ -47,16 +47,20 @@ class Vocabulary:
         return len(self.words)
 
     def get_or_add(self, word: str) -> int:
-        """The number of `word`, a new one if it is new."""
+        """Return the id of `word`; a new word gets the next id."""
         return self._id_by_word[word]
 
     def get_or_add_all(self, words: Sequence[str]) -> Int32Array:
-        """The numbers of many words; -1 for END, which is none."""
+        """Return the ids of words; -1 for DOCUMENT_END, which is not a word."""
         return np.fromiter(map(self._id_by_word.__getitem__, words), dtype=np.int32, count=len(words))
 
     @property
     def hashes(self) -> UInt64Array:
-        """Two hashes a word: as the first of a term (a blank before it does not count), and as a later one."""
+        """Two hashes per word, (words, 2) uint64.
+
+        The first is the hash as the first word of a term, without leading space. The second is the hash as a later
+        word.
+        """
         hashed_count = len(self._hashes)
         if hashed_count < len(self.words):
             new_hashes = [word_hashes(word) for word in self.words[hashed_count:]]
@@ -65,7 +69,7 @@ class Vocabulary:
 
     @property
     def kinds(self) -> NDArray[np.int8]:
-        """BLANK, HAN, LATIN or OTHER for each word."""
+        """BLANK_KIND, HAN_KIND, LATIN_KIND or OTHER_KIND of each word."""
         if new_kinds := [_word_kind(word) for word in self.words[len(self._kinds) :]]:
             self._kinds = np.concatenate([self._kinds, np.array(new_kinds, dtype=np.int8)])
         return self._kinds
@@ -83,22 +87,22 @@ class _IdByWord(dict[str, int]):
 
 
 def word_hashes(word: str) -> tuple[int, int]:
-    """The hash of a word without the blank before it, and with it."""
+    """Return the hash of a word without its leading space, and with it."""
     full_hash = hash_word(word)
     return (hash_word(word.strip(" ") or word), full_hash) if word[0] == " " else (full_hash, full_hash)
 
 
 def hash_word(word: str) -> int:
-    """64 bits of the folded word, the same on every machine."""
+    """Return a 64-bit hash of the folded word, equal on every machine."""
     folded_word = word if is_han(word) else fold_term(word)
     return int.from_bytes(hashlib.blake2b(folded_word.encode("utf-8", "replace"), digest_size=8).digest(), "little")
 
 
 @dataclass(frozen=True)
 class Tokens:
-    """The words of some documents of one language, two breaks after each document.
+    """Words of documents of one language, with two breaks after each document.
 
-    `word_ids` numbers in the vocabulary, `document_ids` the number of the document that each word is of.
+    `word_ids` are ids in the vocabulary, `document_ids` the document of each word.
     """
 
     language: str
@@ -107,7 +111,7 @@ class Tokens:
 
 
 def detect_line_language(line: str) -> str:
-    """`en` for a line nearly without Chinese characters, else `zh`."""
+    """Return `en` for a line with almost no Chinese characters, else `zh`."""
     if line.isascii():
         return "en" if _LETTER.search(line) else "zh"
     han = len(_HAN_CHAR.findall(line))
@@ -115,7 +119,10 @@ def detect_line_language(line: str) -> str:
 
 
 def split_by_language(texts: Sequence[str], documents: Int64Array) -> Iterator[tuple[str, list[str], Int64Array]]:
-    """For each language its part of `texts`, whose numbers are `documents`: a text of lines in two stands in both."""
+    """Yield for each language its texts with their document ids.
+
+    A document with lines in both languages is in both parts.
+    """
     parts: dict[str, tuple[list[str], list[int]]] = {}
     for text, document in zip(texts, documents.tolist(), strict=True):
         lines: dict[str, list[str]] = {}
@@ -129,8 +136,8 @@ def split_by_language(texts: Sequence[str], documents: Int64Array) -> Iterator[t
         yield language, language_texts, np.array(document_ids, dtype=np.int64)
 
 
-def tokenize(texts: Sequence[str], language: str, documents: Int64Array, vocabulary: Vocabulary) -> Tokens:
-    """The words of `texts` (`readable` text of one language), whose numbers are `documents`."""
+def tokenize_texts(texts: Sequence[str], language: str, documents: Int64Array, vocabulary: Vocabulary) -> Tokens:
+    """Tokenize normalized texts of one language. `documents` are the ids of the texts."""
     split_words = cut_by_dictionary if language == "zh" else _LATIN_TOKEN.findall
     ids = np.concatenate([vocabulary.get_or_add_all(split_words(piece)) for piece in _iter_batches(texts)])
     ends = np.flatnonzero(ids < 0)
@@ -139,9 +146,9 @@ def tokenize(texts: Sequence[str], language: str, documents: Int64Array, vocabul
 
 
 def _iter_batches(texts: Sequence[str]) -> Iterator[str]:
-    """The texts, many in one: a call for each would take longer than its work, and the words of all at once much room.
+    """Yield the texts joined in batches, with two breaks after each document.
 
-    Two breaks after each document, so that no gap of one sees a word of another.
+    Single calls of the segmenter are slow, and all words at once need much memory. The breaks keep documents apart.
     """
     piece: list[str] = []
     size = 0
@@ -155,7 +162,7 @@ def _iter_batches(texts: Sequence[str]) -> Iterator[str]:
 
 
 def _merge_blanks(language: str, ids: Int32Array, documents: Int64Array, vocabulary: Vocabulary) -> Tokens:
-    """Blanks taken out: one between Latin words becomes part of the later word, one between Chinese words a break."""
+    """Remove spaces: between Latin words a space joins the later word, between Chinese words it becomes a break."""
     kinds = vocabulary.kinds[ids]
     is_word = kinds != BLANK_KIND
     blank = np.zeros(len(ids), dtype=bool)

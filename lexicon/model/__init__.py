@@ -1,6 +1,6 @@
-"""The learned judgement of what is a term.
+"""The learned model of terms.
 
-words.py       what is known of a word beforehand      boundaries.py   gaps between words, judged
-features.py    the features of a row                   classifier.py   what they say, made quick for many rows
-learned.py     the models at work: counting, ranking   feature_report.py   the parts of a score, for people
+word_features.py   features of a word without any text      boundaries.py      scores of gaps between words
+row_features.py    features of a table row                  classifier.py      classifier, fast for many rows
+term_model.py      counting and ranking with the models     feature_report.py  parts of a score for reviewers
 """

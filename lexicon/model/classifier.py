@@ -1,7 +1,7 @@
-"""The judgement of candidates: a logistic regression over the features of a row, made quick for many rows.
+"""Classifier of candidate rows: a logistic regression over row features, optimised for many rows.
 
-Most columns of `features` say something of one word alone: the first, the last, each of a row. Those are judged once a
-word of the vocabulary, and a row looks up what its words are worth.
+Features that depend on a single word are scored once per vocabulary word. A row adds the cached contributions of its
+first, last and inner words.
 """
 
 from dataclasses import dataclass
@@ -23,31 +23,36 @@ from lexicon.model.word_features import TAGS_BY_LANGUAGE, WORD_FEATURES
 
 Float32Array = NDArray[np.float32]
 
-MAX_STANDARD_SCORE = 4.0  # standard deviations beyond which a feature says no more
-SHRINKAGE_ROWS = 500  # as many rows of its own outweigh what was usual in training
-WORDS_PER_BLOCK = 8192  # words judged at a time
+MAX_STANDARD_SCORE = 4.0  # standardized features are clipped to this range
+SHRINKAGE_ROWS = 500  # with this many rows, corpus and training statistics weigh equally
+WORDS_PER_BLOCK = 8192  # words scored at a time
 INTERACTION_FEATURES = (
     "log frequency", "log documents", "likeliest", "mean begins", "mean ends", "mean weakest", "mean left",
     "mean right", "characters", "words", "log expected", "last: rather last", "last: last character ends terms",
     "mean general", "general", "specific", "mean: term against general", "last: term against general",
 )  # fmt: skip
-"""The features whose products count too."""
+"""Features whose pairwise products are features, too."""
 
 
 @dataclass(frozen=True)
 class Standardizer:
-    """What is usual for each feature in one corpus: its mean and its standard deviation."""
+    """Mean and standard deviation of each feature in a corpus."""
 
     mean: Float32Array
     scale: Float32Array
 
     @classmethod
     def from_rows(cls, columns: Float32Array) -> "Standardizer":
-        """Those of some rows of `features`."""
+        """Return the statistics of feature rows, (rows, features)."""
         return cls(columns.mean(axis=0), columns.std(axis=0) + np.float32(1e-3))
 
     def shrink_towards(self, prior_scaler: "Standardizer", rows: int) -> "Standardizer":
-        """These, from so many rows, drawn to the `prior_scaler` ones: a few rows say little about a corpus."""
+        """Return the statistics shrunk towards `prior_scaler`, because few rows give unreliable statistics.
+
+        Args:
+            prior_scaler: statistics of the training corpora.
+            rows: number of rows that these statistics are computed from.
+        """
         trust = np.float32(rows / (rows + SHRINKAGE_ROWS))
         mean, scale = (
             trust * own_values + (1 - trust) * prior_values
@@ -58,10 +63,10 @@ class Standardizer:
 
 @dataclass(frozen=True)
 class CandidateModel:
-    """A logistic regression over features in the units of their own corpus, and the products of those in CROSSED.
+    """Logistic regression over features standardized by their own corpus, and products of INTERACTION_FEATURES.
 
-    That they are in units of the corpus is what carries the judgement over from one domain to another: gaps are judged
-    more or less boldly there, words are more or less rare. `training_scaler` are the units of the sets it was trained on.
+    Standardizing by corpus transfers the model between domains, whose boundary scores and word frequencies differ in
+    scale. `training_scaler` has the statistics of the training corpora.
     """
 
     language: str
@@ -72,16 +77,16 @@ class CandidateModel:
 
 
 def expand_features(columns: Float32Array, language: str, scaler: Standardizer) -> Float32Array:
-    """`columns` in `scaler`, and beside them the products of each two of CROSSED (squares too)."""
+    """Return standardized columns followed by the products of each two INTERACTION_FEATURES, including squares."""
     names = feature_names(language)
     standardized_columns = np.clip((columns - scaler.mean) / scaler.scale, -MAX_STANDARD_SCORE, MAX_STANDARD_SCORE)
     interacting = standardized_columns[:, [names.index(name) for name in INTERACTION_FEATURES]]
-    left, right = np.triu_indices(len(INTERACTION_FEATURES))
-    return np.hstack([standardized_columns, interacting[:, left] * interacting[:, right]])
+    first, second = np.triu_indices(len(INTERACTION_FEATURES))
+    return np.hstack([standardized_columns, interacting[:, first] * interacting[:, second]])
 
 
 class CandidateClassifier:
-    """A CandidateModel at work on the rows of one corpus: `units` are this corpus' own."""
+    """Applies a CandidateModel to rows of one corpus. `corpus_scaler` has the statistics of this corpus."""
 
     def __init__(
         self, model: CandidateModel, corpus_scaler: Standardizer, word_features: WordFeatureArrays, words_read: int
@@ -103,7 +108,7 @@ class CandidateClassifier:
         self._first_word_contributions = self._word_contributions(first, first_tag)
         self._last_word_contributions = self._word_contributions(last, last_tag)
         self._tag_contributions = self._tag_count_contributions()
-        # Of the columns whose products count, those of the last word come out of a table too.
+        # Interaction columns of the last word are computed once per word as well.
         self._interaction_columns = [names.index(name) for name in INTERACTION_FEATURES]
         last_word_columns = [column for column in self._interaction_columns if last.start <= column < last.stop]
         self._last_word_interactions = [INTERACTION_FEATURES.index(names[column]) for column in last_word_columns]
@@ -112,7 +117,7 @@ class CandidateClassifier:
         )
 
     def log_odds(self, rows: NgramRows) -> Float32Array:
-        """One value a row."""
+        """Return the log-odds of being a term, (rows,) float32."""
         word_features, size = self._word_features, row_word_counts(rows)
         row = self._standardize(row_features(rows, word_features, self._total_words, size), self._row_columns)
         mean = self._standardize(mean_word_features(rows, word_features, size), self._mean_columns)
@@ -124,7 +129,7 @@ class CandidateClassifier:
             elif self._mean_columns.start <= column < self._mean_columns.stop:
                 interacting[index] = mean[column - self._mean_columns.start]
         interacting[self._last_word_interactions] = self._last_word_standardized[:, last]
-        left, right = np.triu_indices(len(INTERACTION_FEATURES))
+        first_factors, second_factors = np.triu_indices(len(INTERACTION_FEATURES))
         log_odds: Float32Array = (
             self._contribution(row, self._row_columns)
             + self._contribution(mean, self._mean_columns)
@@ -132,14 +137,15 @@ class CandidateClassifier:
             + self._last_word_contributions[last]
             + self._sum_tag_contributions(rows)
             + self._contribution(
-                interacting[left] * interacting[right], slice(len(feature_names(self._model.language)), None)
+                interacting[first_factors] * interacting[second_factors],
+                slice(len(feature_names(self._model.language)), None),
             )
             + np.float32(self._model.intercept)
         )
         return log_odds
 
     def _standardize(self, values: Float32Array, columns: slice | list[int]) -> Float32Array:
-        """(columns, rows): the columns `columns` in the units of the corpus."""
+        """Standardize the values of the columns `columns` by corpus, (columns, rows)."""
         standardized_values: Float32Array = (
             values - self._corpus_scaler.mean[columns, None]
         ) / self._corpus_scaler.scale[columns, None]
@@ -152,14 +158,14 @@ class CandidateClassifier:
         return np.clip(expanded_values, -MAX_STANDARD_SCORE, MAX_STANDARD_SCORE, out=expanded_values)
 
     def _contribution(self, standardized_values: Float32Array, columns: slice) -> Float32Array:
-        """What the columns `columns`, in units, add to the log-odds of each row."""
+        """Return the contribution of standardized columns to the log-odds of each row."""
         contribution: Float32Array = self._model.weights[columns] @ self._standardize_expanded(
             standardized_values, columns
         )
         return contribution
 
     def _word_contributions(self, document_ids: slice, tag: slice) -> Float32Array:
-        """What each word of the vocabulary adds in one place: by its numbers and by its tag."""
+        """Return the contribution of each vocabulary word at one position, by its features and its tag."""
         word_features, contributions = self._word_features, np.empty(len(self._word_features.tag_ids), np.float32)
         one_hot = np.eye(len(TAGS_BY_LANGUAGE[word_features.language]), dtype=np.float32)
         tag_contributions = self._contribution(self._standardize(one_hot, tag), tag)
@@ -172,8 +178,11 @@ class CandidateClassifier:
         return contributions
 
     def _tag_count_contributions(self) -> tuple[Float32Array, np.float32]:
-        """(TAGS + 1, MAX_WORDS + 1): what each of so many words with one tag adds to the log-odds, zeros for no word;
-        and what is added when no word had any tag.
+        """Return the contributions of tag counts to the log-odds.
+
+        Returns:
+            (tags + 1, MAX_SPAN_WORDS + 1) contribution per word by tag and number of words with it, zeros for no word;
+                and the contribution if no word had any tag.
         """
         columns, tags = self._tag_count_columns, len(TAGS_BY_LANGUAGE[self._word_features.language])
         counts = np.tile(np.arange(MAX_SPAN_WORDS + 1, dtype=np.float32), (tags, 1))

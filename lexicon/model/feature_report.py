@@ -1,4 +1,4 @@
-"""What speaks for a mined term, in a few numbers that a reviewer can read: the parts of its score."""
+"""Parts of a term's score: a few numbers that a reviewer can read."""
 
 from collections.abc import Mapping
 
@@ -8,7 +8,7 @@ from lexicon.counting.ngram_table import CountedCorpus, NgramRows
 from lexicon.model.row_features import WordFeatureArrays, compute_features, feature_names
 from lexicon.model.term_model import LANGUAGES
 
-ROWS_PER_BLOCK = 8192  # rows at a time
+ROWS_PER_BLOCK = 8192  # rows computed at a time
 REPORTED_FEATURES: Mapping[str, str] = {
     "boundaries": "likeliest",
     "left": "entropy left",
@@ -18,17 +18,19 @@ REPORTED_FEATURES: Mapping[str, str] = {
     "spread": "log documents",
     "specific": "specific",
 }
-"""Name of a part -> the feature (lexicon/model/row_features.py) that it is.
+"""Name of a score part -> its feature (lexicon/model/row_features.py).
 
-`boundaries` is the log-probability that the word begins and ends where it does, in its best place; `left` and `right`
-are the entropies of what stands beside it, `association` is the mutual information of its words, `independent` the
-logarithm of how often it stands outside a longer one, `spread` that of its documents, and `specific` how much more
-frequent it is here than in general language.
+boundaries   log-probability of the term's boundaries in its best occurrence
+left, right  entropy of the neighbouring words
+association  mutual information of its words
+independent  logarithm of its frequency outside longer terms
+spread       logarithm of its number of documents
+specific     log ratio of its frequency in the corpus to general language
 """
 
 
 def score_components(corpus: CountedCorpus, rows: NgramRows) -> list[tuple[tuple[str, float], ...]]:
-    """The parts of each row."""
+    """Return name and value of the score parts of each row."""
     english = rows.is_english
     parts_by_row: list[tuple[tuple[str, float], ...]] = [()] * len(rows)
     for language in LANGUAGES:

@@ -1,4 +1,4 @@
-"""The numbers by which a row of the table is judged a term: one column each, in the order of `feature_names`."""
+"""Feature matrix of table rows, the input of the classifier. `feature_names` defines the order of columns."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ GENERAL_FREQUENCY_COLUMN = WORD_FEATURES.index("general frequency")
 
 @dataclass(frozen=True)
 class WordFeatureArrays:
-    """What the features need to know of each word of the vocabulary; one more row at the end, of zeros, for no word."""
+    """Features of each vocabulary word as arrays. The last row is all zeros and stands for no word."""
 
     language: str
     features: Float32Array
@@ -33,7 +33,7 @@ class WordFeatureArrays:
 
     @classmethod
     def from_corpus(cls, corpus: CountedCorpus, language: str, *tables: Int32Array) -> "WordFeatureArrays":
-        """Those of the words of a corpus, as words of `language` as far as some tables (`NgramRows.word_ids`) have them."""
+        """Build the arrays from a corpus. Tags are computed only for words in `tables` (as `NgramRows.word_ids`)."""
         words = corpus.vocabulary.words
         used_word_ids = np.unique(np.concatenate([np.unique(table) for table in tables]))
         used_word_ids = used_word_ids[used_word_ids >= 0]
@@ -55,11 +55,14 @@ class WordFeatureArrays:
 
 
 def compute_features(rows: NgramRows, word_features: WordFeatureArrays, total_words: int) -> Float32Array:
-    """(rows, features): see `feature_names`. `total_words` is the size of the corpus."""
+    """Return the features of rows, (rows, features) float32; see `feature_names`.
+
+    `total_words` is the number of word occurrences in the corpus.
+    """
     size = row_word_counts(rows)
     first, last = rows.word_ids[0], last_word_ids(rows, size)
     tags = np.eye(len(TAGS_BY_LANGUAGE[word_features.language]), dtype=np.float32)
-    of_words = np.vstack([tags[word_features.tag_ids[:-1]], np.zeros((1, len(tags)), np.float32)])
+    tags_by_word = np.vstack([tags[word_features.tag_ids[:-1]], np.zeros((1, len(tags)), np.float32)])
     parts = [
         row_features(rows, word_features, total_words, size),
         word_features.features[first].T,
@@ -67,14 +70,14 @@ def compute_features(rows: NgramRows, word_features: WordFeatureArrays, total_wo
         mean_word_features(rows, word_features, size),
         tags[word_features.tag_ids[first]].T,
         tags[word_features.tag_ids[last]].T,
-        sum_over_words(of_words, rows).T,
+        sum_over_words(tags_by_word, rows).T,
     ]
     return np.concatenate(parts, dtype=np.float32).T
 
 
 @cache
 def feature_names(language: str) -> tuple[str, ...]:
-    """The names of the columns."""
+    """Return the names of the feature columns."""
     tags = TAGS_BY_LANGUAGE[language]
     return (
         "log frequency", "log documents", "burst", "independent",
@@ -91,19 +94,19 @@ def feature_names(language: str) -> tuple[str, ...]:
 
 
 def row_word_counts(rows: NgramRows) -> Int64Array:
-    """The number of words of each row."""
+    """Return the number of words of each row."""
     sizes: Int64Array = np.count_nonzero(rows.word_ids >= 0, axis=0)
     return sizes
 
 
 def last_word_ids(rows: NgramRows, size: Int64Array) -> NDArray[np.int32]:
-    """The number of the last word of each row."""
+    """Return the id of the last word of each row."""
     last: NDArray[np.int32] = rows.word_ids[size - 1, np.arange(len(rows))]
     return last
 
 
 def row_features(rows: NgramRows, word_features: WordFeatureArrays, total_words: int, size: Int64Array) -> Float32Array:
-    """The columns before those of words and tags, as (columns, rows)."""
+    """Return the features that depend on the whole row, (columns, rows) float32."""
     frequency = rows.counts[COLUMN_INDEX["frequency"]].astype(np.float32)
     columns = [
         *_iter_count_columns(rows, frequency),
@@ -116,7 +119,7 @@ def row_features(rows: NgramRows, word_features: WordFeatureArrays, total_words:
 
 
 def mean_word_features(rows: NgramRows, word_features: WordFeatureArrays, size: Int64Array) -> Float32Array:
-    """(NUMBERS, rows): the mean of each number over the words of a row."""
+    """Return the mean of the word features over the words of each row, (WORD_FEATURES, rows) float32."""
     means: Float32Array = np.divide(sum_over_words(word_features.features, rows).T, size, dtype=np.float32)
     return means
 
@@ -168,16 +171,16 @@ def _iter_boundary_columns(rows: NgramRows, frequency: Float32Array) -> Iterator
 
 
 def _iter_pair_columns(rows: NgramRows, word_features: WordFeatureArrays, size: Int64Array) -> Iterator[FeatureColumn]:
-    """How common the neighbours inside are as neighbours inside public terms: on average, and the least common ones."""
+    """Yield how common a row's adjacent words are inside public terms: mean and minimum over its pairs."""
     total, min_weight = np.zeros(len(rows), np.float32), np.full(len(rows), 9.0, np.float32)
     keys, weights = shipped_pair_weights()
     for word_index in range(1, MAX_SPAN_WORDS):
         longer_rows = np.flatnonzero(size > word_index)
-        left, right = (
+        first, second = (
             word_features.hashes[rows.word_ids[side_index, longer_rows], 0]
             for side_index in (word_index - 1, word_index)
         )
-        pair_keys = hash_pair(left, right)
+        pair_keys = hash_pair(first, second)
         insertion_index = np.minimum(np.searchsorted(keys, pair_keys), len(keys) - 1)
         weight = np.where(keys[insertion_index] == pair_keys, weights[insertion_index], np.float32(0))
         total[longer_rows] += weight
@@ -186,14 +189,14 @@ def _iter_pair_columns(rows: NgramRows, word_features: WordFeatureArrays, size: 
     yield min_weight
 
 
-def hash_pair(left: UInt64Array, right: UInt64Array) -> UInt64Array:
-    """One hash for two words."""
-    return left * np.uint64(0x9E3779B97F4A7C15) + right
+def hash_pair(first: UInt64Array, second: UInt64Array) -> UInt64Array:
+    """Return one hash for each pair of words."""
+    return first * np.uint64(0x9E3779B97F4A7C15) + second
 
 
 @cache
 def shipped_pair_weights() -> tuple[UInt64Array, Float32Array]:
-    """Keys of the pairs of the shipped priors, sorted, and their weights."""
+    """Return sorted keys of the word pairs in the shipped priors, and their weights."""
     priors = TermPriors.load_shipped().pair_counts
     pairs_with_counts = [(pair.split(" "), count) for pair, count in priors.items()]
     keys = hash_pair(
@@ -204,7 +207,10 @@ def shipped_pair_weights() -> tuple[UInt64Array, Float32Array]:
 
 
 def sum_over_words(values: Float32Array, rows: NgramRows) -> Float32Array:
-    """(rows, ...): the sum of `values` over the words of each row; the last value is for no word and must be 0."""
+    """Return the sum of `values` over the words of each row, (rows, ...).
+
+    The last value stands for no word and must be 0.
+    """
     result: Float32Array = values[rows.word_ids[0]].copy()
     for word_index in range(1, MAX_SPAN_WORDS):
         rows_with_word = np.flatnonzero(rows.word_ids[word_index] >= 0)

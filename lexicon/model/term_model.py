@@ -1,8 +1,8 @@
-"""The learned judgement of what is a term: two small linear models in a row, their weights shipped as data.
+"""The learned term model: two small linear models in sequence, with weights shipped as data.
 
-    text -> words -> gaps judged (boundaries.py) -> spans counted (ngrams.py) -> features of a row -> probability
+    text -> words -> gap scores (boundaries.py) -> span counts (ngram_table.py) -> row features -> probability
 
-`python -m benchmarks.training.terms` makes the weights with scikit-learn; here numpy alone reads and applies them.
+`python -m benchmarks.training.terms` trains the weights with scikit-learn. Applying them needs only numpy.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from lexicon.counting.ngram_table import CountedCorpus, NgramRows, NgramTable
 from lexicon.counting.occurrences import STEPS_PER_LOG_ODDS, find_occurrences
-from lexicon.counting.tokens import split_by_language, tokenize
+from lexicon.counting.tokens import split_by_language, tokenize_texts
 from lexicon.known_terms import adjust_log_odds
 from lexicon.model.boundaries import BoundaryModel, BoundaryScorer
 from lexicon.model.classifier import CandidateClassifier, CandidateModel, Standardizer
@@ -29,15 +29,20 @@ Float32Array = NDArray[np.float32]
 Int64Array = NDArray[np.int64]
 
 LANGUAGES = ("zh", "en")
-COUNTING_VERSION = 4  # another number where the same text is counted otherwise
-ROWS_PER_BLOCK = 2048  # rows judged at a time
-MAX_SAMPLE_ROWS = 20_000  # rows from which the units of a corpus are learnt
+COUNTING_VERSION = 4  # increase whenever counting of an unchanged text changes
+ROWS_PER_BLOCK = 2048  # rows scored at a time
+MAX_SAMPLE_ROWS = 20_000  # rows that the feature statistics of a corpus are computed from
 
 
 @dataclass(frozen=True)
 class TermModel:
-    """All that judges one language. `min_span_log_odds`: own log-odds a span needs to be counted; `min_row_log_probability`: best
-    log-probability that a row needs to be judged at all.
+    """Models of one language.
+
+    Attributes:
+        boundary_model: scores gaps between words.
+        candidate_model: scores rows.
+        min_span_log_odds: own log-odds that a span needs to be counted.
+        min_row_log_probability: best log-probability that a row needs to be scored.
     """
 
     boundary_model: BoundaryModel
@@ -50,7 +55,7 @@ ModelByLanguage = Mapping[str, TermModel]
 
 
 class SpanCounter:
-    """Counts the spans of texts that may be terms into `table`."""
+    """Counts the candidate spans of texts into `table`."""
 
     def __init__(self, models: ModelByLanguage) -> None:
         self.table = NgramTable()
@@ -58,12 +63,12 @@ class SpanCounter:
         self._boundary_scorers = {language: BoundaryScorer(model.boundary_model) for language, model in models.items()}
 
     def add(self, texts: Sequence[str], documents: Int64Array | None = None) -> None:
-        """Count some `readable` texts, each a whole document, with these numbers or the next ones."""
+        """Count normalized texts, each a complete document. Ids default to the next numbers."""
         table = self.table
         document_ids = table.document_count + np.arange(len(texts)) if documents is None else documents
         parts = []
         for language, language_texts, language_document_ids in split_by_language(texts, document_ids):
-            tokens = tokenize(language_texts, language, language_document_ids, table.vocabulary)
+            tokens = tokenize_texts(language_texts, language, language_document_ids, table.vocabulary)
             floor = self._models[language].min_span_log_odds
             parts.append((tokens, find_occurrences(tokens, table.vocabulary, self._boundary_scorers[language], floor)))
         table.add(parts)
@@ -72,7 +77,7 @@ class SpanCounter:
 
 @dataclass(frozen=True)
 class CandidateSelection:
-    """What is to be ranked: `rows` that may be terms, and a `sample` of all rows by which is told what is usual."""
+    """Rows to rank, and a `sample` of all rows for the feature statistics of the corpus."""
 
     rows: NgramRows
     sample: NgramRows
@@ -80,7 +85,7 @@ class CandidateSelection:
 
 
 def select_from_table(table: NgramTable, models: ModelByLanguage, min_frequency: int = 1) -> CandidateSelection:
-    """All of a table that may be terms."""
+    """Return all candidate rows of a table."""
     is_candidate = is_likely(rows := table.rows(), models)
     likely_rows = np.flatnonzero(is_candidate)
     return CandidateSelection(
@@ -91,7 +96,7 @@ def select_from_table(table: NgramTable, models: ModelByLanguage, min_frequency:
 
 
 def is_likely(rows: NgramRows, models: ModelByLanguage) -> NDArray[np.bool_]:
-    """Which rows need to be judged at all, by the best place they were seen in."""
+    """Return a mask of the rows that must be scored, by their best log-probability."""
     floors = [models[language].min_row_log_probability * STEPS_PER_LOG_ODDS for language in LANGUAGES]
     is_above_floor: NDArray[np.bool_] = rows.best_log_probability >= np.where(rows.is_english, floors[1], floors[0])
     return is_above_floor
@@ -100,11 +105,15 @@ def is_likely(rows: NgramRows, models: ModelByLanguage) -> NDArray[np.bool_]:
 def rank_rows(
     models: ModelByLanguage, selection: CandidateSelection, known_terms: Collection[str] = (), probability: float = 0.0
 ) -> tuple[NgramRows, Float32Array]:
-    """The rows of a selection with more than this probability, likeliest first, and their probabilities; equal ones by
-    frequency, then key.
+    """Return the rows above `probability` and their probabilities, most likely first, then by frequency and key.
 
-    Each language is judged by its own model and in its own units. `known_terms` are the `word_key`s of terms that are known
-    to be some: they guide the ranking of all others.
+    Each language has its own model and statistics.
+
+    Args:
+        models: models by language.
+        selection: candidate rows.
+        known_terms: `word_key`s of known terms, which adjust the scores of all candidates.
+        probability: minimum probability (exclusive).
     """
     rows, log_odds = selection.rows, np.zeros(len(selection.rows), np.float32)
     for language_index, language in enumerate(LANGUAGES):
@@ -122,8 +131,9 @@ def rank_rows(
 def score_rows(
     model: TermModel, selection: CandidateSelection, row_indices: Int64Array, known_terms: Collection[str]
 ) -> Float32Array:
-    """Log-odds of being a term for the rows `row_indices` of a selection, all of one language; what is usual in this corpus
-    is learnt from the sample.
+    """Return the log-odds of being a term for the rows `row_indices`, which must have one language.
+
+    Feature statistics of the corpus come from the sample.
     """
     rows, corpus, language = selection.rows, selection.corpus, model.boundary_model.language
     sample = selection.sample.take(selection.sample.is_english == (language == "en"))
@@ -145,7 +155,7 @@ def score_rows(
 
 
 def iter_spellings(corpus: CountedCorpus, rows: NgramRows) -> Iterator[str]:
-    """Each row as text, each of its words in the spelling most often seen."""
+    """Yield each row as text, with the most frequent spelling of each word."""
     usual_spellings = corpus.usual_spellings
     for row in rows.word_ids.T.tolist():
         first, *later_words = (usual_spellings[word_id] for word_id in row if word_id >= 0)
@@ -153,7 +163,7 @@ def iter_spellings(corpus: CountedCorpus, rows: NgramRows) -> Iterator[str]:
 
 
 def iter_tag_sequences(corpus: CountedCorpus, rows: NgramRows) -> Iterator[str]:
-    """The tags of each row's words, as `n n`."""
+    """Yield the tags of each row's words, such as `n n`."""
     for words, is_english in zip(rows.word_ids.T, rows.is_english.tolist(), strict=True):
         language = "en" if is_english else "zh"
         tags = corpus.vocabulary.features.tag_ids(language, words[words >= 0])
@@ -162,14 +172,14 @@ def iter_tag_sequences(corpus: CountedCorpus, rows: NgramRows) -> Iterator[str]:
 
 @cache
 def load_shipped_models() -> ModelByLanguage:
-    """The models in data/, one file a language."""
+    """Load the models in data/, one file per language."""
     return {
         language: load_model(Path(str(files("lexicon") / "data" / f"terms_{language}.npz"))) for language in LANGUAGES
     }
 
 
 def counting_digest(models: ModelByLanguage) -> str:
-    """What tells these models' counts from those of others."""
+    """Return a digest of everything in the models that affects counting."""
     digest = hashlib.sha256(str(COUNTING_VERSION).encode())
     for language in sorted(models):
         boundaries = models[language].boundary_model
@@ -180,7 +190,7 @@ def counting_digest(models: ModelByLanguage) -> str:
 
 
 def save_model(model: TermModel, path: Path) -> None:
-    """Write a model to one file; half precision is enough for the weights of the boundaries."""
+    """Write a model to a file. Boundary weights are stored in half precision."""
     boundaries = {
         f"boundaries_{name}": getattr(model.boundary_model, name).astype(np.float16)
         for name in ("numbers", "tags", "words", "pairs", "intercept")
@@ -200,7 +210,7 @@ def save_model(model: TermModel, path: Path) -> None:
 
 
 def load_model(path: Path) -> TermModel:
-    """The model in a file that `save_model` wrote."""
+    """Read a model that `save_model` wrote."""
     with np.load(path, allow_pickle=False) as archive:
         language = str(archive["language"])
         lexical = tuple(archive["lexical"].tobytes().decode().split("\n"))

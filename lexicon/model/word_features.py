@@ -1,4 +1,4 @@
-"""What is known of a word before any text is read: its tag, and numbers that speak for or against it in a term.
+"""Features of a word without any text: its tag, and numbers for its use in terms and in general language.
 
 钻头  tag n, common as the last word of terms, rare in general text
 进行  tag v, an edge word, common in general text, no part of terms
@@ -23,10 +23,8 @@ Int64Array = NDArray[np.int64]
 IndexArray = NDArray[np.integer]
 
 JOINER_CHARACTERS = frozenset("-/·.+&'’~_–—")
-IDENTIFIER_PLACEHOLDER = (
-    "\ue001"  # stands for a name that only programs write (lexicon/counting/prose_filter.py); a private character
-)
-_UNKNOWN_LATIN_WORD = "Xyzzyq"  # a word of Latin letters that nobody knows: so much is known of a name beforehand
+IDENTIFIER_PLACEHOLDER = "\ue001"  # private-use character that replaces identifiers (lexicon/counting/prose_filter.py)
+_UNKNOWN_LATIN_WORD = "Xyzzyq"  # identifiers get the features of this unknown Latin word
 UNTAGGED = -1
 _HAN = re.compile(f"[{UNSPACED_SCRIPTS}]")
 _DIGIT = re.compile("[0-9]")
@@ -36,7 +34,7 @@ _ZH_TAGS = (  # noqa: SIM905 (a list of forty quoted letters is harder to read)
     "n nr ns nt nz ng v vn vd vg a ad an ag b d c p f m q r t s uj ul u uv ud uz ug l i j k h z y g o e"
     " eng num x join break"
 ).split()
-# English has no dictionary here: function words by class, all others by their ending (the first that fits).
+# There is no English dictionary: function words have a class, other words the tag of the first matching suffix.
 _EN_FUNCTION_WORDS = {
     "det": "the a an this that these those each every some any no all both such its their his her our your my another",
     "of": "of",
@@ -71,7 +69,7 @@ _EN_TAGS = [
 ]
 
 TAGS_BY_LANGUAGE = {"zh": tuple(_ZH_TAGS), "en": tuple(_EN_TAGS)}
-"""The tags of each language; the last is `break`: a token that no term contains."""
+"""Tags of each language. The last is `break`, a token that no term contains."""
 
 WORD_FEATURES = (
     "one character", "two characters", "three characters", "four or more", "general frequency", "not in dictionary",
@@ -83,9 +81,12 @@ WORD_FEATURES = (
 
 @dataclass(frozen=True)
 class TermPriors:
-    """How often words and characters stood first, inside and last in the terms of public keyword lists.
+    """Counts of words and characters by position in the terms of public keyword lists. Counts below 3 are omitted.
 
-    `word_positions` and `character_positions`: word -> (first, inside, last); `pair_counts`: two neighbours -> times. Counts under 3 are left out.
+    Attributes:
+        word_positions: word -> (first, inside, last).
+        character_positions: character -> (first, inside, last).
+        pair_counts: two adjacent words -> count.
     """
 
     word_positions: dict[str, tuple[int, int, int]]
@@ -95,7 +96,7 @@ class TermPriors:
     @classmethod
     @cache
     def load_shipped(cls) -> "TermPriors":
-        """Those of data/term_priors.tsv.gz; where they come from is in data/README.md."""
+        """Load data/term_priors.tsv.gz. data/README.md describes its source."""
         words: dict[str, tuple[int, int, int]] = {}
         chars: dict[str, tuple[int, int, int]] = {}
         pairs: dict[str, int] = {}
@@ -112,17 +113,17 @@ class TermPriors:
 
 @cache
 def general_dictionary() -> dict[str, tuple[int, str]]:
-    """Frequency and tag of the words of jieba's own dictionary, in lower case."""
+    """Return frequency and tag of the words of jieba's own dictionary, in lower case."""
     return {word.lower(): (frequency, tag) for word, frequency, tag in iter_jieba_dictionary()}
 
 
 def is_han(text: str) -> bool:
-    """Whether `text` begins with a Chinese character."""
+    """Return True if `text` begins with a Chinese character."""
     return _HAN.match(text) is not None
 
 
 class WordFeatureTable:
-    """What is known of each word of a list that only grows: `tag_ids` (indices of TAGS), `features` (a row each)."""
+    """Features and tags of a growing list of words, computed on demand."""
 
     def __init__(self, words: list[str]) -> None:
         self._words = words
@@ -131,16 +132,16 @@ class WordFeatureTable:
 
     @property
     def features(self) -> Float32Array:
-        """One row of NUMBERS a word."""
+        """Features of all words, (words, WORD_FEATURES) float32."""
         new_features = [compute_word_features(word) for word in self._words[len(self._features) :]]
         if new_features:
             self._features = np.concatenate([self._features, np.array(new_features, dtype=np.float32)])
         return self._features
 
     def tag_ids(self, language: str, word_ids: IndexArray | None = None) -> Int64Array:
-        """The index in TAGS[language] of each word's tag: of those with the numbers `word_ids`, or of all.
+        """Return the index in TAGS_BY_LANGUAGE[language] of each word's tag, for the words `word_ids` or all words.
 
-        Of a vocabulary of both languages each word is looked at in that which it was met in.
+        In a vocabulary of both languages, tags are computed only for the requested words.
         """
         tag_ids = self._tags[language]
         if len(tag_ids) < len(self._words):
@@ -159,13 +160,13 @@ class WordFeatureTable:
 
 @cache
 def function_words() -> frozenset[str]:
-    """The small words of English that hold its sentences together."""
+    """Return the English function words."""
     return frozenset(word for words in _EN_FUNCTION_WORDS.values() for word in words.split())
 
 
 @cache
 def english_words() -> dict[str, str]:
-    """The tag of each function word and of the common words in data/english_words.tsv."""
+    """Return the tag of each function word and of the common words in data/english_words.tsv."""
     tags: dict[str, str] = {}
     for line in (files("lexicon") / "data" / "english_words.tsv").read_text(encoding="utf-8").splitlines():
         tag, _, words = line.partition("\t")
@@ -183,7 +184,7 @@ def _add_s(word: str) -> str:
 
 
 def chinese_tag(word: str) -> str:
-    """The tag of a word of Chinese text, by the dictionary of jieba."""
+    """Return the tag of a word of Chinese text, by jieba's dictionary."""
     word = _UNKNOWN_LATIN_WORD if word == IDENTIFIER_PLACEHOLDER else word
     if (non_word_tag := _non_word_tag(word)) is not None:
         return non_word_tag
@@ -197,7 +198,7 @@ def chinese_tag(word: str) -> str:
 
 
 def english_tag(word: str) -> str:
-    """The class of an English word: by the word if it is a function word, else by its ending."""
+    """Return the tag of an English word: its class if it is listed, else by its suffix."""
     word = _UNKNOWN_LATIN_WORD if word == IDENTIFIER_PLACEHOLDER else word
     if (non_word_tag := _non_word_tag(word)) is not None:
         return non_word_tag
@@ -223,7 +224,7 @@ def _non_word_tag(word: str) -> str | None:
 
 
 def compute_word_features(spelling: str) -> tuple[float, ...]:
-    """The numbers of one word, in the order of NUMBERS; zeros for a sign."""
+    """Return the features of a word in the order of WORD_FEATURES; zeros for a symbol."""
     spelling = _UNKNOWN_LATIN_WORD if spelling == IDENTIFIER_PLACEHOLDER else spelling
     surface = spelling.strip(" ")
     if len(surface) <= 1 and not surface.isalnum():
@@ -235,7 +236,8 @@ def compute_word_features(spelling: str) -> tuple[float, ...]:
     tail_first, tail_inside, tail_last = priors.character_positions.get(word[-1], (0, 0, 0))
     log_frequency, term_count = log(frequency + 1), first + inside + last
     return (
-        character_count == 1, character_count == 2, character_count == 3, character_count >= 4, log_frequency / 5, frequency == 0,
+        character_count == 1, character_count == 2, character_count == 3, character_count >= 4,
+        log_frequency / 5, frequency == 0,
         log1p(first) / 3, log1p(inside) / 3, log1p(last) / 3,
         log((first + 0.3) / (term_count + 1)), log((last + 0.3) / (term_count + 1)),
         (log(term_count + 1) - 0.7 * log_frequency) / 3,

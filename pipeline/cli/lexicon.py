@@ -14,7 +14,7 @@ from docstore.terms.queries import Order, TermQuery
 from lexicon.c_value.rule_derivation import derive_rules, format_rules
 from lexicon.jieba_dictionary import MAX_LISTED_ERRORS, decode_dictionary
 from lexicon.publishing import NothingToPublishError
-from lexicon.word_lists import FORMATTERS, PARSERS, detect_format, parse_valid_lines, parse_word_list
+from lexicon.word_lists import FORMATTERS, PARSERS, detect_word_list_format, parse_valid_lines, parse_word_list
 from pipeline import stages
 from pipeline.cli.config_argument import VerticalGroup
 from pipeline.cli.console import json_option, print_table_or_json, stderr_console, stdout_console
@@ -135,7 +135,7 @@ def import_terms(context: click.Context, file: Path, list_format: str | None, le
     """Accept the words of a list: a jieba dictionary, a THUOCL list, a word a line, or a CSV. All lines or none."""
     settings = load_call_settings(context)
     text = decode_dictionary(read_file(file))
-    entries = parse_entries(text, list_format or detect_format(file.name, text), leave_out_bad)
+    entries = parse_entries(text, list_format or detect_word_list_format(file.name, text), leave_out_bad)
     with open_engine(settings) as engine:
         from pipeline.search_site.review_service import edit_for_entry
 

@@ -14,7 +14,7 @@ from docstore.terms.review_queue import TermStatistics
 from lexicon.jieba_dictionary import decode_dictionary
 from lexicon.publishing import NothingToPublishError, build_next_version, diff_lexicons, ensure_acceptable
 from lexicon.similar_terms import SimilarTermIndex
-from lexicon.word_lists import FORMATTERS, detect_format, parse_word_list
+from lexicon.word_lists import FORMATTERS, detect_word_list_format, parse_word_list
 from search_ui.review.interfaces import RelatedTerms, TermWithStatus, VersionChange, VersionProposal
 from text.folding import word_key
 from text.glosses import Gloss, rank_translations, run_suffixes
@@ -140,7 +140,7 @@ class StoreReview:
 
     def import_list(self, name: str, content: bytes, actor: str) -> int:
         text = decode_dictionary(content)
-        entries = parse_word_list(text, detect_format(name, text))
+        entries = parse_word_list(text, detect_word_list_format(name, text))
         if entries:
             self.apply(ActKind.ADD, [edit_for_entry(entry) for entry in entries], actor)
         return len(entries)

@@ -32,7 +32,7 @@ from tests.crawler_fakes import MemoryTable
 
 @dataclass
 class Scripted:
-    """A strategy that promises what it is told to: by URL, None discards."""
+    """A strategy with fixed link priorities by URL; None discards a link."""
 
     promises: Mapping[str, float | None] = field(default_factory=dict)
     keeps: Callable[[PageWords], bool] = lambda page: True
@@ -140,7 +140,7 @@ def test_a_guide_is_restored_from_what_was_kept() -> None:
     wanted = again.replay(judged(url, given, given.is_retained) for url, given in rows)
     assert again.priority_by_url == guide.priority_by_url == {"/a": 0.5}
     assert again.next_seq == 2
-    assert wanted == ["/1"]  # kept by now: it may be asked again
+    assert wanted == ["/1"]  # it would be retained now, so it may be fetched again
 
 
 def test_words_that_fifty_kept_pages_share_are_proposed_once() -> None:

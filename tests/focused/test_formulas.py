@@ -244,7 +244,7 @@ def test_block_sum_weighs_kinds() -> None:
 
 
 def test_what_kept_pages_share_weighs_by_their_mean() -> None:
-    """WY-F7, automatic: from three pages on; all words have one idf, so pages are (1, 0), (1, 0), (1, 1) / sqrt 2."""
+    """WY-F7, automatic: needs three pages. All words have equal idf, so pages are (1, 0), (1, 0), (1, 1) / sqrt 2."""
     statistics = WordStatistics()
     statistics.add({"印花税": 1, "雨": 1})
     shared = SharedTerms()

@@ -1,4 +1,4 @@
-"""What `fused` forgets: so many pages at most are remembered, and what is left is as if the others had not been."""
+"""Pruning of `fused`: the graph has a maximum size, and equals a graph that never contained the evicted pages."""
 
 import pickle
 import random

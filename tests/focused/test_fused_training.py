@@ -41,8 +41,8 @@ def test_a_mean_of_weights_is_by_name() -> None:
 @pytest.mark.parametrize(
     ("label", "name"),
     [
-        pytest.param("Life.Sea_birds", ("birds",), id="its own words, as far as titles hold them"),
-        pytest.param("Life.Dinosaurs", ("king", "rex"), id="what its titles hold above all"),
+        pytest.param("Life.Sea_birds", ("birds",), id="its own words that titles contain"),
+        pytest.param("Life.Dinosaurs", ("king", "rex"), id="the most frequent words of its titles"),
     ],
 )
 def test_a_label_is_named_as_an_operator_might(label: str, name: tuple[str, ...]) -> None:

@@ -124,7 +124,7 @@ def test_from_a_name_to_the_reasons_for_each_link(demo: list[str], example: str,
         assert {row["part"] for row in told.topic_rows["priority_parts"]} == set(LINK_FEATURES)
         assert float(told.topic_rows["priority"][0]["now"]) == pytest.approx(waiting.priority, abs=1e-3)
         assert told.topic_rows["led_to_by"][0]["anchor"]
-        # one that would be kept by now, and is to be asked again, has the reason of its last visit still
+        # a page that would be retained now, and is due again, still has the reason of its last visit
         refused = {one.url for one in table.iter_decisions() if not one.is_retained}
         rows = engine.store.frontier.admin.iter_urls("*")
         off = next(row.url for row in rows if row.reason == Reason.OFF_TOPIC and row.url in refused)
@@ -268,7 +268,7 @@ def test_words_that_come_up_count_at_once_in_automatic_mode_alone(
 
 
 def test_a_topic_that_is_not_there(demo: list[str], tmp_path: Path) -> None:
-    with pytest.raises(TopicError, match="there is no topic 页岩气"):
+    with pytest.raises(TopicError, match="topic 页岩气 not found"):
         crawled(tmp_path, demo, topic=NAME)
 
 
@@ -354,7 +354,7 @@ def news(name: str, number: int) -> str:
 
 
 def test_records_that_are_only_a_notice_or_template_text_are_cleaned_out(tmp_path: Path) -> None:
-    """ZK-S3: what is left where a page had little text of its own is no record, and the reason is kept."""
+    """ZK-S3: a page with little text of its own gives no record, and the reason is saved."""
     names = "abcdefghijklmn"
     bodies = {name: TEMPLATE if n % 2 else news(name, n) + TEMPLATE for n, name in enumerate(names)} | {"z": NOTICE}
     pages = {

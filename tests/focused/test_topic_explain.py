@@ -1,4 +1,4 @@
-"""What is told of a link's promise."""
+"""Explanation of a link's priority."""
 
 import pytest
 

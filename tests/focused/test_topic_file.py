@@ -10,7 +10,7 @@ import pytest
 
 from docstore.errors import TopicError
 from docstore.topic import ExamplePage, Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
-from focused.topic.term_decisions import add_terms, decide_terms
+from focused.topic.term_decisions import add_topic_terms, decide_terms
 from focused.topic.topic_file_store import TopicFileStore, parse_topic, topic_to_json
 
 TOPIC = Topic(
@@ -43,14 +43,14 @@ def test_a_topic_is_read_as_it_was_written(tmp_path: Path) -> None:
     "name", ["", "../x", "a/b", ".hidden", "x" * 61, "a\0b", "ends.", "a\nb"], ids=lambda name: ascii(name)[:20]
 )
 def test_names_that_no_file_can_have(name: str, tmp_path: Path) -> None:
-    with pytest.raises(TopicError, match="cannot name a topic"):
+    with pytest.raises(TopicError, match="is not a valid topic name"):
         TopicFileStore(tmp_path).read(name)
 
 
 def test_a_topic_that_is_not_there_names_those_that_are(tmp_path: Path) -> None:
     files = TopicFileStore(tmp_path)
     files.create(TOPIC)
-    with pytest.raises(TopicError, match=r"no topic oil .*oil\.json.*页岩气 2\.0.*plumb topic init"):
+    with pytest.raises(TopicError, match=r"topic oil not found .*oil\.json.*页岩气 2\.0.*plumb topic init"):
         files.read("oil")
 
 
@@ -69,7 +69,7 @@ def put(place: str, value: Any) -> Callable[[dict[str, Any]], None]:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (put("version", 2), "version is 2, this program knows 1"),
+        (put("version", 2), "version is 2, but this program supports 1"),
         (put("version", "1"), "version is '1': expected a number"),
         (put("name", "other"), "name is 'other'"),
         (put("words", "x"), "words is 'x': expected a list"),
@@ -119,7 +119,9 @@ def test_what_is_decided_is_not_proposed_again(tmp_path: Path) -> None:
     assert [(term.text, term.state) for term in again.terms[2:]] == [("新闻", "refused"), ("钻井", "proposed")]
     files = TopicFileStore(tmp_path)
     files.create(TOPIC)
-    added = add_terms(files, TOPIC.name, ["新闻", "测井"], TopicTermClass.SUBJECT)  # but the operator may think again
+    added = add_topic_terms(
+        files, TOPIC.name, ["新闻", "测井"], TopicTermClass.SUBJECT
+    )  # but the operator may think again
     assert added.confirmed_terms(TopicTermClass.SUBJECT) == ("新闻", "测井")
     with pytest.raises(TopicError, match="1 to 64"):
-        add_terms(files, TOPIC.name, ["x" * 65], TopicTermClass.SUBJECT)
+        add_topic_terms(files, TOPIC.name, ["x" * 65], TopicTermClass.SUBJECT)

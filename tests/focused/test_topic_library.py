@@ -47,9 +47,9 @@ def test_a_glossary_goes_with_its_tree(tmp_path: Path) -> None:
     glossary, tree = file(tmp_path, "g", GLOSSARY), file(tmp_path, "t", TREE)
     concepts = load_concepts([tree, glossary])
     assert concepts is not None and concepts.similarity("石油", "原油") == pytest.approx(1.0)
-    with pytest.raises(SettingsError, match="none of the known forms"):
+    with pytest.raises(SettingsError, match="has an unknown format"):
         load_concepts([glossary])
-    with pytest.raises(SettingsError, match="no glossary"):
+    with pytest.raises(SettingsError, match="without its HowNet glossary"):
         load_concepts([tree])
 
 
@@ -58,7 +58,7 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     for path, said in (
         (tmp_path / "none", "cannot read"),
         (file(tmp_path, "empty", "# no\n"), "is empty"),
-        (file(tmp_path, "odd", "a b c\n"), "none of the known forms"),
+        (file(tmp_path, "odd", "a b c\n"), "has an unknown format"),
     ):
         with pytest.raises(SettingsError, match=said) as refused:
             load_concepts([path])

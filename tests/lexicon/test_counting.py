@@ -34,7 +34,7 @@ FRAMES = [
 
 
 class Articles:
-    """A corpus that changes; `was_read` are the numbers that were asked for."""
+    """A corpus that changes; `was_read` has the ids of the documents that were read."""
 
     def __init__(self) -> None:
         self.held: dict[int, CorpusDocument] = {}
@@ -77,26 +77,29 @@ def shown(terms: Sequence[Term]) -> list[tuple[object, ...]]:
     ]
 
 
+_SMALL_LIMITS = {
+    "MAX_RUN_ROWS": 300,
+    "MAX_RUN_WORDS": 200,
+    "ROWS_PER_KEY_RANGE": 100,
+    "DOCUMENTS_PER_GENERATION": 11,
+    "CHUNK_CHARACTERS": 500,
+    "DOCUMENTS_PER_READ": 3,
+}
+
+
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a small corpus go all the ways of a large one."""
-    for name, value in {
-        "MAX_RUN_ROWS": 300,
-        "MAX_RUN_WORDS": 200,
-        "ROWS_PER_KEY_RANGE": 100,
-        "DOCUMENTS_PER_GENERATION": 11,
-    }.items():
+    """Lower the limits, so that a small corpus takes all code paths of a large corpus."""
+    for name, value in _SMALL_LIMITS.items():
         monkeypatch.setattr(counting, name, value)
-    monkeypatch.setattr(counting, "CHUNK_CHARACTERS", 500)
-    monkeypatch.setattr(counting, "DOCUMENTS_PER_READ", 3)
 
 
 def test_what_has_changed_between_two_days() -> None:
     before, now = [(1, "a"), (2, "b"), (5, "e")], [(0, "z"), (2, "x"), (5, "e"), (9, "i")]
     assert list(diff_digests(before, now)) == [
-        DocumentChange(0, "z", existed=False),
-        DocumentChange(1, None, existed=True),
-        DocumentChange(2, "x", existed=True),
-        DocumentChange(9, "i", existed=False),
+        DocumentChange(0, "z", was_stored=False),
+        DocumentChange(1, None, was_stored=True),
+        DocumentChange(2, "x", was_stored=True),
+        DocumentChange(9, "i", was_stored=False),
     ]
     assert not list(diff_digests(now, now)) and not list(diff_digests([], []))
 

@@ -58,23 +58,23 @@ def test_a_good_line(line: str, entry: LexiconEntry) -> None:
         ("页\x00岩气 3 n", r"control character U\+0000"),
         ("页\r岩气 3 n", r"control character U\+000D"),
         ("页岩气\t10\tn", r"control character U\+0009"),
-        ("shale\u2028gas 3 eng", r"blank U\+2028"),
+        ("shale\u2028gas 3 eng", r"space character U\+2028"),
         ("页岩\ue000 3 n", r"private character U\+E000"),
         ("页岩\ud800 3 n", r"undecodable character U\+D800"),
-        ("<script>alert(1)</script> 10 n", "sign <"),
-        ("=HYPERLINK(1) 10 n", "sign ="),
-        ("%s%s%n 10 n", "begins with the sign '%'"),
+        ("<script>alert(1)</script> 10 n", "symbol <"),
+        ("=HYPERLINK(1) 10 n", "symbol ="),
+        ("%s%s%n 10 n", "begins with the symbol '%'"),
         ("-1+1 10 n", "no letter"),
         ("2024 10 m", "no letter"),
-        ("页岩- 10 n", "ends with the sign '-'"),
+        ("页岩- 10 n", "ends with the symbol '-'"),
         ("页 岩 气 10 n", "a space in a Chinese word"),
         ("页岩气 10 n extra words here", "a space in a Chinese word"),
-        ("页岩气 10 <b>", "sign <"),
+        ("页岩气 10 <b>", "symbol <"),
         ("shale  gas 10 eng", "a space in a Chinese word"),
         ("页岩气的 10 n", "begins or ends with 的"),
         ("和页岩气 10 n", "begins or ends with 和"),
-        ("技术的研究 10 n", "holds 的: it is a phrase"),
-        ("什么是页岩气", "holds 是: it is a phrase"),
+        ("技术的研究 10 n", "contains 的: it is a phrase"),
+        ("什么是页岩气", "contains 是: it is a phrase"),
         ("2019年 3 n", "a number with a measure word, or a date"),
         ("2019年底", "a number with a measure word, or a date"),
         ("3月15日", "a number with a measure word, or a date"),
@@ -84,8 +84,8 @@ def test_a_good_line(line: str, entry: LexiconEntry) -> None:
         ("petrοleum 3 eng", r"the Greek letter ο \(U\+03BF\), which passes for the Latin o"),
         ("Т细胞", r"the Cyrillic letter Т \(U\+0422\) among Han ones"),
         ("页岩气 0 n", "frequency 0"),
-        ("页岩气 -1 n", "no whole number"),
-        ("页岩气 1.5 n", "no whole number"),
+        ("页岩气 -1 n", "not an integer"),
+        ("页岩气 1.5 n", "not an integer"),
         ("页岩气 1000001 n", "above 1000000"),
         ("页岩气 " + "9" * 5000 + " n", "above 1000000"),
     ],
@@ -101,8 +101,8 @@ def test_every_bad_line_is_named_and_nothing_is_applied() -> None:
         parse_dictionary("页岩气 3 n\n。 10 w\n\nshale gas\n页岩气 4 nz\nＳhale gas 3 eng")
     faults = str(error.value).removeprefix("dictionary not applied: ").split("; ")
     assert [fault.partition(":")[0] for fault in faults] == ["line 2", "line 5", "line 6"]
-    assert "already stands in line 1" in str(error.value)
-    assert "already stands in line 4" in str(error.value)
+    assert "is already in line 1" in str(error.value)
+    assert "is already in line 4" in str(error.value)
 
 
 def test_an_error_on_thousands_of_lines_stays_readable() -> None:

@@ -10,7 +10,7 @@ import pytest
 from docstore.errors import DictionaryError
 from docstore.model import LexiconEntry, TermClass
 from lexicon.jieba_dictionary import decode_dictionary
-from lexicon.word_lists import FORMATTERS, PARSERS, detect_format, parse_valid_lines, parse_word_list
+from lexicon.word_lists import FORMATTERS, PARSERS, detect_word_list_format, parse_valid_lines, parse_word_list
 from tests.conftest import SHARED
 
 ENTRIES = [
@@ -42,17 +42,17 @@ def test_a_good_list(form: str, text: str, entries: list[LexiconEntry]) -> None:
     ("form", "text", "faults"),
     [
         ("thuocl", "页岩气\t12\n水力压裂\n页岩气\t9\n<b>\t1", [
-            (2, "a line is: word, tab"), (3, "already stands in line 1"), (4, "sign <")]),
+            (2, "line format: word, tab"), (3, "is already in line 1"), (4, "symbol <")]),
         ("plain", "页岩气\n的页岩\n硅", [(2, "begins or ends with 的"), (3, "single character")]),
         ("plain", "页岩气\n" + "长" * 100_000, [(2, "longer than 64")]),
-        ("csv", "term,colour\n页岩气,red", [(1, "not colour")]),
+        ("csv", "term,colour\n页岩气,red", [(1, "unknown: colour")]),
         ("csv", "frequency\n7", [(1, "term is missing")]),
         ("csv", CSV_HEADER + "页岩气,-1\n压裂液,,qq\n钻井液,,n,nonsense\n储层,,,,好的词|<i>\nab,,,,,f", [
-            (2, "no whole number"), (3, "no tag 'qq'"), (4, "no class 'nonsense'"), (5, "synonyms: the word"),
+            (2, "not an integer"), (3, "unknown tag 'qq'"), (4, "unknown class 'nonsense'"), (5, "synonyms: the word"),
             (6, "more cells")]),
-        ("csv", 'term\n页岩气\n"页岩"x\n', [(3, "no CSV")]),
-        ("csv", 'term\n"页\n岩"\n<b>\n', [(2, "control character"), (4, "sign <")]),
-        ("csv", "term\n" + "长" * 200_000, [(2, "no CSV: field larger")]),
+        ("csv", 'term\n页岩气\n"页岩"x\n', [(3, "not valid CSV")]),
+        ("csv", 'term\n"页\n岩"\n<b>\n', [(2, "control character"), (4, "symbol <")]),
+        ("csv", "term\n" + "长" * 200_000, [(2, "not valid CSV: field larger")]),
     ],
     ids=["thuocl", "plain", "an endless word", "csv header", "csv without term", "csv cells", "broken csv",
          "line breaks in a cell", "an endless cell"],
@@ -73,9 +73,9 @@ def test_the_good_lines_can_be_asked_for() -> None:
 
 def test_a_file_says_how_it_is_written() -> None:
     assert [
-        detect_format("A.CSV", ""),
-        detect_format("x.txt", "页岩气\t9\n"),
-        detect_format("x.txt", "页岩气 9 n"),
+        detect_word_list_format("A.CSV", ""),
+        detect_word_list_format("x.txt", "页岩气\t9\n"),
+        detect_word_list_format("x.txt", "页岩气 9 n"),
     ] == [*("csv", "thuocl", "jieba")]
 
 
@@ -132,7 +132,7 @@ def test_no_hostile_line_is_loaded_by_any_reader() -> None:
 @pytest.mark.parametrize("name", ["car", "law", "medical"])
 def test_the_lists_of_thuocl_are_read(name: str) -> None:
     text = decode_dictionary((SHARED / f"data/lexical/thuocl/THUOCL_{name}.txt").read_bytes())
-    assert detect_format(f"THUOCL_{name}.txt", text) == "thuocl"
+    assert detect_word_list_format(f"THUOCL_{name}.txt", text) == "thuocl"
     entries, faults = parse_valid_lines(text, "thuocl")
     assert len(entries) > 1700 and len(faults) < len(entries) / 100
     assert len(entries) + len(faults) == sum(bool(line.strip()) for line in text.splitlines())

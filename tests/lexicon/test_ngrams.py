@@ -15,7 +15,7 @@ from lexicon.counting.ngram_table import (
     negate_rows,
 )
 from lexicon.counting.occurrences import find_occurrences
-from lexicon.counting.tokens import Vocabulary, tokenize
+from lexicon.counting.tokens import Vocabulary, tokenize_texts
 from lexicon.model.boundaries import BoundaryScorer, zero_model
 from lexicon.model.term_model import iter_spellings, load_shipped_models, rank_rows, select_from_table
 
@@ -33,7 +33,7 @@ def whole_table(
 ) -> NgramTable:
     """Every span of `texts`."""
     table = NgramTable(vocabulary)
-    tokens = tokenize(texts, language, numbered(len(texts), first), table.vocabulary)
+    tokens = tokenize_texts(texts, language, numbered(len(texts), first), table.vocabulary)
     table.add([(tokens, find_occurrences(tokens, table.vocabulary, BoundaryScorer(zero_model(language)), -np.inf))])
     table.document_count = len(texts)
     return table
@@ -58,7 +58,7 @@ def as_list(table: NgramTable) -> list[tuple[str, float, int, int, tuple[int, ..
 
 
 def same(one: NgramRows, other: NgramRows) -> bool:
-    """Whether all columns are equal, but for the numbers of words."""
+    """Return True if all columns except the word ids are equal."""
     return all(
         np.array_equal(getattr(one, name), getattr(other, name))
         for name in ("keys", "counts", "sums", "best_log_probability", "first_documents")

@@ -67,7 +67,7 @@ def test_a_file_that_has_no_rows(tmp_path: Path, content: bytes | None) -> None:
     path = tmp_path / "rows.z"
     write_rows(random_rows(20), path)
     path.write_bytes(path.read_bytes()[:-30] if content is None else content)
-    with pytest.raises(LexiconError, match=r"rows\.z: no counts"):
+    with pytest.raises(LexiconError, match=r"rows\.z: unreadable counts"):
         read_rows(path)
 
 

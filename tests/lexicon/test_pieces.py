@@ -66,7 +66,7 @@ def test_many_words_and_rows_are_several_tables(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_another_version_of_the_program_is_refused() -> None:
-    with pytest.raises(LexiconError, match="another version"):
+    with pytest.raises(LexiconError, match="install the same version"):
         count_piece(texts(0), "another")
 
 
@@ -87,15 +87,15 @@ def test_the_terms_are_those_of_one_machine(most_words: int, tmp_path: Path, mon
     alone = mine_terms(corpus, ALL, counts_dir=tmp_path / "alone")
     monkeypatch.setattr(counting, "PIECE_CHARACTERS", 400)
     monkeypatch.setattr(distributed_count, "MAX_RUN_WORDS", most_words)
-    given: list[int] = []
+    piece_sizes: list[int] = []
 
-    def spread(work: Callable[..., object], some: Iterator[list[tuple[int, str]]]) -> Iterator[object]:
+    def map_ordered(work: Callable[..., object], some: Iterator[list[tuple[int, str]]]) -> Iterator[object]:
         for piece in some:
-            given.append(len(piece))
+            piece_sizes.append(len(piece))
             yield work(piece)
 
-    found = mine_terms(corpus, ALL, counts_dir=tmp_path / "spread", spread=spread)
-    assert len(given) > 5
+    found = mine_terms(corpus, ALL, counts_dir=tmp_path / "spread", map_ordered=map_ordered)
+    assert len(piece_sizes) > 5
     assert found == alone
 
 

@@ -63,5 +63,5 @@ def test_a_published_word_stays_though_the_rules_have_become_stricter() -> None:
 
 
 def test_every_unfit_term_is_named() -> None:
-    with pytest.raises(LexiconError, match=r"no new lexicon version: .*气藏.*candidate.*'<b>': .*sign <"):
+    with pytest.raises(LexiconError, match=r"no new lexicon version: .*气藏.*candidate.*'<b>': .*symbol <"):
         build_next_version([term("页岩气"), term("气藏", TermStatus.CANDIDATE), term("<b>")], Lexicon())

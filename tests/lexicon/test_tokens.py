@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from lexicon.counting.tokens import Vocabulary, detect_line_language, tokenize
+from lexicon.counting.tokens import Vocabulary, detect_line_language, tokenize_texts
 
 
 def words_of(text: str, language: str) -> list[str]:
     vocabulary = Vocabulary()
-    tokens = tokenize([text], language, np.zeros(1, np.int32), vocabulary)
+    tokens = tokenize_texts([text], language, np.zeros(1, np.int32), vocabulary)
     return [vocabulary.words[number] for number in tokens.word_ids.tolist()][:-2]
 
 
@@ -60,5 +60,5 @@ def test_language(text: str, language: str) -> None:
 
 
 def test_documents_are_numbered() -> None:
-    tokens = tokenize(["储层", "", "钻头"], "zh", np.array([5, 6, 9], np.int32), Vocabulary())
+    tokens = tokenize_texts(["储层", "", "钻头"], "zh", np.array([5, 6, 9], np.int32), Vocabulary())
     assert tokens.document_ids.tolist() == [5, 5, 5, 6, 6, 9, 9, 9]

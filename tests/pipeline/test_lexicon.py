@@ -98,7 +98,7 @@ def test_lists_come_in_whole_or_not_at_all(plumb: Plumb, tmp_path: Path) -> None
     bad.write_text("干热岩\n<b>\n硅\n")
     failed = plumb("import", str(bad), "--form", "plain")
     assert isinstance(failed.exception, LexiconError)
-    assert "line 2: the word holds the sign <" in str(failed.exception) and "line 3" in str(failed.exception)
+    assert "line 2: the word contains the symbol <" in str(failed.exception) and "line 3" in str(failed.exception)
     with plumb.store() as store:
         assert store.review_queue.find_terms(["干热岩"]) == {}
     assert "added 1" in plumb.says("import", str(bad), "--form", "plain", "--leave-out-bad")
@@ -108,7 +108,7 @@ def test_a_hundred_bad_lines_are_all_named(plumb: Plumb, tmp_path: Path) -> None
     file = tmp_path / "bad.txt"
     file.write_text("<b>\n" * 100)
     failed = plumb("import", str(file))
-    assert "100 bad lines" in str(failed.exception)
+    assert "100 invalid lines" in str(failed.exception)
     assert [line.partition(":")[0] for line in failed.stderr.splitlines()] == [f"line {n}" for n in range(1, 101)]
 
 
