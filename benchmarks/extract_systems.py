@@ -70,7 +70,7 @@ def answer_of(reading: Any) -> Answer:
     """An Article as an answer; of an Outcome the day, and whether the page is a list."""
     found = reading.result
     if not hasattr(found, "body"):
-        return Answer(date=found.published, kind="list" if found.reason == "list_page" else "")
+        return Answer(date=found.published_date, kind="list" if found.reason == "list_page" else "")
     marked = reading.warning is not None
     return Answer(found.body, found.title, found.published, found.author, str(found.page_type), marked)
 

@@ -143,7 +143,7 @@ def test_redirects_are_reported_and_not_followed(site: Site, location: str, targ
     result = fetched(site, Answer(301, b"moved", {"Location": raw}))
     assert result.outcome.reason is Reason.REDIRECTED_TO_KNOWN_URL
     assert result.redirect_url == (site.url(target) if target else "http://127.0.0.1:1/y")
-    assert result.moved_for_good
+    assert result.is_permanent_redirect
     assert site.asked() == ["/x"]
 
 

@@ -153,7 +153,7 @@ def test_what_the_head_says() -> None:
     assert found.canonical_url == "http://site.test/own"
     assert found.feeds == ("http://site.test/rss",)
     assert found.directives == Directives(noindex=True)
-    assert found.languages == {"http://site.test/e": "en"}
+    assert found.link_languages == {"http://site.test/e": "en"}
     assert [link.url for link in found.links] == ["http://site.test/e"]
 
 
