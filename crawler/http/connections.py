@@ -67,9 +67,9 @@ class ConnectionPool:
 
     def request_state(self) -> RequestState:
         """That of the calling thread."""
-        state: RequestState | None = getattr(self._thread_states, "wire", None)
+        state: RequestState | None = getattr(self._thread_states, "request_state", None)
         if state is None:
-            state = self._thread_states.wire = RequestState()
+            state = self._thread_states.request_state = RequestState()
         return state
 
     def get(self, url: str, headers: Mapping[str, str], timeout: Timeout, proxy: str = "") -> BaseHTTPResponse:
@@ -100,9 +100,9 @@ class ConnectionPool:
             "redirect": False,
             "timeout": timeout,
         }
-        answer = pool.urlopen("POST", parts.request_uri, body=body, **request_options, preload_content=False)
-        answer.close()
-        return int(answer.status)
+        response = pool.urlopen("POST", parts.request_uri, body=body, **request_options, preload_content=False)
+        response.close()
+        return int(response.status)
 
     def _check_proxy_target(self, host: str, port: int) -> None:
         """Names are for the proxy to look up; what needs no look-up is checked as without one."""
@@ -183,11 +183,11 @@ class _PolicyConnectionMixin:
     def _new_conn(self) -> socket.socket:
         connection: Any = self
         self.request_count = 0
-        wire = self.request_state()
-        deadline = min(wire.clock() + float(connection.timeout or 60.0), wire.deadline)
+        state = self.request_state()
+        deadline = min(state.clock() + float(connection.timeout or 60.0), state.deadline)
         try:
             targets = _resolve_with_timeout(
-                self.ip_policy, connection._dns_host, connection.port, deadline - wire.clock()
+                self.ip_policy, connection._dns_host, connection.port, deadline - state.clock()
             )
         except socket.gaierror as error:
             raise NameResolutionError(connection.host, connection, error) from error
@@ -195,7 +195,7 @@ class _PolicyConnectionMixin:
             raise ConnectTimeoutError(connection, "the name server took too long") from error
         except OSError as error:
             raise NewConnectionError(connection, str(error)) from error
-        sock = _connect_first(connection, targets, wire, deadline)
+        sock = _connect_first(connection, targets, state, deadline)
         self.ip_by_host[connection._dns_host] = sock.getpeername()[0]
         return sock
 
@@ -210,10 +210,10 @@ class _PolicyConnectionMixin:
     def getresponse(self) -> Any:
         """As urllib3's, which has the read timeout by now."""
         sock: Any = self.sock  # type: ignore[attr-defined]
-        wire = self.request_state()
-        sock.wire, sock.read_timeout = wire, self.timeout  # type: ignore[attr-defined]
+        state = self.request_state()
+        sock.request_state, sock.read_timeout = state, self.timeout  # type: ignore[attr-defined]
         response = super().getresponse()  # type: ignore[misc]
-        wire.responded_at = wire.clock()
+        state.responded_at = state.clock()
         return response
 
 
@@ -287,7 +287,7 @@ def _pool_factory(
     def make_pool(*args: Any, **keywords: Any) -> Any:
         urllib3_pool = pool(*args, **keywords)
         urllib3_pool.ConnectionCls = functools.partial(
-            connection, addresses=ip_policy, wire=request_state, places=ip_by_host
+            connection, ip_policy=ip_policy, request_state=request_state, ip_by_host=ip_by_host
         )  # type: ignore[assignment]
         return urllib3_pool
 

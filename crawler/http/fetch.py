@@ -58,7 +58,7 @@ _BINARY_SIGNATURES = (
     b"\xd0\xcf\x11\xe0",
 )
 _VALID_VALIDATOR = re.compile(r"[\x21-\x7e][\x20-\x7e]{0,499}")
-_CONNECTION_PREFIX = re.compile(r"^_CheckedHTTPS?\(.*?\): ")  # urllib3 begins its messages with the object
+_CONNECTION_PREFIX = re.compile(r"^_PolicyHTTPS?Connection\(.*?\): ")  # urllib3 begins its messages with the object
 _CONTROL_CHARS = re.compile(r"[\x00-\x1f\x7f]+")
 
 
@@ -197,12 +197,12 @@ class Fetcher:
         truncate: bool = False,
     ) -> HttpResponse:
         """One GET; `max_body_bytes` says by the head of an answer how many bytes of it are read, 0 for none."""
-        wire = self._connections.request_state()
-        wire.deadline = wire.clock() + self.total_timeout
+        request_state = self._connections.request_state()
+        request_state.deadline = request_state.clock() + self.total_timeout
         try:
             raw_response = self._send(url, {**self._headers, **self._site_options.headers_for(host_of(url)), **headers})
             try:
-                response = _read_response(url, raw_response, wire.responded_at, max_body_bytes, truncate)
+                response = _read_response(url, raw_response, request_state.responded_at, max_body_bytes, truncate)
                 _release_connection(raw_response)
                 return response
             finally:

@@ -12,7 +12,7 @@ import logging
 import os
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
@@ -294,8 +294,8 @@ def _run_shard(
         coordinator.report_queue.put((coordinator.shard_index, PlumblineError("stopped")))
 
 
-def merge_progress(parts: Any) -> CrawlProgress:
-    """How far all of them are."""
+def merge_progress(parts: Iterable[CrawlProgress]) -> CrawlProgress:
+    """Combine the progress of all processes into one report."""
     counts: Counter[Reason] = Counter()
     hosts: dict[str, HostProgress] = {}
     urls_added = in_flight = backlog = active_hosts = 0
@@ -303,10 +303,8 @@ def merge_progress(parts: Any) -> CrawlProgress:
     for part in parts:
         counts.update(part.counts)
         hosts.update(part.hosts)
-        urls_added, in_flight, seconds = urls_added + part.added, in_flight + part.under_way, max(seconds, part.seconds)
-        backlog, active_hosts, slowest_host_seconds = (
-            backlog + part.left,
-            active_hosts + part.active_hosts,
-            max(slowest_host_seconds, part.takes),
-        )
+        urls_added, in_flight = urls_added + part.urls_added, in_flight + part.in_flight
+        seconds = max(seconds, part.elapsed_seconds)
+        backlog, active_hosts = backlog + part.backlog, active_hosts + part.active_hosts
+        slowest_host_seconds = max(slowest_host_seconds, part.slowest_host_seconds)
     return CrawlProgress(counts, urls_added, in_flight, seconds, hosts, backlog, active_hosts, slowest_host_seconds)
