@@ -1,10 +1,10 @@
-"""The loop of a crawl: take, fetch, keep, follow.
+"""The crawl loop: take a URL, fetch it, record the visit, follow its links.
 
-    frontier.take -> robots, sitemaps -> fetch + links (pool) -> results.to_visit -> recorder -> frontier.recorded
+   frontier.take_next -> robots, sitemaps -> fetch + links (pool) -> build_visit -> recorder -> frontier.mark_recorded
 
-One thread decides; worker threads fetch and read pages, another one records. What is recorded is recorded whole (page,
-outcome, links and next visit of a batch in one transaction), so a kill loses at most the fetches since the last batch,
-which the next run repeats.
+One thread makes all decisions. Worker threads fetch and parse pages, and another thread records visits. A batch (page,
+outcome, links, next visit) is recorded in one transaction. A kill therefore loses at most the fetches since the last
+batch, and the next run repeats them.
 """
 
 from collections.abc import Sequence
@@ -26,12 +26,12 @@ from docstore.errors import PlumblineError
 from docstore.frontier.frontier_table import NewUrl, Visit
 from docstore.model import FrontierEntry, Outcome, Reason, UrlKind
 
-_MAX_POLL_SECONDS = 0.5  # seconds without looking up at most
+_MAX_POLL_SECONDS = 0.5  # maximum wait for a result
 _MAX_UNEXPECTED_FAILURES = 20
 
 
 class CrawlLoop:
-    """One run of the crawl over a table that has the seeds, or over one process's share of it."""
+    """One run over a table that contains the seeds, or over one process's shard of it."""
 
     def __init__(
         self, context: CrawlContext, frontier: Frontier, throttle: HostThrottle, pool: FetchPool, results: ResultHandler
@@ -43,11 +43,11 @@ class CrawlLoop:
         self.backlog = Backlog.from_table(context.table, context.due_before, context.coordinator.owns_queue)
         self.reporter = ProgressReporter(context.on_progress, context.tally, throttle, context.started_at)
         self.retry_queue = RetryQueue()
-        self.preferred_request_urls: dict[int, str] = {}  # url_id -> how the site wants it asked for
+        self.preferred_request_urls: dict[int, str] = {}  # url_id -> spelling that the site redirects to
 
     @classmethod
     def from_context(cls, context: CrawlContext) -> "CrawlLoop":
-        """The loop that the plan describes. SettingsError where pages shall be rendered and nothing can do it."""
+        """Build the loop from the plan. Raises SettingsError if pages must be rendered but no renderer is available."""
         plan, table, due_before, owns_queue = (
             context.plan,
             context.table,
@@ -69,8 +69,10 @@ class CrawlLoop:
         return cls(context, frontier, throttle, FetchPool(plan.threads, reader), results)
 
     def run(self) -> None:
-        """Crawl until nothing is due, or time or pages are up. After Ctrl-C everything fetched is recorded before the
-        exception goes on."""
+        """Crawl until no URL is due, or until the time or page limit is reached.
+
+        After Ctrl-C, all fetched pages are recorded before the exception propagates.
+        """
         try:
             self._run_loop()
         except BaseException:
@@ -98,14 +100,17 @@ class CrawlLoop:
             self.recorder.flush(MAX_BATCH_AGE_SECONDS)
             self._apply_recorded()
 
-    # -- take
+    # -- select
 
     def _start_jobs(self) -> float | None:
-        """Give idle workers what may be fetched now. Seconds until more may be, None if only results can bring more."""
+        """Submit jobs to free threads.
+
+        Returns the seconds until the next job may start, or None if a result must arrive first.
+        """
         while self.pool.free_threads and self._may_start_more():
             self._requeue_due_retries()
             if self.context.focused_policy and not self.pool.in_flight:
-                self._flush_recorder()  # what the last pages have taught counts when the next one is chosen
+                self._flush_recorder()  # decisions about the last pages affect the next choice
             if self.origin_requests.start_standalone_job():
                 continue
             next_entry = self.frontier.take_next(self.context.clock())
@@ -113,7 +118,7 @@ class CrawlLoop:
                 self._start_entry(next_entry)
             elif self.context.coordinator.acquire_more_queues(self.frontier.waiting_hosts):
                 self.frontier.rescan()
-            elif self.pool.in_flight or not self._flush_recorder():  # the links of pages kept may be all there is
+            elif self.pool.in_flight or not self._flush_recorder():  # pending links may be the only URLs left
                 return self._seconds_until_next_start(next_entry)
         return None
 
@@ -139,7 +144,7 @@ class CrawlLoop:
                 self.frontier.retry(done.job.entry)
 
     def _seconds_until_next_start(self, wait: Wait | None) -> float | None:
-        """Seconds until something may start, None if nothing may in the time that is left, unless results bring it."""
+        """Return the seconds until a job may start, or None if none can start before the deadline without a new result."""
         standalone_wait_seconds, retry = (
             self.origin_requests.seconds_until_standalone_job(),
             self.retry_queue.seconds_until_due(self.context.clock()),
@@ -150,11 +155,17 @@ class CrawlLoop:
         if self.context.clock() + seconds < self.context.deadline:
             return seconds
         if not self.pool.in_flight:
-            self.tally.add_note("stopped early: every host left asks to wait longer than this run may last")
+            self.tally.add_note("stopped early: the crawl delay of every remaining host exceeds the time left")
         return None
 
     def _finish_or_continue(self) -> bool:
-        """Nothing is under way and nothing may start: is that the end?"""
+        """Flush pending work and check for the end of the crawl. Call it only if no job is in flight.
+
+        Records the remaining retries, flushes the recorder, releases held URLs and rescans the table.
+
+        Returns:
+           True if the crawl is finished.
+        """
         is_stopped = self.context.clock() >= self.context.deadline or bool(self.tally.notes)
         if self.retry_queue and not is_stopped:
             return False
@@ -174,7 +185,7 @@ class CrawlLoop:
     # -- fetch
 
     def _start_entry(self, entry: FrontierEntry) -> None:
-        """Send an entry, or what its origin is asked first, to the workers; or record why it is not fetched."""
+        """Fetch an entry, or first fetch a file of its origin. If the entry is rejected, record the reason."""
         self.context.coordinator.mark_busy()
         outcome = self._rejection_outcome(entry)
         if outcome is not None:
@@ -198,7 +209,7 @@ class CrawlLoop:
         self.frontier.put_back(entry)
 
     def _handle_result(self, done: JobResult) -> None:
-        """Take the result of a job."""
+        """Handle the result of any kind of job."""
         if isinstance(done, PageResult) and done.job.kind is JobKind.PAGE:
             self._handle_page_result(done)
             return
@@ -231,7 +242,7 @@ class CrawlLoop:
         self.origin_requests.add_probes(self.result_handler.start_probes(entry.host))
         if self.tally.visits_by_reason[Reason.UNEXPECTED_ERROR] >= _MAX_UNEXPECTED_FAILURES:
             raise PlumblineError(
-                f"{_MAX_UNEXPECTED_FAILURES} pages failed in unexpected ways; see the log for the tracebacks"
+                f"{_MAX_UNEXPECTED_FAILURES} pages failed unexpectedly. See the log for the tracebacks."
             )
 
     def _update_throttle(self, done: PageResult) -> None:
@@ -247,7 +258,11 @@ class CrawlLoop:
         self.throttle.update_backlog(host, self.backlog.due_by_host[host], self.context.deadline - now)
 
     def _schedule_retry(self, done: PageResult, is_success: bool) -> bool:
-        """Is the page to be fetched once more in this run: in its site's spelling, or after a failure that passes?"""
+        """Schedule another fetch in this run, after a redirect to the same canonical URL or a transient failure.
+
+        Returns:
+           True if the page is fetched again.
+        """
         entry, preferred_url = done.job.entry, done.fetch_result.preferred_request_url
         if preferred_url and entry.url_id not in self.preferred_request_urls:
             self.preferred_request_urls[entry.url_id] = preferred_url
@@ -259,10 +274,10 @@ class CrawlLoop:
             and self.retry_queue.schedule(done, self.context.clock())
         )
 
-    # -- keep
+    # -- record
 
     def _record_without_fetch(self, entry: FrontierEntry, outcome: Outcome) -> None:
-        """The turn of an entry is over without a fetch."""
+        """Finish an entry without a fetch and record its outcome."""
         self.frontier.finish(entry)
         self._record_visit(self.result_handler.visit_without_page(entry, outcome))
 
@@ -276,7 +291,7 @@ class CrawlLoop:
     # -- follow
 
     def _add_new_urls(self, new_urls: Sequence[NewUrl]) -> bool:
-        """Put URLs into the table that no visit has led to; are there any?"""
+        """Add URLs to the table that do not come from a visit. Returns True if there were any."""
         if new_urls:
             self.context.table.add_urls(new_urls)
             self.backlog.add_new_urls(new_urls)
@@ -286,7 +301,7 @@ class CrawlLoop:
         return bool(new_urls)
 
     def _flush_recorder(self) -> bool:
-        """Have all that is kept recorded, and its links in the frontier; was there anything?"""
+        """Record all pending visits and pass their links to the frontier. Returns True if there were any."""
         has_work = self.recorder.has_unrecorded
         if has_work:
             self.recorder.flush()

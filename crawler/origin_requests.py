@@ -1,7 +1,7 @@
-"""What is asked of an origin beside its pages: robots.txt, sitemaps and feeds, and pages that cannot exist.
+"""Requests to an origin other than page fetches: robots.txt, sitemaps, feeds, and probes of nonexistent pages.
 
-A robots.txt, sitemap or feed is asked for in the turn of a page of its origin, which waits for it as the origin's other
-pages do. Sitemaps and feeds on other hosts, and pages that cannot exist, have turns of their own at their hosts.
+A page of an origin triggers the fetch of its robots.txt, sitemaps and feeds, and waits for it with all other pages of
+the origin. Files on other hosts and probes are standalone jobs of their hosts.
 """
 
 import itertools
@@ -22,36 +22,36 @@ from docstore.model import FrontierEntry, Outcome, UrlKind
 
 @dataclass
 class StandaloneJobs:
-    """Jobs that wait for their turn. Their entries have numbers below 0: the table does not know them."""
+    """Pending jobs that no page triggers. Their entries have negative ids, because they are not in the table."""
 
     pending: dict[int, Job] = field(default_factory=dict)
     _ids: Iterator[int] = field(default_factory=lambda: itertools.count(-1, -1))
 
     def add(self, kind: JobKind, url: str) -> int:
-        """Ask for a URL; the number of its entry."""
+        """Add a job for a URL. Returns the id of its entry."""
         job_id = next(self._ids)
         self.pending[job_id] = Job(FrontierEntry(job_id, url, host_of(url), 0, 0, UrlKind.UNKNOWN, 0.0), kind, url)
         return job_id
 
     def pop_ready(self, throttle: HostThrottle, now: float, blocked_origins: Container[str]) -> Job | None:
-        """A job whose host may be asked now, and whose origin is none of those whose robots.txt is being asked for."""
+        """Remove and return a job whose host may be fetched now, or None. Origins in `blocked_origins` are skipped."""
         for job_id, job in self.pending.items():
             if origin_of(job.url) not in blocked_origins and throttle.earliest_start(job.entry.host, now) <= now:
                 return self.pending.pop(job_id)
         return None
 
     def seconds_until_ready(self, throttle: HostThrottle, now: float) -> float:
-        """Until there may be a turn; NEVER if nothing waits, or only for what is under way."""
+        """Return the seconds until a job may start, or NEVER if no job is pending or all their hosts are busy."""
         starts = (throttle.earliest_start(job.entry.host, now) for job in self.pending.values())
         return max(min(starts, default=NEVER) - now, 0.0)
 
     def put_back(self, job: Job) -> None:
-        """It was not asked for after all."""
+        """Return a job that was not started to the pending ones."""
         self.pending[job.entry.url_id] = job
 
 
 class OriginRequests:
-    """Starts and finishes the requests for all that is no page of the table. Used by one thread."""
+    """Starts and finishes all requests for files that are not pages of the table. Used by one thread."""
 
     def __init__(
         self,
@@ -66,20 +66,23 @@ class OriginRequests:
         self._robots = RobotsCache(context.table, context.plan.product_token, context.now)
         self._standalone_jobs = StandaloneJobs()
         self._sitemaps = SitemapScheduler(context, result_handler, self._standalone_jobs.add)
-        self._waiting_entries_by_origin: dict[
-            str, list[FrontierEntry]
-        ] = {}  # origin of which a file is under way -> who waits for it
+        # Origin with a file in flight -> entries that wait for it.
+        self._waiting_entries_by_origin: dict[str, list[FrontierEntry]] = {}
 
     # -- starting
 
     def rejection_outcome(self, entry: FrontierEntry) -> Outcome | None:
-        """Why robots.txt forbids a page; None where it does not, or is not known yet."""
+        """Return why robots.txt forbids a page, or None if it is allowed or the rules are not loaded yet."""
         origin = origin_of(entry.url)
         rules = None if origin in self._waiting_entries_by_origin else self._robots.cached_rules(origin)
         return rules.rejection_outcome(entry.url) if rules else None
 
     def submit_prerequisite(self, entry: FrontierEntry) -> bool:
-        """Use the turn of a page for what its origin is asked first. False: for nothing, the turn is the page's."""
+        """Use the slot of a page for a file that its origin must fetch first.
+
+        Returns:
+           True if the page waits for a file, False if the page itself may be fetched.
+        """
         origin = origin_of(entry.url)
         if origin in self._waiting_entries_by_origin:
             self._waiting_entries_by_origin[origin].append(entry)
@@ -97,7 +100,7 @@ class OriginRequests:
         return True
 
     def start_standalone_job(self) -> bool:
-        """Begin with a request that has a turn of its own, by the robots.txt of where it goes; False if none may."""
+        """Start one standalone job that its host's robots.txt and throttle allow. Returns False if there is none."""
         job = self._standalone_jobs.pop_ready(self._throttle, self._clock(), self._waiting_entries_by_origin)
         if job is None:
             return False
@@ -117,23 +120,28 @@ class OriginRequests:
         return True
 
     def seconds_until_standalone_job(self) -> float:
-        """Until a request may have a turn of its own; NEVER if none waits, or only for what is under way."""
+        """Return the seconds until a standalone job may start, or NEVER (see `StandaloneJobs.seconds_until_ready`)."""
         return self._standalone_jobs.seconds_until_ready(self._throttle, self._clock())
 
     def add_probes(self, urls: Iterable[str]) -> None:
-        """Ask for pages that cannot exist, when their hosts may be asked."""
+        """Add probes: requests for nonexistent pages, sent when their hosts permit."""
         for url in urls:
             self._standalone_jobs.add(JobKind.PROBE, url)
 
     def add_declared_files(self, done: PageResult) -> None:
-        """Feeds and sitemaps that a page names."""
+        """Schedule the feeds and sitemaps that a page declares."""
         self._sitemaps.add_declared_files(origin_of(done.job.entry.url), done.feeds, done.sitemaps)
 
     # -- finishing
 
     def handle_result(self, done: JobResult) -> tuple[Outcome | None, list[NewUrl]]:
-        """Take a result: why the page in whose turn it was asked for is not fetched (None: it is, in another turn, or
-        there was no page), and URLs that are new."""
+        """Handle a result.
+
+        Returns:
+           The outcome to record for the page that triggered the request, and the new URLs. The outcome is None if that
+           page
+           is still to be fetched or there is no such page.
+        """
         entry = done.job.entry
         if isinstance(done, PageResult) and done.job.kind is JobKind.PROBE:
             new_urls = self._handle_probe(done)
@@ -148,7 +156,7 @@ class OriginRequests:
         else:  # an unexpected failure
             self._throttle.finish_request(entry.host, self._clock(), is_clean=False)
             outcome = done.fetch_result.outcome
-        if entry.url_id < 0:  # a turn of its own
+        if entry.url_id < 0:  # a standalone job
             if isinstance(done, PageResult):
                 self._cancel(done.job)
             self._frontier.wake_host(entry.host)
@@ -159,10 +167,10 @@ class OriginRequests:
         return outcome, new_urls
 
     def _handle_robots(self, done: RobotsResult) -> Outcome | None:
-        answer, entry = done.robots_fetch, done.job.entry
-        rules = self._robots.store(answer)
+        robots_fetch, entry = done.robots_fetch, done.job.entry
+        rules = self._robots.store(robots_fetch)
         self._throttle.raise_crawl_delay(entry.host, rules.crawl_delay)
-        self._throttle.finish_request(entry.host, self._clock(), answer.responded_at, answer.host_failed)
+        self._throttle.finish_request(entry.host, self._clock(), robots_fetch.responded_at, robots_fetch.host_failed)
         return rules.rejection_outcome(entry.url)
 
     def _handle_probe(self, done: PageResult) -> list[NewUrl]:
@@ -172,7 +180,7 @@ class OriginRequests:
         return self._result_handler.take_released_urls()
 
     def _cancel(self, job: Job) -> None:
-        """What has a turn of its own may not be asked for, or failed in a way that nobody expected."""
+        """Cancel a standalone job that is forbidden or failed unexpectedly."""
         if job.kind is JobKind.PROBE:
             self._result_handler.handle_probe(job.url)
         else:

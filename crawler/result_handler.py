@@ -1,4 +1,4 @@
-"""What a finished fetch amounts to: the visit to record, with the links worth following. No network, no table."""
+"""Turns a finished fetch into the visit to record and the links to follow. Uses no network and no table."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -16,12 +16,12 @@ from docstore.frontier.focused_decisions import FocusedDecision
 from docstore.frontier.frontier_table import NewUrl, Visit
 from docstore.model import FrontierEntry, Host, Outcome, Reason, UrlKind
 
-_MAX_HELD_URLS = 20_000  # URLs of patterns that may be traps
+_MAX_HELD_URLS = 20_000  # URLs held back because their pattern may be a trap
 _MAX_REDIRECT_CHAINS = 10_000
 
 
 class ResultHandler:
-    """Judges the results of one run by its strategy; `revisit` says when pages are due again."""
+    """Handles the results of one run with its focused policy and revisit policy."""
 
     def __init__(self, context: CrawlContext, revisit_policy: RevisitPolicy) -> None:
         self._context = context
@@ -34,12 +34,12 @@ class ResultHandler:
         self._year = gmtime(context.due_before).tm_year
         self._trap_detectors: dict[str, TrapDetector] = {}
         self._held_urls: dict[str, NewUrl] = {}
-        self._probe_by_url: dict[str, FamilyProbe] = {}  # by the URL that is asked for
+        self._probe_by_url: dict[str, FamilyProbe] = {}  # by the URL of the next probe
         self._rng = Random()
-        self._redirect_chains: dict[str, tuple[str, ...]] = {}  # URL -> those that were redirected to it in this run
+        self._redirect_chains: dict[str, tuple[str, ...]] = {}  # URL -> URLs that redirected to it in this run
 
     def build_visit(self, done: PageResult) -> Visit:
-        """The visit that a finished fetch amounts to."""
+        """Build the visit for a finished fetch."""
         entry, result = done.job.entry, done.fetch_result
         chain = self._redirect_chains.pop(entry.url, ())
         if result.redirect_url:
@@ -58,25 +58,25 @@ class ResultHandler:
         )
         if is_duplicate and not done.is_noindex:
             visit = self.visit_without_page(
-                entry, Outcome(Reason.REDIRECTED_TO_KNOWN_URL, f"the same as {done.canonical_url}"[:300])
+                entry, Outcome(Reason.REDIRECTED_TO_KNOWN_URL, f"same content as {done.canonical_url}"[:300])
             )
         elif decision is not None and not decision.is_retained:
-            detail = f"{decision.strategy} gives it {decision.score:.3f} for {decision.topic}"
+            detail = f"{decision.strategy} score {decision.score:.3f} for {decision.topic}"
             visit = replace(visit, outcome=Outcome(Reason.OFF_TOPIC, detail))
         elif done.is_noindex:
-            visit = replace(visit, outcome=Outcome(Reason.FETCHED, "asks not to be shown, not kept"))
+            visit = replace(visit, outcome=Outcome(Reason.FETCHED, "noindex: not saved"))
         else:
             return replace(visit, page=result.page, discovered_urls=links, focused_decision=decision)
         return replace(visit, discovered_urls=links, is_gone=bool(entry.digest), focused_decision=decision)
 
     def _focused_decision(self, done: PageResult) -> FocusedDecision | None:
-        """What the guide makes of a page; None where there is none, and all is kept."""
+        """Return the policy's decision about a page, or None without a policy. Then every page is saved."""
         if self._focused_policy is None or done.tokenized_page is None:
             return None
         return self._focused_policy.decide(done.tokenized_page, {link.url: link.anchor for link in done.links})
 
     def visit_without_page(self, entry: FrontierEntry, outcome: Outcome) -> Visit:
-        """A visit with nothing but its outcome."""
+        """Build a visit without a page: outcome and next due time only."""
         # A clock set back during the run must not make a page due again in the same run.
         visited_at = max(self._context.now(), self._context.due_before + 0.001)
         next_visit = self._revisit_policy.next_visit(entry, outcome.reason, visited_at)
@@ -92,11 +92,11 @@ class ResultHandler:
         )
 
     def make_new_url(self, url: str, depth: int, kind: UrlKind, priority: float, parent: int | None = None) -> NewUrl:
-        """A URL for the table."""
+        """Build the table row of a new URL."""
         return NewUrl(url, host_of(url), self._plan.queue_of(url), depth, kind, priority, parent)
 
     def accept_declared_urls(self, urls: Sequence[str], priority: float) -> list[NewUrl]:
-        """The new ones among URLs that a sitemap or feed names and the rules allow."""
+        """Select the new URLs among those that a sitemap or feed lists and the rules allow, and mark them as seen."""
         allowed = [url for url in urls if rejection_reason(url, self._plan.url_rules, 1) is None]
         new_urls = [
             self.make_new_url(url, 1, UrlKind.UNKNOWN, priority) for url in self._url_seen.filter_unseen(allowed)
@@ -105,17 +105,17 @@ class ResultHandler:
         return new_urls
 
     def rejection_outcome(self, entry: FrontierEntry) -> Outcome | None:
-        """Why a URL of the table is not fetched."""
+        """Return why a URL of the table is not fetched, or None if it is."""
         reason = rejection_reason(entry.url, self._plan.url_rules, entry.depth)
         if reason is not None:
             return Outcome(reason)
         trap_detector = self._trap_detectors.get(entry.host)
         is_new = entry.kind is UrlKind.UNKNOWN and not entry.digest
-        trap = trap_detector.trap_of(entry.url) if trap_detector is not None and is_new else None
+        trap = trap_detector.find_trap(entry.url) if trap_detector is not None and is_new else None
         return None if trap is None else Outcome(Reason.CRAWLER_TRAP, trap)
 
     def take_released_urls(self) -> list[NewUrl]:
-        """URLs held back as those of a trap, whose patterns have proved to be none."""
+        """Return URLs that were held as possible traps and whose patterns proved harmless."""
         return self._accept_held_urls(
             [url for trap_detector in self._trap_detectors.values() for url in trap_detector.take_released()]
         )
@@ -128,7 +128,7 @@ class ResultHandler:
         return candidates
 
     def start_probes(self, host: Host) -> list[str]:
-        """Pages that cannot exist, by which the host is to tell which of its families of URLs end (see `handle_probe`)."""
+        """Start a probe for each suspicious URL family. Returns the first probe URL of each (see `handle_probe`)."""
         first_probe_urls: list[str] = []
         for family, urls in self._trap_detector(host).take_probe_candidates().items():
             first, *remaining_urls = make_probe_urls(urls, self._rng)
@@ -137,7 +137,9 @@ class ResultHandler:
         return first_probe_urls
 
     def handle_probe(self, url: str, done: PageResult | None = None) -> list[str]:
-        """What came of such a page; None if it could not be asked for. The next one to ask for, if that said little."""
+        """Handle a probe result. `done` is None if the probe was not fetched. Returns the next probe URL, if one is
+        needed.
+        """
         probe = self._probe_by_url.pop(url, None)
         if probe is None:
             return []
@@ -151,13 +153,13 @@ class ResultHandler:
         return []
 
     def take_remaining_held_urls(self) -> list[NewUrl]:
-        """URLs that are held back still, at the end of a run that had no time for them: so that they are not lost."""
+        """Return the URLs that are still held at the end of a run, so that they are not lost."""
         return self._accept_held_urls(
             [url for trap_detector in self._trap_detectors.values() for url in trap_detector.remaining_held()]
         )
 
     def _canonical_link(self, entry: FrontierEntry, url: str) -> tuple[NewUrl, ...]:
-        """The URL that a page names as its own, if it is new: it takes the page's place in the order."""
+        """Return the canonical URL of a page if it is new. It gets the depth and priority of the page."""
         if not url or detect_shape_trap(url, self._year) or not self._url_seen.filter_unseen([url]):
             return ()
         new_urls = (self.make_new_url(url, entry.depth, UrlKind.UNKNOWN, entry.priority, entry.url_id),)
@@ -165,7 +167,7 @@ class ResultHandler:
         return new_urls
 
     def _select_links(self, parent: FrontierEntry, done: PageResult) -> tuple[NewUrl, ...]:
-        """The new ones among a page's links, with their priorities."""
+        """Select the new URLs among a page's links, with their priorities."""
         by_url = {link.url: link for link in done.links}
         new_urls = self._url_seen.filter_unseen(by_url)
         known_urls = by_url.keys() - set(new_urls)
@@ -191,7 +193,7 @@ class ResultHandler:
         return tuple(selected_urls)
 
     def _without_known_variants(self, new_urls: Sequence[str], known_urls: Iterable[str]) -> list[str]:
-        """The new URLs that are no other form of a known one, as far as their site has taught."""
+        """Drop URLs that are variants of a known URL by the DUST rules of their site."""
         self._deduplicator.record_known_urls(known_urls)
         reduced_by_url = {url: reduced_url for url in new_urls if (reduced_url := self._deduplicator.reduced_url(url))}
         unknown = set(self._url_seen.filter_unseen(reduced_by_url.values()))
@@ -205,7 +207,7 @@ class ResultHandler:
         return unique_urls
 
     def _record_known_links(self, parent: FrontierEntry, known_urls: set[str]) -> None:
-        """What speaks for a family: its own pages are articles, and lead to pages that are known."""
+        """Record evidence for URL families: the page is an article, or it links to known pages."""
         trap_detector = self._trap_detector(parent.host)
         if parent.kind is UrlKind.ARTICLE:
             trap_detector.record_article(parent.url)
@@ -228,7 +230,7 @@ class ResultHandler:
     def _redirect_visit(
         self, entry: FrontierEntry, target: str, is_permanent: bool, redirect_chain: tuple[str, ...]
     ) -> Visit:
-        """The target takes the entry's place: a URL of its own, as deep, a seed if this was one."""
+        """Build the visit of a redirect. The target is a new URL with the depth and kind of the redirected one."""
         reason = rejection_reason(target, self._plan.url_rules, entry.depth)
         if reason is not None:
             reason = Reason.REDIRECTED_OUT_OF_SCOPE if reason is Reason.OUT_OF_SCOPE else reason

@@ -1,4 +1,4 @@
-"""The settings of the crawl stage, with what their values may be. Nothing is read from files or the environment."""
+"""The settings of the crawl stage and their bounds. Reads no files and no environment."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -13,21 +13,30 @@ DEFAULT_QUEUES = 101
 AUTO = "auto"
 BREADTH_FIRST = "breadth_first"
 FOCUSED_STRATEGIES = ("fused", "semantic", "topic_library", "semantic_tree", "static_keywords", "vsm")
-"""The names of `focused.strategy_registry.FOCUSES`, without all that it loads."""
+"""The names of `focused.strategy_registry`, repeated here to avoid its imports."""
 
 
 def setting(default: T, text: str, minimum: float | None = None, names: Collection[str] = ()) -> T:
-    """A field with its line of help; of a number the least it may be (None: anything above 0), of a name the `names`
-    there are. All that is the field's metadata."""
+    """Define a settings field with help text.
+
+    Args:
+       default: default value.
+       text: help text.
+       minimum: minimum of a number. If None, the number must be above 0.
+       names: allowed values of a name.
+
+    Returns:
+       The field. `minimum` and `names` are in its metadata.
+    """
     return field(default=default, metadata={"help": text, "least": minimum, "names": tuple(names)})
 
 
 @dataclass(frozen=True)
 class CrawlSettings:
-    """How far, how fast and how often to crawl. Those of Wang Du 2019 (WD-E1) are in docs/background/papers.md.
+    """Extent, speed and frequency of a crawl. docs/background/papers.md lists the values of Wang Du 2019 (WD-E1).
 
-    `queues` is prime on purpose: ELFHash's low four bits are those of the last character, so with 100 queues
-    URLs that end alike (`...shtml`) reach only 25 of them; with a prime modulus both hashes spread evenly.
+    `queues` is prime. The low four bits of ELFHash are those of the last character. With 100 queues, URLs with the same
+    ending (`...shtml`) reach only 25 of them. With a prime modulus both hashes are uniform.
     """
 
     seeds: tuple[str, ...] = setting((), "URLs where the crawl begins")
@@ -119,7 +128,7 @@ class CrawlSettings:
 
 
 def resolve_strategy(settings: CrawlSettings) -> str:
-    """The strategy that the settings mean. SettingsError where one needs a topic and there is none."""
+    """Return the strategy name for the settings. Raises SettingsError if the strategy needs a topic and none is set."""
     strategy = settings.strategy
     if strategy == AUTO:
         return FOCUSED_STRATEGIES[0] if settings.topic else BREADTH_FIRST
@@ -131,7 +140,7 @@ def resolve_strategy(settings: CrawlSettings) -> str:
 
 
 def violated_bound(value: float, metadata: Mapping[str, Any]) -> str:
-    """What a number has to be by the metadata of its field, where it is not; else "". NaN breaks every bound."""
+    """Return the bound that a number violates, such as `0 or more`, or "" if it is valid. NaN violates every bound."""
     minimum = metadata.get("least")
     if minimum is None:
         return "" if value > 0 else "more than 0"

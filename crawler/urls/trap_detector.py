@@ -354,7 +354,7 @@ class TrapDetector:
                 self._count_self_links(family, stats, 0)
                 self._stats_for(family).count_self_links(is_new=False, number=stats)
 
-    def trap_of(self, url: str) -> TrapKind | None:
+    def find_trap(self, url: str) -> TrapKind | None:
         """Why a URL that was taken up earlier is no longer fetched: its family proved worthless since. What a page of
         the family that had something new to say leads to is fetched all the same: real pages may be among them."""
         families = self._families(url)
