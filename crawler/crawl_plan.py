@@ -95,9 +95,7 @@ def require_contact(plan: CrawlPlan) -> None:
     for host in dict.fromkeys(host_of(seed) for seed in plan.seeds):
         name, port = split_host_port(host)
         if not plan.allowed_private_hosts.allows_host(name, port) and not _is_ip_address(name):
-            raise SettingsError(
-                f"crawl.contact is empty. Set a URL or e-mail address where {host} can reach you before you crawl it."
-            )
+            raise SettingsError(f"crawl.contact is empty: set a URL or e-mail address, so that {host} can reach you")
 
 
 def _check_values(settings: CrawlSettings) -> None:
@@ -119,7 +117,7 @@ def _check_values(settings: CrawlSettings) -> None:
 def _checked_strategy(settings: CrawlSettings) -> str:
     strategy = resolve_strategy(settings)
     if strategy in FOCUSED_STRATEGIES and settings.processes > 1:
-        raise SettingsError("crawl.processes must be 1 where crawl.topic is set: one process learns what is relevant")
+        raise SettingsError("crawl.processes must be 1 when crawl.topic is set. A focused crawl runs in one process.")
     return strategy
 
 
@@ -134,14 +132,14 @@ def _parse_rendered_sites(settings: CrawlSettings) -> tuple[Scope, ...]:
     scopes = [parse_scope(text) for text in settings.rendered]
     for text, scope in zip(settings.rendered, scopes, strict=True):
         if scope is None or scope.path_prefix != "/":
-            raise SettingsError(f"crawl.rendered: {text[:200]!r} is not a host, nor *.host")
+            raise SettingsError(f"crawl.rendered: {text[:200]!r} is not a host or *.host")
     return tuple(scope for scope in scopes if scope is not None)
 
 
 def _seeds_and_rules(settings: CrawlSettings) -> tuple[tuple[str, ...], UrlRules]:
     seeds = tuple(dict.fromkeys(_parse_seed(text) for text in settings.seeds))
     if not seeds:
-        raise SettingsError("crawl.seeds is empty: name at least one URL to begin at")
+        raise SettingsError("crawl.seeds is empty: set at least one seed URL")
     rules = UrlRules(
         _build_scopes(settings, seeds),
         settings.depth,
@@ -193,5 +191,5 @@ def _www_variants(host: str) -> tuple[str, ...]:
 def _parse_scope_setting(text: str) -> Scope:
     scope = parse_scope(text)
     if scope is None:
-        raise SettingsError(f"crawl.scope: {text[:200]!r} is not a host, with a path prefix or not")
+        raise SettingsError(f"crawl.scope: {text[:200]!r} is not a host with an optional path prefix")
     return scope

@@ -128,9 +128,7 @@ def resolve_strategy(settings: CrawlSettings) -> str:
     if strategy == AUTO:
         return FOCUSED_STRATEGIES[0] if settings.topic else BREADTH_FIRST
     if strategy in FOCUSED_STRATEGIES and not settings.topic:
-        raise SettingsError(
-            f"crawl.strategy = {strategy!r} looks for a topic: name one in crawl.topic (plumb topic init)"
-        )
+        raise SettingsError(f"crawl.strategy = {strategy!r} needs a topic: set crawl.topic (plumb topic init)")
     return strategy
 
 

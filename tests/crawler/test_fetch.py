@@ -142,8 +142,8 @@ def test_redirects_are_reported_and_not_followed(site: Site, location: str, targ
     raw = location.encode().decode("latin-1")
     result = fetched(site, Answer(301, b"moved", {"Location": raw}))
     assert result.outcome.reason is Reason.REDIRECTED_TO_KNOWN_URL
-    assert result.redirect == (site.url(target) if target else "http://127.0.0.1:1/y")
-    assert result.moved_for_good
+    assert result.redirect_url == (site.url(target) if target else "http://127.0.0.1:1/y")
+    assert result.is_permanent_redirect
     assert site.asked() == ["/x"]
 
 
@@ -151,12 +151,12 @@ def test_redirects_are_reported_and_not_followed(site: Site, location: str, targ
 def test_redirects_to_what_is_no_address(site: Site, location: str) -> None:
     result = fetched(site, Answer(302, b"", {"Location": location}))
     assert result.outcome.reason is Reason.REDIRECTED_OUT_OF_SCOPE
-    assert not result.redirect
+    assert not result.redirect_url
 
 
 def test_gbk_location_is_encoded_as_it_came(site: Site) -> None:
     result = fetched(site, Answer(302, b"", {"Location": "/中".encode("gbk").decode("latin-1")}))
-    assert result.redirect == site.url("/%D6%D0")
+    assert result.redirect_url == site.url("/%D6%D0")
 
 
 def coded(coding: str, body: bytes) -> Answer:

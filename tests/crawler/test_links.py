@@ -66,7 +66,7 @@ def test_pages_and_links_that_ask_not_to_be_followed(body: str, headers: tuple[t
 
 def test_addresses_without_canonical_form_are_counted() -> None:
     found = of("<a href='http://[/'>1</a><a href='ftp://a/b'>2</a><a href='JavaScript:x'>no page</a><a href=/ok>3</a>")
-    assert found.refused == (Reason.INVALID_URL, Reason.INVALID_URL)
+    assert found.rejected_reasons == (Reason.INVALID_URL, Reason.INVALID_URL)
     assert len(found.links) == 1
 
 
@@ -141,7 +141,7 @@ def test_what_is_taken_is_bounded() -> None:
 def test_how_an_address_is_asked_for_where_that_is_not_its_canonical_form() -> None:
     found = of("<a href='/%7ex?b=1&a=2'>x</a><a href=/y>y</a>")
     assert [link.url for link in found.links] == ["http://site.test/~x?a=2&b=1", "http://site.test/y"]
-    assert found.fetch == {"http://site.test/~x?a=2&b=1": "http://site.test/%7ex?b=1&a=2"}
+    assert found.request_urls == {"http://site.test/~x?a=2&b=1": "http://site.test/%7ex?b=1&a=2"}
 
 
 def test_what_the_head_says() -> None:
@@ -150,16 +150,16 @@ def test_what_the_head_says() -> None:
         <link rel="alternate feed" type="application/rss+xml" href=/rss><link rel=alternate hreflang=en href=/en>
         <meta name=robots content=noindex><a href=/e hreflang=en>e</a>"""
     )
-    assert found.canonical == "http://site.test/own"
+    assert found.canonical_url == "http://site.test/own"
     assert found.feeds == ("http://site.test/rss",)
     assert found.directives == Directives(noindex=True)
-    assert found.languages == {"http://site.test/e": "en"}
+    assert found.link_languages == {"http://site.test/e": "en"}
     assert [link.url for link in found.links] == ["http://site.test/e"]
 
 
 def test_the_link_header_names_the_canonical_address_first() -> None:
     headers = (("Link", '</style.css>; rel=preload, </own>; title="a, b"; rel="canonical"'),)
-    assert of("<link rel=canonical href=/other>", headers=headers).canonical == "http://site.test/own"
+    assert of("<link rel=canonical href=/other>", headers=headers).canonical_url == "http://site.test/own"
 
 
 @pytest.mark.parametrize(

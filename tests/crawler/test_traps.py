@@ -158,7 +158,7 @@ def test_two_patterns_that_lead_to_each_other_end_both() -> None:
                 watch.record_page(f"{H}/{own}/{n}", novelty=n == 0, new_urls=[f"{H}/{other}/{n}"])
                 read += 1
     assert read <= 40
-    assert watch.find_trap(f"{H}/a/1000") is watch.trap_of(f"{H}/b/1000") is TrapKind.REPETITIVE
+    assert watch.find_trap(f"{H}/a/1000") is watch.find_trap(f"{H}/b/1000") is TrapKind.REPETITIVE
 
 
 def test_one_link_onward_does_not_clear_a_pattern() -> None:
