@@ -19,7 +19,7 @@ from crawler.schedule.best_first_frontier import BestFirstFrontier
 from crawler.schedule.frontier import Frontier, Wait
 from crawler.schedule.quiet_hours import quiet_seconds_left
 from crawler.schedule.retry_queue import RetryQueue, is_transient_failure
-from crawler.schedule.throttle import NEVER, HostThrottle
+from crawler.schedule.throttle import NO_KNOWN_START, HostThrottle
 from crawler.workers.fetch_pool import FetchPool, Job, JobKind, JobResult, JobRunner, PageResult
 from crawler.workers.visit_recorder import MAX_BATCH_AGE_SECONDS, VisitRecorder
 from docstore.errors import PlumblineError
@@ -144,12 +144,12 @@ class CrawlLoop:
                 self.frontier.retry(done.job.entry)
 
     def _seconds_until_next_start(self, wait: Wait | None) -> float | None:
-        """Return the seconds until a job may start, or None if none can start before the deadline without a new result."""
+        """Return the seconds until a job may start, or None if none can before the deadline without a new result."""
         standalone_wait_seconds, retry = (
             self.origin_requests.seconds_until_standalone_job(),
             self.retry_queue.seconds_until_due(self.context.clock()),
         )
-        if wait is None and not self.retry_queue and standalone_wait_seconds == NEVER:
+        if wait is None and not self.retry_queue and standalone_wait_seconds == NO_KNOWN_START:
             return None
         seconds = min(wait.seconds if wait else _MAX_POLL_SECONDS, retry, standalone_wait_seconds)
         if self.context.clock() + seconds < self.context.deadline:

@@ -6,7 +6,7 @@ from crawler.http.document_types import parse_document_rules
 from crawler.http.ip_policy import AllowedPrivateHosts
 from crawler.http.site_options import parse_site_options
 from crawler.robots.robots_cache import product_token
-from crawler.schedule.queues import QUEUE_POLICIES, QueueOf, sharded_queue_of
+from crawler.schedule.queues import QUEUE_POLICIES, QueueOf, make_sharded_queue_function
 from crawler.schedule.quiet_hours import parse_quiet_hours
 from crawler.schedule.revisit_policy import RevisitPolicy, build_revisit_policy
 from crawler.settings import FOCUSED_STRATEGIES, CrawlSettings, resolve_strategy, violated_bound
@@ -158,7 +158,7 @@ def _queue_policy(settings: CrawlSettings, strategy: str) -> tuple[str, QueueOf]
     name = "host" if policy == "host" else f"{policy}/{settings.queues}"
     queue_of = QUEUE_POLICIES[policy](settings.queues)
     if settings.processes > 1:
-        return f"{name}/{settings.processes}", sharded_queue_of(queue_of, settings.processes)
+        return f"{name}/{settings.processes}", make_sharded_queue_function(queue_of, settings.processes)
     return name, queue_of
 
 

@@ -41,8 +41,9 @@ BLOCK_KINDS = (BLOCK_TITLE, BLOCK_CONTENT, BLOCK_ANCHOR, BLOCK_NAVIGATION, BLOCK
 
 @dataclass(frozen=True)
 class WordBlock:
-    """The words of one tag block (WY-F2). `kind` is in `BLOCK_KINDS`. `weight` is its share of the page's impact
-    (WY-F5).
+    """The words of one tag block (WY-F2).
+
+    `kind` is in `BLOCK_KINDS`. `weight` is its share of the page's impact (WY-F5).
     """
 
     kind: str
@@ -92,8 +93,9 @@ class PageWords:
         return Counter(chain.from_iterable(block.words for block in self.blocks if block.kind not in excluded_kinds))
 
     def with_counts_cached(self) -> "PageWords":
-        """Compute and cache the word counts. Call it in a fetch thread to keep the work off the crawl loop. Returns
-        self.
+        """Compute and cache the word counts.
+
+        Call it in a fetch thread to keep the work off the crawl loop. Returns self.
         """
         self.word_counts, self.counts_by_kind, self.own_word_counts  # noqa: B018  # cached
         return self
@@ -124,7 +126,10 @@ class TopicWords:
 
     @property
     def term_weights(self) -> Mapping[str, float]:
-        """Weights of the confirmed terms by class: technical 1.0, subject 0.8, evaluative 0.6 [D]. A name weighs 1.0."""
+        """Weights of the confirmed terms by class: technical 1.0, subject 0.8, evaluative 0.6 [D].
+
+        A name weighs 1.0.
+        """
         weights = dict.fromkeys(self.evaluative, 0.6) | dict.fromkeys(self.subject, 0.8)
         return weights | dict.fromkeys((*self.technical, *self.name), 1.0)
 

@@ -12,7 +12,7 @@ from zlib import crc32
 
 from crawler.settings import CrawlSettings
 from crawler.state_files import read_state, write_state
-from crawler.urls.canonical import canonicalize_url, host_of, origin_of
+from crawler.urls.canonical import canonicalize_url, host_of, url_origin
 from docstore.errors import SettingsError
 from docstore.model import Link, Reason
 
@@ -110,7 +110,7 @@ def add_site(folder: Path, text: str) -> str:
     url = canonicalize_url(text if "://" in text else f"http://{text}")
     if isinstance(url, Reason):
         raise SettingsError(f"{text[:200]!r} is neither a host nor an http or https URL")
-    seed = origin_of(url) + "/"
+    seed = url_origin(url) + "/"
     _save_added_seeds(folder, dict.fromkeys((*load_added_seeds(folder), seed)))
     return seed
 

@@ -12,9 +12,9 @@ from crawler.crawl_context import CrawlContext
 from crawler.result_handler import ResultHandler
 from crawler.robots.robots_cache import RobotsCache
 from crawler.schedule.frontier import Frontier
-from crawler.schedule.throttle import NEVER, HostThrottle
+from crawler.schedule.throttle import NO_KNOWN_START, HostThrottle
 from crawler.sitemaps.sitemap_scheduler import SitemapScheduler
-from crawler.urls.canonical import host_of, origin_of
+from crawler.urls.canonical import host_of, url_origin
 from crawler.workers.fetch_pool import FetchPool, Job, JobKind, JobResult, PageResult, RobotsResult, SitemapResult
 from docstore.frontier.frontier_table import NewUrl
 from docstore.model import FrontierEntry, Outcome, UrlKind
@@ -36,14 +36,14 @@ class StandaloneJobs:
     def pop_ready(self, throttle: HostThrottle, now: float, blocked_origins: Container[str]) -> Job | None:
         """Remove and return a job whose host may be fetched now, or None. Origins in `blocked_origins` are skipped."""
         for job_id, job in self.pending.items():
-            if origin_of(job.url) not in blocked_origins and throttle.earliest_start(job.entry.host, now) <= now:
+            if url_origin(job.url) not in blocked_origins and throttle.earliest_start(job.entry.host, now) <= now:
                 return self.pending.pop(job_id)
         return None
 
     def seconds_until_ready(self, throttle: HostThrottle, now: float) -> float:
-        """Return the seconds until a job may start, or NEVER if no job is pending or all their hosts are busy."""
+        """Return the seconds until a job may start, or NO_KNOWN_START without a pending job on a free host."""
         starts = (throttle.earliest_start(job.entry.host, now) for job in self.pending.values())
-        return max(min(starts, default=NEVER) - now, 0.0)
+        return max(min(starts, default=NO_KNOWN_START) - now, 0.0)
 
     def put_back(self, job: Job) -> None:
         """Return a job that was not started to the pending ones."""
@@ -73,7 +73,7 @@ class OriginRequests:
 
     def rejection_outcome(self, entry: FrontierEntry) -> Outcome | None:
         """Return why robots.txt forbids a page, or None if it is allowed or the rules are not loaded yet."""
-        origin = origin_of(entry.url)
+        origin = url_origin(entry.url)
         rules = None if origin in self._waiting_entries_by_origin else self._robots.cached_rules(origin)
         return rules.rejection_outcome(entry.url) if rules else None
 
@@ -83,7 +83,7 @@ class OriginRequests:
         Returns:
            True if the page waits for a file, False if the page itself may be fetched.
         """
-        origin = origin_of(entry.url)
+        origin = url_origin(entry.url)
         if origin in self._waiting_entries_by_origin:
             self._waiting_entries_by_origin[origin].append(entry)
             return True
@@ -105,7 +105,7 @@ class OriginRequests:
         if job is None:
             return False
         self._throttle.start_request(job.entry.host, self._clock())
-        origin = origin_of(job.url)
+        origin = url_origin(job.url)
         rules = self._robots.cached_rules(origin)
         if rules is None:
             self._waiting_entries_by_origin[origin] = []
@@ -120,7 +120,7 @@ class OriginRequests:
         return True
 
     def seconds_until_standalone_job(self) -> float:
-        """Return the seconds until a standalone job may start, or NEVER (see `StandaloneJobs.seconds_until_ready`)."""
+        """Return the seconds until a standalone job may start; see `StandaloneJobs.seconds_until_ready`."""
         return self._standalone_jobs.seconds_until_ready(self._throttle, self._clock())
 
     def add_probes(self, urls: Iterable[str]) -> None:
@@ -130,7 +130,7 @@ class OriginRequests:
 
     def add_declared_files(self, done: PageResult) -> None:
         """Schedule the feeds and sitemaps that a page declares."""
-        self._sitemaps.add_declared_files(origin_of(done.job.entry.url), done.feeds, done.sitemaps)
+        self._sitemaps.add_declared_files(url_origin(done.job.entry.url), done.feeds, done.sitemaps)
 
     # -- finishing
 
@@ -163,7 +163,7 @@ class OriginRequests:
             outcome = None
         elif outcome is None:
             self._frontier.put_back(entry)
-        self._release_waiting_entries(origin_of(entry.url))
+        self._release_waiting_entries(url_origin(entry.url))
         return outcome, new_urls
 
     def _handle_robots(self, done: RobotsResult) -> Outcome | None:

@@ -137,8 +137,9 @@ class ResultHandler:
         return first_probe_urls
 
     def handle_probe(self, url: str, done: PageResult | None = None) -> list[str]:
-        """Handle a probe result. `done` is None if the probe was not fetched. Returns the next probe URL, if one is
-        needed.
+        """Handle a probe result.
+
+        `done` is None if the probe was not fetched. Returns the next probe URL, if one is needed.
         """
         probe = self._probe_by_url.pop(url, None)
         if probe is None:

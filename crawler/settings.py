@@ -42,8 +42,8 @@ class CrawlSettings:
     seeds: tuple[str, ...] = setting((), "URLs where the crawl begins")
     scope: tuple[str, ...] = setting(
         (),
-        "allowed part of the web: host[:port][/path prefix], or *.host for a host and its subdomains; empty: the hosts of "
-        "the seeds, with and without www.",
+        "allowed part of the web: host[:port][/path prefix], or *.host for a host and its subdomains; empty: the hosts "
+        "of the seeds, with and without www.",
     )
     depth: int = setting(
         1000, "maximum number of links from a seed to a page; rarely reached, because near pages come first", minimum=0
@@ -57,8 +57,8 @@ class CrawlSettings:
     delay: float = setting(1.0, "minimum seconds between two requests to one host; see also speed_up", minimum=0)
     speed_up: float = setting(
         4.0,
-        "maximum speed-up of crawl.delay for a site with a backlog longer than the run; applies while the site responds "
-        "fast, has no errors and sets no Crawl-delay; 1 disables it",
+        "maximum speed-up of crawl.delay for a site with a backlog longer than the run; applies while the site "
+        "responds fast, has no errors and sets no Crawl-delay; 1 disables it",
         minimum=1,
     )
     per_host: int = setting(1, "maximum number of requests in flight per host")

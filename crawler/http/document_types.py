@@ -52,7 +52,7 @@ class DocumentRules:
     max_document_bytes: int = 0
 
     def declared_format(self, url: str, content_type: str, content_disposition: str = "") -> str:
-        """Return the format that the response headers declare, or "" for a page and for formats that are not fetched."""
+        """Return the format declared by the response headers, or "" for a page or a format that is not fetched."""
         media_type = parse_content_type(content_type).media_type
         extension = _filename_extension(content_disposition) or path_extension(url)
         format_by_extension = FORMAT_BY_EXTENSION.get(extension, "")
@@ -110,7 +110,7 @@ def stored_content_type(name: str, content_type: str) -> str:
     )
 
 
-def is_plain_text_version_of(url: str, page: str) -> bool:
+def is_plain_text_version(url: str, page: str) -> bool:
     """True if `url` is a plain-text version of the page that links to it: its source or its text, with the same name.
 
     Manuals have such a version of each page: `/_sources/intro.rst.txt` of `/intro.html`, `/intro.md` of `/intro/`.

@@ -206,8 +206,9 @@ class Fetcher:
         max_body_bytes: Callable[[HttpResponse], int],
         truncate: bool = False,
     ) -> HttpResponse:
-        """Send one GET. `max_body_bytes` returns the size limit of the body from the response headers, 0 to skip the
-        body.
+        """Send one GET.
+
+        `max_body_bytes` returns the size limit of the body from the response headers, 0 to skip the body.
         """
         request_state = self._connections.request_state()
         request_state.deadline = request_state.clock() + self.total_timeout
@@ -396,8 +397,9 @@ def _release_connection(raw_response: BaseHTTPResponse) -> None:
 
 
 def _decode_location(value: str) -> str:
-    """Percent-encode non-ASCII bytes of a Location header as they were sent, like browsers. Headers are decoded as
-    Latin-1.
+    """Percent-encode non-ASCII bytes of a Location header as they were sent, like browsers.
+
+    Headers are decoded as Latin-1.
     """
     return "".join(c if c < "\x7f" else f"%{ord(c):02X}" if ord(c) < 256 else c for c in value)
 

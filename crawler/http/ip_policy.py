@@ -85,8 +85,8 @@ def _parse_network(text: str) -> IPv4Network | IPv6Network:
         return ip_network(text, strict=False)
     except ValueError:
         raise SettingsError(
-            f"crawl.inside_hosts: {text[:200]!r} is neither a host, e.g. intra.example.com or intra:8080, nor a domain, "
-            "e.g. *.example.com, nor a network, e.g. 10.0.0.0/8"
+            f"crawl.inside_hosts: {text[:200]!r} is neither a host, e.g. intra.example.com or intra:8080, nor a "
+            "domain, e.g. *.example.com, nor a network, e.g. 10.0.0.0/8"
         ) from None
 
 
@@ -105,8 +105,8 @@ class PublicOnlyPolicy:
             private_ips = [ip for ip in ips if not is_public_ip(ip) and not self._allowed_private.allows_ip(ip)]
             if private_ips or not ips:
                 raise PrivateAddressError(
-                    f"{host} resolves to a private or reserved IP address ({', '.join(private_ips)}). To allow it, add the "
-                    "host, domain or network to crawl.inside_hosts."
+                    f"{host} resolves to a private or reserved IP address ({', '.join(private_ips)}). "
+                    "To allow it, add the host, domain or network to crawl.inside_hosts."
                 )
         return [(ip, port) for ip in ips]
 
@@ -126,7 +126,10 @@ class UnrestrictedPolicy:
 
 
 def resolve_by_dns(host: str, port: int) -> list[str]:
-    """Resolve a host to all its IP addresses, in the system's order. Raises OSError (socket.gaierror) without a result."""
+    """Resolve a host to all its IP addresses, in the system's order.
+
+    Raises OSError (socket.gaierror) without a result.
+    """
     try:
         address_infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except UnicodeError as error:

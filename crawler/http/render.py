@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 from crawler.crawl_plan import CrawlPlan
 from crawler.http.fetch import Fetcher, FetchError, HttpResponse
 from crawler.robots.robots_cache import RobotsRules, fetch_robots, parse_stored_robots
-from crawler.urls.canonical import canonicalize_url, host_of, origin_of
+from crawler.urls.canonical import canonicalize_url, host_of, url_origin
 from docstore.errors import SettingsError
 from docstore.model import Origin, Page, Reason
 
@@ -198,7 +198,7 @@ class _ResourceLoader:
         url = canonicalize_url(url_text)
         if isinstance(url, Reason) or not any(scope.covers(host_of(url), "/") for scope in self._allowed_sites):
             return None
-        rules = self._robots_rules(origin_of(url))
+        rules = self._robots_rules(url_origin(url))
         if rules.rejection_outcome(url) is not None:
             return None
         self._pending_delay = max(self._delay, rules.crawl_delay)

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable
 
 from crawler.schedule.frontier import MAX_URLS_IN_MEMORY, WINDOW_SIZE, CrawlTable, Frontier
-from crawler.schedule.throttle import NEVER, HostThrottle
+from crawler.schedule.throttle import NO_KNOWN_START, HostThrottle
 from docstore.frontier.due_order import is_off_topic
 from docstore.frontier.frontier_table import Visit
 from docstore.model import FrontierEntry, Host
@@ -17,8 +17,9 @@ _MIN_WINDOW_SIZE = 4
 
 
 class BestFirstFrontier(Frontier):
-    """A `Frontier` in best-first order. Each host has one queue (`build_crawl_plan`). `queue_of(url)` returns its
-    number.
+    """A `Frontier` in best-first order.
+
+    Each host has one queue (`build_crawl_plan`). `queue_of(url)` returns its number.
     """
 
     def __init__(
@@ -54,7 +55,7 @@ class BestFirstFrontier(Frontier):
             self._reload_queue(queue)
         self._stale_queues.clear()
         best: FrontierEntry | None = None
-        soonest = NEVER
+        soonest = NO_KNOWN_START
         for entry in self._iter_queue_heads():
             start = self._throttle.earliest_start(entry.host, now)
             if start <= now:
@@ -63,7 +64,7 @@ class BestFirstFrontier(Frontier):
         if best is not None:
             self._remove_head(best)
             return best
-        self._ready_heap = [(soonest, 0, Host(""))] if soonest < NEVER else []
+        self._ready_heap = [(soonest, 0, Host(""))] if soonest < NO_KNOWN_START else []
         return None
 
     def _iter_queue_heads(self) -> Iterable[FrontierEntry]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from crawler.schedule.throttle import NEVER, HostThrottle
+from crawler.schedule.throttle import NO_KNOWN_START, HostThrottle
 from docstore.frontier.frontier_table import NewUrl, StoredRobots, Visit
 from docstore.model import FrontierEntry, Host, Origin, UrlKind
 
@@ -60,7 +60,7 @@ class CrawlTable(Protocol):
 
 @dataclass(frozen=True)
 class Wait:
-    """The seconds until a fetch may start. NEVER means that a running fetch must finish first."""
+    """The seconds until a fetch may start. NO_KNOWN_START means that a running fetch must finish first."""
 
     seconds: float
 
@@ -108,7 +108,7 @@ class Frontier:
             self._throttle.start_request(entry.host, now)
             return entry
         if self._windows_by_host or self._busy_queues:
-            return Wait(max(self._ready_heap[0][0] - now, 0.0) if self._ready_heap else NEVER)
+            return Wait(max(self._ready_heap[0][0] - now, 0.0) if self._ready_heap else NO_KNOWN_START)
         return None
 
     @property
@@ -197,7 +197,7 @@ class Frontier:
                 continue
             start = self._throttle.earliest_start(host, now)
             if start > now:
-                if start < NEVER:
+                if start < NO_KNOWN_START:
                     self._push_host(host, start)
                 continue
             entry = self._pop_from_free_queue(host)

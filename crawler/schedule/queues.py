@@ -35,17 +35,17 @@ def fold_hash(url: str) -> int:
     return hash_value % 0x7FFFFFFF
 
 
-def elf_queue_of(queues: int) -> QueueOf:
+def make_elf_queue_function(queues: int) -> QueueOf:
     """Make a queue function: ELFHash of the URL modulo the number of queues."""
     return partial(_hash_modulo, elf_hash, queues)
 
 
-def fold_hash_queue_of(queues: int) -> QueueOf:
+def make_fold_hash_queue_function(queues: int) -> QueueOf:
     """Make a queue function: fold hash of the URL modulo the number of queues."""
     return partial(_hash_modulo, fold_hash, queues)
 
 
-def host_queue_of(queues: int) -> QueueOf:
+def make_host_queue_function(queues: int) -> QueueOf:
     """Make a queue function with one queue per host, as in Heritrix.
 
     `queues` is ignored: with a modulus two hosts could share a queue.
@@ -54,7 +54,7 @@ def host_queue_of(queues: int) -> QueueOf:
     return _queue_for_host
 
 
-def sharded_queue_of(queue_of: QueueOf, shards: int) -> QueueOf:
+def make_sharded_queue_function(queue_of: QueueOf, shards: int) -> QueueOf:
     """Make a queue function for several processes. `find_shard(queue)` is equal for all URLs of a host."""
     return partial(_queue_in_shard, queue_of, shards)
 
@@ -83,5 +83,5 @@ def _shard_index_of_host(host: str, shards: int) -> int:
 
 _HOST_HASH_PRIME = 101  # the fold hash spreads host names unevenly over powers of two, evenly over a prime
 QUEUE_POLICIES: Mapping[str, Callable[[int], QueueOf]] = MappingProxyType(
-    {"hflp": fold_hash_queue_of, "elf": elf_queue_of, "host": host_queue_of}
+    {"hflp": make_fold_hash_queue_function, "elf": make_elf_queue_function, "host": make_host_queue_function}
 )

@@ -8,7 +8,10 @@ _MINUTES_PER_DAY = 24 * 60
 
 
 def parse_quiet_hours(text: str) -> tuple[int, int] | None:
-    """Parse quiet hours to minutes of the day (begin, end). Returns None for blank text. Raises ValueError if invalid."""
+    """Parse quiet hours to minutes of the day (begin, end).
+
+    Returns None for blank text. Raises ValueError if invalid.
+    """
     if not text.strip():
         return None
     match = _HOUR_RANGE.fullmatch(text.strip())
@@ -19,8 +22,9 @@ def parse_quiet_hours(text: str) -> tuple[int, int] | None:
 
 
 def quiet_seconds_left(hours: tuple[int, int] | None, now: float) -> float:
-    """Return the seconds until the quiet hours end, or 0 outside them. `now` is epoch seconds; the hours are local
-    time.
+    """Return the seconds until the quiet hours end, or 0 outside them.
+
+    `now` is epoch seconds; the hours are local time.
     """
     if hours is None:
         return 0.0

@@ -30,7 +30,10 @@ class RetryQueue:
         return len(self._heap)
 
     def schedule(self, done: PageResult, now: float) -> bool:
-        """Schedule a retry. Returns False for a permanent failure, after too many attempts, or if the wait is too long."""
+        """Schedule a retry.
+
+        Returns False for a permanent failure, after too many attempts, or if the wait is too long.
+        """
         result, url_id = done.fetch_result, done.job.entry.url_id
         attempts = self._attempts_by_url_id.get(url_id, 0)
         wait = max(_FIRST_WAIT_SECONDS * 2.0**attempts, result.retry_after or 0.0)

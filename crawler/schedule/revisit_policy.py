@@ -110,7 +110,10 @@ class RevisitPolicy:
         return min(max(revisit_seconds, self.min_revisit_seconds), self.max_revisit_seconds)
 
     def _retry_seconds(self, attempts: int) -> float:
-        """Return the wait after failures: one hour, then doubled each time. After five failures, the maximum interval."""
+        """Return the wait after failures: one hour, then doubled each time.
+
+        After five failures, the maximum interval.
+        """
         return (
             min(_FIRST_RETRY_SECONDS * 2.0 ** (attempts - 1), self.max_revisit_seconds)
             if attempts <= _MAX_BACKOFF_FAILURES

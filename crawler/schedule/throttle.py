@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from docstore.model import Host
 
-NEVER = float("inf")
+NO_KNOWN_START = float("inf")
 MAX_RETRY_AFTER_SECONDS = 3600.0
 MAX_BACKOFF_SECONDS = 300.0
 MAX_ADAPTIVE_DELAY_SECONDS = 30.0
@@ -91,12 +91,10 @@ class HostThrottle:
         self._in_flight_by_ip: Counter[str] = Counter()
 
     def earliest_start(self, host: Host, now: float) -> float:
-        """Return the earliest time the next request may start (`now` or later), or NEVER while the host is at its
-        limit.
-        """
+        """Return the earliest start of the next request (at least `now`), or NO_KNOWN_START at the host's limit."""
         host_state = self._state(host)
         if host_state.in_flight >= self._max_in_flight_per_host:
-            return NEVER
+            return NO_KNOWN_START
         if (
             self._max_in_flight_per_ip
             and host_state.ip

@@ -59,7 +59,10 @@ class UrlSeenTest:
 
     @classmethod
     def load(cls, path: Path, table: KnownUrls, filter_kind: str = "rbloom") -> "UrlSeenTest":
-        """Load the filter from `path` and add the URLs that are new in the table. Rebuild it if the file is not usable."""
+        """Load the filter from `path` and add the URLs that are new in the table.
+
+        Rebuild it if the file is not usable.
+        """
         url_count = table.url_count()
         stored_filter = _read_file(path, filter_kind)
         url_seen = cls(table, filter_kind, capacity=2 * url_count)

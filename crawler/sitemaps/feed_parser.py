@@ -56,7 +56,10 @@ EMPTY_FEED = Feed()
 
 
 def parse_feed(body: bytes, url: str, content_type: str = "") -> Feed:
-    """Parse the feed in a response from `url`. Returns EMPTY_FEED for other files. Accepts any bytes, fetches nothing."""
+    """Parse the feed in a response from `url`.
+
+    Returns EMPTY_FEED for other files. Accepts any bytes, fetches nothing.
+    """
     text = decode_xml(body[:MAX_FEED_BYTES], content_type)
     if text.lstrip("\ufeff \t\r\n").startswith("{"):
         return _parse_json_feed(text, url)

@@ -54,8 +54,9 @@ class Sitemap:
 
 
 def parse_sitemap(body: bytes, url: str, content_type: str = "") -> Sitemap:
-    """Parse the sitemap in a response from `url`. Returns an empty one for other files. Accepts any bytes, fetches
-    nothing.
+    """Parse the sitemap in a response from `url`.
+
+    Returns an empty one for other files. Accepts any bytes, fetches nothing.
 
     A file over the size limit is cut. Broken XML is read as far as possible.
     """

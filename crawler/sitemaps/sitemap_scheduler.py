@@ -20,7 +20,7 @@ from crawler.schedule.frontier import Frontier
 from crawler.sitemaps.lastmod_trust import SitemapTable, find_dropped_urls
 from crawler.sitemaps.sitemap_parser import SitemapEntry
 from crawler.sitemaps.sitemap_walk import SitemapWalk, default_sitemap_urls, robots_sitemap_urls
-from crawler.urls.canonical import host_of, origin_of, rejection_reason
+from crawler.urls.canonical import host_of, rejection_reason, url_origin
 from crawler.urls.registrable_domains import registrable_domain
 from crawler.workers.fetch_pool import Job, JobKind, SitemapResult
 from docstore.frontier.frontier_table import NewUrl
@@ -77,8 +77,9 @@ class OriginSitemaps:
 
 
 class SitemapScheduler:
-    """Schedules sitemaps and feeds of all origins. Does nothing if sitemaps are disabled or the table does not support
-    them.
+    """Schedules sitemaps and feeds of all origins.
+
+    Does nothing if sitemaps are disabled or the table does not support them.
 
     `add_standalone_job` queues a file as a standalone job and returns the job's id.
     """
@@ -99,12 +100,15 @@ class SitemapScheduler:
         self._requested_urls: set[str] = set()  # by any origin
 
     def next_file(self, origin: Origin, rules: RobotsRules, frontier: Frontier) -> tuple[JobKind, str] | None:
-        """Return the origin's own file to fetch before its next page, or None. Files elsewhere become standalone jobs."""
+        """Return the origin's own file to fetch before its next page, or None.
+
+        Files elsewhere become standalone jobs.
+        """
         if self._table is None:
             return None
         origin_sitemaps = self._sitemaps_by_origin.get(origin) or self._start_origin(origin, rules)
         while (file_job := self._next_unrequested(origin_sitemaps)) is not None:
-            if origin_of(file_job[1]) != origin:
+            if url_origin(file_job[1]) != origin:
                 self._queue_standalone(origin, *file_job)
             elif rules.rejection_outcome(file_job[1]) is None:
                 return file_job
@@ -130,7 +134,7 @@ class SitemapScheduler:
     def handle_result(self, done: SitemapResult, frontier: Frontier) -> list[NewUrl]:
         """Handle a fetched file. Returns its new URLs and reschedules the known ones."""
         job_id = done.job.entry.url_id
-        origin = self._origin_by_job_id.get(job_id) or origin_of(done.job.entry.url)
+        origin = self._origin_by_job_id.get(job_id) or url_origin(done.job.entry.url)
         origin_sitemaps = self._sitemaps_by_origin[origin]
         entries: Sequence[SitemapEntry] = done.sitemap.entries
         if done.job.kind is JobKind.SITEMAP:
@@ -155,7 +159,7 @@ class SitemapScheduler:
 
     def _start_origin(self, origin: Origin, rules: RobotsRules) -> OriginSitemaps:
         allowed = self._plan.url_rules
-        folders = {url[len(origin) : url.rindex("/") + 1] for url in self._plan.seeds if origin_of(url) == origin}
+        folders = {url[len(origin) : url.rindex("/") + 1] for url in self._plan.seeds if url_origin(url) == origin}
         origin_sitemaps = OriginSitemaps(
             rules, origin, sorted(folders - {"/"}), lambda url: rejection_reason(url, allowed, 1)
         )
@@ -176,8 +180,9 @@ class SitemapScheduler:
         return None
 
     def _queue_standalone(self, origin: Origin, kind: JobKind, url: str) -> None:
-        """Queue the file if its host belongs to this process. Otherwise another process knows the host's throttle
-        state.
+        """Queue the file if its host belongs to this process.
+
+        Otherwise another process knows the host's throttle state.
         """
         if self._owns_queue(self._plan.queue_of(url)):
             self._sitemaps_by_origin[origin].standalone_pending += 1

@@ -57,7 +57,10 @@ class Record:
     base_url: str = ""
 
     def first_field(self, *names: str) -> Field | None:
-        """Return the first field with one of these names. Earlier names and the record's own namespace take precedence."""
+        """Return the first field with one of these names.
+
+        Earlier names and the record's own namespace take precedence.
+        """
         for name in names:
             matching_fields = [item for item in self.fields if item.name == name]
             if matching_fields:

@@ -50,7 +50,10 @@ NON_PAGE_EXTENSIONS = frozenset(_NON_PAGE_EXTENSION_LIST.split())
 
 
 class UrlForms(NamedTuple):
-    """Two forms of one URL: `url` is canonical and identifies the page, `request_url` is as a browser would request it."""
+    """Two forms of one URL:
+
+    `url` is canonical and identifies the page, `request_url` is as a browser would request it.
+    """
 
     url: str
     request_url: str
@@ -108,7 +111,7 @@ def split_host_port(host: str) -> tuple[str, str]:
     return (name.strip("[]"), port) if colon and port.isdigit() and not host.endswith("]") else (host.strip("[]"), "")
 
 
-def origin_of(url: str) -> Origin:
+def url_origin(url: str) -> Origin:
     """Return `scheme://host[:port]` of a canonical URL."""
     return Origin("/".join(url.split("/", 3)[:3]))
 
@@ -174,7 +177,7 @@ def parse_scope(text: str) -> Scope | None:
     host = host_of(url)
     if re.match(r"https://", text.strip(), flags=re.IGNORECASE):
         host = Host(host.removesuffix(":443"))
-    return Scope(host, url[len(origin_of(url)) :], includes_subdomains)
+    return Scope(host, url[len(url_origin(url)) :], includes_subdomains)
 
 
 def rejection_reason(url: str, rules: UrlRules, depth: int = 0, language: str = "") -> Reason | None:
@@ -322,9 +325,7 @@ def _canonical_authority(authority: str) -> str:
 
 
 def _query_forms(query: str) -> tuple[str, str]:
-    """Return a query as requested and in canonical form: without ignored parameters, sorted by name, without
-    duplicates.
-    """
+    """Return a query without ignored parameters: as requested, and sorted by name without duplicates."""
     request_query = strip_ignored_parameters(query)
     query = (
         strip_ignored_parameters(normalize_escapes(request_query))

@@ -30,8 +30,9 @@ class Deduplicator:
             del self._first_url_by_content[next(iter(self._first_url_by_content))]
 
     def is_duplicate_content(self, url: str, fingerprint: ContentFingerprint) -> bool:
-        """True if another page of the host had the same content, digits ignored, in this run. Call it after
-        `record_page`.
+        """True if another page of the host had the same content, digits ignored, in this run.
+
+        Call it after `record_page`.
         """
         return self._first_url_by_content.get((host_of(url), fingerprint.digitless_digest), url) != url
 

@@ -25,7 +25,7 @@ class FamilyVerdict(StrEnum):
     UNKNOWN = "unknown"
     PROBING = "asked"
     FINITE = "ends"  # nonexistent pages are not found
-    CATCH_ALL = "answers_all"  # nonexistent pages have a response without new content: a "not found" page, or the family's usual content
+    CATCH_ALL = "answers_all"  # nonexistent pages have no new content: a "not found" page or the usual content
     ENDLESS = "endless"  # nonexistent pages have new content
 
 
@@ -99,8 +99,9 @@ class FamilyStats:
 
     @property
     def is_partly_stale(self) -> bool:
-        """True if many, but not most, of its pages have no new content. URLs with a single referring page then come
-        last.
+        """True if many, but not most, of its pages have no new content.
+
+        URLs with a single referring page then come last.
         """
         stale_pages = self.pages_read - self.fresh_pages
         return stale_pages >= _MIN_STALE_PAGES and stale_pages >= _MIN_STALE_SHARE * self.pages_read

@@ -25,7 +25,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from crawler.urls.canonical import host_of, origin_of
+from crawler.urls.canonical import host_of, url_origin
 from crawler.urls.family_stats import MAX_NEW_SHARE, MIN_FRESH_SHARE, MIN_SAMPLE_SIZE, FamilyStats, FamilyVerdict
 from crawler.urls.url_patterns import GENERAL_SUFFIX, FolderStats, folder_pattern, url_pattern
 
@@ -75,8 +75,9 @@ def detect_shape_trap(url: str, year: int) -> TrapKind | None:
 
 
 def calendar_year(url: str) -> int | None:
-    """Return the year of a calendar URL, whose only numbers are a year, month and day, as in `/cal/2024/5`. Otherwise
-    None.
+    """Return the year of a calendar URL, whose only numbers are a year, month and day, as in `/cal/2024/5`.
+
+    Otherwise None.
     """
     remainder = url.split("/", 3)[3]
     numbers = [int(text[:9]) for text in _NUMBER.findall(remainder)]
@@ -225,8 +226,9 @@ class TrapDetector:
         return None
 
     def _check_entry_link(self, families: Sequence[str], url: str, parent: str, is_exempt: bool) -> TrapKind | None:
-        """Check a link from outside the families. One or two linking pages may be entrances of a trap; more prove a
-        real part.
+        """Check a link from outside the families.
+
+        One or two linking pages may be entrances of a trap; more prove a real part.
         """
         stale_family = next(
             (other_family for other_family in families if self._stats_for(other_family).is_partly_stale), None
@@ -305,7 +307,7 @@ class TrapDetector:
         """
         self._finish_page()
         self._current_page, self._self_links_of_page = url, {}
-        start = origin_of(url) + "/"
+        start = url_origin(url) + "/"
         same_host_urls = [link for link in new_urls if link.startswith(start)]
         for kind, family in self._families_by_kind(url).items():
             onward = dict.fromkeys(
@@ -360,7 +362,7 @@ class TrapDetector:
 
         Equal to calling `check_link` for each link, but faster: most links of a site are of this kind.
         """
-        start, pattern, folder = origin_of(parent) + "/", url_pattern(parent), folder_pattern(parent)
+        start, pattern, folder = url_origin(parent) + "/", url_pattern(parent), folder_pattern(parent)
         same_host_urls = [url for url in urls if url.startswith(start)]
         for family, link_count in (
             (pattern, sum(url_pattern(url) == pattern for url in same_host_urls)),
@@ -371,7 +373,10 @@ class TrapDetector:
                 self._stats_for(family).count_self_links(is_new=False, count=link_count)
 
     def find_trap(self, url: str) -> TrapKind | None:
-        """Return the trap of an already accepted URL, or None. URLs linked from a page with new content stay allowed."""
+        """Return the trap of an already accepted URL, or None.
+
+        URLs linked from a page with new content stay allowed.
+        """
         families = self._families(url)
         if any(
             family in self.stats_by_family and url in self.stats_by_family[family].promised_urls for family in families

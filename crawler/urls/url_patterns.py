@@ -30,8 +30,9 @@ _MAX_FOLDERS = 5000
 
 @lru_cache(maxsize=65_536)
 def url_pattern(url: str) -> str:
-    """Replace numbers and ids in a URL, in lower case. Keeps the name of a single query parameter, drops longer
-    queries.
+    """Replace numbers and ids in a URL, in lower case.
+
+    Keeps the name of a single query parameter, drops longer queries.
     """
     path, _, query = url.split("/", 3)[3].partition("?")
     return "/" + _NUMBER.sub("0", _TOKEN_OR_UUID.sub("0", path)).lower() + _query_suffix(query)

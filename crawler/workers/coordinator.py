@@ -39,8 +39,9 @@ class Coordinator(Protocol):
         """
 
     def acquire_more_queues(self, waiting_hosts: int) -> bool:
-        """Acquire more queues for idle threads. `waiting_hosts` hosts have pending URLs. Returns True if there were
-        any.
+        """Acquire more queues for idle threads.
+
+        `waiting_hosts` hosts have pending URLs. Returns True if there were any.
         """
 
     def check_finished(self) -> bool:

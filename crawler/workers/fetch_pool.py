@@ -14,7 +14,7 @@ from functools import lru_cache
 from crawler.crawl_plan import CrawlPlan
 from crawler.focused_policy import FocusedPolicy, TokenizedPage
 from crawler.host_suggestions import MAX_EXTERNAL_HOSTS_PER_PAGE
-from crawler.http.document_types import is_plain_text_version_of
+from crawler.http.document_types import is_plain_text_version
 from crawler.http.fetch import Fetcher, FetchError, FetchResult
 from crawler.http.render import Renderer
 from crawler.parsing.content_fingerprint import EMPTY_FINGERPRINT, ContentFingerprint
@@ -93,7 +93,10 @@ class RobotsResult:
 
 @dataclass(frozen=True)
 class SitemapResult:
-    """The result of a sitemap or feed job, empty if there is no such file. `redirect_url` is its new location, or ""."""
+    """The result of a sitemap or feed job, empty if there is no such file.
+
+    `redirect_url` is its new location, or "".
+    """
 
     job: Job
     sitemap: Sitemap
@@ -239,7 +242,7 @@ class JobRunner:
                 if language
                 else self._cached_rejection_reason(link.url)
             )
-            if reason is None and is_plain_text_version_of(link.url, url):
+            if reason is None and is_plain_text_version(link.url, url):
                 reason = Reason.UNSUPPORTED_EXTENSION
             if reason is None:
                 links.append(link)

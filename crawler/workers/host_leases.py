@@ -131,8 +131,9 @@ class LeaseCoordinator:
 
     @contextmanager
     def request_slot(self, entry: FrontierEntry) -> Iterator[bool]:
-        """Yield True if a request to the entry's host may start. Waits for lease renewal and for a lease of the IP
-        address.
+        """Yield True if a request to the entry's host may start.
+
+        Waits for lease renewal and for a lease of the IP address.
         """
         lease = self.lease_by_queue.get(entry.queue)
         if lease is None or not wait_until_held(self.heartbeat, lease, self.max_request_seconds):
@@ -177,7 +178,10 @@ class LeaseCoordinator:
         return leases
 
     def _idle_queues(self, due: Collection[int]) -> set[int]:
-        """Return leased queues without due URLs for longer than `IDLE_HOST_SECONDS`. Their visits are recorded by then."""
+        """Return leased queues without due URLs for longer than `IDLE_HOST_SECONDS`.
+
+        Their visits are recorded by then.
+        """
         now = time.monotonic()
         self._idle_since_by_queue = {
             queue: self._idle_since_by_queue.get(queue, now) for queue in list(self.lease_by_queue) if queue not in due

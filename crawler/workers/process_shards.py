@@ -1,9 +1,9 @@
 """Crawl one table with several processes. Each process crawls its own hosts.
 
 The starting process also crawls a shard, while the others start. The queue number contains the shard of a host
-(`queues.sharded_queue_of`), so a host is always throttled by one process. A URL of another process's host is added to
-the table, where that process finds it. Each process writes its own batches and WARC files. SQLite serializes the
-writes, and each batch is atomic even if a process is killed.
+(`queues.make_sharded_queue_function`), so a host is always throttled by one process. A URL of another process's host is
+added to the table, where that process finds it. Each process writes its own batches and WARC files. SQLite serializes
+the writes, and each batch is atomic even if a process is killed.
 
 The crawl ends when every process has polled the table twice without finding work since any process last had work.
 """
@@ -273,8 +273,8 @@ class _WorkerGroup:
         for shard_index, process in self._process_by_shard.items():
             if not process.is_alive() and self._report_queue.empty():
                 raise PlumblineError(
-                    f"process {shard_index} of the crawl ended with status {process.exitcode}. Recorded visits are saved. "
-                    "Run the same command again."
+                    f"process {shard_index} of the crawl ended with status {process.exitcode}. "
+                    "Recorded visits are saved. Run the same command again."
                 )
 
 

@@ -357,9 +357,7 @@ def test_a_guide_decides_what_is_kept_and_followed(tmp_path: Path) -> None:
     assert report.outcome_counts == {Reason.OFF_TOPIC: 1, Reason.FETCHED: 1}
     [off, kept] = table.visits
     assert (
-        off.outcome.detail == "picky score 0.500 for oil"
-        and off.focused_decision is not None
-        and kept.focused_decision
+        off.outcome.detail == "picky score 0.500 for oil" and off.focused_decision is not None and kept.focused_decision
     )
 
 

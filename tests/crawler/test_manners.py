@@ -11,7 +11,7 @@ from crawler.schedule.throttle import (
     FAILURES_BEFORE_SUSPEND,
     MAX_BACKOFF_SECONDS,
     MAX_RETRY_AFTER_SECONDS,
-    NEVER,
+    NO_KNOWN_START,
     HostThrottle,
 )
 from docstore.model import Reason, UrlKind
@@ -31,7 +31,7 @@ def test_no_more_under_way_than_allowed() -> None:
     gate = HostThrottle(delay=0.0, per_host=2)
     gate.start_request(H, 1.0)
     gate.start_request(H, 1.0)
-    assert gate.earliest_start(H, 5.0) == NEVER
+    assert gate.earliest_start(H, 5.0) == NO_KNOWN_START
     gate.finish_request(H, 5.0)
     assert gate.earliest_start(H, 5.0) == 5.0
 
