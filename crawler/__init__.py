@@ -6,13 +6,13 @@ The stage's `StageReport` counts outcomes by reason.
 
 Open `crawl.py` first, then `crawl_loop.py`. The folders follow the path of a URL:
 
-   schedule/   selects the next URL: frontier, queues, throttle of each host, URL-seen test, revisit policy
-   robots/     robots.txt and robots directives of pages
-   http/       one request within limits of time, size and IP addresses
-   parsing/    links, redirects in markup, soft 404s and content fingerprints of a response
-   urls/       canonical forms, DUST (different URLs, similar text) and trap detection
-   sitemaps/   sitemaps and feeds, and how reliable their dates are
-   workers/    fetch threads, recorder thread, several processes or machines on one table
+    schedule/   selects the next URL: frontier, queues, throttle of each host, URL-seen test, revisit policy
+    robots/     robots.txt and robots directives of pages
+    http/       one request within limits of time, size and IP addresses
+    parsing/    links, redirects in markup, soft 404s and content fingerprints of a response
+    urls/       canonical forms, DUST (different URLs, similar text) and trap detection
+    sitemaps/   sitemaps and feeds, and how reliable their dates are
+    workers/    fetch threads, recorder thread, several processes or machines on one table
 
 A focused crawl scores pages and links with a `FocusedPolicy` (`focused_policy.py`, `focused/`). Without one, the
 crawl is breadth first. docs/operate/crawling.md describes the rules.

@@ -42,7 +42,7 @@ def crawl(
     seen_path: Path,
     now: Callable[[], float] = time.time,
     progress: ProgressCallback | None = None,
-    guide: FocusedPolicy | None = None,
+    focused_policy: FocusedPolicy | None = None,
 ) -> StageReport:
     """Crawl until no URL is due, or until the time limit or page limit is reached.
 
@@ -50,21 +50,21 @@ def crawl(
     After Ctrl-C, all fetched pages are recorded before the exception propagates.
 
     Args:
-       table: frontier table of the store.
-       fetcher: fetches the pages.
-       settings: the crawl settings. `crawl.topic` requires `guide`.
-       seen_path: file of the URL-seen filter. Site knowledge and added sites are saved in the same folder.
-       now: returns epoch seconds.
-       progress: called with the state of the run at short intervals.
-       guide: policy of a focused crawl. It scores pages and links.
+        table: frontier table of the store.
+        fetcher: fetches the pages.
+        settings: the crawl settings. `crawl.topic` requires `focused_policy`.
+        seen_path: file of the URL-seen filter. Site knowledge and added sites are saved in the same folder.
+        now: returns epoch seconds.
+        progress: called with the state of the run at short intervals.
+        focused_policy: policy of a focused crawl. It scores pages and links.
 
     Returns:
-       Visits by reason. A note counts rejected links, which are not stored in the table.
+        Visits by reason. A note counts rejected links, which are not stored in the table.
 
     Raises:
-       SettingsError: a setting is invalid.
-       PlumblineError: no seed could be fetched.
-       StoreError: the table failed.
+        SettingsError: a setting is invalid.
+        PlumblineError: neither a seed nor another page could be fetched.
+        StoreError: the table failed.
     """
     started = time.monotonic()
     plan = build_crawl_plan(with_added_sites(settings, seen_path.parent))
@@ -78,7 +78,9 @@ def crawl(
         return tally.report(time.monotonic() - started)
     url_seen = UrlSeenTest.load(seen_path, table, plan.seen_filter)
     coordinator, state_path = SingleProcessCoordinator(plan.max_pages), state_path_factory(seen_path)
-    context = CrawlContext(table, fetcher, plan, url_seen, coordinator, state_path, progress, now, focused_policy=guide)
+    context = CrawlContext(
+        table, fetcher, plan, url_seen, coordinator, state_path, progress, now, focused_policy=focused_policy
+    )
     try:
         add_seeds(context)
         CrawlLoop.from_context(context).run()

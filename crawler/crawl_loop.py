@@ -1,6 +1,6 @@
 """The crawl loop: take a URL, fetch it, record the visit, follow its links.
 
-   frontier.take_next -> robots, sitemaps -> fetch + links (pool) -> build_visit -> recorder -> frontier.mark_recorded
+    frontier.take_next -> robots, sitemaps -> fetch + links (pool) -> build_visit -> recorder -> frontier.mark_recorded
 
 One thread makes all decisions. Worker threads fetch and parse pages, and another thread records visits. A batch (page,
 outcome, links, next visit) is recorded in one transaction. A kill therefore loses at most the fetches since the last
@@ -93,10 +93,10 @@ class CrawlLoop:
             if wait is None and not self.pool.in_flight and self._finish_or_continue():
                 break
             max_wait_seconds = MAX_BATCH_AGE_SECONDS if self.recorder.has_unrecorded else _MAX_POLL_SECONDS
-            done = self.pool.next_result(max_wait_seconds if wait is None else min(wait, max_wait_seconds))
-            while done is not None:
-                self._handle_result(done)
-                done = self.pool.next_result(0)
+            job_result = self.pool.next_result(max_wait_seconds if wait is None else min(wait, max_wait_seconds))
+            while job_result is not None:
+                self._handle_result(job_result)
+                job_result = self.pool.next_result(0)
             self.recorder.flush(MAX_BATCH_AGE_SECONDS)
             self._apply_recorded()
 
@@ -137,11 +137,11 @@ class CrawlLoop:
         return False
 
     def _requeue_due_retries(self) -> None:
-        while (done := self.retry_queue.pop_due(self.context.clock())) is not None:
-            if self.throttle.is_suspended(done.job.entry.host):
-                self._record_visit(self.result_handler.build_visit(done))
+        while (job_result := self.retry_queue.pop_due(self.context.clock())) is not None:
+            if self.throttle.is_suspended(job_result.job.entry.host):
+                self._record_visit(self.result_handler.build_visit(job_result))
             else:
-                self.frontier.retry(done.job.entry)
+                self.frontier.retry(job_result.job.entry)
 
     def _seconds_until_next_start(self, wait: Wait | None) -> float | None:
         """Return the seconds until a job may start, or None if none can before the deadline without a new result."""
@@ -164,13 +164,13 @@ class CrawlLoop:
         Records the remaining retries, flushes the recorder, releases held URLs and rescans the table.
 
         Returns:
-           True if the crawl is finished.
+            True if the crawl is finished.
         """
         is_stopped = self.context.clock() >= self.context.deadline or bool(self.tally.notes)
         if self.retry_queue and not is_stopped:
             return False
-        for done in self.retry_queue.drain():
-            self._record_visit(self.result_handler.build_visit(done))
+        for job_result in self.retry_queue.drain():
+            self._record_visit(self.result_handler.build_visit(job_result))
         self._flush_recorder()
         if is_stopped or not self.context.coordinator.has_page_budget():
             self._add_new_urls(self.result_handler.take_remaining_held_urls())
@@ -208,36 +208,36 @@ class CrawlLoop:
         self.throttle.cancel_request(entry.host)
         self.frontier.put_back(entry)
 
-    def _handle_result(self, done: JobResult) -> None:
+    def _handle_result(self, job_result: JobResult) -> None:
         """Handle the result of any kind of job."""
-        if isinstance(done, PageResult) and done.job.kind is JobKind.PAGE:
-            self._handle_page_result(done)
+        if isinstance(job_result, PageResult) and job_result.job.kind is JobKind.PAGE:
+            self._handle_page_result(job_result)
             return
-        outcome, new_urls = self.origin_requests.handle_result(done)
+        outcome, new_urls = self.origin_requests.handle_result(job_result)
         self._add_new_urls(new_urls)
         if outcome is not None:
-            self._record_without_fetch(done.job.entry, outcome)
+            self._record_without_fetch(job_result.job.entry, outcome)
 
-    def _handle_page_result(self, done: PageResult) -> None:
-        entry, result = done.job.entry, done.fetch_result
+    def _handle_page_result(self, job_result: PageResult) -> None:
+        entry, result = job_result.job.entry, job_result.fetch_result
         is_success = result.outcome.reason in SUCCESS_REASONS
-        self._update_throttle(done)
+        self._update_throttle(job_result)
         self.frontier.finish(entry)
         self.context.coordinator.finish_page(is_success)
-        if self._schedule_retry(done, is_success):
+        if self._schedule_retry(job_result, is_success):
             return
         self.retry_queue.forget(entry.url_id)
         self.tally.pages_fetched += is_success
-        self.tally.rejected_links.update(done.rejected_counts)
+        self.tally.rejected_links.update(job_result.rejected_counts)
         if is_success:
             self.context.site_state.lastmod_trust.record_visit(
                 entry.host, entry.url, result.outcome.reason is Reason.FETCHED
             )
-        if (done.feeds or done.sitemaps) and entry.kind in (UrlKind.SEED, UrlKind.HUB):
-            self.origin_requests.add_declared_files(done)
-        visit = self.result_handler.build_visit(done)
+        if (job_result.feeds or job_result.sitemaps) and entry.kind in (UrlKind.SEED, UrlKind.HUB):
+            self.origin_requests.add_declared_files(job_result)
+        visit = self.result_handler.build_visit(job_result)
         if visit.page is not None:
-            self.context.site_state.host_suggestions.record_links(entry.host, done.external_links)
+            self.context.site_state.host_suggestions.record_links(entry.host, job_result.external_links)
         self._record_visit(visit)
         self.origin_requests.add_probes(self.result_handler.start_probes(entry.host))
         if self.tally.visits_by_reason[Reason.UNEXPECTED_ERROR] >= _MAX_UNEXPECTED_FAILURES:
@@ -245,8 +245,8 @@ class CrawlLoop:
                 f"{_MAX_UNEXPECTED_FAILURES} pages failed unexpectedly. See the log for the tracebacks."
             )
 
-    def _update_throttle(self, done: PageResult) -> None:
-        host, result, now = done.job.entry.host, done.fetch_result, self.context.clock()
+    def _update_throttle(self, job_result: PageResult) -> None:
+        host, result, now = job_result.job.entry.host, job_result.fetch_result, self.context.clock()
         self.throttle.set_ip(host, self.context.fetcher.last_ip(host))
         response_args = (
             result.responded_at,
@@ -257,13 +257,13 @@ class CrawlLoop:
         self.throttle.finish_request(host, now, *response_args, is_aborted=result.responded_at is None)
         self.throttle.update_backlog(host, self.backlog.due_by_host[host], self.context.deadline - now)
 
-    def _schedule_retry(self, done: PageResult, is_success: bool) -> bool:
+    def _schedule_retry(self, job_result: PageResult, is_success: bool) -> bool:
         """Schedule another fetch in this run, after a redirect to the same canonical URL or a transient failure.
 
         Returns:
-           True if the page is fetched again.
+            True if the page is fetched again.
         """
-        entry, preferred_url = done.job.entry, done.fetch_result.preferred_request_url
+        entry, preferred_url = job_result.job.entry, job_result.fetch_result.preferred_request_url
         if preferred_url and entry.url_id not in self.preferred_request_urls:
             self.preferred_request_urls[entry.url_id] = preferred_url
             self.frontier.retry(entry)
@@ -271,7 +271,7 @@ class CrawlLoop:
         return (
             not is_success
             and self.throttle.has_responded(entry.host)
-            and self.retry_queue.schedule(done, self.context.clock())
+            and self.retry_queue.schedule(job_result, self.context.clock())
         )
 
     # -- record

@@ -1,9 +1,9 @@
 """Protocols and data types of a focused crawl.
 
-   Page, links -> TokenizedPage (worker threads) -> FocusedPolicy.decide -> FocusedDecision, stored with the visit
-   PageWords   title 玄武岩, description, blocks ("title", ...), ("content", ...), ("anchor", ...)
-   LinkWords   http://..., anchor 火成岩, context 玄武岩 是 一种 喷出 的 ...
-   TopicWords  name 地质, example pages, terms that the administrator confirmed
+    Page, links -> TokenizedPage (worker threads) -> FocusedPolicy.decide -> FocusedDecision, stored with the visit
+    PageWords   title 玄武岩, description, blocks ("title", ...), ("content", ...), ("anchor", ...)
+    LinkWords   http://..., anchor 火成岩, context 玄武岩 是 一种 喷出 的 ...
+    TopicWords  name 地质, example pages, terms that the administrator confirmed
 
 `FocusedPolicy` scores pages and links. A `FocusedStrategy` receives words only, never bytes, unfetched hosts or labels.
 Each page is segmented once. `serialize_page` stores the result, so that another strategy can score it later. A crawl
@@ -173,8 +173,8 @@ class ReviewInstructions:
     """Instructions of a reviewer during a crawl.
 
     Attributes:
-       target_precision: share of saved pages that must be on topic, 0 to 1.
-       labels_by_url: manual labels. True means on topic.
+        target_precision: share of saved pages that must be on topic, 0 to 1.
+        labels_by_url: manual labels. True means on topic.
     """
 
     target_precision: float = 0.8

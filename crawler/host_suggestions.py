@@ -28,9 +28,9 @@ class HostSuggestion:
     """A suggested host with its link counts and one example link.
 
     Attributes:
-       linking_pages: saved pages that link to the host.
-       linked_urls: different URLs of the host that are linked, at most 100.
-       linking_hosts: different hosts that link to it, at most 20.
+        linking_pages: saved pages that link to the host.
+        linked_urls: different URLs of the host that are linked, at most 100.
+        linking_hosts: different hosts that link to it, at most 20.
     """
 
     host: str

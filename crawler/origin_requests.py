@@ -81,7 +81,7 @@ class OriginRequests:
         """Use the slot of a page for a file that its origin must fetch first.
 
         Returns:
-           True if the page waits for a file, False if the page itself may be fetched.
+            True if the page waits for a file, False if the page itself may be fetched.
         """
         origin = url_origin(entry.url)
         if origin in self._waiting_entries_by_origin:
@@ -128,37 +128,37 @@ class OriginRequests:
         for url in urls:
             self._standalone_jobs.add(JobKind.PROBE, url)
 
-    def add_declared_files(self, done: PageResult) -> None:
+    def add_declared_files(self, job_result: PageResult) -> None:
         """Schedule the feeds and sitemaps that a page declares."""
-        self._sitemaps.add_declared_files(url_origin(done.job.entry.url), done.feeds, done.sitemaps)
+        self._sitemaps.add_declared_files(url_origin(job_result.job.entry.url), job_result.feeds, job_result.sitemaps)
 
     # -- finishing
 
-    def handle_result(self, done: JobResult) -> tuple[Outcome | None, list[NewUrl]]:
+    def handle_result(self, job_result: JobResult) -> tuple[Outcome | None, list[NewUrl]]:
         """Handle a result.
 
         Returns:
-           The outcome to record for the page that triggered the request, and the new URLs. The outcome is None if that
-           page
-           is still to be fetched or there is no such page.
+            The outcome to record for the page that triggered the request, and the new URLs. The outcome is None if that
+            page
+            is still to be fetched or there is no such page.
         """
-        entry = done.job.entry
-        if isinstance(done, PageResult) and done.job.kind is JobKind.PROBE:
-            new_urls = self._handle_probe(done)
+        entry = job_result.job.entry
+        if isinstance(job_result, PageResult) and job_result.job.kind is JobKind.PROBE:
+            new_urls = self._handle_probe(job_result)
             self._frontier.wake_host(entry.host)
             return None, new_urls
         outcome, new_urls = None, list[NewUrl]()
-        if isinstance(done, RobotsResult):
-            outcome = self._handle_robots(done)
-        elif isinstance(done, SitemapResult):
-            self._throttle.finish_request(entry.host, self._clock(), done.responded_at, done.host_failed)
-            new_urls = self._sitemaps.handle_result(done, self._frontier)
+        if isinstance(job_result, RobotsResult):
+            outcome = self._handle_robots(job_result)
+        elif isinstance(job_result, SitemapResult):
+            self._throttle.finish_request(entry.host, self._clock(), job_result.responded_at, job_result.host_failed)
+            new_urls = self._sitemaps.handle_result(job_result, self._frontier)
         else:  # an unexpected failure
             self._throttle.finish_request(entry.host, self._clock(), is_clean=False)
-            outcome = done.fetch_result.outcome
+            outcome = job_result.fetch_result.outcome
         if entry.url_id < 0:  # a standalone job
-            if isinstance(done, PageResult):
-                self._cancel(done.job)
+            if isinstance(job_result, PageResult):
+                self._cancel(job_result.job)
             self._frontier.wake_host(entry.host)
             outcome = None
         elif outcome is None:
@@ -166,17 +166,17 @@ class OriginRequests:
         self._release_waiting_entries(url_origin(entry.url))
         return outcome, new_urls
 
-    def _handle_robots(self, done: RobotsResult) -> Outcome | None:
-        robots_fetch, entry = done.robots_fetch, done.job.entry
+    def _handle_robots(self, job_result: RobotsResult) -> Outcome | None:
+        robots_fetch, entry = job_result.robots_fetch, job_result.job.entry
         rules = self._robots.store(robots_fetch)
         self._throttle.raise_crawl_delay(entry.host, rules.crawl_delay)
         self._throttle.finish_request(entry.host, self._clock(), robots_fetch.responded_at, robots_fetch.host_failed)
         return rules.rejection_outcome(entry.url)
 
-    def _handle_probe(self, done: PageResult) -> list[NewUrl]:
-        result, host = done.fetch_result, done.job.entry.host
+    def _handle_probe(self, job_result: PageResult) -> list[NewUrl]:
+        result, host = job_result.fetch_result, job_result.job.entry.host
         self._throttle.finish_request(host, self._clock(), result.responded_at, result.host_failed, result.retry_after)
-        self.add_probes(self._result_handler.handle_probe(done.job.url, done))
+        self.add_probes(self._result_handler.handle_probe(job_result.job.url, job_result))
         return self._result_handler.take_released_urls()
 
     def _cancel(self, job: Job) -> None:

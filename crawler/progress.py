@@ -21,10 +21,10 @@ class HostProgress:
     """One host in this run.
 
     Attributes:
-       due_urls: URLs that are due and not visited.
-       crawl_delay: current seconds between requests.
-       response_seconds: recent mean response time.
-       is_suspended: True if the host is skipped after repeated failures.
+        due_urls: URLs that are due and not visited.
+        crawl_delay: current seconds between requests.
+        response_seconds: recent mean response time.
+        is_suspended: True if the host is skipped after repeated failures.
     """
 
     pages: int = 0
@@ -40,12 +40,12 @@ class CrawlProgress:
     """The progress of a run.
 
     Attributes:
-       counts: visits by reason.
-       elapsed_seconds: seconds since the start.
-       hosts: host -> its progress. Filled only at intervals, otherwise empty.
-       backlog: URLs that are due and not visited.
-       active_hosts: hosts with a backlog that are not suspended.
-       slowest_host_seconds: maximum over hosts of the seconds to fetch the backlog at the current crawl delay.
+        counts: visits by reason.
+        elapsed_seconds: seconds since the start.
+        hosts: host -> its progress. Filled only at intervals, otherwise empty.
+        backlog: URLs that are due and not visited.
+        active_hosts: hosts with a backlog that are not suspended.
+        slowest_host_seconds: maximum over hosts of the seconds to fetch the backlog at the current crawl delay.
     """
 
     counts: Mapping[Reason, int]

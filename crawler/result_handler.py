@@ -38,9 +38,9 @@ class ResultHandler:
         self._rng = Random()
         self._redirect_chains: dict[str, tuple[str, ...]] = {}  # URL -> URLs that redirected to it in this run
 
-    def build_visit(self, done: PageResult) -> Visit:
+    def build_visit(self, job_result: PageResult) -> Visit:
         """Build the visit for a finished fetch."""
-        entry, result = done.job.entry, done.fetch_result
+        entry, result = job_result.job.entry, job_result.fetch_result
         chain = self._redirect_chains.pop(entry.url, ())
         if result.redirect_url:
             return self._redirect_visit(entry, result.redirect_url, result.is_permanent_redirect, chain)
@@ -50,30 +50,32 @@ class ResultHandler:
             if result.outcome.reason is Reason.GONE and entry.kind is UrlKind.UNKNOWN:
                 self._trap_detector(entry.host).record_page(entry.url, novelty=0.0, is_empty=True)
             return visit
-        self._deduplicator.record_page(entry.url, done.fingerprint)
-        decision = self._focused_decision(done)
-        links = (*self._select_links(entry, done), *self._canonical_link(entry, done.canonical_url))
+        self._deduplicator.record_page(entry.url, job_result.fingerprint)
+        decision = self._focused_decision(job_result)
+        links = (*self._select_links(entry, job_result), *self._canonical_link(entry, job_result.canonical_url))
         is_duplicate = entry.kind not in (UrlKind.SEED, UrlKind.HUB) and self._deduplicator.has_same_content(
-            done.canonical_url, done.fingerprint
+            job_result.canonical_url, job_result.fingerprint
         )
-        if is_duplicate and not done.is_noindex:
+        if is_duplicate and not job_result.is_noindex:
             visit = self.visit_without_page(
-                entry, Outcome(Reason.REDIRECTED_TO_KNOWN_URL, f"same content as {done.canonical_url}"[:300])
+                entry, Outcome(Reason.REDIRECTED_TO_KNOWN_URL, f"same content as {job_result.canonical_url}"[:300])
             )
         elif decision is not None and not decision.is_retained:
             detail = f"{decision.strategy} score {decision.score:.3f} for {decision.topic}"
             visit = replace(visit, outcome=Outcome(Reason.OFF_TOPIC, detail))
-        elif done.is_noindex:
+        elif job_result.is_noindex:
             visit = replace(visit, outcome=Outcome(Reason.FETCHED, "noindex: not saved"))
         else:
             return replace(visit, page=result.page, discovered_urls=links, focused_decision=decision)
         return replace(visit, discovered_urls=links, is_gone=bool(entry.digest), focused_decision=decision)
 
-    def _focused_decision(self, done: PageResult) -> FocusedDecision | None:
+    def _focused_decision(self, job_result: PageResult) -> FocusedDecision | None:
         """Return the policy's decision about a page, or None without a policy. Then every page is saved."""
-        if self._focused_policy is None or done.tokenized_page is None:
+        if self._focused_policy is None or job_result.tokenized_page is None:
             return None
-        return self._focused_policy.decide(done.tokenized_page, {link.url: link.anchor for link in done.links})
+        return self._focused_policy.decide(
+            job_result.tokenized_page, {link.url: link.anchor for link in job_result.links}
+        )
 
     def visit_without_page(self, entry: FrontierEntry, outcome: Outcome) -> Visit:
         """Build a visit without a page: outcome and next due time only."""
@@ -136,17 +138,17 @@ class ResultHandler:
             first_probe_urls.append(first)
         return first_probe_urls
 
-    def handle_probe(self, url: str, done: PageResult | None = None) -> list[str]:
+    def handle_probe(self, url: str, job_result: PageResult | None = None) -> list[str]:
         """Handle a probe result.
 
-        `done` is None if the probe was not fetched. Returns the next probe URL, if one is needed.
+        `job_result` is None if the probe was not fetched. Returns the next probe URL, if one is needed.
         """
         probe = self._probe_by_url.pop(url, None)
         if probe is None:
             return []
-        is_page = done is not None and done.fetch_result.page is not None
-        if done is not None and is_page:
-            probe.novelty_scores.append(self._deduplicator.novelty(url, done.fingerprint))
+        is_page = job_result is not None and job_result.fetch_result.page is not None
+        if job_result is not None and is_page:
+            probe.novelty_scores.append(self._deduplicator.novelty(url, job_result.fingerprint))
             if probe.remaining_urls:
                 self._probe_by_url[probe.remaining_urls[0]] = probe
                 return [probe.remaining_urls.pop(0)]
@@ -167,14 +169,14 @@ class ResultHandler:
         self._register_new_urls(new_urls)
         return new_urls
 
-    def _select_links(self, parent: FrontierEntry, done: PageResult) -> tuple[NewUrl, ...]:
+    def _select_links(self, parent: FrontierEntry, job_result: PageResult) -> tuple[NewUrl, ...]:
         """Select the new URLs among a page's links, with their priorities."""
-        by_url = {link.url: link for link in done.links}
+        by_url = {link.url: link for link in job_result.links}
         new_urls = self._url_seen.filter_unseen(by_url)
         known_urls = by_url.keys() - set(new_urls)
-        novelty = self._deduplicator.novelty(parent.url, done.fingerprint)
+        novelty = self._deduplicator.novelty(parent.url, job_result.fingerprint)
         new_urls = self._without_known_variants(new_urls, known_urls)
-        is_same = self._deduplicator.is_duplicate_content(parent.url, done.fingerprint)
+        is_same = self._deduplicator.is_duplicate_content(parent.url, job_result.fingerprint)
         self._trap_detector(parent.host).record_page(parent.url, novelty, new_urls, is_same)
         self._record_known_links(parent, known_urls)
         selected_urls: list[NewUrl] = []

@@ -20,13 +20,13 @@ def setting(default: T, text: str, minimum: float | None = None, names: Collecti
     """Define a settings field with help text.
 
     Args:
-       default: default value.
-       text: help text.
-       minimum: minimum of a number. If None, the number must be above 0.
-       names: allowed values of a name.
+        default: default value.
+        text: help text.
+        minimum: minimum of a number. If None, the number must be above 0.
+        names: allowed values of a name.
 
     Returns:
-       The field. `minimum` and `names` are in its metadata.
+        The field. `minimum` and `names` are in its metadata.
     """
     return field(default=default, metadata={"help": text, "least": minimum, "names": tuple(names)})
 

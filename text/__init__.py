@@ -2,14 +2,14 @@
 
 Input: plain `str`, and the words of one lexicon version. Output: words, tags, and keys that compare words.
 
-   segment.py                 open this first: `Segmenter` (cut, tag) and its rjieba implementation
-   mixed_terms.py             finds terms that a Chinese segmenter splits (`PDC钻头`, `shale gas`)
-   background_frequencies.py  frequency of words in general language
-   scripts.py                 the script of a character, and letters that look like those of another script
-   folding.py                 comparable letter width, case and white space (`word_key`)
-   decoding/                  bytes to text, for crawler and extractor; limits of the HTML parser
-   embedding/                 texts as vectors
-   similarity/                duplicates and reports of the same event
+    segment.py                 open this first: `Segmenter` (cut, tag) and its rjieba implementation
+    mixed_terms.py             finds terms that a Chinese segmenter splits (`PDC钻头`, `shale gas`)
+    background_frequencies.py  frequency of words in general language
+    scripts.py                 the script of a character, and letters that look like those of another script
+    folding.py                 comparable letter width, case and white space (`word_key`)
+    decoding/                  bytes to text, for crawler and extractor; limits of the HTML parser
+    embedding/                 texts as vectors
+    similarity/                duplicates and reports of the same event
 
 No mutable process-wide state: a segmenter belongs to one lexicon version and never changes. Several versions can
 coexist, and threads can share one.

@@ -3,8 +3,8 @@
 Chinese: the dictionary of jieba. English: the dictionary of pyspellchecker (counted in film subtitles: Lison and
 Tiedemann 2016, "OpenSubtitles2016"). Both have the MIT license.
 
-   page_share("的")      0.995
-   page_share("岩石")    0.033
+    page_share("的")      0.995
+    page_share("岩石")    0.033
 """
 
 import math

@@ -1,8 +1,8 @@
 """Keys of the works that a text cites and of the works that a document is. Equal keys mean the same work. Pure.
 
-   extract_citation_keys("依照《中华人民共和国刑法》第九条和GB/T 1234—2008")
-       -> "name 刑法", "name 刑法第九条", "standard GB 1234"
-   document_keys("刑法 第九条", urls)    -> the same first two, and a key for each URL
+    extract_citation_keys("依照《中华人民共和国刑法》第九条和GB/T 1234—2008")
+        -> "name 刑法", "name 刑法第九条", "standard GB 1234"
+    document_keys("刑法 第九条", urls)    -> the same first two, and a key for each URL
 
 A name is the text between 《》, 〈〉 or 「」. A link counts inside a sentence, not in a list of links.
 """

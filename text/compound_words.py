@@ -1,8 +1,8 @@
 """Split words of Latin letters and digits that are written together.
 
-   split_compounds("hp1010win7")     -> hp, 1010, win, 7
-   split_compounds("WorkCentre7428") -> Work, Centre, 7428
-   split_compounds("main_mark")      -> main, mark
+    split_compounds("hp1010win7")     -> hp, 1010, win, 7
+    split_compounds("WorkCentre7428") -> Work, Centre, 7428
+    split_compounds("main_mark")      -> main, mark
 
 Solr splits document texts with the same `WORD_PART` (solr_conf/schema.xml; a test compares the two). It also indexes
 the whole word, so an exact match ranks best.

@@ -67,8 +67,8 @@ def rank_translations(term: str, matching_glosses: Sequence[Gloss], known_keys: 
     """Return the translations of `term`, most frequent first.
 
     Args:
-       matching_glosses: glosses with one side that is or ends with `term`.
-       known_keys: `word_key`s of terms. A run that ends with a longer known term does not translate this one.
+        matching_glosses: glosses with one side that is or ends with `term`.
+        known_keys: `word_key`s of terms. A run that ends with a longer known term does not translate this one.
     """
     counts: dict[str, tuple[int, str]] = {}
     for gloss in matching_glosses:

@@ -10,7 +10,7 @@ between a Latin and a Chinese letter.
 The terms with the same first character become one regular expression in the form of a trie. The work at each position
 is bounded by the depth of the trie, not by the number of terms:
 
-   pdc, pdc钻头, pdc drill   ->   pdc(?: {0,3}钻头| {1,3}drill(?!L)|(?!L))        L a letter or digit
+    pdc, pdc钻头, pdc drill   ->   pdc(?: {0,3}钻头| {1,3}drill(?!L)|(?!L))        L a letter or digit
 """
 
 import re

@@ -1,7 +1,7 @@
 """Scripts of characters, and letters that look like those of another script.
 
-   char_script("岩") "Han"    char_script("а") "Cyrillic"    char_script("3") ""
-   mixed_script_reason("pаy")    names the Cyrillic "а"
+    char_script("岩") "Han"    char_script("а") "Cyrillic"    char_script("3") ""
+    mixed_script_reason("pаy")    names the Cyrillic "а"
 
 Chinese characters are those of all Unicode blocks reserved for them (Scripts.txt, Script=Han). Planes 2 and 3 are
 included completely. They are reserved for ideographs and grow with each Unicode version, and Python knows an older one.

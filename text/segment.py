@@ -1,7 +1,7 @@
 """Chinese segmentation with the words of a domain.
 
-   RjiebaSegmenter([("页岩气", 0, "n"), ("PDC钻头", 0, "n")]).cut("页岩气井用PDC钻头")
-       -> ["页岩气", "井", "用", "PDC钻头"]
+    RjiebaSegmenter([("页岩气", 0, "n"), ("PDC钻头", 0, "n")]).cut("页岩气井用PDC钻头")
+        -> ["页岩气", "井", "用", "PDC钻头"]
 
 The implementation is rjieba (jieba in Rust: same dictionary, HMM and user dictionary format). Purely Chinese words are
 added to a separate jieba instance. `MixedTermMatcher` finds all other words before jieba runs.
@@ -54,7 +54,7 @@ class RjiebaSegmenter:
     jieba.
 
     Raises:
-       ValueError: a word is empty or too long, or a frequency is outside 0 to `MAX_FREQUENCY`.
+        ValueError: a word is empty or too long, or a frequency is outside 0 to `MAX_FREQUENCY`.
     """
 
     def __init__(self, words: Iterable[DictionaryWord] = ()) -> None:

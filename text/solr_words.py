@@ -1,6 +1,6 @@
 """Convert words to the text that Solr indexes, for documents and queries.
 
-   ["鑽頭", "與", "井"] -> 钻头 | 与 | 井        (`|` is `WORD_SEPARATOR`)
+    ["鑽頭", "與", "井"] -> 钻头 | 与 | 井        (`|` is `WORD_SEPARATOR`)
 
 Solr splits at the separator. Characters are simplified here, because Solr is slower.
 """

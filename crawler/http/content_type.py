@@ -25,8 +25,8 @@ class ContentType:
     """A parsed Content-Type.
 
     Attributes:
-       media_type: lower case, such as `text/html`, or "".
-       charset: standard name (WHATWG) of the charset, or "".
+        media_type: lower case, such as `text/html`, or "".
+        charset: standard name (WHATWG) of the charset, or "".
     """
 
     media_type: str = ""

@@ -1,8 +1,8 @@
 """Detect document responses by media type, file name and first bytes. Pure functions.
 
-   application/pdf                              pdf, by the media type
-   application/octet-stream, .../report.docx    docx, by the extension of the URL or of the download name
-   text/plain, .../notes.txt                    txt; not with the extension of a program, log or table
+    application/pdf                              pdf, by the media type
+    application/octet-stream, .../report.docx    docx, by the extension of the URL or of the download name
+    text/plain, .../notes.txt                    txt; not with the extension of a program, log or table
 
 HTML with another media type is detected by its bytes (`crawler.http.fetch`).
 """
@@ -44,8 +44,8 @@ class DocumentRules:
     """Which document formats are fetched, and their maximum size.
 
     Attributes:
-       formats: names of `docstore.file_formats.FORMATS_BY_NAME`.
-       max_document_bytes: maximum size of one document.
+        formats: names of `docstore.file_formats.FORMATS_BY_NAME`.
+        max_document_bytes: maximum size of one document.
     """
 
     formats: frozenset[str] = frozenset()

@@ -115,12 +115,12 @@ class FetchResult:
     """The result of one page request.
 
     Attributes:
-       redirect_url: canonical URL of the redirect target, or "".
-       is_permanent_redirect: True for status 301 and 308.
-       preferred_request_url: other spelling of the same canonical URL that the site redirects to, or "".
-       retry_after: seconds that the host requested.
-       host_failed: True if the host is unreachable or overloaded.
-       responded_at: monotonic time of the response start, None without a response.
+        redirect_url: canonical URL of the redirect target, or "".
+        is_permanent_redirect: True for status 301 and 308.
+        preferred_request_url: other spelling of the same canonical URL that the site redirects to, or "".
+        retry_after: seconds that the host requested.
+        host_failed: True if the host is unreachable or overloaded.
+        responded_at: monotonic time of the response start, None without a response.
     """
 
     outcome: Outcome
@@ -139,14 +139,14 @@ class Fetcher:
     """Fetches pages. Thread-safe; all threads share its connections.
 
     Attributes:
-       opener: opens an equal fetcher that uses the system clock. Can be pickled for another process.
-       user_agent: User-Agent header.
-       total_timeout: maximum seconds of one request.
-       max_page_bytes: maximum size of a page.
-       document_rules: documents that are fetched in addition to pages.
+        opener: opens an equal fetcher that uses the system clock. Can be pickled for another process.
+        user_agent: User-Agent header.
+        total_timeout: maximum seconds of one request.
+        max_page_bytes: maximum size of a page.
+        document_rules: documents that are fetched in addition to pages.
 
     Raises:
-       SettingsError: invalid headers, cookies, proxies or document formats.
+        SettingsError: invalid headers, cookies, proxies or document formats.
     """
 
     def __init__(self, settings: CrawlSettings, ip_policy: IpPolicy, now: Callable[[], float] = time.time) -> None:

@@ -35,9 +35,9 @@ class AllowedPrivateHosts:
     """Hosts on private networks that the administrator allows.
 
     Attributes:
-       hosts: host or host:port.
-       domains: each with all its subdomains.
-       networks: allowed for every host name.
+        hosts: host or host:port.
+        domains: each with all its subdomains.
+        networks: allowed for every host name.
     """
 
     hosts: frozenset[str] = frozenset()

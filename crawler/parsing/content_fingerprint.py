@@ -30,11 +30,10 @@ class ContentFingerprint:
     """Fingerprints of a page's text without white space.
 
     Attributes:
-       exact_digest: digest of the whole text with links, "" for very short text.
-       digitless_digest: the same without digits (dates, counters, page numbers).
-       sentence_hashes: (hash, size in bytes) of each line or sentence outside links, without digits and without words
-           of
-           the URL. "Nothing was found for xyz" is then equal for every query. The hashes are valid in one process only.
+        exact_digest: digest of the whole text with links, "" for very short text.
+        digitless_digest: the same without digits (dates, counters, page numbers).
+        sentence_hashes: (hash, size in bytes) of each line or sentence outside links, without digits and URL words.
+            "Nothing was found for xyz" is then equal for every query. The hashes are valid in one process only.
     """
 
     exact_digest: str = ""

@@ -48,15 +48,15 @@ class ParsedPage:
     """The links and declarations of a page.
 
     Attributes:
-       links: links to canonical URLs, each URL once, in page order.
-       rejected_reasons: reasons for links without a canonical URL.
-       request_urls: canonical URL -> URL as linked, if the two differ.
-       link_languages: canonical URL -> declared language of the target (`hreflang`).
-       canonical_url: the page's own URL by rel=canonical, or "".
-       feeds: URLs of declared feeds.
-       sitemaps: URLs of declared sitemaps.
-       directives: robots directives of the page.
-       fingerprint: content fingerprint, to compare pages.
+        links: links to canonical URLs, each URL once, in page order.
+        rejected_reasons: reasons for links without a canonical URL.
+        request_urls: canonical URL -> URL as linked, if the two differ.
+        link_languages: canonical URL -> declared language of the target (`hreflang`).
+        canonical_url: the page's own URL by rel=canonical, or "".
+        feeds: URLs of declared feeds.
+        sitemaps: URLs of declared sitemaps.
+        directives: robots directives of the page.
+        fingerprint: content fingerprint, to compare pages.
     """
 
     links: tuple[Link, ...] = ()
@@ -122,7 +122,7 @@ def _parse_html(body: bytes) -> tuple[etree._Element | None, bool]:
     """Parse HTML without network access and without expanding entities.
 
     Returns:
-       The tree (None if parsing failed) and whether the whole text was parsed.
+        The tree (None if parsing failed) and whether the whole text was parsed.
     """
     parser = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True, remove_comments=True, remove_pis=True)
     body = truncate_markup(trim_attributes(body))

@@ -14,9 +14,9 @@ class Directives:
     """Directives of a page. They are combined with OR: the strictest applies.
 
     Attributes:
-       noindex: do not show the page.
-       nofollow: do not follow its links.
-       noarchive: show no saved copy. Also set by `nocache`.
+        noindex: do not show the page.
+        nofollow: do not follow its links.
+        noarchive: show no saved copy. Also set by `nocache`.
     """
 
     noindex: bool = False

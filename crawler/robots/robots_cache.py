@@ -94,9 +94,9 @@ class RobotsCache:
     """The rules of the origins of one run, from memory or the table. Used by one thread. Never fetches.
 
     Args:
-       table: stores robots.txt files between runs.
-       agent: product token.
-       now: returns epoch seconds.
+        table: stores robots.txt files between runs.
+        agent: product token.
+        now: returns epoch seconds.
     """
 
     def __init__(self, table: RobotsTable, agent: str, now: Callable[[], float]) -> None:

@@ -1,10 +1,10 @@
 """Parse robots.txt by RFC 9309, as leniently as google/robotstxt.
 
-   User-agent: a            a group: its agents, then its rules
-   Disallow: /x*.php$       `*` is any text, a final `$` the end of the URL
-   Allow: /x/y              the longest matching pattern decides; at equal length, Allow wins
-   Crawl-delay: 2           seconds, for the agents of the group
-   Sitemap: http://...      for all agents
+    User-agent: a            a group: its agents, then its rules
+    Disallow: /x*.php$       `*` is any text, a final `$` the end of the URL
+    Allow: /x/y              the longest matching pattern decides; at equal length, Allow wins
+    Crawl-delay: 2           seconds, for the agents of the group
+    Sitemap: http://...      for all agents
 
 The rules for an agent come from all groups that name it. Without such a group, they come from all groups for `*`.
 """
@@ -70,8 +70,8 @@ class _CompiledRules:
     """Patterns prepared for matching.
 
     Attributes:
-       literal_by_length: length -> patterns without wildcards, so that the cost does not grow with their number.
-       wildcard_rules: (length, allowed, pattern, prefix before the first wildcard), longest first.
+        literal_by_length: length -> patterns without wildcards, so that the cost does not grow with their number.
+        wildcard_rules: (length, allowed, pattern, prefix before the first wildcard), longest first.
     """
 
     literal_by_length: tuple[tuple[int, dict[str, bool]], ...]

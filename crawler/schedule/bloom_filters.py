@@ -1,7 +1,7 @@
 """Bloom filters with one interface. "Never added" is certain, "added" is probable.
 
-   rbloom    Rust, a million operations per second; filters of fixed size, chained as they fill (the default)
-   pybloom   pure Python, as in the papers; needs no compiled wheel; pybloom-live can read its files
+    rbloom    Rust, a million operations per second; filters of fixed size, chained as they fill (the default)
+    pybloom   pure Python, as in the papers; needs no compiled wheel; pybloom-live can read its files
 
 The table verifies every positive result (`url_seen.py`). The error rate therefore affects only the speed.
 """

@@ -58,8 +58,8 @@ class HostForecast:
     """Backlog and estimated runs of a host.
 
     Attributes:
-       runs_for_new: runs until all URLs that are new today are fetched, or None if list pages fill every run.
-       runs_for_all: runs until no URL is overdue, or None.
+        runs_for_new: runs until all URLs that are new today are fetched, or None if list pages fill every run.
+        runs_for_all: runs until no URL is overdue, or None.
     """
 
     host: str

@@ -29,19 +29,19 @@ class RetryQueue:
     def __len__(self) -> int:
         return len(self._heap)
 
-    def schedule(self, done: PageResult, now: float) -> bool:
+    def schedule(self, job_result: PageResult, now: float) -> bool:
         """Schedule a retry.
 
         Returns False for a permanent failure, after too many attempts, or if the wait is too long.
         """
-        result, url_id = done.fetch_result, done.job.entry.url_id
+        result, url_id = job_result.fetch_result, job_result.job.entry.url_id
         attempts = self._attempts_by_url_id.get(url_id, 0)
         wait = max(_FIRST_WAIT_SECONDS * 2.0**attempts, result.retry_after or 0.0)
         if not is_transient_failure(result.outcome) or attempts >= _MAX_RETRIES or wait > _MAX_WAIT_SECONDS:
             self.forget(url_id)
             return False
         self._attempts_by_url_id[url_id] = attempts + 1
-        heapq.heappush(self._heap, (now + wait, next(self._tie_breaker), done))
+        heapq.heappush(self._heap, (now + wait, next(self._tie_breaker), job_result))
         return True
 
     def forget(self, url_id: int) -> None:
@@ -58,6 +58,6 @@ class RetryQueue:
 
     def drain(self) -> list[PageResult]:
         """Remove and return all pending results, because no time remains."""
-        remaining_results = [done for _, _, done in self._heap]
+        remaining_results = [job_result for _, _, job_result in self._heap]
         self._heap.clear()
         return remaining_results

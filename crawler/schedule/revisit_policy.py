@@ -42,9 +42,9 @@ class NextVisit:
     """The next visit of a page.
 
     Attributes:
-       due_at: epoch seconds, None for never.
-       revisit_seconds: interval of the page.
-       failed_attempts: failures in a row so far.
+        due_at: epoch seconds, None for never.
+        revisit_seconds: interval of the page.
+        failed_attempts: failures in a row so far.
     """
 
     due_at: float | None
@@ -57,9 +57,9 @@ class RevisitPolicy:
     """Computes when a page is due again. Intervals are in seconds.
 
     Attributes:
-       is_new_only: WD-A1: never fetch an article again.
-       change_rates_by_host: host -> (sum of the change rates of its articles in changes per second, number of
-           articles).
+        is_new_only: WD-A1: never fetch an article again.
+        change_rates_by_host: host -> (sum of the change rates of its articles in changes per second, number of
+            articles).
     """
 
     min_revisit_seconds: float
@@ -72,8 +72,8 @@ class RevisitPolicy:
         """Return the first interval of a new article of a site.
 
         Args:
-           rates: sum of the change rates of the visited articles (changes per second).
-           pages: number of visited articles.
+            rates: sum of the change rates of the visited articles (changes per second).
+            pages: number of visited articles.
         """
         prior = self.min_revisit_seconds * _PRIOR_INTERVALS
         if prior <= 0:

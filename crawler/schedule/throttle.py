@@ -2,14 +2,14 @@
 
 No method waits or reads a clock. The caller passes the time in monotonic seconds.
 
-   delay               maximum of crawl.delay, Crawl-delay, and delay_factor x response time
-   large site          the backlog exceeds the time left. While the site responds fast, without errors and without
-                       Crawl-delay, crawl.delay shrinks by a fifth every ten responses, to delay / crawl.speed_up
-   slower responses    large site returns to crawl.delay and starts again from there
-   one failure         large site returns to crawl.delay for the rest of the run
-   429, 503            the delay doubles for the rest of the run, and Retry-After is respected
-   aborted fetch       the host may still be working, so it gets a pause as long as the fetch took
-   failures in a row   a pause that doubles each time; after five failures the host is suspended
+    delay               maximum of crawl.delay, Crawl-delay, and delay_factor x response time
+    large site          the backlog exceeds the time left. While the site responds fast, without errors and without
+                        Crawl-delay, crawl.delay shrinks by a fifth every ten responses, to delay / crawl.speed_up
+    slower responses    large site returns to crawl.delay and starts again from there
+    one failure         large site returns to crawl.delay for the rest of the run
+    429, 503            the delay doubles for the rest of the run, and Retry-After is respected
+    aborted fetch       the host may still be working, so it gets a pause as long as the fetch took
+    failures in a row   a pause that doubles each time; after five failures the host is suspended
 """
 
 from collections import Counter
@@ -52,9 +52,9 @@ class HostStatus:
     """The state of one host.
 
     Attributes:
-       crawl_delay: seconds between requests.
-       response_seconds: moving average of the response time.
-       failures: failures in a row.
+        crawl_delay: seconds between requests.
+        response_seconds: moving average of the response time.
+        failures: failures in a row.
     """
 
     crawl_delay: float
@@ -72,11 +72,11 @@ class HostThrottle:
     """Limits the request rate per host and the number of requests in flight per host and IP address.
 
     Args:
-       delay: minimum seconds between request starts at a host.
-       per_host: maximum requests in flight per host.
-       delay_factor: minimum delay as a multiple of the response time.
-       per_ip: maximum requests in flight per IP address; 0: no limit.
-       speed_up: maximum speed-up of large sites.
+        delay: minimum seconds between request starts at a host.
+        per_host: maximum requests in flight per host.
+        delay_factor: minimum delay as a multiple of the response time.
+        per_ip: maximum requests in flight per IP address; 0: no limit.
+        speed_up: maximum speed-up of large sites.
     """
 
     def __init__(
@@ -135,12 +135,12 @@ class HostThrottle:
         together than the delay, even on a slow network.
 
         Args:
-           now: monotonic seconds.
-           responded_at: monotonic time of the response start. Without a response, the delay counts from `now`.
-           is_host_failure: True if the host caused the failure. The delay then doubles with every failure in a row.
-           retry_after: seconds requested by the host, respected up to one hour.
-           is_clean: False if the response shows a problem of the host (500 or a timeout, not 404).
-           is_aborted: True if the whole response was not received.
+            now: monotonic seconds.
+            responded_at: monotonic time of the response start. Without a response, the delay counts from `now`.
+            is_host_failure: True if the host caused the failure. The delay then doubles with every failure in a row.
+            retry_after: seconds requested by the host, respected up to one hour.
+            is_clean: False if the response shows a problem of the host (500 or a timeout, not 404).
+            is_aborted: True if the whole response was not received.
         """
         host_state = self._state(host)
         self._release_slot(host_state)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import unescape
 
 from crawler.sitemaps.timestamps import parse_timestamp
-from crawler.sitemaps.xml_records import Field, Record, decode_xml, iter_records
+from crawler.sitemaps.xml_records import Field, Record, decode_xml, iter_xml_records
 from crawler.urls.canonical import canonicalize_url, parse_url_forms
 from docstore.model import Reason
 
@@ -25,10 +25,10 @@ class FeedEntry:
     """One feed entry.
 
     Attributes:
-       url: canonical URL.
-       request_url: URL as a browser would request it.
-       title: plain text.
-       updated_at: epoch seconds of the change or publication, None if not given.
+        url: canonical URL.
+        request_url: URL as a browser would request it.
+        title: plain text.
+        updated_at: epoch seconds of the change or publication, None if not given.
     """
 
     url: str
@@ -42,8 +42,8 @@ class Feed:
     """A parsed feed.
 
     Attributes:
-       kind: `rss`, `atom` or `json`, "" if the file is not a feed.
-       rejected_count: number of entries without a canonical URL.
+        kind: `rss`, `atom` or `json`, "" if the file is not a feed.
+        rejected_count: number of entries without a canonical URL.
     """
 
     kind: str = ""
@@ -68,7 +68,7 @@ def parse_feed(body: bytes, url: str, content_type: str = "") -> Feed:
         return EMPTY_FEED
     title = ""
     records: list[Record] = []
-    for record in iter_records(text, _RECORD_NAMES):
+    for record in iter_xml_records(text, _RECORD_NAMES):
         if record.name:
             records.append(record)
             if len(records) >= MAX_ENTRIES:

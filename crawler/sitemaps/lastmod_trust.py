@@ -1,9 +1,9 @@
-"""Schedule known pages by their lastmod in sitemaps, as far as a site's lastmod is reliable.
+"""Schedule known pages by their lastmod in sitemaps, if the lastmod of their site is reliable.
 
-   lastmod after our last visit               due now
-   lastmod before it, site reliable           postponed, except for one page in forty as a sample
-   saved page that left all sitemaps          due now: it may be deleted
-   no lastmod, or site unreliable             by the revisit policy
+    lastmod after our last visit               due now
+    lastmod before it, site reliable           postponed, except for one page in forty as a sample
+    saved page that left all sitemaps          due now: it may be deleted
+    no lastmod, or site unreliable             by the revisit policy
 
 The observations of each site are saved between runs in a small file next to the URL-seen filter.
 """

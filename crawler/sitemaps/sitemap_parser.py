@@ -9,7 +9,7 @@ from itertools import islice
 
 from crawler.sitemaps.feed_parser import EMPTY_FEED, parse_feed
 from crawler.sitemaps.timestamps import parse_timestamp
-from crawler.sitemaps.xml_records import Field, Record, decode_xml, iter_records
+from crawler.sitemaps.xml_records import Field, Record, decode_xml, iter_xml_records
 from crawler.urls.canonical import parse_url_forms
 from docstore.model import Reason
 
@@ -27,9 +27,9 @@ class SitemapEntry:
     """One URL of a sitemap.
 
     Attributes:
-       url: canonical URL.
-       request_url: URL as a browser would request it.
-       lastmod: epoch seconds of the last change, None if not given.
+        url: canonical URL.
+        request_url: URL as a browser would request it.
+        lastmod: epoch seconds of the last change, None if not given.
     """
 
     url: str
@@ -43,9 +43,9 @@ class Sitemap:
     """A parsed sitemap.
 
     Attributes:
-       entries: pages.
-       child_sitemaps: sitemaps listed in an index.
-       rejected_count: number of URLs without a canonical form.
+        entries: pages.
+        child_sitemaps: sitemaps listed in an index.
+        rejected_count: number of URLs without a canonical form.
     """
 
     entries: tuple[SitemapEntry, ...] = ()
@@ -58,7 +58,7 @@ def parse_sitemap(body: bytes, url: str, content_type: str = "") -> Sitemap:
 
     Returns an empty one for other files. Accepts any bytes, fetches nothing.
 
-    A file over the size limit is cut. Broken XML is read as far as possible.
+    A file over the size limit is cut. The readable part of broken XML is used.
     """
     content = _gunzip_tolerant(body)[:MAX_SITEMAP_BYTES]
     text = decode_xml(content, content_type)
@@ -68,7 +68,7 @@ def parse_sitemap(body: bytes, url: str, content_type: str = "") -> Sitemap:
         )
     pages: list[RawEntry] = []
     sitemaps: list[RawEntry] = []
-    for record in iter_records(text, _RECORD_NAMES):
+    for record in iter_xml_records(text, _RECORD_NAMES):
         if record.name:
             (sitemaps if record.name == "sitemap" else pages).append(_raw_entry(record))
             if max(len(pages), len(sitemaps)) >= MAX_URLS_PER_SITEMAP:

@@ -1,7 +1,7 @@
 """Schedule the sitemaps and feeds of each origin before its pages.
 
-   robots.txt, default paths, <link rel=sitemap>, feeds -> OriginSitemaps -> triggered by a page of the origin
-                                                                          -> on another origin: a standalone job
+    robots.txt, default paths, <link rel=sitemap>, feeds -> OriginSitemaps -> triggered by a page of the origin
+                                                                           -> on another origin: a standalone job
 
 Files on another origin (www or not, http or https, a file host) are standalone jobs. So are files that are declared
 when
@@ -131,19 +131,19 @@ class SitemapScheduler:
             origin_sitemaps.sitemap_walk.add_sitemaps(sitemaps)
             self._queue_remaining_standalone(origin, origin_sitemaps)
 
-    def handle_result(self, done: SitemapResult, frontier: Frontier) -> list[NewUrl]:
+    def handle_result(self, job_result: SitemapResult, frontier: Frontier) -> list[NewUrl]:
         """Handle a fetched file. Returns its new URLs and reschedules the known ones."""
-        job_id = done.job.entry.url_id
-        origin = self._origin_by_job_id.get(job_id) or url_origin(done.job.entry.url)
+        job_id = job_result.job.entry.url_id
+        origin = self._origin_by_job_id.get(job_id) or url_origin(job_result.job.entry.url)
         origin_sitemaps = self._sitemaps_by_origin[origin]
-        entries: Sequence[SitemapEntry] = done.sitemap.entries
-        if done.job.kind is JobKind.SITEMAP:
+        entries: Sequence[SitemapEntry] = job_result.sitemap.entries
+        if job_result.job.kind is JobKind.SITEMAP:
             entries = rewrite_to_https(
-                origin_sitemaps.sitemap_walk.handle_sitemap(done.sitemap, done.redirect_url), origin
+                origin_sitemaps.sitemap_walk.handle_sitemap(job_result.sitemap, job_result.redirect_url), origin
             )
             origin_sitemaps.declared_urls.update(entry.url for entry in entries)
-        elif done.redirect_url:
-            origin_sitemaps.add_feeds((done.redirect_url,))
+        elif job_result.redirect_url:
+            origin_sitemaps.add_feeds((job_result.redirect_url,))
         urls = [entry.url for entry in entries]
         new_urls = self._result_handler.accept_declared_urls(urls, _DECLARED_PRIORITY)
         if self._table is not None and urls:

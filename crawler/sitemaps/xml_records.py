@@ -1,7 +1,7 @@
 """Read an XML file record by record, for sitemaps and feeds.
 
-Safe for untrusted files: nothing is fetched, and no entity is declared or expanded. Broken markup is read as far as
-possible. Memory is bounded, because elements are freed after reading.
+Safe for untrusted files: nothing is fetched, and no entity is declared or expanded. The readable part of broken
+markup is used. Memory is bounded, because elements are freed after reading.
 """
 
 import io
@@ -93,7 +93,7 @@ def _encoding_from_nul_bytes(start: bytes) -> str:
     return "utf-16-be" if zeros[0] else "utf-16-le"
 
 
-def iter_records(text: str, names: Collection[str]) -> Iterator[Record]:
+def iter_xml_records(text: str, names: Collection[str]) -> Iterator[Record]:
     """Iterate over the records with these names, and the fields outside records, in file order. Never raises."""
     events = etree.iterparse(
         io.BytesIO(_sanitize(text).encode("utf-8", "replace")),
@@ -148,7 +148,7 @@ def _free_element(element: etree._Element) -> None:
 
 
 def _build_record(element: etree._Element) -> Record:
-    namespace = _namespace_of(element)
+    namespace = _element_namespace(element)
     fields: list[Field] = []
     for child in element:
         if len(fields) >= _MAX_FIELDS:
@@ -168,7 +168,7 @@ def _build_field(element: etree._Element, namespace: str) -> Field:
         char_count += len(parts[-1])
         if char_count > _MAX_TEXT_CHARS:
             break
-    own_namespace = _namespace_of(element)
+    own_namespace = _element_namespace(element)
     return Field(
         local_name(element),
         _clip("".join(parts)),
@@ -192,5 +192,5 @@ def local_name(element: etree._Element) -> str:
     return str(element.tag).rpartition("}")[2].rpartition(":")[2].lower()
 
 
-def _namespace_of(element: etree._Element) -> str:
+def _element_namespace(element: etree._Element) -> str:
     return str(element.tag).rpartition("}")[0].removeprefix("{")

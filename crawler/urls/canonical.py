@@ -1,7 +1,7 @@
 """Canonical and requested forms of URLs, and rejection rules that need no network.
 
-   text -> resolved (WHATWG, by ada) -> UrlForms.request_url: requested, as by a browser
-                                     -> UrlForms.url: canonical, the key in the seen test and the tables
+    text -> resolved (WHATWG, by ada) -> UrlForms.request_url: requested, as by a browser
+                                      -> UrlForms.url: canonical, the key in the seen test and the tables
 
 Both forms omit parts that cannot change the page: fragment, tracking parameters, session ids. The canonical form also
 normalizes escapes (RFC 3986, 6.2.2), drops a dot after the host and repeated slashes, and sorts the parameters of the
@@ -73,8 +73,8 @@ def parse_url_forms(text: str, base: str = "", encoding: str = "utf-8") -> UrlFo
     """Return both forms of a URL, or a Reason. Never raises.
 
     Args:
-       base: absolute URL that resolves relative ones.
-       encoding: Python name of the page's encoding. Browsers encode the query in it; the path is always UTF-8.
+        base: absolute URL that resolves relative ones.
+        encoding: Python name of the page's encoding. Browsers encode the query in it; the path is always UTF-8.
     """
     if len(text) > _MAX_INPUT_CHARS:
         return Reason.URL_TOO_LONG

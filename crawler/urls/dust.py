@@ -1,13 +1,13 @@
 """Learn URL differences that do not change the page of a site (DUST: different URLs with similar text).
 
-   equivalence  what it removes                         URLs that it makes equal
-   scheme       https -> http                           http://a.test/x          https://a.test/x
-   www          www., www2. before the host             www.a.test/x             a.test/x
-   slash        slashes at the end                      a.test/x/                a.test/x
-   index        index.html, default.aspx at the end     a.test/x/index.html      a.test/x/
-   escapes      escapes of characters that need none    a.test/x%21              a.test/x!
-   case         upper case in path and query            a.test/News              a.test/news
-   ?ref         the parameter `ref`                     a.test/x?ref=1           a.test/x?ref=2
+    equivalence  what it removes                         URLs that it makes equal
+    scheme       https -> http                           http://a.test/x          https://a.test/x
+    www          www., www2. before the host             www.a.test/x             a.test/x
+    slash        slashes at the end                      a.test/x/                a.test/x
+    index        index.html, default.aspx at the end     a.test/x/index.html      a.test/x/
+    escapes      escapes of characters that need none    a.test/x%21              a.test/x!
+    case         upper case in path and query            a.test/News              a.test/news
+    ?ref         the parameter `ref`                     a.test/x?ref=1           a.test/x?ref=2
 
 An equivalence is confirmed on a site if pages that differ only in it were often the same page and hardly ever another
 one. URLs are then compared without it. The caller defines equal content. A digest of the visible text is better than

@@ -34,25 +34,25 @@ class FamilyStats:
     """The counts of one URL family.
 
     Attributes:
-       self_links: links from its own pages to its own URLs.
-       new_self_links: those to unknown URLs.
-       followed_links: links that were followed.
-       paging_links: links that were followed as the next page.
-       pages_read: pages that were read.
-       empty_pages: pages that do not exist or equal another page except for digits.
-       fresh_pages: pages with new content.
-       novelty_sum: sum of the novelty of all pages.
-       article_pages: pages that are articles.
-       pages_linking_elsewhere: pages with new links to other hosts or to further families.
-       pages_by_target_family: family of the host -> pages with new links to it, for the first few families.
-       pages_linking_to_new_own: pages that link mostly to unknown URLs of the family.
-       next_release_at_pages: value of `pages_read` at which the next held URLs are released.
-       release_size: number of held URLs in the next release. Grows with each release.
-       example_folders: some folders of its pages.
-       promised_urls: URLs linked from pages with new content.
-       entry_pages: some pages outside the family that link to it.
-       held_urls: URL not followed so far -> pages that link to it.
-       verdict: result of the probes.
+        self_links: links from its own pages to its own URLs.
+        new_self_links: those to unknown URLs.
+        followed_links: links that were followed.
+        paging_links: links that were followed as the next page.
+        pages_read: pages that were read.
+        empty_pages: pages that do not exist or equal another page except for digits.
+        fresh_pages: pages with new content.
+        novelty_sum: sum of the novelty of all pages.
+        article_pages: pages that are articles.
+        pages_linking_elsewhere: pages with new links to other hosts or to further families.
+        pages_by_target_family: family of the host -> pages with new links to it, for the first few families.
+        pages_linking_to_new_own: pages that link mostly to unknown URLs of the family.
+        next_release_at_pages: value of `pages_read` at which the next held URLs are released.
+        release_size: number of held URLs in the next release. Grows with each release.
+        example_folders: some folders of its pages.
+        promised_urls: URLs linked from pages with new content.
+        entry_pages: some pages outside the family that link to it.
+        held_urls: URL not followed so far -> pages that link to it.
+        verdict: result of the probes.
     """
 
     self_links: int = 0

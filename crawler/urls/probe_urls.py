@@ -25,8 +25,8 @@ class FamilyProbe:
     """A probe of one URL family.
 
     Attributes:
-       remaining_urls: probe URLs not yet requested.
-       novelty_scores: share of new content of the pages received, 0 to 1.
+        remaining_urls: probe URLs not yet requested.
+        novelty_scores: share of new content of the pages received, 0 to 1.
     """
 
     host: Host

@@ -6,12 +6,12 @@ sitemap. A trap links to itself with URLs that occur only once. Two facts theref
 its own pages to its own unknown pages, and pages without anything new. A page has something new in its content or in
 its links, so a list without text is not a trap.
 
-   link from another family, or listed in a sitemap        follow
-   own link, most own links lead to known pages            follow: the site is finite
-   own link to the next number (paging)                    follow, up to a thousand
-   other own link                                          hold back after the first fifty
-   held link, found again on another page                  follow
-   any link, if most pages of the family repeat others     do not follow, unless it is found again
+    link from another family, or listed in a sitemap        follow
+    own link, most own links lead to known pages            follow: the site is finite
+    own link to the next number (paging)                    follow, up to a thousand
+    other own link                                          hold back after the first fifty
+    held link, found again on another page                  follow
+    any link, if most pages of the family repeat others     do not follow, unless it is found again
 
 A family with held URLs or very many pages is probed with nonexistent URLs (`probe_urls.py`). If their pages have new
 content, the family is infinite, otherwise it is not.
@@ -140,8 +140,8 @@ class TrapDetector:
         """Count a link found on `parent`. Returns the trap if it is not followed, or None.
 
         Args:
-           is_known: whether the URL was known before.
-           is_declared: whether a sitemap or feed lists it.
+            is_known: whether the URL was known before.
+            is_declared: whether a sitemap or feed lists it.
 
         URLs of an ENDLESS trap are held and may be released later: see `take_released`.
         """
@@ -301,9 +301,9 @@ class TrapDetector:
         """Record a page that was read. Call it before `record_known_links` and `check_link` for its links.
 
         Args:
-           novelty: share of its content that is new to the host, 0 to 1.
-           new_urls: unknown URLs that it links to.
-           is_empty: True if the page does not exist or equals another page except for digits.
+            novelty: share of its content that is new to the host, 0 to 1.
+            new_urls: unknown URLs that it links to.
+            is_empty: True if the page does not exist or equals another page except for digits.
         """
         self._finish_page()
         self._current_page, self._self_links_of_page = url, {}
@@ -399,9 +399,9 @@ class TrapDetector:
         """Record the probe result of a family.
 
         Args:
-           novelty_scores: shares of new content of the nonexistent pages, in order. The first may be a "not found"
-               page.
-           is_page: whether the last response was a page.
+            novelty_scores: shares of new content of the nonexistent pages, in order. The first may be a "not found"
+                page.
+            is_page: whether the last response was a page.
         """
         stats = self._stats_for(family)
         if not is_page:

@@ -1,8 +1,8 @@
 """Group the URLs of a host into families by spelling and by position, to detect infinite URL spaces.
 
-   spelled    numbers and ids replaced                        /news/0/0.html     `url_pattern`
-   folder     everything in one folder                        /soft404/*         `folder_pattern`
-   general    from the first folder that few pages link to    /*                 `FolderStats.general_pattern`
+    spelled    numbers and ids replaced                        /news/0/0.html     `url_pattern`
+    folder     everything in one folder                        /soft404/*         `folder_pattern`
+    general    from the first folder that few pages link to    /*                 `FolderStats.general_pattern`
 
 A token has no typical spelling, but it stands where every link has a different part. A folder that several pages link
 to

@@ -59,15 +59,15 @@ class PageResult:
     """The result of a page or probe job.
 
     Attributes:
-       links: links that the rules allow.
-       rejected_counts: reason -> number of rejected links.
-       feeds: URLs of declared feeds.
-       sitemaps: URLs of declared sitemaps.
-       is_noindex: True if the page has `noindex`.
-       canonical_url: the page's own URL by rel=canonical if it is another allowed URL, or "".
-       fingerprint: content fingerprint.
-       external_links: links to hosts out of scope, one per host.
-       tokenized_page: the page as words, for a focused crawl.
+        links: links that the rules allow.
+        rejected_counts: reason -> number of rejected links.
+        feeds: URLs of declared feeds.
+        sitemaps: URLs of declared sitemaps.
+        is_noindex: True if the page has `noindex`.
+        canonical_url: the page's own URL by rel=canonical if it is another allowed URL, or "".
+        fingerprint: content fingerprint.
+        external_links: links to hosts out of scope, one per host.
+        tokenized_page: the page as words, for a focused crawl.
     """
 
     job: Job
@@ -156,12 +156,12 @@ class JobRunner:
             pause = lambda: time.sleep(self._delay)  # noqa: E731
             return RobotsResult(job, fetch_robots(self._fetcher, Origin(job.url), self._now, pause))
         if job.kind in (JobKind.PAGE, JobKind.PROBE):
-            done = self._fetch_page(job)
-            return self._add_tokenized_page(done) if job.kind is JobKind.PAGE else done
+            job_result = self._fetch_page(job)
+            return self._add_tokenized_page(job_result) if job.kind is JobKind.PAGE else job_result
         return self._fetch_sitemap(job)
 
     def close(self) -> None:
-        """Close the browser, if there is one, after its current page."""
+        """Close the browser, if any, after its current page."""
         if self._renderer is not None:
             self._renderer.close()
 
@@ -205,10 +205,13 @@ class JobRunner:
             return replace(result, outcome=Outcome(Reason.UNCHANGED, "unchanged after rendering"), page=None)
         return replace(result, page=page)
 
-    def _add_tokenized_page(self, done: PageResult) -> PageResult:
-        if self._focused_policy is None or done.fetch_result.page is None:
-            return done
-        return replace(done, tokenized_page=self._focused_policy.tokenize_page(done.fetch_result.page, done.links))
+    def _add_tokenized_page(self, job_result: PageResult) -> PageResult:
+        if self._focused_policy is None or job_result.fetch_result.page is None:
+            return job_result
+        return replace(
+            job_result,
+            tokenized_page=self._focused_policy.tokenize_page(job_result.fetch_result.page, job_result.links),
+        )
 
     def _allowed_canonical_url(self, parsed_page: ParsedPage, url: str) -> str:
         """Return the canonical URL of a page if it is another URL that the rules allow, or ""."""
@@ -305,11 +308,13 @@ class FetchPool:
             time.sleep(timeout_seconds)
             return None
         try:
-            done = self._results.get(timeout=timeout_seconds) if timeout_seconds > 0 else self._results.get_nowait()
+            job_result = (
+                self._results.get(timeout=timeout_seconds) if timeout_seconds > 0 else self._results.get_nowait()
+            )
         except queue.Empty:
             return None
         self.in_flight -= 1
-        return done
+        return job_result
 
     def close(self) -> None:
         """Stop all threads after their current job, without waiting for it, and close the browser."""

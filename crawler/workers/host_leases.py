@@ -4,9 +4,9 @@ A crawler sends requests only to hosts that it has leased. Each IP address has a
 lease outlives every request that starts under it. Two crawlers therefore never fetch from one host at a time, even if a
 machine fails.
 
-   check_finished, acquire_more_queues   lease hosts with due URLs, enough to keep the threads busy
-   request_slot                          a request starts only if both leases outlast it
-   record_visits                         (docstore/frontier/frontier_table.py) rejects visits of a lost lease
+    check_finished, acquire_more_queues   lease hosts with due URLs, enough to keep the threads busy
+    request_slot                          a request starts only if both leases outlast it
+    record_visits                         (docstore/frontier/frontier_table.py) rejects visits of a lost lease
 
 With one queue per host, the queue number identifies the host and is the key of its lease.
 """
@@ -48,11 +48,11 @@ class LeaseCoordinator:
     """Coordinates crawlers on several machines; see `coordinator.Coordinator`.
 
     Attributes:
-       max_request_seconds: maximum duration of a request and the following crawl delay.
-       per_ip: maximum requests in flight per IP address, 0 for no limit.
-       max_pages: page limit of this crawler, 0 for no limit.
-       max_hosts: maximum number of leased hosts. The share of the due hosts is a second limit.
-       crawler_count: number of crawlers that share the hosts.
+        max_request_seconds: maximum duration of a request and the following crawl delay.
+        per_ip: maximum requests in flight per IP address, 0 for no limit.
+        max_pages: page limit of this crawler, 0 for no limit.
+        max_hosts: maximum number of leased hosts. The share of the due hosts is a second limit.
+        crawler_count: number of crawlers that share the hosts.
     """
 
     heartbeat: LeaseHeartbeat

@@ -51,7 +51,7 @@ def test_a_site_is_crawled_once_and_then_answers_304(tmp_path: Path) -> None:
         report = run(table, made, tmp_path)
         asked = Counter(site.asked())
         assert Counter({path: asked[path] for path in pages}) == Counter(pages.keys())
-        assert len(asked) - len(pages) <= 4  # whether its folders end is asked by what cannot exist
+        assert len(asked) - len(pages) <= 4  # probes test whether its folders are finite
         assert report.outcome_counts[Reason.FETCHED] == len(pages) == len(table.pages)
         site.requests.clear()
         again = run(table, made, tmp_path)
@@ -215,7 +215,7 @@ def test_minutes_end_a_run(tmp_path: Path) -> None:
         site.pages = Endless()
         report = run(MemoryTable(), settings(site.url(), minutes=2 / 60, depth=10**9), tmp_path)
     assert report.outcome_counts[Reason.FETCHED] > 1
-    # the second where the last answer was so slow that its host rests for longer than what is left
+    # The second note: the last response was so slow that the delay of its host exceeds the time left.
     early = "stopped early: the crawl delay of every remaining host exceeds the time left"
     assert report.notes in (("stopped after 0.0333333 minutes",), (early,))
 
@@ -267,7 +267,7 @@ def test_a_host_that_keeps_failing_is_left_alone(tmp_path: Path, monkeypatch: py
     assert report.outcome_counts[Reason.FETCHED] == 1
     assert (
         report.outcome_counts[Reason.UNREACHABLE] >= 7
-    )  # eight where the first that failed was asked again before the second
+    )  # eight if the first failed page was fetched again before the second
     assert report.outcome_counts[Reason.HTTP_ERROR] == 9 - report.outcome_counts[Reason.UNREACHABLE]
     assert report.notes == (f"host suspended after repeated failures: {site.host}",)
 
@@ -351,7 +351,7 @@ def test_a_guide_decides_what_is_kept_and_followed(tmp_path: Path) -> None:
 
     table = MemoryTable()
     with Site({"/": page("/no", "/yes"), "/yes": page(text="oil"), "/no": page()}) as site:
-        report = run(table, settings(site.url()), tmp_path, guide=Picky())
+        report = run(table, settings(site.url()), tmp_path, focused_policy=Picky())
         assert sorted(site.asked()) == ["/", "/yes"]
     assert list(table.pages) == [site.url("/yes")]
     assert report.outcome_counts == {Reason.OFF_TOPIC: 1, Reason.FETCHED: 1}

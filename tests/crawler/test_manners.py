@@ -188,7 +188,7 @@ def test_a_new_article_is_asked_again_as_its_site_changes(gap_days: float, pages
 
 
 def answered(gate: HostThrottle, times: int, at: float, seconds: float = 0.01, good: bool = True) -> float:
-    """Ask a host so many times as soon as it may be; the time after."""
+    """Send `times` requests to a host, each as soon as allowed. Returns the time after the last one."""
     for _ in range(times):
         at = gate.earliest_start(H, at)
         gate.start_request(H, at)

@@ -100,7 +100,7 @@ def topic_of(graph: Graph, seeds: list[str]) -> TopicWords:
 def live_order(store: Store, made: CrawlSettings, guide: TopicPolicy | None, site: Site, folder: Path) -> list[str]:
     site.requests.clear()
     with closing(Fetcher(made, PublicOnlyPolicy(made.inside_hosts))) as fetcher:
-        crawl(store.frontier, fetcher, made, folder / "seen", guide=guide)
+        crawl(store.frontier, fetcher, made, folder / "seen", focused_policy=guide)
     return [site.url(path) for path in site.asked() if path in site.pages]  # the others are probes for soft 404s
 
 

@@ -1,11 +1,11 @@
 """Limit HTML before parsing. libxml2 needs quadratic time without these limits:
 
-   trim_attributes          each attribute of a start tag is compared with all before it
-   flatten_deep_elements    each end tag is searched among all open elements
+    trim_attributes          each attribute of a start tag is compared with all before it
+    flatten_deep_elements    each end tag is searched among all open elements
 
 Without this one, the tree needs a hundred times the page's bytes:
 
-   truncate_markup          unlimited elements and attributes
+    truncate_markup          unlimited elements and attributes
 
 Crawler and extractor use the same parser and apply these limits first. The input is bytes in an encoding in which `<`
 is always `<`. The time is linear in the size.

@@ -17,13 +17,13 @@ class ModelSpec:
     """Files and parameters of an embedding model.
 
     Attributes:
-       path: folder or jar with the files.
-       weights: file name of the ONNX model.
-       tokenizer: file name of the tokenizer.
-       languages: ISO 639 codes of supported languages; empty: all.
-       query_prefix: text before each query.
-       document_prefix: text before each document.
-       min_cosine: minimum cosine similarity for a semantic match. It depends on the model.
+        path: folder or jar with the files.
+        weights: file name of the ONNX model.
+        tokenizer: file name of the tokenizer.
+        languages: ISO 639 codes of supported languages; empty: all.
+        query_prefix: text before each query.
+        document_prefix: text before each document.
+        min_cosine: minimum cosine similarity for a semantic match. It depends on the model.
     """
 
     model_id: str

@@ -1,7 +1,7 @@
 """Split a text into passages of whole sentences, each short enough for a model. Pure.
 
-   iter_passages("...")              Passage(0, 240), Passage(240, 471), ...: consecutive runs of characters
-   truncate_to_tokens("...", 256)    the first characters, about 256 tokens
+    iter_passages("...")              Passage(0, 240), Passage(240, 471), ...: consecutive runs of characters
+    truncate_to_tokens("...", 256)    the first characters, about 256 tokens
 
 A token is a Chinese character or about four letters of a Latin word. This estimate needs no model.
 """

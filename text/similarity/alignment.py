@@ -11,7 +11,7 @@ from itertools import takewhile
 
 from rapidfuzz.distance import Indel
 
-from text.similarity.shingles import fold_tokens, tokenize
+from text.similarity.shingles import fold_tokens, split_tokens
 
 MAX_ALIGNED_TOKENS = 20_000  # tokens per text, without common prefix and suffix
 MAX_MERGED_GAP = 2  # equal tokens between two edits that are merged
@@ -24,9 +24,9 @@ class TokenizedText:
     """The tokens of a text.
 
     Attributes:
-       tokens: folded tokens.
-       original_tokens: the same tokens as written.
-       line_breaks: token positions at which a line begins or ends, ascending, from 0 to the number of tokens.
+        tokens: folded tokens.
+        original_tokens: the same tokens as written.
+        line_breaks: token positions at which a line begins or ends, ascending, from 0 to the number of tokens.
     """
 
     tokens: list[str]
@@ -85,7 +85,7 @@ def tokenize_text(text: str) -> TokenizedText:
     original_tokens: list[str] = []
     breaks = {0: None}
     for line in text.split("\n"):
-        original_tokens += tokenize(line)
+        original_tokens += split_tokens(line)
         breaks[len(original_tokens)] = None
     return TokenizedText(fold_tokens(original_tokens), original_tokens, list(breaks))
 
@@ -150,8 +150,8 @@ def iter_shifts(
     """Yield the token counts by which a one-sided edit can be moved.
 
     Args:
-       equal_before: number of equal tokens before the edit.
-       equal_after: number of equal tokens after it.
+        equal_before: number of equal tokens before the edit.
+        equal_after: number of equal tokens after it.
     """
     if (edit.start == edit.end) == (edit.other_start == edit.other_end):
         return

@@ -4,13 +4,13 @@ A duplicate is the same text with other surroundings: site names, bylines, notic
 missing, a word may be spelled differently. A version or member of a series is written from the same template: numbers,
 dates, names or words inside the shared text are replaced. The texts are aligned, and each difference is classified:
 
-   NUMBERS      other numbers or dates within shared words, or numbers that only one text has there
-   NAMES        other names, or other words of several characters
-   WORDING      a word or a clause; a few are an editor's changes if both texts were published within days
-   SPELLING     another spelling: centre and center, to day and today
-   BOILERPLATE  lines before or after the text, or a text that ends early
-   DATE_LINE    another date in a line of its own; ignored in texts of some length published within days
-   TITLE        a completely different title
+    NUMBERS      other numbers or dates within shared words, or numbers that only one text has there
+    NAMES        other names, or other words of several characters
+    WORDING      a word or a clause; a few are an editor's changes if both texts were published within days
+    SPELLING     another spelling: centre and center, to day and today
+    BOILERPLATE  lines before or after the text, or a text that ends early
+    DATE_LINE    another date in a line of its own; ignored in texts of some length published within days
+    TITLE        a completely different title
 
 Texts are compared as tokens (text/similarity/shingles.py). Pure and symmetric.
 """
@@ -69,11 +69,11 @@ class TextDifference:
     """A difference between two texts.
 
     Attributes:
-       context: shared tokens before the difference.
-       left: text in the left article.
-       right: text in the right article.
-       left_tokens: number of tokens of `left`.
-       right_tokens: number of tokens of `right`.
+        context: shared tokens before the difference.
+        left: text in the left article.
+        right: text in the right article.
+        left_tokens: number of tokens of `left`.
+        right_tokens: number of tokens of `right`.
     """
 
     kind: DifferenceKind
@@ -165,10 +165,10 @@ def difference_reason(
     """Return the reason why two articles are not duplicates, "" if they are.
 
     Args:
-       titles: differences of the titles.
-       bodies: differences of the bodies.
-       shared: number of shared tokens.
-       days: days between the publication dates, None if unknown.
+        titles: differences of the titles.
+        bodies: differences of the bodies.
+        shared: number of shared tokens.
+        days: days between the publication dates, None if unknown.
     """
     is_near = days is not None and days <= MAX_NEAR_DAYS
     kinds = Counter(difference.kind for difference in bodies)

@@ -1,7 +1,7 @@
 """Decide whether two articles report the same event, by the words of title and lead. Pure.
 
-   left, right = event_keywords(title, lead, cut), event_keywords(...)
-   same_event_score(left, right)          0 to 1: weight of shared words over weight of all words, 0 below the threshold
+    left, right = event_keywords(title, lead, cut), event_keywords(...)
+    same_event_score(left, right)          0 to 1: weight of shared words by all words, 0 below the threshold
 
 Rare words weigh most (text/background_frequencies.py), words of the title twice. The threshold is lower if an embedding
 model also finds the articles similar. News of one kind (a company's profit, a quarter's output) share most words and

@@ -24,7 +24,7 @@ HASH_MULTIPLIER = numpy.uint64(0x9E3779B97F4A7C15)
 _SIMPLIFY_TABLE = str.maketrans(dict(SIMPLIFIED_BY_TRADITIONAL))
 
 
-def tokenize(text: str) -> list[str]:
+def split_tokens(text: str) -> list[str]:
     """Split a text into tokens as written, with normalized width and accents."""
     normalized = unicodedata.normalize("NFKC", text)
     if len(normalized) <= CHUNK_SIZE:
@@ -51,7 +51,7 @@ def fold_tokens(tokens: Sequence[str]) -> list[str]:
 
 def tokenize_folded(text: str) -> list[str]:
     """Split a text into folded tokens."""
-    return fold_tokens(tokenize(text))
+    return fold_tokens(split_tokens(text))
 
 
 def shingle_hashes(tokens: Sequence[str]) -> numpy.ndarray:
