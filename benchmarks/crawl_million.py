@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmarks.crawl_site import BenchSite
 from benchmarks.results import Figure
-from crawler.schedule.queues import fold_hash_queue_of
+from crawler.schedule.queues import make_fold_hash_queue_function
 from crawler.settings import DEFAULT_QUEUES
 from docstore.batches import batched
 from docstore.frontier.frontier_table import NewUrl
@@ -24,7 +24,7 @@ _BATCH = 20_000
 def million_figures(site: BenchSite, folder: Path, known: int = KNOWN) -> Iterator[Figure]:
     """Fill a store with URLs of hosts that are out of reach by priority, begin once (queues and seen filter are
     made then), then crawl a thousand pages."""
-    queue_of = fold_hash_queue_of(DEFAULT_QUEUES)
+    queue_of = make_fold_hash_queue_function(DEFAULT_QUEUES)
     with open_sqlite_store(folder) as store:
         for numbers in batched(range(known), _BATCH):
             rows = ((f"http://h{n % 5000}.test/news/2024/{n}.html", f"h{n % 5000}.test") for n in numbers)

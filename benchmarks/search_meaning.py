@@ -87,7 +87,7 @@ class WithMeaning(Ours):
         stored = self._stored[name]
         group, shown = (stored.doc_id, stored.doc_id), (solr_fields.ID, solr_fields.CLUSTER_ID)
         answers = [self._client.select(more_like_this_params(stored.doc_id, *group, shown))]
-        near_enough = self._spec.near_enough if self._spec else 0.0
+        near_enough = self._spec.min_cosine if self._spec else 0.0
         for model, kept in self.vectors(stored).items() if with_meaning else ():
             vector = QueryVector(
                 model, solr_fields.vector_field_name(model, len(kept)), tuple(array("b", kept)), near_enough
@@ -103,7 +103,7 @@ class WithMeaning(Ours):
             return None
         values = tuple(quantize(embedder.encode_queries([text]))[0].tolist())
         return QueryVector(
-            spec.model_id, solr_fields.vector_field_name(spec.model_id, len(values)), values, spec.near_enough
+            spec.model_id, solr_fields.vector_field_name(spec.model_id, len(values)), values, spec.min_cosine
         )
 
 

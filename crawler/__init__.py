@@ -1,21 +1,19 @@
-"""The crawl stage: from seeds to kept pages, politely and incrementally (Wang Du 2019, steps 1 of WD-S1).
+"""The crawl stage: fetches pages from seed URLs, politely and incrementally (Wang Du 2019, step 1 of WD-S1).
 
-In: `CrawlSettings` (seeds, scope, limits) and the frontier table of the store. Out: one `Visit` per fetch, recorded
-in batches: the page, its outcome, the links it led to, and when it is due again. The stage's `StageReport` counts
-outcomes per reason.
+Input: `CrawlSettings` (seeds, scope, limits) and the frontier table of the store.
+Output: one `Visit` per fetch, recorded in batches: the page, its outcome, its new links and its next due time.
+The stage's `StageReport` counts outcomes by reason.
 
-Open `crawl.py` first, then `crawl_loop.py`: take, fetch, keep, follow. The folders are what a URL passes:
+Open `crawl.py` first, then `crawl_loop.py`. The folders follow the path of a URL:
 
-    schedule/   which URL is next: the frontier, its queues, the throttle of each host, the URL-seen test; and what a
-                finished fetch amounts to (`result_handler.py`), with the time of its next visit
-    robots/     whether it may be asked for and followed
-    http/       one request inside its limits: time, bytes, URLs that are not inside
-    pages/      what an answer says: links, redirects by markup, soft 404s, encodings
-    urls/       how URLs compare: canonical forms, DUST (different URLs, similar text), traps
-    sitemaps/   what a site says it has: sitemaps, feeds, and whether their dates can be believed
-    parallel/   the threads that fetch, the thread that records, several processes over one table
+    schedule/   selects the next URL: frontier, queues, throttle of each host, URL-seen test, revisit policy
+    robots/     robots.txt and robots directives of pages
+    http/       one request within limits of time, size and IP addresses
+    parsing/    links, redirects in markup, soft 404s and content fingerprints of a response
+    urls/       canonical forms, DUST (different URLs, similar text) and trap detection
+    sitemaps/   sitemaps and feeds, and how reliable their dates are
+    workers/    fetch threads, recorder thread, several processes or machines on one table
 
-What is worth following is up to the guide of a crawl for a topic (`guide.py`, `focused/`); without one a crawl is
-breadth first.
-docs/operate/crawling.md has the rules.
+A focused crawl scores pages and links with a `FocusedPolicy` (`focused_policy.py`, `focused/`). Without one, the
+crawl is breadth first. docs/operate/crawling.md describes the rules.
 """

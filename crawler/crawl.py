@@ -1,4 +1,7 @@
-"""The crawl: everything that is due, once. Open `crawl_loop.py` for the loop, `shards.py` for several processes."""
+"""Entry point of the crawl stage: `crawl` visits every due URL once.
+
+`crawl_loop.py` contains the loop, `workers/process_shards.py` the crawl with several processes.
+"""
 
 import time
 from collections.abc import Callable
@@ -26,10 +29,10 @@ __all__ = ["CrawlProgress", "crawl"]
 
 @runtime_checkable
 class SpuriousChangeTable(Protocol):
-    """A table that knows of pages whose bytes were new and whose article was not."""
+    """A table that can find spurious changes: a page with new bytes but the same article."""
 
     def discount_spurious_changes(self, next_interval: Callable[[float], float], /) -> int:
-        """Take their last visits for ones without a change."""
+        """Record those visits as unchanged. Returns their number."""
 
 
 def crawl(
@@ -39,16 +42,29 @@ def crawl(
     seen_path: Path,
     now: Callable[[], float] = time.time,
     progress: ProgressCallback | None = None,
-    guide: FocusedPolicy | None = None,
+    focused_policy: FocusedPolicy | None = None,
 ) -> StageReport:
-    """Crawl until nothing is due, the time or the page limit is reached; visits are counted by reason.
+    """Crawl until no URL is due, or until the time limit or page limit is reached.
 
-    `seen_path` is where the seen filter is kept between runs, and beside it what is learned of sites, and which hosts
-    the operator has added. Refused links are counted in a note of the report, and
-    leave no trace in the table. `guide` judges pages and links where the settings name a topic. With `crawl.processes`
-    above 1 a table that can be opened again elsewhere is crawled by so many processes, by the system's clock. Raises
-    SettingsError for settings that cannot be followed, PlumblineError if not one seed could be fetched, StoreError if
-    the table fails. After Ctrl-C everything fetched is recorded before the exception goes on.
+    With `crawl.processes` above 1, several processes crawl a table that they can reopen. They use the system clock.
+    After Ctrl-C, all fetched pages are recorded before the exception propagates.
+
+    Args:
+        table: frontier table of the store.
+        fetcher: fetches the pages.
+        settings: the crawl settings. `crawl.topic` requires `focused_policy`.
+        seen_path: file of the URL-seen filter. Site knowledge and added sites are saved in the same folder.
+        now: returns epoch seconds.
+        progress: called with the state of the run at short intervals.
+        focused_policy: policy of a focused crawl. It scores pages and links.
+
+    Returns:
+        Visits by reason. A note counts rejected links, which are not stored in the table.
+
+    Raises:
+        SettingsError: a setting is invalid.
+        PlumblineError: neither a seed nor another page could be fetched.
+        StoreError: the table failed.
     """
     started = time.monotonic()
     plan = build_crawl_plan(with_added_sites(settings, seen_path.parent))
@@ -62,7 +78,9 @@ def crawl(
         return tally.report(time.monotonic() - started)
     url_seen = UrlSeenTest.load(seen_path, table, plan.seen_filter)
     coordinator, state_path = SingleProcessCoordinator(plan.max_pages), state_path_factory(seen_path)
-    context = CrawlContext(table, fetcher, plan, url_seen, coordinator, state_path, progress, now, focused_policy=guide)
+    context = CrawlContext(
+        table, fetcher, plan, url_seen, coordinator, state_path, progress, now, focused_policy=focused_policy
+    )
     try:
         add_seeds(context)
         CrawlLoop.from_context(context).run()

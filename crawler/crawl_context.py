@@ -1,4 +1,4 @@
-"""What all parts of one run share: what it goes by, counts and learns; and the seeds that it begins with."""
+"""Objects that all parts of a run share, and the seed URLs."""
 
 import time
 from collections.abc import Callable
@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from crawler.crawl_plan import CrawlPlan
-from crawler.focused_policy import FOCUSED_SEED_PRIORITY as GUIDED_SEED_PRIORITY
-from crawler.focused_policy import FocusedPolicy
+from crawler.focused_policy import FOCUSED_SEED_PRIORITY, FocusedPolicy
 from crawler.host_suggestions import HostSuggestionStats
 from crawler.http.fetch import Fetcher
 from crawler.progress import ProgressCallback, Tally
@@ -26,8 +25,10 @@ DEFAULT_SEED_PRIORITY = 1.0
 
 @dataclass(frozen=True)
 class SiteKnowledgeState:
-    """What a crawl learns of sites, and keeps between runs in small files: how right lastmods are, which differences
-    between URLs mean nothing, which hosts are linked abroad, and how fast each host was asked."""
+    """Site knowledge saved between runs.
+
+    Lastmod reliability, DUST rules, suggested external hosts, and seconds per page by host. Each part has its own file.
+    """
 
     lastmod_trust: LastmodTrust
     dust_rules: DustRules
@@ -36,7 +37,7 @@ class SiteKnowledgeState:
 
     @classmethod
     def load(cls, state_path: Callable[[str], Path]) -> "SiteKnowledgeState":
-        """From the files that `state_path` names by their headings."""
+        """Load the saved parts. `state_path` returns the file for a name such as `lastmod`."""
         return cls(
             LastmodTrust.load(state_path("lastmod")),
             DustRules.load(state_path("likeness")),
@@ -44,33 +45,33 @@ class SiteKnowledgeState:
             HostPaces.load(state_path(PACES_STATE)),
         )
 
-    def save(self, file: Callable[[str], Path]) -> None:
-        """Keep it."""
-        self.lastmod_trust.save(file("lastmod"))
-        self.dust_rules.save(file("likeness"))
-        self.host_suggestions.save(file("proposed"))
-        self.host_paces.save(file(PACES_STATE))
+    def save(self, state_path: Callable[[str], Path]) -> None:
+        """Save all parts."""
+        self.lastmod_trust.save(state_path("lastmod"))
+        self.dust_rules.save(state_path("likeness"))
+        self.host_suggestions.save(state_path("proposed"))
+        self.host_paces.save(state_path(PACES_STATE))
 
 
 @dataclass
 class CrawlContext:
-    """What all parts of one run share. The run begins when this is made."""
+    """Objects and state that all parts of one run share. Creating the context starts the run."""
 
     table: CrawlTable
     fetcher: Fetcher
     plan: CrawlPlan
     url_seen: UrlSeenTest
     coordinator: Coordinator
-    state_path: Callable[[str], Path]  # the file for what is learned of sites under a heading
+    state_path: Callable[[str], Path]  # returns the file of a named part of the site knowledge
     on_progress: ProgressCallback | None = None
     now: Callable[[], float] = time.time  # epoch seconds
     clock: Callable[[], float] = time.monotonic
-    focused_policy: FocusedPolicy | None = None  # judges pages and links where the crawl looks for a topic
+    focused_policy: FocusedPolicy | None = None  # scores pages and links of a focused crawl
     tally: Tally = field(default_factory=Tally)
-    site_state: SiteKnowledgeState = field(init=False)  # of sites, in this run and those before
-    due_before: float = field(init=False)  # epoch seconds: what is due later waits for another run
-    started_at: float = field(init=False)  # by `clock`
-    deadline: float = field(init=False)  # by `clock`: nothing starts after this
+    site_state: SiteKnowledgeState = field(init=False)  # knowledge from this run and earlier runs
+    due_before: float = field(init=False)  # epoch seconds; URLs due later are left to another run
+    started_at: float = field(init=False)  # monotonic seconds, by `clock`
+    deadline: float = field(init=False)  # monotonic seconds; no request starts later
 
     def __post_init__(self) -> None:
         self.site_state = SiteKnowledgeState.load(self.state_path)
@@ -79,13 +80,13 @@ class CrawlContext:
 
 
 def make_seed_urls(plan: CrawlPlan, priority: float = DEFAULT_SEED_PRIORITY) -> list[NewUrl]:
-    """The seeds as URLs of the table."""
+    """Build table rows for the seeds of the plan."""
     return [NewUrl(url, host_of(url), plan.queue_of(url), 0, UrlKind.SEED, priority) for url in plan.seeds]
 
 
 def add_seeds(context: CrawlContext) -> None:
-    """Put the seeds into the table, and count those that are new."""
+    """Add the seeds to the table and count the new ones."""
     new_urls = context.url_seen.filter_unseen(context.plan.seeds)
-    priority = GUIDED_SEED_PRIORITY if context.focused_policy else DEFAULT_SEED_PRIORITY
+    priority = FOCUSED_SEED_PRIORITY if context.focused_policy else DEFAULT_SEED_PRIORITY
     context.tally.urls_added += context.table.add_urls(make_seed_urls(context.plan, priority))
     context.url_seen.add(new_urls)

@@ -1,10 +1,10 @@
-"""The loop of a crawl: take, fetch, keep, follow.
+"""The crawl loop: take a URL, fetch it, record the visit, follow its links.
 
-    frontier.take -> robots, sitemaps -> fetch + links (pool) -> results.to_visit -> recorder -> frontier.recorded
+    frontier.take_next -> robots, sitemaps -> fetch + links (pool) -> build_visit -> recorder -> frontier.mark_recorded
 
-One thread decides; worker threads fetch and read pages, another one records. What is recorded is recorded whole (page,
-outcome, links and next visit of a batch in one transaction), so a kill loses at most the fetches since the last batch,
-which the next run repeats.
+One thread makes all decisions. Worker threads fetch and parse pages, and another thread records visits. A batch (page,
+outcome, links, next visit) is recorded in one transaction. A kill therefore loses at most the fetches since the last
+batch, and the next run repeats them.
 """
 
 from collections.abc import Sequence
@@ -19,19 +19,19 @@ from crawler.schedule.best_first_frontier import BestFirstFrontier
 from crawler.schedule.frontier import Frontier, Wait
 from crawler.schedule.quiet_hours import quiet_seconds_left
 from crawler.schedule.retry_queue import RetryQueue, is_transient_failure
-from crawler.schedule.throttle import NEVER, HostThrottle
+from crawler.schedule.throttle import NO_KNOWN_START, HostThrottle
 from crawler.workers.fetch_pool import FetchPool, Job, JobKind, JobResult, JobRunner, PageResult
 from crawler.workers.visit_recorder import MAX_BATCH_AGE_SECONDS, VisitRecorder
 from docstore.errors import PlumblineError
 from docstore.frontier.frontier_table import NewUrl, Visit
 from docstore.model import FrontierEntry, Outcome, Reason, UrlKind
 
-_MAX_POLL_SECONDS = 0.5  # seconds without looking up at most
+_MAX_POLL_SECONDS = 0.5  # maximum wait for a result
 _MAX_UNEXPECTED_FAILURES = 20
 
 
 class CrawlLoop:
-    """One run of the crawl over a table that has the seeds, or over one process's share of it."""
+    """One run over a table that contains the seeds, or over one process's shard of it."""
 
     def __init__(
         self, context: CrawlContext, frontier: Frontier, throttle: HostThrottle, pool: FetchPool, results: ResultHandler
@@ -43,11 +43,11 @@ class CrawlLoop:
         self.backlog = Backlog.from_table(context.table, context.due_before, context.coordinator.owns_queue)
         self.reporter = ProgressReporter(context.on_progress, context.tally, throttle, context.started_at)
         self.retry_queue = RetryQueue()
-        self.preferred_request_urls: dict[int, str] = {}  # url_id -> how the site wants it asked for
+        self.preferred_request_urls: dict[int, str] = {}  # url_id -> spelling that the site redirects to
 
     @classmethod
     def from_context(cls, context: CrawlContext) -> "CrawlLoop":
-        """The loop that the plan describes. SettingsError where pages shall be rendered and nothing can do it."""
+        """Build the loop from the plan. Raises SettingsError if pages must be rendered but no renderer is available."""
         plan, table, due_before, owns_queue = (
             context.plan,
             context.table,
@@ -69,8 +69,10 @@ class CrawlLoop:
         return cls(context, frontier, throttle, FetchPool(plan.threads, reader), results)
 
     def run(self) -> None:
-        """Crawl until nothing is due, or time or pages are up. After Ctrl-C everything fetched is recorded before the
-        exception goes on."""
+        """Crawl until no URL is due, or until the time or page limit is reached.
+
+        After Ctrl-C, all fetched pages are recorded before the exception propagates.
+        """
         try:
             self._run_loop()
         except BaseException:
@@ -91,21 +93,24 @@ class CrawlLoop:
             if wait is None and not self.pool.in_flight and self._finish_or_continue():
                 break
             max_wait_seconds = MAX_BATCH_AGE_SECONDS if self.recorder.has_unrecorded else _MAX_POLL_SECONDS
-            done = self.pool.next_result(max_wait_seconds if wait is None else min(wait, max_wait_seconds))
-            while done is not None:
-                self._handle_result(done)
-                done = self.pool.next_result(0)
+            job_result = self.pool.next_result(max_wait_seconds if wait is None else min(wait, max_wait_seconds))
+            while job_result is not None:
+                self._handle_result(job_result)
+                job_result = self.pool.next_result(0)
             self.recorder.flush(MAX_BATCH_AGE_SECONDS)
             self._apply_recorded()
 
-    # -- take
+    # -- select
 
     def _start_jobs(self) -> float | None:
-        """Give idle workers what may be fetched now. Seconds until more may be, None if only results can bring more."""
+        """Submit jobs to free threads.
+
+        Returns the seconds until the next job may start, or None if a result must arrive first.
+        """
         while self.pool.free_threads and self._may_start_more():
             self._requeue_due_retries()
             if self.context.focused_policy and not self.pool.in_flight:
-                self._flush_recorder()  # what the last pages have taught counts when the next one is chosen
+                self._flush_recorder()  # decisions about the last pages affect the next choice
             if self.origin_requests.start_standalone_job():
                 continue
             next_entry = self.frontier.take_next(self.context.clock())
@@ -113,7 +118,7 @@ class CrawlLoop:
                 self._start_entry(next_entry)
             elif self.context.coordinator.acquire_more_queues(self.frontier.waiting_hosts):
                 self.frontier.rescan()
-            elif self.pool.in_flight or not self._flush_recorder():  # the links of pages kept may be all there is
+            elif self.pool.in_flight or not self._flush_recorder():  # pending links may be the only URLs left
                 return self._seconds_until_next_start(next_entry)
         return None
 
@@ -132,34 +137,40 @@ class CrawlLoop:
         return False
 
     def _requeue_due_retries(self) -> None:
-        while (done := self.retry_queue.pop_due(self.context.clock())) is not None:
-            if self.throttle.is_suspended(done.job.entry.host):
-                self._record_visit(self.result_handler.build_visit(done))
+        while (job_result := self.retry_queue.pop_due(self.context.clock())) is not None:
+            if self.throttle.is_suspended(job_result.job.entry.host):
+                self._record_visit(self.result_handler.build_visit(job_result))
             else:
-                self.frontier.retry(done.job.entry)
+                self.frontier.retry(job_result.job.entry)
 
     def _seconds_until_next_start(self, wait: Wait | None) -> float | None:
-        """Seconds until something may start, None if nothing may in the time that is left, unless results bring it."""
+        """Return the seconds until a job may start, or None if none can before the deadline without a new result."""
         standalone_wait_seconds, retry = (
             self.origin_requests.seconds_until_standalone_job(),
             self.retry_queue.seconds_until_due(self.context.clock()),
         )
-        if wait is None and not self.retry_queue and standalone_wait_seconds == NEVER:
+        if wait is None and not self.retry_queue and standalone_wait_seconds == NO_KNOWN_START:
             return None
         seconds = min(wait.seconds if wait else _MAX_POLL_SECONDS, retry, standalone_wait_seconds)
         if self.context.clock() + seconds < self.context.deadline:
             return seconds
         if not self.pool.in_flight:
-            self.tally.add_note("stopped early: every host left asks to wait longer than this run may last")
+            self.tally.add_note("stopped early: the crawl delay of every remaining host exceeds the time left")
         return None
 
     def _finish_or_continue(self) -> bool:
-        """Nothing is under way and nothing may start: is that the end?"""
+        """Flush pending work and check for the end of the crawl. Call it only if no job is in flight.
+
+        Records the remaining retries, flushes the recorder, releases held URLs and rescans the table.
+
+        Returns:
+            True if the crawl is finished.
+        """
         is_stopped = self.context.clock() >= self.context.deadline or bool(self.tally.notes)
         if self.retry_queue and not is_stopped:
             return False
-        for done in self.retry_queue.drain():
-            self._record_visit(self.result_handler.build_visit(done))
+        for job_result in self.retry_queue.drain():
+            self._record_visit(self.result_handler.build_visit(job_result))
         self._flush_recorder()
         if is_stopped or not self.context.coordinator.has_page_budget():
             self._add_new_urls(self.result_handler.take_remaining_held_urls())
@@ -174,7 +185,7 @@ class CrawlLoop:
     # -- fetch
 
     def _start_entry(self, entry: FrontierEntry) -> None:
-        """Send an entry, or what its origin is asked first, to the workers; or record why it is not fetched."""
+        """Fetch an entry, or first fetch a file of its origin. If the entry is rejected, record the reason."""
         self.context.coordinator.mark_busy()
         outcome = self._rejection_outcome(entry)
         if outcome is not None:
@@ -197,45 +208,45 @@ class CrawlLoop:
         self.throttle.cancel_request(entry.host)
         self.frontier.put_back(entry)
 
-    def _handle_result(self, done: JobResult) -> None:
-        """Take the result of a job."""
-        if isinstance(done, PageResult) and done.job.kind is JobKind.PAGE:
-            self._handle_page_result(done)
+    def _handle_result(self, job_result: JobResult) -> None:
+        """Handle the result of any kind of job."""
+        if isinstance(job_result, PageResult) and job_result.job.kind is JobKind.PAGE:
+            self._handle_page_result(job_result)
             return
-        outcome, new_urls = self.origin_requests.handle_result(done)
+        outcome, new_urls = self.origin_requests.handle_result(job_result)
         self._add_new_urls(new_urls)
         if outcome is not None:
-            self._record_without_fetch(done.job.entry, outcome)
+            self._record_without_fetch(job_result.job.entry, outcome)
 
-    def _handle_page_result(self, done: PageResult) -> None:
-        entry, result = done.job.entry, done.fetch_result
+    def _handle_page_result(self, job_result: PageResult) -> None:
+        entry, result = job_result.job.entry, job_result.fetch_result
         is_success = result.outcome.reason in SUCCESS_REASONS
-        self._update_throttle(done)
+        self._update_throttle(job_result)
         self.frontier.finish(entry)
         self.context.coordinator.finish_page(is_success)
-        if self._schedule_retry(done, is_success):
+        if self._schedule_retry(job_result, is_success):
             return
         self.retry_queue.forget(entry.url_id)
         self.tally.pages_fetched += is_success
-        self.tally.rejected_links.update(done.rejected_counts)
+        self.tally.rejected_links.update(job_result.rejected_counts)
         if is_success:
             self.context.site_state.lastmod_trust.record_visit(
                 entry.host, entry.url, result.outcome.reason is Reason.FETCHED
             )
-        if (done.feeds or done.sitemaps) and entry.kind in (UrlKind.SEED, UrlKind.HUB):
-            self.origin_requests.add_declared_files(done)
-        visit = self.result_handler.build_visit(done)
+        if (job_result.feeds or job_result.sitemaps) and entry.kind in (UrlKind.SEED, UrlKind.HUB):
+            self.origin_requests.add_declared_files(job_result)
+        visit = self.result_handler.build_visit(job_result)
         if visit.page is not None:
-            self.context.site_state.host_suggestions.record_links(entry.host, done.external_links)
+            self.context.site_state.host_suggestions.record_links(entry.host, job_result.external_links)
         self._record_visit(visit)
         self.origin_requests.add_probes(self.result_handler.start_probes(entry.host))
         if self.tally.visits_by_reason[Reason.UNEXPECTED_ERROR] >= _MAX_UNEXPECTED_FAILURES:
             raise PlumblineError(
-                f"{_MAX_UNEXPECTED_FAILURES} pages failed in unexpected ways; see the log for the tracebacks"
+                f"{_MAX_UNEXPECTED_FAILURES} pages failed unexpectedly. See the log for the tracebacks."
             )
 
-    def _update_throttle(self, done: PageResult) -> None:
-        host, result, now = done.job.entry.host, done.fetch_result, self.context.clock()
+    def _update_throttle(self, job_result: PageResult) -> None:
+        host, result, now = job_result.job.entry.host, job_result.fetch_result, self.context.clock()
         self.throttle.set_ip(host, self.context.fetcher.last_ip(host))
         response_args = (
             result.responded_at,
@@ -246,9 +257,13 @@ class CrawlLoop:
         self.throttle.finish_request(host, now, *response_args, is_aborted=result.responded_at is None)
         self.throttle.update_backlog(host, self.backlog.due_by_host[host], self.context.deadline - now)
 
-    def _schedule_retry(self, done: PageResult, is_success: bool) -> bool:
-        """Is the page to be fetched once more in this run: in its site's spelling, or after a failure that passes?"""
-        entry, preferred_url = done.job.entry, done.fetch_result.preferred_request_url
+    def _schedule_retry(self, job_result: PageResult, is_success: bool) -> bool:
+        """Schedule another fetch in this run, after a redirect to the same canonical URL or a transient failure.
+
+        Returns:
+            True if the page is fetched again.
+        """
+        entry, preferred_url = job_result.job.entry, job_result.fetch_result.preferred_request_url
         if preferred_url and entry.url_id not in self.preferred_request_urls:
             self.preferred_request_urls[entry.url_id] = preferred_url
             self.frontier.retry(entry)
@@ -256,13 +271,13 @@ class CrawlLoop:
         return (
             not is_success
             and self.throttle.has_responded(entry.host)
-            and self.retry_queue.schedule(done, self.context.clock())
+            and self.retry_queue.schedule(job_result, self.context.clock())
         )
 
-    # -- keep
+    # -- record
 
     def _record_without_fetch(self, entry: FrontierEntry, outcome: Outcome) -> None:
-        """The turn of an entry is over without a fetch."""
+        """Finish an entry without a fetch and record its outcome."""
         self.frontier.finish(entry)
         self._record_visit(self.result_handler.visit_without_page(entry, outcome))
 
@@ -276,7 +291,7 @@ class CrawlLoop:
     # -- follow
 
     def _add_new_urls(self, new_urls: Sequence[NewUrl]) -> bool:
-        """Put URLs into the table that no visit has led to; are there any?"""
+        """Add URLs to the table that do not come from a visit. Returns True if there were any."""
         if new_urls:
             self.context.table.add_urls(new_urls)
             self.backlog.add_new_urls(new_urls)
@@ -286,7 +301,7 @@ class CrawlLoop:
         return bool(new_urls)
 
     def _flush_recorder(self) -> bool:
-        """Have all that is kept recorded, and its links in the frontier; was there anything?"""
+        """Record all pending visits and pass their links to the frontier. Returns True if there were any."""
         has_work = self.recorder.has_unrecorded
         if has_work:
             self.recorder.flush()

@@ -1,4 +1,4 @@
-"""The settings of a crawl, checked and parsed: once a run, for all that it does."""
+"""The checked and parsed settings of a crawl, built once per run."""
 
 from dataclasses import dataclass, fields
 
@@ -6,7 +6,7 @@ from crawler.http.document_types import parse_document_rules
 from crawler.http.ip_policy import AllowedPrivateHosts
 from crawler.http.site_options import parse_site_options
 from crawler.robots.robots_cache import product_token
-from crawler.schedule.queues import QUEUE_POLICIES, QueueOf, sharded_queue_of
+from crawler.schedule.queues import QUEUE_POLICIES, QueueOf, make_sharded_queue_function
 from crawler.schedule.quiet_hours import parse_quiet_hours
 from crawler.schedule.revisit_policy import RevisitPolicy, build_revisit_policy
 from crawler.settings import FOCUSED_STRATEGIES, CrawlSettings, resolve_strategy, violated_bound
@@ -25,32 +25,32 @@ from docstore.model import Reason
 
 @dataclass(frozen=True)
 class CrawlPlan:
-    """All that a run goes by. Made by `build_crawl_plan`; can be pickled, so that other processes take it as it is."""
+    """All parameters of a run, built by `build_crawl_plan`. Can be pickled for other processes."""
 
     seeds: tuple[str, ...]  # canonical URLs
-    url_rules: UrlRules  # what a URL must keep to
-    queue_policy_name: str  # names how URLs are spread over queues
+    url_rules: UrlRules  # conditions for fetching a URL
+    queue_policy_name: str  # identifies how URLs are assigned to queues
     queue_of: QueueOf
-    strategy: str  # a name, never "auto"
+    strategy: str  # resolved name, never "auto"
     revisit_policy: RevisitPolicy  # when a page is due again
     max_seconds: float  # length of the run
-    max_pages: int  # fetched in the run; 0: no limit
-    quiet_hours: str  # without requests, as the operator wrote them
-    quiet_minutes: tuple[int, int] | None  # the same as minutes of the day
-    threads: int  # pages that one process fetches at the same time
-    processes: int  # that share the hosts
-    delay: float  # this one and the next four are the arguments of `HostThrottle`
+    max_pages: int  # maximum number of fetched pages; 0: no limit
+    quiet_hours: str  # text of the setting
+    quiet_minutes: tuple[int, int] | None  # `quiet_hours` in minutes of the day
+    threads: int  # per process
+    processes: int  # number of processes that share the hosts
+    delay: float  # `delay` to `speed_up` are arguments of `HostThrottle`
     per_host: int
     delay_factor: float
     per_ip: int
     speed_up: float
-    max_redirects: int  # in a row
-    product_token: str  # product token, by which a group of robots.txt is chosen
-    contact: str  # how sites reach the operator
-    allowed_private_hosts: AllowedPrivateHosts  # what may be asked on private networks
-    rendered_sites: tuple[Scope, ...]  # sites whose pages a browser shows before they are read
-    sitemaps: bool  # are sites asked for sitemaps and feeds?
-    seen_filter: str  # name of the Bloom filter before the exact seen test
+    max_redirects: int  # in a row, per page
+    product_token: str  # name that selects the group in robots.txt
+    contact: str  # URL or e-mail address of the administrator, part of the User-Agent
+    allowed_private_hosts: AllowedPrivateHosts  # hosts on private networks that may be fetched
+    rendered_sites: tuple[Scope, ...]  # sites that are rendered in a browser before parsing
+    sitemaps: bool  # whether to fetch sitemaps and feeds
+    seen_filter: str  # name of the Bloom filter in front of the exact seen test
 
 
 _COPIED_SETTINGS = (
@@ -58,17 +58,17 @@ _COPIED_SETTINGS = (
     *("max_redirects", "contact", "sitemaps", "seen_filter"),
 )
 _SEED_ERROR_BY_REASON = {
-    Reason.OUT_OF_SCOPE: "lies outside its own scope; add its host to crawl.scope or leave the seed out",
-    Reason.UNSUPPORTED_EXTENSION: "is not a page: its URL ends like a picture, an archive or another file",
+    Reason.OUT_OF_SCOPE: "is out of scope; add its host to crawl.scope or remove the seed",
+    Reason.UNSUPPORTED_EXTENSION: "is not a page: the file extension is excluded",
     Reason.URL_TOO_LONG: "is too long",
 }
 
 
 def build_crawl_plan(settings: CrawlSettings) -> CrawlPlan:
-    """The plan that the settings describe. Raises SettingsError naming the setting that cannot be followed."""
+    """Check the settings and build the plan. Raises SettingsError that names the invalid setting."""
     _check_values(settings)
     strategy, quiet = _checked_strategy(settings), _parse_quiet_setting(settings)
-    parse_site_options(settings)  # sent by the fetcher, which is opened before there is a plan
+    parse_site_options(settings)  # checked only: the fetcher, opened before the plan, sends them
     rendered_sites, inside = _parse_rendered_sites(settings), AllowedPrivateHosts.from_settings(settings.inside_hosts)
     seeds, rules = _seeds_and_rules(settings)
     queues, queue_of = _queue_policy(settings, strategy)
@@ -89,15 +89,13 @@ def build_crawl_plan(settings: CrawlSettings) -> CrawlPlan:
 
 
 def require_contact(plan: CrawlPlan) -> None:
-    """Raise SettingsError where the crawl would ask sites of other people without saying who is asking."""
+    """Raise SettingsError if a seed is on a public site and `crawl.contact` is empty."""
     if plan.contact:
         return
     for host in dict.fromkeys(host_of(seed) for seed in plan.seeds):
         name, port = split_host_port(host)
         if not plan.allowed_private_hosts.allows_host(name, port) and not _is_ip_address(name):
-            raise SettingsError(
-                f"crawl.contact is empty: name a URL or a page where {host} can reach you before you crawl it"
-            )
+            raise SettingsError(f"crawl.contact is empty: set a URL or e-mail address, so that {host} can reach you")
 
 
 def _check_values(settings: CrawlSettings) -> None:
@@ -109,7 +107,7 @@ def _check_values(settings: CrawlSettings) -> None:
         elif names and value not in names:
             raise SettingsError(f"crawl.{field_info.name} must be one of {', '.join(names)}, not {value!r}")
     if settings.revisit_shortest > settings.revisit_longest:
-        raise SettingsError("crawl.revisit_shortest must not be more than crawl.revisit_longest")
+        raise SettingsError("crawl.revisit_shortest must be at most crawl.revisit_longest")
     if not settings.user_agent.isascii() or not settings.user_agent.isprintable() or not settings.user_agent.strip():
         raise SettingsError("crawl.user_agent must be a product name in printable ASCII")
     if not settings.contact.isascii() or not settings.contact.isprintable():
@@ -119,7 +117,7 @@ def _check_values(settings: CrawlSettings) -> None:
 def _checked_strategy(settings: CrawlSettings) -> str:
     strategy = resolve_strategy(settings)
     if strategy in FOCUSED_STRATEGIES and settings.processes > 1:
-        raise SettingsError("crawl.processes must be 1 where crawl.topic is set: one process learns what is relevant")
+        raise SettingsError("crawl.processes must be 1 when crawl.topic is set. A focused crawl runs in one process.")
     return strategy
 
 
@@ -134,14 +132,14 @@ def _parse_rendered_sites(settings: CrawlSettings) -> tuple[Scope, ...]:
     scopes = [parse_scope(text) for text in settings.rendered]
     for text, scope in zip(settings.rendered, scopes, strict=True):
         if scope is None or scope.path_prefix != "/":
-            raise SettingsError(f"crawl.rendered: {text[:200]!r} is not a host, nor *.host")
+            raise SettingsError(f"crawl.rendered: {text[:200]!r} is not a host or *.host")
     return tuple(scope for scope in scopes if scope is not None)
 
 
 def _seeds_and_rules(settings: CrawlSettings) -> tuple[tuple[str, ...], UrlRules]:
     seeds = tuple(dict.fromkeys(_parse_seed(text) for text in settings.seeds))
     if not seeds:
-        raise SettingsError("crawl.seeds is empty: name at least one URL to begin at")
+        raise SettingsError("crawl.seeds is empty: set at least one seed URL")
     rules = UrlRules(
         _build_scopes(settings, seeds),
         settings.depth,
@@ -155,12 +153,12 @@ def _seeds_and_rules(settings: CrawlSettings) -> tuple[tuple[str, ...], UrlRules
 
 
 def _queue_policy(settings: CrawlSettings, strategy: str) -> tuple[str, QueueOf]:
-    # The best URL of a host comes first only where all URLs of the host are in one queue.
+    # Best-first order needs all URLs of a host in one queue.
     policy = "host" if strategy in FOCUSED_STRATEGIES else settings.queue_policy
     name = "host" if policy == "host" else f"{policy}/{settings.queues}"
     queue_of = QUEUE_POLICIES[policy](settings.queues)
     if settings.processes > 1:
-        return f"{name}/{settings.processes}", sharded_queue_of(queue_of, settings.processes)
+        return f"{name}/{settings.processes}", make_sharded_queue_function(queue_of, settings.processes)
     return name, queue_of
 
 
@@ -183,7 +181,7 @@ def _build_scopes(settings: CrawlSettings, seeds: tuple[str, ...]) -> tuple[Scop
 
 
 def _www_variants(host: str) -> tuple[str, ...]:
-    """The host and the same name with `www.` or without it: a site answers at one of them and redirects the other."""
+    """Return the host with and without `www.`, because a site usually redirects one to the other."""
     name, _ = split_host_port(host)
     if _is_ip_address(name) or "." not in name:
         return (host,)
@@ -193,5 +191,5 @@ def _www_variants(host: str) -> tuple[str, ...]:
 def _parse_scope_setting(text: str) -> Scope:
     scope = parse_scope(text)
     if scope is None:
-        raise SettingsError(f"crawl.scope: {text[:200]!r} is not a host, with a path prefix or not")
+        raise SettingsError(f"crawl.scope: {text[:200]!r} is not a host with an optional path prefix")
     return scope

@@ -1,13 +1,13 @@
-"""All that a crawl knows of topics: who judges its pages and links (`FocusedPolicy`), and pages and links as words.
+"""Protocols and data types of a focused crawl.
 
-    Page, links -> PageReading (worker threads) -> Guide.judge -> PageDecision, kept with the visit
+    Page, links -> TokenizedPage (worker threads) -> FocusedPolicy.decide -> FocusedDecision, stored with the visit
     PageWords   title 玄武岩, description, blocks ("title", ...), ("content", ...), ("anchor", ...)
     LinkWords   http://..., anchor 火成岩, context 玄武岩 是 一种 喷出 的 ...
-    TopicWords  name 地质, example pages, terms that the operator confirmed
+    TopicWords  name 地质, example pages, terms that the administrator confirmed
 
-A strategy (`FocusedStrategy`) never sees bytes, hosts it has not fetched, nor labels. Segmentation is done at the edge,
-once; what was read is kept as bytes (`serialize_page`), so that another strategy can be shown it later. A crawl without a guide
-is breadth first: it keeps everything, and links nearer to a seed come first (Wang Du 2019).
+`FocusedPolicy` scores pages and links. A `FocusedStrategy` receives words only, never bytes, unfetched hosts or labels.
+Each page is segmented once. `serialize_page` stores the result, so that another strategy can score it later. A crawl
+without a policy is breadth first: it saves every page and prefers links near a seed (Wang Du 2019).
 """
 
 import json
@@ -23,11 +23,11 @@ from docstore.errors import StoreError
 from docstore.frontier.focused_decisions import FocusedDecision
 from docstore.model import Link, Page
 
-FOCUSED_SEED_PRIORITY = 1e9  # seeds come before whatever a strategy promises
+FOCUSED_SEED_PRIORITY = 1e9  # above every priority of a strategy
 
 Words = tuple[str, ...]
 WordTokenizer = Callable[[str], Words]
-"""Text to words, lower case: what the strategies compare."""
+"""Splits text into lower-case words. All strategies compare these words."""
 
 BLOCK_TITLE, BLOCK_CONTENT, BLOCK_ANCHOR, BLOCK_NAVIGATION, BLOCK_OTHER = (
     "title",
@@ -41,7 +41,10 @@ BLOCK_KINDS = (BLOCK_TITLE, BLOCK_CONTENT, BLOCK_ANCHOR, BLOCK_NAVIGATION, BLOCK
 
 @dataclass(frozen=True)
 class WordBlock:
-    """The words of one tag block (WY-F2). `kind` is one of KINDS, `weight` its share of the page's impact (WY-F5)."""
+    """The words of one tag block (WY-F2).
+
+    `kind` is in `BLOCK_KINDS`. `weight` is its share of the page's impact (WY-F5).
+    """
 
     kind: str
     words: Words
@@ -50,7 +53,7 @@ class WordBlock:
 
 @dataclass(frozen=True)
 class PageWords:
-    """A fetched page as words, lower case. `description` is meta description and keywords, () where it has none."""
+    """A fetched page as lower-case words. `description` contains the words of meta description and keywords."""
 
     url: str
     title: Words = ()
@@ -59,8 +62,10 @@ class PageWords:
 
     @cached_property
     def counts_by_kind(self) -> Mapping[str, Counter[str]]:
-        """How often each word stands in the blocks of each kind. One block a kind: f_l is by kind, and a word does not
-        count more for a text that is cut into more blocks [D]."""
+        """Word counts of the blocks of each kind.
+
+        All blocks of a kind are one block: f_l is defined by kind, and splitting a text must not raise its counts [D].
+        """
         counts_by_kind: dict[str, Counter[str]] = {}
         for block in self.blocks:
             counts_by_kind.setdefault(block.kind, Counter()).update(block.words)
@@ -68,12 +73,15 @@ class PageWords:
 
     @cached_property
     def word_counts(self) -> Counter[str]:
-        """How often each word stands in the page's blocks."""
+        """Word counts of all blocks of the page."""
         return Counter(chain.from_iterable(block.words for block in self.blocks))
 
     @cached_property
     def own_word_counts(self) -> Counter[str]:
-        """The same for what the page says itself: navigation left out, and other blocks where its content says more."""
+        """Word counts without navigation.
+
+        Other blocks count only if they contain more words than the content blocks.
+        """
         sizes = {kind: counts.total() for kind, counts in self.counts_by_kind.items()}
         excluded_kinds = (
             {BLOCK_NAVIGATION}
@@ -85,14 +93,17 @@ class PageWords:
         return Counter(chain.from_iterable(block.words for block in self.blocks if block.kind not in excluded_kinds))
 
     def with_counts_cached(self) -> "PageWords":
-        """The page, its words counted: for a thread that reads pages, so that the one that decides need not."""
-        self.word_counts, self.counts_by_kind, self.own_word_counts  # noqa: B018  # are kept
+        """Compute and cache the word counts.
+
+        Call it in a fetch thread to keep the work off the crawl loop. Returns self.
+        """
+        self.word_counts, self.counts_by_kind, self.own_word_counts  # noqa: B018  # cached
         return self
 
 
 @dataclass(frozen=True)
 class LinkWords:
-    """A link as words: of its anchor, and of the text around it."""
+    """A link as words of its anchor and of the surrounding text."""
 
     url: str
     anchor_words: Words = ()
@@ -101,9 +112,9 @@ class LinkWords:
 
 @dataclass(frozen=True)
 class TopicWords:
-    """What the operator says of the topic: words of its name, example pages, terms of Wu's three classes (METHODS 3.4).
+    """The description of a topic: words of its name, example pages, and terms of Wu's three classes (METHODS 3.4).
 
-    Nothing else is known of it. `stop_words` never are terms.
+    `stop_words` are never terms.
     """
 
     name: Words = ()
@@ -115,14 +126,17 @@ class TopicWords:
 
     @property
     def term_weights(self) -> Mapping[str, float]:
-        """The confirmed terms with the weights of their classes: Fs 1.0, Fb 0.8, Fv 0.6 [D]; a name counts as Fs."""
+        """Weights of the confirmed terms by class: technical 1.0, subject 0.8, evaluative 0.6 [D].
+
+        A name weighs 1.0.
+        """
         weights = dict.fromkeys(self.evaluative, 0.6) | dict.fromkeys(self.subject, 0.8)
         return weights | dict.fromkeys((*self.technical, *self.name), 1.0)
 
 
 @dataclass(frozen=True)
 class TokenizedPage:
-    """A fetched page as words, with its links (each URL once, none to the page itself)."""
+    """A fetched page as words. Each linked URL occurs once; links to the page itself are omitted."""
 
     words: PageWords
     links: tuple[LinkWords, ...] = ()
@@ -130,100 +144,103 @@ class TokenizedPage:
 
 @dataclass(frozen=True)
 class RelevanceScore:
-    """Is the page worth keeping, and how relevant is it (0 hopeless, 1 certain)?"""
+    """Whether a page is relevant, and its relevance score (0 to 1)."""
 
     is_relevant: bool
     score: float
 
 
 class FocusedStrategy(Protocol):
-    """A strategy for a topic. One thread calls, for one page at a time: keep, link_priorities, learn, rescored."""
+    """A strategy for a topic. One thread calls it. Order for each page: score_page, link_priorities, observe_page."""
 
     def score_page(self, page: PageWords) -> RelevanceScore:
-        """Judge a fetched page. The score is in 0 to 1."""
+        """Score a fetched page, 0 to 1."""
 
     def link_priorities(
         self, page: PageWords, relevance: RelevanceScore, links: Sequence[LinkWords]
     ) -> Sequence[float | None]:
-        """How soon to fetch what each link leads to, higher is sooner; None to discard it."""
+        """Return the priority of each link (higher is fetched sooner), or None to discard it."""
 
     def observe_page(self, page: PageWords, relevance: RelevanceScore) -> None:
-        """Take note of a page that was judged, kept or not."""
+        """Learn from a scored page, saved or not."""
 
     def take_changed_priorities(self) -> Mapping[str, float]:
-        """URLs not fetched yet whose priority has changed since the last call, with the new one."""
+        """Return unfetched URLs with a new priority since the last call, as URL -> priority."""
 
 
 @dataclass(frozen=True)
 class ReviewInstructions:
-    """What the operator wants of a crawl while it goes on: the share of what is kept that shall be of the topic, and
-    what a person has said of pages: URL -> is it of the topic?"""
+    """Instructions of a reviewer during a crawl.
+
+    Attributes:
+        target_precision: share of saved pages that must be on topic, 0 to 1.
+        labels_by_url: manual labels. True means on topic.
+    """
 
     target_precision: float = 0.8
     labels_by_url: Mapping[str, bool] = field(default_factory=dict)
 
 
 class ExpectedQuality(Protocol):
-    """What is kept, in expectation: the share of it that is of the topic, and of what is there the share kept."""
+    """Estimated precision and recall of the pages saved so far, each 0 to 1."""
 
     @property
     def precision(self) -> float:
-        """0 to 1; 1 where nothing is kept."""
+        """Share of saved pages that are on topic, 0 to 1. It is 1 if no page is saved."""
 
     @property
     def recall(self) -> float:
-        """0 to 1."""
+        """Share of on-topic pages seen that are saved, 0 to 1."""
 
 
 @runtime_checkable
 class ReviewableStrategy(FocusedStrategy, Protocol):
-    """A strategy whose scores are probabilities, that thinks again about what it has judged, and that a person can
-    correct."""
+    """A strategy with probabilities as scores. It rescores earlier pages and accepts manual labels."""
 
     def apply_instructions(self, instructions: ReviewInstructions) -> None:
-        """Take what the operator wants and has said by now; it counts from the next call on."""
+        """Apply the instructions. They affect all later calls."""
 
     def current_scores(self) -> Mapping[str, RelevanceScore]:
-        """What is thought now of every page shown so far, by URL; no priority changes by it."""
+        """Return the current score of each page seen so far, by URL. Priorities do not change."""
 
     def expected_quality(self) -> ExpectedQuality | None:
-        """How much of what is kept is of the topic; None where too little is known."""
+        """Return the estimated quality of the saved pages, or None if the data is insufficient."""
 
     def forget_pages(self, scores: Mapping[str, float]) -> None:
-        """Pages that it is not shown: they were fetched, and this was thought of them, by URL."""
+        """Drop pages from memory. `scores` maps each URL to its last score."""
 
     def take_forgotten_urls(self) -> Sequence[str]:
-        """URLs not fetched yet that it remembers nothing of, since the last call: their priorities stay as they are."""
+        """Return unfetched URLs that were evicted from memory since the last call. Their priorities do not change."""
 
     def pages_to_label(self, count: int) -> Sequence[str]:
-        """The URLs of so many pages shown so far about which a person's answer helps most, the best first."""
+        """Return at most `count` URLs of seen pages whose manual label helps most, best first."""
 
 
 class FocusedPolicy(Protocol):
-    """Who judges the pages and links of a crawl for a topic, by a strategy (`focused.topic_policy.TopicPolicy`)."""
+    """Scores pages and links of a focused crawl with a strategy (`focused.topic_policy.TopicPolicy`)."""
 
     def tokenize_page(self, page: Page, links: Sequence[Link]) -> TokenizedPage:
-        """A page and its links as words; in any thread."""
+        """Split a page and its links into words. Safe in any thread."""
 
     def decide(self, tokenized_page: TokenizedPage, anchors: Mapping[str, str]) -> FocusedDecision:
-        """What to make of a fetched page. `anchors` has the text of each of its links. In one thread."""
+        """Decide about a fetched page. `anchors` maps linked URLs to their anchor text. Call it in one thread."""
 
     def link_priority(self, url: str) -> float | None:
-        """How soon to fetch a URL; None: not at all, as far as is known. In the thread that judges."""
+        """Return the priority of a URL, or None if it should not be fetched. Call it in the thread of `decide`."""
 
 
 def tokenize_links(page_url: str, links: Sequence[Link], tokenize: WordTokenizer) -> tuple[LinkWords, ...]:
-    """The links of a page as words; those to itself tell nothing."""
+    """Split the links of a page into words. Links to the page itself are omitted."""
     return tuple(
         LinkWords(link.url, tokenize(link.anchor), tokenize(link.context)) for link in links if link.url != page_url
     )
 
 
 def serialize_page(tokenized_page: TokenizedPage) -> bytes:
-    """The reading as bytes, about a third of the page's text; `deserialize_page` gives it back.
+    """Serialize a tokenized page, to about a third of the text's size. `deserialize_page` is the inverse.
 
-    zlib of {"url": ..., "title": [...], "description": [...], "blocks": [["content", 0.4, [...]], ...], "links": [[url,
-    [...], [...]], ...]}
+    Format: zlib of {"url": ..., "title": [...], "description": [...], "blocks": [["content", 0.4, [...]], ...],
+    "links": [[url, [...], [...]], ...]}.
     """
     page = tokenized_page.words
     payload = {
@@ -237,12 +254,12 @@ def serialize_page(tokenized_page: TokenizedPage) -> bytes:
 
 
 def deserialize_page(data: bytes) -> TokenizedPage:
-    """The reading that was packed. StoreError for other bytes."""
+    """Read the bytes of `serialize_page`. Raises StoreError for other bytes."""
     try:
         payload: dict[str, Any] = json.loads(zlib.decompress(data).decode("utf-8", "surrogatepass"))
         blocks = tuple(WordBlock(kind, tuple(words), weight) for kind, weight, words in payload["blocks"])
         page = PageWords(payload["url"], tuple(payload["title"]), tuple(payload["description"]), blocks)
         links = tuple(LinkWords(url, tuple(anchor), tuple(context)) for url, anchor, context in payload["links"])
     except (zlib.error, ValueError, KeyError, TypeError) as error:
-        raise StoreError(f"what a focused crawl remembers of a page is damaged: {error}") from error
+        raise StoreError(f"the stored words of a page are damaged: {error}") from error
     return TokenizedPage(page, links)

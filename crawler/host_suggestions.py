@@ -1,7 +1,7 @@
-"""Hosts that nobody has named, and that pages worth keeping often link to: proposed to the operator, never asked.
+"""Suggest hosts outside the scope that saved pages often link to. The crawl does not fetch them.
 
-A footer leads from every page to the same URL; a source is linked at many of its own. So what counts is how many
-URLs of a host are linked, and from how many sites. Which hosts the operator took up is kept in `sites.json`.
+A host ranks by the number of its linked URLs and of linking hosts. A footer link repeats one URL on every page and
+therefore counts little. `sites.json` contains the hosts that the administrator added.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,11 +12,11 @@ from zlib import crc32
 
 from crawler.settings import CrawlSettings
 from crawler.state_files import read_state, write_state
-from crawler.urls.canonical import canonicalize_url, host_of, origin_of
+from crawler.urls.canonical import canonicalize_url, host_of, url_origin
 from docstore.errors import SettingsError
 from docstore.model import Link, Reason
 
-MAX_EXTERNAL_HOSTS_PER_PAGE = 50  # hosts that one page speaks for
+MAX_EXTERNAL_HOSTS_PER_PAGE = 50  # hosts counted per page
 _MAX_HOSTS = 5000
 _MAX_LINKING_HOSTS = 20
 _MAX_LINKED_URLS = 100
@@ -25,8 +25,13 @@ _ADDED_SITES_FILE = "sites.json"
 
 @dataclass(frozen=True)
 class HostSuggestion:
-    """A host, how many kept pages link to it, to how many of its URLs (up to 100), from how many hosts (up to
-    20), and one such link."""
+    """A suggested host with its link counts and one example link.
+
+    Attributes:
+        linking_pages: saved pages that link to the host.
+        linked_urls: different URLs of the host that are linked, at most 100.
+        linking_hosts: different hosts that link to it, at most 20.
+    """
 
     host: str
     linking_pages: int
@@ -37,22 +42,22 @@ class HostSuggestion:
 
 
 class HostSuggestionStats:
-    """What is known of hosts out of scope. Bounded in memory."""
+    """Link counts of hosts out of scope. Memory is bounded."""
 
     def __init__(self, hosts: dict[str, dict[str, Any]]) -> None:
         self._hosts = hosts
 
     @classmethod
     def load(cls, path: Path) -> "HostSuggestionStats":
-        """What earlier runs have met."""
+        """Load the counts of earlier runs."""
         return cls({host: stats for host, stats in read_state(path).items() if _is_valid_entry(stats)})
 
     def save(self, path: Path) -> None:
-        """Keep it."""
+        """Save the counts."""
         write_state(path, self._hosts)
 
     def record_links(self, source: str, links: Iterable[Link]) -> None:
-        """A page of the host `source` was kept that has these links out of scope, one a host."""
+        """Count the links out of scope of a saved page. `source` is its host; `links` has at most one link per host."""
         for link in links:
             host = host_of(link.url)
             empty_entry = {"pages": 0, "addresses": [], "sites": [], "example": link.url, "anchor": link.anchor}
@@ -65,7 +70,7 @@ class HostSuggestionStats:
             self._hosts = dict(best[: _MAX_HOSTS // 2])
 
     def rank_suggestions(self) -> list[HostSuggestion]:
-        """The hosts, those first whose URLs are most, each counted for every host that links to it."""
+        """Return all hosts, ranked by linked URLs times linking hosts, then by linking pages."""
         suggestions = [
             HostSuggestion(
                 host, stats["pages"], len(stats["addresses"]), len(stats["sites"]), stats["example"], stats["anchor"]
@@ -77,7 +82,7 @@ class HostSuggestionStats:
         )
 
     def merge(self, other: "HostSuggestionStats") -> None:
-        """Add what another process met."""
+        """Add the counts of another process."""
         for host, other_entry in other._hosts.items():
             own_entry = self._hosts.setdefault(host, {**other_entry, "pages": 0})
             own_entry["pages"] += other_entry["pages"]
@@ -87,7 +92,7 @@ class HostSuggestionStats:
 
 
 def load_host_suggestions(folder: Path) -> list[HostSuggestion]:
-    """What the crawls of a store, of whose files `folder` has them, propose; without what was added."""
+    """Merge the suggestions of all processes in `folder`, without the hosts that were added."""
     merged = HostSuggestionStats({})
     for path in sorted(folder.glob("proposed*.json")):
         merged.merge(HostSuggestionStats.load(path))
@@ -96,22 +101,22 @@ def load_host_suggestions(folder: Path) -> list[HostSuggestion]:
 
 
 def load_added_seeds(folder: Path) -> tuple[str, ...]:
-    """The URLs at which the crawl of added hosts begins."""
+    """Return the seed URLs of the added hosts."""
     return tuple(str(seed) for seed in read_state(folder / _ADDED_SITES_FILE).get("added", ()))
 
 
 def add_site(folder: Path, text: str) -> str:
-    """Take up a host, named so or by a URL of it; where its crawl begins. SettingsError for what is neither."""
+    """Add a host, given by name or URL. Returns its seed URL. Raises SettingsError for other text."""
     url = canonicalize_url(text if "://" in text else f"http://{text}")
     if isinstance(url, Reason):
         raise SettingsError(f"{text[:200]!r} is neither a host nor an http or https URL")
-    seed = origin_of(url) + "/"
+    seed = url_origin(url) + "/"
     _save_added_seeds(folder, dict.fromkeys((*load_added_seeds(folder), seed)))
     return seed
 
 
 def remove_site(folder: Path, text: str) -> bool:
-    """Give up an added host; False if it was not added. What is known of it stays in the frontier."""
+    """Remove an added host. Returns False if it was not added. Its URLs stay in the frontier."""
     remaining = [seed for seed in load_added_seeds(folder) if text not in (host_of(seed), seed)]
     was_added = len(remaining) < len(load_added_seeds(folder))
     _save_added_seeds(folder, remaining)
@@ -119,7 +124,7 @@ def remove_site(folder: Path, text: str) -> bool:
 
 
 def with_added_sites(settings: CrawlSettings, folder: Path) -> CrawlSettings:
-    """The settings with the added hosts among the seeds and in the scope."""
+    """Return the settings with the added hosts in the seeds and the scope."""
     added = load_added_seeds(folder)
     scope = settings.scope and (*settings.scope, *(host_of(seed) for seed in added))
     return replace(settings, seeds=(*settings.seeds, *added), scope=scope)

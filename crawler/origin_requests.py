@@ -1,7 +1,7 @@
-"""What is asked of an origin beside its pages: robots.txt, sitemaps and feeds, and pages that cannot exist.
+"""Requests to an origin other than page fetches: robots.txt, sitemaps, feeds, and probes of nonexistent pages.
 
-A robots.txt, sitemap or feed is asked for in the turn of a page of its origin, which waits for it as the origin's other
-pages do. Sitemaps and feeds on other hosts, and pages that cannot exist, have turns of their own at their hosts.
+A page of an origin triggers the fetch of its robots.txt, sitemaps and feeds, and waits for it with all other pages of
+the origin. Files on other hosts and probes are standalone jobs of their hosts.
 """
 
 import itertools
@@ -12,9 +12,9 @@ from crawler.crawl_context import CrawlContext
 from crawler.result_handler import ResultHandler
 from crawler.robots.robots_cache import RobotsCache
 from crawler.schedule.frontier import Frontier
-from crawler.schedule.throttle import NEVER, HostThrottle
+from crawler.schedule.throttle import NO_KNOWN_START, HostThrottle
 from crawler.sitemaps.sitemap_scheduler import SitemapScheduler
-from crawler.urls.canonical import host_of, origin_of
+from crawler.urls.canonical import host_of, url_origin
 from crawler.workers.fetch_pool import FetchPool, Job, JobKind, JobResult, PageResult, RobotsResult, SitemapResult
 from docstore.frontier.frontier_table import NewUrl
 from docstore.model import FrontierEntry, Outcome, UrlKind
@@ -22,36 +22,36 @@ from docstore.model import FrontierEntry, Outcome, UrlKind
 
 @dataclass
 class StandaloneJobs:
-    """Jobs that wait for their turn. Their entries have numbers below 0: the table does not know them."""
+    """Pending jobs that no page triggers. Their entries have negative ids, because they are not in the table."""
 
     pending: dict[int, Job] = field(default_factory=dict)
     _ids: Iterator[int] = field(default_factory=lambda: itertools.count(-1, -1))
 
     def add(self, kind: JobKind, url: str) -> int:
-        """Ask for a URL; the number of its entry."""
+        """Add a job for a URL. Returns the id of its entry."""
         job_id = next(self._ids)
         self.pending[job_id] = Job(FrontierEntry(job_id, url, host_of(url), 0, 0, UrlKind.UNKNOWN, 0.0), kind, url)
         return job_id
 
     def pop_ready(self, throttle: HostThrottle, now: float, blocked_origins: Container[str]) -> Job | None:
-        """A job whose host may be asked now, and whose origin is none of those whose robots.txt is being asked for."""
+        """Remove and return a job whose host may be fetched now, or None. Origins in `blocked_origins` are skipped."""
         for job_id, job in self.pending.items():
-            if origin_of(job.url) not in blocked_origins and throttle.earliest_start(job.entry.host, now) <= now:
+            if url_origin(job.url) not in blocked_origins and throttle.earliest_start(job.entry.host, now) <= now:
                 return self.pending.pop(job_id)
         return None
 
     def seconds_until_ready(self, throttle: HostThrottle, now: float) -> float:
-        """Until there may be a turn; NEVER if nothing waits, or only for what is under way."""
+        """Return the seconds until a job may start, or NO_KNOWN_START without a pending job on a free host."""
         starts = (throttle.earliest_start(job.entry.host, now) for job in self.pending.values())
-        return max(min(starts, default=NEVER) - now, 0.0)
+        return max(min(starts, default=NO_KNOWN_START) - now, 0.0)
 
     def put_back(self, job: Job) -> None:
-        """It was not asked for after all."""
+        """Return a job that was not started to the pending ones."""
         self.pending[job.entry.url_id] = job
 
 
 class OriginRequests:
-    """Starts and finishes the requests for all that is no page of the table. Used by one thread."""
+    """Starts and finishes all requests for files that are not pages of the table. Used by one thread."""
 
     def __init__(
         self,
@@ -66,21 +66,24 @@ class OriginRequests:
         self._robots = RobotsCache(context.table, context.plan.product_token, context.now)
         self._standalone_jobs = StandaloneJobs()
         self._sitemaps = SitemapScheduler(context, result_handler, self._standalone_jobs.add)
-        self._waiting_entries_by_origin: dict[
-            str, list[FrontierEntry]
-        ] = {}  # origin of which a file is under way -> who waits for it
+        # Origin with a file in flight -> entries that wait for it.
+        self._waiting_entries_by_origin: dict[str, list[FrontierEntry]] = {}
 
     # -- starting
 
     def rejection_outcome(self, entry: FrontierEntry) -> Outcome | None:
-        """Why robots.txt forbids a page; None where it does not, or is not known yet."""
-        origin = origin_of(entry.url)
+        """Return why robots.txt forbids a page, or None if it is allowed or the rules are not loaded yet."""
+        origin = url_origin(entry.url)
         rules = None if origin in self._waiting_entries_by_origin else self._robots.cached_rules(origin)
         return rules.rejection_outcome(entry.url) if rules else None
 
     def submit_prerequisite(self, entry: FrontierEntry) -> bool:
-        """Use the turn of a page for what its origin is asked first. False: for nothing, the turn is the page's."""
-        origin = origin_of(entry.url)
+        """Use the slot of a page for a file that its origin must fetch first.
+
+        Returns:
+            True if the page waits for a file, False if the page itself may be fetched.
+        """
+        origin = url_origin(entry.url)
         if origin in self._waiting_entries_by_origin:
             self._waiting_entries_by_origin[origin].append(entry)
             return True
@@ -97,12 +100,12 @@ class OriginRequests:
         return True
 
     def start_standalone_job(self) -> bool:
-        """Begin with a request that has a turn of its own, by the robots.txt of where it goes; False if none may."""
+        """Start one standalone job that its host's robots.txt and throttle allow. Returns False if there is none."""
         job = self._standalone_jobs.pop_ready(self._throttle, self._clock(), self._waiting_entries_by_origin)
         if job is None:
             return False
         self._throttle.start_request(job.entry.host, self._clock())
-        origin = origin_of(job.url)
+        origin = url_origin(job.url)
         rules = self._robots.cached_rules(origin)
         if rules is None:
             self._waiting_entries_by_origin[origin] = []
@@ -117,62 +120,67 @@ class OriginRequests:
         return True
 
     def seconds_until_standalone_job(self) -> float:
-        """Until a request may have a turn of its own; NEVER if none waits, or only for what is under way."""
+        """Return the seconds until a standalone job may start; see `StandaloneJobs.seconds_until_ready`."""
         return self._standalone_jobs.seconds_until_ready(self._throttle, self._clock())
 
     def add_probes(self, urls: Iterable[str]) -> None:
-        """Ask for pages that cannot exist, when their hosts may be asked."""
+        """Add probes: requests for nonexistent pages, sent when their hosts permit."""
         for url in urls:
             self._standalone_jobs.add(JobKind.PROBE, url)
 
-    def add_declared_files(self, done: PageResult) -> None:
-        """Feeds and sitemaps that a page names."""
-        self._sitemaps.add_declared_files(origin_of(done.job.entry.url), done.feeds, done.sitemaps)
+    def add_declared_files(self, job_result: PageResult) -> None:
+        """Schedule the feeds and sitemaps that a page declares."""
+        self._sitemaps.add_declared_files(url_origin(job_result.job.entry.url), job_result.feeds, job_result.sitemaps)
 
     # -- finishing
 
-    def handle_result(self, done: JobResult) -> tuple[Outcome | None, list[NewUrl]]:
-        """Take a result: why the page in whose turn it was asked for is not fetched (None: it is, in another turn, or
-        there was no page), and URLs that are new."""
-        entry = done.job.entry
-        if isinstance(done, PageResult) and done.job.kind is JobKind.PROBE:
-            new_urls = self._handle_probe(done)
+    def handle_result(self, job_result: JobResult) -> tuple[Outcome | None, list[NewUrl]]:
+        """Handle a result.
+
+        Returns:
+            The outcome to record for the page that triggered the request, and the new URLs. The outcome is None if that
+            page
+            is still to be fetched or there is no such page.
+        """
+        entry = job_result.job.entry
+        if isinstance(job_result, PageResult) and job_result.job.kind is JobKind.PROBE:
+            new_urls = self._handle_probe(job_result)
             self._frontier.wake_host(entry.host)
             return None, new_urls
         outcome, new_urls = None, list[NewUrl]()
-        if isinstance(done, RobotsResult):
-            outcome = self._handle_robots(done)
-        elif isinstance(done, SitemapResult):
-            self._throttle.finish_request(entry.host, self._clock(), done.responded_at, done.host_failed)
-            new_urls = self._sitemaps.handle_result(done, self._frontier)
+        if isinstance(job_result, RobotsResult):
+            outcome = self._handle_robots(job_result)
+        elif isinstance(job_result, SitemapResult):
+            self._throttle.finish_request(entry.host, self._clock(), job_result.responded_at, job_result.host_failed)
+            new_urls = self._sitemaps.handle_result(job_result, self._frontier)
         else:  # an unexpected failure
             self._throttle.finish_request(entry.host, self._clock(), is_clean=False)
-            outcome = done.fetch_result.outcome
-        if entry.url_id < 0:  # a turn of its own
-            if isinstance(done, PageResult):
-                self._cancel(done.job)
+            outcome = job_result.fetch_result.outcome
+        if entry.url_id < 0:  # a standalone job
+            if isinstance(job_result, PageResult):
+                self._cancel(job_result.job)
             self._frontier.wake_host(entry.host)
             outcome = None
         elif outcome is None:
             self._frontier.put_back(entry)
-        self._release_waiting_entries(origin_of(entry.url))
+        self._release_waiting_entries(url_origin(entry.url))
         return outcome, new_urls
 
-    def _handle_robots(self, done: RobotsResult) -> Outcome | None:
-        answer, entry = done.robots_fetch, done.job.entry
-        rules = self._robots.store(answer)
+    def _handle_robots(self, job_result: RobotsResult) -> Outcome | None:
+        robots_fetch, entry = job_result.robots_fetch, job_result.job.entry
+        rules = self._robots.store(robots_fetch)
         self._throttle.raise_crawl_delay(entry.host, rules.crawl_delay)
-        self._throttle.finish_request(entry.host, self._clock(), answer.responded_at, answer.host_failed)
+        self._throttle.finish_request(entry.host, self._clock(), robots_fetch.responded_at, robots_fetch.host_failed)
         return rules.rejection_outcome(entry.url)
 
-    def _handle_probe(self, done: PageResult) -> list[NewUrl]:
-        result, host = done.fetch_result, done.job.entry.host
+    def _handle_probe(self, job_result: PageResult) -> list[NewUrl]:
+        result, host = job_result.fetch_result, job_result.job.entry.host
         self._throttle.finish_request(host, self._clock(), result.responded_at, result.host_failed, result.retry_after)
-        self.add_probes(self._result_handler.handle_probe(done.job.url, done))
+        self.add_probes(self._result_handler.handle_probe(job_result.job.url, job_result))
         return self._result_handler.take_released_urls()
 
     def _cancel(self, job: Job) -> None:
-        """What has a turn of its own may not be asked for, or failed in a way that nobody expected."""
+        """Cancel a standalone job that is forbidden or failed unexpectedly."""
         if job.kind is JobKind.PROBE:
             self._result_handler.handle_probe(job.url)
         else:

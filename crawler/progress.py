@@ -1,4 +1,4 @@
-"""How far a crawl has come, as it tells while it runs, and its report at the end."""
+"""The progress of a running crawl and its final report."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -11,15 +11,21 @@ from docstore.model import Host, Outcome, Reason, Stage, StageReport
 SUCCESS_REASONS = frozenset((Reason.FETCHED, Reason.UNCHANGED, Reason.OFF_TOPIC))
 _SEED_SUCCESS_REASONS = SUCCESS_REASONS | {Reason.REDIRECTED_TO_KNOWN_URL}
 _SEED_ADVICE_BY_REASON = {
-    Reason.ROBOTS_FORBIDDEN: "robots.txt forbids us these pages; name others in crawl.seeds",
-    Reason.PRIVATE_ADDRESS: "do so, then run again",
+    Reason.ROBOTS_FORBIDDEN: "robots.txt forbids these pages; set other URLs in crawl.seeds",
+    Reason.PRIVATE_ADDRESS: "add the host to crawl.inside_hosts, then run again",
 }
 
 
 @dataclass(frozen=True)
 class HostProgress:
-    """One host in this run: pages and errors so far, URLs that wait, seconds between requests now, and to an answer;
-    `is_suspended` says that it is left alone after failures."""
+    """One host in this run.
+
+    Attributes:
+        due_urls: URLs that are due and not visited.
+        crawl_delay: current seconds between requests.
+        response_seconds: recent mean response time.
+        is_suspended: True if the host is skipped after repeated failures.
+    """
 
     pages: int = 0
     errors: int = 0
@@ -31,10 +37,15 @@ class HostProgress:
 
 @dataclass(frozen=True)
 class CrawlProgress:
-    """How far a run has come: visits by reason, URLs added, fetches under way, seconds since the start.
+    """The progress of a run.
 
-    `backlog` URLs are due and not visited, `active_hosts` hosts have some of them, of which the slowest one `slowest_host_seconds` so many
-    seconds at its present gap. `hosts` are told only now and then.
+    Attributes:
+        counts: visits by reason.
+        elapsed_seconds: seconds since the start.
+        hosts: host -> its progress. Filled only at intervals, otherwise empty.
+        backlog: URLs that are due and not visited.
+        active_hosts: hosts with a backlog that are not suspended.
+        slowest_host_seconds: maximum over hosts of the seconds to fetch the backlog at the current crawl delay.
     """
 
     counts: Mapping[Reason, int]
@@ -48,43 +59,45 @@ class CrawlProgress:
 
     @property
     def visits(self) -> int:
-        """Visits so far."""
+        """Number of visits so far."""
         return sum(self.counts.values())
 
 
 ProgressCallback = Callable[[CrawlProgress], None]
-_REPORT_INTERVAL_SECONDS = 0.5  # seconds
+_REPORT_INTERVAL_SECONDS = 0.5
 
 
 class ProgressReporter:
-    """Tells how far a run has come, not too often."""
+    """Calls the progress callback, with host details at most every half second."""
 
-    def __init__(self, tell: ProgressCallback | None, tally: "Tally", throttle: HostThrottle, started: float) -> None:
-        self._callback = tell
+    def __init__(
+        self, callback: ProgressCallback | None, tally: "Tally", throttle: HostThrottle, started_at: float
+    ) -> None:
+        self._callback = callback
         self._tally = tally
         self._throttle = throttle
-        self._started_at = started
-        self._last_reported_at = started
+        self._started_at = started_at
+        self._last_reported_at = started_at
         self._backlog_summary = (0, 0, 0.0)
 
-    def report(self, now: float, under_way: int, due_by_host: Mapping[str, int]) -> None:
-        """`due_by_host` has for each host how many of its URLs are due."""
+    def report(self, now: float, in_flight: int, due_by_host: Mapping[str, int]) -> None:
+        """Report the current progress. `due_by_host` maps each host to its number of due URLs."""
         if self._callback is None:
             return
         tally = self._tally
         hosts: dict[str, HostProgress] = {}
         if now - self._last_reported_at >= _REPORT_INTERVAL_SECONDS:
             self._last_reported_at, hosts = now, self._host_progress(due_by_host)
-            at_work = [host for host in hosts.values() if host.due_urls and not host.is_suspended]
+            active_hosts = [host for host in hosts.values() if host.due_urls and not host.is_suspended]
             slowest_seconds = max(
-                (host.due_urls * (host.crawl_delay + host.response_seconds) for host in at_work), default=0.0
+                (host.due_urls * (host.crawl_delay + host.response_seconds) for host in active_hosts), default=0.0
             )
-            self._backlog_summary = (sum(due_by_host.values()), len(at_work), slowest_seconds)
+            self._backlog_summary = (sum(due_by_host.values()), len(active_hosts), slowest_seconds)
         self._callback(
             CrawlProgress(
                 dict(tally.visits_by_reason),
                 tally.urls_added,
-                under_way,
+                in_flight,
                 now - self._started_at,
                 hosts,
                 *self._backlog_summary,
@@ -108,7 +121,7 @@ class ProgressReporter:
 
 @dataclass
 class Tally:
-    """What a run counts, and whatever is worth a line at its end."""
+    """The counts of a run and the notes for its report."""
 
     visits_by_reason: Counter[Reason] = field(default_factory=Counter)
     rejected_links: Counter[str] = field(default_factory=Counter)  # links, not URLs of the table
@@ -121,16 +134,16 @@ class Tally:
     errors_by_host: Counter[str] = field(default_factory=Counter)
 
     def count_visit(self, host: Host, reason: Reason) -> None:
-        """A visit is over."""
+        """Count a finished visit."""
         self.visits_by_reason[reason] += 1
         (self.pages_by_host if reason in SUCCESS_REASONS else self.errors_by_host)[host] += 1
 
     def add_note(self, text: str) -> None:
-        """A line for the report, once."""
+        """Add a line to the report, once."""
         self.notes[text] = None
 
     def merge(self, other: "Tally") -> None:
-        """Add what another process counted."""
+        """Add the counts of another process."""
         for own_counts, other_counts in (
             (self.visits_by_reason, other.visits_by_reason),
             (self.pages_by_host, other.pages_by_host),
@@ -145,7 +158,7 @@ class Tally:
         self.notes |= other.notes
 
     def report(self, seconds: float) -> StageReport:
-        """What the run did. Raises PlumblineError if no seed and no other page could be fetched."""
+        """Build the report. Raises PlumblineError if neither a seed nor another page could be fetched."""
         failed_seeds = [
             f"{url}: {_format_outcome(outcome)}"
             for url, outcome in self.seed_outcomes.items()
@@ -155,12 +168,10 @@ class Tally:
             first = next(
                 outcome.reason for outcome in self.seed_outcomes.values() if outcome.reason not in _SEED_SUCCESS_REASONS
             )
-            advice = _SEED_ADVICE_BY_REASON.get(
-                first, "see that crawl.seeds is right and that the sites answer, then run again"
-            )
+            advice = _SEED_ADVICE_BY_REASON.get(first, "check crawl.seeds and that the sites respond, then run again")
             raise PlumblineError(f"none of the seeds could be fetched ({'; '.join(failed_seeds[:3])}): {advice}")
         notes = [f"seed not fetched: {line}" for line in failed_seeds]
-        notes += [f"host left alone after repeated failures: {host}" for host in sorted(self.suspended_hosts)]
+        notes += [f"host suspended after repeated failures: {host}" for host in sorted(self.suspended_hosts)]
         notes += self.notes
         if self.rejected_links:
             summary = ", ".join(f"{count} {reason}" for reason, count in self.rejected_links.most_common())

@@ -1,4 +1,4 @@
-"""What a finished fetch amounts to: the visit to record, with the links worth following. No network, no table."""
+"""Turns a finished fetch into the visit to record and the links to follow. Uses no network and no table."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -16,12 +16,12 @@ from docstore.frontier.focused_decisions import FocusedDecision
 from docstore.frontier.frontier_table import NewUrl, Visit
 from docstore.model import FrontierEntry, Host, Outcome, Reason, UrlKind
 
-_MAX_HELD_URLS = 20_000  # URLs of patterns that may be traps
+_MAX_HELD_URLS = 20_000  # URLs held back because their pattern may be a trap
 _MAX_REDIRECT_CHAINS = 10_000
 
 
 class ResultHandler:
-    """Judges the results of one run by its strategy; `revisit` says when pages are due again."""
+    """Handles the results of one run with its focused policy and revisit policy."""
 
     def __init__(self, context: CrawlContext, revisit_policy: RevisitPolicy) -> None:
         self._context = context
@@ -34,13 +34,13 @@ class ResultHandler:
         self._year = gmtime(context.due_before).tm_year
         self._trap_detectors: dict[str, TrapDetector] = {}
         self._held_urls: dict[str, NewUrl] = {}
-        self._probe_by_url: dict[str, FamilyProbe] = {}  # by the URL that is asked for
+        self._probe_by_url: dict[str, FamilyProbe] = {}  # by the URL of the next probe
         self._rng = Random()
-        self._redirect_chains: dict[str, tuple[str, ...]] = {}  # URL -> those that were redirected to it in this run
+        self._redirect_chains: dict[str, tuple[str, ...]] = {}  # URL -> URLs that redirected to it in this run
 
-    def build_visit(self, done: PageResult) -> Visit:
-        """The visit that a finished fetch amounts to."""
-        entry, result = done.job.entry, done.fetch_result
+    def build_visit(self, job_result: PageResult) -> Visit:
+        """Build the visit for a finished fetch."""
+        entry, result = job_result.job.entry, job_result.fetch_result
         chain = self._redirect_chains.pop(entry.url, ())
         if result.redirect_url:
             return self._redirect_visit(entry, result.redirect_url, result.is_permanent_redirect, chain)
@@ -50,33 +50,35 @@ class ResultHandler:
             if result.outcome.reason is Reason.GONE and entry.kind is UrlKind.UNKNOWN:
                 self._trap_detector(entry.host).record_page(entry.url, novelty=0.0, is_empty=True)
             return visit
-        self._deduplicator.record_page(entry.url, done.fingerprint)
-        decision = self._focused_decision(done)
-        links = (*self._select_links(entry, done), *self._canonical_link(entry, done.canonical_url))
+        self._deduplicator.record_page(entry.url, job_result.fingerprint)
+        decision = self._focused_decision(job_result)
+        links = (*self._select_links(entry, job_result), *self._canonical_link(entry, job_result.canonical_url))
         is_duplicate = entry.kind not in (UrlKind.SEED, UrlKind.HUB) and self._deduplicator.has_same_content(
-            done.canonical_url, done.fingerprint
+            job_result.canonical_url, job_result.fingerprint
         )
-        if is_duplicate and not done.is_noindex:
+        if is_duplicate and not job_result.is_noindex:
             visit = self.visit_without_page(
-                entry, Outcome(Reason.REDIRECTED_TO_KNOWN_URL, f"the same as {done.canonical_url}"[:300])
+                entry, Outcome(Reason.REDIRECTED_TO_KNOWN_URL, f"same content as {job_result.canonical_url}"[:300])
             )
         elif decision is not None and not decision.is_retained:
-            detail = f"{decision.strategy} gives it {decision.score:.3f} for {decision.topic}"
+            detail = f"{decision.strategy} score {decision.score:.3f} for {decision.topic}"
             visit = replace(visit, outcome=Outcome(Reason.OFF_TOPIC, detail))
-        elif done.is_noindex:
-            visit = replace(visit, outcome=Outcome(Reason.FETCHED, "asks not to be shown, not kept"))
+        elif job_result.is_noindex:
+            visit = replace(visit, outcome=Outcome(Reason.FETCHED, "noindex: not saved"))
         else:
             return replace(visit, page=result.page, discovered_urls=links, focused_decision=decision)
         return replace(visit, discovered_urls=links, is_gone=bool(entry.digest), focused_decision=decision)
 
-    def _focused_decision(self, done: PageResult) -> FocusedDecision | None:
-        """What the guide makes of a page; None where there is none, and all is kept."""
-        if self._focused_policy is None or done.tokenized_page is None:
+    def _focused_decision(self, job_result: PageResult) -> FocusedDecision | None:
+        """Return the policy's decision about a page, or None without a policy. Then every page is saved."""
+        if self._focused_policy is None or job_result.tokenized_page is None:
             return None
-        return self._focused_policy.decide(done.tokenized_page, {link.url: link.anchor for link in done.links})
+        return self._focused_policy.decide(
+            job_result.tokenized_page, {link.url: link.anchor for link in job_result.links}
+        )
 
     def visit_without_page(self, entry: FrontierEntry, outcome: Outcome) -> Visit:
-        """A visit with nothing but its outcome."""
+        """Build a visit without a page: outcome and next due time only."""
         # A clock set back during the run must not make a page due again in the same run.
         visited_at = max(self._context.now(), self._context.due_before + 0.001)
         next_visit = self._revisit_policy.next_visit(entry, outcome.reason, visited_at)
@@ -92,11 +94,11 @@ class ResultHandler:
         )
 
     def make_new_url(self, url: str, depth: int, kind: UrlKind, priority: float, parent: int | None = None) -> NewUrl:
-        """A URL for the table."""
+        """Build the table row of a new URL."""
         return NewUrl(url, host_of(url), self._plan.queue_of(url), depth, kind, priority, parent)
 
     def accept_declared_urls(self, urls: Sequence[str], priority: float) -> list[NewUrl]:
-        """The new ones among URLs that a sitemap or feed names and the rules allow."""
+        """Select the new URLs among those that a sitemap or feed lists and the rules allow, and mark them as seen."""
         allowed = [url for url in urls if rejection_reason(url, self._plan.url_rules, 1) is None]
         new_urls = [
             self.make_new_url(url, 1, UrlKind.UNKNOWN, priority) for url in self._url_seen.filter_unseen(allowed)
@@ -105,17 +107,17 @@ class ResultHandler:
         return new_urls
 
     def rejection_outcome(self, entry: FrontierEntry) -> Outcome | None:
-        """Why a URL of the table is not fetched."""
+        """Return why a URL of the table is not fetched, or None if it is."""
         reason = rejection_reason(entry.url, self._plan.url_rules, entry.depth)
         if reason is not None:
             return Outcome(reason)
         trap_detector = self._trap_detectors.get(entry.host)
         is_new = entry.kind is UrlKind.UNKNOWN and not entry.digest
-        trap = trap_detector.trap_of(entry.url) if trap_detector is not None and is_new else None
+        trap = trap_detector.find_trap(entry.url) if trap_detector is not None and is_new else None
         return None if trap is None else Outcome(Reason.CRAWLER_TRAP, trap)
 
     def take_released_urls(self) -> list[NewUrl]:
-        """URLs held back as those of a trap, whose patterns have proved to be none."""
+        """Return URLs that were held as possible traps and whose patterns proved harmless."""
         return self._accept_held_urls(
             [url for trap_detector in self._trap_detectors.values() for url in trap_detector.take_released()]
         )
@@ -128,7 +130,7 @@ class ResultHandler:
         return candidates
 
     def start_probes(self, host: Host) -> list[str]:
-        """Pages that cannot exist, by which the host is to tell which of its families of URLs end (see `handle_probe`)."""
+        """Start a probe for each suspicious URL family. Returns the first probe URL of each (see `handle_probe`)."""
         first_probe_urls: list[str] = []
         for family, urls in self._trap_detector(host).take_probe_candidates().items():
             first, *remaining_urls = make_probe_urls(urls, self._rng)
@@ -136,14 +138,17 @@ class ResultHandler:
             first_probe_urls.append(first)
         return first_probe_urls
 
-    def handle_probe(self, url: str, done: PageResult | None = None) -> list[str]:
-        """What came of such a page; None if it could not be asked for. The next one to ask for, if that said little."""
+    def handle_probe(self, url: str, job_result: PageResult | None = None) -> list[str]:
+        """Handle a probe result.
+
+        `job_result` is None if the probe was not fetched. Returns the next probe URL, if one is needed.
+        """
         probe = self._probe_by_url.pop(url, None)
         if probe is None:
             return []
-        is_page = done is not None and done.fetch_result.page is not None
-        if done is not None and is_page:
-            probe.novelty_scores.append(self._deduplicator.novelty(url, done.fingerprint))
+        is_page = job_result is not None and job_result.fetch_result.page is not None
+        if job_result is not None and is_page:
+            probe.novelty_scores.append(self._deduplicator.novelty(url, job_result.fingerprint))
             if probe.remaining_urls:
                 self._probe_by_url[probe.remaining_urls[0]] = probe
                 return [probe.remaining_urls.pop(0)]
@@ -151,27 +156,27 @@ class ResultHandler:
         return []
 
     def take_remaining_held_urls(self) -> list[NewUrl]:
-        """URLs that are held back still, at the end of a run that had no time for them: so that they are not lost."""
+        """Return the URLs that are still held at the end of a run, so that they are not lost."""
         return self._accept_held_urls(
             [url for trap_detector in self._trap_detectors.values() for url in trap_detector.remaining_held()]
         )
 
     def _canonical_link(self, entry: FrontierEntry, url: str) -> tuple[NewUrl, ...]:
-        """The URL that a page names as its own, if it is new: it takes the page's place in the order."""
+        """Return the canonical URL of a page if it is new. It gets the depth and priority of the page."""
         if not url or detect_shape_trap(url, self._year) or not self._url_seen.filter_unseen([url]):
             return ()
         new_urls = (self.make_new_url(url, entry.depth, UrlKind.UNKNOWN, entry.priority, entry.url_id),)
         self._register_new_urls(new_urls)
         return new_urls
 
-    def _select_links(self, parent: FrontierEntry, done: PageResult) -> tuple[NewUrl, ...]:
-        """The new ones among a page's links, with their priorities."""
-        by_url = {link.url: link for link in done.links}
+    def _select_links(self, parent: FrontierEntry, job_result: PageResult) -> tuple[NewUrl, ...]:
+        """Select the new URLs among a page's links, with their priorities."""
+        by_url = {link.url: link for link in job_result.links}
         new_urls = self._url_seen.filter_unseen(by_url)
         known_urls = by_url.keys() - set(new_urls)
-        novelty = self._deduplicator.novelty(parent.url, done.fingerprint)
+        novelty = self._deduplicator.novelty(parent.url, job_result.fingerprint)
         new_urls = self._without_known_variants(new_urls, known_urls)
-        is_same = self._deduplicator.is_duplicate_content(parent.url, done.fingerprint)
+        is_same = self._deduplicator.is_duplicate_content(parent.url, job_result.fingerprint)
         self._trap_detector(parent.host).record_page(parent.url, novelty, new_urls, is_same)
         self._record_known_links(parent, known_urls)
         selected_urls: list[NewUrl] = []
@@ -191,7 +196,7 @@ class ResultHandler:
         return tuple(selected_urls)
 
     def _without_known_variants(self, new_urls: Sequence[str], known_urls: Iterable[str]) -> list[str]:
-        """The new URLs that are no other form of a known one, as far as their site has taught."""
+        """Drop URLs that are variants of a known URL by the DUST rules of their site."""
         self._deduplicator.record_known_urls(known_urls)
         reduced_by_url = {url: reduced_url for url in new_urls if (reduced_url := self._deduplicator.reduced_url(url))}
         unknown = set(self._url_seen.filter_unseen(reduced_by_url.values()))
@@ -205,7 +210,7 @@ class ResultHandler:
         return unique_urls
 
     def _record_known_links(self, parent: FrontierEntry, known_urls: set[str]) -> None:
-        """What speaks for a family: its own pages are articles, and lead to pages that are known."""
+        """Record evidence for URL families: the page is an article, or it links to known pages."""
         trap_detector = self._trap_detector(parent.host)
         if parent.kind is UrlKind.ARTICLE:
             trap_detector.record_article(parent.url)
@@ -228,7 +233,7 @@ class ResultHandler:
     def _redirect_visit(
         self, entry: FrontierEntry, target: str, is_permanent: bool, redirect_chain: tuple[str, ...]
     ) -> Visit:
-        """The target takes the entry's place: a URL of its own, as deep, a seed if this was one."""
+        """Build the visit of a redirect. The target is a new URL with the depth and kind of the redirected one."""
         reason = rejection_reason(target, self._plan.url_rules, entry.depth)
         if reason is not None:
             reason = Reason.REDIRECTED_OUT_OF_SCOPE if reason is Reason.OUT_OF_SCOPE else reason

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from crawler.crawl_plan import CrawlPlan, build_crawl_plan
 from crawler.host_suggestions import with_added_sites
-from crawler.http.document_types import is_plain_text_version_of, parse_document_rules
+from crawler.http.document_types import is_plain_text_version, parse_document_rules
 from crawler.parsing.links import parse_page
 from crawler.settings import FOCUSED_STRATEGIES, CrawlSettings
 from crawler.urls.canonical import host_of, path_extension, rejection_reason
@@ -73,7 +73,7 @@ def iter_document_links(
     depth = page.depth + 1
     priority = FOCUSED_PRIORITY if plan.strategy in FOCUSED_STRATEGIES else -float(depth)
     for link in parse_page(fetched_page, plan.product_token).links:
-        is_wanted = FORMAT_BY_EXTENSION.get(path_extension(link.url)) in formats and not is_plain_text_version_of(
+        is_wanted = FORMAT_BY_EXTENSION.get(path_extension(link.url)) in formats and not is_plain_text_version(
             link.url, page.url
         )
         if is_wanted and rejection_reason(link.url, plan.url_rules, depth) is None:

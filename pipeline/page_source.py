@@ -15,7 +15,7 @@ from crawler.http.fetch import Fetcher
 from crawler.http.ip_policy import PublicOnlyPolicy
 from crawler.robots.robots_cache import RobotsRules, fetch_robots, parse_stored_robots, product_token
 from crawler.settings import CrawlSettings
-from crawler.urls.canonical import canonicalize_url, host_of, origin_of
+from crawler.urls.canonical import canonicalize_url, host_of, url_origin
 from docstore.articles.article_table import PendingPage
 from docstore.errors import PlumblineError
 from docstore.file_formats import FORMAT_BY_EXTENSION, FORMATS_BY_NAME
@@ -129,7 +129,7 @@ class PoliteFetcher:
 
     def fetch(self, url: str) -> Page | str:
         """The page, or the URL that it has moved to."""
-        rules = self.robots_rules(origin_of(url))
+        rules = self.robots_rules(url_origin(url))
         refusal = rules.rejection_outcome(url)
         if refusal is not None:
             raise no_page_error(url, refusal)

@@ -118,7 +118,7 @@ def refetch(engine: Engine, entry: FrontierEntry) -> StageReport:
             SingleUrlFrontier(engine.store.frontier, entry),
             engine.settings.data_dir / "seen.bloom",
         )
-        return run_crawl(table, fetcher, settings, seen_filter_path, guide=guide)
+        return run_crawl(table, fetcher, settings, seen_filter_path, focused_policy=guide)
 
 
 def require_frontier_entry(engine: Engine, url: str) -> FrontierEntry:

@@ -75,7 +75,12 @@ def crawl(engine: "Engine", on_progress: "Callable[[CrawlProgress], None] | None
                 report = crawl_on_cluster(engine, report_progress)
             else:
                 report = run_crawl(
-                    engine.store.frontier, fetcher, settings, seen_filter_path, progress=report_progress, guide=policy
+                    engine.store.frontier,
+                    fetcher,
+                    settings,
+                    seen_filter_path,
+                    progress=report_progress,
+                    focused_policy=policy,
                 )
         if unuploaded_count := engine.store.upload_warc_files():
             report = replace(

@@ -1,14 +1,16 @@
-"""Text algorithms that know words, but neither URLs nor documents; imports nothing of ours.
+"""Text algorithms on words. Independent of URLs and documents; imports no other package of Plumbline.
 
-In: plain `str`, and the words of one lexicon version. Out: words, tags, and keys that compare words.
+Input: plain `str`, and the words of one lexicon version. Output: words, tags, and keys that compare words.
 
-    segment.py      open this first: `Segmenter` (cut, tag) and its rjieba implementation
-    mixed_terms.py  finds the domain terms a Chinese segmenter cannot keep whole (`PDC钻头`, `shale gas`)
-    general_language.py  how often words are used whatever a text is about
-    scripts.py      which script a character is of; letters that pass for those of another
-    decoding/       bytes to text, as crawler and extractor both read a page; what no HTML parser should be given
-    folding.py      letter width, letter case and white space made comparable (`word_key`)
+    segment.py                 open this first: `Segmenter` (cut, tag) and its rjieba implementation
+    mixed_terms.py             finds terms that a Chinese segmenter splits (`PDC钻头`, `shale gas`)
+    background_frequencies.py  frequency of words in general language
+    scripts.py                 the script of a character, and letters that look like those of another script
+    folding.py                 comparable letter width, case and white space (`word_key`)
+    decoding/                  bytes to text, for crawler and extractor; limits of the HTML parser
+    embedding/                 texts as vectors
+    similarity/                duplicates and reports of the same event
 
-Nothing here holds process-wide state that can change: a segmenter is built for one lexicon version and never
-altered, so several versions live side by side and threads may share one.
+No mutable process-wide state: a segmenter belongs to one lexicon version and never changes. Several versions can
+coexist, and threads can share one.
 """

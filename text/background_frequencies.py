@@ -1,8 +1,10 @@
-"""How often words are used whatever a text is about: Chinese ones by the dictionary of jieba, English ones by that of
-pyspellchecker (counted in film subtitles: Lison and Tiedemann 2016, "OpenSubtitles2016"). Both are MIT.
+"""Word frequencies in general language.
 
-    of_pages("的")      0.995
-    of_pages("岩石")    0.033
+Chinese: the dictionary of jieba. English: the dictionary of pyspellchecker (counted in film subtitles: Lison and
+Tiedemann 2016, "OpenSubtitles2016"). Both have the MIT license.
+
+    page_share("的")      0.995
+    page_share("岩石")    0.033
 """
 
 import math
@@ -13,19 +15,22 @@ from importlib.resources import files
 
 from spellchecker import SpellChecker
 
-WORDS_PER_PAGE = 1000  # words of a page
-MIN_WORD_SHARE = 5e-7  # of all words: what is rarer stands on one page in two thousand, and is not held
+WORDS_PER_PAGE = 1000  # length of a model page
+MIN_WORD_SHARE = 5e-7  # share of all words; a rarer word occurs on one page in two thousand and is omitted
 
 
 def page_share(word: str) -> float:
-    """What share of pages of general language hold a word, in lower case: 1 - exp(-PAGE * its share of all words), as
-    if words came one by one; 0 for one that is rare or not known."""
+    """Return the share of general-language pages that contain a word (lower case), 0 to 1.
+
+    It is 1 - exp(-WORDS_PER_PAGE * the word's share of all words), for independent words. It is 0 for rare or unknown
+    words.
+    """
     return page_shares().get(word, 0.0)
 
 
 @cache
 def page_shares() -> Mapping[str, float]:
-    """The same for all words that are held."""
+    """Return word -> page share (see `page_share`) for all known words."""
     english = SpellChecker(language="en").word_frequency
     chinese = {word.lower(): frequency for word, frequency, _ in iter_jieba_dictionary()}
     return {
@@ -35,7 +40,7 @@ def page_shares() -> Mapping[str, float]:
 
 
 def shares_from_counts(counts: Mapping[str, int], total: int) -> dict[str, float]:
-    """The share of pages that hold a word, for words that are not too rare."""
+    """Compute the page shares from word counts. Rare words are omitted."""
     return {
         word: 1 - math.exp(-WORDS_PER_PAGE * count / total)
         for word, count in counts.items()
@@ -44,7 +49,7 @@ def shares_from_counts(counts: Mapping[str, int], total: int) -> dict[str, float
 
 
 def iter_jieba_dictionary() -> Iterator[tuple[str, int, str]]:
-    """Words, frequencies and tags of jieba's own dictionary, one by one."""
+    """Iterate over the words, frequencies and tags of jieba's dictionary."""
     with (files("jieba") / "dict.txt").open(encoding="utf-8") as lines:
         for line in lines:
             word, frequency, tag = line.split()

@@ -1,25 +1,25 @@
-"""Latin letters and digits that stand glued together, taken apart.
+"""Split words of Latin letters and digits that are written together.
 
-    pieces("hp1010win7")     -> hp, 1010, win, 7
-    pieces("WorkCentre7428") -> Work, Centre, 7428
-    pieces("main_mark")      -> main, mark
+    split_compounds("hp1010win7")     -> hp, 1010, win, 7
+    split_compounds("WorkCentre7428") -> Work, Centre, 7428
+    split_compounds("main_mark")      -> main, mark
 
-Solr takes the texts of documents apart by the same `WORD_PART` when it makes tokens (solr_conf/schema.xml; a test holds the
-two together) and keeps the whole beside its pieces, so that what was typed as one and stored as one matches best.
+Solr splits document texts with the same `WORD_PART` (solr_conf/schema.xml; a test compares the two). It also indexes
+the whole word, so an exact match ranks best.
 """
 
 import re
 
-_CAPITAL, _SMALL = "A-ZÀ-ÖØ-Þ", "a-zß-öø-ÿ"
-WORD_PART = rf"[0-9]+(?:[.,][0-9]+)*|[{_CAPITAL}]{{2,}}s?(?![{_SMALL}])|[{_CAPITAL}][{_SMALL}]+|[{_SMALL}]{{2,}}"
-"""Regex, for Python and Java alike: a number, an abbreviation (`HTML`, `URLs`), or a word of two letters or more."""
+_UPPER, _LOWER = "A-ZÀ-ÖØ-Þ", "a-zß-öø-ÿ"
+WORD_PART = rf"[0-9]+(?:[.,][0-9]+)*|[{_UPPER}]{{2,}}s?(?![{_LOWER}])|[{_UPPER}][{_LOWER}]+|[{_LOWER}]{{2,}}"
+"""Regex for Python and Java: a number, an abbreviation (`HTML`, `URLs`), or a word of at least two letters."""
 
-_COMPOUND = re.compile(rf"(?:[0-9{_CAPITAL}{_SMALL}_]|(?<=[0-9])[.,](?=[0-9]))+")
+_COMPOUND = re.compile(rf"(?:[0-9{_UPPER}{_LOWER}_]|(?<=[0-9])[.,](?=[0-9]))+")
 _WORD_PART = re.compile(WORD_PART)
 
 
 def split_compounds(text: str) -> tuple[str, ...]:
-    """The pieces of all glued words in `text`, in their order, each once; () where no word is glued of several."""
+    """Return the parts of all compound words in `text`, in order, each once."""
     unique_parts: dict[str, None] = {}
     for word in _COMPOUND.findall(text):
         parts = _WORD_PART.findall(word)

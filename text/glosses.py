@@ -1,7 +1,7 @@
-"""What a text says itself to be the same in another language: `页岩气 (shale gas)`, `shale gas（页岩气）`. Pure.
+"""Find translations that a text itself contains: `页岩气 (shale gas)`, `shale gas（页岩气）`. Pure.
 
-Inside the brackets stands a whole term; where the one before them begins, a text does not say: that side is a run of
-at most `MAX_HAN_CHARS` characters, or `MAX_LATIN_WORDS` words, of which the end is the term.
+The text in brackets is a whole term. The term before the brackets has no marked beginning. It is the end of a run of at
+most `MAX_HAN_CHARS` characters or `MAX_LATIN_WORDS` words.
 """
 
 import re
@@ -13,9 +13,9 @@ from text.folding import word_key
 
 MAX_HAN_CHARS = 12
 MAX_LATIN_WORDS = 6
-MAX_GLOSSES = 100  # of one text
-MAX_TEXT_CHARS = 500_000  # characters of one text
-MIN_DISTINCT_RUNS = 2  # runs that differ before the same end, where no known term tells where it begins
+MAX_GLOSSES = 100  # per text
+MAX_TEXT_CHARS = 500_000  # per text
+MIN_DISTINCT_RUNS = 2  # different runs with a common end, if no known term marks the beginning
 
 _HAN = "\u3400-\u9fff"
 _LATIN_TERM = r"[A-Za-z][A-Za-z0-9'’&./+-]*(?: [A-Za-z0-9'’&./+-]+){0,7}"
@@ -29,8 +29,12 @@ _GLOSS_SEPARATOR = re.compile(r"\s*[,，;；、]\s*(?:简称|缩写为?|或|aka 
 
 @dataclass(frozen=True)
 class Gloss:
-    """One place where a text says the same twice. `is_han_in_brackets`: the Chinese side stood in brackets, and is a whole
-    term; else the Latin side is, and the Chinese one a run that ends with the term."""
+    """One gloss: the same term in Chinese and in Latin letters.
+
+    `is_han_in_brackets`: the Chinese side is in brackets and is the whole term. Otherwise the Latin side is, and the
+    Chinese
+    side is a run that ends with the term.
+    """
 
     han: str
     latin: str
@@ -38,7 +42,7 @@ class Gloss:
 
 
 def iter_glosses(text: str) -> Iterator[Gloss]:
-    """The glosses of a text, each once, at most `MAX_GLOSSES`."""
+    """Iterate over the glosses of a text, each once, at most `MAX_GLOSSES`."""
     return islice(dict.fromkeys(_iter_matches(text[:MAX_TEXT_CHARS])), MAX_GLOSSES)
 
 
@@ -52,7 +56,7 @@ def _iter_matches(text: str) -> Iterator[Gloss]:
 
 
 def run_suffixes(gloss: Gloss) -> list[str]:
-    """What the side that is a run may mean, longest first: its ends of two characters or of one word on."""
+    """Return the possible terms of the run: its ends of at least two characters or one word, longest first."""
     if gloss.is_han_in_brackets:
         words = gloss.latin.split(" ")
         return [" ".join(words[start:]) for start in range(len(words))]
@@ -60,9 +64,11 @@ def run_suffixes(gloss: Gloss) -> list[str]:
 
 
 def rank_translations(term: str, matching_glosses: Sequence[Gloss], known_keys: frozenset[str]) -> list[str]:
-    """What `matching_glosses`, the glosses with one side that is or ends with `term`, say to be the same, the most frequent first.
+    """Return the translations of `term`, most frequent first.
 
-    `known_keys` are the `word_key`s of terms: where a run ends with a longer known term, it is not this one that is meant.
+    Args:
+        matching_glosses: glosses with one side that is or ends with `term`.
+        known_keys: `word_key`s of terms. A run that ends with a longer known term does not translate this one.
     """
     counts: dict[str, tuple[int, str]] = {}
     for gloss in matching_glosses:
@@ -88,12 +94,12 @@ def _longest_known_suffix(gloss: Gloss, known_keys: frozenset[str]) -> str:
 
 
 def _translated_suffix(gloss: Gloss, matching_glosses: Sequence[Gloss], known_keys: frozenset[str]) -> str:
-    """The end of a gloss's run that is the term: a known one, or the longest that stands behind different words."""
+    """Return the term at the end of a gloss's run: a known term, or the longest end shared by different runs."""
     suffixes = run_suffixes(gloss)
     if known_suffix := next((end for end in suffixes if word_key(end) in known_keys), ""):
         return known_suffix
-    same = [other for other in matching_glosses if other.is_han_in_brackets == gloss.is_han_in_brackets]
-    runs = {run_suffixes(other)[0] for other in same}
+    same_side = [other for other in matching_glosses if other.is_han_in_brackets == gloss.is_han_in_brackets]
+    runs = {run_suffixes(other)[0] for other in same_side}
     if len(runs) < MIN_DISTINCT_RUNS:
         return ""
-    return next((end for end in suffixes[1:] if all(end in run_suffixes(other) for other in same)), "")
+    return next((end for end in suffixes[1:] if all(end in run_suffixes(other) for other in same_side)), "")

@@ -1,13 +1,14 @@
-"""Find the domain terms that a Chinese segmenter cannot keep whole, in time linear in the text.
+"""Find terms that a Chinese segmenter splits, in time linear in the text.
 
-jieba cuts a text into blocks of Chinese and ASCII word characters before it looks at its dictionary. A term with a
-space, a slash, a Greek letter ... in it spans blocks and is never found; `AI` in the dictionary tears `OpenAI` apart;
-and matching minds letter case. So every term that is not purely Chinese is looked for here, before jieba:
-leftmost-longest, case and width folded, at word boundaries (`AI` not in `OpenAI`, `2号井` not in `12号井`), with
-an optional blank between a Latin and a Chinese letter.
+jieba splits a text into blocks of Chinese and ASCII word characters before the dictionary lookup. A term with a space,
+a
+slash or a Greek letter spans blocks and is never found. `AI` in the dictionary splits `OpenAI`. Matching is
+case-sensitive. Every term that is not purely Chinese is therefore matched here, before jieba: leftmost-longest, with
+case and width folded, at word boundaries (`AI` not in `OpenAI`, `2号井` not in `12号井`), with an optional blank
+between a Latin and a Chinese letter.
 
-The terms that begin with the same character become one regular expression in the shape of a trie, so that the work at
-each position is bounded by the depth of the trie and not by the number of terms:
+The terms with the same first character become one regular expression in the form of a trie. The work at each position
+is bounded by the depth of the trie, not by the number of terms:
 
     pdc, pdc钻头, pdc drill   ->   pdc(?: {0,3}钻头| {1,3}drill(?!L)|(?!L))        L a letter or digit
 """
@@ -23,7 +24,10 @@ _OPTIONAL_BLANK = " {0,3}"
 
 
 class _Node(dict[str, "_Node"]):
-    """Regex units to the nodes after them; `end_pattern` is the pattern of a term that ends here, or None."""
+    """A trie node: regex units -> next nodes.
+
+    `end_pattern` is the pattern at the end of a term, None if no term ends here.
+    """
 
     end_pattern: str | None = None
 
@@ -39,11 +43,11 @@ class MixedTermMatcher:
         self._first_char_pattern = re.compile(_first_pattern(roots)) if roots else None
 
     def iter_spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Start and end of each term in `text`: ascending, apart, the longest at its place."""
+        """Iterate over start and end of each term in `text`, ascending, not overlapping, longest match first."""
         return self.iter_spans_of_folded(fold_term(text))
 
     def iter_spans_of_folded(self, folded_text: str) -> Iterator[tuple[int, int]]:
-        """The same of a text that `fold_term` has folded already."""
+        """Iterate over the spans in a text that is already folded by `fold_term`."""
         if self._first_char_pattern is None:
             return
         first = self._first_char_pattern.search(folded_text)
@@ -55,7 +59,7 @@ class MixedTermMatcher:
 
 
 def _first_pattern(firsts: Iterable[str]) -> str:
-    """Where a term may begin: at one of its first characters, a letter or digit only at the start of its word."""
+    """Pattern of possible term starts: a first character; a letter or digit only at the start of a word."""
     alphabetic = "".join(re.escape(char) for char in firsts if _ALPHABETIC.match(char))
     other_chars = "".join(re.escape(char) for char in firsts if not _ALPHABETIC.match(char))
     parts = [f"(?<!{ALPHABETIC})[{alphabetic}]"] if alphabetic else []
@@ -70,7 +74,7 @@ def _insert(root: _Node, key: str) -> None:
 
 
 def _iter_regex_units(key: str) -> Iterator[str]:
-    """One regex a character of the term, with an optional blank before it where scripts meet."""
+    """Yield one regex per character of the term, with an optional blank where scripts meet."""
     for previous, char in zip(" " + key, key, strict=False):
         if char == " ":
             yield _BLANK
@@ -81,16 +85,18 @@ def _iter_regex_units(key: str) -> Iterator[str]:
 
 
 def _is_script_boundary(left: str, right: str) -> bool:
-    """Whether a Latin letter stands beside a Chinese one, where people put a blank or none."""
+    """True between a Latin and a Chinese letter, where a blank is optional."""
     return left.isalnum() and right.isalnum() and bool(_ALPHABETIC.match(left)) != bool(_ALPHABETIC.match(right))
 
 
 def _node_pattern(node: _Node) -> str:
     chain = ""
-    while len(node) == 1 and node.end_pattern is None:  # a chain needs no group: nesting is only as deep as branching
+    while (
+        len(node) == 1 and node.end_pattern is None
+    ):  # a chain needs no group, so nesting is only as deep as the branches
         unit, node = next(iter(node.items()))
         chain += unit
     branches = [unit + _node_pattern(child) for unit, child in sorted(node.items())]
     if node.end_pattern is not None:
-        branches.append(node.end_pattern)  # last: a longer term goes first
+        branches.append(node.end_pattern)  # last, so that a longer term is tried first
     return chain + (branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})")

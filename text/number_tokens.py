@@ -1,7 +1,7 @@
-"""Which tokens of a text are numbers or dates, and whether two runs of them say the same. Pure.
+"""Classify and compare number and date tokens. Pure.
 
-Numbers are what has digits, Chinese numerals, number words, and the names of months and days: what is exchanged where
-one report is made from another.
+Numbers are tokens with digits, Chinese numerals, number words, and names of months and days. These parts change when a
+report is reused for another event.
 """
 
 import re
@@ -30,23 +30,24 @@ _DATE_TOKENS = frozenset("年月日号时点分秒") | {"am", "pm", "st", "nd", 
 
 
 def has_digit(token: str) -> bool:
-    """Does the token hold a digit, as 2016 and mp3 do?"""
+    """True if the token contains a digit, as 2016 and mp3 do."""
     return any(map(str.isdigit, token))
 
 
 def is_number(token: str) -> bool:
-    """Is the (folded) token a number, or part of a date?"""
+    """True if the folded token is a number or part of a date."""
     return token in _VALUE_BY_WORD or has_digit(token)
 
 
 def is_date_token(token: str) -> bool:
-    """May the token stand in a date or time: a number, or a sign as 年 and am?"""
+    """True if the token can be part of a date or time: a number, or a sign such as 年 and am."""
     return token in _DATE_TOKENS or is_number(token)
 
 
 def are_equal_numbers(left: Sequence[str], right: Sequence[str]) -> bool:
-    """Do two runs of number tokens say the same: 2,000 and 2000, 05 and 5, 一九九八 and 1998, 9 May and May 9, Jan and
-    January, third and 3rd?
+    """True if two runs of number tokens have equal values.
+
+    Equal: 2,000 and 2000, 05 and 5, 一九九八 and 1998, 9 May and May 9, Jan and January, third and 3rd.
     """
     left_values, right_values = list(map(_normalized_number, left)), list(map(_normalized_number, right))
     is_date = any(value.isalpha() or has_year([value]) for value in left_values)
@@ -54,12 +55,12 @@ def are_equal_numbers(left: Sequence[str], right: Sequence[str]) -> bool:
 
 
 def has_year(tokens: Iterable[str]) -> bool:
-    """Is one of the tokens a year of our days?"""
+    """True if one of the tokens is a year from 1900 to 2099."""
     return any(len(token) == 4 and token.isdigit() and "1900" <= token < "2100" for token in tokens)
 
 
 def _normalized_number(number: str) -> str:
-    """A number as it is compared."""
+    """Normalize a number for comparison."""
     if number in _VALUE_BY_WORD:
         return _VALUE_BY_WORD[number]
     ordinal = _ORDINAL.fullmatch(number)

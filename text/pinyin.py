@@ -1,4 +1,4 @@
-"""Chinese by its sound, as it is typed: `页岩气` -> `yeyanqi`, and `yyq` by the first letters. Pure."""
+"""Pinyin of Chinese text: `页岩气` -> `yeyanqi`, initials `yyq`. Pure."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -8,66 +8,65 @@ from itertools import islice
 from text.folding import fold_term
 from text.scripts import HAN
 
-_SYLLABLE_SEPARATORS = re.compile(
-    r"[\s'’·-]+"
-)  # between syllables (xi'an) and in terms (k-means) some type them, some do not
+# Optional between syllables (xi'an) and inside terms (k-means).
+_SYLLABLE_SEPARATORS = re.compile(r"[\s'’·-]+")
 _HAN = re.compile(f"[{HAN}]")
-_MAX_SYLLABLE_LETTERS = 6  # letters of a syllable: zhuang
+_MAX_SYLLABLE_LETTERS = 6  # zhuang
 MAX_READINGS = 8
-MAX_PINYIN_LETTERS = 60  # letters that are read as pinyin
-# Sounds that many speakers do not tell apart; each line's first is written as its second.
+MAX_PINYIN_LETTERS = 60  # longer input is not read as pinyin
+# Sounds that many speakers do not distinguish: each pattern is replaced by its second member.
 _FUZZY_RULES = ((re.compile("^([zcs])h"), r"\1"), (re.compile("ng$"), "n"), (re.compile("^l(?=.)"), "n"))
 
 
 def pinyin_syllables(text: str) -> tuple[str, ...]:
-    """One syllable a Chinese character, in letters without tones; any other character, folded, is its own."""
+    """Return one syllable without tone per Chinese character. Other characters are folded and stay single."""
     from pypinyin import lazy_pinyin  # loading its dictionary takes 0.3 s
 
     without_separators = _SYLLABLE_SEPARATORS.sub("", fold_term(text))
-    return tuple(lazy_pinyin(without_separators, errors=list))  # type: ignore[arg-type]  # it takes several for one as well
+    return tuple(lazy_pinyin(without_separators, errors=list))  # type: ignore[arg-type]  # errors also accepts a function that returns several items
 
 
 def join_syllables(syllables: Sequence[str]) -> str:
-    """Syllables as they are typed."""
+    """Join syllables as they are typed."""
     return "".join(syllables)
 
 
 def initials(syllables: Sequence[str]) -> str:
-    """The first letter of each syllable."""
+    """Join the first letters of the syllables."""
     return "".join(syllable[0] for syllable in syllables)
 
 
 def fuzzy_pinyin(syllables: Sequence[str]) -> str:
-    """Syllables as they are typed, with what is often mixed up (zh z, ng n, l n) made the same."""
+    """Join syllables with easily confused sounds (zh z, ng n, l n) made equal."""
     return "".join(fuzzy_syllable(syllable) for syllable in syllables)
 
 
 def fuzzy_syllable(syllable: str) -> str:
-    """A syllable with what is often mixed up made the same."""
+    """Replace the easily confused sounds of one syllable."""
     for pattern, replacement in _FUZZY_RULES:
         syllable = pattern.sub(replacement, syllable)
     return syllable
 
 
 def has_han(text: str) -> bool:
-    """True if there is a Chinese character in `text`."""
+    """True if `text` contains a Chinese character."""
     return _HAN.search(text) is not None
 
 
 def to_pinyin(text: str) -> str:
-    """What was typed, by sound: `页yan` and `ye'yan` -> `yeyan`."""
+    """Convert typed text to pinyin: `页yan` and `ye'yan` -> `yeyan`."""
     return join_syllables(pinyin_syllables(text))
 
 
 def fuzzy_units(words: Iterable[str]) -> list[tuple[str, str]]:
-    """What stands in a text and how it sounds, blurred: each Chinese character, and each other word as one.
+    """Return (text, fuzzy pinyin) of each unit: each Chinese character, and each other word as a whole.
 
-    sounded(["页岩", "PDC", " ", "层"]) -> [("页", "ye"), ("岩", "yan"), ("PDC", "pdc"), ("层", "cen")]
+    fuzzy_units(["页岩", "PDC", " ", "层"]) -> [("页", "ye"), ("岩", "yan"), ("PDC", "pdc"), ("层", "cen")]
     """
     return [unit for word in words for unit in _fuzzy_units_of_word(word)]
 
 
-@lru_cache(1 << 15)  # the same words stand in all titles
+@lru_cache(1 << 15)  # titles repeat the same words
 def _fuzzy_units_of_word(word: str) -> tuple[tuple[str, str], ...]:
     if not any(map(str.isalnum, word)):
         return ()
@@ -78,11 +77,14 @@ def _fuzzy_units_of_word(word: str) -> tuple[tuple[str, str], ...]:
 
 
 def split_pinyin(letters: str) -> tuple[tuple[str, ...], ...]:
-    """The ways to read small letters as pinyin, at most `MAX_READINGS`: `xian`, `xi an`; () if they are none."""
+    """Return the possible readings of lower-case letters as pinyin, at most `MAX_READINGS`: `xian`, `xi an`.
+
+    Returns () if there is no reading.
+    """
     if len(letters) > MAX_PINYIN_LETTERS:
         return ()
     syllables = _all_syllables()
-    readable_from = {len(letters)}  # places from which the rest can be read: no reading ends in the middle
+    readable_from = {len(letters)}  # positions from which the rest can be read, so that no reading ends early
     steps: dict[int, list[int]] = {}
     for position in range(len(letters) - 1, -1, -1):
         ends = range(min(position + _MAX_SYLLABLE_LETTERS, len(letters)), position, -1)
@@ -101,7 +103,7 @@ def _iter_splits(letters: str, position: int, steps: Mapping[int, Sequence[int]]
 
 @cache
 def _all_syllables() -> frozenset[str]:
-    """Every syllable that a character is read with."""
+    """Return every syllable that is the first reading of a character."""
     from pypinyin.constants import PINYIN_DICT
     from pypinyin.contrib.tone_convert import to_normal
 

@@ -1,15 +1,14 @@
-"""Which script a character is of, and letters of one script that pass for those of another.
+"""Scripts of characters, and letters that look like those of another script.
 
-    HAN, DENSE     what stands between the brackets of a regex class
-    script_of("岩") "Han"    script_of("а") "Cyrillic"    script_of("3") ""
-    disguised("pаy")         the "а" is Cyrillic
+    char_script("岩") "Han"    char_script("а") "Cyrillic"    char_script("3") ""
+    mixed_script_reason("pаy")    names the Cyrillic "а"
 
-Chinese characters are those of every block that Unicode keeps for them (Scripts.txt, Script=Han): planes 2 and 3 whole,
-as they are set aside for ideographs and grow with every version of Unicode, of which Python knows an older one.
+Chinese characters are those of all Unicode blocks reserved for them (Scripts.txt, Script=Han). Planes 2 and 3 are
+included completely. They are reserved for ideographs and grow with each Unicode version, and Python knows an older one.
 
-Mixing follows UTS 39 (Unicode Security Mechanisms), "highly restrictive": Latin letters stand beside Chinese, Japanese
-and Korean ones, any other script stands alone. Greek is let in as science writes it (β-内酰胺), but for letters that
-pass for Latin ones there (confusables.txt of UTS 39).
+The rules for mixing follow UTS 39 (Unicode Security Mechanisms), "highly restrictive": Latin letters may stand with
+Chinese, Japanese and Korean ones; other scripts stand alone. Greek is allowed for science (β-内酰胺), except letters
+that look like Latin ones there (confusables.txt of UTS 39).
 """
 
 import re
@@ -20,21 +19,21 @@ HAN = "\u2e80-\u2fdf\u3005\u3007\u3021-\u3029\u3038-\u303b\u3400-\u4dbf\u4e00-\u
 """Chinese characters, for a regex class."""
 
 UNSPACED_SCRIPTS = "\u2e80-\U0003ffff"
-"""Scripts that write no blanks between words, with their punctuation, for a regex class: Han, kana, Hangul ..."""
+"""Scripts without blanks between words, with their punctuation, for a regex class: Han, kana, Hangul ..."""
 
 LANGUAGE_PATTERNS = {"zh": f"[{HAN}]", "en": f"^[^{HAN}]*$"}
-"""What terms are told apart by, each with the regex of its terms: Chinese if one character is, else as English."""
+"""Language -> regex of its terms. A term with a Chinese character is Chinese, any other English."""
 
 _HAN = re.compile(f"[{HAN}]")
 _HAN_NAME_PREFIXES = frozenset({"CJK", "IDEOGRAPHIC"})
 _MIXABLE_SCRIPTS = frozenset({"Latin", "Greek", "Han", "Hiragana", "Katakana", "Hangul", "Bopomofo"})
-# Greek letters, and the Latin ones that they are drawn like.
+# Greek letters -> the Latin letters that they look like.
 _LATIN_BY_GREEK_LOOKALIKE = dict(zip("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧαγικνορυ", "ABEZHIKMNOPTYXayiknopu", strict=True))
 
 
 @lru_cache(maxsize=4096)
-def script_of(char: str) -> str:
-    """The script of a letter by its name in Unicode (`Latin`, `Han`, ...); "" for what is no letter of one script."""
+def char_script(char: str) -> str:
+    """Return the script of a letter by its Unicode name (`Latin`, `Han`, ...), or "" if it has no single script."""
     if _HAN.match(char):
         return "Han"
     if not char.isalpha():
@@ -46,16 +45,17 @@ def script_of(char: str) -> str:
 
 
 def language_of_term(text: str) -> str:
-    """One of LANGUAGES."""
+    """Return the language of a term, a key of `LANGUAGE_PATTERNS`."""
     return "zh" if _HAN.search(text) else "en"
 
 
 def mixed_script_reason(text: str) -> str:
-    """Why the letters of `text` cannot stand in one word, in a few words; "" where they can."""
-    scripts = {script: char for char in reversed(text) if (script := script_of(char))}
+    """Return why the letters of `text` cannot form one word, or "" if they can."""
+    scripts = {script: char for char in reversed(text) if (script := char_script(char))}
     if len(scripts) > 1 and (unexpected_scripts := sorted(scripts.keys() - _MIXABLE_SCRIPTS)):
         other_scripts = " and ".join(sorted(scripts.keys() - {unexpected_scripts[0]}))
-        return f"the {unexpected_scripts[0]} letter {_describe_char(scripts[unexpected_scripts[0]])} among {other_scripts} ones"
+        unexpected = unexpected_scripts[0]
+        return f"the {unexpected} letter {_describe_char(scripts[unexpected])} among {other_scripts} ones"
     return _greek_lookalike_reason(text) if len(scripts) > 1 and "Greek" in scripts else ""
 
 
@@ -63,17 +63,20 @@ def _greek_lookalike_reason(text: str) -> str:
     for index, char in enumerate(text):
         latin_lookalike = _LATIN_BY_GREEK_LOOKALIKE.get(char)
         if latin_lookalike and _reads_as_latin(latin_lookalike, text[:index][-1:], text[index + 1 :][:1]):
-            return f"the Greek letter {_describe_char(char)}, which passes for the Latin {latin_lookalike}"
+            return f"the Greek letter {_describe_char(char)}, which looks like the Latin {latin_lookalike}"
     return ""
 
 
-def _reads_as_latin(latin_lookalike: str, due_before: str, after: str) -> bool:
-    """Whether a Greek letter drawn like the Latin one `latin_lookalike` reads as that in a word of other letters: a capital and an
-    `o` always, for no science uses them; any other amid small Latin letters (`pαyment`), at the edge it is a sign."""
+def _reads_as_latin(latin_lookalike: str, char_before: str, char_after: str) -> bool:
+    """True if a Greek letter that looks like `latin_lookalike` reads as that letter in a word of other letters.
+
+    Always for capitals and `o`, which science does not use. For other letters only between lower-case Latin letters
+    (`pαyment`); at the edge it is a symbol.
+    """
     return (
         latin_lookalike.isupper()
         or latin_lookalike == "o"
-        or all(char.islower() and script_of(char) == "Latin" for char in (due_before, after))
+        or all(char.islower() and char_script(char) == "Latin" for char in (char_before, char_after))
     )
 
 

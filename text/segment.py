@@ -3,8 +3,8 @@
     RjiebaSegmenter([("页岩气", 0, "n"), ("PDC钻头", 0, "n")]).cut("页岩气井用PDC钻头")
         -> ["页岩气", "井", "用", "PDC钻头"]
 
-The implementation is rjieba (jieba in Rust: the same dictionary, HMM and user dictionary format). Purely Chinese
-words are added to an instance of its own; all others are found beforehand by `MixedTermMatcher`.
+The implementation is rjieba (jieba in Rust: same dictionary, HMM and user dictionary format). Purely Chinese words are
+added to a separate jieba instance. `MixedTermMatcher` finds all other words before jieba runs.
 """
 
 import re
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     import rjieba
 
 MAX_WORD_CHARS = 64
-MAX_FREQUENCY = 1_000_000  # jieba's most frequent word has 883,634; its dictionary sums up to 60 million
+MAX_FREQUENCY = 1_000_000  # jieba's maximum is 883,634; the sum of its dictionary is 60 million
 
 DictionaryWord = tuple[str, int, str]
 """A line of a jieba dictionary: word, frequency (0: choose it so that the word wins), tag."""
 
 _HAN_WORD = re.compile("[\u4e00-\u9fd5]+")
-# rjieba leaves `k-means` and `0.2mg` in one piece where jieba 0.42.1, the reference, cuts (finalseg, re_skip).
+# rjieba does not split `k-means` and `0.2mg`; jieba 0.42.1, the reference, does (finalseg, re_skip).
 _JOINING_SIGN = re.compile(r"[-._+#&%]")
 _LATIN_PIECE = re.compile(r"([a-zA-Z0-9]+(?:\.\d+)?%?)")
 _NUMBER = re.compile(r"[.0-9]+%?")
@@ -36,22 +36,25 @@ _Piece = TypeVar("_Piece")
 
 
 class Segmenter(Protocol):
-    """Cuts text into words. Deterministic; never alters, drops or adds a character."""
+    """Splits text into words. Deterministic. Never changes, drops or adds a character."""
 
     def cut(self, text: str) -> list[str]:
-        """The words of `text`, white space and punctuation included: `"".join(cut(t)) == t` for every str."""
+        """Return the words of `text`, with white space and punctuation: `"".join(cut(t)) == t` for every str."""
 
     def tag(self, text: str) -> list[tuple[str, str]]:
-        """The same words as `cut`, each with its POS tag in jieba's letters (`eng` Latin, `m` number, `x` other)."""
+        """Return the words of `cut`, each with its POS tag in jieba's letters (`eng` Latin, `m` number, `x` other)."""
 
 
 class RjiebaSegmenter:
-    """rjieba with the words of one lexicon version. Immutable, so threads may share it; pickled by its words.
+    """rjieba with the words of one lexicon version. Immutable, so threads may share it. Pickled as its words.
 
-    Making one costs about 0.1 s and 26 MB (its dictionary is its own), and some microseconds a word: keep it.
-    `words` with frequency 0 get the frequency that makes them win over their own parts; of two words that overlap the
-    likelier division wins, as in jieba. Raises ValueError for a word that is empty or over-long, and for a frequency
-    outside 0 to `MAX_FREQUENCY`; what else makes a word unfit is for the caller to decide.
+    An instance costs about 0.1 s and 26 MB for its dictionary, and microseconds per word. Reuse it. Words with
+    frequency 0
+    get a frequency at which they win over their parts. Of two overlapping words, the more likely split wins, as in
+    jieba.
+
+    Raises:
+        ValueError: a word is empty or too long, or a frequency is outside 0 to `MAX_FREQUENCY`.
     """
 
     def __init__(self, words: Iterable[DictionaryWord] = ()) -> None:
@@ -63,7 +66,7 @@ class RjiebaSegmenter:
         mixed_words = [(text, tag) for text, _, tag in self._words if not _HAN_WORD.fullmatch(text)]
         self._tag_by_mixed_key = {word_key(text): tag for text, tag in mixed_words}
         self._mixed_matcher = MixedTermMatcher(self._tag_by_mixed_key)
-        # Short words first: the frequency of a long one is chosen against its parts as they will be.
+        # Short words first: the frequency of a long word depends on that of its parts.
         for text, frequency, tag in sorted(self._words, key=lambda word: (len(word[0]), word)):
             if _HAN_WORD.fullmatch(text):
                 self._jieba.add_word(fold_width(text), frequency or None, tag)
@@ -72,13 +75,13 @@ class RjiebaSegmenter:
         return (type(self), (self._words,))
 
     def cut(self, text: str) -> list[str]:
-        """See `Segmenter`."""
+        """Split a text into words; see `Segmenter.cut`."""
         folded_text = fold_width(text)
         words = self._split_around_mixed_terms(folded_text, self._cut_block, str)
         return words if folded_text is text else _restore_spelling(text, words)
 
     def tag(self, text: str) -> list[tuple[str, str]]:
-        """See `Segmenter`. A word of the lexicon has the lexicon's tag."""
+        """Split a text into tagged words; see `Segmenter.tag`. A word of the lexicon has the lexicon's tag."""
         folded_text = fold_width(text)
         tagged_words = self._split_around_mixed_terms(
             folded_text, self._tag_block, lambda word: (word, self._tag_by_mixed_key[word_key(word)])
@@ -89,13 +92,13 @@ class RjiebaSegmenter:
         return [(word, tag) for word, (_, tag) in zip(words, tagged_words, strict=True)]
 
     def has_word(self, word: str) -> bool:
-        """Whether the dictionary, or the lexicon, has `word`: so, and not as one that it guesses."""
+        """True if the dictionary or the lexicon contains `word`. False for words that are only guessed."""
         return self._jieba.has_word(fold_width(word)) or word_key(word) in self._tag_by_mixed_key
 
     def _split_around_mixed_terms(
         self, text: str, cut_block: Callable[[str], list[_Piece]], make_term: Callable[[str], _Piece]
     ) -> list[_Piece]:
-        """Each mixed term through `make_term`, the text before, between and after them through `cut_block`."""
+        """Apply `make_term` to each mixed term and `cut_block` to the text around them."""
         pieces: list[_Piece] = []
         block_start = 0
         for start, end in self._mixed_matcher.iter_spans(text):
@@ -131,19 +134,19 @@ class RjiebaSegmenter:
 
 @cache
 def base_segmenter() -> RjiebaSegmenter:
-    """The plain dictionary, without any lexicon: one instance for the process."""
+    """Return the segmenter without a lexicon. One instance per process."""
     return RjiebaSegmenter()
 
 
 def is_in_dictionary(word: str) -> bool:
-    """Is `word` one of the base dictionary's own, rather than one that was guessed from its characters?"""
+    """True if `word` is in the base dictionary, not only guessed from its characters."""
     return bool(_shared_jieba().has_word(word))
 
 
 def cut_by_dictionary(text: str) -> list[str]:
-    """The words of `text` by the dictionary alone, no new ones guessed: `"".join` of them is `fold_width(text)`.
+    """Split `text` by the dictionary only, without guessing new words: `"".join` of them is `fold_width(text)`.
 
-    What the dictionary does not know falls into characters, so that the parts of new words can be counted.
+    Unknown text is split into characters, so that the parts of new words can be counted.
     """
     words: list[str] = _shared_jieba().cut(fold_width(text), False)
     return words
@@ -155,7 +158,7 @@ def _shared_jieba() -> "rjieba.Jieba":
 
 
 def _create_jieba() -> "rjieba.Jieba":
-    import rjieba  # loading it makes its dictionary, .2 s: not for those who cut nothing
+    import rjieba  # import on demand: loading its dictionary takes 0.2 s
 
     return rjieba.Jieba()
 
@@ -163,7 +166,10 @@ def _create_jieba() -> "rjieba.Jieba":
 def _split_words_with_signs(
     text: str, words: list[_Piece], lengths: Iterable[int], split_word: Callable[[_Piece], list[_Piece]]
 ) -> list[_Piece]:
-    """`words` of `text` with those that hold a sign in pieces. Few do, so they are found by where the signs stand."""
+    """Split the words of `text` that contain a joining sign.
+
+    They are few, so they are found by the offsets of the signs.
+    """
     sign_offsets = [match.start() for match in _JOINING_SIGN.finditer(text)]
     if not sign_offsets:
         return words
@@ -180,9 +186,9 @@ def _split_words_with_signs(
 def _validate_word(word: DictionaryWord) -> None:
     text, frequency, _ = word
     if not text.strip() or len(text) > MAX_WORD_CHARS:
-        raise ValueError(f"a word has 1 to {MAX_WORD_CHARS} characters: {text[:80]!r}")
+        raise ValueError(f"a word must have 1 to {MAX_WORD_CHARS} characters: {text[:80]!r}")
     if not 0 <= frequency <= MAX_FREQUENCY:
-        raise ValueError(f"a frequency is 0 to {MAX_FREQUENCY}: {text!r} has {frequency}")
+        raise ValueError(f"a frequency must be 0 to {MAX_FREQUENCY}: {text!r} has {frequency}")
 
 
 def _latin_tag(piece: str) -> str:
@@ -192,7 +198,7 @@ def _latin_tag(piece: str) -> str:
 
 
 def _restore_spelling(text: str, words: list[str]) -> list[str]:
-    """`words` of a folded text, in the spelling of `text`: the same lengths one after another."""
+    """Return the words of a folded text in the spelling of `text`. The lengths are equal."""
     restored_words, start = [], 0
     for word in words:
         restored_words.append(text[start : start + len(word)])

@@ -1,8 +1,8 @@
-"""Words as Solr takes them: of a document and of a query alike.
+"""Convert words to the text that Solr indexes, for documents and queries.
 
     ["鑽頭", "與", "井"] -> 钻头 | 与 | 井        (`|` is `WORD_SEPARATOR`)
 
-Solr splits at the joint. Characters are simplified here, which takes Solr longer.
+Solr splits at the separator. Characters are simplified here, because Solr is slower.
 """
 
 from collections.abc import Iterable
@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from text.folding import fold_width
 
 WORD_SEPARATOR = "\u200b"
-"""Stands between two words, in no text that is shown."""
+"""Separates two words. It occurs in no displayed text."""
 
 
 def join_words(words: Iterable[str]) -> str:
-    """One text of `words`, simplified."""
+    """Join `words` to one text with simplified characters."""
     return fold_width(WORD_SEPARATOR.join(words))

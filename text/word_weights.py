@@ -1,7 +1,7 @@
-"""How much a word says, by the documents seen so far.
+"""Word weights from the documents seen so far.
 
-ZK-F2   (f_i / N) * ln(N / N_i): Zhou's weight, words unseen get the mean, some are set by hand
-WY-F12  ln((N + 1) / (n_t + 1/2)): Wu's idf, smoothed so that no word of a small collection weighs nothing [D]
+ZK-F2   (f_i / N) * ln(N / N_i): Zhou's weight; unseen words get the mean; some weights are set manually
+WY-F12  ln((N + 1) / (n_t + 1/2)): Wu's idf, smoothed so that no word of a small collection has weight zero [D]
 """
 
 import math
@@ -14,40 +14,44 @@ from itertools import repeat
 
 @dataclass
 class WordStatistics:
-    """How many documents hold a word. They come one by one."""
+    """Document frequencies of words, updated document by document."""
 
     document_count: int = 0
     document_frequency: Counter[str] = field(default_factory=Counter)  # n_t
-    _smoothed_logs: list[float] = field(default_factory=lambda: [math.log(0.5)])  # ln(n + 1/2) of as many documents
+    _smoothed_logs: list[float] = field(default_factory=lambda: [math.log(0.5)])  # ln(n + 1/2) by number of documents
 
     def add(self, counts: Mapping[str, int]) -> None:
-        """Take a document's words."""
+        """Add the word counts of a document."""
         self.document_count += 1
         self._smoothed_logs.append(math.log(self.document_count + 0.5))
         self.document_frequency.update(counts.keys())
 
     def idf(self, word: str) -> float:
-        """WY-F12: ln((N + 1) / (n_t + 1/2)); near 0, and above it, for a word that every document holds."""
+        """WY-F12: ln((N + 1) / (n_t + 1/2)). Slightly above 0 for a word that every document contains."""
         return self.scale_by_idf({word: 1.0})[word]
 
     def scale_by_idf(self, values: Mapping[str, float]) -> dict[str, float]:
-        """Each word's value times its idf."""
-        log_total, logs, holding = math.log(self.document_count + 1), self._smoothed_logs, self.document_frequency.get
-        return {word: value * (log_total - logs[holding(word, 0)]) for word, value in values.items()}
+        """Multiply each word's value by its idf."""
+        log_total, logs, document_count_of = (
+            math.log(self.document_count + 1),
+            self._smoothed_logs,
+            self.document_frequency.get,
+        )
+        return {word: value * (log_total - logs[document_count_of(word, 0)]) for word, value in values.items()}
 
 
 @dataclass
 class WordWeights(WordStatistics):
-    """Zhou's weights, for which occurrences count too. `manual_weights` are weights that the operator has set (ZK-F2)."""
+    """Zhou's weights, which also use term frequencies. The administrator sets `manual_weights` (ZK-F2)."""
 
     manual_weights: Mapping[str, float] = field(default_factory=dict)
     term_frequency: dict[str, int] = field(default_factory=dict)  # f_i
-    _total_frequency: int = 0  # of f_i
-    _weighted_log_sum: float = 0.0  # of f_i * ln N_i
-    _logs_by_count: list[float] = field(default_factory=lambda: [0.0])  # ln N_i of as many documents; 0 for none
+    _total_frequency: int = 0  # sum of f_i
+    _weighted_log_sum: float = 0.0  # sum of f_i * ln N_i
+    _logs_by_count: list[float] = field(default_factory=lambda: [0.0])  # ln N_i by number of documents; 0 for none
 
     def add(self, counts: Mapping[str, int]) -> None:
-        """Take a document's words."""
+        """Add the word counts of a document."""
         super().add(counts)
         self._logs_by_count.append(math.log(self.document_count))
         self._total_frequency += sum(counts.values())
@@ -62,7 +66,7 @@ class WordWeights(WordStatistics):
         )
 
     def weight(self, word: str) -> float:
-        """ZK-F2. The mean weight of all words for one that no document holds; 0 for one that every document holds."""
+        """ZK-F2. The mean weight for a word that no document contains, 0 for a word that every document contains."""
         if word in self.manual_weights:
             return self.manual_weights[word]
         if word in self.document_frequency:
@@ -70,7 +74,7 @@ class WordWeights(WordStatistics):
         return self.mean_weight()
 
     def mean_weight(self) -> float:
-        """The mean ZK-F2 weight of the words seen; 0 before any. Kept up by sums: a page may not cost all words."""
+        """Mean ZK-F2 weight of the seen words, 0 before any. Computed from running sums, so the cost is constant."""
         if not self.document_frequency:
             return 0.0
         total = self._total_frequency * math.log(self.document_count) - self._weighted_log_sum

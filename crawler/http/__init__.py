@@ -1,1 +1,1 @@
-"""One request and its answer, inside limits: of time, of bytes, and of addresses that may be asked."""
+"""One HTTP request and its response, within limits of time, size and IP addresses."""

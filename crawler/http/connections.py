@@ -1,8 +1,8 @@
-"""HTTP connections with two promises that urllib3 does not make: checked addresses and a total deadline.
+"""HTTP connections with checked IP addresses and a total deadline, which urllib3 does not provide.
 
-Every connection asks the `IpPolicy` where it may go and connects to exactly that. Everything that waits looks at
-the deadline of the whole fetch, the name server's answer included, so a server that sends a byte a second ends when the
-time is up. Connections are kept open and belong to all threads: whoever asks a host next goes on with what is there.
+Every connection resolves its host through the `IpPolicy` and connects to exactly that IP address. All waits, name
+resolution included, end at the deadline of the whole fetch. A server that sends a byte per second therefore times out.
+All threads share the pool of open connections.
 """
 
 import functools
@@ -33,24 +33,24 @@ _NO_RETRY = Retry(False, redirect=False)
 
 
 class RequestState:
-    """What a thread's connections share about the fetch under way: its deadline, and when it was answered."""
+    """State of the request in flight in this thread: deadline, response time, connection reuse."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock
         self.deadline = float("inf")
         self.responded_at = 0.0
-        self.is_connection_reused = False  # the last request went over a connection that had served before
+        self.is_connection_reused = False  # the last request reused an open connection
 
     def remaining_seconds(self) -> float:
-        """Seconds left. Raises TimeoutError when there are none."""
+        """Return the seconds until the deadline. Raises TimeoutError after it."""
         seconds_left = self.deadline - self.clock()
         if seconds_left <= 0:
-            raise TimeoutError("the total time of this fetch is up")
+            raise TimeoutError("the fetch exceeded its total timeout")
         return seconds_left
 
 
 class ConnectionPool:
-    """The open connections of a fetcher, `per_host` a host at most kept open; safe to use from many threads."""
+    """The open connections of a fetcher, at most `per_host` idle ones per host. Thread-safe."""
 
     def __init__(self, ip_policy: IpPolicy, per_host: int) -> None:
         self._thread_states = threading.local()
@@ -66,15 +66,17 @@ class ConnectionPool:
         self._lock = threading.Lock()
 
     def request_state(self) -> RequestState:
-        """That of the calling thread."""
-        state: RequestState | None = getattr(self._thread_states, "state", None)
+        """Return the state of the calling thread."""
+        state: RequestState | None = getattr(self._thread_states, "request_state", None)
         if state is None:
-            state = self._thread_states.state = RequestState()
+            state = self._thread_states.request_state = RequestState()
         return state
 
     def get(self, url: str, headers: Mapping[str, str], timeout: Timeout, proxy: str = "") -> BaseHTTPResponse:
-        """Send a GET, through an http `proxy` if one is named. No redirect is followed, nothing tried twice, the body
-        not read. Raises what urllib3 raises."""
+        """Send a GET, through an http `proxy` if one is given.
+
+        Follows no redirect, retries nothing and does not read the body. Raises the errors of urllib3.
+        """
         parts = parse_url(url)
         request_options: dict[str, Any] = {
             "headers": headers,
@@ -90,8 +92,10 @@ class ConnectionPool:
         return pool.urlopen("GET", parts.request_uri, **request_options)
 
     def post(self, url: str, body: bytes, headers: Mapping[str, str], timeout: Timeout) -> int:
-        """Send a POST; the status of the answer, whose body is not read. No redirect is followed, nothing tried twice.
-        Raises what urllib3 raises."""
+        """Send a POST. Returns the status of the response.
+
+        Follows no redirect, retries nothing and does not read the body. Raises the errors of urllib3.
+        """
         parts = parse_url(url)
         pool = self._manager.connection_from_host(parts.host, parts.port, parts.scheme)
         request_options: dict[str, Any] = {
@@ -100,12 +104,12 @@ class ConnectionPool:
             "redirect": False,
             "timeout": timeout,
         }
-        answer = pool.urlopen("POST", parts.request_uri, body=body, **request_options, preload_content=False)
-        answer.close()
-        return int(answer.status)
+        response = pool.urlopen("POST", parts.request_uri, body=body, **request_options, preload_content=False)
+        response.close()
+        return int(response.status)
 
     def _check_proxy_target(self, host: str, port: int) -> None:
-        """Names are for the proxy to look up; what needs no look-up is checked as without one."""
+        """Check IP literals and localhost names against the policy. The proxy resolves all other names."""
         if _is_ip_literal(host) or host.rpartition(".")[2] == "localhost":
             self._ip_policy.resolve_allowed(host, port)
 
@@ -132,23 +136,23 @@ class ConnectionPool:
         }
 
     def last_ip(self, host: str) -> str:
-        """Where the last connection to this host name went; "" if there was none."""
+        """Return the IP address of the last connection to this host name, or "" if there was none."""
         return self._ip_by_host.get(host, "")
 
     def close(self) -> None:
-        """Close what is idle; what is in use closes when it is given back."""
+        """Close the idle connections. Connections in use close when they are released."""
         for manager in (self._manager, *self._proxies.values()):
             manager.clear()
 
 
 class _DeadlineReadMixin:
-    """Mixed into sockets: no read waits beyond the deadline of the fetch."""
+    """Mixin for sockets: no read waits beyond the deadline of the fetch."""
 
     request_state: RequestState | None = None
     read_timeout: float | None = None
 
     def recv_into(self, *args: Any, **keywords: Any) -> int:
-        """As socket.recv_into; raises TimeoutError at the deadline too."""
+        """Like `socket.recv_into`, but raises TimeoutError at the deadline."""
         if self.request_state is not None:
             seconds_left = self.request_state.remaining_seconds()
             self.settimeout(seconds_left if self.read_timeout is None else min(seconds_left, self.read_timeout))  # type: ignore[attr-defined]
@@ -164,7 +168,7 @@ class _DeadlineTlsSocket(_DeadlineReadMixin, ssl.SSLSocket):
 
 
 class _PolicyConnectionMixin:
-    """Mixed into urllib3 connections: connects where the policy says, and hands sockets the deadline."""
+    """Mixin for urllib3 connections: connects to the IP addresses of the policy and passes the deadline to sockets."""
 
     def __init__(
         self,
@@ -183,11 +187,11 @@ class _PolicyConnectionMixin:
     def _new_conn(self) -> socket.socket:
         connection: Any = self
         self.request_count = 0
-        wire = self.request_state()
-        deadline = min(wire.clock() + float(connection.timeout or 60.0), wire.deadline)
+        state = self.request_state()
+        deadline = min(state.clock() + float(connection.timeout or 60.0), state.deadline)
         try:
             targets = _resolve_with_timeout(
-                self.ip_policy, connection._dns_host, connection.port, deadline - wire.clock()
+                self.ip_policy, connection._dns_host, connection.port, deadline - state.clock()
             )
         except socket.gaierror as error:
             raise NameResolutionError(connection.host, connection, error) from error
@@ -195,12 +199,12 @@ class _PolicyConnectionMixin:
             raise ConnectTimeoutError(connection, "the name server took too long") from error
         except OSError as error:
             raise NewConnectionError(connection, str(error)) from error
-        sock = _connect_first(connection, targets, wire, deadline)
+        sock = _connect_first(connection, targets, state, deadline)
         self.ip_by_host[connection._dns_host] = sock.getpeername()[0]
         return sock
 
     def request(self, *args: Any, **keywords: Any) -> None:
-        """As urllib3's; notes whether it went over a connection that had served before."""
+        """Like urllib3's method. Also records whether the connection was reused."""
         try:
             super().request(*args, **keywords)  # type: ignore[misc]
         finally:
@@ -208,18 +212,20 @@ class _PolicyConnectionMixin:
             self.request_count += 1
 
     def getresponse(self) -> Any:
-        """As urllib3's, which has the read timeout by now."""
+        """Like urllib3's method. Sets the deadline and read timeout of the socket and records the response time."""
         sock: Any = self.sock  # type: ignore[attr-defined]
-        wire = self.request_state()
-        sock.request_state, sock.read_timeout = wire, self.timeout  # type: ignore[attr-defined]
+        state = self.request_state()
+        sock.request_state, sock.read_timeout = state, self.timeout  # type: ignore[attr-defined]
         response = super().getresponse()  # type: ignore[misc]
-        wire.responded_at = wire.clock()
+        state.responded_at = state.clock()
         return response
 
 
 def _resolve_with_timeout(ip_policy: IpPolicy, host: str, port: int, seconds: float) -> list[tuple[str, int]]:
-    """Where the policy says to connect, or TimeoutError. A name server cannot be interrupted: it is left waiting in a
-    thread of its own."""
+    """Resolve the host through the IP policy in a daemon thread, because getaddrinfo cannot be interrupted.
+
+    Raises TimeoutError after `seconds`.
+    """
     if _is_ip_literal(host):
         return ip_policy.resolve_allowed(host, port)
     results: list[list[tuple[str, int]]] = []
@@ -228,7 +234,7 @@ def _resolve_with_timeout(ip_policy: IpPolicy, host: str, port: int, seconds: fl
     def resolve() -> None:
         try:
             results.append(ip_policy.resolve_allowed(host, port))
-        except Exception as error:  # noqa: BLE001 (raised below, in the thread that asked)
+        except Exception as error:  # noqa: BLE001 (raised below, in the calling thread)
             errors.append(error)
 
     thread = threading.Thread(target=resolve, name=f"dns-{host}", daemon=True)
@@ -252,14 +258,14 @@ def _is_ip_literal(host: str) -> bool:
 def _connect_first(
     connection: Any, candidates: list[tuple[str, int]], request_state: RequestState, deadline: float
 ) -> socket.socket:
-    """The first target that answers in time."""
-    error: OSError = OSError("no address")
-    for address, port in candidates:
-        sock = _DeadlineSocket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM)
+    """Connect to the first IP address that accepts in time."""
+    error: OSError = OSError("no IP address")
+    for ip, port in candidates:
+        sock = _DeadlineSocket(socket.AF_INET6 if ":" in ip else socket.AF_INET, socket.SOCK_STREAM)
         try:
             sock.settimeout(max(deadline - request_state.clock(), 0.001))
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            sock.connect((address, port))
+            sock.connect((ip, port))
             return sock
         except OSError as failure:
             sock.close()
@@ -295,9 +301,9 @@ def _pool_factory(
 
 
 def load_trusted_authorities(tls: ssl.SSLContext) -> None:
-    """Trust whom the machine trusts; where it has no list of its own (a slim image, a Python built by hand), certifi's.
+    """Trust the certificate authorities of the machine, or those of certifi if the machine has no list.
 
-    urllib3 does so for a context of its own alone.
+    Slim images and self-built Pythons have none. urllib3 loads the authorities only into a context of its own.
     """
     tls.load_default_certs()
     verify_paths = ssl.get_default_verify_paths()

@@ -1,6 +1,6 @@
-"""Undo content codings (gzip, deflate, br, zstd) without ever making more than a given number of bytes.
+"""Undo content codings (gzip, deflate, br, zstd) with a limit on the output size.
 
-The coded body is at hand as a whole, itself no longer than the cap, so memory and time are bounded at each layer.
+The encoded body is in memory and at most as long as the cap. Memory and time are therefore bounded for each coding.
 """
 
 import io
@@ -16,7 +16,7 @@ _MAX_CODINGS = 5
 
 
 class ContentDecodingError(ValueError):
-    """The body is not what its Content-Encoding says, or ends too early."""
+    """The body does not match its Content-Encoding, or is truncated."""
 
 
 class TooLargeError(ValueError):
@@ -24,7 +24,7 @@ class TooLargeError(ValueError):
 
 
 def decode_body(body: bytes, content_encoding: str, cap: int) -> bytes:
-    """The body without its codings. Raises CodingError or TooLargeError."""
+    """Remove all codings from the body. Raises ContentDecodingError, or TooLargeError above `cap` bytes."""
     names = [name.strip().lower() for name in content_encoding.split(",")]
     names = [name for name in names if name not in ("", "identity")]
     if len(names) > _MAX_CODINGS:
@@ -44,16 +44,16 @@ def _check_size(body: bytes, cap: int) -> bytes:
 
 
 def _inflate(body: bytes, cap: int, bits: int) -> tuple[bytes, bytes]:
-    """One zlib stream and what follows it; at most cap + 1 bytes of output."""
+    """Inflate one zlib stream to at most cap + 1 bytes. Returns the output and the bytes after the stream."""
     stream = zlib.decompressobj(bits)
     output = stream.decompress(body, cap + 1)
     if not stream.eof and len(output) <= cap:
-        raise ContentDecodingError("ends too early")
+        raise ContentDecodingError("is truncated")
     return output, stream.unused_data
 
 
 def _gzip(body: bytes, cap: int) -> bytes:
-    """All members; bytes after the last member that are none are ignored, as other clients do."""
+    """Decode all gzip members. Other bytes after the last member are ignored, as in other clients."""
     parts: list[bytes] = []
     byte_count = 0
     try:
@@ -69,7 +69,7 @@ def _gzip(body: bytes, cap: int) -> bytes:
 
 
 def _deflate(body: bytes, cap: int) -> bytes:
-    """RFC 1950, or the raw stream that some servers send instead."""
+    """Decode a zlib stream (RFC 1950), or the raw stream that some servers send instead."""
     try:
         return _inflate(body, cap, zlib.MAX_WBITS)[0]
     except zlib.error:
@@ -87,7 +87,7 @@ def _brotli(body: bytes, cap: int) -> bytes:
         while len(output) <= cap and not stream.is_finished():
             more = stream.process(b"", output_buffer_limit=cap + 1 - len(output))
             if not more:
-                raise ContentDecodingError("ends too early")
+                raise ContentDecodingError("is truncated")
             output += more
     except brotli.error as error:
         raise ContentDecodingError("not brotli") from error

@@ -1,5 +1,7 @@
-"""What an answer says it is: the header Content-Type by the MIME sniffing standard, of several values by the Fetch
-standard (3.1, "extract a MIME type"): a server, or a proxy on the way, may have sent it twice.
+"""Parse the Content-Type header by the MIME sniffing standard.
+
+A server or proxy may send the header twice. Several values are combined by the Fetch standard (3.1, "extract a MIME
+type").
 """
 
 import re
@@ -12,16 +14,20 @@ _TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+\-.^_`|~]+")
 _ESSENCE = re.compile(r"([A-Za-z0-9!#$%&'*+\-.^_`|~]+)/([A-Za-z0-9!#$%&'*+\-.^_`|~]+)[\t\n\r ]*\Z")
 _PARAMETER = re.compile(r"[\t\n\r ]*([^;=]*)(?:=(?:\"((?:[^\"\\]|\\.)*)(?:\"|\\?\Z)[^;]*|([^;]*)))?(?:;|\Z)", re.DOTALL)
 _VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]+")
-_UNQUOTED_COMMA = re.compile(r",(?=(?:[^\"]*\"[^\"]*\")*[^\"]*\Z)")  # outside of quotes
+_UNQUOTED_COMMA = re.compile(r",(?=(?:[^\"]*\"[^\"]*\")*[^\"]*\Z)")  # outside quotes
 _MAX_PARAMETERS = 50
 _MAX_VALUES = 10
-_MAX_CHARS = 2000  # characters
+_MAX_CHARS = 2000
 
 
 @dataclass(frozen=True)
 class ContentType:
-    """`media_type` is `text/html` and the like in lower case, "" if the header names none; `charset` is the standard name
-    (WHATWG) of the charset that it names, or ""."""
+    """A parsed Content-Type.
+
+    Attributes:
+        media_type: lower case, such as `text/html`, or "".
+        charset: standard name (WHATWG) of the charset, or "".
+    """
 
     media_type: str = ""
     charset: str = ""
@@ -29,10 +35,11 @@ class ContentType:
 
 @lru_cache(maxsize=4096)
 def parse_content_type(header: str) -> ContentType:
-    """What the value of a Content-Type header says. Any text will do.
+    """Parse the value of a Content-Type header. Accepts any text.
 
-    Of several values the last one that names a type counts; it takes the charset of the one before if both name the
-    same type and it has none.
+    The last value with a media type counts. Without a charset of its own, it takes the charset of the preceding value
+    if
+    both have the same type.
     """
     header = header[:_MAX_CHARS]
     result = _parse_single(header)
@@ -52,7 +59,7 @@ def _parse_single(value: str) -> ContentType:
 
 
 def _charset_parameter(parameters: str) -> str:
-    """The first charset of a list of parameters that is written as it should be, or ""."""
+    """Return the first valid charset in a list of parameters, or ""."""
     position = 0
     for _ in range(_MAX_PARAMETERS):
         match = _PARAMETER.match(parameters, position)

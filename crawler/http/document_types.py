@@ -1,10 +1,10 @@
-"""Which answers are documents: by what the server says they are, by their names, and by how they begin. Pure.
+"""Detect document responses by media type, file name and first bytes. Pure functions.
 
-    application/pdf                              pdf, by the type
-    application/octet-stream, .../report.docx    docx, by the ending of the URL, or of the name it is offered under
-    text/plain, .../notes.txt                    txt; with the ending of a program, a log or a table: nothing to read
+    application/pdf                              pdf, by the media type
+    application/octet-stream, .../report.docx    docx, by the extension of the URL or of the download name
+    text/plain, .../notes.txt                    txt; not with the extension of a program, log or table
 
-A page stays a page: HTML that a server calls something else is told by its bytes, as it was before documents were read.
+HTML with another media type is detected by its bytes (`crawler.http.fetch`).
 """
 
 import re
@@ -20,7 +20,7 @@ from docstore.file_formats import FORMAT_BY_EXTENSION, FORMAT_BY_MEDIA_TYPE, FOR
 TEXT_PLAIN = "text/plain"
 PDF_SIGNATURE = b"%PDF-"
 _PLAIN_TEXT_FORMATS = frozenset(("txt", "md"))
-# What servers say of files of which they know nothing, or that browsers shall keep and not show.
+# Media types for unknown files, or for files that browsers should save and not display.
 _GENERIC_MEDIA_TYPES = frozenset(
     (
         *(
@@ -35,19 +35,24 @@ _GENERIC_MEDIA_TYPES = frozenset(
     )
 )
 _FILENAME_PARAMETER = re.compile(r"filename(\*?)\s*=\s*(?:\"([^\"]*)\"|([^;\s]+))", re.IGNORECASE)
-_INDEX_PAGE_STEM = "index"  # the page of a folder
+_INDEX_PAGE_STEM = "index"  # file name of a folder's index page
 _BYTES_PER_MEGABYTE = 1_000_000
 
 
 @dataclass(frozen=True)
 class DocumentRules:
-    """Which `formats` (names of `docstore.file_formats.FORMATS_BY_NAME`) are fetched, and how many bytes one may have."""
+    """Which document formats are fetched, and their maximum size.
+
+    Attributes:
+        formats: names of `docstore.file_formats.FORMATS_BY_NAME`.
+        max_document_bytes: maximum size of one document.
+    """
 
     formats: frozenset[str] = frozenset()
     max_document_bytes: int = 0
 
     def declared_format(self, url: str, content_type: str, content_disposition: str = "") -> str:
-        """The format that the headers of an answer promise; "" for a page, or what is not fetched."""
+        """Return the format declared by the response headers, or "" for a page or a format that is not fetched."""
         media_type = parse_content_type(content_type).media_type
         extension = _filename_extension(content_disposition) or path_extension(url)
         format_by_extension = FORMAT_BY_EXTENSION.get(extension, "")
@@ -59,19 +64,21 @@ class DocumentRules:
         return format_name if format_name in self.formats else ""
 
     def max_body_bytes(self, name: str, page: int) -> int:
-        """The bytes that an answer of this format may have, where a page may have `page`: what has no pages, pictures
-        and fonts in it is text alone, and bounded as a page is."""
+        """Return the maximum body size of a response with the format `name`.
+
+        Plain text contains no images or fonts. Its limit is therefore also at most `page`, the limit of a page.
+        """
         return min(page, self.max_document_bytes) if name in _PLAIN_TEXT_FORMATS else self.max_document_bytes
 
     def detect_format(self, declared_format: str, body: bytes) -> str:
-        """The format of an answer that promised `declared_format`, by how it begins; "" where nothing speaks for a document."""
+        """Return the format of a response by its first bytes, or `declared_format` without a known signature."""
         if body.startswith(PDF_SIGNATURE) and "pdf" in self.formats:
             return "pdf"
         return declared_format
 
     @property
     def skipped_extensions(self) -> frozenset[str]:
-        """The endings of URLs that are not asked for."""
+        """URL extensions that are not fetched."""
         enabled_extensions = {extension for name in self.formats for extension in FORMATS_BY_NAME[name].extensions}
         document_extensions = {
             extension for extension, name in FORMAT_BY_EXTENSION.items() if name not in _PLAIN_TEXT_FORMATS
@@ -83,10 +90,10 @@ NO_DOCUMENTS = DocumentRules()
 
 
 def parse_document_rules(settings: CrawlSettings) -> DocumentRules:
-    """What the settings say. Raises SettingsError for a format that there is not."""
+    """Read the document rules from the settings. Raises SettingsError for an unknown format."""
     unknown = [name for name in settings.document_formats if name not in FORMATS_BY_NAME]
     if unknown:
-        raise SettingsError(f"crawl.document_formats: {unknown[0]!r} is none of {', '.join(FORMATS_BY_NAME)}")
+        raise SettingsError(f"crawl.document_formats: {unknown[0]!r} is not one of {', '.join(FORMATS_BY_NAME)}")
     if not settings.documents:
         return NO_DOCUMENTS
     formats = frozenset(settings.document_formats or FORMATS_BY_NAME)
@@ -94,7 +101,7 @@ def parse_document_rules(settings: CrawlSettings) -> DocumentRules:
 
 
 def stored_content_type(name: str, content_type: str) -> str:
-    """The Content-Type that a document is kept with: its own, or the registered one where that says nothing."""
+    """Return the Content-Type to store with a document: its own, or the registered type if its own is not specific."""
     media_type = parse_content_type(content_type).media_type
     return (
         content_type
@@ -103,10 +110,10 @@ def stored_content_type(name: str, content_type: str) -> str:
     )
 
 
-def is_plain_text_version_of(url: str, page: str) -> bool:
-    """Is `url` a plain text of the same name as the page that links to it: its source, or its text once more?
+def is_plain_text_version(url: str, page: str) -> bool:
+    """True if `url` is a plain-text version of the page that links to it: its source or its text, with the same name.
 
-    Manuals have one for each page: `/_sources/intro.rst.txt` of `/intro.html`, `/intro.md` of `/intro/`.
+    Manuals have such a version of each page: `/_sources/intro.rst.txt` of `/intro.html`, `/intro.md` of `/intro/`.
     """
     if FORMAT_BY_EXTENSION.get(path_extension(url)) not in _PLAIN_TEXT_FORMATS:
         return False
@@ -119,13 +126,13 @@ def is_plain_text_version_of(url: str, page: str) -> bool:
 
 
 def _last_path_segment(url: str) -> str:
-    """The last part of a path, in lower case, whether a slash follows it or not."""
+    """Return the last non-empty segment of a path, in lower case."""
     return "/".join(url.partition("?")[0].split("/", 3)[3:]).rstrip("/").rpartition("/")[2].lower()
 
 
 def _filename_extension(content_disposition: str) -> str:
-    """The ending of the name under which an answer is offered for download; "" where there is none."""
-    names = sorted(_FILENAME_PARAMETER.findall(content_disposition), reverse=True)  # `filename*` is the better of two
+    """Return the extension of the download name, or "" without a name."""
+    names = sorted(_FILENAME_PARAMETER.findall(content_disposition), reverse=True)  # `filename*` takes precedence
     for _, quoted_name, unquoted_name in names:
         name = unquote(quoted_name or unquoted_name)
         if "." in name:

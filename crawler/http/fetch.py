@@ -1,9 +1,8 @@
-"""One request, inside its limits: returns a Page, or why there is none.
+"""One HTTP request within limits. Returns a Page, or the reason why there is none.
 
-Requests are GETs, without cookies or proxies but where the settings name some for a site. Time is bounded in all
-(`py`), size before and after decompression (`content_encoding.py`), and redirects are not followed but reported: the
-target is a URL like any other, with its own place in the frontier, robots rules and turn at its host. Library
-errors end here as a `FetchError`.
+Requests are GETs. Cookies and proxies are used only if the settings define them for a site. `connections.py` limits the
+total time; `content_encoding.py` limits the size before and after decompression. Redirects are reported, not followed:
+their target is a URL with its own frontier entry, robots rules and throttle. Library errors become a `FetchError`.
 """
 
 import hashlib
@@ -58,12 +57,14 @@ _BINARY_SIGNATURES = (
     b"\xd0\xcf\x11\xe0",
 )
 _VALID_VALIDATOR = re.compile(r"[\x21-\x7e][\x20-\x7e]{0,499}")
-_CONNECTION_PREFIX = re.compile(r"^_CheckedHTTPS?\(.*?\): ")  # urllib3 begins its messages with the object
+_CONNECTION_PREFIX = re.compile(
+    r"^_PolicyHTTPS?Connection\(.*?\): "
+)  # urllib3 messages begin with the connection object
 _CONTROL_CHARS = re.compile(r"[\x00-\x1f\x7f]+")
 
 
 class FetchError(Exception):
-    """The request led to no answer, or to one that cannot be used. Becomes an `Outcome`."""
+    """The request failed, or its response is not usable. Becomes an `Outcome`."""
 
     def __init__(self, reason: Reason, detail: str = "", host_failed: bool = False) -> None:
         super().__init__(detail)
@@ -73,7 +74,7 @@ class FetchError(Exception):
 
 @dataclass(frozen=True)
 class HttpResponse:
-    """An HTTP answer that began at `responded_at` (monotonic). `body` has its codings undone; empty if not wanted."""
+    """An HTTP response. `responded_at` is monotonic seconds. `body` is decoded, or empty if it was not requested."""
 
     url: str
     status: int
@@ -82,27 +83,27 @@ class HttpResponse:
     responded_at: float
 
     def header(self, header_name: str) -> str:
-        """All values of a header, joined by commas; "" if absent."""
+        """Return all values of a header, joined by commas, or "" if it is absent. The name must be in lower case."""
         return ", ".join(value for key, value in self.headers if key.lower() == header_name)
 
     @property
     def content_type(self) -> str:
-        """The header Content-Type."""
+        """Value of the Content-Type header, or ""."""
         return self.header("content-type")
 
     def declared_format(self, document_rules: DocumentRules) -> str:
-        """The format of a document that the head promises, "" for none."""
+        """Return the document format that the headers declare, or ""."""
         return document_rules.declared_format(self.url, self.content_type, self.header("content-disposition"))
 
     @property
     def redirect_url(self) -> str | Reason | None:
-        """Canonical URL that this answer redirects to; None if it does not redirect."""
+        """Canonical URL of the redirect target, a Reason if it is invalid, or None without a redirect."""
         redirect = self.redirect_forms
         return redirect.url if isinstance(redirect, UrlForms) else redirect
 
     @property
     def redirect_forms(self) -> UrlForms | Reason | None:
-        """Both forms of the URL that this answer redirects to; None if it does not redirect."""
+        """Both forms of the redirect target, a Reason if it is invalid, or None without a redirect."""
         location = self.header("location").strip()
         if self.status not in _REDIRECT_STATUSES or not location:
             return None
@@ -111,12 +112,15 @@ class HttpResponse:
 
 @dataclass(frozen=True)
 class FetchResult:
-    """What became of one request for a page.
+    """The result of one page request.
 
-    `redirect_url` is where the URL has moved (with Outcome DUPLICATE), for good if `is_permanent_redirect`; `preferred_request_url` is how
-    the site wants the same URL asked for, if it answers no other form of it. `retry_after`
-    are seconds the host asked for; `host_failed` says that the host cannot be reached or is overloaded;
-    `responded_at` is the monotonic time when the answer began, None if there was none.
+    Attributes:
+        redirect_url: canonical URL of the redirect target, or "".
+        is_permanent_redirect: True for status 301 and 308.
+        preferred_request_url: other spelling of the same canonical URL that the site redirects to, or "".
+        retry_after: seconds that the host requested.
+        host_failed: True if the host is unreachable or overloaded.
+        responded_at: monotonic time of the response start, None without a response.
     """
 
     outcome: Outcome
@@ -132,21 +136,26 @@ class FetchResult:
 
 
 class Fetcher:
-    """Fetches pages; safe to use from many threads, which share its connections.
+    """Fetches pages. Thread-safe; all threads share its connections.
 
-    `opener` opens one like it, by the system's clock, and can be pickled for another process. `user_agent` is the User-Agent
-    header, `total_timeout` the seconds that one request may take in all, `max_page_bytes` the size of a page at most,
-    `document_rules` what is taken beside pages. Raises SettingsError for headers, cookies or proxies that cannot be sent,
-    and for formats that there are not.
+    Attributes:
+        opener: opens an equal fetcher that uses the system clock. Can be pickled for another process.
+        user_agent: User-Agent header.
+        total_timeout: maximum seconds of one request.
+        max_page_bytes: maximum size of a page.
+        document_rules: documents that are fetched in addition to pages.
+
+    Raises:
+        SettingsError: invalid headers, cookies, proxies or document formats.
     """
 
-    def __init__(self, settings: CrawlSettings, addresses: IpPolicy, now: Callable[[], float] = time.time) -> None:
-        self.opener = partial(Fetcher, settings, addresses)
+    def __init__(self, settings: CrawlSettings, ip_policy: IpPolicy, now: Callable[[], float] = time.time) -> None:
+        self.opener = partial(Fetcher, settings, ip_policy)
         self.total_timeout = settings.total_timeout
         self.max_page_bytes = settings.max_bytes
         self.document_rules = parse_document_rules(settings)
         self._now = now
-        self._connections = ConnectionPool(addresses, settings.per_host)
+        self._connections = ConnectionPool(ip_policy, settings.per_host)
         self._site_options = parse_site_options(settings)
         self._timeout = Timeout(connect=settings.connect_timeout, read=settings.read_timeout)
         self.user_agent = user_agent_header(settings)
@@ -157,9 +166,9 @@ class Fetcher:
         }
 
     def fetch(self, entry: FrontierEntry, request_url: str = "") -> FetchResult:
-        """Ask for one page, conditionally if an earlier answer left validators. Never raises for bad answers.
+        """Fetch one page, conditionally if an earlier response had validators. HTTP errors never raise.
 
-        `request_url` is the form of its URL that an earlier answer asked for.
+        `request_url` is the preferred spelling of the URL from an earlier response.
         """
         validators = _conditional_headers(entry)
         try:
@@ -176,9 +185,10 @@ class Fetcher:
         cap: int | None = None,
         truncate: bool = False,
     ) -> HttpResponse:
-        """One GET. The body is read if `should_read_body(status, content type)`.
+        """Send one GET. The body is read if `should_read_body(status, content type)` returns True.
 
-        A body over `cap` bytes (default: the setting) is an error, or with `truncate` (uncoded bodies only) ends there.
+        A body over `cap` bytes (default: the setting) is an error. With `truncate`, an uncoded body is cut there
+        instead.
         Raises FetchError.
         """
         limit = self.max_page_bytes if cap is None else cap
@@ -196,22 +206,25 @@ class Fetcher:
         max_body_bytes: Callable[[HttpResponse], int],
         truncate: bool = False,
     ) -> HttpResponse:
-        """One GET; `max_body_bytes` says by the head of an answer how many bytes of it are read, 0 for none."""
-        wire = self._connections.request_state()
-        wire.deadline = wire.clock() + self.total_timeout
+        """Send one GET.
+
+        `max_body_bytes` returns the size limit of the body from the response headers, 0 to skip the body.
+        """
+        request_state = self._connections.request_state()
+        request_state.deadline = request_state.clock() + self.total_timeout
         try:
             raw_response = self._send(url, {**self._headers, **self._site_options.headers_for(host_of(url)), **headers})
             try:
-                response = _read_response(url, raw_response, wire.responded_at, max_body_bytes, truncate)
+                response = _read_response(url, raw_response, request_state.responded_at, max_body_bytes, truncate)
                 _release_connection(raw_response)
                 return response
             finally:
-                raw_response.close()  # of no effect on a connection that was given back
+                raw_response.close()  # no effect on a released connection
         except (PrivateAddressError, *_LIBRARY_ERRORS) as error:
             raise to_fetch_error(error) from error
 
     def _max_page_bytes(self, response: HttpResponse) -> int:
-        """How many bytes of an answer to read where a page or a document is wanted."""
+        """Return the maximum body size of a page or document response, 0 if the body is not wanted."""
         if response.status not in _SUCCESS_STATUSES:
             return 0
         if name := response.declared_format(self.document_rules):
@@ -223,11 +236,11 @@ class Fetcher:
         )
 
     def last_ip(self, host: str) -> str:
-        """The IP address that host[:port] was last reached at; "" if it never was."""
+        """Return the last IP address of host[:port], or ""."""
         return self._connections.last_ip(split_host_port(host)[0])
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close the idle connections."""
         self._connections.close()
 
     def _send(self, url: str, headers: Mapping[str, str]) -> BaseHTTPResponse:
@@ -235,14 +248,14 @@ class Fetcher:
         try:
             return self._connections.get(url, headers, self._timeout, proxy)
         except (u3.HTTPError, OSError) as error:
-            # A server may close an idle connection in the moment we use it again: that is nobody's failure.
+            # The server may close an idle connection just as it is reused. That is not a failure.
             if not (self._connections.request_state().is_connection_reused and _is_connection_closed(error)):
                 raise
             return self._connections.get(url, headers, self._timeout, proxy)
 
 
 def user_agent_header(settings: CrawlSettings) -> str:
-    """Product name, and how to reach the operator."""
+    """Return the User-Agent header: product name and contact."""
     return f"{settings.user_agent} (+{settings.contact})" if settings.contact else settings.user_agent
 
 
@@ -253,7 +266,7 @@ def interpret_response(
     now: float,
     document_rules: DocumentRules = NO_DOCUMENTS,
 ) -> FetchResult:
-    """What an answer means for the page that was asked for. Pure."""
+    """Interpret the response to a page request. Pure."""
     target = response.redirect_forms
     if target is not None:
         return _redirect_result(entry, response, target)
@@ -276,7 +289,7 @@ def interpret_response(
 
 
 def parse_retry_after(value: str, now: float) -> float | None:
-    """Seconds that a Retry-After header asks for (a number or an HTTP date), None if it says nothing usable."""
+    """Return the seconds of a Retry-After header (a number or an HTTP date), or None if it is not usable."""
     value = value.strip()
     if re.fullmatch(r"[0-9]{1,15}", value):
         return float(value)
@@ -287,7 +300,7 @@ def parse_retry_after(value: str, now: float) -> float | None:
 
 
 def to_fetch_error(error: Exception) -> FetchError:
-    """The recorded reason for an error of urllib3, ssl or the URL policy."""
+    """Convert an error of urllib3, ssl or the IP policy to a FetchError with a recorded reason."""
     chain = list(_iter_causes(error))
     host_failed = any(isinstance(cause, u3.NewConnectionError | u3.ConnectTimeoutError) for cause in chain)
     for kinds, reason in _REASON_BY_ERROR:
@@ -298,7 +311,7 @@ def to_fetch_error(error: Exception) -> FetchError:
 
 
 _LIBRARY_ERRORS = (u3.HTTPError, HTTPException, OSError, ValueError)
-# The first row that fits anything in the chain of causes decides.
+# The first row that matches any error in the chain of causes decides.
 _REASON_BY_ERROR: tuple[tuple[tuple[type[BaseException], ...], Reason], ...] = (
     ((PrivateAddressError,), Reason.PRIVATE_ADDRESS),
     ((TooLargeError,), Reason.TOO_LARGE),
@@ -314,7 +327,7 @@ _REASON_BY_ERROR: tuple[tuple[tuple[type[BaseException], ...], Reason], ...] = (
 
 
 def _iter_causes(error: BaseException) -> Iterator[BaseException]:
-    """The error, what it wraps and what caused it, inner ones last."""
+    """Iterate over the error and its causes, outer errors first."""
     pending: list[BaseException] = [error]
     seen_ids: set[int] = set()
     while pending:
@@ -372,7 +385,7 @@ def _read_body(raw_response: BaseHTTPResponse, cap: int, truncate: bool) -> byte
 
 
 def _release_connection(raw_response: BaseHTTPResponse) -> None:
-    """The connection may serve again if what is left of the body is short and comes."""
+    """Release the connection for reuse if the rest of the body is short and arrives."""
     length = raw_response.headers.get("Content-Length", "")
     if raw_response.status != 304 and not (length.isdecimal() and int(length) <= _CHUNK_BYTES):
         return
@@ -384,7 +397,10 @@ def _release_connection(raw_response: BaseHTTPResponse) -> None:
 
 
 def _decode_location(value: str) -> str:
-    """Headers are decoded as Latin-1; bytes beyond ASCII are percent-encoded as they came, as browsers do."""
+    """Percent-encode non-ASCII bytes of a Location header as they were sent, like browsers.
+
+    Headers are decoded as Latin-1.
+    """
     return "".join(c if c < "\x7f" else f"%{ord(c):02X}" if ord(c) < 256 else c for c in value)
 
 
@@ -422,7 +438,7 @@ _REASON_BY_STATUS = {
 
 
 def _detect_format(response: HttpResponse, document_rules: DocumentRules) -> str | Reason:
-    """What a 200 is, `html` or the format of a document; or why it is neither: its type, its emptiness, its bytes."""
+    """Return the format of a response with status 200: `html` or a document format, or the Reason why it is neither."""
     media, body, declared_format = (
         parse_content_type(response.content_type).media_type,
         response.body,
@@ -433,13 +449,13 @@ def _detect_format(response: HttpResponse, document_rules: DocumentRules) -> str
     if not body.strip():
         return Reason.EMPTY_BODY
     looks_html = bool(_HTML_START.match(body.removeprefix(b"\xef\xbb\xbf")[:4096]))
-    if looks_html and declared_format != "md":  # a document in name alone: a page that asks who is there
+    if looks_html and declared_format != "md":  # HTML under a document type, e.g. a login page
         return HTML_FORMAT if media in _HTML_TYPES | _AMBIGUOUS_TYPES else Reason.NOT_HTML
     if name := document_rules.detect_format(declared_format, body):
         return name
     if body.startswith(_BINARY_SIGNATURES):
         return Reason.NOT_HTML
-    if media == TEXT_PLAIN:  # documents are not fetched, or its ending is that of a program, a log, a table
+    if media == TEXT_PLAIN:  # document fetching is off, or the extension is excluded
         return Reason.NOT_HTML if document_rules.formats else HTML_FORMAT
     return HTML_FORMAT if media in _HTML_TYPES else Reason.NOT_HTML
 

@@ -1,7 +1,7 @@
-"""Where a connection may go: the guard against requests to the inside (SSRF).
+"""Restrict connections to allowed IP addresses, against server-side request forgery (SSRF).
 
-The policy is asked inside the connection, for every connection and so on every hop, and its answer is what is
-connected to: between the check and the connection no second DNS answer can slip in (DNS rebinding).
+Each connection resolves its host through the policy and connects to the returned IP address. No second DNS response can
+replace it between check and connection (DNS rebinding).
 """
 
 import re
@@ -17,23 +17,28 @@ Resolver = Callable[[str, int], list[str]]
 
 
 class PrivateAddressError(PlumblineError):
-    """The host is, or resolves to, an address that is not on the public internet."""
+    """The host is, or resolves to, an IP address that is not on the public internet."""
 
 
 class IpPolicy(Protocol):
-    """Says where to connect for a host."""
+    """Resolves a host to allowed IP addresses."""
 
     def resolve_allowed(self, host: str, port: int) -> list[tuple[str, int]]:
-        """IP addresses and ports to try in turn.
+        """Return the IP addresses and ports to try, in order.
 
-        Raises InsideAddressError if there is none that is allowed, OSError if the name does not resolve.
+        Raises PrivateAddressError if no address is allowed, OSError if the name does not resolve.
         """
 
 
 @dataclass(frozen=True)
 class AllowedPrivateHosts:
-    """What of the inside the operator allows: `hosts` are host or host:port, `domains` stand for themselves and all
-    hosts below them, `networks` for whatever host leads there."""
+    """Hosts on private networks that the administrator allows.
+
+    Attributes:
+        hosts: host or host:port.
+        domains: each with all its subdomains.
+        networks: allowed for every host name.
+    """
 
     hosts: frozenset[str] = frozenset()
     domains: frozenset[str] = frozenset()
@@ -41,9 +46,9 @@ class AllowedPrivateHosts:
 
     @classmethod
     def from_settings(cls, texts: Collection[str]) -> "AllowedPrivateHosts":
-        """From `crawl.inside_hosts`: `intra`, `intra:8080`, `[::1]:80`, `*.example.com`, `10.0.0.0/8`, `fd00::/8`.
+        """Parse `crawl.inside_hosts`: `intra`, `intra:8080`, `[::1]:80`, `*.example.com`, `10.0.0.0/8`, `fd00::/8`.
 
-        SettingsError for what is none of these.
+        Raises SettingsError for other text.
         """
         names = {text.lower() for text in texts if _HOST_PATTERN.fullmatch(text)}
         domains = {text.lower().removeprefix("*.") for text in texts if _WILDCARD_PATTERN.fullmatch(text)}
@@ -53,7 +58,7 @@ class AllowedPrivateHosts:
         return cls(frozenset(names), frozenset(domains), tuple(_parse_network(text) for text in network_texts))
 
     def allows_host(self, host: str, port: int | str) -> bool:
-        """Is the host (an IPv6 address without its brackets) named, by itself or by its domain?"""
+        """True if the host (an IPv6 address without brackets) or its domain is listed."""
         bracketed_host = f"[{host}]" if ":" in host else host
         parent_domains = [bracketed_host]
         while "." in parent_domains[-1] and not bracketed_host.startswith("["):
@@ -64,7 +69,7 @@ class AllowedPrivateHosts:
         )
 
     def allows_ip(self, ip: str) -> bool:
-        """Does the IP address lie in a network that is named?"""
+        """True if the IP address is in an allowed network."""
         try:
             return any(ip_address(ip) in network for network in self.networks)
         except ValueError:
@@ -80,50 +85,51 @@ def _parse_network(text: str) -> IPv4Network | IPv6Network:
         return ip_network(text, strict=False)
     except ValueError:
         raise SettingsError(
-            f"crawl.inside_hosts: {text[:200]!r} is neither a host as intra.example.com or intra:8080, nor a domain as "
-            "*.example.com, nor a network as 10.0.0.0/8"
+            f"crawl.inside_hosts: {text[:200]!r} is neither a host, e.g. intra.example.com or intra:8080, nor a "
+            "domain, e.g. *.example.com, nor a network, e.g. 10.0.0.0/8"
         ) from None
 
 
 class PublicOnlyPolicy:
-    """Public addresses only, except for those of `inside_hosts` (see `AllowedPrivateHosts`), which the operator named."""
+    """Allows public IP addresses, and private ones only for `inside_hosts` (see `AllowedPrivateHosts`)."""
 
     def __init__(self, inside_hosts: Collection[str] = (), resolve: Resolver | None = None) -> None:
         self._allowed_private = AllowedPrivateHosts.from_settings(inside_hosts)
         self._resolve = resolve or resolve_by_dns
 
     def resolve_allowed(self, host: str, port: int) -> list[tuple[str, int]]:
-        """The resolved addresses, all of them public or allowed."""
+        """Return the resolved IP addresses, all of them public or allowed."""
         name = host.lower().strip("[]").removesuffix(".")
         ips = self._resolve_host(name, port)
         if not self._allowed_private.allows_host(name, port):
-            private_ips = [
-                address for address in ips if not is_public_ip(address) and not self._allowed_private.allows_ip(address)
-            ]
+            private_ips = [ip for ip in ips if not is_public_ip(ip) and not self._allowed_private.allows_ip(ip)]
             if private_ips or not ips:
                 raise PrivateAddressError(
-                    f"{host} is on a private or reserved network ({', '.join(private_ips)}): if it is yours, name it, its "
-                    "domain or its network in crawl.inside_hosts"
+                    f"{host} resolves to a private or reserved IP address ({', '.join(private_ips)}). "
+                    "To allow it, add the host, domain or network to crawl.inside_hosts."
                 )
-        return [(address, port) for address in ips]
+        return [(ip, port) for ip in ips]
 
     def _resolve_host(self, name: str, port: int) -> list[str]:
-        # RFC 6761: names below localhost are loopback, and no DNS server is asked about them.
+        # RFC 6761: names below localhost are loopback and need no DNS request.
         if name == "localhost" or name.endswith(".localhost"):
             return ["127.0.0.1"]
         return self._resolve(name, port)
 
 
 class UnrestrictedPolicy:
-    """Wherever the name leads: for a proxy, which the operator has named."""
+    """Allows every IP address. Used for a proxy, which the administrator configured."""
 
     def resolve_allowed(self, host: str, port: int) -> list[tuple[str, int]]:
-        """All addresses of the host."""
-        return [(address, port) for address in resolve_by_dns(host.strip("[]"), port)]
+        """Return all IP addresses of the host."""
+        return [(ip, port) for ip in resolve_by_dns(host.strip("[]"), port)]
 
 
 def resolve_by_dns(host: str, port: int) -> list[str]:
-    """All addresses of a host, in the system's order. Raises OSError (socket.gaierror) if there are none."""
+    """Resolve a host to all its IP addresses, in the system's order.
+
+    Raises OSError (socket.gaierror) without a result.
+    """
     try:
         address_infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except UnicodeError as error:
@@ -131,7 +137,7 @@ def resolve_by_dns(host: str, port: int) -> list[str]:
     return list(dict.fromkeys(str(entry[4][0]) for entry in address_infos))
 
 
-# What `is_global` of some Python releases still lets through.
+# Networks that `is_global` of some Python releases accepts.
 _RESERVED_V4 = tuple(
     IPv4Network(text)
     for text in ("0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.88.99.0/24", "198.18.0.0/15", "240.0.0.0/4")
@@ -147,7 +153,7 @@ _NAT64 = IPv6Network("64:ff9b::/96")
 
 
 def is_public_ip(text: str) -> bool:
-    """Is this IP address on the public internet? False for anything that is not an IP address."""
+    """True if the IP address is on the public internet. False for any other text."""
     try:
         address = ip_address(text)
     except ValueError:
@@ -162,7 +168,7 @@ def _is_public_v4(ip: IPv4Address) -> bool:
 
 
 def _is_public_v6(ip: IPv6Address) -> bool:
-    """An IPv6 address that carries an IPv4 address is judged by that one."""
+    """Check an IPv6 address. An embedded IPv4 address decides."""
     embedded_ipv4 = ip.ipv4_mapped or ip.sixtofour
     if embedded_ipv4 is None and ip in _NAT64:
         embedded_ipv4 = IPv4Address(int(ip) & 0xFFFFFFFF)

@@ -1,9 +1,9 @@
-"""Pages that scripts make: shown by a real browser before they are read. Off, but for the sites in `crawl.rendered`.
+"""Render pages of the sites in `crawl.rendered` in a browser before parsing. Off by default.
 
-The browser has no network. The page is handed to it as it was fetched; the scripts and data that it asks for come
-through the crawl's own `Fetcher`, by its limits, from the sites in `crawl.rendered` alone, by their robots.txt, and
-with the delay between any two. Pictures, styles, fonts, frames and all else are refused. Needs the extra `render`
-(playwright) and a chromium.
+The browser has no network access. It receives the fetched page. Its scripts and data come through the crawl's
+`Fetcher`,
+only from the sites in `crawl.rendered`, within their robots.txt rules and with the crawl delay. Images, styles, fonts,
+frames and all other requests are rejected. Needs the extra `render` (playwright) and Chromium.
 """
 
 import hashlib
@@ -22,19 +22,19 @@ from urllib.parse import urlsplit
 from crawler.crawl_plan import CrawlPlan
 from crawler.http.fetch import Fetcher, FetchError, HttpResponse
 from crawler.robots.robots_cache import RobotsRules, fetch_robots, parse_stored_robots
-from crawler.urls.canonical import canonicalize_url, host_of, origin_of
+from crawler.urls.canonical import canonicalize_url, host_of, url_origin
 from docstore.errors import SettingsError
 from docstore.model import Origin, Page, Reason
 
 logger = logging.getLogger(__name__)
 
 _ALLOWED_RESOURCE_TYPES = frozenset(("script", "fetch", "xhr"))
-_MAX_REQUESTS_PER_PAGE = 100  # scripts and answers a page may ask for
-_MAX_CACHED_SCRIPTS = 100  # scripts, which many pages of a site share
+_MAX_REQUESTS_PER_PAGE = 100  # scripts and data
+_MAX_CACHED_SCRIPTS = 100  # shared by the pages of a site
 _MAX_CACHED_SCRIPT_BYTES = 2_000_000
-_NETWORK_IDLE_MILLISECONDS = 10_000.0  # milliseconds until a page has asked for all that it will ask for, at most
+_NETWORK_IDLE_MILLISECONDS = 10_000.0  # maximum wait for the page's last request
 _REPLACED_HEADERS = ("content-type", "content-length", "content-encoding", "transfer-encoding")
-# No network: what is not answered here goes to a proxy that is not there.
+# Blocks the network: other requests go to a proxy that does not exist.
 _CHROMIUM_FLAGS = (
     *("--proxy-server=http://127.0.0.1:9", "--proxy-bypass-list=<-loopback>", "--disable-quic"),
     *("--force-webrtc-ip-handling-policy=disable_non_proxied_udp", "--disable-background-networking"),
@@ -43,7 +43,7 @@ _CHROMIUM_FLAGS = (
 
 
 class Renderer:
-    """Runs the scripts of pages, one page at a time. Safe to use from many threads; close it at the end."""
+    """Runs the scripts of pages, one page at a time. Thread-safe. Call `close` at the end."""
 
     def __init__(
         self,
@@ -57,19 +57,19 @@ class Renderer:
         self._user_agent = fetcher.user_agent
         self._timeout_milliseconds = 1000 * fetcher.total_timeout
         self._max_bytes = fetcher.max_page_bytes
-        self._executor = ThreadPoolExecutor(1, "crawl-render")  # playwright's objects live in one thread
+        self._executor = ThreadPoolExecutor(1, "crawl-render")  # playwright objects belong to one thread
         self._playwright: Any = None
         self._browser: Any = None
         if self._rendered_sites:
             self._import_playwright()
 
     def should_render(self, page: Page) -> bool:
-        """Is this a page of a site that is to be rendered?"""
+        """True if the page belongs to a site in `crawl.rendered`."""
         host = host_of(page.url)
         return any(scope.covers(host, "/") for scope in self._rendered_sites)
 
     def render(self, page: Page) -> Page:
-        """The page as its scripts leave it; as it came, where they fail or take too long."""
+        """Return the page after its scripts ran, or the original page if they fail or take too long."""
         html = self._executor.submit(self._render_html, page).result()
         body = html.encode("utf-8", "replace")
         if not body or len(body) > self._max_bytes:
@@ -85,7 +85,7 @@ class Renderer:
         )
 
     def close(self) -> None:
-        """End the browser, once the page under way is done."""
+        """Close the browser after the current page."""
         self._executor.submit(self._close_browser).result()
         self._executor.shutdown()
 
@@ -96,7 +96,7 @@ class Renderer:
             raise SettingsError("crawl.rendered needs playwright: pip install 'plumbline[render]'") from None
 
     def _render_html(self, page: Page) -> str:
-        """What the browser makes of the page; "" where it fails. Runs in the browser's thread."""
+        """Return the rendered HTML, or "" if rendering fails. Runs in the browser's thread."""
         api = self._import_playwright()
         try:
             context = self._running_browser().new_context(
@@ -109,7 +109,7 @@ class Renderer:
                 self._loader.wait_pending_delay()
         except api.Error as error:
             logger.warning(
-                "%s cannot be rendered, and is kept as it came: %s", page.url, error.message.partition("\n")[0]
+                "rendering %s failed, using the original HTML: %s", page.url, error.message.partition("\n")[0]
             )
             return ""
 
@@ -124,7 +124,7 @@ class Renderer:
             browser_page.wait_for_load_state(
                 "networkidle", timeout=min(_NETWORK_IDLE_MILLISECONDS, self._timeout_milliseconds)
             )
-        # Unlike `content()` this ends in time whatever the page's scripts are at.
+        # Unlike `content()`, this call ends in time even if the page's scripts are busy.
         return str(
             browser_page.wait_for_function("() => '<!doctype html>' + document.documentElement.outerHTML").json_value()
         )
@@ -146,7 +146,7 @@ class Renderer:
 
 
 class _RequestRouter:
-    """What the browser gets for its requests while it shows one page."""
+    """Responds to the browser's requests while it renders one page."""
 
     def __init__(self, page: Page, loader: "_ResourceLoader") -> None:
         self._page = page
@@ -155,28 +155,28 @@ class _RequestRouter:
         self._is_page_served = False
 
     def handle(self, route: Any) -> None:
-        """Answer one request."""
+        """Respond to one request."""
         request = route.request
         if request.is_navigation_request() and not self._is_page_served:
             self._is_page_served = True
             page = self._page
             route.fulfill(status=200, headers={"content-type": page.content_type or "text/html"}, body=page.body)
         elif request.is_navigation_request():
-            route.fulfill(status=204)  # the page stays where it is
+            route.fulfill(status=204)  # the browser stays on the page
         elif request.method == "GET" and request.resource_type in _ALLOWED_RESOURCE_TYPES and self._requests_left > 0:
             self._requests_left -= 1
-            answer = self._loader.load(request.url, should_cache=request.resource_type == "script")
-            if answer is None:
+            response = self._loader.load(request.url, should_cache=request.resource_type == "script")
+            if response is None:
                 route.abort()
             else:
-                headers = {"content-type": answer.header("content-type"), "access-control-allow-origin": "*"}
-                route.fulfill(status=200, headers=headers, body=answer.body)
+                headers = {"content-type": response.header("content-type"), "access-control-allow-origin": "*"}
+                route.fulfill(status=200, headers=headers, body=response.body)
         else:
             route.abort()
 
 
 class _ResourceLoader:
-    """Fetches what pages ask for, where that is allowed."""
+    """Fetches the resources of pages, if that is allowed."""
 
     def __init__(
         self, fetcher: Fetcher, plan: CrawlPlan, now: Callable[[], float], sleep: Callable[[float], None]
@@ -192,35 +192,35 @@ class _ResourceLoader:
         self._script_cache: OrderedDict[str, HttpResponse] = OrderedDict()
 
     def load(self, url_text: str, should_cache: bool) -> HttpResponse | None:
-        """The answer at a URL, from memory if it was kept; None if there is none that may be had."""
+        """Return the resource at a URL, from the cache if possible, or None if it is not allowed or not available."""
         if url_text in self._script_cache:
             return self._script_cache[url_text]
         url = canonicalize_url(url_text)
         if isinstance(url, Reason) or not any(scope.covers(host_of(url), "/") for scope in self._allowed_sites):
             return None
-        rules = self._robots_rules(origin_of(url))
+        rules = self._robots_rules(url_origin(url))
         if rules.rejection_outcome(url) is not None:
             return None
         self._pending_delay = max(self._delay, rules.crawl_delay)
         self._sleep(self._pending_delay)
         try:
-            # As the page spells it: the order of parameters may matter to what serves data.
-            answer = self._fetcher.get(
+            # The page's spelling of the URL: a data server may depend on the order of parameters.
+            response = self._fetcher.get(
                 urlsplit(url_text)._replace(fragment="").geturl(), {}, lambda status, _: status == 200
             )
         except FetchError as error:
-            logger.info("%s, which a page asks for: %s", url, error.outcome)
+            logger.info("resource %s not loaded: %s", url, error.outcome)
             return None
-        if answer.status != 200:
+        if response.status != 200:
             return None
-        if should_cache and len(answer.body) <= _MAX_CACHED_SCRIPT_BYTES:
-            self._script_cache[url_text] = answer
+        if should_cache and len(response.body) <= _MAX_CACHED_SCRIPT_BYTES:
+            self._script_cache[url_text] = response
             if len(self._script_cache) > _MAX_CACHED_SCRIPTS:
                 self._script_cache.popitem(last=False)
-        return answer
+        return response
 
     def wait_pending_delay(self) -> None:
-        """Wait for the delay after the last request, if there was any: whoever asks the host next counts from now."""
+        """Wait for the crawl delay after the last request, so that the next request to the host may start at once."""
         delay, self._pending_delay = self._pending_delay, 0.0
         if delay:
             self._sleep(delay)

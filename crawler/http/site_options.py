@@ -1,8 +1,10 @@
-"""What is sent to some sites alone: headers, cookies, and the proxy through which they are asked.
+"""Headers, cookies and proxies for specific sites.
 
-Each line of these settings begins with whom it is for, `news.example.com`, `a.test:8080` or `*.example.com`. They may
-hold secrets: nothing here shows a value, in an error or anywhere else. Redirects carry none of it to another host, for
-the target of one is a URL like any other.
+Each line of these settings begins with its site: `news.example.com`, `a.test:8080` or `*.example.com`. The values may
+be
+secret, so no error message contains them. They are never sent to the host of a redirect target, because each target is
+a
+separate URL.
 """
 
 import re
@@ -17,7 +19,7 @@ from docstore.errors import SettingsError
 
 _HEADER = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)")
 _COOKIE = re.compile(r"[\x21-\x7e][\x20-\x7e]*=[\x20-\x7e]*")
-# What the crawl sets by itself, or what would break the request.
+# Headers that the crawl sets itself, or that would break the request.
 _RESERVED_HEADERS = frozenset(
     (
         *("accept-encoding", "connection", "content-length", "cookie", "host", "if-modified-since", "if-none-match"),
@@ -28,13 +30,13 @@ _RESERVED_HEADERS = frozenset(
 
 @dataclass(frozen=True)
 class SiteOptions:
-    """By whom each line is for: headers (cookies among them) and proxies. The first proxy that fits is used."""
+    """Headers (cookies included) and proxies, each with its scope. The first matching proxy is used."""
 
     headers: tuple[tuple[Scope, str, str], ...] = ()
     proxies: tuple[tuple[Scope, str], ...] = ()
 
     def headers_for(self, host: str) -> Mapping[str, str]:
-        """What is sent to host[:port] beside what is sent to all; of two cookies both."""
+        """Return the additional headers for host[:port]. Several cookies are joined."""
         headers: dict[str, str] = {}
         for scope, name, value in self.headers:
             if scope.covers(host, "/"):
@@ -42,22 +44,23 @@ class SiteOptions:
         return headers
 
     def proxy_for(self, host: str) -> str:
-        """The proxy that host[:port] is asked through; "" for none."""
+        """Return the proxy for host[:port], or "" for none."""
         return next((proxy for scope, proxy in self.proxies if scope.covers(host, "/")), "")
 
 
 def parse_site_options(settings: CrawlSettings) -> SiteOptions:
-    """What the settings say. Raises SettingsError naming the setting and the line, but none of its values."""
+    """Parse the site options. Raises SettingsError with the setting and line number, but without secret values."""
     headers = [
-        (scope, *_parse_header(remainder, where))
-        for scope, remainder, where in _iter_lines("headers", settings.headers)
+        (scope, *_parse_header(remainder, line_label))
+        for scope, remainder, line_label in _iter_lines("headers", settings.headers)
     ]
     cookies = [
-        (scope, "Cookie", _parse_cookie(remainder, where))
-        for scope, remainder, where in _iter_lines("cookies", settings.cookies)
+        (scope, "Cookie", _parse_cookie(remainder, line_label))
+        for scope, remainder, line_label in _iter_lines("cookies", settings.cookies)
     ]
     proxies = [
-        (scope, _parse_proxy(remainder, where)) for scope, remainder, where in _iter_lines("proxies", settings.proxies)
+        (scope, _parse_proxy(remainder, line_label))
+        for scope, remainder, line_label in _iter_lines("proxies", settings.proxies)
     ]
     return SiteOptions((*headers, *cookies), tuple(proxies))
 
@@ -68,7 +71,7 @@ def _iter_lines(name: str, lines: tuple[str, ...]) -> Iterator[tuple[Scope, str,
         host, _, remainder = line.strip().partition(" ")
         scope = parse_scope(host)
         if scope is None or scope.path_prefix != "/" or not remainder.strip():
-            raise SettingsError(f"{line_label}: a host, or *.host, a blank and the rest are expected")
+            raise SettingsError(f"{line_label}: expected 'HOST VALUE', with HOST as news.example.com or *.example.com")
         yield scope, remainder.strip(), line_label
 
 
@@ -91,7 +94,7 @@ def _parse_proxy(text: str, line_label: str) -> str:
     try:
         parts = parse_url(text)
     except ValueError:
-        raise SettingsError(f"{line_label}: the proxy is no URL") from None
+        raise SettingsError(f"{line_label}: the proxy is not a URL") from None
     if parts.scheme != "http" or not parts.host or parts.path not in (None, "/") or parts.query:
         raise SettingsError(f"{line_label}: expected HOST http://proxy:port")
     return text.removesuffix("/")

@@ -1,1 +1,1 @@
-"""What an answer says to a crawler: its links, where it sends its reader, whether it is a page at all."""
+"""Parse a response: its links, redirects in markup, soft 404s and content fingerprints."""

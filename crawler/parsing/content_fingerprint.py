@@ -1,8 +1,7 @@
-"""What a page says, as fingerprints that cost little: to tell whether two URLs show the same page, and whether a page
-says anything that others do not.
+"""Cheap fingerprints of a page's content, to find pages with equal content and pages without new content.
 
-The crawl compares pages of one run by them. Whether a page has changed since an earlier run is a matter of its article,
-which the extractor reads: see `FrontierTable.discount_spurious_changes`.
+The crawl compares pages of one run with them. Changes since an earlier run are detected on the extracted article: see
+`FrontierTable.discount_spurious_changes`.
 """
 
 import re
@@ -15,26 +14,26 @@ from lxml import etree
 
 _WHITESPACE = b" \t\n\f\r"
 _DIGITS = b"0123456789"
-_MIN_TEXT_BYTES = (
-    40  # bytes of text: what says less (a script makes the page) says nothing of whether it is another page's
-)
-_SENTENCE_ENDS = (b". ", b"! ", b"? ", b"; ", *(end.encode() for end in "。！？；"))  # of sentences
+_MIN_TEXT_BYTES = 40  # pages with less text (script-built pages) are not compared
+_SENTENCE_ENDS = (b". ", b"! ", b"? ", b"; ", *(end.encode() for end in "。！？；"))
 _IGNORED_BYTES = _WHITESPACE + _DIGITS
 _NON_WORD = re.compile(rb"[^0-9A-Za-z\x80-\xff]+")
 
 _IGNORED_BYTES = _WHITESPACE + _DIGITS
 _MAX_SENTENCES = 400
-_MIN_TOKEN_BYTES = 4  # bytes
+_MIN_TOKEN_BYTES = 4
 _MAX_URL_TOKENS = 12
 
 
 @dataclass(frozen=True)
 class ContentFingerprint:
-    """Fingerprints of a page's text without white space: `exact_digest` of all, links too, and `digitless_digest`, in which digits
-    (dates, counters, numbers of pages) do not count. Both "" where there is hardly any text.
+    """Fingerprints of a page's text without white space.
 
-    `sentence_hashes` are the lines and sentences outside of links, each as (hash, bytes), without digits and without what the
-    URL says already: "nothing was found for xyz" is the same whatever was looked for. The hashes hold for one process.
+    Attributes:
+        exact_digest: digest of the whole text with links, "" for very short text.
+        digitless_digest: the same without digits (dates, counters, page numbers).
+        sentence_hashes: (hash, size in bytes) of each line or sentence outside links, without digits and URL words.
+            "Nothing was found for xyz" is then equal for every query. The hashes are valid in one process only.
     """
 
     exact_digest: str = ""
@@ -46,8 +45,10 @@ EMPTY_FINGERPRINT = ContentFingerprint()
 
 
 def fingerprint_page(root: etree._Element, url: str = "", anchors: Iterable[str] = ()) -> ContentFingerprint:
-    """The fingerprints of a page at `url` whose links have these `anchors`. Takes scripts, styles and links out of the
-    tree."""
+    """Compute the fingerprints of a page at `url` with these link texts.
+
+    Removes scripts, styles and links from the tree.
+    """
     etree.strip_elements(root, "script", "style", "noscript", "template", "a", with_tail=False)
     text_outside_links = etree.tostring(root, method="text", encoding="utf-8")
     text = text_outside_links.translate(None, _WHITESPACE) + "".join(anchors).encode("utf-8", "replace").translate(
@@ -61,13 +62,13 @@ def fingerprint_page(root: etree._Element, url: str = "", anchors: Iterable[str]
 
 
 def fingerprint_document(body: bytes) -> ContentFingerprint:
-    """The fingerprint of a document: it says what another one says where it is the same file."""
+    """Compute the fingerprint of a document. Only identical files are equal."""
     digest = _digest(body)
     return ContentFingerprint(digest, digest, ((hash(digest), len(body)),))
 
 
 def _url_tokens(url: str) -> list[bytes]:
-    """What stands in a URL and may stand in the text: its parts, the longest first, and their words."""
+    """Return the parts and words of a URL that may occur in the text, parts and longer ones first."""
     _, _, remainder = url.partition("://")
     parts = [part for part in re.split(r"[/?&=]", remainder.partition("/")[2]) if part]
     decoded_parts = [unquote_to_bytes(part) for part in parts]

@@ -1,7 +1,6 @@
-"""The links of a page, with the words in and around them, and what else its head says to a crawler.
+"""Parse the links of a page with their text and context, and the declarations in its head.
 
-Read by lxml, whose parser runs outside the interpreter lock. What a page can cost is bounded: the part of it that is
-read, the number of links taken, the text kept with each.
+lxml parses outside the interpreter lock. The cost of a page is bounded: bytes parsed, number of links, text per link.
 """
 
 import re
@@ -25,11 +24,11 @@ from docstore.model import Link, Page, Reason
 from text.decoding.decode import decode_page
 from text.decoding.html_limits import flatten_deep_elements, trim_attributes, truncate_markup
 
-MAX_LINKS = 10_000  # a manual's index, a blog's archive on one page
+MAX_LINKS = 10_000  # enough for the index of a manual or a blog archive on one page
 MAX_ANCHOR_CHARS = 200
 MAX_CONTEXT_CHARS = 300
-MAX_DECLARED_URLS = 20  # feeds, sitemaps and pages of a series that one page may name
-_MAX_PARSED_BYTES = 5_000_000  # bytes of a page that are read for links: indexes of manuals are that long
+MAX_DECLARED_URLS = 20  # feeds, sitemaps and series pages per page
+_MAX_PARSED_BYTES = 5_000_000  # enough for the index of a manual
 _URL_ATTRIBUTE_BY_TAG = {"a": "href", "area": "href", "frame": "src", "iframe": "src"}
 _TAGS = (*_URL_ATTRIBUTE_BY_TAG, "base", "meta", "link")
 _SERIES_RELS = frozenset(
@@ -39,29 +38,25 @@ _FEED_TYPES = frozenset(
     ("application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json", "text/xml")
 )
 _PARSER_STOPPERS = (b"\x00", b"</html>", b"</HTML>", b"</body>", b"</BODY>")
-_NON_PAGE_PREFIXES = (
-    "javascript:",
-    "mailto:",
-    "tel:",
-    "sms:",
-    "data:",
-    "about:",
-    "blob:",
-    "#",
-)  # never meant as a page
+_NON_PAGE_PREFIXES = ("javascript:", "mailto:", "tel:", "sms:", "data:", "about:", "blob:", "#")
 _LINK_HEADER = re.compile(r"<([^>]*)>([^,<\"]*(?:\"[^\"]*\"[^,<\"]*)*)")
 _REL = re.compile(r"rel\s*=\s*\"?([^\";]*)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class ParsedPage:
-    """What a page says to a crawler.
+    """The links and declarations of a page.
 
-    `links` lead to canonical URLs, each URL once, in page order; `rejected_reasons` are the reasons of those that
-    have none. `request_urls` and `link_languages` tell of some of these URLs how they are to be asked for (where that is not
-    the canonical form), and the language that the link promises (`hreflang`). `canonical_url` is the URL that the
-    page names as its own, or ""; `feeds` and `sitemaps` are the URLs of those that it names; `fingerprint`
-    tells whether it says what another page says.
+    Attributes:
+        links: links to canonical URLs, each URL once, in page order.
+        rejected_reasons: reasons for links without a canonical URL.
+        request_urls: canonical URL -> URL as linked, if the two differ.
+        link_languages: canonical URL -> declared language of the target (`hreflang`).
+        canonical_url: the page's own URL by rel=canonical, or "".
+        feeds: URLs of declared feeds.
+        sitemaps: URLs of declared sitemaps.
+        directives: robots directives of the page.
+        fingerprint: content fingerprint, to compare pages.
     """
 
     links: tuple[Link, ...] = ()
@@ -76,9 +71,10 @@ class ParsedPage:
 
 
 def parse_page(page: Page, agent: str = "") -> ParsedPage:
-    """The links of a page; none if it asks that they be not followed, all of us or `agent` by name.
+    """Parse the links and declarations of a page.
 
-    Any bytes will do. Of a document the headers alone are read.
+    A page with `nofollow`, for all crawlers or for the product token `agent`, has no links. Accepts any bytes. For a
+    document only the headers are parsed.
     """
     if page.format != HTML_FORMAT:
         collector = _LinkCollector(page.final_url, "utf-8", agent)
@@ -90,7 +86,7 @@ def parse_page(page: Page, agent: str = "") -> ParsedPage:
     collector.read_headers(page)
     root = _parse_any_depth(body, encoding)
     if root is not None:
-        for base in root.iter("base"):  # it holds for what stands before it as well
+        for base in root.iter("base"):  # also applies to links before it
             collector.add_element(base)
         for element in root.iter(*_TAGS):
             collector.add_element(element)
@@ -102,15 +98,15 @@ def parse_page(page: Page, agent: str = "") -> ParsedPage:
 
 
 def detect_encoding(body: bytes, content_type: str) -> str:
-    """The Python codec that reads a page, as the extractor reads it; UTF-8 where the bytes are no text."""
-    decoded = decode_page(body, content_type)
-    return decoded.encoding if decoded else "utf-8"
+    """Return the Python codec of a page, as the extractor reads it. Returns UTF-8 if the bytes are not text."""
+    decoded_page = decode_page(body, content_type)
+    return decoded_page.encoding if decoded_page else "utf-8"
 
 
 def _parse_any_depth(body: bytes, encoding: str) -> etree._Element | None:
-    """The page's tree. libxml2 gives up below 2,048 levels; such a page is read again with only the tags of links.
+    """Parse the page. libxml2 stops at 2,048 levels; such a page is parsed again with only its link tags.
 
-    Beautiful Soup reads any depth, if slowly: here it is off the hot path, and sees only what a link is made of.
+    Beautiful Soup has no depth limit but is slow. It receives only the tags that form links.
     """
     if encoding != "utf-8":
         body = body.decode(encoding, "replace").encode("utf-8", "replace")
@@ -123,10 +119,14 @@ def _parse_any_depth(body: bytes, encoding: str) -> etree._Element | None:
 
 
 def _parse_html(body: bytes) -> tuple[etree._Element | None, bool]:
-    """The tree, and whether the text was read to its end. Nothing is fetched, entities are not expanded."""
+    """Parse HTML without network access and without expanding entities.
+
+    Returns:
+        The tree (None if parsing failed) and whether the whole text was parsed.
+    """
     parser = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True, remove_comments=True, remove_pis=True)
     body = truncate_markup(trim_attributes(body))
-    for ending in _PARSER_STOPPERS:  # for libxml2 nothing comes after them, for browsers and many pages there does
+    for ending in _PARSER_STOPPERS:  # libxml2 stops there, browsers continue
         body = body.replace(ending, b"")
     try:
         root = etree.fromstring(body, parser)
@@ -138,7 +138,7 @@ def _parse_html(body: bytes) -> tuple[etree._Element | None, bool]:
 
 @dataclass
 class _LinkCollector:
-    """A page in the course of being read."""
+    """Collects the links and declarations of one page."""
 
     page_url: str
     encoding: str
@@ -151,28 +151,26 @@ class _LinkCollector:
     canonical_url: str = ""
     feeds: dict[str, None] = field(default_factory=dict)
     sitemaps: dict[str, None] = field(default_factory=dict)
-    series_urls: dict[str, None] = field(
-        default_factory=dict
-    )  # URLs that head or headers name as other pages of a series
+    series_urls: dict[str, None] = field(default_factory=dict)  # other pages of a series, from head or headers
     directives: Directives = NO_DIRECTIVES
 
     @property
     def link_count(self) -> int:
-        """Links so far, those refused among them."""
+        """Number of links so far, rejected ones included."""
         return len(self.links_by_url) + len(self.rejected_reasons)
 
     def read_headers(self, page: Page) -> None:
-        """What the answer's headers say: X-Robots-Tag, and Link with rel=canonical."""
+        """Read the X-Robots-Tag and Link headers."""
         tags = [value for key, value in page.headers if key.lower() == "x-robots-tag"]
         self.directives = parse_x_robots_tag(tags, self.product_token)
         for key, value in page.headers:
             if key.lower() == "link":
-                for address, parameters in _LINK_HEADER.findall(value):
+                for href, parameters in _LINK_HEADER.findall(value):
                     rel = _REL.search(parameters)
-                    self._add_link_relation(rel[1] if rel else "", address)
+                    self._add_link_relation(rel[1] if rel else "", href)
 
     def add_element(self, element: etree._Element) -> None:
-        """One element, in page order."""
+        """Add one element, in page order."""
         source = _URL_ATTRIBUTE_BY_TAG.get(str(element.tag))
         if source is not None:
             self._add_hyperlink(element, str(element.get(source) or ""))
@@ -187,7 +185,7 @@ class _LinkCollector:
             self.base_url = self.page_url if isinstance(url, Reason) else url
 
     def result(self) -> ParsedPage:
-        """What was found; without the links, if they are not to be followed."""
+        """Build the result. It has no links if the page has `nofollow`."""
         parsed_page = ParsedPage(
             canonical_url=self.canonical_url,
             feeds=tuple(self.feeds),
@@ -215,16 +213,14 @@ class _LinkCollector:
             if refresh is not None and refresh.url:
                 self._add_hyperlink(element, refresh.url)
 
-    def _add_link_relation(self, rel: str, address: str, media_type: str = "") -> None:
-        """A `link`: the page's own URL, a feed, a sitemap, or the next page of a series."""
+    def _add_link_relation(self, rel: str, href: str, media_type: str = "") -> None:
+        """Add a `link` relation: canonical URL, feed, sitemap, or page of a series."""
         rel_words = rel.lower().split()
         bucket = self._bucket_for_rel(rel_words, media_type.strip().lower())
         if bucket is None and ("canonical" not in rel_words or self.canonical_url):
             return
         url_forms = (
-            parse_url_forms(address, self.base_url or self.page_url, self.encoding)
-            if address.strip()
-            else Reason.INVALID_URL
+            parse_url_forms(href, self.base_url or self.page_url, self.encoding) if href.strip() else Reason.INVALID_URL
         )
         if isinstance(url_forms, Reason):
             return
@@ -234,7 +230,7 @@ class _LinkCollector:
             bucket[url_forms.url] = None
 
     def _bucket_for_rel(self, rel_words: Sequence[str], media_type: str) -> dict[str, None] | None:
-        """Where a `link` with these words of its rel belongs, if it names another file of the site."""
+        """Return the collection for a `link` with these rel words, or None if it names no other file of the site."""
         if "alternate" in rel_words:
             return self.feeds if media_type in _FEED_TYPES else None
         if "sitemap" in rel_words:
@@ -242,13 +238,13 @@ class _LinkCollector:
         return self.series_urls if not _SERIES_RELS.isdisjoint(rel_words) else None
 
     def _add_hyperlink(self, element: etree._Element, text: str) -> None:
-        address = text.strip()
-        if not address or address.startswith("#") or address[:11].lower().startswith(_NON_PAGE_PREFIXES):
+        href = text.strip()
+        if not href or href.startswith("#") or href[:11].lower().startswith(_NON_PAGE_PREFIXES):
             return
         rel = element.get("rel")
         if rel and "nofollow" in str(rel).lower().split():
             return
-        url_forms = parse_url_forms(address, self.base_url or self.page_url, self.encoding)
+        url_forms = parse_url_forms(href, self.base_url or self.page_url, self.encoding)
         if isinstance(url_forms, Reason):
             self.rejected_reasons.append(url_forms)
             return
@@ -258,17 +254,17 @@ class _LinkCollector:
         elif not existing.anchor:
             self.links_by_url[url_forms.url] = replace(existing, anchor=_anchor_text(element))
 
-    def _add_link(self, element: etree._Element, url: str, fetch: str) -> None:
+    def _add_link(self, element: etree._Element, url: str, request_url: str) -> None:
         self.links_by_url[url] = Link(url, _anchor_text(element), _context_text(element))
-        if fetch != url:
-            self.request_urls[url] = fetch
+        if request_url != url:
+            self.request_urls[url] = request_url
         language = element.get("hreflang")
         if language:
             self.link_languages[url] = str(language)[:20]
 
 
 def _anchor_text(element: etree._Element) -> str:
-    """The text of a link, or what stands for it."""
+    """Return the text of a link, or its title or image text."""
     text = (
         _collapse_whitespace(element.text or "")
         if not len(element)
@@ -282,7 +278,7 @@ def _anchor_text(element: etree._Element) -> str:
 
 
 def _context_text(element: etree._Element) -> str:
-    """The words around a link: of its own line, or where it stands alone there, of the lines about it."""
+    """Return the text around a link on its line, or on an enclosing line if the link stands alone."""
     node: etree._Element | None = element
     for _ in range(3):
         if node is None:

@@ -1,4 +1,4 @@
-"""Where a page sends its reader after a while: the content of `meta http-equiv=refresh` and of the header Refresh."""
+"""Parse the content of `meta http-equiv=refresh` and of the Refresh header."""
 
 import re
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ _MAX_DELAY_SECONDS = 10**9
 
 @dataclass(frozen=True)
 class MetaRefresh:
-    """Go to the URL `url`, as written, after `delay_seconds` seconds; "" means the page itself."""
+    """A redirect to `url` (as written) after `delay_seconds`. The URL "" means the page itself."""
 
     delay_seconds: int
     url: str = ""
 
 
 def parse_meta_refresh(content: str) -> MetaRefresh | None:
-    """The refresh that the text asks for, by the HTML standard; None if it asks for none."""
+    """Parse a refresh by the HTML standard. Returns None if the text is not a valid refresh."""
     match = _REFRESH.match(content)
     if match is None:
         return None

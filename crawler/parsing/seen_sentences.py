@@ -1,21 +1,21 @@
-"""What the pages of a run have said so far, piece by piece: a page that has nothing but known pieces says nothing new.
+"""The sentences of the pages of a run, to measure how much of a page is new.
 
-Two Bloom filters of a fixed size take turns, so memory is bounded; what was said long ago may count as new again, and
-one new piece in a hundred as known.
+Two Bloom filters of fixed size alternate, so memory is bounded. Old sentences may count as new again. One new sentence
+in a hundred may count as known.
 """
 
 from rbloom import Bloom
 
 from crawler.parsing.content_fingerprint import ContentFingerprint
 
-_FILTER_CAPACITY = 500_000  # pieces in one filter: two times 0.6 MB
+_FILTER_CAPACITY = 500_000  # sentences per filter; two filters of 0.6 MB
 _ERROR_RATE = 0.01
-_MIN_NEW_BYTES = 40  # bytes: less is no news, be it the words of a search that found nothing
+_MIN_NEW_BYTES = 40  # less text is not new, e.g. the words of a search without results
 _MIN_NEW_SHARE = 0.1
 
 
 class SeenSentences:
-    """The pieces of text that were met, by host."""
+    """The sentences seen so far, by host."""
 
     def __init__(self) -> None:
         self._current_filter, self._previous_filter = (
@@ -25,12 +25,14 @@ class SeenSentences:
         self._count = 0
 
     def add_and_score_novelty(self, host: str, content: ContentFingerprint) -> float:
-        """Remember what a page says; the part of its text that no page of its host has said before, 0 to 1. 0 where
-        that is hardly any; 1 for a page without text, of which nothing can be said."""
+        """Add the page's sentences and return its novelty: the share of bytes in sentences new to this host, 0 to 1.
+
+        Returns 0 if less than 40 bytes or 10% are new, and 1 for a page without text.
+        """
         if not content.exact_digest:
             return 1.0
         new_bytes = total_bytes = 0
-        for sentence_hash, size in dict.fromkeys(content.sentence_hashes):  # what a page repeats is its frame
+        for sentence_hash, size in dict.fromkeys(content.sentence_hashes):  # repeated sentences are navigation
             key = hash((host, sentence_hash))
             total_bytes += size
             if key not in self._current_filter and key not in self._previous_filter:

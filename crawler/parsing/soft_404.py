@@ -1,8 +1,8 @@
-"""Pages that say "not found" with status 200."""
+"""Detect "not found" pages with status 200 (soft 404s)."""
 
 import re
 
-_MAX_PAGE_BYTES = 30_000  # bytes: an error page is short, an article about errors is not
+_MAX_PAGE_BYTES = 30_000  # error pages are short, articles about errors are not
 _HEADING = re.compile(rb"<(?:title|h1)\b[^>]*>(.{1,300}?)</(?:title|h1)", re.IGNORECASE | re.DOTALL)
 _NOT_FOUND = re.compile(
     r"^\W*404\b|\b404\W*$|\bpage (?:was )?not found\b|^\W*not found\W*$|\berror 404\b"
@@ -12,7 +12,7 @@ _NOT_FOUND = re.compile(
 
 
 def is_soft_404(body: bytes) -> bool:
-    """Does the title or first heading of a short page say that there is no such page?"""
+    """True if the title or first heading of a short page says that the page does not exist."""
     if len(body) > _MAX_PAGE_BYTES:
         return False
     return any(_NOT_FOUND.search(text) for match in _HEADING.findall(body)[:3] for text in _possible_decodings(match))

@@ -1,1 +1,1 @@
-"""What a site allows: robots.txt by RFC 9309, and the directives that pages and headers carry."""
+"""Rules of a site for crawlers: robots.txt by RFC 9309, and robots directives of pages and headers."""

@@ -1,18 +1,23 @@
-"""What a page asks of crawlers: `meta name=robots`, `X-Robots-Tag`, each for all or for one agent by name."""
+"""Robots directives of a page: `meta name=robots` and `X-Robots-Tag`, for all agents or for a named agent."""
 
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 _WORD = re.compile(r"[a-z_-]+")
-# Directives that carry a value after a colon; any other name before a colon is an agent's.
+# Directives with a value after a colon. Any other name before a colon is an agent.
 _VALUE_DIRECTIVES = frozenset(("unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"))
 
 
 @dataclass(frozen=True)
 class Directives:
-    """`noindex`: do not show the page; `nofollow`: do not follow its links; `noarchive` (to some `nocache`): show no
-    copy of it. What anyone asks holds."""
+    """Directives of a page. They are combined with OR: the strictest applies.
+
+    Attributes:
+        noindex: do not show the page.
+        nofollow: do not follow its links.
+        noarchive: show no saved copy. Also set by `nocache`.
+    """
 
     noindex: bool = False
     nofollow: bool = False
@@ -27,7 +32,7 @@ NO_DIRECTIVES = Directives()
 
 
 def parse_directives(text: str) -> Directives:
-    """What a list like `noindex, nofollow` asks."""
+    """Parse a list such as `noindex, nofollow`."""
     words = set(_WORD.findall(text.lower()))
     if not words:
         return NO_DIRECTIVES
@@ -37,20 +42,20 @@ def parse_directives(text: str) -> Directives:
 
 
 def parse_x_robots_tag(values: Iterable[str], agent: str = "") -> Directives:
-    """What X-Robots-Tag headers ask of `agent`: `nofollow`, or `otherbot: noindex, nofollow`."""
+    """Parse X-Robots-Tag headers for `agent`: `nofollow`, or `otherbot: noindex, nofollow`."""
     directives = NO_DIRECTIVES
     for value in values:
-        is_for_us = True
+        is_for_agent = True
         for part in value.split(","):
             name, colon, remainder = part.partition(":")
             name = name.strip().lower()
             if colon and name not in _VALUE_DIRECTIVES:
-                is_for_us, part = name == agent.lower(), remainder
-            if is_for_us:
+                is_for_agent, part = name == agent.lower(), remainder
+            if is_for_agent:
                 directives |= parse_directives(part.partition(":")[0])
     return directives
 
 
 def parse_meta_robots(name: str, content: str, agent: str = "") -> Directives:
-    """What a `meta` element asks of `agent`; nothing if its name is neither `robots` nor the agent's."""
+    """Parse a `meta` element for `agent`. Returns no directives if its name is neither `robots` nor the agent."""
     return parse_directives(content) if name.strip().lower() in ("robots", agent.lower() or "robots") else NO_DIRECTIVES

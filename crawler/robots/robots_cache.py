@@ -1,7 +1,7 @@
-"""robots.txt by RFC 9309, per origin.
+"""Fetch and cache robots.txt per origin, by RFC 9309. `crawler.robots.robots_txt` parses the files.
 
-A 4xx allows everything, a 5xx or no answer forbids everything until it can be read again; an older copy stays in
-force while a new one cannot be had. What the lines mean is in `crawler.robots.robots_txt`.
+4xx                    everything is allowed
+5xx or no response     an older copy applies; without one everything is forbidden until the next attempt
 """
 
 import re
@@ -24,42 +24,42 @@ _NOT_FOUND_STATUS = 404
 
 
 class RobotsTable(Protocol):
-    """Where robots.txt files are kept between runs."""
+    """Stores robots.txt files between runs."""
 
     def find_robots(self, origin: Origin) -> StoredRobots | None:
-        """As last fetched."""
+        """Return the stored file of an origin, or None."""
 
     def save_robots(self, robots: StoredRobots) -> None:
-        """Keep it."""
+        """Store a robots.txt file."""
 
 
 @dataclass(frozen=True)
 class RobotsRules:
-    """What one origin's robots.txt says to us; a `failure` forbids everything."""
+    """The rules of one origin for this crawler. A `failure` forbids everything."""
 
     robots_txt: RobotsTxt = field(default_factory=RobotsTxt)
     failure: Outcome | None = None
 
     def rejection_outcome(self, url: str) -> Outcome | None:
-        """Why the URL must not be fetched; None if it may be."""
+        """Return why the URL must not be fetched, or None if it may be."""
         if self.failure is not None:
             return self.failure
         return None if self.robots_txt.allows(url) else Outcome(Reason.ROBOTS_FORBIDDEN)
 
     @property
     def crawl_delay(self) -> float:
-        """Crawl-delay in seconds, at most a minute; 0 without one."""
+        """Crawl-delay in seconds, at most 60. It is 0 if none is set."""
         return min(self.robots_txt.crawl_delay or 0.0, MAX_CRAWL_DELAY_SECONDS)
 
     @property
     def sitemaps(self) -> tuple[str, ...]:
-        """The URLs of sitemaps that it names, as it writes them."""
+        """URLs of the declared sitemaps, as written."""
         return self.robots_txt.sitemaps
 
 
 @dataclass(frozen=True)
 class RobotsFetch:
-    """What asking for a robots.txt led to: the file, with a `failure` if there was no answer to go by."""
+    """The result of a robots.txt request. `failure` is set if there was no usable response."""
 
     robots_file: StoredRobots
     failure: Outcome | None = None
@@ -68,13 +68,13 @@ class RobotsFetch:
 
 
 def product_token(user_agent: str) -> str:
-    """The name that robots.txt groups are matched with: `Plumbline` of `Plumbline/0.1`."""
+    """Return the name that selects a robots.txt group: `Plumbline` of `Plumbline/0.1`."""
     match = re.match(r"[\w-]+", user_agent)
     return match[0] if match else user_agent
 
 
 def parse_stored_robots(robots: StoredRobots, agent: str) -> RobotsRules:
-    """The rules in a stored robots.txt, for the product token `agent`."""
+    """Parse a stored robots.txt for the product token `agent`."""
     if robots.status in _SUCCESS_STATUSES:
         return RobotsRules(parse_robots_txt(_decode_robots(robots.body[:MAX_ROBOTS_BYTES]), agent))
     failure = None if 400 <= robots.status < 500 else Outcome(Reason.ROBOTS_UNAVAILABLE, f"robots.txt: {robots.status}")
@@ -82,7 +82,7 @@ def parse_stored_robots(robots: StoredRobots, agent: str) -> RobotsRules:
 
 
 def _decode_robots(body: bytes) -> str:
-    """UTF-8; bytes that are not are percent-encoded, so that paths in GBK match the URLs they mean."""
+    """Decode as UTF-8. Percent-encode the bytes of other encodings, so that GBK paths match the URLs of the site."""
     body = body.removeprefix(b"\xef\xbb\xbf")
     try:
         return body.decode("utf-8")
@@ -91,8 +91,13 @@ def _decode_robots(body: bytes) -> str:
 
 
 class RobotsCache:
-    """The rules of the origins of one run for the product token `agent`, from memory or the table. `now` gives epoch
-    seconds. Used by one thread; never fetches."""
+    """The rules of the origins of one run, from memory or the table. Used by one thread. Never fetches.
+
+    Args:
+        table: stores robots.txt files between runs.
+        agent: product token.
+        now: returns epoch seconds.
+    """
 
     def __init__(self, table: RobotsTable, agent: str, now: Callable[[], float]) -> None:
         self._table = table
@@ -101,7 +106,7 @@ class RobotsCache:
         self._cached_rules: dict[str, tuple[float, RobotsRules]] = {}
 
     def cached_rules(self, origin: Origin) -> RobotsRules | None:
-        """The rules in force; None if robots.txt has to be fetched first (see `fetch_robots`, `store`)."""
+        """Return the current rules, or None if robots.txt must be fetched first (see `fetch_robots`, `store`)."""
         if origin not in self._cached_rules:
             robots = self._table.find_robots(origin)
             if robots is not None:
@@ -110,59 +115,59 @@ class RobotsCache:
                     parse_stored_robots(robots, self._product_token),
                 )
         valid_until, rules = self._cached_rules.get(origin, (0.0, None))
-        # A clock set back must not keep an old copy for ever.
+        # A clock that was set back must not extend an old copy.
         return rules if self._now() < valid_until <= self._now() + CACHE_SECONDS else None
 
-    def store(self, answer: RobotsFetch) -> RobotsRules:
-        """Take a fresh answer; the rules now in force.
+    def store(self, robots_fetch: RobotsFetch) -> RobotsRules:
+        """Store a fetched robots.txt and return the rules that now apply.
 
-        Failures last for minutes, are not stored, and leave an older copy in force.
+        Failures are cached for 10 minutes, are not stored, and leave an older copy valid.
         """
-        rules = parse_stored_robots(answer.robots_file, self._product_token)
+        rules = parse_stored_robots(robots_fetch.robots_file, self._product_token)
         if rules.failure is None:
-            self._table.save_robots(answer.robots_file)
-            self._cached_rules[answer.robots_file.origin] = (self._now() + CACHE_SECONDS, rules)
+            self._table.save_robots(robots_fetch.robots_file)
+            self._cached_rules[robots_fetch.robots_file.origin] = (self._now() + CACHE_SECONDS, rules)
             return rules
-        previous = self._table.find_robots(answer.robots_file.origin)
+        previous = self._table.find_robots(robots_fetch.robots_file.origin)
         previous_rules = parse_stored_robots(previous, self._product_token) if previous is not None else rules
         if previous_rules.failure is not None:
-            previous_rules = replace(rules, failure=answer.failure or rules.failure)
-        self._cached_rules[answer.robots_file.origin] = (self._now() + FAILURE_CACHE_SECONDS, previous_rules)
+            previous_rules = replace(rules, failure=robots_fetch.failure or rules.failure)
+        self._cached_rules[robots_fetch.robots_file.origin] = (self._now() + FAILURE_CACHE_SECONDS, previous_rules)
         return previous_rules
 
 
 def fetch_robots(
     fetcher: Fetcher, origin: Origin, now: Callable[[], float], wait_before_redirect: Callable[[], None] = lambda: None
 ) -> RobotsFetch:
-    """Ask an origin for its robots.txt, over at most five redirects, with a `wait_before_redirect` before each.
+    """Fetch the robots.txt of an origin, over at most five redirects.
 
-    Never raises for bad answers.
+    Calls `wait_before_redirect` before each redirect. HTTP errors never raise.
     """
     url = origin + "/robots.txt"
     try:
         for hop in range(_MAX_REDIRECTS + 1):
             if hop:
                 wait_before_redirect()
-            answer = fetcher.get(
+            response = fetcher.get(
                 url, {}, lambda status, _: status in _SUCCESS_STATUSES, MAX_ROBOTS_BYTES, truncate=True
             )
-            target = answer.redirect_url
+            target = response.redirect_url
             if target is None or isinstance(target, Reason):
-                robots = StoredRobots(origin, _effective_status(answer), answer.body, now())
-                return RobotsFetch(robots, responded_at=answer.responded_at)
+                robots = StoredRobots(origin, _effective_status(response), response.body, now())
+                return RobotsFetch(robots, responded_at=response.responded_at)
             url = target
     except FetchError as error:
         return RobotsFetch(StoredRobots(origin, 0, b"", now()), _failure_outcome(error.outcome), error.host_failed)
     return RobotsFetch(StoredRobots(origin, _NOT_FOUND_STATUS, b"", now()))
 
 
-def _effective_status(answer: HttpResponse) -> int:
-    """A redirect to nowhere counts as absent, as RFC 9309 has it for too many of them."""
-    return _NOT_FOUND_STATUS if 300 <= answer.status < 400 else answer.status
+def _effective_status(response: HttpResponse) -> int:
+    """Return the status. A redirect without a valid target, or one redirect too many, counts as 404 (RFC 9309)."""
+    return _NOT_FOUND_STATUS if 300 <= response.status < 400 else response.status
 
 
 def _failure_outcome(outcome: Outcome) -> Outcome:
-    """A host that cannot be reached is called that; anything else failed the robots.txt alone."""
+    """Convert a fetch failure to a robots.txt failure. An unreachable or private host keeps its own reason."""
     if outcome.reason in (Reason.PRIVATE_ADDRESS, Reason.UNREACHABLE):
         return outcome
     return Outcome(Reason.ROBOTS_UNAVAILABLE, f"robots.txt: {outcome.reason} {outcome.detail}"[:300])

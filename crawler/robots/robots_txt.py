@@ -1,12 +1,12 @@
-"""What a robots.txt says: RFC 9309, read as leniently as google/robotstxt reads it.
+"""Parse robots.txt by RFC 9309, as leniently as google/robotstxt.
 
-    User-agent: a            a group: the agents it is for, then its rules
+    User-agent: a            a group: its agents, then its rules
     Disallow: /x*.php$       `*` is any text, a final `$` the end of the URL
-    Allow: /x/y              the longest pattern that matches decides, and at the same length the one that allows
+    Allow: /x/y              the longest matching pattern decides; at equal length, Allow wins
     Crawl-delay: 2           seconds, for the agents of the group
-    Sitemap: http://...      for everybody
+    Sitemap: http://...      for all agents
 
-The rules for an agent are those of all groups that name it, or without such a group those of all groups for `*`.
+The rules for an agent come from all groups that name it. Without such a group, they come from all groups for `*`.
 """
 
 import re
@@ -15,7 +15,7 @@ from functools import cached_property
 
 from crawler.urls.canonical import normalize_escapes
 
-_MAX_LINE_CHARS = 16_664  # bytes of a line that google/robotstxt reads
+_MAX_LINE_CHARS = 16_664  # google/robotstxt reads this many bytes of a line
 _LINE = re.compile(r"[ \t]*([^:\s]+(?:[ \t]+[^:\s]+)?)[ \t]*(?::|[ \t])[ \t]*(.*)")
 _KEY_PREFIXES_BY_KIND = {
     "agent": ("user-agent", "useragent", "user agent"),
@@ -32,7 +32,7 @@ _MAX_SITEMAPS = 1000
 
 @dataclass
 class _Group:
-    """The rules for one name: patterns that allow, patterns that disallow, and a delay."""
+    """The rules of one agent: allow patterns, disallow patterns and crawl delay."""
 
     allow: list[str] = field(default_factory=list)
     disallow: list[str] = field(default_factory=list)
@@ -41,7 +41,7 @@ class _Group:
 
 @dataclass(frozen=True)
 class RobotsTxt:
-    """The rules of one robots.txt for one agent; patterns are spelled as `normalize_path` spells paths."""
+    """The rules of one robots.txt for one agent. Patterns are normalized like paths (`normalize_path`)."""
 
     allow: tuple[str, ...] = ()
     disallow: tuple[str, ...] = ()
@@ -49,7 +49,7 @@ class RobotsTxt:
     sitemaps: tuple[str, ...] = ()
 
     def allows(self, url: str) -> bool:
-        """May the URL (or path) be fetched?"""
+        """True if the URL or path may be fetched."""
         path = normalize_path(url)
         rules = self._compiled_rules
         best_literal = rules.longest_literal(path)
@@ -67,8 +67,12 @@ class RobotsTxt:
 
 @dataclass(frozen=True)
 class _CompiledRules:
-    """Patterns ready for matching: literal ones by length, so that a thousand cost no more than a few; wild ones
-    longest first, each with what comes before its first wildcard."""
+    """Patterns prepared for matching.
+
+    Attributes:
+        literal_by_length: length -> patterns without wildcards, so that the cost does not grow with their number.
+        wildcard_rules: (length, allowed, pattern, prefix before the first wildcard), longest first.
+    """
 
     literal_by_length: tuple[tuple[int, dict[str, bool]], ...]
     wildcard_rules: tuple[tuple[int, bool, str, str], ...]
@@ -77,7 +81,7 @@ class _CompiledRules:
     def from_patterns(cls, allow: tuple[str, ...], disallow: tuple[str, ...]) -> "_CompiledRules":
         literal: dict[int, dict[str, bool]] = {}
         wild: set[tuple[int, bool, str, str]] = set()
-        for allowed, patterns in ((False, disallow), (True, allow)):  # what allows comes last and wins
+        for allowed, patterns in ((False, disallow), (True, allow)):  # Allow comes last and wins
             for pattern in patterns:
                 if "*" in pattern or pattern.endswith("$"):
                     wild.add((len(pattern), allowed, pattern, re.split(r"[*$]", pattern, maxsplit=1)[0]))
@@ -86,7 +90,7 @@ class _CompiledRules:
         return cls(tuple(sorted(literal.items(), reverse=True)), tuple(sorted(wild, reverse=True)))
 
     def longest_literal(self, path: str) -> tuple[int, bool] | None:
-        """Length and verdict of the longest literal pattern that the path begins with."""
+        """Return the length and decision of the longest literal pattern that the path begins with."""
         for length, patterns in self.literal_by_length:
             if (allowed := patterns.get(path[:length])) is not None:
                 return length, allowed
@@ -94,14 +98,14 @@ class _CompiledRules:
 
 
 def normalize_path(url: str) -> str:
-    """Path and query of a URL, spelled one way: what patterns are held against."""
+    """Return path and query of a URL, normalized for comparison with patterns."""
     match = _PATH.match(url)
     path = match[1] if match else ""
     return _escape_wildcards(normalize_escapes(path if path.startswith("/") else "/" + path))
 
 
 def matches_pattern(path: str, pattern: str) -> bool:
-    """Does the path begin with the pattern, with `*` for any text and a final `$` for the end?"""
+    """True if the path begins with the pattern. `*` matches any text, a final `$` the end of the path."""
     is_anchored = pattern.endswith("$")
     first, *remaining_parts = (pattern[:-1] if is_anchored else pattern).split("*")
     if not path.startswith(first):
@@ -123,7 +127,7 @@ def matches_pattern(path: str, pattern: str) -> bool:
 
 
 def parse_robots_txt(text: str, agent: str) -> RobotsTxt:
-    """The rules of a robots.txt for the product token `agent`."""
+    """Parse a robots.txt for the product token `agent`."""
     parser = _RobotsParser(agent.lower())
     for line in re.split(r"\r\n|\n|\r", text.removeprefix("\ufeff")):
         match = _LINE.match(line[:_MAX_LINE_CHARS].partition("#")[0].rstrip())
@@ -133,18 +137,18 @@ def parse_robots_txt(text: str, agent: str) -> RobotsTxt:
 
 
 class _RobotsParser:
-    """A robots.txt in the course of being read, for one agent (in small letters)."""
+    """Parses a robots.txt line by line for one agent (lower case)."""
 
     def __init__(self, agent: str) -> None:
         self._product_token = agent
         self._agent_group, self._wildcard_group = _Group(), _Group()
         self._has_agent_group = False
-        self._current_groups: list[_Group] = []  # the groups that the present rules are for
+        self._current_groups: list[_Group] = []  # groups of the current rules
         self._has_rules_in_group = False
         self._sitemaps: dict[str, None] = {}
 
     def add_line(self, key: str, value: str) -> None:
-        """One line."""
+        """Process one line."""
         kind = _directive_kind(key)
         if kind == "agent":
             self._add_user_agent(value)
@@ -170,13 +174,13 @@ class _RobotsParser:
     def _add_rule(self, allowed: bool, value: str) -> None:
         patterns = [_normalize_pattern(value)] if value else []
         index = _INDEX_PATTERN.fullmatch(value) if allowed else None
-        if index is not None:  # who allows /index.html means / as well
+        if index is not None:  # Allow: /index.html also allows /
             patterns.append(_normalize_pattern(index[1]) + "$")
         for group in self._current_groups:
             (group.allow if allowed else group.disallow).extend(patterns)
 
     def result(self) -> RobotsTxt:
-        """What was read."""
+        """Return the parsed rules."""
         group = self._agent_group if self._has_agent_group else self._wildcard_group
         return RobotsTxt(tuple(group.allow), tuple(group.disallow), _parse_delay(group.delay), tuple(self._sitemaps))
 
@@ -186,17 +190,14 @@ def _directive_kind(key: str) -> str:
 
 
 def _normalize_pattern(pattern: str) -> str:
-    """As `normalize_path` spells it, but for what has a meaning in patterns: `*` anywhere, `$` at the end.
-
-    Who forgets the slash at the beginning means it.
-    """
+    """Normalize a pattern like a path, but keep `*` and a final `$`. Adds a missing slash at the beginning."""
     pattern = pattern if pattern[0] in "/*$" else "/" + pattern
     body, end = (pattern[:-1], "$") if pattern.endswith("$") else (pattern, "")
     return "*".join(_escape_wildcards(normalize_escapes(part)) for part in re.split(r"\*+", body)) + end
 
 
 def _escape_wildcards(text: str) -> str:
-    """RFC 9309, 2.2.3: `%24` in a pattern is a dollar of the URL, `%2A` an asterisk."""
+    """Escape `$` and `*` of a URL, which are wildcards in patterns (RFC 9309, 2.2.3)."""
     return text.replace("$", "%24").replace("*", "%2A")
 
 

@@ -1,1 +1,1 @@
-"""Which URL is asked for next, when, and when again. `frontier.py` first."""
+"""Select the next URL to fetch and the time of the next visit. Open `frontier.py` first."""

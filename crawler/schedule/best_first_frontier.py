@@ -1,14 +1,14 @@
-"""The frontier of a focused crawl: of all hosts that may be asked now, the best URL of all.
+"""The frontier of a focused crawl: selects the best URL of all hosts that may be fetched now.
 
-Fairness comes from the hosts' manners alone: while one rests, the next best host has its turn. Priorities change with
-every page, so what waits in memory is read anew wherever the table has changed.
+Fairness comes from the throttle only: while a host waits for its delay, the best URL of another host is fetched.
+Priorities change with every page. A queue whose rows changed in the table is therefore reloaded.
 """
 
 from collections import deque
 from collections.abc import Callable, Collection, Iterable
 
 from crawler.schedule.frontier import MAX_URLS_IN_MEMORY, WINDOW_SIZE, CrawlTable, Frontier
-from crawler.schedule.throttle import NEVER, HostThrottle
+from crawler.schedule.throttle import NO_KNOWN_START, HostThrottle
 from docstore.frontier.due_order import is_off_topic
 from docstore.frontier.frontier_table import Visit
 from docstore.model import FrontierEntry, Host
@@ -17,7 +17,10 @@ _MIN_WINDOW_SIZE = 4
 
 
 class BestFirstFrontier(Frontier):
-    """See `Frontier`. Every host has one queue (`build_crawl_plan`); `queue_of` says which is a URL'."""
+    """A `Frontier` in best-first order.
+
+    Each host has one queue (`build_crawl_plan`). `queue_of(url)` returns its number.
+    """
 
     def __init__(
         self,
@@ -27,24 +30,24 @@ class BestFirstFrontier(Frontier):
         queue_of: Callable[[str], int],
         owns_queue: Callable[[int], bool] = lambda queue: True,
     ) -> None:
-        self._stale_queues: set[int] = set()  # queues of which the table may have something better than the window
-        self._hosts_by_queue: dict[int, set[Host]] = {}  # queue -> hosts in the window; mostly one
+        self._stale_queues: set[int] = set()  # queues that may have a better URL in the table than in the window
+        self._hosts_by_queue: dict[int, set[Host]] = {}  # queue -> hosts in the window; usually one
         self._queue_of = queue_of
         super().__init__(table, throttle, due_before, owns_queue)
 
     def mark_recorded(self, visits: Iterable[Visit]) -> None:
-        """Visits are in the table, with new URLs and new priorities of known ones."""
+        """Handle recorded visits: the table has new URLs, and new priorities of known URLs."""
         visits = list(visits)
         super().mark_recorded(visits)
         changed = {url for visit in visits if visit.focused_decision for url in visit.focused_decision.priorities}
         self.mark_changed({queue for queue in map(self._queue_of, changed) if self._owns_queue(queue)})
 
     def mark_changed(self, queues: Iterable[int]) -> None:
-        """The table has something new in these queues."""
+        """Mark queues that changed in the table."""
         self._stale_queues.update(queues)
 
     def _refill(self) -> bool:
-        """`_next_ready` has read all that there is to read."""
+        """Do nothing: `_next_ready` loads all changed queues."""
         return False
 
     def _next_ready(self, now: float) -> FrontierEntry | None:
@@ -52,7 +55,7 @@ class BestFirstFrontier(Frontier):
             self._reload_queue(queue)
         self._stale_queues.clear()
         best: FrontierEntry | None = None
-        soonest = NEVER
+        soonest = NO_KNOWN_START
         for entry in self._iter_queue_heads():
             start = self._throttle.earliest_start(entry.host, now)
             if start <= now:
@@ -61,18 +64,18 @@ class BestFirstFrontier(Frontier):
         if best is not None:
             self._remove_head(best)
             return best
-        self._ready_heap = [(soonest, 0, Host(""))] if soonest < NEVER else []
+        self._ready_heap = [(soonest, 0, Host(""))] if soonest < NO_KNOWN_START else []
         return None
 
     def _iter_queue_heads(self) -> Iterable[FrontierEntry]:
-        """The best URL of each queue that is free."""
+        """Iterate over the best URL of each free queue."""
         for queues in self._windows_by_host.values():
             for queue, entries in queues.items():
                 if queue not in self._busy_queues:
                     yield entries[0]
 
     def _remove_head(self, entry: FrontierEntry) -> None:
-        """Out of the window; an empty one is read anew."""
+        """Remove an entry from the window. An empty queue is reloaded."""
         queues = self._windows_by_host[entry.host]
         entries = queues[entry.queue]
         entries.popleft()
@@ -102,9 +105,9 @@ class BestFirstFrontier(Frontier):
         return super()._window_for(entry)
 
     def _push_host(self, host: Host, ready_at: float) -> None:
-        """Hosts do not take turns."""
+        """Do nothing: hosts do not alternate."""
 
 
 def _sort_key(entry: FrontierEntry) -> tuple[bool, float, int]:
-    """What was off topic comes last, else the best first, of equals the one that was found first."""
+    """Sort order: on-topic entries first, then by priority, then by id."""
     return is_off_topic(entry), -entry.priority, entry.url_id

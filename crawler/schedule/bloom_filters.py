@@ -1,9 +1,9 @@
-"""Bloom filters behind one contract: "never added" is certain, "added" is probable.
+"""Bloom filters with one interface. "Never added" is certain, "added" is probable.
 
-    rbloom    Rust, a million operations a second; filters of fixed size, chained as they fill (the default)
-    pybloom   pure Python, as in the papers' time: needs no compiled wheel, and its files can be read by pybloom-live
+    rbloom    Rust, a million operations per second; filters of fixed size, chained as they fill (the default)
+    pybloom   pure Python, as in the papers; needs no compiled wheel; pybloom-live can read its files
 
-The table is asked about what a filter claims to know (`url_seen.py`), so the error rate is a matter of speed alone.
+The table verifies every positive result (`url_seen.py`). The error rate therefore affects only the speed.
 """
 
 import io
@@ -17,26 +17,28 @@ from rbloom import Bloom
 ERROR_RATE = 1e-3
 INITIAL_CAPACITY = 1 << 17
 _GROWTH_FACTOR = 4
-_INTEGER_BYTES = 8  # bytes of a number in a file
-_HASH_MULTIPLIER = 0x9E3779B97F4A7C15F39CC0605CEDC835  # odd: 64 bits become 128 without loss
+_INTEGER_BYTES = 8  # size of an integer in a file
+_HASH_MULTIPLIER = 0x9E3779B97F4A7C15F39CC0605CEDC835  # odd, so 64 bits map to 128 without loss
 
 
 class FingerprintFilter(Protocol):
-    """Remembers fingerprints (16 hex digits each)."""
+    """A set of fingerprints (16 hex digits each)."""
 
     def update(self, fingerprints: Iterable[str], /) -> None:
-        """Add them."""
+        """Add fingerprints."""
 
     def __contains__(self, fingerprint: str, /) -> bool:
-        """False: was never added. True: very probably was."""
+        """False if the fingerprint was never added. True means it probably was."""
 
     def to_bytes(self) -> bytes:
-        """All of it, as `FILTER_BY_NAME` can load it again."""
+        """Serialize the filter. `FILTER_BY_NAME` loads the bytes."""
 
 
 class RbloomFilter:
-    """rbloom's filters, each four times as large as the one before; the share of wrong answers stays below twice
-    ERROR_RATE however many there are."""
+    """Chained rbloom filters, each four times as large as the one before.
+
+    The total error rate stays below twice ERROR_RATE for any number of fingerprints.
+    """
 
     def __init__(self, capacity: int = INITIAL_CAPACITY, data: bytes = b"") -> None:
         self._filters: list[Bloom] = []
@@ -55,7 +57,7 @@ class RbloomFilter:
             self._grow(max(capacity, INITIAL_CAPACITY))
 
     def update(self, fingerprints: Iterable[str], /) -> None:
-        """Add them."""
+        """Add fingerprints."""
         for fingerprint in fingerprints:
             if self._remaining_capacity <= 0:
                 self._grow(_GROWTH_FACTOR * round(self._filters[-1].approx_items))
@@ -63,11 +65,11 @@ class RbloomFilter:
             self._remaining_capacity -= 1
 
     def __contains__(self, fingerprint: str, /) -> bool:
-        """False: was never added."""
+        """False if the fingerprint was never added."""
         return any(fingerprint in bloom for bloom in self._filters)
 
     def to_bytes(self) -> bytes:
-        """Of each filter: room left, length, and what rbloom writes."""
+        """Serialize each filter as remaining capacity, length and rbloom data."""
         parts: list[bytes] = []
         for filter_index, bloom in enumerate(self._filters):
             data = bloom.save_bytes()
@@ -85,12 +87,12 @@ class RbloomFilter:
 
 
 def _hash_to_128_bits(fingerprint: str) -> int:
-    """128 signed bits, as rbloom wants them; the same in every process, unlike Python's own hash."""
+    """Map a fingerprint to 128 signed bits, as rbloom requires. Unlike Python's hash, it is equal in every process."""
     return ((int(fingerprint, 16) * _HASH_MULTIPLIER) & ((1 << 128) - 1)) - (1 << 127)
 
 
 class PybloomFilter:
-    """pybloom-live's scalable filter."""
+    """The scalable filter of pybloom-live."""
 
     def __init__(self, capacity: int = INITIAL_CAPACITY, data: bytes = b"") -> None:
         if data:
@@ -100,16 +102,16 @@ class PybloomFilter:
             self._filter = ScalableBloomFilter(max(capacity, INITIAL_CAPACITY), ERROR_RATE, growth)
 
     def update(self, fingerprints: Iterable[str], /) -> None:
-        """Add them."""
+        """Add fingerprints."""
         for fingerprint in fingerprints:
             self._filter.add(fingerprint)
 
     def __contains__(self, fingerprint: str, /) -> bool:
-        """False: was never added."""
+        """False if the fingerprint was never added."""
         return fingerprint in self._filter
 
     def to_bytes(self) -> bytes:
-        """As pybloom writes it."""
+        """Serialize the filter in pybloom's format."""
         data = io.BytesIO()
         self._filter.tofile(data)
         return data.getvalue()

@@ -1,7 +1,7 @@
-"""How many runs a site still takes, as far as is known: foretold for `plumb status`. Pure.
+"""Estimate for `plumb status` how many more runs a site needs. Pure.
 
-A run gives a host `crawl.minutes`, one page every `gap` seconds and what it takes to answer: as the last run found it,
-else `crawl.delay`. Its seeds and lists come first, then new pages, then those that are due again.
+A run gives a host `crawl.minutes`. One page takes the crawl delay plus the response time. Both come from the last run
+of the host, or `crawl.delay` and a default. Seeds and list pages come first, then new pages, then revisits.
 """
 
 import math
@@ -15,20 +15,20 @@ from crawler.state_files import read_state, write_state
 from docstore.frontier.due_order import HostBacklog
 
 PACES_STATE = "paces"
-_DEFAULT_RESPONSE_SECONDS = 0.5  # seconds that a page takes to come, where no run has found out
-_MIN_PAGE_SECONDS = 0.02  # seconds: what a page costs us, where no host asks for more
+_DEFAULT_RESPONSE_SECONDS = 0.5  # response time without a measurement
+_MIN_PAGE_SECONDS = 0.02  # minimum cost of a page in the crawler itself
 _MAX_HOSTS = 20_000
 
 
 @dataclass
 class HostPaces:
-    """Host -> seconds between two of its pages, as the last run that asked it found; kept between runs."""
+    """Seconds per page of each host in its last run. Saved between runs."""
 
     seconds_by_host: dict[str, float] = field(default_factory=dict)
 
     @classmethod
     def load(cls, path: Path) -> "HostPaces":
-        """What earlier runs have found."""
+        """Load the values of earlier runs."""
         try:
             return cls({host: float(seconds) for host, seconds in read_state(path).items()})
         except (ValueError, TypeError):
@@ -36,18 +36,18 @@ class HostPaces:
 
     @classmethod
     def load_all(cls, folder: Path) -> "HostPaces":
-        """What all processes of a crawl have found."""
+        """Load the values of all processes of a crawl."""
         paces = cls()
         for path in sorted(folder.glob(f"{PACES_STATE}*.json")):
             paces.seconds_by_host |= cls.load(path).seconds_by_host
         return paces
 
     def save(self, path: Path) -> None:
-        """Keep it."""
+        """Save the values, at most those of the 20,000 hosts that were updated last."""
         write_state(path, dict(list(self.seconds_by_host.items())[-_MAX_HOSTS:]))
 
     def update(self, status_by_host: Mapping[str, HostStatus]) -> None:
-        """How hosts were treated at the end of a run."""
+        """Store the current values of all hosts at the end of a run."""
         for host, status in status_by_host.items():
             self.seconds_by_host.pop(host, None)
             self.seconds_by_host[host] = round(status.crawl_delay + status.response_seconds, 3)
@@ -55,8 +55,12 @@ class HostPaces:
 
 @dataclass(frozen=True)
 class HostForecast:
-    """What a host has and takes: URLs known, new, lists and others that are due; pages a run; and runs until all that
-    is new today is fetched, and until nothing is overdue. None: its lists alone take more than a run."""
+    """Backlog and estimated runs of a host.
+
+    Attributes:
+        runs_for_new: runs until all URLs that are new today are fetched, or None if list pages fill every run.
+        runs_for_all: runs until no URL is overdue, or None.
+    """
 
     host: str
     known_urls: int
@@ -69,7 +73,7 @@ class HostForecast:
 
 
 def forecast_host(backlog: HostBacklog, paces: HostPaces, settings: CrawlSettings) -> HostForecast:
-    """The runs that a host takes."""
+    """Estimate the runs that a host needs."""
     seconds = paces.seconds_by_host.get(backlog.host, settings.delay + _DEFAULT_RESPONSE_SECONDS)
     pages = max(int(settings.minutes * 60 / max(seconds, _MIN_PAGE_SECONDS)), 1)
     runs = (
@@ -80,7 +84,7 @@ def forecast_host(backlog: HostBacklog, paces: HostPaces, settings: CrawlSetting
 
 
 def max_runs(runs: Iterable[int | None]) -> int | None:
-    """Of several hosts, which are asked beside each other."""
+    """Return the runs that several hosts need together. Hosts are crawled in parallel, so this is the maximum."""
     counts = list(runs)
     return None if None in counts else max((count for count in counts if count is not None), default=0)
 

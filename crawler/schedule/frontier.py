@@ -1,8 +1,8 @@
-"""The frontier in memory: a bounded window over the table's queues, and whose turn it is.
+"""The frontier in memory: a bounded window over the table's queues that selects the next URL.
 
-One fetch at a time per queue, as in Heritrix; queues and hosts take turns; a host's manners (`throttle.py`) stand
-above the queues. Within a queue the best URLs come first, but none waits behind a URL whose host is not
-ready. Used by one thread; reads the table, never writes it.
+As in Heritrix, each queue has one fetch at a time. Queues and hosts alternate. The throttle of a host (`throttle.py`)
+applies across its queues. Within a queue the best URLs come first, but a URL of a busy host does not block other
+hosts. Used by one thread. Reads the table, never writes it.
 """
 
 import heapq
@@ -12,62 +12,64 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from crawler.schedule.throttle import NEVER, HostThrottle
+from crawler.schedule.throttle import NO_KNOWN_START, HostThrottle
 from docstore.frontier.frontier_table import NewUrl, StoredRobots, Visit
 from docstore.model import FrontierEntry, Host, Origin, UrlKind
 
-WINDOW_SIZE = 64  # URLs taken from a queue at once
-MAX_URLS_IN_MEMORY = 20_000  # URLs in memory in all
+WINDOW_SIZE = 64  # URLs loaded from a queue at once
+MAX_URLS_IN_MEMORY = 20_000  # total URLs in memory
 _LIST_PAGE, _NEW_URL, _FETCHED_BEFORE = range(3)
 
 
 @runtime_checkable
 class CrawlTable(Protocol):
-    """What the crawl needs of the store: `docstore.frontier.frontier_table.FrontierTable`."""
+    """The store methods that the crawl needs: see `docstore.frontier.frontier_table.FrontierTable`."""
 
     def add_urls(self, new_urls: Sequence[NewUrl], /) -> int:
-        """Add URLs; how many were new."""
+        """Add URLs. Returns the number of new ones."""
 
     def due_counts_by_queue(self, due_before: float, /) -> dict[int, int]:
-        """Queue -> how many of its URLs are due."""
+        """Return queue -> number of due URLs."""
 
     def due_entries(
         self, queue: int, due_before: float, limit: int, excluded_ids: Collection[int] = (), /, is_focused: bool = False
     ) -> list[FrontierEntry]:
-        """The best due URLs of a queue; `is_focused` where a topic is looked for."""
+        """Return the best due URLs of a queue. `is_focused` selects the order of a focused crawl."""
 
     def record_visits(self, visits: Sequence[Visit], /) -> None:
-        """Keep what visits led to, in one transaction."""
+        """Record visits and their results in one transaction."""
 
     def known_urls(self, urls_to_find: Sequence[str], /) -> set[str]:
-        """Which URLs were ever added."""
+        """Return which of these URLs are in the table."""
 
     def iter_urls(self) -> Iterator[str]:
-        """Every URL."""
+        """Iterate over all URLs."""
 
     def url_count(self) -> int:
-        """How many URLs there are."""
+        """Return the number of URLs."""
 
     def find_robots(self, origin: Origin, /) -> StoredRobots | None:
-        """robots.txt as last fetched."""
+        """Return the stored robots.txt of an origin, or None."""
 
     def save_robots(self, robots: StoredRobots, /) -> None:
-        """Keep a robots.txt."""
+        """Store a robots.txt."""
 
     def reassign_queues(self, policy_name: str, queue_for_url: Callable[[str], int], /) -> int:
-        """Recompute queues if the policy changed."""
+        """Recompute the queue numbers if the policy changed. Returns the number of changed URLs."""
 
 
 @dataclass(frozen=True)
 class Wait:
-    """Nothing may start for so many seconds; NEVER: not before something under way has ended."""
+    """The seconds until a fetch may start. NO_KNOWN_START means that a running fetch must finish first."""
 
     seconds: float
 
 
 class Frontier:
-    """Hands out what is due, one URL at a time. URLs due after `before` are left for another run, queues that
-    are not `mine` to another process."""
+    """Returns due URLs, one at a time.
+
+    URLs that are due after `due_before` are left to another run. Queues outside `owns_queue` belong to another process.
+    """
 
     def __init__(
         self,
@@ -80,22 +82,24 @@ class Frontier:
         self._throttle = throttle
         self._due_before = due_before
         self._owns_queue = owns_queue
-        self._queues_with_more: set[int] = set()  # queues that may have more in the table
+        self._queues_with_more: set[int] = set()  # queues that may have more URLs in the table
         self._refill_order: deque[int] = deque()
         self.rescan()
         self._windows_by_host: dict[Host, dict[int, deque[FrontierEntry]]] = {}  # host -> queue -> entries, best first
-        self._claimed_ids_by_queue: dict[
-            int, set[int]
-        ] = {}  # queue -> url_ids in the window, under way or not yet recorded
+        # Queue -> url_ids that are in the window, in flight or not yet recorded.
+        self._claimed_ids_by_queue: dict[int, set[int]] = {}
         self._window_size = 0
         self._busy_queues: set[int] = set()
-        self._ready_heap: list[tuple[float, int, Host]] = []  # heap: when a host may be ready, turn, host
-        self._hosts_in_heap: set[str] = set()  # hosts in the heap
+        self._ready_heap: list[
+            tuple[float, int, Host]
+        ] = []  # heap of (time when the host may be ready, tie breaker, host)
+        self._hosts_in_heap: set[str] = set()
         self._tie_breaker = itertools.count()
-        self._hosts_blocked_by_queue: dict[int, set[str]] = {}  # queue -> hosts that are ready and wait for it alone
+        # Queue -> ready hosts that wait only for this queue.
+        self._hosts_blocked_by_queue: dict[int, set[str]] = {}
 
     def take_next(self, now: float) -> FrontierEntry | Wait | None:
-        """The next URL to fetch; how long to wait for one; or None if nothing is due or under way."""
+        """Return the next URL to fetch, a Wait if none may start yet, or None if no URL is due or in flight."""
         entry = self._next_ready(now)
         while entry is None and self._refill():
             entry = self._next_ready(now)
@@ -104,37 +108,37 @@ class Frontier:
             self._throttle.start_request(entry.host, now)
             return entry
         if self._windows_by_host or self._busy_queues:
-            return Wait(max(self._ready_heap[0][0] - now, 0.0) if self._ready_heap else NEVER)
+            return Wait(max(self._ready_heap[0][0] - now, 0.0) if self._ready_heap else NO_KNOWN_START)
         return None
 
     @property
     def waiting_hosts(self) -> int:
-        """How many hosts have something in memory."""
+        """Number of hosts with URLs in memory."""
         return len(self._windows_by_host)
 
     def finish(self, entry: FrontierEntry) -> None:
-        """The fetch of `entry` has ended (the gate has been told): its queue and host may be used again."""
+        """Release queue and host of `entry` after its fetch. Call it after the throttle is updated."""
         self._busy_queues.discard(entry.queue)
         for host in (entry.host, *self._hosts_blocked_by_queue.pop(entry.queue, ())):
             self.wake_host(host)
 
     def wake_host(self, host: Host) -> None:
-        """A request to the host that was no entry's has ended (the gate has been told): it may be its turn again."""
+        """Make a host available after a request that is not a page fetch. Call it after the throttle is updated."""
         if host in self._windows_by_host and host not in self._hosts_in_heap:
             self._push_host(host, 0.0)
 
     def put_back(self, entry: FrontierEntry) -> None:
-        """`entry` was not fetched after all; it is next in its queue."""
+        """Return an unfetched entry to the front of its queue and release its queue and host."""
         self.retry(entry)
         self.finish(entry)
 
     def retry(self, entry: FrontierEntry) -> None:
-        """`entry`, whose fetch has ended, is to be fetched once more."""
+        """Add an entry to the front of its queue for another fetch."""
         self._window_for(entry).appendleft(entry)
         self._window_size += 1
 
     def mark_recorded(self, visits: Iterable[Visit]) -> None:
-        """Visits are in the table: it will not hand their URLs out again, and has new ones in their links."""
+        """Handle recorded visits: their URLs may be loaded again later, and the table contains their new links."""
         for visit in visits:
             self._claimed_ids_by_queue.get(visit.entry.queue, set()).discard(visit.entry.url_id)
             links = [link for link in visit.discovered_urls if self._owns_queue(link.queue)]
@@ -142,8 +146,7 @@ class Frontier:
             self._prefer_new_urls(links)
 
     def _prefer_new_urls(self, links: Iterable[NewUrl]) -> None:
-        """New URLs do not wait for what was fetched before: where nothing else of their host waits in memory, they are
-        read at once."""
+        """Load new URLs at once if a host has only revisits in memory, so that new URLs come first."""
         queues: dict[Host, set[int]] = {}
         for link in links:
             queues.setdefault(link.host, set()).add(link.queue)
@@ -163,27 +166,30 @@ class Frontier:
             del self._windows_by_host[host]
 
     def mark_changed(self, queues: Iterable[int]) -> None:
-        """The table has something more in these queues."""
+        """Mark queues that may have more URLs in the table."""
         for queue in queues:
             if queue not in self._queues_with_more:
                 self._queues_with_more.add(queue)
                 self._refill_order.append(queue)
 
     def rescan(self) -> None:
-        """Others may have added to the table."""
+        """Check all owned queues for due URLs, because other processes may have added some."""
         self.mark_changed(
             sorted(queue for queue in self._table.due_counts_by_queue(self._due_before) if self._owns_queue(queue))
         )
 
     def reload_host(self, host: Host) -> None:
-        """What is due at a host has changed in the table: what waits in memory is read anew."""
+        """Reload the entries of a host whose due times changed in the table."""
         for queue in tuple(self._windows_by_host.get(host, ())):
             self._drop_window(host, queue)
             self.mark_changed((queue,))
 
     def _next_ready(self, now: float) -> FrontierEntry | None:
-        """The first URL whose host is ready and whose queue is free. Hosts that are not go to the heap's end,
-        or, where only the end of a fetch can help, out of it until `finish`."""
+        """Return the first URL with a ready host and a free queue, or None.
+
+        A host whose delay has not passed returns to the heap. A host that waits for a running fetch leaves it until
+        `finish`.
+        """
         while self._ready_heap and self._ready_heap[0][0] <= now:
             host = heapq.heappop(self._ready_heap)[2]
             self._hosts_in_heap.discard(host)
@@ -191,7 +197,7 @@ class Frontier:
                 continue
             start = self._throttle.earliest_start(host, now)
             if start > now:
-                if start < NEVER:
+                if start < NO_KNOWN_START:
                     self._push_host(host, start)
                 continue
             entry = self._pop_from_free_queue(host)
@@ -216,13 +222,13 @@ class Frontier:
         entry = entries.popleft()
         self._window_size -= 1
         if entries:
-            queues[free_queue] = entries  # to the end: queues take turns, of those whose first are equal
+            queues[free_queue] = entries  # moved to the end, so that queues of equal priority alternate
         if not queues:
             del self._windows_by_host[host]
         return entry
 
     def _refill(self) -> bool:
-        """Read on in every free queue that has more in the table; False if that brought nothing."""
+        """Load more URLs into every free queue that has some. Returns False if there were none."""
         size_before = self._window_size
         for _ in range(len(self._refill_order)):
             if self._window_size >= MAX_URLS_IN_MEMORY:
@@ -254,7 +260,7 @@ class Frontier:
 
 
 def _priority_class(entry: FrontierEntry) -> int:
-    """Whether it tells of new pages, is new, or was fetched before: as docstore/frontier/due_order.py has it."""
+    """Return the class of an entry: list page, new URL or revisit, as in docstore/frontier/due_order.py."""
     if entry.kind in (UrlKind.SEED, UrlKind.HUB):
         return _LIST_PAGE
     return _FETCHED_BEFORE if entry.gap or entry.attempts else _NEW_URL

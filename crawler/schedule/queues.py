@@ -1,7 +1,7 @@
-"""Spreading URLs over queues (Wang Du 2019, WD-F1 and WD-F2). One fetch at a time runs per queue.
+"""Assign URLs to queues (Wang Du 2019, WD-F1 and WD-F2). Each queue has one fetch at a time.
 
-Heritrix puts all URLs of a host into one queue, so a one-site crawl runs on one thread. The paper spreads them by
-a hash of the URL; the limit per host then has to stand above the queues (`throttle.py`).
+Heritrix has one queue per host, so a crawl of one site uses one thread. The paper assigns URLs by a hash. The limit per
+host must then apply across queues (`throttle.py`).
 """
 
 from collections.abc import Callable, Mapping
@@ -13,11 +13,11 @@ from types import MappingProxyType
 from crawler.urls.canonical import host_of
 
 QueueOf = Callable[[str], int]
-"""The queue of a URL. Those made here can be pickled."""
+"""Function from a URL to its queue number. The functions made in this module can be pickled."""
 
 
 def elf_hash(url: str) -> int:
-    """ELFHash of the URL' UTF-8 bytes, 31 bits (WD-F1, the baseline)."""
+    """ELFHash of the URL's UTF-8 bytes, 31 bits (WD-F1, the baseline)."""
     hash_value = 0
     for byte in url.encode("utf-8", "surrogatepass"):
         hash_value = (hash_value << 4) + byte
@@ -35,29 +35,32 @@ def fold_hash(url: str) -> int:
     return hash_value % 0x7FFFFFFF
 
 
-def elf_queue_of(queues: int) -> QueueOf:
-    """Queue = ELFHash of the URL modulo the number of queues."""
+def make_elf_queue_function(queues: int) -> QueueOf:
+    """Make a queue function: ELFHash of the URL modulo the number of queues."""
     return partial(_hash_modulo, elf_hash, queues)
 
 
-def fold_hash_queue_of(queues: int) -> QueueOf:
-    """Queue = fold hash of the URL modulo the number of queues."""
+def make_fold_hash_queue_function(queues: int) -> QueueOf:
+    """Make a queue function: fold hash of the URL modulo the number of queues."""
     return partial(_hash_modulo, fold_hash, queues)
 
 
-def host_queue_of(queues: int) -> QueueOf:
-    """A queue per host, as Heritrix has it. Not reduced modulo `queues`: two hosts shall not share a queue."""
+def make_host_queue_function(queues: int) -> QueueOf:
+    """Make a queue function with one queue per host, as in Heritrix.
+
+    `queues` is ignored: with a modulus two hosts could share a queue.
+    """
     del queues
     return _queue_for_host
 
 
-def sharded_queue_of(queue_of: QueueOf, shards: int) -> QueueOf:
-    """The same queues, once for each of so many processes: `find_shard(queue)` is the same for all pages of a host."""
+def make_sharded_queue_function(queue_of: QueueOf, shards: int) -> QueueOf:
+    """Make a queue function for several processes. `find_shard(queue)` is equal for all URLs of a host."""
     return partial(_queue_in_shard, queue_of, shards)
 
 
 def find_shard(queue: int, shards: int) -> int:
-    """Whose queue it is, of `shards` processes."""
+    """Return the index of the process that owns the queue."""
     return queue % shards
 
 
@@ -78,7 +81,7 @@ def _shard_index_of_host(host: str, shards: int) -> int:
     return fold_hash(host) % _HOST_HASH_PRIME % shards
 
 
-_HOST_HASH_PRIME = 101  # Hflp spreads names of hosts badly over powers of two, evenly over a prime
+_HOST_HASH_PRIME = 101  # the fold hash spreads host names unevenly over powers of two, evenly over a prime
 QUEUE_POLICIES: Mapping[str, Callable[[int], QueueOf]] = MappingProxyType(
-    {"hflp": fold_hash_queue_of, "elf": elf_queue_of, "host": host_queue_of}
+    {"hflp": make_fold_hash_queue_function, "elf": make_elf_queue_function, "host": make_host_queue_function}
 )

@@ -1,4 +1,4 @@
-"""Hours of the day in which a crawl asks nobody."""
+"""Quiet hours: hours of the day without requests."""
 
 import re
 import time
@@ -8,7 +8,10 @@ _MINUTES_PER_DAY = 24 * 60
 
 
 def parse_quiet_hours(text: str) -> tuple[int, int] | None:
-    """Minutes of the day at which quiet begins and ends; None for no quiet. ValueError for what names none."""
+    """Parse quiet hours to minutes of the day (begin, end).
+
+    Returns None for blank text. Raises ValueError if invalid.
+    """
     if not text.strip():
         return None
     match = _HOUR_RANGE.fullmatch(text.strip())
@@ -19,7 +22,10 @@ def parse_quiet_hours(text: str) -> tuple[int, int] | None:
 
 
 def quiet_seconds_left(hours: tuple[int, int] | None, now: float) -> float:
-    """How long quiet lasts on from `now` (epoch seconds; the hours are local); 0 if there is none."""
+    """Return the seconds until the quiet hours end, or 0 outside them.
+
+    `now` is epoch seconds; the hours are local time.
+    """
     if hours is None:
         return 0.0
     local = time.localtime(now)

@@ -1,4 +1,4 @@
-"""Failures that pass: pages asked again in the same run, after a while."""
+"""Retry transient failures in the same run."""
 
 import heapq
 import itertools
@@ -7,19 +7,19 @@ from crawler.workers.fetch_pool import PageResult
 from docstore.model import Outcome, Reason
 
 _MAX_RETRIES = 2
-_FIRST_WAIT_SECONDS = 1.0  # seconds before the first; each further one waits twice as long
+_FIRST_WAIT_SECONDS = 1.0  # doubles with each further attempt
 _MAX_WAIT_SECONDS = 60.0
 _TRANSIENT_REASONS = frozenset((Reason.UNREACHABLE, Reason.TIMED_OUT, Reason.MALFORMED_RESPONSE))
 _TRANSIENT_STATUSES = frozenset(("429", "500", "502", "503", "504"))
 
 
 def is_transient_failure(outcome: Outcome) -> bool:
-    """Does a fetch that ended so show trouble of the host, which may pass?"""
+    """True if the failure of the host may be temporary."""
     return outcome.reason in _TRANSIENT_REASONS or outcome.detail in _TRANSIENT_STATUSES
 
 
 class RetryQueue:
-    """What is to be asked again, and when (monotonic seconds)."""
+    """Failed pages with the time of their next attempt (monotonic seconds)."""
 
     def __init__(self) -> None:
         self._attempts_by_url_id: dict[int, int] = {}
@@ -29,32 +29,35 @@ class RetryQueue:
     def __len__(self) -> int:
         return len(self._heap)
 
-    def schedule(self, done: PageResult, now: float) -> bool:
-        """Keep a failure for later, if it is one that passes and was not asked for too often."""
-        result, url_id = done.fetch_result, done.job.entry.url_id
+    def schedule(self, job_result: PageResult, now: float) -> bool:
+        """Schedule a retry.
+
+        Returns False for a permanent failure, after too many attempts, or if the wait is too long.
+        """
+        result, url_id = job_result.fetch_result, job_result.job.entry.url_id
         attempts = self._attempts_by_url_id.get(url_id, 0)
         wait = max(_FIRST_WAIT_SECONDS * 2.0**attempts, result.retry_after or 0.0)
         if not is_transient_failure(result.outcome) or attempts >= _MAX_RETRIES or wait > _MAX_WAIT_SECONDS:
             self.forget(url_id)
             return False
         self._attempts_by_url_id[url_id] = attempts + 1
-        heapq.heappush(self._heap, (now + wait, next(self._tie_breaker), done))
+        heapq.heappush(self._heap, (now + wait, next(self._tie_breaker), job_result))
         return True
 
     def forget(self, url_id: int) -> None:
-        """The page needs no further try."""
+        """Forget the attempts of a page."""
         self._attempts_by_url_id.pop(url_id, None)
 
     def pop_due(self, now: float) -> PageResult | None:
-        """What came the last time of a page that may be asked again now."""
+        """Return the last result of a page that may be fetched again now, or None."""
         return heapq.heappop(self._heap)[2] if self._heap and self._heap[0][0] <= now else None
 
     def seconds_until_due(self, now: float) -> float:
-        """Until one is due; endless without any."""
+        """Return the seconds until the next retry, infinite without any."""
         return max(self._heap[0][0] - now, 0.0) if self._heap else float("inf")
 
     def drain(self) -> list[PageResult]:
-        """All that is left: there is no time for it any more."""
-        remaining_results = [done for _, _, done in self._heap]
+        """Remove and return all pending results, because no time remains."""
+        remaining_results = [job_result for _, _, job_result in self._heap]
         self._heap.clear()
         return remaining_results

@@ -1,17 +1,17 @@
-"""When a page is due again. Pure: reads no clock and no store.
+"""Compute when a page is due again. Pure: reads no clock and no store.
 
-WD-A1 taken literally asks no URL twice; read sensibly (METHODS 1.3 e, f) seeds and list pages are asked in every
-run, and articles again when a change is to be expected: changes are taken for a Poisson process, whose rate is
-estimated from what each visit found.
+Taken literally, WD-A1 fetches no URL twice. Following METHODS 1.3 e and f, seeds and list pages are fetched in every
+run. Articles are fetched again when a change is expected. Changes are modelled as a Poisson process whose rate is
+estimated from the visits.
 
-With rate r, an interval of t = 1/r holds one change on average. A visit says whether there was any: if so, rt/(1-e^-rt)
-changes are to be expected in it (1.58), else none. Weighed equally with what was known (one change in one interval)
-that is a new rate of (1 + 1.58)/2 or (1 + 0)/2 per interval: the interval shrinks to 0.775 of itself or doubles.
-The rate is all that has to be kept of a page's history, and what lies long ago fades.
+With rate r, an interval of t = 1/r contains one change on average. If a visit finds a change, the expected number of
+changes in the interval is rt/(1-e^-rt) = 1.58, otherwise 0. Averaged with the prior (one change per interval), the new
+rate is (1 + 1.58)/2 or (1 + 0)/2 per interval. The interval therefore shrinks to 0.775 of itself or doubles. Only the
+rate is stored per page, and old visits lose weight.
 
-Of a new article nothing is known but its site. Its first interval is the site's: the mean rate of the articles that
-were visited, with the prior, one change in seven of the shortest intervals, counted as ten of them. So a site whose
-articles stand still takes little of a night, and one that edits them is soon asked daily.
+The first interval of a new article comes from its site: the mean rate of the visited articles and a prior. The prior is
+one change in seven minimum intervals, with the weight of ten articles. A site with stable articles then uses little of
+a run, and a site that edits its articles is soon visited daily.
 """
 
 import math
@@ -24,7 +24,7 @@ from docstore.model import FrontierEntry, Reason, UrlKind
 SECONDS_PER_HOUR = 3600.0
 _CHANGED_FACTOR = 2 / (1 + 1 / (1 - math.exp(-1)))
 _UNCHANGED_FACTOR = 2.0
-_PRIOR_INTERVALS = 7.0  # shortest intervals
+_PRIOR_INTERVALS = 7.0  # in minimum intervals
 _PRIOR_PAGES = 10
 _MAX_BACKOFF_FAILURES = 5
 _FIRST_RETRY_SECONDS = SECONDS_PER_HOUR
@@ -39,7 +39,13 @@ _RETRIED_REASONS = frozenset(
 
 @dataclass(frozen=True)
 class NextVisit:
-    """When a page is due again (epoch seconds; None: never), its interval in seconds, and failures in a row so far."""
+    """The next visit of a page.
+
+    Attributes:
+        due_at: epoch seconds, None for never.
+        revisit_seconds: interval of the page.
+        failed_attempts: failures in a row so far.
+    """
 
     due_at: float | None
     revisit_seconds: float
@@ -48,9 +54,12 @@ class NextVisit:
 
 @dataclass(frozen=True)
 class RevisitPolicy:
-    """Say when a page is due again. Intervals in seconds; `is_new_only` is WD-A1: a fetched article never again.
+    """Computes when a page is due again. Intervals are in seconds.
 
-    `change_rates_by_host` has for each host the sum of the rates of its articles (changes a second), and of how many.
+    Attributes:
+        is_new_only: WD-A1: never fetch an article again.
+        change_rates_by_host: host -> (sum of the change rates of its articles in changes per second, number of
+            articles).
     """
 
     min_revisit_seconds: float
@@ -60,15 +69,19 @@ class RevisitPolicy:
     change_rates_by_host: Mapping[str, tuple[float, int]] = field(default_factory=dict)
 
     def initial_revisit_seconds(self, rates: float = 0.0, pages: int = 0) -> float:
-        """The first interval of a new article of a site: `rates` is the sum of those of its `pages` that were visited
-        (changes a second)."""
+        """Return the first interval of a new article of a site.
+
+        Args:
+            rates: sum of the change rates of the visited articles (changes per second).
+            pages: number of visited articles.
+        """
         prior = self.min_revisit_seconds * _PRIOR_INTERVALS
         if prior <= 0:
             return self.min_revisit_seconds
         return self._clamp((_PRIOR_PAGES + pages) / (_PRIOR_PAGES / prior + rates))
 
     def next_visit(self, entry: FrontierEntry, reason: Reason, now: float) -> NextVisit:
-        """When `entry` is due after a visit at `now` that ended with `reason`."""
+        """Return the next visit of `entry` after a visit at `now` (epoch seconds) that ended with `reason`."""
         is_success = reason in SUCCESS_REASONS
         failed_attempts = 0 if is_success else entry.attempts + 1
         if entry.kind in (UrlKind.SEED, UrlKind.HUB):
@@ -81,7 +94,7 @@ class RevisitPolicy:
         return NextVisit(now + wait, entry.gap, failed_attempts)
 
     def next_interval(self, revisit_seconds: float) -> float:
-        """The interval without the change that had shortened it to `revisit_seconds`: that change proved to be none."""
+        """Return the interval after a spurious change, which had shortened it to `revisit_seconds`."""
         return min(revisit_seconds * _UNCHANGED_FACTOR / _CHANGED_FACTOR, self.max_revisit_seconds)
 
     def _after_success(self, entry: FrontierEntry, reason: Reason, now: float) -> NextVisit:
@@ -97,7 +110,10 @@ class RevisitPolicy:
         return min(max(revisit_seconds, self.min_revisit_seconds), self.max_revisit_seconds)
 
     def _retry_seconds(self, attempts: int) -> float:
-        """An hour after the first failure, doubling; after some failures in a row only the longest interval."""
+        """Return the wait after failures: one hour, then doubled each time.
+
+        After five failures, the maximum interval.
+        """
         return (
             min(_FIRST_RETRY_SECONDS * 2.0 ** (attempts - 1), self.max_revisit_seconds)
             if attempts <= _MAX_BACKOFF_FAILURES
@@ -106,7 +122,7 @@ class RevisitPolicy:
 
 
 def build_revisit_policy(settings: CrawlSettings) -> RevisitPolicy:
-    """The policy that the settings describe, for sites of which nothing is known yet."""
+    """Build the policy from the settings, without change rates."""
     return RevisitPolicy(
         min_revisit_seconds=settings.revisit_shortest * SECONDS_PER_HOUR,
         max_revisit_seconds=settings.revisit_longest * SECONDS_PER_HOUR,

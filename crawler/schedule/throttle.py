@@ -1,15 +1,15 @@
-"""When a host may be asked again: the limits per host and per IP address above the queues (METHODS 1.2, Notes).
+"""Rate limits per host and per IP address, across queues (METHODS 1.2, Notes).
 
-Pure bookkeeping: every method is told the time (monotonic seconds), none waits.
+No method waits or reads a clock. The caller passes the time in monotonic seconds.
 
-    gap = the longest of crawl.delay, Crawl-delay, delay_factor x how long the host takes to answer
-    large site: more of it waits than the run has time for; while it answers fast and without fault, and names no
-                Crawl-delay, crawl.delay shrinks by a fifth every ten answers, down to delay / crawl.speed_up
-                slower answers than at first: crawl.delay again, and once more from there
-                one failure: crawl.delay for the rest of the run
-    429, 503: the gap doubles for the rest of the run, and Retry-After is granted
-    a fetch that was given up: the host may be at it still, and is left alone for as long as it had had
-    failures in a row: a pause that doubles; after five the host is left alone
+    delay               maximum of crawl.delay, Crawl-delay, and delay_factor x response time
+    large site          the backlog exceeds the time left. While the site responds fast, without errors and without
+                        Crawl-delay, crawl.delay shrinks by a fifth every ten responses, to delay / crawl.speed_up
+    slower responses    large site returns to crawl.delay and starts again from there
+    one failure         large site returns to crawl.delay for the rest of the run
+    429, 503            the delay doubles for the rest of the run, and Retry-After is respected
+    aborted fetch       the host may still be working, so it gets a pause as long as the fetch took
+    failures in a row   a pause that doubles each time; after five failures the host is suspended
 """
 
 from collections import Counter
@@ -17,39 +17,45 @@ from dataclasses import dataclass
 
 from docstore.model import Host
 
-NEVER = float("inf")
+NO_KNOWN_START = float("inf")
 MAX_RETRY_AFTER_SECONDS = 3600.0
 MAX_BACKOFF_SECONDS = 300.0
 MAX_ADAPTIVE_DELAY_SECONDS = 30.0
 FAILURES_BEFORE_SUSPEND = 5
-_LATEST_RESPONSE_WEIGHT = 0.3  # weight of the last response time in the mean
-_RESPONSES_PER_STEP = 10  # answers without fault between two steps
+_LATEST_RESPONSE_WEIGHT = 0.3  # weight of the latest response time in the moving average
+_RESPONSES_PER_STEP = 10  # clean responses between two speed-up steps
 _SPEED_UP_STEP = 0.8
-_SLOWDOWN_RATIO, _SLOWDOWN_SECONDS = 2.0, 0.05  # so many times as long as at first, and so many seconds more, is slow
-_BUSY_IP_RETRY_SECONDS = 0.05  # seconds, where another host of the same address has to end first
+_SLOWDOWN_RATIO, _SLOWDOWN_SECONDS = 2.0, 0.05  # a response is slow above baseline x ratio + seconds
+_BUSY_IP_RETRY_SECONDS = 0.05  # poll interval while another host uses the IP address
 
 
 @dataclass
 class _HostState:
     next_start: float = 0.0
-    previous_next_start: float = 0.0  # next_start before the last request, should that be withdrawn
+    previous_next_start: float = 0.0  # next_start before the last request, restored if the request is cancelled
     started_at: float = 0.0
     in_flight: int = 0
     failures: int = 0
     requested_delay: float = 0.0
-    response_seconds: float = 0.0  # it takes to answer, of late
+    response_seconds: float = 0.0  # moving average
     has_responded: bool = False
     ip: str = ""
     has_large_backlog: bool = False
     has_failed: bool = False
-    delay_multiplier: float = 1.0  # part of crawl.delay that is waited
-    clean_responses: int = 0  # answers since the last step
-    baseline_response_seconds: float = 0.0  # seconds it took to answer when it was asked at crawl.delay
+    delay_multiplier: float = 1.0  # factor of crawl.delay
+    clean_responses: int = 0  # since the last step
+    baseline_response_seconds: float = 0.0  # response time at the full crawl.delay
 
 
 @dataclass(frozen=True)
 class HostStatus:
-    """How one host is treated: `crawl_delay` seconds between requests, `response_seconds` it takes to answer, failures in a row."""
+    """The state of one host.
+
+    Attributes:
+        crawl_delay: seconds between requests.
+        response_seconds: moving average of the response time.
+        failures: failures in a row.
+    """
 
     crawl_delay: float
     response_seconds: float
@@ -58,13 +64,20 @@ class HostStatus:
 
     @property
     def is_suspended(self) -> bool:
-        """Has it failed so often in a row that it is left alone?"""
+        """True if the host is skipped for the rest of the run after too many failures in a row."""
         return self.failures >= FAILURES_BEFORE_SUSPEND
 
 
 class HostThrottle:
-    """Spaces request starts per host by `delay` seconds or more, with at most `per_host` under way at a host and
-    `per_ip` at an address (0: no limit). Large sites may be asked up to `speed_up` times as often."""
+    """Limits the request rate per host and the number of requests in flight per host and IP address.
+
+    Args:
+        delay: minimum seconds between request starts at a host.
+        per_host: maximum requests in flight per host.
+        delay_factor: minimum delay as a multiple of the response time.
+        per_ip: maximum requests in flight per IP address; 0: no limit.
+        speed_up: maximum speed-up of large sites.
+    """
 
     def __init__(
         self, delay: float, per_host: int, delay_factor: float = 0.0, per_ip: int = 0, speed_up: float = 1.0
@@ -78,10 +91,10 @@ class HostThrottle:
         self._in_flight_by_ip: Counter[str] = Counter()
 
     def earliest_start(self, host: Host, now: float) -> float:
-        """The earliest time the next request may start (`now` or later); NEVER while the host is at its limit."""
+        """Return the earliest start of the next request (at least `now`), or NO_KNOWN_START at the host's limit."""
         host_state = self._state(host)
         if host_state.in_flight >= self._max_in_flight_per_host:
-            return NEVER
+            return NO_KNOWN_START
         if (
             self._max_in_flight_per_ip
             and host_state.ip
@@ -91,7 +104,7 @@ class HostThrottle:
         return max(now, host_state.next_start)
 
     def start_request(self, host: Host, now: float) -> None:
-        """A request to the host starts now."""
+        """Record the start of a request."""
         host_state = self._state(host)
         host_state.in_flight += 1
         self._in_flight_by_ip[host_state.ip] += 1
@@ -100,7 +113,7 @@ class HostThrottle:
         host_state.next_start = max(host_state.next_start, now + self._current_delay(host_state))
 
     def cancel_request(self, host: Host) -> None:
-        """The request just started was not sent after all."""
+        """Cancel the request that was just started, because it was not sent."""
         host_state = self._state(host)
         self._release_slot(host_state)
         host_state.next_start = host_state.previous_next_start
@@ -115,13 +128,19 @@ class HostThrottle:
         is_clean: bool = True,
         is_aborted: bool = False,
     ) -> None:
-        """A request has ended.
+        """Record the end of a request.
 
-        The gap counts from `responded_at`, when its answer began (without one, from now): the host saw the request
-        before that, so it never sees two closer together, whatever the way between. `is_host_failure` says that the host is
-        to blame: then the gap doubles with every failure in a row. `retry_after` seconds are granted, an hour at most.
-        `is_clean` says that the answer shows no trouble of the host (a 404 does not, a 500 or a timeout does), `is_aborted`
-        that no whole answer was waited for.
+        The delay counts from the start of the response. The host saw the request earlier, so it never sees two requests
+        closer
+        together than the delay, even on a slow network.
+
+        Args:
+            now: monotonic seconds.
+            responded_at: monotonic time of the response start. Without a response, the delay counts from `now`.
+            is_host_failure: True if the host caused the failure. The delay then doubles with every failure in a row.
+            retry_after: seconds requested by the host, respected up to one hour.
+            is_clean: False if the response shows a problem of the host (500 or a timeout, not 404).
+            is_aborted: True if the whole response was not received.
         """
         host_state = self._state(host)
         self._release_slot(host_state)
@@ -139,19 +158,19 @@ class HostThrottle:
         host_state.next_start = max(host_state.next_start, *start_times)
 
     def raise_crawl_delay(self, host: Host, delay: float) -> None:
-        """The host asks for at least `delay` seconds between requests (Crawl-delay)."""
+        """Raise the host's delay to at least `delay` seconds (Crawl-delay)."""
         host_state = self._state(host)
         host_state.requested_delay = max(host_state.requested_delay, delay)
 
     def update_backlog(self, host: Host, due_urls: int, seconds_left: float) -> None:
-        """So many URLs of the host wait, and the run goes on for so many seconds: is that too many for it?"""
+        """Update whether the host's backlog exceeds the time left. Resets the speed-up if it does not."""
         host_state = self._state(host)
         host_state.has_large_backlog = due_urls * (self._delay + host_state.response_seconds) > seconds_left
         if not host_state.has_large_backlog:
             host_state.delay_multiplier = 1.0
 
     def set_ip(self, host: Host, ip: str) -> None:
-        """The host answers at this address; "" if that is not known."""
+        """Set the host's IP address, "" if unknown."""
         host_state = self._state(host)
         if ip != host_state.ip:
             self._in_flight_by_ip[host_state.ip] -= host_state.in_flight
@@ -159,19 +178,19 @@ class HostThrottle:
             host_state.ip = ip
 
     def is_suspended(self, host: Host) -> bool:
-        """Has the host failed so often in a row that it is left alone for the rest of the run?"""
+        """True if the host is skipped for the rest of the run after too many failures in a row."""
         return self._state(host).failures >= FAILURES_BEFORE_SUSPEND
 
     def has_responded(self, host: Host) -> bool:
-        """Did it ever answer in this run?"""
+        """True if the host responded at least once in this run."""
         return self._state(host).has_responded
 
     def remaining_delays(self, now: float) -> dict[Host, float]:
-        """For how many seconds hosts want to be left alone yet, of those that do."""
+        """Return the remaining delay in seconds of each host that has one."""
         return {Host(host): state.next_start - now for host, state in self._hosts.items() if state.next_start > now}
 
     def status_by_host(self) -> dict[str, HostStatus]:
-        """How each host is treated now."""
+        """Return the current state of each host."""
         return {
             host: HostStatus(
                 self._current_delay(host_state), host_state.response_seconds, host_state.failures, host_state.in_flight
@@ -188,11 +207,11 @@ class HostThrottle:
         state.response_seconds += (seconds - state.response_seconds) * (
             _LATEST_RESPONSE_WEIGHT if state.response_seconds else 1.0
         )
-        if is_host_failure:  # it answers, and says that it has too much to do
+        if is_host_failure:  # an overloaded host
             state.requested_delay = min(2 * self._current_delay(state), MAX_ADAPTIVE_DELAY_SECONDS)
 
     def _adapt_delay_multiplier(self, state: _HostState, has_response: bool, is_clean: bool) -> None:
-        """See the head of this module. The pace of a host that is not large, or asks for a delay, stays as it is."""
+        """Adapt crawl.delay (see the module docstring). Small hosts and hosts with a Crawl-delay do not change."""
         state.has_failed |= not is_clean
         if state.has_failed or not state.has_large_backlog or state.requested_delay or not has_response:
             state.delay_multiplier = 1.0 if state.has_failed or state.requested_delay else state.delay_multiplier

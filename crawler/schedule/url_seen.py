@@ -1,9 +1,10 @@
-"""The seen filter: a Bloom filter before the exact test (Wang Du 2019, WD-A1).
+"""The URL-seen test: a Bloom filter in front of the exact test (Wang Du 2019, WD-A1).
 
-The paper keeps every URL of all runs in a Bloom filter and loses a page for ever to each false positive. Here
-"never seen" is believed at once, "seen" only after asking the frontier table, so a false positive costs one query
-and no page. The file is a cache: what the table has got since is added (so a killed run costs seconds), and a file that
-is missing, damaged or of another kind is made anew from the table.
+The paper stores every URL of all runs in a Bloom filter, and each false positive loses a page. This module accepts
+"never seen" at once and verifies "seen" in the frontier table. A false positive costs one query and no page. The file
+is
+a cache. New URLs of the table are added on load, so a killed run costs seconds. A missing, damaged or incompatible file
+is rebuilt from the table.
 
 File: magic (8 bytes), sha256 of the rest (32), number of URLs (8, little-endian), kind of the filter (8), filter.
 """
@@ -23,21 +24,21 @@ logger = logging.getLogger(__name__)
 _MAGIC = b"PLSEEN02"
 _KIND_BYTES = 8
 _HEADER_BYTES = len(_MAGIC) + 32 + 8 + _KIND_BYTES
-_MAX_RECENT_URLS = 50_000  # URLs; navigation links come back on every page
+_MAX_RECENT_URLS = 50_000  # navigation links repeat on every page
 _BATCH_SIZE = 10_000
 
 
 class KnownUrls(Protocol):
-    """The exact side: what was ever added to the frontier."""
+    """The exact set of URLs that were ever added to the frontier."""
 
     def known_urls(self, urls_to_find: Sequence[str], /) -> set[str]:
-        """Which of them were ever added."""
+        """Return which of these URLs were ever added."""
 
     def iter_urls(self) -> Iterator[str]:
-        """Every URL."""
+        """Iterate over all URLs."""
 
     def url_count(self) -> int:
-        """How many."""
+        """Return the number of URLs."""
 
 
 def url_fingerprint(url: str) -> str:
@@ -47,7 +48,7 @@ def url_fingerprint(url: str) -> str:
 
 
 class UrlSeenTest:
-    """Says which URLs are new. Used by one thread."""
+    """Finds URLs that were never added. Used by one thread."""
 
     def __init__(self, table: KnownUrls, filter_kind: str = "rbloom", capacity: int = 0) -> None:
         self._table = table
@@ -58,14 +59,17 @@ class UrlSeenTest:
 
     @classmethod
     def load(cls, path: Path, table: KnownUrls, filter_kind: str = "rbloom") -> "UrlSeenTest":
-        """The filter of `path`, with what the table has got since; if it cannot be that, one made from the table."""
+        """Load the filter from `path` and add the URLs that are new in the table.
+
+        Rebuild it if the file is not usable.
+        """
         url_count = table.url_count()
         stored_filter = _read_file(path, filter_kind)
         url_seen = cls(table, filter_kind, capacity=2 * url_count)
         if stored_filter is not None and stored_filter[1] <= url_count:
             url_seen._filter, url_seen._url_count = stored_filter
         elif path.exists():
-            logger.warning("the seen filter %s is damaged or out of date: made anew from the frontier", path)
+            logger.warning("the seen filter %s is damaged or out of date: rebuilding it from the frontier", path)
         if url_seen._url_count < url_count:
             url_seen._add_from_table(islice(table.iter_urls(), url_seen._url_count, None))
         return url_seen
@@ -76,7 +80,7 @@ class UrlSeenTest:
             self._url_count += len(batch)
 
     def filter_unseen(self, urls: Iterable[str]) -> list[str]:
-        """Those never added before, each once, in their order."""
+        """Return the URLs that were never added, each once, in their order."""
         candidate_urls = [url for url in dict.fromkeys(urls) if url not in self._recent_known]
         possibly_seen = [url for url in candidate_urls if url_fingerprint(url) in self._filter]
         known_urls = self._table.known_urls(possibly_seen) if possibly_seen else set()
@@ -84,26 +88,23 @@ class UrlSeenTest:
         return [url for url in candidate_urls if url not in known_urls]
 
     def add(self, urls: Iterable[str]) -> None:
-        """Remember URLs that are new to the table (see `filter_unseen`) and are being added to it."""
-        new = list(urls)
-        self._filter.update(map(url_fingerprint, new))
-        self._url_count += len(new)
-        self._remember(new)
+        """Record URLs that are being added to the table (see `filter_unseen`)."""
+        new_urls = list(urls)
+        self._filter.update(map(url_fingerprint, new_urls))
+        self._url_count += len(new_urls)
+        self._remember(new_urls)
 
     @staticmethod
     def is_valid_file(path: Path, filter_kind: str) -> bool:
-        """Can the filter in this file be believed?"""
+        """True if the file contains a valid filter."""
         return _read_file(path, filter_kind) is not None
 
     def save(self, path: Path) -> None:
-        """Write the filter so that `path` holds the old file or the whole new one, whatever happens.
-
-        A disk that does not take it is no fault of the crawl: the next one makes the filter anew.
-        """
+        """Write the filter atomically. An OSError is logged, because the next crawl can rebuild the filter."""
         try:
             self._write(path)
         except OSError as error:
-            logger.warning("the seen filter %s cannot be written (%s): the next crawl makes it anew", path, error)
+            logger.warning("the seen filter %s cannot be written (%s): the next crawl rebuilds it", path, error)
 
     def _write(self, path: Path) -> None:
         remainder = (
@@ -125,7 +126,7 @@ class UrlSeenTest:
 
 
 def _read_file(path: Path, filter_kind: str) -> tuple[FingerprintFilter, int] | None:
-    """pybloom loads a damaged file without a word and forgets keys, hence the checksum."""
+    """Read and verify the file. pybloom loads a damaged file without an error and loses keys, hence the checksum."""
     try:
         data = path.read_bytes()
     except OSError:

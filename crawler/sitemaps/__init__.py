@@ -1,1 +1,1 @@
-"""What a site says it has: sitemaps and feeds, when they are asked for, and how far their dates are believed."""
+"""Sitemaps and feeds: when they are fetched, what they list, and how reliable their dates are."""

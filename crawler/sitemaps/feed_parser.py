@@ -1,4 +1,4 @@
-"""What a feed offers: RSS 0.9x, 1.0 and 2.0, Atom 0.3 and 1.0, JSON Feed. Titles are plain text, without markup."""
+"""Parse feeds: RSS 0.9x, 1.0 and 2.0, Atom 0.3 and 1.0, JSON Feed. Titles are plain text without markup."""
 
 import json
 import re
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from html import unescape
 
 from crawler.sitemaps.timestamps import parse_timestamp
-from crawler.sitemaps.xml_records import Field, Record, decode_xml, iter_records
+from crawler.sitemaps.xml_records import Field, Record, decode_xml, iter_xml_records
 from crawler.urls.canonical import canonicalize_url, parse_url_forms
 from docstore.model import Reason
 
 MAX_ENTRIES = 5000
-MAX_FEED_BYTES = 10_000_000  # bytes that are read
+MAX_FEED_BYTES = 10_000_000  # the rest is ignored
 _MAX_TITLE_CHARS = 500
 _RECORD_NAMES = frozenset(("item", "entry"))
 _FEED_TAG = re.compile(r"<(?:\w+:)?(rss|feed|rdf|channel)[\s>]", re.IGNORECASE)
@@ -22,8 +22,14 @@ _DATE_FIELDS = ("updated", "modified", "pubdate", "published", "date", "issued",
 
 @dataclass(frozen=True)
 class FeedEntry:
-    """One entry: its URL, canonical and as it is to be asked for, plain title, and when it was published or
-    changed (seconds), if it says."""
+    """One feed entry.
+
+    Attributes:
+        url: canonical URL.
+        request_url: URL as a browser would request it.
+        title: plain text.
+        updated_at: epoch seconds of the change or publication, None if not given.
+    """
 
     url: str
     request_url: str
@@ -33,8 +39,12 @@ class FeedEntry:
 
 @dataclass(frozen=True)
 class Feed:
-    """A feed that was read: `kind` is `rss`, `atom` or `json`, "" for what is no feed. `rejected_count` counts entries whose
-    URL has no canonical form."""
+    """A parsed feed.
+
+    Attributes:
+        kind: `rss`, `atom` or `json`, "" if the file is not a feed.
+        rejected_count: number of entries without a canonical URL.
+    """
 
     kind: str = ""
     title: str = ""
@@ -46,7 +56,10 @@ EMPTY_FEED = Feed()
 
 
 def parse_feed(body: bytes, url: str, content_type: str = "") -> Feed:
-    """The feed in an answer from `url`; NO_FEED if there is none. Any bytes will do, nothing is fetched."""
+    """Parse the feed in a response from `url`.
+
+    Returns EMPTY_FEED for other files. Accepts any bytes, fetches nothing.
+    """
     text = decode_xml(body[:MAX_FEED_BYTES], content_type)
     if text.lstrip("\ufeff \t\r\n").startswith("{"):
         return _parse_json_feed(text, url)
@@ -54,20 +67,20 @@ def parse_feed(body: bytes, url: str, content_type: str = "") -> Feed:
     if match is None:
         return EMPTY_FEED
     title = ""
-    found_records: list[Record] = []
-    for record in iter_records(text, _RECORD_NAMES):
+    records: list[Record] = []
+    for record in iter_xml_records(text, _RECORD_NAMES):
         if record.name:
-            found_records.append(record)
-            if len(found_records) >= MAX_ENTRIES:
+            records.append(record)
+            if len(records) >= MAX_ENTRIES:
                 break
         elif not title and record.fields[0].name == "title":
             title = _plain_text(record.fields[0].text)
     kind = "atom" if match[1].lower() == "feed" else "rss"
-    return _build_feed(kind, title, (_parse_entry(record, url) for record in found_records))
+    return _build_feed(kind, title, (_parse_entry(record, url) for record in records))
 
 
 def _build_feed(kind: str, title: str, entries: Iterable[FeedEntry | None]) -> Feed:
-    """Each URL once; the entries that have none are counted."""
+    """Build the feed with each URL once. Entries without a URL are counted."""
     entry_by_url: dict[str, FeedEntry] = {}
     rejected_count = 0
     for entry in entries:
@@ -96,7 +109,7 @@ def _parse_entry(record: Record, url: str) -> FeedEntry | None:
 
 
 def _iter_url_candidates(record: Record) -> Iterator[str]:
-    """Where an entry may lead, the surest place first."""
+    """Iterate over the possible URLs of an entry, most reliable first."""
     links = [field for field in record.fields if field.name == "link"]
     yield from (field.text for field in links if field.text and not field.namespace)
     yield from (
@@ -144,7 +157,7 @@ def _parse_json_entry(item: object, url: str) -> FeedEntry | None:
 
 
 def _plain_text(text: object) -> str:
-    """A title as plain text: feeds put markup into it, escaped once or not at all."""
+    """Convert a title to plain text. Feeds contain markup, escaped once or not at all."""
     if not isinstance(text, str):
         return ""
     unescaped_text = unescape(_TAG.sub("", text[: 10 * _MAX_TITLE_CHARS]))

@@ -1,11 +1,11 @@
-"""What sitemaps say of pages that are known: which have changed, which stand still, and whether that can be believed.
+"""Schedule known pages by their lastmod in sitemaps, if the lastmod of their site is reliable.
 
-    lastmod after our last visit                   due now
-    lastmod before it, and the site's word counts  not due before a while, but for one in forty, which tests the word
-    kept, but no longer in any sitemap             due now: it may be gone
-    no lastmod, or the site's word is worthless    as the revisit rule has it
+    lastmod after our last visit               due now
+    lastmod before it, site reliable           postponed, except for one page in forty as a sample
+    saved page that left all sitemaps          due now: it may be deleted
+    no lastmod, or site unreliable             by the revisit policy
 
-How right each site was is kept between runs in a small file beside the seen filter; lost, it is learned anew.
+The observations of each site are saved between runs in a small file next to the URL-seen filter.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -19,58 +19,56 @@ from crawler.state_files import read_state, write_state
 from docstore.frontier.frontier_table import LastVisit
 from docstore.model import Host, Origin
 
-UNCHANGED_TRUST_SECONDS = 7 * 86400.0  # seconds for which a page that stands still is left alone
+UNCHANGED_TRUST_SECONDS = 7 * 86400.0  # postponement of an unchanged page
 _SECONDS_PER_DAY = 86400.0
-_MAX_DROPPED_SHARE = 0.1  # of those declared
+_MAX_DROPPED_SHARE = 0.1  # of the declared URLs
 _ALWAYS_ALLOWED_DROPPED = 10
-_SAMPLE_ONE_IN = 40  # one in so many is asked all the same
-_MAX_OBSERVATIONS = 200  # remembered of a site
+_SAMPLE_ONE_IN = 40  # one page in 40 is fetched anyway
+_MAX_OBSERVATIONS = 200  # per site
 _MAX_PREDICTIONS = 100_000
 
 
 @runtime_checkable
 class SitemapTable(Protocol):
-    """What sitemaps need of the store, beside what every crawl needs."""
+    """The additional store methods that sitemaps need."""
 
     def last_visits(self, urls_to_find: Sequence[str], /) -> dict[str, LastVisit]:
-        """When each of the known ones was visited and is due."""
+        """Return the last visit and due time of each known URL."""
 
     def archived_urls_not_due(self, origin: Origin, now: float, /) -> list[str]:
-        """URLs of an origin whose page is kept, that are not due, and were last seen a while ago."""
+        """Return the saved pages of an origin that are not due and were not seen recently."""
 
     def reschedule(self, due_at_by_url: Mapping[str, float], /) -> None:
-        """Set when URLs are due."""
+        """Set the due times of URLs (epoch seconds)."""
 
 
 @dataclass
 class LastmodTrust:
-    """How right each host's lastmod has been: pairs (it had moved, the page had changed), the newest last."""
+    """Reliability of each host's lastmod: pairs (lastmod moved, page changed), newest last."""
 
     observations_by_host: dict[str, list[tuple[bool, bool]]] = field(default_factory=dict)
-    predictions_by_url: dict[str, bool] = field(
-        default_factory=dict
-    )  # URL -> had it moved, for those asked in this run
+    predictions_by_url: dict[str, bool] = field(default_factory=dict)  # URL -> whether lastmod moved, in this run
 
     @classmethod
     def load(cls, path: Path) -> "LastmodTrust":
-        """What earlier runs have learned; nothing if the file cannot be read."""
+        """Load the observations of earlier runs. Starts empty if the file is not readable."""
         try:
             return cls({host: [(bool(a), bool(b)) for a, b in pairs] for host, pairs in read_state(path).items()})
         except (ValueError, TypeError):
             return cls()
 
     def save(self, path: Path) -> None:
-        """Keep it, whole or not at all."""
+        """Save the observations."""
         write_state(
             path, {host: [[int(a), int(b)] for a, b in pairs] for host, pairs in self.observations_by_host.items()}
         )
 
     def trust_level(self, host: Host) -> LastmodTrustLevel:
-        """What the host's word is worth."""
+        """Return how reliable the host's lastmod is."""
         return rate_lastmod(self.observations_by_host.get(host, ()))
 
     def record_visit(self, host: Host, url: str, changed: bool) -> None:
-        """A page was asked for: was the claim about it right?"""
+        """Compare a fetched page with the prediction of its lastmod."""
         predicted_change = self.predictions_by_url.pop(url, None)
         if predicted_change is not None:
             visits = self.observations_by_host.setdefault(host, [])
@@ -80,7 +78,7 @@ class LastmodTrust:
     def due_times(
         self, host: Host, entries: Iterable[SitemapEntry], last_visit_by_url: Mapping[str, LastVisit], due_before: float
     ) -> dict[str, float]:
-        """Known URLs that are due at another time than the table has it; `due_before` is what this run asks."""
+        """Return the known URLs with a new due time (epoch seconds). `due_before` is the due limit of this run."""
         is_trusted = self.trust_level(host) is not LastmodTrustLevel.UNRELIABLE
         due: dict[str, float] = {}
         for entry in entries:
@@ -109,14 +107,16 @@ class LastmodTrust:
 
 
 def find_dropped_urls(declared_urls: Collection[str], saved_urls: Sequence[str]) -> list[str]:
-    """Kept pages that a site's sitemaps do not name (any more): they may be gone. None, where so many are missing that
-    the sitemaps were never meant to name all."""
+    """Return the saved pages that the site's sitemaps no longer list, because they may be deleted.
+
+    Returns none if so many are missing that the sitemaps evidently do not list all pages.
+    """
     missing = [url for url in saved_urls if url not in declared_urls]
     return missing if len(missing) <= max(_MAX_DROPPED_SHARE * len(declared_urls), _ALWAYS_ALLOWED_DROPPED) else []
 
 
 def _end_of_day(lastmod: float) -> float:
-    """A day without a time may mean its last moment."""
+    """Return the end of the day for a date without a time, because the change may be as late as that."""
     return lastmod + _SECONDS_PER_DAY if lastmod % _SECONDS_PER_DAY == 0 else lastmod
 
 

@@ -1,4 +1,4 @@
-"""What a site says it holds: sitemaps, indexes of sitemaps, and lists and feeds that serve as one (sitemaps.org)."""
+"""Parse sitemaps and sitemap indexes, and text lists and feeds that serve as sitemaps (sitemaps.org)."""
 
 import re
 import zlib
@@ -9,11 +9,11 @@ from itertools import islice
 
 from crawler.sitemaps.feed_parser import EMPTY_FEED, parse_feed
 from crawler.sitemaps.timestamps import parse_timestamp
-from crawler.sitemaps.xml_records import Field, Record, decode_xml, iter_records
+from crawler.sitemaps.xml_records import Field, Record, decode_xml, iter_xml_records
 from crawler.urls.canonical import parse_url_forms
 from docstore.model import Reason
 
-MAX_SITEMAP_BYTES = 50_000_000  # bytes of one file, after decompression
+MAX_SITEMAP_BYTES = 50_000_000  # per file, after decompression
 MAX_URLS_PER_SITEMAP = 50_000
 _MAX_LINE_CHARS = 2100
 _RECORD_NAMES = frozenset(("url", "sitemap"))
@@ -24,7 +24,13 @@ _MARKUP_START = re.compile(r"\A\s*<(?:\?xml|!|\w)")
 
 @dataclass(frozen=True)
 class SitemapEntry:
-    """A URL, canonical and as it is to be asked for, and when its page last changed (seconds), if that is said."""
+    """One URL of a sitemap.
+
+    Attributes:
+        url: canonical URL.
+        request_url: URL as a browser would request it.
+        lastmod: epoch seconds of the last change, None if not given.
+    """
 
     url: str
     request_url: str
@@ -34,7 +40,13 @@ class SitemapEntry:
 
 @dataclass(frozen=True)
 class Sitemap:
-    """A file that was read: `entries` of pages, `child_sitemaps` that an index names, `rejected_count` URLs without a form."""
+    """A parsed sitemap.
+
+    Attributes:
+        entries: pages.
+        child_sitemaps: sitemaps listed in an index.
+        rejected_count: number of URLs without a canonical form.
+    """
 
     entries: tuple[SitemapEntry, ...] = ()
     child_sitemaps: tuple[SitemapEntry, ...] = ()
@@ -42,9 +54,11 @@ class Sitemap:
 
 
 def parse_sitemap(body: bytes, url: str, content_type: str = "") -> Sitemap:
-    """The sitemap in an answer from `url`, empty if there is none. Any bytes will do, nothing is fetched.
+    """Parse the sitemap in a response from `url`.
 
-    Of a file that is too large the beginning is read, of broken XML what can be.
+    Returns an empty one for other files. Accepts any bytes, fetches nothing.
+
+    A file over the size limit is cut. The readable part of broken XML is used.
     """
     content = _gunzip_tolerant(body)[:MAX_SITEMAP_BYTES]
     text = decode_xml(content, content_type)
@@ -54,7 +68,7 @@ def parse_sitemap(body: bytes, url: str, content_type: str = "") -> Sitemap:
         )
     pages: list[RawEntry] = []
     sitemaps: list[RawEntry] = []
-    for record in iter_records(text, _RECORD_NAMES):
+    for record in iter_xml_records(text, _RECORD_NAMES):
         if record.name:
             (sitemaps if record.name == "sitemap" else pages).append(_raw_entry(record))
             if max(len(pages), len(sitemaps)) >= MAX_URLS_PER_SITEMAP:
@@ -75,7 +89,7 @@ def parse_sitemap(body: bytes, url: str, content_type: str = "") -> Sitemap:
 
 
 def _gunzip_tolerant(body: bytes) -> bytes:
-    """Without gzip, if it has any; of a broken file what can be read."""
+    """Decompress gzip data; other data is returned unchanged. A broken file is read up to the error."""
     if not body.startswith(b"\x1f\x8b"):
         return body
     stream = zlib.decompressobj(16 + zlib.MAX_WBITS)
@@ -93,7 +107,7 @@ def _gunzip_tolerant(body: bytes) -> bytes:
 
 
 def _raw_entry(record: Record) -> RawEntry:
-    """URL, lastmod and title of a record; some files have the URL without `loc`."""
+    """Return URL, lastmod and title of a record. Some files contain the URL without `loc`."""
     own_fields = [field for field in record.fields if not field.namespace]
     raw_url = _field_text(own_fields, "loc") or _field_text(list(record.fields), "loc") or record.text
     lastmod = _field_text(own_fields, "lastmod") or _field_text(list(record.fields), "publication_date")
@@ -105,25 +119,25 @@ def _field_text(fields: list[Field], name: str) -> str:
 
 
 def _build_sitemap(raw_entries: Sequence[RawEntry], url: str = "") -> Sitemap:
-    """Each URL once. Some sitemaps leave out the host; anything else that is not absolute is no URL."""
+    """Build the sitemap with each URL once. URLs without a host are resolved, other relative URLs are rejected."""
     entry_by_url: dict[str, SitemapEntry] = {}
     rejected_count = 0
     for raw_url, lastmod, title in raw_entries:
         if not raw_url:
             continue
-        address = parse_url_forms(raw_url, url if raw_url.startswith("/") else "")
-        if isinstance(address, Reason):
+        url_forms = parse_url_forms(raw_url, url if raw_url.startswith("/") else "")
+        if isinstance(url_forms, Reason):
             rejected_count += 1
         else:
-            entry_by_url.setdefault(address.url, SitemapEntry(*address, lastmod, title))
+            entry_by_url.setdefault(url_forms.url, SitemapEntry(*url_forms, lastmod, title))
     return Sitemap(tuple(islice(entry_by_url.values(), MAX_URLS_PER_SITEMAP)), rejected_count=rejected_count)
 
 
 class LastmodTrustLevel(StrEnum):
-    """What a site's lastmod is worth."""
+    """How reliable a site's lastmod is."""
 
-    UNKNOWN = "unknown"  # too few visits to tell
-    RELIABLE = "right"  # pages whose lastmod stands still have not changed
+    UNKNOWN = "unknown"  # too few visits
+    RELIABLE = "right"  # pages with an unchanged lastmod have not changed
     UNRELIABLE = "wrong"
 
 
@@ -133,9 +147,9 @@ _MIN_CONFIRMED_SHARE = 0.2
 
 
 def rate_lastmod(observations: Sequence[tuple[bool, bool]]) -> LastmodTrustLevel:
-    """Whether a site's lastmod proves right, from its last visits as pairs (lastmod had moved, page had changed).
+    """Rate a site's lastmod by its last visits, given as pairs (lastmod moved, page changed).
 
-    It is wrong if it misses changes, or if it moves so often without one that it says nothing.
+    It is unreliable if it misses changes, or if it often moves without a change.
     """
     changes_when_moved = [changed for lastmod_moved, changed in observations if lastmod_moved]
     changes_when_still = [changed for lastmod_moved, changed in observations if not lastmod_moved]

@@ -1,11 +1,12 @@
-"""What is asked of a site beside its pages: its sitemaps and feeds, in the turns of its pages and before them.
+"""Schedule the sitemaps and feeds of each origin before its pages.
 
-    robots.txt, usual places, <link rel=sitemap>, feeds -> Errands (of an origin) -> in a turn of one of its pages
-                                                                                -> elsewhere: a turn of its own
+    robots.txt, default paths, <link rel=sitemap>, feeds -> OriginSitemaps -> triggered by a page of the origin
+                                                                           -> on another origin: a standalone job
 
-A file on another origin (www or not, http or https, a host for files), or one that is named when no page of the origin
-is left to be asked, has a turn of its own at its host, by that host's robots.txt and manners.
-New URLs go into the table, known ones get the visit that their lastmod is worth (`lastmod.py`).
+Files on another origin (www or not, http or https, a file host) are standalone jobs. So are files that are declared
+when
+no page of the origin is left to trigger them. A standalone job follows the robots.txt and throttle of its own host.
+New URLs are added to the table. Known URLs are rescheduled by their lastmod (`lastmod_trust.py`).
 """
 
 from collections import deque
@@ -19,19 +20,19 @@ from crawler.schedule.frontier import Frontier
 from crawler.sitemaps.lastmod_trust import SitemapTable, find_dropped_urls
 from crawler.sitemaps.sitemap_parser import SitemapEntry
 from crawler.sitemaps.sitemap_walk import SitemapWalk, default_sitemap_urls, robots_sitemap_urls
-from crawler.urls.canonical import host_of, origin_of, rejection_reason
+from crawler.urls.canonical import host_of, rejection_reason, url_origin
 from crawler.urls.registrable_domains import registrable_domain
 from crawler.workers.fetch_pool import Job, JobKind, SitemapResult
 from docstore.frontier.frontier_table import NewUrl
 from docstore.model import Origin, Reason
 
 _DECLARED_PRIORITY = -1.0
-_MAX_DECLARED_URLS = 200_000  # URLs of one origin that are compared with those kept
-MAX_FILES_PER_ORIGIN = 500  # sitemaps and feeds of one origin in a run
+_MAX_DECLARED_URLS = 200_000  # URLs of one origin that are compared with the saved ones
+MAX_FILES_PER_ORIGIN = 500  # sitemaps and feeds per run
 
 
 class OriginSitemaps:
-    """The sitemaps and feeds of one origin, asked before its pages."""
+    """The sitemaps and feeds of one origin, fetched before its pages."""
 
     def __init__(
         self, rules: RobotsRules, origin: Origin, folders: Iterable[str], reject_url: Callable[[str], Reason | None]
@@ -41,14 +42,14 @@ class OriginSitemaps:
         )
         self.feeds: deque[str] = deque()
         self.declared_urls: set[str] = set()
-        self.standalone_pending = 0  # files that have a turn of their own and were not read yet
+        self.standalone_pending = 0  # standalone files that are not handled yet
         self.robots_rules = rules
         self._origin = origin
         self._requests_left = MAX_FILES_PER_ORIGIN
         self._known_feeds: set[str] = set()
 
     def add_feeds(self, feeds: Iterable[str]) -> None:
-        """Feeds that a page of the origin names, of the same site: others are not about it."""
+        """Add feeds that a page of the origin declares. Feeds of other sites are ignored."""
         for feed in feeds:
             if (
                 feed not in self._known_feeds
@@ -59,7 +60,7 @@ class OriginSitemaps:
                 self.feeds.append(feed)
 
     def next_file(self) -> tuple[JobKind, str] | None:
-        """The file to ask for now, if any is left."""
+        """Return the next file to fetch, or None."""
         if self._requests_left <= 0:
             return None
         url, kind = self.sitemap_walk.next_url(), JobKind.SITEMAP
@@ -76,8 +77,12 @@ class OriginSitemaps:
 
 
 class SitemapScheduler:
-    """The errands of all origins of a run; none, where the table is not made for it. `add_turn` has a file asked for in
-    a turn of its own, and gives the number of that turn."""
+    """Schedules sitemaps and feeds of all origins.
+
+    Does nothing if sitemaps are disabled or the table does not support them.
+
+    `add_standalone_job` queues a file as a standalone job and returns the job's id.
+    """
 
     def __init__(
         self, context: CrawlContext, results: ResultHandler, add_standalone_job: Callable[[JobKind, str], int]
@@ -91,16 +96,19 @@ class SitemapScheduler:
         self._due_before = context.due_before
         self._sitemaps_by_origin: dict[Origin, OriginSitemaps] = {}
         self._add_standalone_job = add_standalone_job
-        self._origin_by_job_id: dict[int, Origin] = {}  # number of a turn -> the origin that its file is about
-        self._requested_urls: set[str] = set()  # by whatever origin
+        self._origin_by_job_id: dict[int, Origin] = {}  # id of a standalone job -> origin that its file belongs to
+        self._requested_urls: set[str] = set()  # by any origin
 
     def next_file(self, origin: Origin, rules: RobotsRules, frontier: Frontier) -> tuple[JobKind, str] | None:
-        """The file of its own to ask for before the next page of an origin; those elsewhere have turns of their own."""
+        """Return the origin's own file to fetch before its next page, or None.
+
+        Files elsewhere become standalone jobs.
+        """
         if self._table is None:
             return None
         origin_sitemaps = self._sitemaps_by_origin.get(origin) or self._start_origin(origin, rules)
         while (file_job := self._next_unrequested(origin_sitemaps)) is not None:
-            if origin_of(file_job[1]) != origin:
+            if url_origin(file_job[1]) != origin:
                 self._queue_standalone(origin, *file_job)
             elif rules.rejection_outcome(file_job[1]) is None:
                 return file_job
@@ -109,30 +117,33 @@ class SitemapScheduler:
         return None
 
     def cancel(self, job: Job) -> None:
-        """The file may not be asked for, or asking failed in a way that nobody expected."""
+        """Cancel a job whose file is forbidden or failed unexpectedly."""
         self._sitemaps_by_origin[self._origin_by_job_id[job.entry.url_id]].standalone_pending -= 1
 
     def add_declared_files(self, origin: Origin, feeds: Iterable[str], sitemaps: Iterable[str]) -> None:
-        """Feeds and sitemaps that a page of the origin names; it may have been the last one."""
+        """Add feeds and sitemaps that a page of the origin declares.
+
+        The page may be the last one of the origin, so remaining files become standalone jobs.
+        """
         origin_sitemaps = self._sitemaps_by_origin.get(origin)
         if origin_sitemaps is not None:
             origin_sitemaps.add_feeds(feeds)
             origin_sitemaps.sitemap_walk.add_sitemaps(sitemaps)
             self._queue_remaining_standalone(origin, origin_sitemaps)
 
-    def handle_result(self, done: SitemapResult, frontier: Frontier) -> list[NewUrl]:
-        """The new URLs of a file; what it says of known ones goes into the table."""
-        number = done.job.entry.url_id
-        origin = self._origin_by_job_id.get(number) or origin_of(done.job.entry.url)
+    def handle_result(self, job_result: SitemapResult, frontier: Frontier) -> list[NewUrl]:
+        """Handle a fetched file. Returns its new URLs and reschedules the known ones."""
+        job_id = job_result.job.entry.url_id
+        origin = self._origin_by_job_id.get(job_id) or url_origin(job_result.job.entry.url)
         origin_sitemaps = self._sitemaps_by_origin[origin]
-        entries: Sequence[SitemapEntry] = done.sitemap.entries
-        if done.job.kind is JobKind.SITEMAP:
+        entries: Sequence[SitemapEntry] = job_result.sitemap.entries
+        if job_result.job.kind is JobKind.SITEMAP:
             entries = rewrite_to_https(
-                origin_sitemaps.sitemap_walk.handle_sitemap(done.sitemap, done.redirect_url), origin
+                origin_sitemaps.sitemap_walk.handle_sitemap(job_result.sitemap, job_result.redirect_url), origin
             )
             origin_sitemaps.declared_urls.update(entry.url for entry in entries)
-        elif done.redirect_url:
-            origin_sitemaps.add_feeds((done.redirect_url,))
+        elif job_result.redirect_url:
+            origin_sitemaps.add_feeds((job_result.redirect_url,))
         urls = [entry.url for entry in entries]
         new_urls = self._result_handler.accept_declared_urls(urls, _DECLARED_PRIORITY)
         if self._table is not None and urls:
@@ -141,14 +152,14 @@ class SitemapScheduler:
             self._reschedule(self._table, due, frontier)
             for host in {host_of(url) for url in due}:
                 frontier.reload_host(host)
-        if number < 0:
+        if job_id < 0:
             origin_sitemaps.standalone_pending -= 1
             self._queue_remaining_standalone(origin, origin_sitemaps)
         return new_urls
 
     def _start_origin(self, origin: Origin, rules: RobotsRules) -> OriginSitemaps:
         allowed = self._plan.url_rules
-        folders = {url[len(origin) : url.rindex("/") + 1] for url in self._plan.seeds if origin_of(url) == origin}
+        folders = {url[len(origin) : url.rindex("/") + 1] for url in self._plan.seeds if url_origin(url) == origin}
         origin_sitemaps = OriginSitemaps(
             rules, origin, sorted(folders - {"/"}), lambda url: rejection_reason(url, allowed, 1)
         )
@@ -156,12 +167,12 @@ class SitemapScheduler:
         return origin_sitemaps
 
     def _queue_remaining_standalone(self, origin: Origin, origin_sitemaps: OriginSitemaps) -> None:
-        """Nobody may ask for the next file of the origin any more: each has a turn of its own."""
+        """Queue all remaining files as standalone jobs, because no further page of the origin may trigger them."""
         while (file_job := self._next_unrequested(origin_sitemaps)) is not None:
             self._queue_standalone(origin, *file_job)
 
     def _next_unrequested(self, origin_sitemaps: OriginSitemaps) -> tuple[JobKind, str] | None:
-        """The next file of these errands that no other ones have asked for."""
+        """Return the next file of the origin that no origin has requested yet."""
         while (file_job := origin_sitemaps.next_file()) is not None:
             if file_job[1] not in self._requested_urls:
                 self._requested_urls.add(file_job[1])
@@ -169,13 +180,16 @@ class SitemapScheduler:
         return None
 
     def _queue_standalone(self, origin: Origin, kind: JobKind, url: str) -> None:
-        """Its host may be in another process' hands, which knows how long it is to be left alone."""
+        """Queue the file if its host belongs to this process.
+
+        Otherwise another process knows the host's throttle state.
+        """
         if self._owns_queue(self._plan.queue_of(url)):
             self._sitemaps_by_origin[origin].standalone_pending += 1
             self._origin_by_job_id[self._add_standalone_job(kind, url)] = origin
 
     def _recheck_dropped_pages(self, table: SitemapTable, origin: Origin, frontier: Frontier) -> None:
-        """Once a site's sitemaps are read: what has left them may have left the site."""
+        """Recheck saved pages that left the sitemaps, after all sitemaps of the origin are read."""
         origin_sitemaps = self._sitemaps_by_origin[origin]
         declared_urls, origin_sitemaps.declared_urls = origin_sitemaps.declared_urls, set()
         if 0 < len(declared_urls) < _MAX_DECLARED_URLS:
@@ -188,8 +202,7 @@ class SitemapScheduler:
 
 
 def rewrite_to_https(entries: Sequence[SitemapEntry], origin: Origin) -> list[SitemapEntry]:
-    """The entries of a site that is asked by https: many a sitemap still names its pages by http, from which each
-    would be redirected."""
+    """Rewrite http URLs of an https origin to https. Many sitemaps still list http URLs, which would redirect."""
     http_prefix = f"http://{host_of(origin + '/')}/"
     if not origin.startswith("https://"):
         return list(entries)

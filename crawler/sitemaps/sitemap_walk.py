@@ -1,4 +1,4 @@
-"""Which sitemaps of a site to ask for next, and what its pages are: a walk that ends, however the files are linked."""
+"""Walk through the sitemaps of a site. The walk ends for any structure of the files."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -11,37 +11,38 @@ from crawler.urls.canonical import canonicalize_url, host_of
 from crawler.urls.registrable_domains import registrable_domain
 from docstore.model import Origin, Reason
 
-# Where sites keep one that robots.txt does not name: by the protocol, by WordPress and its plugins, by site generators.
+# Default paths by the protocol, by WordPress and its plugins, and by site generators.
 DEFAULT_SITEMAP_FILES = ("sitemap.xml", "sitemap_index.xml", "sitemap-index.xml", "wp-sitemap.xml", "sitemap.txt")
 MAX_SEED_FOLDERS = 3
-MAX_INDEX_DEPTH = 3  # indexes in indexes
+MAX_INDEX_DEPTH = 3  # nested indexes
 MAX_SITEMAPS_PER_SITE = 1000
 MAX_PAGES_PER_SITE = 1_000_000
 
 
 def robots_sitemap_urls(robots_txt: RobotsTxt, origin: Origin) -> tuple[str, ...]:
-    """Canonical URLs of the sitemaps that robots.txt names."""
+    """Return the canonical URLs of the sitemaps in robots.txt."""
     urls = (canonicalize_url(text, origin + "/") for text in robots_txt.sitemaps)
     return tuple(dict.fromkeys(url for url in urls if not isinstance(url, Reason)))
 
 
 def default_sitemap_urls(origin: Origin, folders: Iterable[str] = ()) -> tuple[str, ...]:
-    """Where a sitemap may be that nobody names: at the root, and in `folders`, as a manual in a folder has its own."""
+    """Return the default sitemap URLs at the root and in `folders`, because a manual in a folder may have its own."""
     folder_sitemaps = (f"{origin}{folder}{DEFAULT_SITEMAP_FILES[0]}" for folder in islice(folders, MAX_SEED_FOLDERS))
     return tuple(dict.fromkeys((*(f"{origin}/{name}" for name in DEFAULT_SITEMAP_FILES), *folder_sitemaps)))
 
 
 @dataclass
 class SitemapWalk:
-    """The sitemaps of one site, asked one after the other.
+    """The sitemaps of one site, fetched one after the other.
 
-    `rejection_reason` is the scope's word on pages. A sitemap may lie on another host only within the site's registrable domain,
-    or where robots.txt names it: an index must not send us elsewhere.
+    `rejection_reason` applies the scope to pages. A sitemap on another host must be in the site's registrable domain or
+    be
+    listed in robots.txt. An index therefore cannot redirect the crawl to other sites.
     """
 
     start_urls: Iterable[str]
     rejection_reason: Callable[[str], Reason | None]
-    default_urls: Sequence[str] = ()  # asked one after the other where the others name no page
+    default_urls: Sequence[str] = ()  # tried in order if no other sitemap lists a page
     rejected_counts: dict[Reason, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -54,7 +55,7 @@ class SitemapWalk:
         self._current_depth = 0
 
     def next_url(self) -> str | None:
-        """The sitemap to ask for now; None at the end of the walk."""
+        """Return the next sitemap to fetch, or None at the end of the walk."""
         if self._page_count >= MAX_PAGES_PER_SITE:
             return None
         if not self._pending and not self._page_count:
@@ -65,14 +66,16 @@ class SitemapWalk:
         return url
 
     def add_sitemaps(self, urls: Iterable[str]) -> None:
-        """Sitemaps that a page names."""
+        """Add sitemaps that a page declares."""
         self._current_depth = 0
         for url in urls:
             self._enqueue(url)
 
     def handle_sitemap(self, sitemap: Sitemap, redirect_url: str = "") -> tuple[SitemapEntry, ...]:
-        """The pages in scope of the sitemap that `next_url` named; what else it names, or where it has moved, is asked
-        later."""
+        """Handle the sitemap returned by `next_url`. Returns its pages in scope.
+
+        Child sitemaps and a redirect target are queued.
+        """
         for url in (*(entry.url for entry in sitemap.child_sitemaps), *((redirect_url,) if redirect_url else ())):
             self._enqueue(url)
         allowed = []

@@ -1,4 +1,4 @@
-"""Moments as sitemaps, feeds and headers write them."""
+"""Parse the date formats of sitemaps, feeds and headers."""
 
 import re
 from datetime import UTC, datetime, timedelta, timezone
@@ -13,16 +13,16 @@ _ISO_8601 = re.compile(
 
 
 def parse_timestamp(text: str) -> float | None:
-    """Seconds since 1970 UTC of a W3C or mail date; without a zone it is UTC, without a time midnight.
+    """Parse a W3C or mail date to epoch seconds. The default time zone is UTC, the default time midnight.
 
-    None for what is no date.
+    Returns None if the text is not a date.
     """
-    short = text.strip()[: _MAX_CHARS + 1]
-    if not short or len(short) > _MAX_CHARS:
+    date_text = text.strip()[: _MAX_CHARS + 1]
+    if not date_text or len(date_text) > _MAX_CHARS:
         return None
-    match = _ISO_8601.fullmatch(short)
+    match = _ISO_8601.fullmatch(date_text)
     try:
-        date_time = _iso_datetime(match) if match is not None else parsedate_to_datetime(short)
+        date_time = _iso_datetime(match) if match is not None else parsedate_to_datetime(date_text)
         return (date_time if date_time.tzinfo else date_time.replace(tzinfo=UTC)).timestamp()
     except (ValueError, TypeError, IndexError, OverflowError):
         return None

@@ -1,7 +1,7 @@
-"""The records of an XML file, one by one: what sitemaps and feeds are made of.
+"""Read an XML file record by record, for sitemaps and feeds.
 
-Made for files of strangers: nothing is fetched, no entity is declared or expanded, broken markup is read as far as
-it goes, and memory is bounded however long the file is, for what was read is let go.
+Safe for untrusted files: nothing is fetched, and no entity is declared or expanded. The readable part of broken
+markup is used. Memory is bounded, because elements are freed after reading.
 """
 
 import io
@@ -17,7 +17,7 @@ from text.decoding.encoding_labels import find_codec, python_codec
 from text.decoding.meta_charset import detect_bom
 
 _MAX_ELEMENTS = 1_000_000
-_MAX_FIELDS = 200  # of one record
+_MAX_FIELDS = 200  # per record
 _MAX_TEXT_CHARS = 20_000
 _XML_ENCODING = re.compile(rb"<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([\w.:-]{1,40})")
 _DOCTYPE = re.compile(r"<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.DOTALL | re.IGNORECASE)
@@ -26,16 +26,18 @@ _XML_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 _CDATA = re.compile(r"(<!\[CDATA\[.*?\]\]>)", re.DOTALL)
 _ATTRIBUTES = ("href", "rel", "isPermaLink", "about")
 _NAMESPACES = {"about": "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}"}
-_OVERSIZED_TAG = re.compile(r"<[^<>]{20000,}>?")  # thousands of attributes: the parser compares each with all others
+_OVERSIZED_TAG = re.compile(
+    r"<[^<>]{20000,}>?"
+)  # thousands of attributes; the parser's cost is quadratic in their number
 _FORBIDDEN_CHARS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 _BARE_AMPERSAND = re.compile(r"&(?!#\d{1,7};|#[xX][0-9A-Fa-f]{1,6};|(?:amp|lt|gt|quot|apos);)")
 
 
 @dataclass(frozen=True)
 class Field:
-    """One element in a record: its name without namespace (small letters), some attributes, and all text in it.
+    """One element of a record: its name without namespace (lower case), selected attributes and all text inside.
 
-    `prefix` is the namespace, "" for that of the record itself.
+    `namespace` is "" for the namespace of the record itself.
     """
 
     name: str
@@ -46,7 +48,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Record:
-    """One record (`url`, `item`, `entry` ...), or for `name` "" one field outside all records."""
+    """One record (`url`, `item`, `entry` ...). With name "", one field outside all records."""
 
     name: str
     fields: tuple[Field, ...]
@@ -55,7 +57,10 @@ class Record:
     base_url: str = ""
 
     def first_field(self, *names: str) -> Field | None:
-        """The first field of one of these names, the earlier name first, those of the record's namespace first."""
+        """Return the first field with one of these names.
+
+        Earlier names and the record's own namespace take precedence.
+        """
         for name in names:
             matching_fields = [item for item in self.fields if item.name == name]
             if matching_fields:
@@ -64,7 +69,7 @@ class Record:
 
 
 def decode_xml(body: bytes, content_type: str = "") -> str:
-    """The text of an XML file: by its mark, as UTF-8 if it is that, else as it or its header says. Any bytes do."""
+    """Decode an XML file: by byte order mark, as valid UTF-8, or by its declared encoding. Accepts any bytes."""
     bom_name, length = detect_bom(body)
     if bom_name:
         return body[length:].decode(python_codec(bom_name) or bom_name, "replace")
@@ -88,8 +93,8 @@ def _encoding_from_nul_bytes(start: bytes) -> str:
     return "utf-16-be" if zeros[0] else "utf-16-le"
 
 
-def iter_records(text: str, names: Collection[str]) -> Iterator[Record]:
-    """The records of these names in file order, and what stands outside of them. Never raises."""
+def iter_xml_records(text: str, names: Collection[str]) -> Iterator[Record]:
+    """Iterate over the records with these names, and the fields outside records, in file order. Never raises."""
     events = etree.iterparse(
         io.BytesIO(_sanitize(text).encode("utf-8", "replace")),
         events=("start", "end"),
@@ -103,12 +108,12 @@ def iter_records(text: str, names: Collection[str]) -> Iterator[Record]:
     )
     try:
         yield from _iter_records(events, names)
-    except etree.XMLSyntaxError:  # nothing in it was XML, or it stopped being
+    except etree.XMLSyntaxError:  # not XML, or not any more
         return
 
 
 def _sanitize(text: str) -> str:
-    """From the first tag on, without declarations, and with every `&` that begins no character escaped."""
+    """Remove everything before the first tag and all declarations. Escape each `&` that starts no entity."""
     clean = _FORBIDDEN_CHARS.sub("", _DOCTYPE.sub("", text[max(text.find("<"), 0) :], count=1))
     clean = _ENTITY.sub("", _XML_DECLARATION.sub("", clean))
     parts = _CDATA.split(clean)
@@ -143,7 +148,7 @@ def _free_element(element: etree._Element) -> None:
 
 
 def _build_record(element: etree._Element) -> Record:
-    namespace = _namespace_of(element)
+    namespace = _element_namespace(element)
     fields: list[Field] = []
     for child in element:
         if len(fields) >= _MAX_FIELDS:
@@ -163,7 +168,7 @@ def _build_field(element: etree._Element, namespace: str) -> Field:
         char_count += len(parts[-1])
         if char_count > _MAX_TEXT_CHARS:
             break
-    own_namespace = _namespace_of(element)
+    own_namespace = _element_namespace(element)
     return Field(
         local_name(element),
         _clip("".join(parts)),
@@ -177,15 +182,15 @@ def _clip(text: str | None) -> str:
 
 
 def _selected_attributes(element: etree._Element) -> dict[str, str]:
-    """The few that anyone asks for: to list them all takes the square of their number."""
+    """Return the attributes in `_ATTRIBUTES` only, because listing all is quadratic in their number."""
     pairs = ((name, element.get(_NAMESPACES.get(name, "") + name)) for name in _ATTRIBUTES)
     return {name.lower(): str(value)[:_MAX_TEXT_CHARS] for name, value in pairs if value is not None}
 
 
 def local_name(element: etree._Element) -> str:
-    """The name of an element without its namespace, in small letters."""
+    """Return the name of an element without its namespace, in lower case."""
     return str(element.tag).rpartition("}")[2].rpartition(":")[2].lower()
 
 
-def _namespace_of(element: etree._Element) -> str:
+def _element_namespace(element: etree._Element) -> str:
     return str(element.tag).rpartition("}")[0].removeprefix("{")

@@ -1,1 +1,1 @@
-"""How URLs compare: canonical forms, DUST (different URLs with similar text), registered domains, traps."""
+"""Compare URLs: canonical forms, DUST (different URLs with similar text), registrable domains and traps."""

@@ -1,11 +1,11 @@
-"""URLs: the form that is asked for, the form that is compared, and the refusals that need no network.
+"""Canonical and requested forms of URLs, and rejection rules that need no network.
 
-    text -> resolved (WHATWG, by ada) -> Address.fetch, what the site is asked for, as a browser would ask
-                                      -> Address.url, the canonical form: what seen set and tables know it by
+    text -> resolved (WHATWG, by ada) -> UrlForms.request_url: requested, as by a browser
+                                      -> UrlForms.url: canonical, the key in the seen test and the tables
 
-Both lack what cannot change the page: fragment, tracking parameters, session ids. The canonical form further spells
-escapes one way (RFC 3986, 6.2.2), drops the dot after a host and runs of slashes, and puts the parameters of a query
-in order. It can be asked for as well: every server we know answers both forms alike.
+Both forms omit parts that cannot change the page: fragment, tracking parameters, session ids. The canonical form also
+normalizes escapes (RFC 3986, 6.2.2), drops a dot after the host and repeated slashes, and sorts the parameters of the
+query. It can be requested as well: all tested servers respond equally to both forms.
 """
 
 import re
@@ -18,7 +18,7 @@ import ada_url
 from crawler.urls.ignored_parameters import strip_ignored_parameters, strip_session_ids
 from docstore.model import Host, Origin, Reason
 
-_MAX_INPUT_CHARS = 20_000  # a sane upper bound before any work; `rejection_reason` has the real limit
+_MAX_INPUT_CHARS = 20_000  # upper bound before any work; `rejection_reason` has the real limit
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _HTTP_URL = re.compile(r"(https?)://([^/?#]*)([^?#]*)(?:\?([^#]*))?")
 _AUTHORITY = re.compile(r"((?!-)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*|\[[0-9a-f:]+\])\.?((?::[0-9]+)?)")
@@ -26,7 +26,7 @@ _ESCAPE_OR_UNSAFE = re.compile(r"%([0-9A-Fa-f]{2})?|[^A-Za-z0-9!$&'()*+,;=:@/?\-
 _SLASHES = re.compile("//+")
 _DOT_SEGMENT = re.compile(r"/\.\.?(?=/|\Z)")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-# What most links look like; both forms of it are the same but for the query, and no parser is needed.
+# Most links. Their two forms differ only in the query, and need no parser.
 _SIMPLE_URL = re.compile(
     r"(https?://[a-z0-9.\-]+(?::[0-9]+)?(?=[/?#]|\Z))?"
     r"(/?(?:[A-Za-z0-9_~][A-Za-z0-9_~.,+=@\-]*(?:/[A-Za-z0-9_~][A-Za-z0-9_~.,+=@\-]*)*/?)?)"
@@ -39,53 +39,58 @@ _NON_PAGE_EXTENSION_LIST = """
     rar rm rpm rss rtf svg swf tar tgz tif tiff torrent ts ttf wasm wav webm webp wma wmv woff woff2 wps
     xls xlsx xml xz zip
 """
-# Plain text that sites keep for programs, at places agreed upon.
+# Plain-text files for programs at well-known paths.
 _MACHINE_FILES = frozenset(
     f"/{name}.txt"
     for name in ("robots", "ads", "app-ads", "sellers", "humans", "security", "llms", "llms-full", "sitemap", "urllist")
 )
-MAX_URL_CHARS = 2000  # characters
+MAX_URL_CHARS = 2000
 NON_PAGE_EXTENSIONS = frozenset(_NON_PAGE_EXTENSION_LIST.split())
-"""Endings of URLs that lead to no page; documents among them, which `DocumentRules.skipped` takes out again."""
+"""Extensions of URLs that are not pages. `DocumentRules.skipped_extensions` removes those of enabled documents."""
 
 
 class UrlForms(NamedTuple):
-    """One URL in two forms: `url` canonical, to tell pages apart by; `request_url` as a browser would ask for it."""
+    """Two forms of one URL:
+
+    `url` is canonical and identifies the page, `request_url` is as a browser would request it.
+    """
 
     url: str
     request_url: str
 
 
 def canonicalize_url(text: str, base: str = "", encoding: str = "utf-8") -> str | Reason:
-    """The one form by which a URL is known, or why there is none. Never raises; of itself it is itself.
+    """Return the canonical form of a URL, or a Reason. Never raises. Idempotent.
 
-    Tell the two by `isinstance(found, Reason)`: a Reason is a str as well. The arguments are those of `parse_url_forms`.
+    Check the result with `isinstance(result, Reason)`, because a Reason is also a str. See `parse_url_forms` for the
+    arguments.
     """
     url_forms = parse_url_forms(text, base, encoding)
     return url_forms if isinstance(url_forms, Reason) else url_forms.url
 
 
 def parse_url_forms(text: str, base: str = "", encoding: str = "utf-8") -> UrlForms | Reason:
-    """Both forms of a URL, or why there are none. Never raises.
+    """Return both forms of a URL, or a Reason. Never raises.
 
-    `base` is the absolute URL that relative ones are resolved against; `encoding` is Python's name of that of the
-    page, in which browsers encode the query (the path is always UTF-8).
+    Args:
+        base: absolute URL that resolves relative ones.
+        encoding: Python name of the page's encoding. Browsers encode the query in it; the path is always UTF-8.
     """
     if len(text) > _MAX_INPUT_CHARS:
         return Reason.URL_TOO_LONG
-    plain = _parse_simple(text, base)
-    if plain is not None:
-        return plain
+    simple_forms = _parse_simple(text, base)
+    if simple_forms is not None:
+        return simple_forms
     try:
         return _build_url_forms(resolve_url(text, base, encoding))
-    except (ValueError, LookupError):  # LookupError: an encoding that Python does not know
+    except (ValueError, LookupError):  # LookupError: encoding unknown to Python
         return Reason.INVALID_URL
 
 
 def resolve_url(text: str, base: str = "", encoding: str = "utf-8") -> str:
-    """The URL by the WHATWG standard, of any scheme, with fragment and credentials.
+    """Resolve a URL by the WHATWG standard, for any scheme, with fragment and credentials.
 
-    Raises ValueError for what a browser refuses, LookupError for an unknown `encoding`.
+    Raises ValueError if a browser would reject it, LookupError for an unknown `encoding`.
     """
     if not text.isascii():
         text = _SURROGATE.sub("\ufffd", text)
@@ -96,45 +101,45 @@ def resolve_url(text: str, base: str = "", encoding: str = "utf-8") -> str:
 
 
 def host_of(url: str) -> Host:
-    """`host[:port]` of a canonical URL; the port only where it is not the scheme's own."""
+    """Return `host[:port]` of a canonical URL, with the port only if it is not the default of the scheme."""
     return Host(url.split("/", 3)[2])
 
 
 def split_host_port(host: str) -> tuple[str, str]:
-    """A `host[:port]` in its parts, an IPv6 address without its brackets; the port is "" where none is named."""
+    """Split `host[:port]`. An IPv6 address loses its brackets. The port is "" if missing."""
     name, colon, port = host.rpartition(":")
     return (name.strip("[]"), port) if colon and port.isdigit() and not host.endswith("]") else (host.strip("[]"), "")
 
 
-def origin_of(url: str) -> Origin:
-    """`scheme://host[:port]` of a canonical URL."""
+def url_origin(url: str) -> Origin:
+    """Return `scheme://host[:port]` of a canonical URL."""
     return Origin("/".join(url.split("/", 3)[:3]))
 
 
 def normalize_escapes(text: str) -> str:
-    """Escapes spelled one way: none for unreserved characters, capital digits, one for what may not stand bare."""
+    """Normalize escapes: none for unreserved characters, upper-case digits, and escapes for unsafe characters."""
     return _ESCAPE_OR_UNSAFE.sub(_normalize_escape, text)
 
 
 @dataclass(frozen=True)
 class Scope:
-    """One allowed part of the web: `host` exactly, or also everything `includes_subdomains` it, with paths from `path_prefix` on."""
+    """An allowed part of the web: a host, optionally with its subdomains, and a path prefix."""
 
     host: str
     path_prefix: str = "/"
     includes_subdomains: bool = False
 
     def covers(self, host: str, path: str) -> bool:
-        """Does the URL with this host and path (with query) belong to it?"""
+        """True if the scope contains the URL with this host and path (with query)."""
         same = host == self.host or (self.includes_subdomains and host.endswith("." + self.host))
         return same and path.startswith(self.path_prefix)
 
 
 @dataclass(frozen=True)
 class UrlRules:
-    """What a URL must keep to so that it may be fetched at all.
+    """Conditions that a URL must meet to be fetched.
 
-    `allowed_languages` are the codes (`zh`) that a link may name as its target's; empty: any.
+    `allowed_languages` are language codes (`zh`) that a link may declare for its target. Empty: any.
     """
 
     scopes: tuple[Scope, ...]
@@ -145,14 +150,14 @@ class UrlRules:
 
     @cached_property
     def scopes_by_host(self) -> dict[str, tuple[Scope, ...]]:
-        """The scopes that name each host; links are many, and so may be the scopes."""
+        """Scopes by host, because both links and scopes may be many."""
         return {
             scope.host: tuple(same_host_scope for same_host_scope in self.scopes if same_host_scope.host == scope.host)
             for scope in self.scopes
         }
 
     def covers(self, host: str, path: str) -> bool:
-        """Does any scope cover the URL? Asks only those of the host and of the domains above it."""
+        """True if any scope contains the URL. Only the scopes of the host and its parent domains are checked."""
         name = host
         while True:
             if any(scope.covers(host, path) for scope in self.scopes_by_host.get(name, ())):
@@ -163,7 +168,7 @@ class UrlRules:
 
 
 def parse_scope(text: str) -> Scope | None:
-    """The scope that a setting like `news.example.com/oil/` or `*.example.com` names; None if it names none."""
+    """Parse a scope such as `news.example.com/oil/` or `*.example.com`. Returns None if it is invalid."""
     without_wildcard = re.sub(r"^https?://", "", text.strip(), flags=re.IGNORECASE)
     includes_subdomains = without_wildcard.startswith("*.")
     url = canonicalize_url("http://" + without_wildcard.removeprefix("*."))
@@ -172,13 +177,13 @@ def parse_scope(text: str) -> Scope | None:
     host = host_of(url)
     if re.match(r"https://", text.strip(), flags=re.IGNORECASE):
         host = Host(host.removesuffix(":443"))
-    return Scope(host, url[len(origin_of(url)) :], includes_subdomains)
+    return Scope(host, url[len(url_origin(url)) :], includes_subdomains)
 
 
 def rejection_reason(url: str, rules: UrlRules, depth: int = 0, language: str = "") -> Reason | None:
-    """Why a canonical URL is not fetched, cheapest test first; None if nothing speaks against it.
+    """Return why a canonical URL is not fetched, cheapest check first, or None if it is allowed.
 
-    `language` is what the link says of its target (`hreflang`), "" if nothing.
+    `language` is the declared language of the target (`hreflang`), or "".
     """
     if len(url) > rules.max_url_chars:
         return Reason.URL_TOO_LONG
@@ -196,7 +201,7 @@ def rejection_reason(url: str, rules: UrlRules, depth: int = 0, language: str = 
 
 
 def path_extension(url: str) -> str:
-    """What the path of a canonical URL ends with: `pdf`, in lower case; "" where its last part has no dot."""
+    """Return the extension of a canonical URL's path in lower case, such as `pdf`, or ""."""
     return _extension("/".join(url.split("/", 3)[3:]))
 
 
@@ -206,7 +211,7 @@ def _extension(path: str) -> str:
 
 
 def _parse_simple(text: str, base: str) -> UrlForms | None:
-    """The forms of a plain URL; None if it is not plain, or is no URL."""
+    """Return both forms of a simple URL, or None if it is not simple or not a URL."""
     match = _SIMPLE_URL.fullmatch(text)
     if match is None:
         return None
@@ -222,7 +227,7 @@ def _parse_simple(text: str, base: str) -> UrlForms | None:
 
 
 def _resolve_simple(base: str, origin: str | None, path: str, query: str | None) -> str | None:
-    """A plain URL up to its query."""
+    """Resolve a simple URL without its query."""
     if origin is not None:
         canonical_origin = _canonical_origin(origin)
         return canonical_origin and canonical_origin + (path or "/")
@@ -235,7 +240,7 @@ def _resolve_simple(base: str, origin: str | None, path: str, query: str | None)
 
 
 class _BaseUrl(NamedTuple):
-    """A base URL, cut where plain relative URLs go on."""
+    """A base URL, split at the positions where simple relative URLs are appended."""
 
     origin: str
     folder_url: str
@@ -253,7 +258,7 @@ def _split_base_url(base: str) -> _BaseUrl | None:
 
 @lru_cache(maxsize=65_536)
 def _canonical_origin(origin: str) -> str | None:
-    """A plain origin, if it is written in its canonical form."""
+    """Return a simple origin if it is in canonical form, otherwise None."""
     try:
         return origin if _build_url_forms(resolve_url(origin)).url == origin + "/" else None
     except ValueError:
@@ -261,7 +266,7 @@ def _canonical_origin(origin: str) -> str | None:
 
 
 def _encode_query(text: str, encoding: str) -> str:
-    """The text with its query percent-encoded in the page's encoding; UTF-16 and its like have UTF-8 stand in."""
+    """Percent-encode the query in the page's encoding. UTF-16 and UTF-32 use UTF-8 instead."""
     start = text.find("?")
     if start < 0 or encoding.startswith(("utf-16", "utf-32", "utf_16", "utf_32")):
         return text
@@ -282,7 +287,7 @@ def _percent_encode(char: str, encoding: str) -> str:
 
 
 def _build_url_forms(href: str) -> UrlForms:
-    """Both forms of a URL that is resolved. Raises ValueError for what we do not ask for."""
+    """Build both forms of a resolved URL. Raises ValueError for a URL that the crawler does not fetch."""
     match = _HTTP_URL.match(href)
     if match is None:
         raise ValueError("not http")
@@ -298,8 +303,11 @@ def _build_url_forms(href: str) -> UrlForms:
 
 
 def _canonical_path(path: str) -> str:
-    """A path in canonical form. Escapes are spelled first: they may hide a session id. What is left without it may
-    have become a segment of dots, which ada knows only in a whole URL.
+    """Return the canonical form of a path.
+
+    Escapes are normalized first, because they may hide a session id. Removing the session id may leave a dot segment,
+    which
+    ada resolves only in a complete URL.
     """
     cleaned_path = strip_session_ids(normalize_escapes(path)) or "/"
     if cleaned_path != path and _DOT_SEGMENT.search(cleaned_path):
@@ -309,15 +317,15 @@ def _canonical_path(path: str) -> str:
 
 @lru_cache(maxsize=65_536)
 def _canonical_authority(authority: str) -> str:
-    """The canonical host[:port]. Refuses credentials, port 0 and what no name server can know."""
+    """Return the canonical host[:port]. Raises ValueError for credentials, port 0 and invalid host names."""
     match = _AUTHORITY.fullmatch(authority)
     if match is None or len(match[1]) > 253 or match[2] == ":0":
-        raise ValueError("no host that we ask")
+        raise ValueError("host is not allowed")
     return match[1] + match[2]
 
 
 def _query_forms(query: str) -> tuple[str, str]:
-    """A query as it is asked and in canonical form: without idle parameters; ordered by name, each pair once."""
+    """Return a query without ignored parameters: as requested, and sorted by name without duplicates."""
     request_query = strip_ignored_parameters(query)
     query = (
         strip_ignored_parameters(normalize_escapes(request_query))

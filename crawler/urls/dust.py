@@ -1,17 +1,17 @@
-"""Differences between URLs that often mean nothing, and on which sites they do: learned from the pages.
+"""Learn URL differences that do not change the page of a site (DUST: different URLs with similar text).
 
-    trait      what it takes away                        two URLs alike but for it
-    scheme     https -> http                             http://a.test/x         https://a.test/x
-    www        www., www2. before the host               www.a.test/x            a.test/x
-    slash      slashes at the end                        a.test/x/               a.test/x
-    index      index.html, default.aspx at the end       a.test/x/index.html     a.test/x/
-    escapes    escapes of what may stand bare            a.test/x%21              a.test/x!
-    case       capitals in path and query                a.test/News             a.test/news
-    ?ref       the parameter `ref`                       a.test/x?ref=1          a.test/x?ref=2
+    equivalence  what it removes                         URLs that it makes equal
+    scheme       https -> http                           http://a.test/x          https://a.test/x
+    www          www., www2. before the host             www.a.test/x             a.test/x
+    slash        slashes at the end                      a.test/x/                a.test/x
+    index        index.html, default.aspx at the end     a.test/x/index.html      a.test/x/
+    escapes      escapes of characters that need none    a.test/x%21              a.test/x!
+    case         upper case in path and query            a.test/News              a.test/news
+    ?ref         the parameter `ref`                     a.test/x?ref=1           a.test/x?ref=2
 
-Where pages that differ in one trait alone were the same page some times and never another one, the trait is idle on
-that site, and URLs are compared without it. Which content is the same is for the caller to say: the digest of
-what a reader sees is better than that of the bytes.
+An equivalence is confirmed on a site if pages that differ only in it were often the same page and hardly ever another
+one. URLs are then compared without it. The caller defines equal content. A digest of the visible text is better than
+one of the bytes.
 """
 
 import re
@@ -33,7 +33,7 @@ _ORIGIN = re.compile(r"[a-z]+://[^/]*/?")
 _OPTIONAL_ESCAPE = re.compile("%(21|24|27|28|29|2A|2C|3A|3B|40)")  # ! $ ' ( ) * , : ; @
 _MIN_SAME_PAGES = 5
 _MAX_DIFFERENT_SHARE = 0.02
-_MAX_URLS_PER_SITE = 2000  # pages of a site
+_MAX_URLS_PER_SITE = 2000  # pages
 _MAX_SITES_IN_MEMORY = 100
 _MAX_SITES_SAVED = 5000
 _MAX_EQUIVALENCES = 500
@@ -47,7 +47,7 @@ def _lowercase_path(url: str) -> str:
 
 
 def _strip_trailing_slashes(url: str) -> str:
-    """Without the slashes at the end of the path; the root keeps its own."""
+    """Remove the slashes at the end of the path, except for the root."""
     origin = _ORIGIN.match(url)
     cut = origin.end() if origin else 0
     return url[:cut] + _TRAILING_SLASHES.sub("", url[cut:])
@@ -66,17 +66,14 @@ EQUIVALENCES: MappingProxyType[str, Callable[[str], str]] = MappingProxyType(
 
 
 def apply_all_equivalences(url: str) -> str:
-    """A canonical URL without any trait but its parameters: what looks alike may be the same page.
-
-    To be believed only where content says so too.
-    """
+    """Apply all equivalences except parameters. Equal results may be the same page, if their content is equal too."""
     for apply in EQUIVALENCES.values():
         url = apply(url)
     return url
 
 
 def apply_equivalence(url: str, equivalence: str) -> str:
-    """A canonical URL without one trait."""
+    """Apply one equivalence to a canonical URL."""
     if not equivalence.startswith("?"):
         return EQUIVALENCES[equivalence](url)
     path, mark, query = url.partition("?")
@@ -85,7 +82,7 @@ def apply_equivalence(url: str, equivalence: str) -> str:
 
 
 def iter_equivalences(url: str) -> Iterator[str]:
-    """The traits in which the URL may differ from another of the same page."""
+    """Iterate over the equivalences that may apply to the URL."""
     yield from EQUIVALENCES
     query = url.partition("?")[2]
     for part in query.split("&")[:_MAX_PARAMETERS] if query else ():
@@ -94,19 +91,25 @@ def iter_equivalences(url: str) -> Iterator[str]:
 
 @dataclass
 class SiteDustRules:
-    """What is known of one site (a registrable domain). Bounded in memory; `evidence_by_equivalence` is kept between runs:
-    trait -> how often URLs alike but for it were [the same page, another page]."""
+    """The DUST rules of one site (a registrable domain). Memory is bounded.
+
+    `evidence_by_equivalence` is saved between runs. It maps an equivalence to counts of URL pairs that differ only in
+    it:
+    [same page, other page].
+    """
 
     evidence_by_equivalence: dict[str, list[int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._last_page_by_key: dict[int, tuple[str, str]] = {}  # hash of a URL without traits -> the last such page
-        self._first_url_by_form: dict[str, str] = {}  # a URL without idle traits -> the first such
+        self._last_page_by_key: dict[
+            int, tuple[str, str]
+        ] = {}  # hash of the URL with all equivalences applied -> last such page
+        self._first_url_by_form: dict[str, str] = {}  # reduced URL -> first such URL
         self.confirmed_equivalences: tuple[str, ...] = ()
         self._update_confirmed()
 
     def record_page(self, url: str, content_digest: str) -> None:
-        """A page was read at this canonical URL; `content_digest` is a digest of what it says."""
+        """Record a page at its canonical URL, with a digest of its content."""
         for key in _candidate_keys(url):
             existing = self._last_page_by_key.pop(key, None)
             if existing is not None and existing[0] != url:
@@ -115,13 +118,13 @@ class SiteDustRules:
         _evict_oldest(self._last_page_by_key)
 
     def reduce_url(self, url: str) -> str:
-        """The URL as it is to be compared: without what means nothing on this site."""
+        """Return the URL without the parts that are redundant on this site."""
         for equivalence in self.confirmed_equivalences:
             url = apply_equivalence(url, equivalence)
         return url
 
     def first_variant(self, url: str) -> str:
-        """The first URL met that is alike but for what means nothing here; `url` itself, if it is that one."""
+        """Return the first URL seen with the same reduced form; `url` itself if it is the first."""
         if not self.confirmed_equivalences:
             return url
         first = self._first_url_by_form.setdefault(self.reduce_url(url), url)
@@ -129,7 +132,7 @@ class SiteDustRules:
         return first
 
     def _compare_pages(self, left_page: tuple[str, str], right_page: tuple[str, str]) -> None:
-        """Two pages: if their URLs differ in one trait alone, they say something of it."""
+        """Add evidence if the URLs of two pages differ in exactly one equivalence."""
         for equivalence in dict.fromkeys((*iter_equivalences(left_page[0]), *iter_equivalences(right_page[0]))):
             if apply_equivalence(left_page[0], equivalence) == apply_equivalence(right_page[0], equivalence):
                 self._add_evidence(equivalence, left_page[1] == right_page[1])
@@ -141,19 +144,19 @@ class SiteDustRules:
             self._update_confirmed()
 
     def _update_confirmed(self) -> None:
-        """`redundant` are the traits that mean nothing here, in a fixed order."""
-        redundant = tuple(
+        """Update the confirmed equivalences, in a fixed order."""
+        confirmed = tuple(
             equivalence
             for equivalence, (same, other) in sorted(self.evidence_by_equivalence.items())
             if same >= _MIN_SAME_PAGES and other <= _MAX_DIFFERENT_SHARE * (same + other)
         )
-        if redundant != self.confirmed_equivalences:
-            self.confirmed_equivalences = redundant
+        if confirmed != self.confirmed_equivalences:
+            self.confirmed_equivalences = confirmed
             self._first_url_by_form.clear()
 
 
 class DustRules:
-    """All sites of a crawl; what was learned of them outlives a run, but for those that were not met for long."""
+    """The DUST rules of all sites. They are saved between runs for the sites that were seen last."""
 
     def __init__(self, evidence: Mapping[str, dict[str, list[int]]] = MappingProxyType({})) -> None:
         self._evidence_by_site = dict(evidence)
@@ -161,7 +164,7 @@ class DustRules:
 
     @classmethod
     def load(cls, path: Path) -> "DustRules":
-        """What earlier runs have learned."""
+        """Load the evidence of earlier runs."""
         try:
             evidence_by_site = read_state(path)
             return cls(
@@ -174,7 +177,7 @@ class DustRules:
             return cls()
 
     def save(self, path: Path) -> None:
-        """Keep it."""
+        """Save the evidence."""
         self._evidence_by_site |= {
             site: site_rules.evidence_by_equivalence
             for site, site_rules in self._sites.items()
@@ -183,7 +186,7 @@ class DustRules:
         write_state(path, dict(list(self._evidence_by_site.items())[-_MAX_SITES_SAVED:]))
 
     def for_host(self, host: str) -> SiteDustRules:
-        """The site that a host[:port] belongs to."""
+        """Return the rules of the site that a host[:port] belongs to."""
         name = _site_name(host)
         site = self._sites.get(name)
         if site is None:
@@ -200,7 +203,7 @@ def _site_name(host: str) -> str:
 
 
 def _candidate_keys(url: str) -> Iterator[int]:
-    """What a URL has in common with those that differ in one trait."""
+    """Yield hashes that the URL shares with URLs that differ in one equivalence."""
     yield hash(apply_all_equivalences(url))
     query = url.partition("?")[2]
     for part in query.split("&")[:_MAX_PARAMETERS] if query else ():

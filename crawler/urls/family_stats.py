@@ -1,47 +1,58 @@
-"""What is counted of one family of URLs, and what follows from it: whether it ends, what may be followed of it."""
+"""Counts of one URL family, and decisions from them: whether it is finite, and which URLs may be followed."""
 
 from collections import Counter, OrderedDict
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-MAX_SELF_LINKS = 50  # a trap has some entrances besides, and is to cost a hundred pages at most
-MIN_SAMPLE_SIZE = 20  # pages or links by which a pattern is judged
+MAX_SELF_LINKS = 50  # a trap also has other entrances, and must cost at most a hundred pages
+MIN_SAMPLE_SIZE = 20  # minimum pages or links for a decision
 MIN_FRESH_SHARE = 0.1
 MAX_NEW_SHARE = 0.3
-_DECAY_AFTER_LINKS = 2000  # links by which a pattern is judged, before old ones fade
+_DECAY_AFTER_LINKS = 2000  # self links before older ones are discounted
 _MAX_HELD_URLS = 2000
 _EXTRA_LINKS_PER_ARTICLE = 10
-_MIN_STALE_PAGES, _MIN_STALE_SHARE = 20, 0.2  # pages, and part of those read, that say nothing new
-_MIN_ONWARD_SHARE = 0.1  # part of its pages that lead on and on
-_FIRST_RELEASE_SIZE = 20  # of what came last, tried at once
-_PAGES_BEFORE_PROBE_IF_HELD = 5  # pages that show how new its pages usually are
-_PAGES_BEFORE_PROBE_IF_STALE = 8  # pages that say nothing new, after which the site is asked whether the family ends
-_PAGES_BEFORE_PROBE = 40  # pages of a family after which the site is asked whether it ends
+_MIN_STALE_PAGES, _MIN_STALE_SHARE = 20, 0.2  # minimum count and share of pages without new content
+_MIN_ONWARD_SHARE = 0.1  # minimum share of pages that link to many new pages of the family
+_FIRST_RELEASE_SIZE = 20  # oldest held URLs, tried at once
+_PAGES_BEFORE_PROBE_IF_HELD = 5  # enough pages to know their usual novelty
+_PAGES_BEFORE_PROBE_IF_STALE = 8  # pages without new content before a probe
+_PAGES_BEFORE_PROBE = 40  # pages of any family before a probe
 
 
 class FamilyVerdict(StrEnum):
-    """What the site has said of a family when it was asked for pages that cannot exist."""
+    """Result of the probes of a family: requests for nonexistent pages."""
 
     UNKNOWN = "unknown"
     PROBING = "asked"
-    FINITE = "ends"  # there are none
-    CATCH_ALL = "answers_all"  # it answers, with nothing new: how it says "not found", or what the family is like
-    ENDLESS = "endless"  # it has something new for anything
+    FINITE = "ends"  # nonexistent pages are not found
+    CATCH_ALL = "answers_all"  # nonexistent pages have no new content: a "not found" page or the usual content
+    ENDLESS = "endless"  # nonexistent pages have new content
 
 
 @dataclass
 class FamilyStats:
-    """What one family has led to.
+    """The counts of one URL family.
 
-    Links from its own pages (`self_links`, `new_self_links` of them to unknown URLs) and those followed (`followed_links`, `paging_links` as paging);
-    pages that were read (`pages_read`), are not there or another page's to the digit
-    (`empty_pages`), had something new to say (`fresh_pages`, `novelty_sum` the parts of them),
-    were worth keeping (`article_pages`), led to unknown URLs of other families of the host (`pages_by_target_family`, by the first few
-    families) or of more families and other hosts (`pages_linking_elsewhere`), or mostly to unknown ones of its own (`pages_linking_to_new_own`).
-    `entry_pages` are some pages elsewhere that lead in,
-    `held_urls` URLs not followed so far, each with the pages that it was found on. They are let go in portions that grow,
-    the next one once so many pages were read (`release_size`, `next_release_at_pages`). `promised_urls` are URLs that its fresh pages lead
-    to, `example_folders` some of those that its pages are in.
+    Attributes:
+        self_links: links from its own pages to its own URLs.
+        new_self_links: those to unknown URLs.
+        followed_links: links that were followed.
+        paging_links: links that were followed as the next page.
+        pages_read: pages that were read.
+        empty_pages: pages that do not exist or equal another page except for digits.
+        fresh_pages: pages with new content.
+        novelty_sum: sum of the novelty of all pages.
+        article_pages: pages that are articles.
+        pages_linking_elsewhere: pages with new links to other hosts or to further families.
+        pages_by_target_family: family of the host -> pages with new links to it, for the first few families.
+        pages_linking_to_new_own: pages that link mostly to unknown URLs of the family.
+        next_release_at_pages: value of `pages_read` at which the next held URLs are released.
+        release_size: number of held URLs in the next release. Grows with each release.
+        example_folders: some folders of its pages.
+        promised_urls: URLs linked from pages with new content.
+        entry_pages: some pages outside the family that link to it.
+        held_urls: URL not followed so far -> pages that link to it.
+        verdict: result of the probes.
     """
 
     self_links: int = 0
@@ -66,12 +77,12 @@ class FamilyStats:
 
     @property
     def has_fresh_content(self) -> bool:
-        """Is there something new on its pages themselves?"""
+        """True if enough of its pages have new content."""
         return self.fresh_pages >= MIN_FRESH_SHARE * self.pages_read
 
     @property
     def seems_finite(self) -> bool:
-        """Do its pages lead mostly to pages that are known, or has the site said that it has no others?"""
+        """True if its pages link mostly to known pages, or if probes confirmed that it is finite."""
         is_known = self.self_links >= MIN_SAMPLE_SIZE and self.new_self_links <= MAX_NEW_SHARE * self.self_links
         links_onward = (
             self.pages_linking_to_new_own >= MIN_SAMPLE_SIZE
@@ -81,30 +92,33 @@ class FamilyStats:
 
     @property
     def is_confirmed_finite(self) -> bool:
-        """Has the site said that there are no others than those that it has?"""
+        """True if probes confirmed that the family has no other pages."""
         return self.verdict is FamilyVerdict.FINITE or (
             self.verdict is FamilyVerdict.CATCH_ALL and not self.is_partly_stale
         )
 
     @property
     def is_partly_stale(self) -> bool:
-        """Do many of its pages say nothing new, if not nearly all? Then those that only one page leads to come last."""
+        """True if many, but not most, of its pages have no new content.
+
+        URLs with a single referring page then come last.
+        """
         stale_pages = self.pages_read - self.fresh_pages
         return stale_pages >= _MIN_STALE_PAGES and stale_pages >= _MIN_STALE_SHARE * self.pages_read
 
     @property
     def allows_self_links(self) -> bool:
-        """May its own links be followed, however many there are?"""
+        """True if any number of its own links may be followed."""
         return self.seems_finite and not self.is_partly_stale
 
     @property
     def remaining_self_links(self) -> int:
-        """How many more of its own links may be followed before it has proved to end."""
+        """Number of its own links that may still be followed before the family is known to be finite."""
         return MAX_SELF_LINKS + _EXTRA_LINKS_PER_ARTICLE * self.article_pages - self.followed_links
 
     @property
     def needs_probe(self) -> bool:
-        """Is it time to ask the site?"""
+        """True if the family should be probed now."""
         pages_needed = (
             _PAGES_BEFORE_PROBE_IF_HELD
             if self.held_urls
@@ -116,45 +130,47 @@ class FamilyStats:
 
     @property
     def is_proven_site_part(self) -> bool:
-        """Has the site said that it ends, and is it there at all? Then it may say what it likes: lists, for one, say
-        what others say and lead to what is known, and are no trap."""
+        """True if probes showed that the family is finite and it has real pages.
+
+        Such a family is never a trap, even if its pages (lists) contain no new text.
+        """
         return self.verdict is FamilyVerdict.FINITE and not self.is_mostly_empty
 
     @property
     def is_mostly_empty(self) -> bool:
-        """Is there hardly any page in it?"""
+        """True if hardly any of its URLs is a page."""
         return self.empty_pages > (1 - MIN_FRESH_SHARE) * self.pages_read
 
     @property
     def releasable_count(self) -> int:
-        """How many of those held back may be followed now."""
+        """Number of held URLs that may be followed now."""
         if self.seems_finite and (self.is_confirmed_finite or not self.is_partly_stale):
             return min(self.release_size, len(self.held_urls)) if self.pages_read >= self.next_release_at_pages else 0
         return max(min(self.remaining_self_links, len(self.held_urls)), 0)
 
-    def release(self, number: int) -> list[str]:
-        """So many of those held back, the oldest first."""
-        self.followed_links += number
-        if number and self.seems_finite:
+    def release(self, count: int) -> list[str]:
+        """Release `count` held URLs, oldest first."""
+        self.followed_links += count
+        if count and self.seems_finite:
             self.next_release_at_pages, self.release_size = (
-                self.pages_read + number,
+                self.pages_read + count,
                 self.release_size * (1 if self.is_partly_stale else 2),
             )
-        return [self.held_urls.popitem(last=False)[0] for _ in range(number)]
+        return [self.held_urls.popitem(last=False)[0] for _ in range(count)]
 
     def add_promised(self, url: str) -> None:
-        """A page of the family that had something new to say leads to a URL of it, or several pages do."""
+        """Record a URL of the family that is linked from a page with new content, or from several pages."""
         if len(self.promised_urls) < _MAX_HELD_URLS:
             self.promised_urls[url] = None
 
-    def count_self_links(self, is_new: bool, number: int = 1) -> None:
-        """So many links from one of its own pages; old ones count less and less."""
-        self.self_links += number
-        self.new_self_links += is_new * number
+    def count_self_links(self, is_new: bool, count: int = 1) -> None:
+        """Count links from one of its own pages. Old links are discounted."""
+        self.self_links += count
+        self.new_self_links += is_new * count
         if self.self_links > _DECAY_AFTER_LINKS:
             self.self_links, self.new_self_links = self.self_links // 2, self.new_self_links // 2
 
     def hold_url(self, url: str, parent: str) -> None:
-        """Keep a URL for later."""
+        """Hold a URL back for a later release."""
         if len(self.held_urls) < _MAX_HELD_URLS:
             self.held_urls.setdefault(url, (parent,))

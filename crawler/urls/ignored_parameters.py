@@ -1,7 +1,7 @@
-"""Parts of a URL that never change what the page says: tracking parameters and session ids.
+"""Remove URL parts that never change the page: tracking parameters and session ids.
 
-Only what is one by its name (`utm_source`) or by name and form (`PHPSESSID=` and 32 hex digits) goes; what a site's
-own parameters do is learned from its pages (`crawler.equivalents`).
+A parameter is removed by its name (`utm_source`), or by name and value format (`PHPSESSID=` and 32 hex digits).
+`crawler/urls/dust.py` learns the redundant parameters of each site.
 """
 
 import re
@@ -12,7 +12,7 @@ _TRACKING_PARAMETERS = """
     spm scm pvid bd_vid bd_source hmsr hmpl hmcu hmkw hmci share_token share_source
 """
 _TRACKING_PREFIXES = "utm_ pk_ piwik_ mtm_ matomo_"
-# A session id by the parameter's name, and what the value of one looks like.
+# Session ids: name of the parameter -> format of the value.
 _SESSION_VALUE_BY_NAME = {
     "phpsessid": "[0-9a-zA-Z,-]{16,128}",
     "jsessionid": "[0-9A-Za-z.$!_-]{10,}",
@@ -38,17 +38,17 @@ _SESSION_IN_PATH = re.compile(
 
 
 def strip_ignored_parameters(query: str) -> str:
-    """A query without its idle parameters; what is left stands as it was."""
+    """Remove the ignored parameters from a query. The rest is unchanged."""
     return _IGNORED_PARAMETER.sub("", "&" + query)[1:]
 
 
 def strip_session_ids(path: str) -> str:
-    """A path without the session ids that stand in it, one beside the other too."""
+    """Remove all session ids from a path, adjacent ones included."""
     while ("(" in path or ";" in path) and (stripped_path := _SESSION_IN_PATH.sub("", path)) != path:
         path = stripped_path
     return path
 
 
 def remove_parameters(query: str, names: frozenset[str]) -> str:
-    """A query without the parameters of these names."""
+    """Remove the parameters with these names from a query."""
     return "&".join(part for part in query.split("&") if part.partition("=")[0] not in names)

@@ -1,8 +1,8 @@
-"""Pages that cannot exist: asked of a site to learn whether it has an answer for everything (Bar-Yossef et al. 2004,
-"Sic transit gloria telae", who find soft 404s so). Pure.
+"""Make URLs of nonexistent pages, to test whether a site responds to any URL. Pure.
 
-What varies in a family is replaced by something that looks alike, from the letters and digits that stand there, and is
-most improbable: longer numbers, words of random letters.
+Source: Bar-Yossef et al. 2004, "Sic transit gloria telae", detect soft 404s in this way. The varying parts of a
+family's
+URLs are replaced by similar, improbable text from the same letters and digits: longer numbers and random words.
 """
 
 import re
@@ -22,8 +22,12 @@ _SEPARATORS = re.compile(r"([/?&=])")
 
 @dataclass
 class FamilyProbe:
-    """A family of a host that is being asked about: `remaining_urls` to ask for yet, and of those that came the parts of their
-    pages that were new."""
+    """A probe of one URL family.
+
+    Attributes:
+        remaining_urls: probe URLs not yet requested.
+        novelty_scores: share of new content of the pages received, 0 to 1.
+    """
 
     host: Host
     family: str
@@ -32,7 +36,7 @@ class FamilyProbe:
 
 
 def make_probe_urls(urls: Sequence[str], rng: Random) -> list[str]:
-    """URLs of the family of `urls` that cannot exist."""
+    """Make URLs of the family of `urls` that cannot exist."""
     origin, paths = "/".join(urls[0].split("/", 3)[:3]), [_SEPARATORS.split(url.split("/", 3)[3]) for url in urls]
     same_shape_paths = [parts for parts in paths if len(parts) == len(paths[0])]
     varying_positions = [
@@ -50,12 +54,12 @@ def make_probe_urls(urls: Sequence[str], rng: Random) -> list[str]:
 
 
 def _last_part_index(parts: Sequence[str]) -> int:
-    """The place of the last part that is none of the separators."""
+    """Return the index of the last non-empty part that is not a separator."""
     return max((position for position, part in enumerate(parts) if position % 2 == 0 and part), default=0)
 
 
 def _random_lookalike(examples: Sequence[str], rng: Random) -> str:
-    """Something that looks like those seen at this place."""
+    """Make text that resembles the given examples of one position."""
     texts = [unquote(part) for part in examples if part] or ["x"]
     model = rng.choice(texts)
     suffix = _SUFFIX.search(model)

@@ -1,4 +1,4 @@
-"""Registrable domains, by the list of public suffixes that comes with the package: nothing is fetched."""
+"""Registrable domains, by the public suffix list in the installed package. Fetches nothing."""
 
 from functools import lru_cache
 from ipaddress import ip_address
@@ -7,9 +7,9 @@ from publicsuffixlist import PublicSuffixList
 
 
 def registrable_domain(host: str) -> str:
-    """`example.com.cn` of `www.example.com.cn` (of host[:port]); "" of a public suffix, and of what is no name.
+    """Return the registrable domain of host[:port]: `example.com.cn` of `www.example.com.cn`.
 
-    An IP address stands for itself: it is nobody's subdomain.
+    Returns "" for a public suffix and for invalid names. An IP address is its own domain.
     """
     name = host.strip("[]") if host.endswith("]") else host.rsplit(":", 1)[0] if ":" in host else host
     return _cached_domain(name.lower().removesuffix("."))

@@ -1,22 +1,22 @@
-"""Spider traps: URL spaces without end or without worth. Known by the URL, by how links lead in, by content, by asking.
+"""Detect crawler traps: infinite or worthless URL spaces. Criteria: the URL, links to it, content, and probes.
 
-A *family* are the URLs of a host that are alike by spelling (`/news/0/0.html`, `/shop?*`) or by position (`/soft404/*`,
-see `url_patterns.py`). Pages of a real site are led to from elsewhere (lists, the home page, a sitemap) and from more
-than one page; a trap feeds itself with URLs that never come up again. So what counts against a family are links from
-its own pages to pages of its own that nobody knew, and pages of it that say nothing new. A page says something new by
-its content or by leading to it: a list without a text of its own is no trap.
+A *family* is a set of URLs of a host that are similar in spelling (`/news/0/0.html`, `/shop?*`) or position
+(`/soft404/*`, see `url_patterns.py`). Several pages outside the family link to a real page: lists, the home page, a
+sitemap. A trap links to itself with URLs that occur only once. Two facts therefore count against a family: links from
+its own pages to its own unknown pages, and pages without anything new. A page has something new in its content or in
+its links, so a list without text is not a trap.
 
-    links from other families, or declared by a sitemap    follow
-    its own links, most of them to known pages             follow: a site that is soon known to its end
-    its own links, on to the next number (paging)          follow, up to a thousand
-    its own links, else                                    hold back, but for the first fifty
-    a link that was held back, from another page           follow: it came up again
-    any link, once most pages of it say what others said   do not follow, unless it comes up again
+    link from another family, or listed in a sitemap        follow
+    own link, most own links lead to known pages            follow: the site is finite
+    own link to the next number (paging)                    follow, up to a thousand
+    other own link                                          hold back after the first fifty
+    held link, found again on another page                  follow
+    any link, if most pages of the family repeat others     do not follow, unless it is found again
 
-Where pages are held back, or very many of a family have been read, the site is asked for some that cannot exist
-(`probes.py`). If it has an answer with something new for anything at all, the family is without end; else it is not.
+A family with held URLs or very many pages is probed with nonexistent URLs (`probe_urls.py`). If their pages have new
+content, the family is infinite, otherwise it is not.
 
-Nothing here reads a clock, a page or a table; one `TrapDetector` is for one host.
+Nothing here reads a clock, a page or a table. One `TrapDetector` serves one host.
 """
 
 import re
@@ -25,7 +25,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from crawler.urls.canonical import host_of, origin_of
+from crawler.urls.canonical import host_of, url_origin
 from crawler.urls.family_stats import MAX_NEW_SHARE, MIN_FRESH_SHARE, MIN_SAMPLE_SIZE, FamilyStats, FamilyVerdict
 from crawler.urls.url_patterns import GENERAL_SUFFIX, FolderStats, folder_pattern, url_pattern
 
@@ -38,27 +38,29 @@ _MAX_PARAMETERS = 12
 _MAX_SEGMENT_REPEATS = 2
 _MAX_TARGET_FAMILIES = 8
 MIN_FOLDERS_OF_GENERAL = 3
-_SIGHTINGS_TO_RELEASE = 3  # pages that lead to a real one of a family without end: of some tokens two do by chance
-_PROBE_NOVELTY_SHARE = 0.5  # of what is new on the pages of a family
-_MAX_PROBE_EXAMPLES = 20  # URLs of a family in doubt
-_MAX_UNREAD_TARGETS = 10  # pages that led to what was not read here: robots may forbid it, so a hundred pages must do
+_SIGHTINGS_TO_RELEASE = 3  # referring pages of a real page in an infinite family; two may share a token by chance
+_PROBE_NOVELTY_SHARE = 0.5  # of the mean novelty of the family's pages
+_MAX_PROBE_EXAMPLES = 20  # URLs per family
+_MAX_UNREAD_TARGETS = (
+    10  # pages that link only to unread URLs; robots.txt may forbid these, so a hundred pages must be enough
+)
 _NUMBER = re.compile(r"[0-9]+")
 _MIN_CALENDAR_YEAR, _MAX_FUTURE_YEARS = 1990, 2
 
 
 class TrapKind(StrEnum):
-    """What kind of trap a URL belongs to."""
+    """The kind of trap that a URL belongs to."""
 
-    DEEP = "deep"  # a path of very many segments
-    NESTED = "nested"  # the same segment again and again: a relative link that digs into itself
-    FACETS = "facets"  # very many parameters
-    CALENDAR = "calendar"  # a day far away
-    ENDLESS = "endless"  # a pattern that feeds itself
-    REPETITIVE = "same_again"  # a pattern whose pages say nothing new
+    DEEP = "deep"  # a path with too many segments
+    NESTED = "nested"  # a repeated segment: a relative link that extends its own path
+    FACETS = "facets"  # too many parameters
+    CALENDAR = "calendar"  # a date too far from today
+    ENDLESS = "endless"  # a pattern that links to itself without end
+    REPETITIVE = "same_again"  # a pattern whose pages repeat others
 
 
 def detect_shape_trap(url: str, year: int) -> TrapKind | None:
-    """The trap that a canonical URL shows by itself; `year` is the present one."""
+    """Return the trap that a canonical URL shows by its form, or None. `year` is the current year."""
     path, _, query = url.split("/", 3)[3].partition("?")
     segments = [segment for segment in path.split("/") if segment]
     if len(segments) > _MAX_SEGMENTS:
@@ -73,7 +75,10 @@ def detect_shape_trap(url: str, year: int) -> TrapKind | None:
 
 
 def calendar_year(url: str) -> int | None:
-    """The year in a URL whose only numbers are those of a month or a day, as in `/cal/2024/5`; else None."""
+    """Return the year of a calendar URL, whose only numbers are a year, month and day, as in `/cal/2024/5`.
+
+    Otherwise None.
+    """
     remainder = url.split("/", 3)[3]
     numbers = [int(text[:9]) for text in _NUMBER.findall(remainder)]
     if not 2 <= len(numbers) <= 3 or not 1000 <= numbers[0] <= 2999 or not 1 <= numbers[1] <= 12:
@@ -82,18 +87,19 @@ def calendar_year(url: str) -> int | None:
 
 
 def self_linking_pattern(url: str, parent: str) -> str:
-    """The pattern that feeds itself where `parent` leads to the URL, "" if the link comes from elsewhere.
+    """Return the shared pattern if `parent` and the URL belong to one family, or "" if they do not.
 
-    A query that gains or loses parameters (facets) stays in the family; one with other parameters is another page
-    of a site that is made by one program.
+    A query that gains or loses parameters (facets) stays in the family. A query with other parameters is another page
+    of a
+    program-generated site.
     """
     if host_of(url) != host_of(parent):
         return ""
-    pattern, other = url_pattern(url), url_pattern(parent)
+    pattern, parent_pattern = url_pattern(url), url_pattern(parent)
     if not pattern.endswith("?*"):
-        return pattern if pattern == other else ""
+        return pattern if pattern == parent_pattern else ""
     own_names, parent_names = _parameter_names(url), _parameter_names(parent)
-    same_path = pattern.partition("?")[0] == other.partition("?")[0]
+    same_path = pattern.partition("?")[0] == parent_pattern.partition("?")[0]
     return pattern if same_path and parent_names and (own_names <= parent_names or parent_names <= own_names) else ""
 
 
@@ -103,7 +109,7 @@ def _parameter_names(url: str) -> set[str]:
 
 
 def is_next_page(url: str, parent: str) -> bool:
-    """Does the URL differ from its parent's by one number alone, and by few: is it the next page?"""
+    """True if the URL differs from its parent in one number only, by at most `_MAX_PAGE_STEP`."""
     own_numbers, parent_numbers = _NUMBER.findall(url), _NUMBER.findall(parent)
     if len(own_numbers) != len(parent_numbers) or _NUMBER.sub("0", url) != _NUMBER.sub("0", parent):
         return False
@@ -117,7 +123,7 @@ def is_next_page(url: str, parent: str) -> bool:
 
 @dataclass
 class TrapDetector:
-    """The families of one host. Bounded in memory."""
+    """The URL families of one host. Memory is bounded."""
 
     stats_by_family: OrderedDict[str, FamilyStats] = field(default_factory=OrderedDict)
     folder_stats: FolderStats = field(default_factory=FolderStats)
@@ -125,36 +131,38 @@ class TrapDetector:
     def __post_init__(self) -> None:
         self._families_with_held = {pattern for pattern, stats in self.stats_by_family.items() if stats.held_urls}
         self._probe_candidates: dict[str, list[str]] = {}  # family -> some of its URLs
-        self._stale_page = ""  # the last page read, if it said nothing new
-        self._current_page = ""  # the last page read
-        self._self_links_of_page: dict[
-            str, list[int]
-        ] = {}  # its own families -> links to [known, unknown] URLs of theirs
+        self._stale_page = ""  # URL of the last page if it had no new content
+        self._current_page = ""  # URL of the last page
+        # Own families of the current page -> [links to known URLs, links to unknown URLs].
+        self._self_links_of_page: dict[str, list[int]] = {}
 
     def check_link(self, url: str, parent: str, is_known: bool, is_declared: bool = False) -> TrapKind | None:
-        """Why a link found on `parent` is not followed, None if it may be; counts it.
+        """Count a link found on `parent`. Returns the trap if it is not followed, or None.
 
-        `is_known` says whether the URL was known before, `is_declared` whether a sitemap or feed names it. What is
-        ENDLESS is not lost: see `take_released`.
+        Args:
+            is_known: whether the URL was known before.
+            is_declared: whether a sitemap or feed lists it.
+
+        URLs of an ENDLESS trap are held and may be released later: see `take_released`.
         """
         families = self._families(url)
         self_families = [] if is_declared else self._self_linking_families(url, parent)
         if not is_known:
             self.folder_stats.record_link(url, parent)
-        came_up_again = self._release_if_seen_again(families, url, parent)
+        seen_again = self._release_if_seen_again(families, url, parent)
         if not is_declared:
             trap = self._worthless_trap(families)
-            if trap is not None and not came_up_again and not (self_families and self._is_fresh_current_page(parent)):
+            if trap is not None and not seen_again and not (self_families and self._is_fresh_current_page(parent)):
                 self._hold_back(families[-1], url, parent)
                 return trap
         if not self_families:
-            return self._check_entry_link(families, url, parent, is_known or is_declared or came_up_again)
+            return self._check_entry_link(families, url, parent, is_known or is_declared or seen_again)
         for family in self_families:
-            new = not is_known and not came_up_again and url not in self._stats_for(family).held_urls
-            self._stats_for(family).count_self_links(new)
+            is_new = not is_known and not seen_again and url not in self._stats_for(family).held_urls
+            self._stats_for(family).count_self_links(is_new)
             if parent == self._current_page:
-                self._count_self_links(family, not new, new)
-        if is_known or came_up_again:
+                self._count_self_links(family, not is_new, is_new)
+        if is_known or seen_again:
             return None
         return self._check_self_link(self_families, url, parent)
 
@@ -162,7 +170,7 @@ class TrapDetector:
         return list(self._families_by_kind(url).values())
 
     def _families_by_kind(self, url: str) -> dict[str, str]:
-        """The families of a URL, by kind."""
+        """Return the families of a URL by kind: spelled, folder, general."""
         family_by_kind = {
             "spelled": url_pattern(url),
             "folder": folder_pattern(url),
@@ -171,7 +179,7 @@ class TrapDetector:
         return {kind: family for kind, family in family_by_kind.items() if family}
 
     def _self_linking_families(self, url: str, parent: str) -> list[str]:
-        """The families that feed themselves where `parent` leads to the URL; none if the link comes from elsewhere."""
+        """Return the families that both the URL and `parent` belong to, or none."""
         if host_of(url) != host_of(parent):
             return []
         folder, self_linking_family, general = (
@@ -185,8 +193,10 @@ class TrapDetector:
         return [family for family in families if family]
 
     def _release_if_seen_again(self, families: Sequence[str], url: str, parent: str) -> bool:
-        """Was it held back, and stands on another page too? Then it is held no longer. Queries are no case of it: some
-        facets in any order come up again by chance."""
+        """Release a held URL that was found on another page. Returns True if it was released.
+
+        URLs with a query are not released: the same combination of facets may recur by chance.
+        """
         if "?" in url:
             return False
         for family in families:
@@ -203,9 +213,9 @@ class TrapDetector:
 
     def _worthless_trap(self, families: Sequence[str]) -> TrapKind | None:
         counts = {family: self.stats_by_family[family] for family in families if family in self.stats_by_family}
-        is_whole = any(stats.is_proven_site_part for stats in counts.values())
+        is_site_part = any(stats.is_proven_site_part for stats in counts.values())
         for family, stats in counts.items():
-            if is_whole and not stats.is_mostly_empty:
+            if is_site_part and not stats.is_mostly_empty:
                 continue
             if self._is_repetitive(stats) and (
                 not family.endswith(GENERAL_SUFFIX) or len(stats.example_folders) >= MIN_FOLDERS_OF_GENERAL
@@ -216,7 +226,10 @@ class TrapDetector:
         return None
 
     def _check_entry_link(self, families: Sequence[str], url: str, parent: str, is_exempt: bool) -> TrapKind | None:
-        """Links from one list or two may be the trap's own entrance; from more, it is a part of the site."""
+        """Check a link from outside the families.
+
+        One or two linking pages may be entrances of a trap; more prove a real part.
+        """
         stale_family = next(
             (other_family for other_family in families if self._stats_for(other_family).is_partly_stale), None
         )
@@ -265,7 +278,7 @@ class TrapDetector:
         self._add_probe_candidate(family, stats, url)
 
     def take_released(self) -> list[str]:
-        """URLs that were held back and may be followed now, for their families proved to end or to be worth it."""
+        """Return held URLs that may be followed now, because their families proved finite or useful."""
         released_urls: list[str] = []
         for family in sorted(self._families_with_held):
             stats = self.stats_by_family.get(family) or FamilyStats()
@@ -275,7 +288,7 @@ class TrapDetector:
         return released_urls
 
     def remaining_held(self) -> list[str]:
-        """URLs that are held back still, of families that have not proved worthless: not to be lost at a run's end."""
+        """Return the URLs that are still held at the end of a run, except those of worthless families."""
         families = [family for family in sorted(self._families_with_held) if family in self.stats_by_family]
         return [
             url
@@ -285,13 +298,16 @@ class TrapDetector:
         ]
 
     def record_page(self, url: str, novelty: float, new_urls: Sequence[str] = (), is_empty: bool = False) -> None:
-        """A page was read; `novelty` is the part of its content that is unlike that of every page before, `new_urls` are the
-        URLs on it that nobody knew; `is_empty` says that there is no such page, or that it is another
-        one's to the digit. Its links are told afterwards
-        (`record_known_links`, `check_link`)."""
+        """Record a page that was read. Call it before `record_known_links` and `check_link` for its links.
+
+        Args:
+            novelty: share of its content that is new to the host, 0 to 1.
+            new_urls: unknown URLs that it links to.
+            is_empty: True if the page does not exist or equals another page except for digits.
+        """
         self._finish_page()
         self._current_page, self._self_links_of_page = url, {}
-        start = origin_of(url) + "/"
+        start = url_origin(url) + "/"
         same_host_urls = [link for link in new_urls if link.startswith(start)]
         for kind, family in self._families_by_kind(url).items():
             onward = dict.fromkeys(
@@ -312,7 +328,7 @@ class TrapDetector:
         self._stale_page = "" if novelty else url
 
     def _finish_page(self) -> None:
-        """The links of the last page were all told."""
+        """Evaluate the links of the last page, after all of them were recorded."""
         for family, (known_count, new_count) in self._self_links_of_page.items():
             self._stats_for(family).pages_linking_to_new_own += new_count > (1 - MAX_NEW_SHARE) * (
                 known_count + new_count
@@ -320,7 +336,7 @@ class TrapDetector:
         self._self_links_of_page = {}
 
     def _count_self_links(self, family: str, known_count: int, new_count: int) -> None:
-        """Links of the last page to URLs of its own family."""
+        """Count links of the current page to URLs of its own family."""
         self_links = self._self_links_of_page.setdefault(family, [0, 0])
         self_links[0] += known_count
         self_links[1] += new_count
@@ -337,26 +353,30 @@ class TrapDetector:
         stats.pages_linking_elsewhere += elsewhere
 
     def record_article(self, url: str) -> None:
-        """A page proved to be an article, now or in an earlier run."""
+        """Record that a page is an article, in this run or an earlier one."""
         for family in self._families(url):
             self._stats_for(family).article_pages += 1
 
     def record_known_links(self, parent: str, urls: Iterable[str]) -> None:
-        """What speaks for a family: its own pages lead to pages that are known. Counted all at once, as `check_link` would
-        one by one: nearly all links of a site are of this kind."""
-        start, pattern, folder = origin_of(parent) + "/", url_pattern(parent), folder_pattern(parent)
+        """Count links of a page to known pages, which are evidence for its families.
+
+        Equal to calling `check_link` for each link, but faster: most links of a site are of this kind.
+        """
+        start, pattern, folder = url_origin(parent) + "/", url_pattern(parent), folder_pattern(parent)
         same_host_urls = [url for url in urls if url.startswith(start)]
-        for family, stats in (
+        for family, link_count in (
             (pattern, sum(url_pattern(url) == pattern for url in same_host_urls)),
             (folder, sum(folder_pattern(url) == folder for url in same_host_urls)),
         ):
-            if family and stats:
-                self._count_self_links(family, stats, 0)
-                self._stats_for(family).count_self_links(is_new=False, number=stats)
+            if family and link_count:
+                self._count_self_links(family, link_count, 0)
+                self._stats_for(family).count_self_links(is_new=False, count=link_count)
 
-    def trap_of(self, url: str) -> TrapKind | None:
-        """Why a URL that was taken up earlier is no longer fetched: its family proved worthless since. What a page of
-        the family that had something new to say leads to is fetched all the same: real pages may be among them."""
+    def find_trap(self, url: str) -> TrapKind | None:
+        """Return the trap of an already accepted URL, or None.
+
+        URLs linked from a page with new content stay allowed.
+        """
         families = self._families(url)
         if any(
             family in self.stats_by_family and url in self.stats_by_family[family].promised_urls for family in families
@@ -365,7 +385,7 @@ class TrapDetector:
         return self._worthless_trap(families)
 
     def take_probe_candidates(self) -> dict[str, list[str]]:
-        """Families of which the site is to be asked whether they end, each with some of its URLs; named once."""
+        """Return families to probe, each with some of its URLs. Each family is returned once."""
         doubtful, self._probe_candidates = self._probe_candidates, {}
         candidates: dict[str, list[str]] = {}
         for family, urls in doubtful.items():
@@ -376,8 +396,13 @@ class TrapDetector:
         return candidates
 
     def record_probe(self, family: str, novelty_scores: Sequence[float], is_page: bool) -> None:
-        """What the site has said of a family: the parts of the pages that cannot exist that were new, in the order in
-        which they came (the first may have shown how it says "not found"); whether the last one was a page."""
+        """Record the probe result of a family.
+
+        Args:
+            novelty_scores: shares of new content of the nonexistent pages, in order. The first may be a "not found"
+                page.
+            is_page: whether the last response was a page.
+        """
         stats = self._stats_for(family)
         if not is_page:
             stats.verdict = FamilyVerdict.FINITE
@@ -397,7 +422,7 @@ class TrapDetector:
                 urls.append(url)
 
     def _is_repetitive(self, stats: FamilyStats) -> bool:
-        """Have most of its pages said what others said, and led to no more than that?"""
+        """True if most of its pages repeat others and link to nothing more than that."""
         if stats.pages_read < MIN_SAMPLE_SIZE or stats.has_fresh_content or stats.is_proven_site_part:
             return False
         fresh_targets, unread_targets = 0, stats.pages_linking_elsewhere

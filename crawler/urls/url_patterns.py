@@ -1,12 +1,14 @@
-"""Which URLs of a host belong together, by spelling and by position: what a trap would make without end.
+"""Group the URLs of a host into families by spelling and by position, to detect infinite URL spaces.
 
-    spelled    numbers and ids taken out                       /news/0/0.html     `url_pattern`
-    folder     whatever stands last, in one folder             /soft404/*         `folder_pattern`
-    general    up to a folder that hardly any page leads into  /*                 `FolderStats.general_pattern`
+    spelled    numbers and ids replaced                        /news/0/0.html     `url_pattern`
+    folder     everything in one folder                        /soft404/*         `folder_pattern`
+    general    from the first folder that few pages link to    /*                 `FolderStats.general_pattern`
 
-A token needs no spelling: it stands where something else stands in every link. A folder that the links of several
-pages lead into is a part of the site; one that a single page leads into may be a token as well (a session id in the
-path). Of a query the name counts, of a longer one nothing.
+A token has no typical spelling, but it stands where every link has a different part. A folder that several pages link
+to
+is a part of the site. A folder that one page links to may be a token, such as a session id in the path. A query with
+one
+parameter counts by its name; a longer query is ignored.
 """
 
 import re
@@ -20,35 +22,38 @@ from typing import Any
 _NUMBER = re.compile(r"[0-9]+")
 _TOKEN_OR_UUID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F-]{13,}|(?=[a-zA-Z]*[0-9])[0-9a-zA-Z_-]{16,}")
 _PLAIN_NUMBER = re.compile(r"[0-9]+(?:[-_.][0-9]+)*(?:\.[a-z]{1,5})?")
-GENERAL_SUFFIX = " "  # ends the names of general families: no URL has one
-_MIN_PARENT_PAGES = 3  # pages that lead into a folder of the site
-_MIN_PAGES_READ = 20  # or are read in it
+GENERAL_SUFFIX = " "  # ends the names of general families; no URL contains a space
+_MIN_PARENT_PAGES = 3  # pages that link to an established folder
+_MIN_PAGES_READ = 20  # or pages read in it
 _MAX_FOLDERS = 5000
 
 
 @lru_cache(maxsize=65_536)
 def url_pattern(url: str) -> str:
-    """A URL with its numbers and ids taken out, in small letters; of a query the name, of a longer one nothing."""
+    """Replace numbers and ids in a URL, in lower case.
+
+    Keeps the name of a single query parameter, drops longer queries.
+    """
     path, _, query = url.split("/", 3)[3].partition("?")
     return "/" + _NUMBER.sub("0", _TOKEN_OR_UUID.sub("0", path)).lower() + _query_suffix(query)
 
 
 @lru_cache(maxsize=65_536)
 def folder_pattern(url: str) -> str:
-    """The folder of a URL with anything in it, as `/soft404/*`; "" for the home page."""
+    """Return the folder of a URL as a pattern, such as `/soft404/*`, or "" for the home page."""
     folders, query = _split_path(url)
     return "/" + "".join(f"{folder}/" for folder in folders) + "*" + _query_suffix(query) if folders is not None else ""
 
 
 @dataclass
 class FolderStats:
-    """The folders of one host: which pages lead into them, and how many of their pages were read. Bounded in memory."""
+    """The folders of one host: which pages link to them, and how many of their pages were read. Memory is bounded."""
 
     parents_by_folder: OrderedDict[str, tuple[str, ...]] = field(default_factory=OrderedDict)
     pages_read_by_folder: OrderedDict[str, int] = field(default_factory=OrderedDict)
 
     def record_link(self, url: str, parent: str) -> None:
-        """A link to a URL that nobody knew stands on `parent`."""
+        """Record a link to an unknown URL, found on `parent`."""
         for folder in _ancestor_folders(url):
             existing = self.parents_by_folder.get(folder, ())
             if len(existing) < _MIN_PARENT_PAGES and parent not in existing:
@@ -56,7 +61,7 @@ class FolderStats:
                 _evict_oldest(self.parents_by_folder)
 
     def record_page(self, url: str) -> None:
-        """A page was read."""
+        """Record a page that was read."""
         for folder in _ancestor_folders(url):
             self.pages_read_by_folder[folder] = self.pages_read_by_folder.get(folder, 0) + 1
             _evict_oldest(self.pages_read_by_folder)
@@ -68,8 +73,7 @@ class FolderStats:
         )
 
     def general_pattern(self, url: str) -> str:
-        """The folder of a URL up to a number or a part that few pages lead into; "" where all are parts of the
-        site."""
+        """Return the pattern up to a numeric folder or one that few pages link to, or "" if all are established."""
         folders, query = _split_path(url)
         established_folders: list[str] = []
         for folder, folder_path in zip(folders or (), _ancestor_folders(url), strict=True):
@@ -78,10 +82,10 @@ class FolderStats:
             established_folders.append(folder)
         return ""
 
-    def is_inside(self, url: str, general: str) -> bool:
-        """Does a URL lie in a folder that few pages lead into, where a general family begins to vary?"""
+    def is_inside(self, url: str, general_pattern: str) -> bool:
+        """True if the URL lies in a rarely linked folder at the position where the general pattern varies."""
         folders, _ = _split_path(url)
-        prefix_folders = [part for part in general.partition("*")[0].split("/") if part]
+        prefix_folders = [part for part in general_pattern.partition("*")[0].split("/") if part]
         if (
             folders is None
             or len(folders) <= len(prefix_folders)
@@ -98,14 +102,14 @@ def _evict_oldest(entries: OrderedDict[str, Any]) -> None:
 
 @lru_cache(maxsize=65_536)
 def _ancestor_folders(url: str) -> tuple[str, ...]:
-    """The folders that a URL is in, the outermost first."""
+    """Return the folders of a URL, outermost first."""
     folders, _ = _split_path(url)
     return tuple(accumulate((f"/{folder}" for folder in folders or ()), add))
 
 
 @lru_cache(maxsize=65_536)
 def _split_path(url: str) -> tuple[tuple[str, ...] | None, str]:
-    """The parts of the path but the last, numbers as 0 (None for the home page), and the query."""
+    """Split a URL into folders (numbers as 0; None for the home page) and query."""
     path, _, query = url.split("/", 3)[3].partition("?")
     parts = [part for part in path.lower().split("/") if part]
     if not parts and not query:

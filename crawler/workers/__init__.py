@@ -1,1 +1,1 @@
-"""What goes on at the same time: threads that fetch, one that records, several processes over one table."""
+"""Concurrency of a crawl: fetch threads, the recorder thread, and several processes or machines on one table."""

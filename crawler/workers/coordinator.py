@@ -1,5 +1,7 @@
-"""What a run has to agree on with the others that crawl the same table: who has which queues, how many pages are left,
-and when all is done. `SingleProcessCoordinator` is the usual case, `shards` has several processes, `host_leases` machines."""
+"""Coordination of crawlers on the same table: ownership of queues, remaining pages, and the end of the crawl.
+
+`SingleProcessCoordinator` is the usual case. `process_shards` coordinates processes, `host_leases` machines.
+"""
 
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -10,74 +12,80 @@ from docstore.model import FrontierEntry
 
 
 class Coordinator(Protocol):
-    """The place of one run among all of a crawl."""
+    """Coordinates this crawler with others on the same table."""
 
     def owns_queue(self, queue: int) -> bool:
-        """Is this queue's work this run's?"""
+        """True if this crawler processes the queue."""
 
     def has_page_budget(self) -> bool:
-        """May one more page be fetched?"""
+        """True if one more page may be fetched."""
 
     def try_reserve_page(self) -> bool:
-        """Take one of the pages that may still be fetched; False if another run was quicker."""
+        """Reserve one of the remaining pages. Returns False if none is left."""
 
     def finish_page(self, is_success: bool) -> None:
-        """A page that `try_reserve_page` granted is done; one that was not fetched well does not count."""
+        """Finish a reserved page. A page that was not fetched successfully returns its reservation."""
 
     def mark_busy(self) -> None:
-        """There is something to do here."""
+        """Report that this crawler has work."""
 
     def attach_throttle(self, throttle: HostThrottle) -> None:
-        """Before the run begins: who knows how hosts are treated."""
+        """Pass the throttle, before the crawl starts."""
 
     def request_slot(self, entry: FrontierEntry) -> AbstractContextManager[bool]:
-        """Around a request in the turn of an entry: may it be sent? Called by many threads; may wait."""
+        """Return a context manager around a request for `entry`. It yields False if the request must not be sent.
+
+        Called by many threads. May block.
+        """
 
     def acquire_more_queues(self, waiting_hosts: int) -> bool:
-        """Threads are idle, and so many hosts have something waiting: is there something in other queues now?"""
+        """Acquire more queues for idle threads.
+
+        `waiting_hosts` hosts have pending URLs. Returns True if there were any.
+        """
 
     def check_finished(self) -> bool:
-        """Called when there is nothing to do here: is there nothing anywhere? May wait a little."""
+        """Return True if no crawler has work. Call it only without work of its own. May wait briefly."""
 
 
 @dataclass
 class SingleProcessCoordinator:
-    """One process does it all."""
+    """Coordinator of a crawl with a single process."""
 
     max_pages: int = 0
     reserved_pages: int = 0
 
     def owns_queue(self, queue: int) -> bool:
-        """Every queue."""
+        """Return True: this process owns every queue."""
         return True
 
     def has_page_budget(self) -> bool:
-        """As long as the limit is not reached."""
+        """True until the page limit is reached."""
         return not self.max_pages or self.reserved_pages < self.max_pages
 
     def try_reserve_page(self) -> bool:
-        """Count it."""
+        """Count the page. Returns True."""
         self.reserved_pages += 1
         return True
 
     def finish_page(self, is_success: bool) -> None:
-        """Only pages count."""
+        """Uncount a page that was not fetched successfully."""
         self.reserved_pages -= not is_success
 
     def mark_busy(self) -> None:
-        """Nobody else wants to know."""
+        """Do nothing: there are no other crawlers."""
 
     def attach_throttle(self, throttle: HostThrottle) -> None:
-        """Nobody else asks these hosts."""
+        """Do nothing: there are no other crawlers."""
 
     def request_slot(self, entry: FrontierEntry) -> AbstractContextManager[bool]:
-        """Always."""
+        """Yield True: every request may be sent."""
         return nullcontext(True)
 
     def acquire_more_queues(self, waiting_hosts: int) -> bool:
-        """Every queue is this run's already."""
+        """Return False: this process already owns every queue."""
         return False
 
     def check_finished(self) -> bool:
-        """Yes."""
+        """Return True: no other crawler has work."""
         return True

@@ -1,4 +1,4 @@
-"""The threads that fetch and read pages. They share nothing with the loop but two queues: jobs in, results out."""
+"""The threads that fetch and parse pages. They share only two queues with the crawl loop: jobs and results."""
 
 import logging
 import queue
@@ -14,7 +14,7 @@ from functools import lru_cache
 from crawler.crawl_plan import CrawlPlan
 from crawler.focused_policy import FocusedPolicy, TokenizedPage
 from crawler.host_suggestions import MAX_EXTERNAL_HOSTS_PER_PAGE
-from crawler.http.document_types import is_plain_text_version_of
+from crawler.http.document_types import is_plain_text_version
 from crawler.http.fetch import Fetcher, FetchError, FetchResult
 from crawler.http.render import Renderer
 from crawler.parsing.content_fingerprint import EMPTY_FINGERPRINT, ContentFingerprint
@@ -29,23 +29,25 @@ from docstore.model import FrontierEntry, Link, Origin, Outcome, Reason
 
 logger = logging.getLogger(__name__)
 
-_MAX_SITEMAP_BYTES = 50_000_000  # bytes, of a sitemap
+_MAX_SITEMAP_BYTES = 50_000_000
 
 
 class JobKind(StrEnum):
-    """What a job asks for in the turn of its entry."""
+    """The kind of request that a job makes."""
 
     PAGE = "page"
     ROBOTS = "robots"
     SITEMAP = "sitemap"
     FEED = "feed"
-    PROBE = "probe"  # a page that cannot exist
+    PROBE = "probe"  # a nonexistent page
 
 
 @dataclass(frozen=True)
 class Job:
-    """Fetch the page of `entry`, as `url` if its site wants another spelling; or, in its turn, the file at `url` (of
-    robots.txt: the origin)."""
+    """A request triggered by `entry`.
+
+    `url` is the file to fetch, or the origin of a robots.txt. For a page it is the site's preferred spelling, or "".
+    """
 
     entry: FrontierEntry
     kind: JobKind = JobKind.PAGE
@@ -54,10 +56,18 @@ class Job:
 
 @dataclass(frozen=True)
 class PageResult:
-    """A fetched page: its result, the links on it that may be followed, and counts of those that may not.
+    """The result of a page or probe job.
 
-    `feeds` and `sitemaps` are those that it names; `is_noindex` says that it asks not to be shown, `canonical_url`
-    which URL it names as its own (""), `fingerprint` what it says, `external_links` are links to hosts out of scope, one each.
+    Attributes:
+        links: links that the rules allow.
+        rejected_counts: reason -> number of rejected links.
+        feeds: URLs of declared feeds.
+        sitemaps: URLs of declared sitemaps.
+        is_noindex: True if the page has `noindex`.
+        canonical_url: the page's own URL by rel=canonical if it is another allowed URL, or "".
+        fingerprint: content fingerprint.
+        external_links: links to hosts out of scope, one per host.
+        tokenized_page: the page as words, for a focused crawl.
     """
 
     job: Job
@@ -70,12 +80,12 @@ class PageResult:
     canonical_url: str = ""
     fingerprint: ContentFingerprint = EMPTY_FINGERPRINT
     external_links: tuple[Link, ...] = ()
-    tokenized_page: TokenizedPage | None = None  # as words, for a crawl that looks for a topic
+    tokenized_page: TokenizedPage | None = None
 
 
 @dataclass(frozen=True)
 class RobotsResult:
-    """A fetched robots.txt."""
+    """The result of a robots.txt job."""
 
     job: Job
     robots_fetch: RobotsFetch
@@ -83,7 +93,10 @@ class RobotsResult:
 
 @dataclass(frozen=True)
 class SitemapResult:
-    """A sitemap or feed; empty if there is none. `redirect_url` is where it is instead, if anywhere."""
+    """The result of a sitemap or feed job, empty if there is no such file.
+
+    `redirect_url` is its new location, or "".
+    """
 
     job: Job
     sitemap: Sitemap
@@ -94,19 +107,18 @@ class SitemapResult:
 
 JobResult = PageResult | RobotsResult | SitemapResult
 RequestSlot = Callable[[FrontierEntry], AbstractContextManager[bool]]
-"""Around a request: may it be sent? See `crawler.workers.coordinator.Coordinator`."""
-LEASE_LOST_OUTCOME = Outcome(
-    Reason.UNEXPECTED_ERROR, "another crawler has taken over the host"
-)  # never recorded: it has the lease
+"""Returns a context manager around a request. It yields False if the request must not be sent."""
+# Never recorded, because the other crawler has the lease.
+LEASE_LOST_OUTCOME = Outcome(Reason.UNEXPECTED_ERROR, "another crawler has taken over the host")
 
 
 def unrestricted_slot(entry: FrontierEntry) -> AbstractContextManager[bool]:
-    """Nobody else asks the host."""
+    """Allow every request, for a crawl with a single process."""
     return nullcontext(True)
 
 
 class JobRunner:
-    """Does jobs; used by all threads. SettingsError where pages shall be rendered and nothing can do it."""
+    """Runs jobs in any thread. Raises SettingsError if pages must be rendered but no renderer is available."""
 
     def __init__(
         self,
@@ -124,15 +136,14 @@ class JobRunner:
         self._product_token = plan.product_token
         self._now = now
         self._delay = plan.delay
-        self._cached_rejection_reason = lru_cache(maxsize=50_000)(
-            lambda url: rejection_reason(url, rules)
-        )  # most links stand on every page
+        # Cached, because most links of a site are on every page.
+        self._cached_rejection_reason = lru_cache(maxsize=50_000)(lambda url: rejection_reason(url, rules))
 
     def run(self, job: Job) -> JobResult:
-        """Do one job. Never raises: the unexpected is logged and becomes an outcome."""
+        """Run one job. Never raises: an unexpected error is logged and becomes an outcome."""
         try:
-            with self._request_slot(job.entry) as is_ours:
-                return self._run_job(job) if is_ours else PageResult(job, FetchResult(LEASE_LOST_OUTCOME))
+            with self._request_slot(job.entry) as may_send:
+                return self._run_job(job) if may_send else PageResult(job, FetchResult(LEASE_LOST_OUTCOME))
         except Exception as error:
             logger.exception("unexpected failure at %s", job.url or job.entry.url)
             return PageResult(
@@ -141,16 +152,16 @@ class JobRunner:
 
     def _run_job(self, job: Job) -> JobResult:
         if job.kind is JobKind.ROBOTS:
-            # Between the hops of a redirected robots.txt, the only case of two requests in one job, lies the delay.
+            # A redirected robots.txt is the only job with several requests. Wait for the crawl delay between them.
             pause = lambda: time.sleep(self._delay)  # noqa: E731
             return RobotsResult(job, fetch_robots(self._fetcher, Origin(job.url), self._now, pause))
         if job.kind in (JobKind.PAGE, JobKind.PROBE):
-            done = self._fetch_page(job)
-            return self._add_tokenized_page(done) if job.kind is JobKind.PAGE else done
+            job_result = self._fetch_page(job)
+            return self._add_tokenized_page(job_result) if job.kind is JobKind.PAGE else job_result
         return self._fetch_sitemap(job)
 
     def close(self) -> None:
-        """End the browser, if there is one, once its page under way is done."""
+        """Close the browser, if any, after its current page."""
         if self._renderer is not None:
             self._renderer.close()
 
@@ -161,7 +172,7 @@ class JobRunner:
             return PageResult(job, fetch_result)
         if page.format == HTML_FORMAT and is_soft_404(page.body):
             soft_404_result = FetchResult(
-                Outcome(Reason.GONE, "it says so, with status 200"), responded_at=fetch_result.responded_at
+                Outcome(Reason.GONE, '"not found" page with HTTP status 200'), responded_at=fetch_result.responded_at
             )
             return PageResult(job, soft_404_result)
         parsed_page = parse_page(page, self._product_token)
@@ -191,16 +202,19 @@ class JobRunner:
             return result
         page = self._renderer.render(result.page)
         if page.digest == entry.digest:
-            return replace(result, outcome=Outcome(Reason.UNCHANGED, "the same once rendered"), page=None)
+            return replace(result, outcome=Outcome(Reason.UNCHANGED, "unchanged after rendering"), page=None)
         return replace(result, page=page)
 
-    def _add_tokenized_page(self, done: PageResult) -> PageResult:
-        if self._focused_policy is None or done.fetch_result.page is None:
-            return done
-        return replace(done, tokenized_page=self._focused_policy.tokenize_page(done.fetch_result.page, done.links))
+    def _add_tokenized_page(self, job_result: PageResult) -> PageResult:
+        if self._focused_policy is None or job_result.fetch_result.page is None:
+            return job_result
+        return replace(
+            job_result,
+            tokenized_page=self._focused_policy.tokenize_page(job_result.fetch_result.page, job_result.links),
+        )
 
     def _allowed_canonical_url(self, parsed_page: ParsedPage, url: str) -> str:
-        """The other URL that a page names as its own, if it may be asked."""
+        """Return the canonical URL of a page if it is another URL that the rules allow, or ""."""
         canonical_url = parsed_page.canonical_url
         return (
             canonical_url
@@ -209,7 +223,7 @@ class JobRunner:
         )
 
     def _external_links(self, parsed_page: ParsedPage) -> tuple[Link, ...]:
-        """One link to each host that is out of scope."""
+        """Return one link to each host out of scope."""
         link_by_host: dict[str, Link] = {}
         for link in parsed_page.links:
             if self._cached_rejection_reason(link.url) is Reason.OUT_OF_SCOPE:
@@ -219,7 +233,7 @@ class JobRunner:
         return tuple(link_by_host.values())
 
     def _filter_links(self, parsed_page: ParsedPage, url: str, depth: int) -> tuple[tuple[Link, ...], Counter[Reason]]:
-        """The links of a page that the rules allow at `depth`, and how many they refuse, by reason."""
+        """Return the links that the rules allow at `depth`, and the number of rejected ones by reason."""
         rejected_counts = Counter(parsed_page.rejected_reasons)
         if depth > self._url_rules.max_depth:
             return (), rejected_counts
@@ -231,7 +245,7 @@ class JobRunner:
                 if language
                 else self._cached_rejection_reason(link.url)
             )
-            if reason is None and is_plain_text_version_of(link.url, url):
+            if reason is None and is_plain_text_version(link.url, url):
                 reason = Reason.UNSUPPORTED_EXTENSION
             if reason is None:
                 links.append(link)
@@ -241,26 +255,29 @@ class JobRunner:
 
     def _fetch_sitemap(self, job: Job) -> SitemapResult:
         try:
-            answer = self._fetcher.get(job.url, {}, lambda status, _: status == 200, _MAX_SITEMAP_BYTES)
+            response = self._fetcher.get(job.url, {}, lambda status, _: status == 200, _MAX_SITEMAP_BYTES)
         except FetchError as error:
             return SitemapResult(job, Sitemap(), host_failed=error.host_failed)
-        moved_to = answer.redirect_url
-        if moved_to is not None:
-            target = "" if isinstance(moved_to, Reason) else moved_to
-            return SitemapResult(job, Sitemap(), answer.responded_at, redirect_url=target)
-        content_type = answer.header("content-type")
+        redirect = response.redirect_url
+        if redirect is not None:
+            target = "" if isinstance(redirect, Reason) else redirect
+            return SitemapResult(job, Sitemap(), response.responded_at, redirect_url=target)
+        content_type = response.header("content-type")
         if job.kind is JobKind.SITEMAP:
-            return SitemapResult(job, parse_sitemap(answer.body, job.url, content_type), answer.responded_at)
-        feed = parse_feed(answer.body, job.url, content_type)
+            return SitemapResult(job, parse_sitemap(response.body, job.url, content_type), response.responded_at)
+        feed = parse_feed(response.body, job.url, content_type)
         entries = tuple(
             SitemapEntry(feed_entry.url, feed_entry.request_url, feed_entry.updated_at, feed_entry.title)
             for feed_entry in feed.entries
         )
-        return SitemapResult(job, Sitemap(entries), answer.responded_at)
+        return SitemapResult(job, Sitemap(entries), response.responded_at)
 
 
 class FetchPool:
-    """`count` threads for the jobs of `reader`. `submit` only while `free_threads`; results come from `next_result`, in any order."""
+    """A pool of `count` threads that run jobs. Results arrive in any order.
+
+    Call `submit` only while `free_threads` is above 0.
+    """
 
     def __init__(self, count: int, runner: JobRunner) -> None:
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
@@ -277,7 +294,7 @@ class FetchPool:
 
     @property
     def free_threads(self) -> int:
-        """How many more jobs can start at once."""
+        """Number of jobs that can start at once."""
         return self._thread_count - self.in_flight
 
     def submit(self, job: Job) -> None:
@@ -286,20 +303,21 @@ class FetchPool:
         self._jobs.put(job)
 
     def next_result(self, timeout_seconds: float) -> JobResult | None:
-        """The next result, waiting for it at most so long; None if there is none yet."""
+        """Return the next result, or None if none arrives within `timeout_seconds`."""
         if self.in_flight == 0:
             time.sleep(timeout_seconds)
             return None
         try:
-            done = self._results.get(timeout=timeout_seconds) if timeout_seconds > 0 else self._results.get_nowait()
+            job_result = (
+                self._results.get(timeout=timeout_seconds) if timeout_seconds > 0 else self._results.get_nowait()
+            )
         except queue.Empty:
             return None
         self.in_flight -= 1
-        return done
+        return job_result
 
     def close(self) -> None:
-        """Let every thread end after the job it is at, without waiting for it (a fetch may take a minute), and the
-        browser."""
+        """Stop all threads after their current job, without waiting for it, and close the browser."""
         for _ in self._threads:
             self._jobs.put(None)
         self._runner.close()

@@ -1,12 +1,14 @@
-"""Crawlers on several machines over one table: each asks only hosts whose lease it holds, and an IP address only by one
-of the address's few leases. So no two ask one host at a time, whatever dies: a lease outlasts every request that was
-begun under it.
+"""Coordinate crawlers on several machines on one table with leases of hosts and IP addresses.
 
-    all_done, takes_more   lease hosts that have something due, as many as keep the threads busy
-    turn                   a request begins only while host and address are ours for longer than it may take
-    record                 (docstore/frontier/frontier_table.py) what was fetched under a lost lease is not kept
+A crawler sends requests only to hosts that it has leased. Each IP address has a few leases, shared by all crawlers. A
+lease outlives every request that starts under it. Two crawlers therefore never fetch from one host at a time, even if a
+machine fails.
 
-With queues by host the number of a queue names its host, and is the key of its lease.
+    check_finished, acquire_more_queues   lease hosts with due URLs, enough to keep the threads busy
+    request_slot                          a request starts only if both leases outlast it
+    record_visits                         (docstore/frontier/frontier_table.py) rejects visits of a lost lease
+
+With one queue per host, the queue number identifies the host and is the key of its lease.
 """
 
 import random
@@ -26,27 +28,31 @@ from docstore.locking.leases import Lease, LeaseHeartbeat
 from docstore.model import FrontierEntry
 
 HOST_LEASE_KIND, IP_LEASE_KIND = "host", "ip"  # kinds of leases
-LEASED_HOSTS_PER_THREAD = 4  # leased at once: most of them wait between two requests
-MAX_LEASE_CANDIDATES = 1_000  # of the hosts that have something due, tried at once
-HOST_POLL_SECONDS = 1.0  # seconds between two looks for more hosts
-LEASE_POLL_SECONDS = 0.05  # seconds
-IDLE_HOST_SECONDS = 30.0  # seconds without anything due after which a host is left to others
-UNUSED_IP_LEASE_SECONDS = 2.0  # seconds after which an address's lease that no request used is given back
+LEASED_HOSTS_PER_THREAD = 4  # leased at once; most hosts wait for their crawl delay
+MAX_LEASE_CANDIDATES = 1_000  # hosts with due URLs, tried at once
+HOST_POLL_SECONDS = 1.0  # between two polls for more hosts
+LEASE_POLL_SECONDS = 0.05
+IDLE_HOST_SECONDS = 30.0  # a host without due URLs is released after this time
+UNUSED_IP_LEASE_SECONDS = 2.0  # an unused IP lease is released after this time
 
 
 class DueTable(Protocol):
-    """Says which queues have something due."""
+    """A table that knows which queues have due URLs."""
 
     def due_counts_by_queue(self, due_before: float, /) -> dict[int, int]:
-        """Queue -> how many of its URLs are due."""
+        """Return queue -> number of due URLs."""
 
 
 @dataclass
 class LeaseCoordinator:
-    """The place of a crawler among those of all machines; see `coordinator.Coordinator`.
+    """Coordinates crawlers on several machines; see `coordinator.Coordinator`.
 
-    `max_request_seconds` seconds is what one request may take, with the pause after it. `max_pages` pages are this crawler's share (0:
-    no limit), `max_hosts` hosts what it leases at once, and no more than its part among so many `crawler_count`.
+    Attributes:
+        max_request_seconds: maximum duration of a request and the following crawl delay.
+        per_ip: maximum requests in flight per IP address, 0 for no limit.
+        max_pages: page limit of this crawler, 0 for no limit.
+        max_hosts: maximum number of leased hosts. The share of the due hosts is a second limit.
+        crawler_count: number of crawlers that share the hosts.
     """
 
     heartbeat: LeaseHeartbeat
@@ -62,41 +68,43 @@ class LeaseCoordinator:
     lease_by_queue: dict[int, Lease] = field(default_factory=dict)
     throttle: HostThrottle | None = None
     _last_poll_at: float = 0.0
-    _idle_since_by_queue: dict[int, float] = field(default_factory=dict)  # queue -> since when nothing of it is due
+    _idle_since_by_queue: dict[int, float] = field(
+        default_factory=dict
+    )  # queue -> monotonic time since it has no due URL
 
     def __post_init__(self) -> None:
         self._ip_slots = IpSlots(self.heartbeat, self.per_ip, self.max_request_seconds)
 
     def attach_throttle(self, throttle: HostThrottle) -> None:
-        """Know how long hosts want to be left alone."""
+        """Store the throttle, which knows the remaining delay of each host."""
         self.throttle = throttle
 
     def owns_queue(self, queue: int) -> bool:
-        """The queue of a host that is leased."""
+        """True if the host of the queue is leased."""
         return queue in self.lease_by_queue
 
     def lease_for_queue(self, queue: int) -> Lease | None:
-        """What a visit is recorded by."""
+        """Return the lease under which a visit is recorded, or None."""
         return self.lease_by_queue.get(queue)
 
     def has_page_budget(self) -> bool:
-        """As long as the limit is not reached."""
+        """True until the page limit is reached."""
         return not self.max_pages or self.reserved_pages < self.max_pages
 
     def try_reserve_page(self) -> bool:
-        """Count it."""
+        """Count the page. Returns True."""
         self.reserved_pages += 1
         return True
 
     def finish_page(self, is_success: bool) -> None:
-        """Only pages count."""
+        """Uncount a page that was not fetched successfully."""
         self.reserved_pages -= not is_success
 
     def mark_busy(self) -> None:
-        """Nobody else wants to know."""
+        """Do nothing: due URLs are counted in the table."""
 
     def acquire_more_queues(self, waiting_hosts: int) -> bool:
-        """Threads are idle while so many hosts have something waiting: lease some more; was there anything?"""
+        """Release idle hosts and lease more hosts for idle threads. Returns True if any were leased."""
         if time.monotonic() - self._last_poll_at < HOST_POLL_SECONDS:
             return False
         self._ip_slots.release_unused(UNUSED_IP_LEASE_SECONDS)
@@ -106,8 +114,10 @@ class LeaseCoordinator:
         return bool(self._acquire_leases(self.max_hosts - waiting_hosts, due))
 
     def check_finished(self) -> bool:
-        """Nothing is under way and all is recorded: give the hosts back, and lease others that have something due.
-        Waits a little where other crawlers have them all."""
+        """Release all hosts and lease others with due URLs. Call it with no job in flight and all visits recorded.
+
+        Waits briefly if other crawlers have leased all due hosts. Returns True if no URL is due.
+        """
         self._release_queues(set(self.lease_by_queue))
         due = self.table.due_counts_by_queue(self.due_before)
         if due and not self._acquire_leases(self.max_hosts, due):
@@ -115,26 +125,29 @@ class LeaseCoordinator:
         return not due
 
     def close(self) -> None:
-        """Give everything back."""
+        """Release all leases."""
         self._release_queues(set(self.lease_by_queue))
         self._ip_slots.release_unused(0.0)
 
     @contextmanager
     def request_slot(self, entry: FrontierEntry) -> Iterator[bool]:
-        """May a request to the entry's host begin? Waits while the leases cannot be renewed, and for the address."""
+        """Yield True if a request to the entry's host may start.
+
+        Waits for lease renewal and for a lease of the IP address.
+        """
         lease = self.lease_by_queue.get(entry.queue)
         if lease is None or not wait_until_held(self.heartbeat, lease, self.max_request_seconds):
             self._drop_lease(entry)
             yield False
             return
-        with self._ip_slots.hold(self._lowest_ip(entry), lease) as has_slot:
-            is_ours = has_slot and wait_until_held(self.heartbeat, lease, self.max_request_seconds)
-            if not is_ours:
+        with self._ip_slots.reserve(self._lowest_ip(entry), lease) as has_slot:
+            may_send = has_slot and wait_until_held(self.heartbeat, lease, self.max_request_seconds)
+            if not may_send:
                 self._drop_lease(entry)
-            yield is_ours
+            yield may_send
 
     def _drop_lease(self, entry: FrontierEntry) -> None:
-        """The host is not ours any more, and what comes of this turn is not recorded: its URL stays due."""
+        """Drop the lost lease. The store rejects the result; the URL stays due."""
         self.lease_by_queue.pop(entry.queue, None)
 
     def _lowest_ip(self, entry: FrontierEntry) -> str:
@@ -143,9 +156,9 @@ class LeaseCoordinator:
         try:
             name, port = split_host_port(entry.host)
             addresses = self.ip_policy.resolve_allowed(name, int(port or 0))
-        except (OSError, PlumblineError):  # the request will say so
+        except (OSError, PlumblineError):  # the request reports the error
             return ""
-        return min(address for address, _ in addresses) if addresses else ""
+        return min(ip for ip, _ in addresses) if addresses else ""
 
     def _acquire_leases(self, max_leases: int, due: Collection[int]) -> Sequence[Lease]:
         expired_queues = [
@@ -154,19 +167,21 @@ class LeaseCoordinator:
         for queue in expired_queues:
             self.lease_by_queue.pop(queue, None)
         unleased_queues = [str(queue) for queue in due if queue not in self.lease_by_queue]
-        fair_share = -(-len(due) // self.crawler_count)  # the first to come leaves something to the others
+        fair_share = -(-len(due) // self.crawler_count)  # leaves hosts to crawlers that start later
         max_leases = min(max_leases, fair_share - sum(queue in self.lease_by_queue for queue in due))
         if max_leases <= 0 or not unleased_queues:
             return ()
-        candidates = random.sample(
-            unleased_queues, min(len(unleased_queues), MAX_LEASE_CANDIDATES)
-        )  # each crawler others, so that they do not meet
+        # Random, so that crawlers try different hosts.
+        candidates = random.sample(unleased_queues, min(len(unleased_queues), MAX_LEASE_CANDIDATES))
         leases = self.heartbeat.acquire(HOST_LEASE_KIND, candidates, max_leases)
         self.lease_by_queue.update((int(lease.key), lease) for lease in leases)
         return leases
 
     def _idle_queues(self, due: Collection[int]) -> set[int]:
-        """The hosts that have had nothing due for a while: what was under way there is recorded, sitemaps were read."""
+        """Return leased queues without due URLs for longer than `IDLE_HOST_SECONDS`.
+
+        Their visits are recorded by then.
+        """
         now = time.monotonic()
         self._idle_since_by_queue = {
             queue: self._idle_since_by_queue.get(queue, now) for queue in list(self.lease_by_queue) if queue not in due
@@ -185,7 +200,7 @@ class LeaseCoordinator:
 
 
 class IpSlots:
-    """The leases of IP addresses: `per_ip` of each, one for every request under way there. Used by all threads."""
+    """The leases of IP addresses, at most `per_ip` for each. Every request uses one. Thread-safe."""
 
     def __init__(self, heartbeat: LeaseHeartbeat, per_ip: int, max_request_seconds: float) -> None:
         self._heartbeat, self._max_leases_per_ip, self._max_request_seconds = heartbeat, per_ip, max_request_seconds
@@ -193,8 +208,8 @@ class IpSlots:
         self._lock = threading.Lock()
 
     @contextmanager
-    def hold(self, ip: str, host_lease: Lease) -> Iterator[bool]:
-        """Hold one of the address's leases; waits for it as long as the lease of the host is ours, else False."""
+    def reserve(self, ip: str, host_lease: Lease) -> Iterator[bool]:
+        """Reserve a lease of the IP address. Yields False if the lease of the host expires before one is free."""
         if not ip:
             yield True
             return
@@ -207,7 +222,7 @@ class IpSlots:
                     self._free_leases_by_ip.setdefault(ip, []).append((lease, time.monotonic()))
 
     def release_unused(self, unused_seconds: float) -> None:
-        """Let others have what no request used for so many seconds."""
+        """Release the leases that no request has used for `unused_seconds`."""
         until = time.monotonic() - unused_seconds
         with self._lock:
             idle = [pair for pairs in self._free_leases_by_ip.values() for pair in pairs if pair[1] <= until]
@@ -234,7 +249,7 @@ class IpSlots:
 def wait_until_held(
     heartbeat: LeaseHeartbeat, lease: Lease, seconds: float, sleep: Callable[[float], None] = time.sleep
 ) -> bool:
-    """Is a lease ours for so many seconds more? Waits while it is ours for less: it may be renewed yet."""
+    """Return True if the lease is valid for at least `seconds`. Waits for its renewal while it is valid for less."""
     while 0 < (seconds_left := heartbeat.seconds_left(lease)) < seconds:
         sleep(LEASE_POLL_SECONDS)
     return seconds_left >= seconds

@@ -1,11 +1,11 @@
-"""Several processes over one table: each has its hosts, and does for them what a run alone does for all.
+"""Crawl one table with several processes. Each process crawls its own hosts.
 
-The process that begins the crawl does a share itself, at once, while the others start. Which process a host belongs to
-is part of its queue numbers (`queues.sharded_queue_of`), so a host's manners stay in one hand. A URL found for another
-process's host goes into the table, where that one finds it. Every process writes its own batches and WARC files: SQLite
-has them take turns, and what is recorded is recorded whole whoever is killed.
+The starting process also crawls a shard, while the others start. The queue number contains the shard of a host
+(`queues.make_sharded_queue_function`), so a host is always throttled by one process. A URL of another process's host is
+added to the table, where that process finds it. Each process writes its own batches and WARC files. SQLite serializes
+the writes, and each batch is atomic even if a process is killed.
 
-It is over when every process has looked into the table in vain after the last of them had anything to do.
+The crawl ends when every process has polled the table twice without finding work since any process last had work.
 """
 
 import logging
@@ -34,24 +34,28 @@ from crawler.state_files import state_path_factory
 from docstore.errors import PlumblineError, StoreError
 from docstore.model import FrontierEntry, Reason
 
-_POLL_SECONDS = 0.1  # seconds between two looks into the table, or at the others
-_SHUTDOWN_SECONDS = 120.0  # seconds that a process has to record what it has after a stop
+_POLL_SECONDS = 0.1  # interval of table and process polls
+_SHUTDOWN_SECONDS = 120.0  # time to record pending visits after a stop
 
 TableOpener = Callable[[], AbstractContextManager[CrawlTable]]
 
 
 @runtime_checkable
 class ReopenableTable(Protocol):
-    """A table that other processes can open as well."""
+    """A table that other processes can open."""
 
     def make_opener(self) -> TableOpener:
-        """What opens it there; can be pickled."""
+        """Return a function that opens the table in another process. Can be pickled."""
 
 
 @dataclass
 class ShardCoordinator:
-    """One process's place among all. The numbers are shared: pages taken, and of each process how often it had
-    something to do and how often it looked in vain."""
+    """Coordinates one process with the others through shared counters.
+
+    `reserved_pages` counts reserved pages. `busy_counts` and `idle_counts` count, per process, how often it had work
+    and how
+    often it polled without finding any.
+    """
 
     shard_index: int
     shard_count: int
@@ -64,21 +68,21 @@ class ShardCoordinator:
     parent_pid: int
 
     def owns_queue(self, queue: int) -> bool:
-        """One host's queues are all in one share."""
+        """True if the queue is in this process's shard. All queues of a host are in one shard."""
         return find_shard(queue, self.shard_count) == self.shard_index
 
     def check_peers(self) -> None:
-        """Raise PlumblineError where the others are not as they should be."""
+        """Raise PlumblineError if the process that started the crawl has ended."""
         if os.getppid() != self.parent_pid:
-            raise PlumblineError("the process that began this crawl is gone")
+            raise PlumblineError("the process that started this crawl has ended")
 
     def has_page_budget(self) -> bool:
-        """May one more page be fetched?"""
+        """True if one more page may be fetched."""
         self.check_peers()
         return not self.stop_event.is_set() and not (self.max_pages and self.reserved_pages.value >= self.max_pages)
 
     def try_reserve_page(self) -> bool:
-        """Take one of the pages left."""
+        """Reserve one of the remaining pages. Returns False if none is left."""
         if not self.max_pages:
             return True
         with self.reserved_pages.get_lock():
@@ -88,46 +92,46 @@ class ShardCoordinator:
         return True
 
     def finish_page(self, is_success: bool) -> None:
-        """Only pages count."""
+        """Uncount a page that was not fetched successfully."""
         if self.max_pages and not is_success:
             with self.reserved_pages.get_lock():
                 self.reserved_pages.value -= 1
 
     def mark_busy(self) -> None:
-        """There is something to do here."""
+        """Report that this process has work."""
         self.busy_counts[self.shard_index] += 1
 
     def attach_throttle(self, throttle: HostThrottle) -> None:
-        """A host is in one share alone."""
+        """Do nothing: only one process fetches from a host."""
 
     def request_slot(self, entry: FrontierEntry) -> AbstractContextManager[bool]:
-        """Always."""
+        """Yield True: every request may be sent."""
         return nullcontext(True)
 
     def acquire_more_queues(self, waiting_hosts: int) -> bool:
-        """Its queues are given."""
+        """Return False: the queues of a process are fixed."""
         return False
 
     def check_finished(self) -> bool:
-        """Nothing to do here: wait a little, and say whether that holds for all."""
+        """Report that this process has no work and wait briefly. Returns True if the crawl has ended for all."""
         self.idle_counts[self.shard_index] += 1
         self.stop_event.wait(_POLL_SECONDS)
         self.check_peers()
         return bool(self.stop_event.is_set())
 
     def report_progress(self, progress: CrawlProgress) -> None:
-        """To the process that began the crawl."""
+        """Send the progress to the process that started the crawl."""
         self.report_queue.put((self.shard_index, progress))
 
 
 @dataclass
 class LeaderCoordinator(ShardCoordinator):
-    """The place of the process that began the crawl: in between it looks after the others."""
+    """Coordinator of the process that started the crawl. It also monitors the other processes."""
 
     poll_workers: Callable[[], None] = lambda: None
 
     def check_peers(self) -> None:
-        """Take what the others report; raise what they raised."""
+        """Handle the reports of the other processes. Raises their errors."""
         self.poll_workers()
 
 
@@ -136,15 +140,17 @@ def crawl_in_processes(
     fetcher: Fetcher,
     plan: CrawlPlan,
     seen_path: Path,
-    tell: ProgressCallback | None,
+    on_progress: ProgressCallback | None,
 ) -> Tally:
-    """Crawl with `plan.processes` processes, this one among them; what they counted. Raises what the first that
-    failed raised."""
+    """Crawl with `plan.processes` processes, this one included. Returns their combined counts.
+
+    Raises the error of the first process that failed.
+    """
     if not isinstance(table, CrawlTable):
         raise TypeError(table)
     tally = Tally(urls_added=table.add_urls(make_seed_urls(plan)))
     plan = replace(plan, threads=-(-plan.threads // plan.processes))
-    group = _WorkerGroup(plan, seen_path, table.make_opener(), fetcher.opener, tell)
+    group = _WorkerGroup(plan, seen_path, table.make_opener(), fetcher.opener, on_progress)
     try:
         url_seen = UrlSeenTest.load(seen_path, table, plan.seen_filter)
         context = CrawlContext(
@@ -160,7 +166,7 @@ def crawl_in_processes(
 
 
 class _WorkerGroup:
-    """The processes beside this one, from the first's start to the last one's end."""
+    """The other processes of a crawl, from start to end."""
 
     def __init__(
         self,
@@ -168,7 +174,7 @@ class _WorkerGroup:
         seen_path: Path,
         table_opener: TableOpener,
         fetcher_opener: Callable[[], Fetcher],
-        tell: ProgressCallback | None,
+        on_progress: ProgressCallback | None,
     ) -> None:
         context = get_context("spawn")
         count = plan.processes
@@ -194,7 +200,7 @@ class _WorkerGroup:
                 target=_run_shard, args=arguments, name=f"crawl-{shard_index}", daemon=True
             )
             self._process_by_shard[shard_index].start()
-        self._on_progress = tell
+        self._on_progress = on_progress
         self._tallies: list[Tally] = []
         self._progress_by_shard: dict[int, CrawlProgress] = {}
         self._last_counts: tuple[list[int], list[int]] | None = None
@@ -202,33 +208,33 @@ class _WorkerGroup:
         self._is_leader_finished = False
 
     def report_leader_progress(self, progress: CrawlProgress) -> None:
-        """How far this process is, told with what the others said last."""
+        """Report the progress of this process, combined with the last reports of the others."""
         self._progress_by_shard[0] = progress
         if self._on_progress is not None:
             self._on_progress(merge_progress(self._progress_by_shard.values()))
 
     def wait_for_tallies(self) -> list[Tally]:
-        """What the others counted, once all of them have ended. This process has."""
+        """Wait for the other processes after this one has finished. Returns their counts."""
         self._is_leader_finished = True
         while self._process_by_shard:
             self._handle_next_report(_POLL_SECONDS)
         return self._tallies
 
     def stop(self) -> None:
-        """Have those left record what they have, and end."""
+        """Stop the other processes after they have recorded their pending visits."""
         self._stop_event.set()
         deadline = time.monotonic() + _SHUTDOWN_SECONDS
         for process in self._process_by_shard.values():
             while process.is_alive() and time.monotonic() < deadline:
                 try:
-                    self._report_queue.get(timeout=_POLL_SECONDS)  # a full pipe would keep them from ending
+                    self._report_queue.get(timeout=_POLL_SECONDS)  # a full pipe would block their exit
                 except Empty:
                     continue
             if process.is_alive():
                 process.kill()
 
     def _poll_reports(self) -> None:
-        """Now and then while this process crawls."""
+        """Handle pending reports, at most every `_POLL_SECONDS`."""
         now = time.monotonic()
         if now - self._last_poll_at >= _POLL_SECONDS:
             self._last_poll_at = now
@@ -236,7 +242,7 @@ class _WorkerGroup:
                 pass
 
     def _handle_next_report(self, seconds: float) -> bool:
-        """One report, waiting for it at most so long; False if there was none."""
+        """Handle one report, waiting at most `seconds` for it. Returns False if there was none."""
         self._stop_when_all_idle()
         try:
             shard_index, report = (
@@ -255,11 +261,11 @@ class _WorkerGroup:
         return True
 
     def _stop_when_all_idle(self) -> None:
-        """All that are at it have looked in vain twice since nobody had anything to do: no look can find anything."""
-        done, idle = list(self._busy_counts), list(self._idle_counts)
+        """Stop the crawl when all running processes polled twice without work since any process last had work."""
+        busy, idle = list(self._busy_counts), list(self._idle_counts)
         running_shards = (*self._process_by_shard, *(() if self._is_leader_finished else (0,)))
-        if self._last_counts is None or self._last_counts[0] != done:
-            self._last_counts = (done, idle)
+        if self._last_counts is None or self._last_counts[0] != busy:
+            self._last_counts = (busy, idle)
         elif all(idle[shard_index] >= self._last_counts[1][shard_index] + 2 for shard_index in running_shards):
             self._stop_event.set()
 
@@ -267,8 +273,8 @@ class _WorkerGroup:
         for shard_index, process in self._process_by_shard.items():
             if not process.is_alive() and self._report_queue.empty():
                 raise PlumblineError(
-                    f"process {shard_index} of the crawl ended with status {process.exitcode}: nothing that was recorded "
-                    "is lost, run the same command again"
+                    f"process {shard_index} of the crawl ended with status {process.exitcode}. "
+                    "Recorded visits are saved. Run the same command again."
                 )
 
 
@@ -279,7 +285,7 @@ def _run_shard(
     table_opener: TableOpener,
     fetcher_opener: Callable[[], Fetcher],
 ) -> None:
-    """What one process does."""
+    """Crawl one shard. Runs in its own process."""
     logging.getLogger().addHandler(logging.NullHandler())
     try:
         with table_opener() as table, closing(fetcher_opener()) as fetcher:
@@ -295,7 +301,7 @@ def _run_shard(
 
 
 def merge_progress(parts: Iterable[CrawlProgress]) -> CrawlProgress:
-    """How far all of them are."""
+    """Combine the progress of all processes into one report."""
     counts: Counter[Reason] = Counter()
     hosts: dict[str, HostProgress] = {}
     urls_added = in_flight = backlog = active_hosts = 0
@@ -303,14 +309,8 @@ def merge_progress(parts: Iterable[CrawlProgress]) -> CrawlProgress:
     for part in parts:
         counts.update(part.counts)
         hosts.update(part.hosts)
-        urls_added, in_flight, seconds = (
-            urls_added + part.urls_added,
-            in_flight + part.in_flight,
-            max(seconds, part.elapsed_seconds),
-        )
-        backlog, active_hosts, slowest_host_seconds = (
-            backlog + part.backlog,
-            active_hosts + part.active_hosts,
-            max(slowest_host_seconds, part.slowest_host_seconds),
-        )
+        urls_added, in_flight = urls_added + part.urls_added, in_flight + part.in_flight
+        seconds = max(seconds, part.elapsed_seconds)
+        backlog, active_hosts = backlog + part.backlog, active_hosts + part.active_hosts
+        slowest_host_seconds = max(slowest_host_seconds, part.slowest_host_seconds)
     return CrawlProgress(counts, urls_added, in_flight, seconds, hosts, backlog, active_hosts, slowest_host_seconds)

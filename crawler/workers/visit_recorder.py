@@ -1,9 +1,8 @@
-"""Visits are recorded in a thread of their own: compressing and committing must not hold up the next fetches.
+"""Records visits in a separate thread, so that compression and commits do not delay fetches.
 
-Batches are recorded in the order in which they came. What is under way is bounded: who hands in more has to wait.
-Ctrl-C may fall between any two steps of who hands in, so that afterwards the counts here may be wrong: then hand in
-again what may not have been (a batch handed in twice in a row is recorded once), and `close`, which waits for the
-thread and for no count.
+Batches are recorded in order. The number of batches in flight is bounded: `submit` blocks when the queue is full.
+After KeyboardInterrupt the counters may be wrong. Submit the last batch again (a repeated batch is recorded once), then
+call `close`.
 """
 
 import queue
@@ -14,15 +13,17 @@ from collections.abc import Callable, Sequence
 from docstore.frontier.frontier_table import Visit
 
 BATCH_SIZE = 64  # visits recorded at once
-MAX_BATCH_AGE_SECONDS = 0.25  # seconds a visit waits to be recorded at most
-MAX_QUEUED_BATCHES = 2  # batches; beside them one may be being recorded and one more be waiting to be handed in
+MAX_BATCH_AGE_SECONDS = 0.25  # maximum wait of a visit
+MAX_QUEUED_BATCHES = 2  # one more may be in recording, and one more blocked in `submit`
 
 Batch = Sequence[Visit]
 
 
 class VisitRecorder:
-    """Records visits in batches with `record`. Used by one thread; an error of `record` is raised by the next call.
-    `batches_in_flight` batches are handed in and not yet taken from `take_recorded`."""
+    """Records visits in batches with `record`. Used by one thread. The next call raises the error of a failed `record`.
+
+    `batches_in_flight` counts the submitted batches that `take_recorded` has not returned yet.
+    """
 
     def __init__(self, record: Callable[[Batch], None]) -> None:
         self._record = record
@@ -37,11 +38,11 @@ class VisitRecorder:
 
     @property
     def has_unrecorded(self) -> bool:
-        """Is there a visit that is not recorded yet, or a batch that was not taken from `take_recorded`?"""
+        """True if a visit is not recorded, or a recorded batch was not yet returned by `take_recorded`."""
         return bool(self._pending or self.batches_in_flight)
 
     def add(self, visit: Visit) -> None:
-        """Have a visit recorded, with the next batch."""
+        """Add a visit to the next batch."""
         if not self._pending:
             self._pending_since = time.monotonic()
         self._pending.append(visit)
@@ -49,19 +50,19 @@ class VisitRecorder:
             self.flush()
 
     def flush(self, min_age_seconds: float = 0.0) -> None:
-        """Hand in the visits that wait, if the first of them has waited for `min_age_seconds` seconds."""
+        """Submit the pending visits if the first has waited at least `min_age_seconds`."""
         if self._pending and time.monotonic() - self._pending_since >= min_age_seconds:
             self.submit(self._pending)
             self._pending = []
 
     def submit(self, batch: Batch) -> None:
-        """Have a batch recorded; waits while there are too many."""
+        """Queue a batch for recording. Blocks while the queue is full."""
         self.raise_if_failed()
         self._batch_queue.put(batch)
         self.batches_in_flight += 1
 
     def take_recorded(self, wait: bool = False) -> list[Batch]:
-        """The batches recorded since the last call; with `wait` all that were handed in."""
+        """Return the batches recorded since the last call. With `wait`, wait for all submitted batches."""
         batches: list[Batch] = []
         while self.batches_in_flight and not self._errors:
             try:
@@ -77,11 +78,11 @@ class VisitRecorder:
 
     @property
     def has_failed(self) -> bool:
-        """Could a batch not be recorded?"""
+        """True if a batch could not be recorded."""
         return bool(self._errors)
 
     def close(self) -> None:
-        """End the thread once it has recorded what it was given."""
+        """Stop the thread after it has recorded all submitted batches."""
         if self._thread.is_alive():
             self._batch_queue.put(None)
         self._thread.join()
@@ -92,14 +93,14 @@ class VisitRecorder:
             raise self._errors[0]
 
     def _worker_loop(self) -> None:
-        last: Batch | None = None
+        last_batch: Batch | None = None
         while (batch := self._batch_queue.get()) is not None:
-            if self._errors or batch is last:
-                continue  # a later batch must not overtake one that is lost
-            last = batch
+            if self._errors or batch is last_batch:
+                continue  # a later batch must not overtake a lost one
+            last_batch = batch
             try:
                 self._record(batch)
-            except BaseException as error:  # noqa: BLE001 (raised again in the thread that asks)
+            except BaseException as error:  # noqa: BLE001 (raised again in the calling thread)
                 self._errors.append(error)
             else:
                 self._recorded_queue.put(batch)

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from crawler.host_suggestions import HostSuggestion, add_site, load_host_suggestions, remove_site, with_added_sites
-from crawler.urls.canonical import canonicalize_url, host_of, origin_of, rejection_reason
+from crawler.urls.canonical import canonicalize_url, host_of, rejection_reason, url_origin
 from docstore.errors import PlumblineError
 from docstore.model import FrontierEntry, Reason, UrlKind
 from pipeline import stages
@@ -130,7 +130,7 @@ def trace_fetch(engine: "Engine", url: str) -> dict[str, Any]:
     trace["scope"] = rejection_reason(canonical_url, plan.url_rules) or "allowed"
     trace["trap"] = detect_shape_trap(canonical_url, time.gmtime().tm_year) or "none"
     with closing(Fetcher(settings, engine.ip_policy)) as fetcher:
-        robots = fetch_robots(fetcher, origin_of(canonical_url), time.time, lambda: time.sleep(settings.delay))
+        robots = fetch_robots(fetcher, url_origin(canonical_url), time.time, lambda: time.sleep(settings.delay))
         rules = parse_stored_robots(robots.robots_file, plan.product_token)
         refusal = robots.failure or rules.rejection_outcome(canonical_url)
         trace["robots"] = {

@@ -83,7 +83,7 @@ def spec_from_jar(
         f"{name}-tokenizer.json",
         languages,
         query_prefix=query_prefix,
-        near_enough=min_cosine,
+        min_cosine=min_cosine,
     )
 
 
@@ -106,7 +106,7 @@ def spec_from_folder(settings: EmbedSettings, folder: Path) -> ModelSpec:
         pooling=Pooling(settings.pooling),
         query_prefix=settings.query_prefix,
         document_prefix=settings.document_prefix,
-        near_enough=settings.near_enough,
+        min_cosine=settings.near_enough,
     )
 
 

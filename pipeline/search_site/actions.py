@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from crawler.robots.robots_cache import parse_stored_robots, product_token
 from crawler.schedule.forecast import HostPaces, forecast_host
-from crawler.urls.canonical import origin_of
+from crawler.urls.canonical import url_origin
 from docstore.model import Lexicon, Term, TermStatus
 from docstore.reports.search_log import SearchReport
 from docstore.reports.status import SiteTotals
@@ -138,7 +138,7 @@ class StoreSiteBackend:
 
     def _effective_delay(self, totals: SiteTotals) -> float:
         """Seconds between requests to a site: as set, or more where its robots.txt asks for more."""
-        stored_robots = self._engine.store.frontier.find_robots(origin_of(totals.example_url))
+        stored_robots = self._engine.store.frontier.find_robots(url_origin(totals.example_url))
         robots_delay = parse_stored_robots(stored_robots, self._robots_agent).crawl_delay if stored_robots else 0.0
         return max(self._engine.settings.crawl.delay, robots_delay)
 

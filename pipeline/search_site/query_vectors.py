@@ -91,7 +91,7 @@ class StoreQueryVectors:
         if (spec := next(specs_with_vector, None)) is None:
             return None
         values = tuple(array("b", vectors_by_model[spec.model_id]))
-        return QueryVector(spec.model_id, vector_field_name(spec.model_id, len(values)), values, spec.near_enough)
+        return QueryVector(spec.model_id, vector_field_name(spec.model_id, len(values)), values, spec.min_cosine)
 
     def best_passages(self, query_vector: QueryVector, digests: Iterable[str]) -> Mapping[str, tuple[int, int]]:
         """Of articles with these digests the passage nearest to the query; their beginnings have a say as well."""
@@ -116,4 +116,4 @@ def compute_query_vector(embedder: "Embedder", spec: "ModelSpec", text: str) -> 
     from text.embedding.embedder import quantize
 
     values = tuple(quantize(embedder.encode_queries([text]))[0].tolist())
-    return QueryVector(spec.model_id, vector_field_name(spec.model_id, len(values)), values, spec.near_enough)
+    return QueryVector(spec.model_id, vector_field_name(spec.model_id, len(values)), values, spec.min_cosine)

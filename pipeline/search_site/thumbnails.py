@@ -26,7 +26,7 @@ from crawler.http.fetch import Fetcher, FetchError
 from crawler.http.ip_policy import IpPolicy
 from crawler.robots.robots_cache import RobotsCache, RobotsTable, fetch_robots, product_token
 from crawler.settings import CrawlSettings
-from crawler.urls.canonical import canonicalize_url, host_of, origin_of
+from crawler.urls.canonical import canonicalize_url, host_of, url_origin
 from crawler.urls.registrable_domains import registrable_domain
 from docstore.model import Reason
 
@@ -146,9 +146,9 @@ class ThumbnailCache:
 
     def _check_robots(self, url: str) -> None:
         with self._robots_lock:
-            rules = self._robots.cached_rules(origin_of(url))
+            rules = self._robots.cached_rules(url_origin(url))
             if rules is None:
-                rules = self._robots.store(fetch_robots(self._fetcher, origin_of(url), self._now))
+                rules = self._robots.store(fetch_robots(self._fetcher, url_origin(url), self._now))
         refusal = rules.rejection_outcome(url)
         if refusal is not None:
             raise FetchError(refusal.reason, refusal.detail)

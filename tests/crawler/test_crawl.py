@@ -51,7 +51,7 @@ def test_a_site_is_crawled_once_and_then_answers_304(tmp_path: Path) -> None:
         report = run(table, made, tmp_path)
         asked = Counter(site.asked())
         assert Counter({path: asked[path] for path in pages}) == Counter(pages.keys())
-        assert len(asked) - len(pages) <= 4  # whether its folders end is asked by what cannot exist
+        assert len(asked) - len(pages) <= 4  # probes test whether its folders are finite
         assert report.outcome_counts[Reason.FETCHED] == len(pages) == len(table.pages)
         site.requests.clear()
         again = run(table, made, tmp_path)
@@ -215,8 +215,8 @@ def test_minutes_end_a_run(tmp_path: Path) -> None:
         site.pages = Endless()
         report = run(MemoryTable(), settings(site.url(), minutes=2 / 60, depth=10**9), tmp_path)
     assert report.outcome_counts[Reason.FETCHED] > 1
-    # the second where the last answer was so slow that its host rests for longer than what is left
-    early = "stopped early: every host left asks to wait longer than this run may last"
+    # The second note: the last response was so slow that the delay of its host exceeds the time left.
+    early = "stopped early: the crawl delay of every remaining host exceeds the time left"
     assert report.notes in (("stopped after 0.0333333 minutes",), (early,))
 
 
@@ -267,9 +267,9 @@ def test_a_host_that_keeps_failing_is_left_alone(tmp_path: Path, monkeypatch: py
     assert report.outcome_counts[Reason.FETCHED] == 1
     assert (
         report.outcome_counts[Reason.UNREACHABLE] >= 7
-    )  # eight where the first that failed was asked again before the second
+    )  # eight if the first failed page was fetched again before the second
     assert report.outcome_counts[Reason.HTTP_ERROR] == 9 - report.outcome_counts[Reason.UNREACHABLE]
-    assert report.notes == (f"host left alone after repeated failures: {site.host}",)
+    assert report.notes == (f"host suspended after repeated failures: {site.host}",)
 
 
 def test_a_bug_on_one_page_is_an_outcome_and_many_end_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -293,7 +293,7 @@ def test_a_bug_on_one_page_is_an_outcome_and_many_end_the_run(tmp_path: Path, mo
             "parse_page",
             lambda found, agent: (real if found.url.endswith("/") else broken)(found, agent),
         )
-        with pytest.raises(PlumblineError, match="20 pages failed in unexpected ways"):
+        with pytest.raises(PlumblineError, match="20 pages failed unexpectedly"):
             run(MemoryTable(), settings(site.url()), tmp_path)
 
 
@@ -351,15 +351,13 @@ def test_a_guide_decides_what_is_kept_and_followed(tmp_path: Path) -> None:
 
     table = MemoryTable()
     with Site({"/": page("/no", "/yes"), "/yes": page(text="oil"), "/no": page()}) as site:
-        report = run(table, settings(site.url()), tmp_path, guide=Picky())
+        report = run(table, settings(site.url()), tmp_path, focused_policy=Picky())
         assert sorted(site.asked()) == ["/", "/yes"]
     assert list(table.pages) == [site.url("/yes")]
     assert report.outcome_counts == {Reason.OFF_TOPIC: 1, Reason.FETCHED: 1}
     [off, kept] = table.visits
     assert (
-        off.outcome.detail == "picky gives it 0.500 for oil"
-        and off.focused_decision is not None
-        and kept.focused_decision
+        off.outcome.detail == "picky score 0.500 for oil" and off.focused_decision is not None and kept.focused_decision
     )
 
 
@@ -370,7 +368,7 @@ def test_a_guide_decides_what_is_kept_and_followed(tmp_path: Path) -> None:
         ({"seeds": ("ftp://h/",)}, "'ftp://h/' is not an http"),
         ({"seeds": ("http://u:p@h/",)}, "is not an http"),
         ({"seeds": ("http://h/a.zip",)}, "is not a page"),
-        ({"scope": ("other.test",)}, "http://h/ lies outside its own scope"),
+        ({"scope": ("other.test",)}, "http://h/ is out of scope"),
         ({"scope": ("a b",)}, "crawl.scope: 'a b'"),
         ({"threads": 0}, "crawl.threads must be more than 0, not 0"),
         ({"delay": float("nan")}, "crawl.delay"),

@@ -1,4 +1,4 @@
-"""Pages that are there twice: by content, canonical URL, what a site has taught; URLs spelled anew."""
+"""Duplicate pages by content, canonical URL and DUST rules, and preferred spellings of URLs."""
 
 from pathlib import Path
 

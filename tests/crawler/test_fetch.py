@@ -376,7 +376,7 @@ def test_https_pages_come_from_whom_this_machine_trusts(
 
 
 def test_an_idle_connection_closed_by_the_server_is_not_a_failure() -> None:
-    """The server answers, takes the next request on the same connection, and closes: we ask once more, anew."""
+    """The server closes a reused connection after the request: it is sent once more on a new one."""
     connections = []
 
     def answer_once(connection: socket.socket) -> None:

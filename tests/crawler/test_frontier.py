@@ -7,7 +7,7 @@ import pytest
 
 from crawler.schedule import frontier as frontier_module
 from crawler.schedule.frontier import Frontier, Wait
-from crawler.schedule.throttle import NEVER, HostThrottle
+from crawler.schedule.throttle import NO_KNOWN_START, HostThrottle
 from docstore.frontier.frontier_table import NewUrl, Visit
 from docstore.model import FrontierEntry, Outcome, Reason, UrlKind
 from tests.crawler_fakes import MemoryTable
@@ -51,7 +51,7 @@ def test_best_first_within_a_queue_and_one_at_a_time() -> None:
     frontier, gate = frontier_of(table)
     first = take(frontier)
     assert first.url == "http://a/high"
-    assert frontier.take_next(0.0) == Wait(NEVER)
+    assert frontier.take_next(0.0) == Wait(NO_KNOWN_START)
     end(frontier, gate, first)
     assert take(frontier).url == "http://a/low"
 
@@ -77,7 +77,7 @@ def test_a_host_keeps_its_distance_however_many_queues_it_has() -> None:
     table = table_of(*((f"a/{n}", n, 0.0) for n in range(20)))
     frontier, gate = frontier_of(table, delay=2.0, per_host=1)
     first = take(frontier, 10.0)
-    assert frontier.take_next(10.0) == Wait(NEVER)
+    assert frontier.take_next(10.0) == Wait(NO_KNOWN_START)
     end(frontier, gate, first, now=10.5)
     assert frontier.take_next(10.5) == Wait(2.0)
     assert take(frontier, 12.5).host == "a"
@@ -95,7 +95,7 @@ def test_a_slow_host_does_not_hold_up_the_others_in_its_queue() -> None:
 def test_a_host_that_was_asked_for_something_else_has_its_turn_again() -> None:
     frontier, gate = frontier_of(table_of(("a/1", 1, 0.0)), per_host=1)
     gate.start_request("a", 0.0)  # a page that cannot exist, a sitemap: no entry's turn
-    assert frontier.take_next(0.0) == Wait(NEVER)
+    assert frontier.take_next(0.0) == Wait(NO_KNOWN_START)
     gate.finish_request("a", 0.0)
     frontier.wake_host("a")
     assert take(frontier).url == "http://a/1"

@@ -11,7 +11,7 @@ from crawler.schedule.throttle import (
     FAILURES_BEFORE_SUSPEND,
     MAX_BACKOFF_SECONDS,
     MAX_RETRY_AFTER_SECONDS,
-    NEVER,
+    NO_KNOWN_START,
     HostThrottle,
 )
 from docstore.model import Reason, UrlKind
@@ -31,7 +31,7 @@ def test_no_more_under_way_than_allowed() -> None:
     gate = HostThrottle(delay=0.0, per_host=2)
     gate.start_request(H, 1.0)
     gate.start_request(H, 1.0)
-    assert gate.earliest_start(H, 5.0) == NEVER
+    assert gate.earliest_start(H, 5.0) == NO_KNOWN_START
     gate.finish_request(H, 5.0)
     assert gate.earliest_start(H, 5.0) == 5.0
 
@@ -188,7 +188,7 @@ def test_a_new_article_is_asked_again_as_its_site_changes(gap_days: float, pages
 
 
 def answered(gate: HostThrottle, times: int, at: float, seconds: float = 0.01, good: bool = True) -> float:
-    """Ask a host so many times as soon as it may be; the time after."""
+    """Send `times` requests to a host, each as soon as allowed. Returns the time after the last one."""
     for _ in range(times):
         at = gate.earliest_start(H, at)
         gate.start_request(H, at)

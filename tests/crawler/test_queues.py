@@ -2,7 +2,14 @@
 
 import pytest
 
-from crawler.schedule.queues import QUEUE_POLICIES, elf_hash, elf_queue_of, fold_hash, fold_hash_queue_of, host_queue_of
+from crawler.schedule.queues import (
+    QUEUE_POLICIES,
+    elf_hash,
+    fold_hash,
+    make_elf_queue_function,
+    make_fold_hash_queue_function,
+    make_host_queue_function,
+)
 
 URLS = [
     f"http://news.cnpc.com.cn/system/2016/{day // 28 + 1:02d}/{day % 28 + 1:02d}/00{1591599 + day * 131 + n}.shtml"
@@ -21,14 +28,14 @@ def load(queues: list[int], number: int) -> tuple[int, float]:
 
 def test_elf_reaches_25_of_100_queues_and_hflp_all() -> None:
     assert len(set(URLS)) == 36_960
-    elf_used, elf_load = load([elf_queue_of(100)(url) for url in URLS], 100)
-    hflp_used, hflp_load = load([fold_hash_queue_of(100)(url) for url in URLS], 100)
+    elf_used, elf_load = load([make_elf_queue_function(100)(url) for url in URLS], 100)
+    hflp_used, hflp_load = load([make_fold_hash_queue_function(100)(url) for url in URLS], 100)
     assert (elf_used, hflp_used) == (25, 100)
     assert elf_load > 4.0
     assert hflp_load < 1.3
 
 
-@pytest.mark.parametrize("policy", [elf_queue_of, fold_hash_queue_of], ids=["elf", "hflp"])
+@pytest.mark.parametrize("policy", [make_elf_queue_function, make_fold_hash_queue_function], ids=["elf", "hflp"])
 def test_a_prime_number_of_queues_is_even_for_both(policy: object) -> None:
     used, fullest = load([policy(101)(url) for url in URLS], 101)  # type: ignore[operator]
     assert used == 101
@@ -48,7 +55,7 @@ def test_keys_are_31_bits_and_never_negative(hashed: object, text: str) -> None:
 
 
 def test_a_host_has_one_queue_of_its_own() -> None:
-    queue_of = host_queue_of(101)
+    queue_of = make_host_queue_function(101)
     assert queue_of("http://a.test/1") == queue_of("http://a.test/2")
     assert len({queue_of(f"http://host{n}.test/") for n in range(2000)}) == 2000
 

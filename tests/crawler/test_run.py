@@ -207,7 +207,7 @@ def test_a_process_that_ends_early_does_not_keep_the_others_waiting(tmp_path: Pa
         report = run(store.frontier, made, tmp_path)
     assert report.outcome_counts[Reason.FETCHED] == 3
     assert [note for note in report.notes if note.startswith("stopped")] == [
-        "stopped early: every host left asks to wait longer than this run may last"
+        "stopped early: the crawl delay of every remaining host exceeds the time left"
     ]
 
 

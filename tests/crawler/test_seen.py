@@ -1,4 +1,4 @@
-"""The seen filter: exact in the end, whole on disk or made anew."""
+"""The URL-seen test: exact results, and an atomically written file that is rebuilt if damaged."""
 
 from pathlib import Path
 
@@ -41,7 +41,7 @@ def test_saved_and_loaded_without_asking_the_table_for_its_urls(
     urls = [f"http://a/{n}" for n in range(3000)]
     table = table_of(*urls)
     UrlSeenTest.load(tmp_path / "seen", table).save(tmp_path / "seen")
-    monkeypatch.setattr(table, "iter_urls", lambda: pytest.fail("made anew although the file is whole"))
+    monkeypatch.setattr(table, "iter_urls", lambda: pytest.fail("rebuilt although the file is intact"))
     seen = UrlSeenTest.load(tmp_path / "seen", table)
     assert seen.filter_unseen([*urls, "new"]) == ["new"]
 

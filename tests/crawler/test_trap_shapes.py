@@ -155,7 +155,7 @@ def test_a_trap_costs_a_hundred_pages_and_no_real_one(
 
 
 def test_a_site_that_is_slow_to_deny_what_cannot_exist_is_crawled_to_its_end(tmp_path: Path) -> None:
-    """While the one request that may be under way is such a question, no page has its turn; after it they go on."""
+    """While a probe is the only request allowed in flight, no page is fetched. Afterwards the crawl continues."""
     served = SlowToDeny(SHAPES["session"], ALPHABETS["hex"], "the same", 10, True)
     with Site({}) as site:
         site.pages = served  # type: ignore[assignment]

@@ -121,9 +121,9 @@ def test_a_pattern_that_is_known_to_its_end_goes_on() -> None:
 def test_pages_that_say_nothing_new_end_their_pattern() -> None:
     watch = TrapDetector()
     for n in range(20):
-        assert watch.trap_of(f"{H}/dup/99") is None
+        assert watch.find_trap(f"{H}/dup/99") is None
         watch.record_page(f"{H}/dup/{n}", novelty=n == 0)
-    assert watch.trap_of(f"{H}/dup/99") is TrapKind.REPETITIVE
+    assert watch.find_trap(f"{H}/dup/99") is TrapKind.REPETITIVE
     assert watch.check_link(f"{H}/dup/99", f"{H}/", is_known=False) is TrapKind.REPETITIVE
     assert watch.check_link(f"{H}/dup/99", f"{H}/", is_known=False, is_declared=True) is None
 
@@ -142,7 +142,7 @@ def test_pages_that_say_nothing_new_end_their_pattern() -> None:
 def test_lists_that_lead_to_something_new_are_no_trap(onward: Callable[[int], str], is_read: bool, most: int) -> None:
     """A page of links has no text of its own; what it leads to may be read much later, or never."""
     watch, read = TrapDetector(), 0
-    while read < 500 and not watch.trap_of(f"{H}/dup/999"):
+    while read < 500 and not watch.find_trap(f"{H}/dup/999"):
         watch.record_page(f"{H}/dup/{read}", novelty=read == 0, new_urls=[onward(read)])
         read += 1
         if is_read and read % 30 == 0:
@@ -154,11 +154,11 @@ def test_two_patterns_that_lead_to_each_other_end_both() -> None:
     watch, read = TrapDetector(), 0
     for n in range(1000):
         for own, other in (("a", "b"), ("b", "a")):
-            if not watch.trap_of(f"{H}/{own}/{n}"):
+            if not watch.find_trap(f"{H}/{own}/{n}"):
                 watch.record_page(f"{H}/{own}/{n}", novelty=n == 0, new_urls=[f"{H}/{other}/{n}"])
                 read += 1
     assert read <= 40
-    assert watch.trap_of(f"{H}/a/1000") is watch.trap_of(f"{H}/b/1000") is TrapKind.REPETITIVE
+    assert watch.find_trap(f"{H}/a/1000") is watch.find_trap(f"{H}/b/1000") is TrapKind.REPETITIVE
 
 
 def test_one_link_onward_does_not_clear_a_pattern() -> None:
@@ -167,7 +167,7 @@ def test_one_link_onward_does_not_clear_a_pattern() -> None:
     watch.record_page(f"{H}/contact", novelty=True)
     for n in range(40):
         watch.record_page(f"{H}/dup/{n}", novelty=False)
-    assert watch.trap_of(f"{H}/dup/999") is TrapKind.REPETITIVE
+    assert watch.find_trap(f"{H}/dup/999") is TrapKind.REPETITIVE
 
 
 def test_what_is_remembered_is_bounded() -> None:
@@ -190,7 +190,7 @@ def crawl(serve: Serve, start: str, limit: int = 6000) -> list[str]:
     queue, seen, texts, fetched = deque([first]), {first.url}, set[str](), list[str]()
     while queue and len(fetched) < limit:
         page = queue.popleft()
-        if watch.trap_of(page.url):
+        if watch.find_trap(page.url):
             continue
         fetched.append(page.request_url[len(H) :])
         text, links = serve(page.request_url[len(H) :])

@@ -13,11 +13,11 @@ from crawler.urls.canonical import (
     UrlRules,
     canonicalize_url,
     host_of,
-    origin_of,
     parse_scope,
     parse_url_forms,
     rejection_reason,
     resolve_url,
+    url_origin,
 )
 from docstore.model import Reason
 
@@ -145,7 +145,7 @@ def test_an_endless_text_is_refused_without_work() -> None:
 
 def test_host_and_origin() -> None:
     assert host_of("https://site.test:8443/x") == "site.test:8443"
-    assert origin_of("https://site.test:8443/x/y") == "https://site.test:8443"
+    assert url_origin("https://site.test:8443/x/y") == "https://site.test:8443"
 
 
 @pytest.mark.parametrize(

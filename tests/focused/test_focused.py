@@ -19,7 +19,7 @@ from crawler.focused_policy import (
 )
 from crawler.schedule.best_first_frontier import BestFirstFrontier
 from crawler.schedule.frontier import Wait
-from crawler.schedule.queues import host_queue_of
+from crawler.schedule.queues import make_host_queue_function
 from crawler.schedule.throttle import HostThrottle
 from docstore.errors import StoreError
 from docstore.frontier.focused_decisions import FocusedDecision, StoredFocusedDecision
@@ -168,7 +168,7 @@ def test_words_of_pages_off_topic_are_not_proposed() -> None:
 
 
 def window(*rows: tuple[str, float], delay: float = 0.0) -> tuple[BestFirstFrontier, MemoryTable, HostThrottle]:
-    table, queue_of = MemoryTable(), host_queue_of(1)
+    table, queue_of = MemoryTable(), make_host_queue_function(1)
     table.add_urls(
         [NewUrl(url, url.split("/")[2], queue_of(url), 0, UrlKind.UNKNOWN, priority) for url, priority in rows]
     )
@@ -189,7 +189,9 @@ def test_the_best_of_all_hosts_that_may_be_asked_comes_first() -> None:
     gate.finish_request("a", 1.0)
     gate.finish_request("b", 1.0)
     for url in ("http://a/1", "http://b/1"):
-        row = next(row for row in frontier._table.due_entries(host_queue_of(1)(url), 1.0, 9) if row.url == url)
+        row = next(
+            row for row in frontier._table.due_entries(make_host_queue_function(1)(url), 1.0, 9) if row.url == url
+        )
         frontier.finish(row)
     waiting = frontier.take_next(1.0)
     assert isinstance(waiting, Wait) and 0 < waiting.seconds <= 10.0
@@ -201,7 +203,7 @@ def test_what_was_off_topic_is_asked_again_behind_all_others() -> None:
     frontier, table, _ = window(("http://a/off", 0.9), ("http://b/new", 0.1), ("http://b/list", 0.1))
     number = table.ids["http://a/off"]
     table.rows[number] = replace(table.rows[number], gap=1.0)
-    frontier.mark_changed({host_queue_of(1)("http://a/off")})
+    frontier.mark_changed({make_host_queue_function(1)("http://a/off")})
     assert taken(frontier, 0.0) == "http://b/new"
     assert taken(frontier, 0.0) == "http://a/off"  # b is busy
 

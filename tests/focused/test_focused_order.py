@@ -100,7 +100,7 @@ def topic_of(graph: Graph, seeds: list[str]) -> TopicWords:
 def live_order(store: Store, made: CrawlSettings, guide: TopicPolicy | None, site: Site, folder: Path) -> list[str]:
     site.requests.clear()
     with closing(Fetcher(made, PublicOnlyPolicy(made.inside_hosts))) as fetcher:
-        crawl(store.frontier, fetcher, made, folder / "seen", guide=guide)
+        crawl(store.frontier, fetcher, made, folder / "seen", focused_policy=guide)
     return [site.url(path) for path in site.asked() if path in site.pages]  # the others are probes for soft 404s
 
 
@@ -181,7 +181,7 @@ def test_what_is_off_topic_leaves_a_reason_and_its_words(web_of_demo: tuple[Site
             told = store.status.url_report(url)
             assert told is not None
             assert told.outcomes[0].reason == Reason.OFF_TOPIC
-            assert "semantic gives it 0." in told.outcomes[0].detail
+            assert "semantic score 0." in told.outcomes[0].detail
             assert told.page is None
         never = next(link.url for url in judged for link in graph.nodes[url].links if link.url not in judged)
         found = store.focused_decisions.find_rejected_link(never)

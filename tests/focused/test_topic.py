@@ -98,7 +98,7 @@ def test_the_names_of_the_strategies_are_those_of_their_table() -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"strategy": "semantic"}, "looks for a topic: name one in crawl.topic"),
+        ({"strategy": "semantic"}, "needs a topic: set crawl.topic"),
         ({"topic": NAME, "processes": 2}, "crawl.processes must be 1"),
         ({"strategy": "best"}, "crawl.strategy must be one of auto, breadth_first, fused"),
     ],

@@ -81,7 +81,7 @@ def test_a_good_line(line: str, entry: LexiconEntry) -> None:
         ("15天", "a number with a measure word, or a date"),
         ("三十年代", "a number with a measure word, or a date"),
         ("Рetroleum 3 eng", r"the Cyrillic letter Р \(U\+0420\) among Latin ones"),
-        ("petrοleum 3 eng", r"the Greek letter ο \(U\+03BF\), which passes for the Latin o"),
+        ("petrοleum 3 eng", r"the Greek letter ο \(U\+03BF\), which looks like the Latin o"),
         ("Т细胞", r"the Cyrillic letter Т \(U\+0422\) among Han ones"),
         ("页岩气 0 n", "frequency 0"),
         ("页岩气 -1 n", "not an integer"),

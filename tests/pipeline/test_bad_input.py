@@ -165,7 +165,7 @@ class TestSeeds:
         ("crawl", "parts"),
         [
             ({"seeds": []}, ["crawl.seeds is empty", "name at least one"]),
-            ({"scope": ["elsewhere.test"]}, ["lies outside its own scope", "crawl.scope"]),
+            ({"scope": ["elsewhere.test"]}, ["is out of scope", "crawl.scope"]),
             ({"seeds": ["ftp://a.test/"]}, ["'ftp://a.test/'", "not an http or https URL"]),
             ({"seeds": ["http://a.test/photo.jpg"]}, ["is not a page"]),
             ({"inside_hosts": []}, ["none of the seeds", "private or reserved network", "crawl.inside_hosts"]),

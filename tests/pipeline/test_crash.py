@@ -95,7 +95,7 @@ class TestCrawl:
         file = vertical.data / "seen.bloom"
         file.write_bytes(spoil(file.read_bytes()))
         vertical.done("crawl")
-        assert "is damaged or out of date: made anew" in vertical.log()
+        assert "is damaged or out of date: rebuilding it" in vertical.log()
         check_crawled(undisturbed, vertical)
 
     def test_seen_filter_older_than_the_frontier(self, undisturbed: Undisturbed, vertical: Vertical) -> None:

@@ -246,7 +246,7 @@ def test_another_day_on_an_equal_text_is_another_edition() -> None:
     )
     one, other = (ComparedArticle("各地油价", f"更新日期：2021年3月{day}日\n{rows}") for day in (8, 10))
     verdict = compare_articles(one, other)
-    assert (verdict.is_duplicate, verdict.reason) == (False, "the days on them differ")
+    assert (verdict.is_duplicate, verdict.reason) == (False, "the date lines differ")
     assert [difference.kind for difference in verdict.differences] == [DifferenceKind.DATE_LINE]
 
 

@@ -7,7 +7,7 @@ import pytest
 from extractor.fields.language import detect_language
 from extractor.fields.person_names import HAN_NAME_PATTERN
 from text.pinyin import has_han
-from text.scripts import HAN, UNSPACED_SCRIPTS, mixed_script_reason, script_of
+from text.scripts import HAN, UNSPACED_SCRIPTS, char_script, mixed_script_reason
 
 EXTENSION_I = "\U0002ebf0"  # assigned in Unicode 15.1, which Python 3.11 does not know
 
@@ -38,7 +38,7 @@ EXTENSION_I = "\U0002ebf0"  # assigned in Unicode 15.1, which Python 3.11 does n
     ids=ascii,
 )
 def test_the_script_of_a_character(char: str, script: str) -> None:
-    assert script_of(char) == script
+    assert char_script(char) == script
     assert bool(re.fullmatch(f"[{HAN}]", char)) == (script == "Han")
     assert script not in ("Han", "Katakana", "Hangul") or re.fullmatch(f"[{UNSPACED_SCRIPTS}]", char)
 
@@ -82,10 +82,10 @@ def test_letters_that_may_stand_together(text: str) -> None:
         ("Т细胞", "the Cyrillic letter Т (U+0422) among Han ones"),
         ("Mосква", "the Cyrillic letter о (U+043E) among Latin ones"),
         ("ՍԱ标准", "the Armenian letter Ս (U+054D) among Han ones"),
-        ("petrοleum", "the Greek letter ο (U+03BF), which passes for the Latin o"),
-        ("pΗ值", "the Greek letter Η (U+0397), which passes for the Latin H"),
-        ("Τ细胞", "the Greek letter Τ (U+03A4), which passes for the Latin T"),
-        ("pαyment", "the Greek letter α (U+03B1), which passes for the Latin a"),
+        ("petrοleum", "the Greek letter ο (U+03BF), which looks like the Latin o"),
+        ("pΗ值", "the Greek letter Η (U+0397), which looks like the Latin H"),
+        ("Τ细胞", "the Greek letter Τ (U+03A4), which looks like the Latin T"),
+        ("pαyment", "the Greek letter α (U+03B1), which looks like the Latin a"),
     ],
     ids=ascii,
 )

@@ -1,1 +1,1 @@
-"""From bytes to text, once for crawler and extractor, and what no HTML parser should be given."""
+"""Decode bytes to text, equally for crawler and extractor, and limit the input of HTML parsers."""

@@ -1,7 +1,8 @@
-"""Bytes to text: the one decision by which crawler and extractor read a page.
+"""Decode a page from bytes to text, equally for crawler and extractor.
 
-What the page says of itself (header, meta) is a hint. Byte order marks, the pattern of NUL bytes and valid UTF-8 are
-proof; between the legacy encodings the text itself decides, by the share of very common characters it would have.
+Declared encodings (header, meta) are hints. Byte order marks, the pattern of NUL bytes and valid UTF-8 are proof.
+Legacy
+encodings are compared by the share of very common characters in the decoded text.
 """
 
 import re
@@ -13,7 +14,7 @@ from text.decoding.encoding_labels import find_codec, python_codec
 from text.decoding.meta_charset import detect_bom, find_loose_meta_charsets, find_meta_charset
 
 LEGACY_CODECS = ("gb18030", "big5hkscs", "cp949", "cp932", "euc_jp")
-# The commonest characters of each script; running text has two to five of them in ten characters.
+# The most common characters of each script. Running text contains two to five of them in ten characters.
 COMMON_SIMPLIFIED = (
     "的一是不了在人有我他这个们中来上大为和国地到以说时要就出会可也你对生能而子那得于着下自之年过发后作里用道"
     "行所然家种事成方多经么去法学如都同现当没动面起看定天分还进好小部其些主样理心她本前开但因只从想实日军者意"
@@ -40,16 +41,16 @@ COMMON_CHARS_BY_CODEC = {
     "euc_jp": frozenset(KANA + COMMON_TRADITIONAL + CJK_MARKS),
     "iso2022_jp": frozenset(KANA + COMMON_TRADITIONAL + CJK_MARKS),
 }
-SAMPLE_BYTES = 60_000  # bytes or characters that are enough to tell an encoding
-MAX_SCORED_CHARS = 2_000  # of these, characters beyond ASCII that are read
-MAX_CHECKED_CHARS = 20_000  # characters that are enough to tell a text from noise
-MIN_COMMON_SHARE = 0.15  # below this share of common characters a decoding is not believed
-CONFIDENT_COMMON_SHARE = 0.35  # a labelled encoding that reads this well needs no rival
-LABEL_BONUS = 1.3  # a labelled encoding wins unless another reads clearly better
-MAX_DAMAGED_SHARE = 0.1  # a text may lose this share of its characters and still be read
+SAMPLE_BYTES = 60_000  # bytes or characters; enough to detect an encoding
+MAX_SCORED_CHARS = 2_000  # non-ASCII characters of the sample
+MAX_CHECKED_CHARS = 20_000  # enough to distinguish text from noise
+MIN_COMMON_SHARE = 0.15  # minimum share of common characters of a valid decoding
+CONFIDENT_COMMON_SHARE = 0.35  # a labelled encoding with this share needs no comparison
+LABEL_BONUS = 1.3  # factor; a labelled encoding wins unless another reads clearly better
+MAX_DAMAGED_SHARE = 0.1  # maximum share of broken characters in a readable text
 HEADER_CHARSET = re.compile(r"charset\s*=\s*[\"']?\s*([\w.:-]{2,30})", re.I)
 CONTROL_BYTES = bytes((*range(0x09), *range(0x0E, 0x1B), *range(0x1C, 0x20), 0x7F))
-# U+E000 to U+F8FF in UTF-8: what begins so, or goes on so
+# U+E000 to U+F8FF in UTF-8: the first byte, or the first two bytes.
 PRIVATE_USE_LEAD, PRIVATE_USE_SEQUENCE = b"\xee", re.compile(rb"\xef[\x80-\xa3]")
 NON_ASCII = re.compile("[^\x00-\x7f\xa0]")
 NON_ASCII_RUN = re.compile("[^\x00-\x7f\xa0]+")
@@ -58,33 +59,35 @@ BAD_CHARS = re.compile("[\ufffd\ue000-\uf8ff]")
 
 @dataclass(frozen=True)
 class Decoded:
-    """A page's text and the encoding (Python's name) it was read in."""
+    """The text of a page and its encoding (Python codec name)."""
 
     text: str
     encoding: str
 
 
 def decode_page(body: bytes, content_type: str = "") -> Decoded | None:
-    """The text of a page, or None where the bytes are no text in any encoding.
+    """Decode a page. Returns None if the bytes are not text in any encoding.
 
-    `content_type` is the HTTP header as sent, or "". Damaged text is read with U+FFFD in place of what is broken.
+    `content_type` is the HTTP header as sent, or "". Broken characters become U+FFFD.
     """
-    decoded = (
+    decoded_page = (
         decode_by_bom(body) or decode_by_nul_pattern(body) or decode_by_shift_sequences(body) or decode_as_utf8(body)
     )
-    if decoded is None:
+    if decoded_page is None:
         labels = declared_codecs(body, content_type)
-        decoded = decode_by_common_chars(body, labels) or decode_by_label(body, labels) or decode_by_detection(body)
-    return decoded if decoded is not None and is_text(decoded.text) else None
+        decoded_page = (
+            decode_by_common_chars(body, labels) or decode_by_label(body, labels) or decode_by_detection(body)
+        )
+    return decoded_page if decoded_page is not None and is_text(decoded_page.text) else None
 
 
 def is_ascii_based(body: bytes) -> bool:
-    """A `<` is a `<` in these bytes: neither UTF-16 or UTF-32, nor an encoding with shift sequences."""
+    """True if a `<` byte is always a `<`: not for UTF-16, UTF-32 and encodings with shift sequences."""
     return b"\x00" not in body and not (body.isascii() and (b"\x1b$" in body or b"~{" in body))
 
 
 def declared_codecs(body: bytes, content_type: str) -> tuple[str, ...]:
-    """What header and page say, header first, as Python's codecs; labels nobody knows are left out."""
+    """Return the declared encodings as Python codecs, header first. Unknown labels are omitted."""
     labels = [
         *HEADER_CHARSET.findall(content_type)[:1],
         find_meta_charset(body),
@@ -94,16 +97,16 @@ def declared_codecs(body: bytes, content_type: str) -> tuple[str, ...]:
 
 
 def decode_by_bom(body: bytes) -> Decoded | None:
-    """The encoding named by a byte order mark, if the rest keeps to it."""
+    """Decode by byte order mark. Returns None if the text does not match it."""
     bom_name, length = detect_bom(body)
     if not bom_name:
         return None
-    decoded = decode_leniently(body[length:], python_codec(bom_name) or bom_name)
-    return decoded if damaged_share(decoded.text) <= MAX_DAMAGED_SHARE else None
+    decoded_page = decode_leniently(body[length:], python_codec(bom_name) or bom_name)
+    return decoded_page if damaged_share(decoded_page.text) <= MAX_DAMAGED_SHARE else None
 
 
 def decode_by_nul_pattern(body: bytes) -> Decoded | None:
-    """UTF-16 without a mark: its ASCII markup has a NUL in every second place."""
+    """Decode UTF-16 without a byte order mark: every second byte of its ASCII markup is NUL."""
     if b"\x00" not in body:
         return None
     sample = body[:SAMPLE_BYTES]
@@ -111,35 +114,42 @@ def decode_by_nul_pattern(body: bytes) -> Decoded | None:
     markup, name = (b"\x00<", "utf-16-be") if even > odd else (b"<\x00", "utf-16-le")
     if even + odd < len(sample) / 50 or min(even, odd) * 10 > max(even, odd) or markup not in sample:
         return None
-    decoded = decode_leniently(body, name)
-    return decoded if damaged_share(decoded.text) <= MAX_DAMAGED_SHARE else None
+    decoded_page = decode_leniently(body, name)
+    return decoded_page if damaged_share(decoded_page.text) <= MAX_DAMAGED_SHARE else None
 
 
 def decode_by_shift_sequences(body: bytes) -> Decoded | None:
-    """Seven-bit encodings (HZ, ISO-2022-JP): pure ASCII bytes with their shift sequences."""
+    """Decode seven-bit encodings (HZ, ISO-2022-JP): pure ASCII bytes with shift sequences."""
     if not body.isascii():
         return None
     for shift_sequence, name in ((b"~{", "hz"), (b"\x1b$", "iso2022_jp")):
         if shift_sequence in body:
-            decoded = decode_strictly(body, name)
-            if decoded and NON_ASCII.search(decoded.text) and common_char_share(decoded) >= MIN_COMMON_SHARE:
-                return decoded
+            decoded_page = decode_strictly(body, name)
+            if (
+                decoded_page
+                and NON_ASCII.search(decoded_page.text)
+                and common_char_share(decoded_page) >= MIN_COMMON_SHARE
+            ):
+                return decoded_page
     return None
 
 
 def decode_as_utf8(body: bytes) -> Decoded | None:
-    """Valid UTF-8 is no accident; so is UTF-8 with a few broken bytes, or cut at its end."""
-    decoded = decode_strictly(body, "utf-8")
-    if decoded is None:
-        decoded = decode_leniently(body, "utf-8")
-        broken, non_ascii_count = decoded.text.count("\ufffd"), sum(map(len, NON_ASCII_RUN.findall(decoded.text)))
+    """Decode UTF-8, also with a few broken bytes or a cut end. Valid UTF-8 does not occur by chance."""
+    decoded_page = decode_strictly(body, "utf-8")
+    if decoded_page is None:
+        decoded_page = decode_leniently(body, "utf-8")
+        broken, non_ascii_count = (
+            decoded_page.text.count("\ufffd"),
+            sum(map(len, NON_ASCII_RUN.findall(decoded_page.text))),
+        )
         if broken * 10 > non_ascii_count:
             return None
-    return decoded
+    return decoded_page
 
 
 def decode_by_common_chars(body: bytes, labels: tuple[str, ...]) -> Decoded | None:
-    """The legacy East Asian encoding in which the text reads best, with a bonus for what the page says of itself."""
+    """Decode with the legacy East Asian encoding that reads best. Declared encodings get a bonus."""
     sample = body[:SAMPLE_BYTES]
     for name in labels:
         if name in LEGACY_CODECS and common_char_share(decode_leniently(sample, name)) >= CONFIDENT_COMMON_SHARE:
@@ -153,19 +163,19 @@ def decode_by_common_chars(body: bytes, labels: tuple[str, ...]) -> Decoded | No
 
 
 def decode_by_label(body: bytes, labels: tuple[str, ...]) -> Decoded | None:
-    """The first label under which every byte has a meaning."""
+    """Decode with the first declared encoding under which every byte is valid."""
     candidates = (decode_strictly(body, name) for name in labels)
     return next((text for text in candidates if text is not None and damaged_share(text.text) == 0), None)
 
 
 def decode_by_detection(body: bytes) -> Decoded | None:
-    """What charset-normalizer makes of it: the single-byte encodings of the rest of the world."""
+    """Decode with charset-normalizer, for the single-byte encodings of other languages."""
     best = charset_normalizer.from_bytes(body[:SAMPLE_BYTES]).best()
     return decode_leniently(body, best.encoding) if best is not None else None
 
 
 def common_char_share(decoded: Decoded) -> float:
-    """Share of very common characters among the non-ASCII ones, 0 to 1; broken and private ones count against."""
+    """Share of very common characters among the non-ASCII ones, 0 to 1. Broken and private ones are penalized."""
     non_ascii_chars = "".join(NON_ASCII_RUN.findall(decoded.text))[:MAX_SCORED_CHARS]
     if not non_ascii_chars:
         return 0.0
@@ -175,7 +185,7 @@ def common_char_share(decoded: Decoded) -> float:
 
 
 def decode_strictly(body: bytes, name: str) -> Decoded | None:
-    """Decoded without any error, or None."""
+    """Decode without errors, or return None."""
     try:
         return Decoded(body.decode(name), name)
     except UnicodeError:
@@ -183,12 +193,12 @@ def decode_strictly(body: bytes, name: str) -> Decoded | None:
 
 
 def decode_leniently(body: bytes, name: str) -> Decoded:
-    """Decoded with U+FFFD for every broken byte."""
+    """Decode with U+FFFD for every broken byte."""
     return Decoded(body.decode(name, "replace"), name)
 
 
 def damaged_share(text: str) -> float:
-    """Share of broken, control and private characters, 0 to 1; of noise read as UTF-16 a tenth are private."""
+    """Share of broken, control and private-use characters, 0 to 1. In noise read as UTF-16, a tenth are private-use."""
     raw = text.encode("utf-8", "surrogatepass")
     controls = len(raw) - len(raw.translate(None, CONTROL_BYTES))
     private = raw.count(PRIVATE_USE_LEAD) + len(PRIVATE_USE_SEQUENCE.findall(raw))
@@ -196,5 +206,5 @@ def damaged_share(text: str) -> float:
 
 
 def is_text(text: str) -> bool:
-    """False for pictures, archives and other bytes that no encoding makes readable."""
+    """False for images, archives and other bytes that are not readable in any encoding."""
     return damaged_share(text[:MAX_CHECKED_CHARS].replace("\x00", "")) <= MAX_DAMAGED_SHARE

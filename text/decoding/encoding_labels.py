@@ -1,12 +1,12 @@
-"""Names of encodings: what a label means to a browser (WHATWG, Encoding, section 4.2), and to Python.
+"""Encoding labels: their meaning in browsers (WHATWG, Encoding, section 4.2) and in Python.
 
-What browsers refuse to read (HZ, ISO-2022-KR) is read here: no script of such a page is ever run.
+HZ and ISO-2022-KR, which browsers refuse, are supported, because no script of such a page is ever run.
 """
 
 import codecs
 
-# One encoding a paragraph: its name, Python's name for it, and its other labels. Where browsers read more than the
-# name says (GBK, Big5, Shift_JIS, EUC-KR), so does the codec.
+# One encoding per paragraph: its name, Python's codec, and its other labels. Where browsers read a superset (GBK,
+# Big5, Shift_JIS, EUC-KR), the codec is that of the superset.
 _LABEL_TABLE = """
     utf-8 utf-8 unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf8 x-unicode20utf8
     ibm866 cp866 866 cp866 csibm866
@@ -73,23 +73,23 @@ _CODEC_BY_NAME = {name: codec for name, codec, *_ in _parse_table()}
 
 
 def standard_encoding_name(label: str) -> str:
-    """The standard name of the encoding that a label means, in small letters; "" for a label that nobody knows."""
+    """Return the standard name of the encoding for a label, in lower case, or "" for an unknown label."""
     return _NAME_BY_LABEL.get(label.strip("\t\n\f\r ").lower(), "")
 
 
 def python_codec(label: str) -> str:
-    """Python's name of the codec that reads what is labelled so; "" for a label that nobody knows."""
+    """Return Python's codec for a label, or "" for an unknown label."""
     name = standard_encoding_name(label)
     return _CODEC_BY_NAME[name] if name else ""
 
 
 def find_codec(label: str) -> str:
-    """Python's name of the codec for any label that browsers or Python know; "" for one that neither knows."""
+    """Return Python's codec for any label known to browsers or Python, or ""."""
     codec_name = python_codec(label)
     if codec_name:
         return codec_name
     try:
-        name = codecs.lookup(label.strip()).name
+        name = codecs.lookup(label.strip()).name  # rejects codecs such as "hex" that are not charsets
         "".encode(name)  # refuses codecs like "hex" that are no charsets
     except (LookupError, ValueError):
         return ""

@@ -1,35 +1,34 @@
-"""What no HTML parser should be given: with these, libxml2 takes time that grows with the square of a page.
+"""Limit HTML before parsing. libxml2 needs quadratic time without these limits:
 
-    without_excess_attributes   each attribute of a start tag is compared with all before it
-    without_excess_depth        each end tag is looked for among all open elements
+    trim_attributes          each attribute of a start tag is compared with all before it
+    flatten_deep_elements    each end tag is searched among all open elements
 
-And with these a tree of a hundred times the page's bytes:
+Without this one, the tree needs a hundred times the page's bytes:
 
-    without_excess_markup       elements and attributes without end
+    truncate_markup          unlimited elements and attributes
 
-The crawler reads links with the same parser as the extractor reads articles: both cut here, before it. Bytes in an
-encoding in which `<` is always `<`; what is done takes time that grows with their number alone.
+Crawler and extractor use the same parser and apply these limits first. The input is bytes in an encoding in which `<`
+is always `<`. The time is linear in the size.
 """
 
 import re
 from collections import Counter
 
-MAX_ATTRIBUTES_PER_TAG = 500  # of a start tag; those of real pages have some thirty at most
-MAX_TAGS_AND_ATTRIBUTES = (
-    110_000  # start tags and attributes: a tree of some 60 MB; the largest of 1,541 real pages has half
-)
-MAX_DEPTH = 400  # of elements; libxml2's own limit is 2,048
-SMALL_PAGE_BYTES = 50_000  # bytes: what attributes stand in so few costs a quarter of a second at most
-# As HTML's tokenizer has it: a quote means something behind "=" only, and one that is not closed reaches to the end.
+MAX_ATTRIBUTES_PER_TAG = 500  # per start tag; real pages have about thirty at most
+# Start tags and attributes: a tree of about 60 MB. The largest of 1,541 real pages has half of it.
+MAX_TAGS_AND_ATTRIBUTES = 110_000
+MAX_DEPTH = 400  # nested elements; libxml2's own limit is 2,048
+SMALL_PAGE_BYTES = 50_000  # the attributes of a page this small cost at most a quarter of a second
+# As in HTML's tokenizer: a quote has a meaning only after "=". Without a closing quote it reaches to the end.
 ATTRIBUTE_VALUE = rb"""(?:"[^"]*+"?+|'[^']*+'?+|[^\s>"'][^\s>]*+)?+"""
 ATTRIBUTE = rb"[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+" + ATTRIBUTE_VALUE + rb")?+"
 BOUNDED_ATTRIBUTES = rb"(?:%b){0,%d}+" % (ATTRIBUTE, MAX_ATTRIBUTES_PER_TAG)
-# Text up to its end tag, whatever stands in it.
+# Raw text: everything up to the end tag is text.
 RAW_TEXT_TAGS = (b"script", b"style", b"title", b"textarea", b"xmp", b"iframe", b"noembed", b"noframes")
 RAW_ELEMENT = rb"<(?i:%b)(?=[\s/>])" + BOUNDED_ATTRIBUTES + rb"[\s/]*+>[^<]*+(?:<(?!/(?i:%b)[\s/>])[^<]*+)*+"
 COMMENT = rb"<!--(?:-?>|[^-]*+(?:-(?!-!?>)[^-]*+)*+)"
-# A tag in which more attributes have no room: to see that is half as much work as to count them. First letters, and
-# values in closed quotes, are asked for before all others: most tags need no more.
+# Fast path: matches a tag too short to exceed the attribute limit, without counting. Raw-text tags are excluded by
+# first letter; quoted values are tried first.
 SMALL_TAG = (
     rb"<(?!(?=[stxinSTXIN])(?i:%b)[\s/>])[a-zA-Z][^>=]{0,%d}+(?:=(?:\"[^\"]*+\"|\s*+%b)[^>=]{0,%d}+){0,%d}+>[^<]*+"
 ) % (
@@ -57,7 +56,7 @@ INLINE_TAGS = frozenset(
 
 
 def trim_attributes(html: bytes) -> bytes:
-    """A page with the first MAX_ATTRIBUTES attributes of each start tag."""
+    """Keep only the first MAX_ATTRIBUTES_PER_TAG attributes of each start tag."""
     if len(html) <= SMALL_PAGE_BYTES:
         return html
     parts, copied_until, position = [], 0, 0
@@ -70,15 +69,15 @@ def trim_attributes(html: bytes) -> bytes:
 
 
 def find_oversized_tag(html: bytes, start: int) -> int:
-    """Where what has no long tag ends, of a page from `start` on: at such a tag, or at the page's end."""
+    """Return the position of the next tag with too many attributes from `start` on, or the end of the page."""
     match = WITHIN_LIMITS.match(html, start)
     return match.end() if match else start
 
 
 def truncate_markup(html: bytes) -> bytes:
-    """A page up to the tag at which its elements and attributes are more than MAX_MARKUP; the rest is left out.
+    """Cut a page at the tag that exceeds MAX_TAGS_AND_ATTRIBUTES.
 
-    Counted by `<`, but for end tags, and `=`, so that what an ordinary page has is counted in no time.
+    Counts `<` (without end tags) and `=`, which is fast for ordinary pages.
     """
     if html.count(b"<") - html.count(b"</") + html.count(b"=") <= MAX_TAGS_AND_ATTRIBUTES:
         return html
@@ -89,31 +88,31 @@ def truncate_markup(html: bytes) -> bytes:
 
 
 def flatten_deep_elements(html: bytes) -> bytes:
-    """A page of at most MAX_DEPTH elements within each other, for parsers that have given up on its depth.
+    """Limit a page to MAX_DEPTH nested elements, for parsers that failed on its depth.
 
-    What would be deeper loses its tags, never its text: blocks become line breaks, links lose what they are around.
-    End tags without start are left out.
+    Deeper elements lose their tags, but not their text. Blocks become line breaks, links lose their content. End tags
+    without a start tag are removed.
     """
     return ANY_TAG.sub(_DepthLimiter().rewrite_tag, html)
 
 
 class _DepthLimiter:
-    """The open elements of a page in the course of being read, by their explicit end tags alone."""
+    """The open elements of a page, tracked by explicit end tags only."""
 
     def __init__(self) -> None:
         self.depth = 0
         self.open_by_name = Counter[bytes]()
-        self.dropped_by_name = Counter[bytes]()  # those whose start tag was left out
+        self.dropped_by_name = Counter[bytes]()  # elements whose start tag was removed
 
     def rewrite_tag(self, tag: re.Match[bytes]) -> bytes:
-        """What becomes of a tag."""
+        """Return the replacement of a tag."""
         name = tag[2].lower()
         if name in VOID_TAGS or name in RAW_TEXT_TAGS:
             return tag[0]
         return self.rewrite_end_tag(name, tag[0]) if tag[1] else self.rewrite_start_tag(name, tag[0])
 
     def rewrite_start_tag(self, name: bytes, tag: bytes) -> bytes:
-        """What becomes of a start tag."""
+        """Return the replacement of a start tag."""
         if self.depth < MAX_DEPTH:
             self.depth += 1
             self.open_by_name[name] += 1
@@ -124,7 +123,7 @@ class _DepthLimiter:
         return b"" if name in INLINE_TAGS else b"<br>"
 
     def rewrite_end_tag(self, name: bytes, tag: bytes) -> bytes:
-        """What becomes of an end tag: it belongs to the innermost element of its name."""
+        """Return the replacement of an end tag. It closes the innermost element with its name."""
         if self.dropped_by_name[name]:
             self.dropped_by_name[name] -= 1
             return b""

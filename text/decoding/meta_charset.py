@@ -1,10 +1,10 @@
-"""The encoding that a page declares in its first bytes, found before anything is parsed (HTML standard, 13.2.3.2)."""
+"""Detect the declared encoding of a page before parsing (HTML standard, 13.2.3.2)."""
 
 import re
 
 from text.decoding.encoding_labels import standard_encoding_name
 
-_MAX_SCANNED_BYTES = 65_536  # the standard's 1,024 are too few: pages put long comments and scripts first
+_MAX_SCANNED_BYTES = 65_536  # the standard's 1,024 are not enough: some pages begin with long comments and scripts
 _BYTE_ORDER_MARKS = (
     (b"\xef\xbb\xbf", "utf-8"),
     (b"\xff\xfe\x00\x00", "utf-32-le"),
@@ -23,18 +23,18 @@ _CONTENT_CHARSET = re.compile(
 )
 _MAX_ATTRIBUTES = 200
 _LOOSE_META_CHARSET = re.compile(rb"<meta[^>]{0,300}?charset\s*=\s*[\"']?\s*([\w.:-]{2,30})", re.IGNORECASE)
-_LOOKBEHIND_BYTES = 310  # bytes in which a meta element begins before its charset
+_LOOKBEHIND_BYTES = 310  # a meta element begins at most this far before its charset
 
 
 def detect_bom(body: bytes) -> tuple[str, int]:
-    """The encoding that a byte order mark names, or "", and the length of the mark."""
+    """Return the encoding of a byte order mark ("" without one) and the length of the mark."""
     return next(((name, len(mark)) for mark, name in _BYTE_ORDER_MARKS if body.startswith(mark)), ("", 0))
 
 
 def find_meta_charset(body: bytes) -> str:
-    """The standard name of the encoding that a `meta` names in the first bytes of a page, or "".
+    """Return the standard name of the encoding in a `meta` element near the start of a page, or "".
 
-    A page that says UTF-16 in ASCII bytes cannot mean it, and is UTF-8.
+    A declaration of UTF-16 in ASCII bytes is wrong and read as UTF-8.
     """
     head = body[:_MAX_SCANNED_BYTES]
     position = 0
@@ -53,19 +53,19 @@ def find_meta_charset(body: bytes) -> str:
 
 
 def find_loose_meta_charsets(body: bytes) -> list[str]:
-    """The labels of all `meta` elements that name a charset, however they are written and wherever they stand.
+    """Return the charset labels of all `meta` elements, in any form and position.
 
-    Looks only where the word stands, which is much faster than looking all over.
+    Searches only around the word `charset`, which is much faster than a search of the whole page.
     """
     labels: list[bytes] = []
-    lower, position = body.lower(), -1
-    while (position := lower.find(b"charset", position + 1)) >= 0:
+    lower_body, position = body.lower(), -1
+    while (position := lower_body.find(b"charset", position + 1)) >= 0:
         labels += _LOOSE_META_CHARSET.findall(body[max(0, position - _LOOKBEHIND_BYTES) : position + 60])[-1:]
     return [label.decode("ascii", "ignore") for label in labels]
 
 
 def _parse_attributes(head: bytes, position: int) -> tuple[dict[str, str], int]:
-    """The attributes of a tag, and where the tag ends. One that does not end has none: it may be cut off."""
+    """Return the attributes of a tag and its end. A tag without an end may be cut off and has no attributes."""
     attributes: dict[str, str] = {}
     for _ in range(_MAX_ATTRIBUTES):
         end = _TAG_END.match(head, position)

@@ -1,1 +1,1 @@
-"""Texts as vectors: what a model promises (`contract`), passages of a text, and a model that onnxruntime computes."""
+"""Texts as vectors: the embedder interface, passages of a text, and ONNX models."""

@@ -1,7 +1,7 @@
-"""What a model of meaning promises, and how its vectors are kept and compared. Pure but for numpy.
+"""The embedder interface, and quantization and comparison of vectors. Pure, uses numpy only.
 
-Texts that mean alike have vectors that point alike: how alike is the cosine of the angle between them, which for unit
-vectors is their inner product. Only vectors of the same `model_id` may be compared.
+Similar texts have vectors with a high cosine. For unit vectors the cosine is the inner product. Compare only vectors of
+the same `model_id`.
 """
 
 from collections.abc import Sequence
@@ -11,48 +11,50 @@ import numpy as np
 from numpy.typing import NDArray
 
 Vectors = NDArray[np.float32]
-"""(n, d) float32: n unit vectors of d dimensions, one a row."""
+"""(n, d) float32: n unit vectors of d dimensions, one per row."""
 QuantizedVectors = NDArray[np.int8]
-"""(n, d) int8: the same, each row by a scale of its own; see `quantised`."""
+"""(n, d) int8: quantized vectors, each row with its own scale; see `quantize`."""
 
 INT8_MAX = 127.0
 
 
 class EmbeddingError(Exception):
-    """A model cannot be used: the text is one line that says why, and names the file."""
+    """A model cannot be used. The message is one line with the file and the reason."""
 
 
 class EmbeddingUnavailableError(EmbeddingError):
-    """The packages that compute a model are not installed."""
+    """The packages that run a model are not installed."""
 
 
 class Embedder(Protocol):
-    """A model of meaning. Safe to use from several threads.
+    """An embedding model. Thread-safe.
 
-    A model whose weights are bytes rounds by what is computed together: the vectors of one text in different company
-    have a cosine of .98 or more, not 1.
+    A model with 8-bit weights rounds by batch. Vectors of one text in different batches have a cosine of at least 0.98,
+    not
+    exactly 1.
     """
 
     @property
     def model_id(self) -> str:
-        """Names the weights and how they are used: at most 64 characters."""
+        """Identifies the weights and their use, at most 64 characters."""
 
     @property
     def dimensions(self) -> int:
-        """d: how many numbers a vector has."""
+        """Number of dimensions of a vector (d)."""
 
     def encode_documents(self, texts: Sequence[str]) -> Vectors:
-        """The vectors of texts that are to be found, in their order. What is longer than the model reads is cut."""
+        """Embed texts to be found, in order. Text beyond the model's limit is cut."""
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
-        """The vectors of what somebody looks for."""
+        """Embed queries, in order."""
 
 
 def quantize(vectors: Vectors) -> QuantizedVectors:
-    """Each row by the scale that makes its largest number 127, rounded: the cosine to any vector stays as it was but
-    for the rounding (below .005 at 384 dimensions). A row of zeros stays one.
+    """Quantize each row with the scale that maps its largest absolute value to 127.
 
-    >>> quantised(np.array([[0.6, -0.8]], dtype=np.float32)).tolist()
+    The cosine to any vector changes by rounding only (below 0.005 at 384 dimensions). A row of zeros stays zero.
+
+    >>> quantize(np.array([[0.6, -0.8]], dtype=np.float32)).tolist()
     [[95, -127]]
     """
     largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0.0)
@@ -62,12 +64,12 @@ def quantize(vectors: Vectors) -> QuantizedVectors:
 
 
 def pack_vectors(vectors: Vectors) -> list[bytes]:
-    """Each row `quantize`, as the store keeps it: d bytes."""
+    """Quantize the rows and serialize each to d bytes for the store."""
     return [row.tobytes() for row in quantize(vectors)]
 
 
 def unpack_vectors(packed_rows: Sequence[bytes]) -> QuantizedVectors:
-    """(n, d) int8 of n kept vectors, all of the same size; (0, 0) of none."""
+    """Deserialize n stored vectors of equal size to (n, d) int8. Returns (0, 0) for no vectors."""
     return (
         np.frombuffer(b"".join(packed_rows), np.int8).reshape(len(packed_rows), -1)
         if packed_rows
@@ -76,7 +78,7 @@ def unpack_vectors(packed_rows: Sequence[bytes]) -> QuantizedVectors:
 
 
 def cosine_similarities(query: NDArray[np.float32], quantized_vectors: QuantizedVectors) -> NDArray[np.float32]:
-    """The cosine, (n,) float32, of one vector (d,) to each of (n, d) quantised ones."""
+    """Cosine of one vector (d,) to each row of (n, d) quantized vectors, as (n,) float32."""
     rows = quantized_vectors.astype(np.float32)
     lengths = np.linalg.norm(rows, axis=1) * np.linalg.norm(query)
     similarities: NDArray[np.float32] = (rows @ query / np.where(lengths > 0, lengths, 1.0)).astype(np.float32)

@@ -1,4 +1,4 @@
-"""Which files are a model of meaning, and how it wants to be asked. Loads nothing."""
+"""Files and parameters of an embedding model. Loads nothing."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -6,19 +6,24 @@ from pathlib import Path
 
 
 class Pooling(StrEnum):
-    """How the vectors of a text's tokens become one."""
+    """How token vectors are combined into one vector of the text."""
 
-    CLS = "cls"  # that of the first, which stands for all
+    CLS = "cls"  # the vector of the first token, which represents the text
     MEAN = "mean"
 
 
 @dataclass(frozen=True)
 class ModelSpec:
-    """Which files are a model, and how it wants to be asked.
+    """Files and parameters of an embedding model.
 
-    `path` is a folder or a jar, `weights` and `tokenizer` the names of the files in it. `languages` are ISO 639 codes
-    of what it understands, none: every language. The prefixes stand before each text. From the cosine `near_enough` on
-    two texts have something in common: models differ in where that is.
+    Attributes:
+        path: folder or jar with the files.
+        weights: file name of the ONNX model.
+        tokenizer: file name of the tokenizer.
+        languages: ISO 639 codes of supported languages; empty: all.
+        query_prefix: text before each query.
+        document_prefix: text before each document.
+        min_cosine: minimum cosine similarity for a semantic match. It depends on the model.
     """
 
     model_id: str
@@ -29,8 +34,8 @@ class ModelSpec:
     pooling: Pooling = Pooling.CLS
     query_prefix: str = ""
     document_prefix: str = ""
-    near_enough: float = 0.5
+    min_cosine: float = 0.5
 
     def supports_language(self, language: str) -> bool:
-        """Does it understand texts in this language (ISO 639, maybe with a region)?"""
+        """True if the model supports the language (ISO 639, optionally with a region)."""
         return not self.languages or language.partition("-")[0] in self.languages

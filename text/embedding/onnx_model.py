@@ -1,7 +1,6 @@
-"""A model of meaning as an ONNX file and a tokenizer.json, computed by onnxruntime on one core.
+"""Embedding models as an ONNX file and a tokenizer.json, run by onnxruntime on one core.
 
-Both stand in a folder or in a jar (a zip file). onnxruntime and tokenizers are loaded with the first model: who needs
-none does without them.
+Both files are in a folder or a jar (a zip file). onnxruntime and tokenizers are imported with the first model only.
 """
 
 import re
@@ -15,17 +14,16 @@ from numpy.typing import NDArray
 from text.embedding.embedder import EmbeddingError, EmbeddingUnavailableError, Vectors
 from text.embedding.model_spec import ModelSpec, Pooling
 
-MAX_TOKENS = 320  # read of a text: a title and the 256 tokens behind it
-MAX_CHARS_PER_TOKEN = 16  # a token; what stands behind so many times MAX_TOKENS is not even cut into tokens
-MAX_BATCH_TOKENS = (
-    1024  # computed at once, those that fill shorter texts up counted: larger batches take memory, not less time
-)
+MAX_TOKENS = 320  # tokens per text: a title and the 256 tokens after it
+MAX_CHARS_PER_TOKEN = 16  # text beyond this times MAX_TOKENS is not tokenized
+# Per batch, padding included. Larger batches need more memory, not less time.
+MAX_BATCH_TOKENS = 1024
 _CAPITAL = re.compile("[A-Z]")
 _SPECIAL = re.compile(r"\[.*\]|<.*>")
 
 
 class OnnxEmbedder:
-    """See `text.embedding.embedder.Embedder`. EmbeddingError where the files are not there or no model of meaning."""
+    """An `Embedder` with an ONNX model. Raises EmbeddingError if the files are missing or not an embedding model."""
 
     def __init__(self, spec: ModelSpec) -> None:
         self.spec = spec
@@ -37,11 +35,11 @@ class OnnxEmbedder:
         self.dimensions = self._measure_dimensions()
 
     def encode_documents(self, texts: Sequence[str]) -> Vectors:
-        """See `Embedder`."""
+        """Embed documents; see `Embedder`."""
         return self._encode([self.spec.document_prefix + text for text in texts])
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
-        """See `Embedder`."""
+        """Embed queries; see `Embedder`."""
         return self._encode([self.spec.query_prefix + text for text in texts])
 
     def _encode(self, texts: Sequence[str]) -> Vectors:
@@ -52,13 +50,13 @@ class OnnxEmbedder:
         return vectors
 
     def _token_ids(self, text: str) -> list[int]:
-        """The numbers of the first `MAX_TOKENS` tokens of a text; the last one is the token that ends a text."""
+        """Return the ids of the first `MAX_TOKENS` tokens of a text. The last one is the end token."""
         text = text[: MAX_CHARS_PER_TOKEN * MAX_TOKENS].encode("utf-8", "replace").decode()  # no lone surrogates
         ids: list[int] = self._tokenizer.encode(text.lower() if self._lowercases else text).ids
         return ids if len(ids) <= MAX_TOKENS else [*ids[: MAX_TOKENS - 1], ids[-1]]
 
     def _compute_vectors(self, tokens: Sequence[Sequence[int]]) -> Vectors:
-        """The unit vectors of some texts, which the longest makes as long as itself."""
+        """Compute the unit vectors of a batch. Shorter texts are padded to the longest."""
         longest = max(map(len, tokens))
         ids = np.zeros((len(tokens), longest), np.int64)
         mask = np.zeros_like(ids)
@@ -69,21 +67,21 @@ class OnnxEmbedder:
         return normalize_rows(pool_tokens(outputs, mask, self.spec.pooling))
 
     def _measure_dimensions(self) -> int:
-        """How many dimensions a vector has."""
+        """Return the number of dimensions, measured with a short text."""
         self.dimensions = 0
         try:
             [vector] = self._compute_vectors([self._token_ids("1")])
-        except Exception as error:  # whatever onnxruntime raises, it has no class of its own for it
+        except Exception as error:  # onnxruntime has no base class for its errors
             raise EmbeddingError(
-                f"{self.spec.path}: {self.spec.weights} is no model of meaning ({_one_line(error)})"
+                f"{self.spec.path}: {self.spec.weights} is not an embedding model ({_one_line(error)})"
             ) from error
         if not np.isfinite(vector).all() or not vector.any():
-            raise EmbeddingError(f"{self.spec.path}: {self.spec.weights} makes no vector of a text")
+            raise EmbeddingError(f"{self.spec.path}: {self.spec.weights} computes no vector for a text")
         return len(vector)
 
 
 def iter_batches(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """The places of texts of these lengths, those of like length together, so many as fill `MAX_BATCH_TOKENS`."""
+    """Yield batches of text indices. Texts of similar length share a batch, up to `MAX_BATCH_TOKENS`."""
     batch: list[int] = []
     for index in sorted(range(len(lengths)), key=lengths.__getitem__):
         if batch and lengths[index] * (len(batch) + 1) > MAX_BATCH_TOKENS:
@@ -95,7 +93,10 @@ def iter_batches(lengths: Sequence[int]) -> Iterator[list[int]]:
 
 
 def pool_tokens(token_vectors: NDArray[np.float32], mask: NDArray[np.int64], pooling: Pooling) -> NDArray[np.float32]:
-    """(n, d) of the vectors (n, tokens, d) of texts whose tokens `mask` (n, tokens) marks; what is pooled stays."""
+    """Pool token vectors (n, tokens, d) to (n, d).
+
+    `mask` (n, tokens) marks the tokens. Pooled input is returned unchanged.
+    """
     if token_vectors.ndim == 2:
         return token_vectors
     if pooling is Pooling.CLS:
@@ -107,7 +108,7 @@ def pool_tokens(token_vectors: NDArray[np.float32], mask: NDArray[np.int64], poo
 
 
 def normalize_rows(vectors: NDArray[np.float32]) -> Vectors:
-    """Each row at the length 1; a row of zeros stays one."""
+    """Scale each row to length 1. A row of zeros stays zero."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     rows: Vectors = (vectors / np.where(lengths > 0, lengths, 1.0)).astype(np.float32)
     return rows
@@ -120,17 +121,20 @@ def _load_tokenizer(spec: ModelSpec) -> Any:
         raise _unavailable_error(error) from error
     try:
         tokenizer = Tokenizer.from_buffer(_read_model_file(spec, spec.tokenizer))
-    except Exception as error:  # tokenizers raises Exception itself
+    except Exception as error:  # tokenizers raises the class Exception itself
         if isinstance(error, EmbeddingError):
             raise
-        raise EmbeddingError(f"{spec.path}: {spec.tokenizer} is no tokenizer ({_one_line(error)})") from error
+        raise EmbeddingError(f"{spec.path}: {spec.tokenizer} is not a tokenizer ({_one_line(error)})") from error
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer
 
 
 def _is_uncased(tokenizer: Any) -> bool:
-    """Was the model taught without capital letters? Some tokenizers do not lower them, and know none of such words."""
+    """True if the model was trained on lower-case text.
+
+    Some tokenizers of such models do not lower-case their input.
+    """
     words = tokenizer.get_vocab(with_added_tokens=True)
     return not any(_CAPITAL.search(word) and not _SPECIAL.fullmatch(word) for word in words)
 
@@ -154,7 +158,7 @@ def _create_session(spec: ModelSpec) -> Any:
 
 
 def _read_model_file(spec: ModelSpec, name: str) -> bytes:
-    """A file of the model."""
+    """Read a file of the model. Raises EmbeddingError if this fails."""
     try:
         if spec.path.is_dir():
             return (spec.path / name).read_bytes()

@@ -1,9 +1,9 @@
-"""A text cut into passages of whole sentences, each short enough for a model to read. Pure.
+"""Split a text into passages of whole sentences, each short enough for a model. Pure.
 
-    passages_of("...")      [Passage(0, 240), Passage(240, 471), ...]: runs of characters that follow each other
-    beginning("...", 256)   as many characters as hold about 256 tokens
+    iter_passages("...")              Passage(0, 240), Passage(240, 471), ...: consecutive runs of characters
+    truncate_to_tokens("...", 256)    the first characters, about 256 tokens
 
-A token is a Chinese character, or about four letters of a Latin word: near enough for a length, and no model is needed.
+A token is a Chinese character or about four letters of a Latin word. This estimate needs no model.
 """
 
 import re
@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from text.scripts import UNSPACED_SCRIPTS
 
 PASSAGE_TOKENS = 160.0
-TOKENS_PER_LATIN_CHAR = 0.25  # of a letter, blanks and signs among them
-MAX_TEXT_CHARS = 500_000  # characters of a text; what the index holds of it is no longer
+TOKENS_PER_LATIN_CHAR = 0.25  # per character, blanks and signs included
+MAX_TEXT_CHARS = 500_000  # per text; the index stores no more
 
 _DENSE = re.compile(f"[{UNSPACED_SCRIPTS}]")
 _SENTENCE = re.compile(r".*?(?:\n+|[。！？；…]+[”’」』）)]*|[.!?;]+[\"')\]]*(?=\s)|\Z)", re.S)
@@ -29,13 +29,13 @@ class Passage:
 
 
 def estimate_tokens(text: str) -> float:
-    """About how many tokens a model makes of a text."""
+    """Estimate the number of tokens of a text."""
     dense = len(_DENSE.findall(text))
     return dense + TOKENS_PER_LATIN_CHAR * (len(text) - dense)
 
 
 def truncate_to_tokens(text: str, max_tokens: float) -> str:
-    """The first characters of a text that are about so many tokens."""
+    """Return the first characters of a text, about `max_tokens` tokens."""
     token_count = 0.0
     for index, character in enumerate(text):
         token_count += 1.0 if character >= "\u2e80" else TOKENS_PER_LATIN_CHAR
@@ -45,9 +45,9 @@ def truncate_to_tokens(text: str, max_tokens: float) -> str:
 
 
 def iter_passages(text: str, max_tokens: float = PASSAGE_TOKENS) -> Iterator[Passage]:
-    """Passages of about so many tokens, none of blanks alone; a longer sentence is cut where it has to be.
+    """Iterate over passages of about `max_tokens` tokens. A longer sentence is split; blank passages are omitted.
 
-    A passage begins where the one before it ended.
+    A passage begins where the previous one ended.
     """
     text = text[:MAX_TEXT_CHARS]
     start, end, passage_tokens = 0, 0, 0.0
@@ -62,8 +62,8 @@ def iter_passages(text: str, max_tokens: float = PASSAGE_TOKENS) -> Iterator[Pas
 
 
 def _iter_sentence_spans(text: str, max_tokens: float) -> Iterator[tuple[int, int]]:
-    """Where sentences begin and end, with the pieces of those that are too long."""
-    max_chars = int(max_tokens / TOKENS_PER_LATIN_CHAR) + 1  # characters that so many tokens can be at most
+    """Yield start and end of each sentence, or of its pieces if it is too long."""
+    max_chars = int(max_tokens / TOKENS_PER_LATIN_CHAR) + 1  # upper bound of the characters of a piece
     for match in _SENTENCE.finditer(text):
         first, last = match.span()
         while (cut := first + len(truncate_to_tokens(text[first : min(last, first + max_chars)], max_tokens))) < last:

@@ -1,1 +1,1 @@
-"""How alike two texts are: copies, edited copies, tellings of one event."""
+"""Similarity of texts: duplicates, edited copies, reports of the same event."""

@@ -1,7 +1,7 @@
-"""Two texts laid beside each other, token by token: what both have, and the edits that make one of the other.
+"""Align two texts token by token: shared tokens, and the edits between them.
 
-The alignment is the longest common subsequence of their tokens (rapidfuzz); equal beginnings and ends are cut off
-before, so that two long texts that are nearly the same cost what differs.
+The alignment is the longest common subsequence of the tokens (rapidfuzz). Common prefixes and suffixes are removed
+first, so the cost of two nearly equal long texts depends on their differences.
 """
 
 from bisect import bisect_left, bisect_right
@@ -11,18 +11,22 @@ from itertools import takewhile
 
 from rapidfuzz.distance import Indel
 
-from text.similarity.shingles import fold_tokens, tokenize
+from text.similarity.shingles import fold_tokens, split_tokens
 
-MAX_ALIGNED_TOKENS = 20_000  # tokens of a text between its beginning and end that the other has as well
-MAX_MERGED_GAP = 2  # equal tokens between two edits that are one
-MAX_SHIFT_TOKENS = 20  # tokens
-MIN_ANCHOR_TOKENS = 8  # equal tokens in a row that are surely of the text itself
+MAX_ALIGNED_TOKENS = 20_000  # tokens per text, without common prefix and suffix
+MAX_MERGED_GAP = 2  # equal tokens between two edits that are merged
+MAX_SHIFT_TOKENS = 20
+MIN_ANCHOR_TOKENS = 8  # equal tokens in a row that surely belong to both texts
 
 
 @dataclass(frozen=True)
 class TokenizedText:
-    """A text's tokens folded, each as it was `original_tokens`, and `line_breaks`: the places where a line begins or ends, in order,
-    from 0 to the number of tokens.
+    """The tokens of a text.
+
+    Attributes:
+        tokens: folded tokens.
+        original_tokens: the same tokens as written.
+        line_breaks: token positions at which a line begins or ends, ascending, from 0 to the number of tokens.
     """
 
     tokens: list[str]
@@ -30,21 +34,21 @@ class TokenizedText:
     line_breaks: list[int]
 
     def covers_whole_lines(self, start: int, end: int) -> bool:
-        """Are the tokens from `start` to `end` whole lines, or none between two lines?"""
+        """True if the tokens from `start` to `end` are whole lines, or an empty range between two lines."""
         return self.is_line_break(start) and self.is_line_break(end)
 
     def is_line_break(self, position: int) -> bool:
-        """Does a line begin or end before the token at `position`?"""
+        """True if a line begins or ends before the token at `position`."""
         return self.line_breaks[bisect_left(self.line_breaks, position)] == position
 
     def line_number(self, position: int) -> int:
-        """The number of the line that the token at `position` is in, from 0."""
+        """Return the number of the line with the token at `position`, from 0."""
         return min(bisect_right(self.line_breaks, position), len(self.line_breaks) - 1) - 1
 
 
 @dataclass(frozen=True)
 class Edit:
-    """The tokens `start` to `end` of the one text, where the other has its tokens `other_start` to `other_end`."""
+    """The tokens `start` to `end` of the left text replace `other_start` to `other_end` of the right text."""
 
     start: int
     end: int
@@ -54,8 +58,9 @@ class Edit:
 
 @dataclass(frozen=True)
 class Alignment:
-    """Two texts laid beside each other. What they surely share begins at `shared_start` and ends at `shared_end`, places in the one
-    and in the other.
+    """Two aligned texts.
+
+    `shared_start` and `shared_end` are the token positions (left, right) between which the texts surely correspond.
     """
 
     left: TokenizedText
@@ -66,27 +71,27 @@ class Alignment:
 
     @property
     def shared_tokens(self) -> int:
-        """How many tokens both have, in the same order."""
+        """Number of tokens that both texts have, in the same order."""
         return len(self.left.tokens) - sum(edit.end - edit.start for edit in self.edits)
 
     @property
     def total_tokens(self) -> int:
-        """How many tokens they have together, shared ones once."""
+        """Number of tokens of both texts, with shared ones counted once."""
         return len(self.left.tokens) + len(self.right.tokens) - self.shared_tokens
 
 
 def tokenize_text(text: str) -> TokenizedText:
-    """A text laid out for comparison."""
+    """Tokenize a text for comparison."""
     original_tokens: list[str] = []
     breaks = {0: None}
     for line in text.split("\n"):
-        original_tokens += tokenize(line)
+        original_tokens += split_tokens(line)
         breaks[len(original_tokens)] = None
     return TokenizedText(fold_tokens(original_tokens), original_tokens, list(breaks))
 
 
 def align(left: TokenizedText, right: TokenizedText) -> Alignment | None:
-    """The two texts, aligned; None where they share no run of ANCHOR tokens, or where too much differs."""
+    """Align two texts. Returns None without a shared run of MIN_ANCHOR_TOKENS tokens, or if too much differs."""
     a, b = left.tokens, right.tokens
     start = common_prefix_length(a, b)
     end = min(common_prefix_length(a[::-1], b[::-1]), min(len(a), len(b)) - start)
@@ -102,12 +107,12 @@ def align(left: TokenizedText, right: TokenizedText) -> Alignment | None:
 
 
 def common_prefix_length(a: Sequence[str], b: Sequence[str]) -> int:
-    """How many tokens are the same from the first on."""
+    """Return the number of equal tokens at the start."""
     return next((position for position, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
 
 
 def find_edits(a: Sequence[str], b: Sequence[str], offset: int = 0) -> list[Edit]:
-    """Where two runs of tokens that both begin at `offset` differ; edits that nearly touch are one."""
+    """Find the edits between two runs of tokens that both begin at `offset`. Edits with small gaps are merged."""
     edits: list[Edit] = []
     for step in Indel.opcodes(a, b):
         if step.tag == "equal":
@@ -121,10 +126,11 @@ def find_edits(a: Sequence[str], b: Sequence[str], offset: int = 0) -> list[Edit
 
 
 def snap_edits_to_lines(edits: Sequence[Edit], left: TokenizedText, right: TokenizedText) -> Iterator[Edit]:
-    """The same edits; a run that only one text has is moved to whole lines where its tokens let it.
+    """Move one-sided edits to whole lines, if their tokens allow it.
 
-    Of `... is published` and `... is published / Not yet published`, the alignment may say that `published Not yet` was
-    put in.
+    For `... is published` and `... is published / Not yet published`, the alignment may report that `published Not yet`
+    was
+    inserted.
     """
     runs = matching_runs(edits, len(left.tokens), len(right.tokens))
     for edit, run, following in zip(edits, runs, runs[1:], strict=False):
@@ -141,7 +147,12 @@ def snap_edits_to_lines(edits: Sequence[Edit], left: TokenizedText, right: Token
 def iter_shifts(
     edit: Edit, left: TokenizedText, right: TokenizedText, equal_before: int, equal_after: int
 ) -> Iterator[int]:
-    """By how many tokens an edit can be moved that only adds to one text, with so many equal tokens around it."""
+    """Yield the token counts by which a one-sided edit can be moved.
+
+    Args:
+        equal_before: number of equal tokens before the edit.
+        equal_after: number of equal tokens after it.
+    """
     if (edit.start == edit.end) == (edit.other_start == edit.other_end):
         return
     tokens, start, end = left.tokens, edit.start, edit.end
@@ -155,10 +166,10 @@ def iter_shifts(
     yield from takewhile(lambda n: tokens[start + n] == tokens[end + n], backward_shifts)
 
 
-def matching_runs(edits: Sequence[Edit], length: int, length2: int) -> list[Edit]:
-    """What lies before, between and behind edits of texts so long: runs that both have."""
+def matching_runs(edits: Sequence[Edit], left_length: int, right_length: int) -> list[Edit]:
+    """Return the shared runs before, between and after the edits."""
     runs, end, other_end = [], 0, 0
-    for edit in (*edits, Edit(length, length, length2, length2)):
+    for edit in (*edits, Edit(left_length, left_length, right_length, right_length)):
         runs.append(Edit(end, edit.start, other_end, edit.other_start))
         end, other_end = edit.end, edit.other_end
     return runs

@@ -1,18 +1,18 @@
-"""Is a text another one published again, or a version of it, or one of its series?
+"""Decide whether two articles are duplicates, or versions or members of a series.
 
-A copy is the same text in another frame: site names, bylines, notices and captions differ, an end may be cut off, a
-word be spelt otherwise. A version or one of a series is written anew in the same mould: inside what both share,
-numbers, dates, names or words are exchanged. So the two are laid beside each other, and each difference is judged:
+A duplicate is the same text with other surroundings: site names, bylines, notices and captions differ, an end may be
+missing, a word may be spelled differently. A version or member of a series is written from the same template: numbers,
+dates, names or words inside the shared text are replaced. The texts are aligned, and each difference is classified:
 
-    NUMBERS    other numbers or dates where the words around are shared, or numbers that only one has among them
-    NAMES      other names, or other words of several characters
-    WORDING    a word or a clause; a few are an editor's where both texts were published within days
-    SPELLING   the same, otherwise spelt: centre and center, to day and today
-    FRAME      lines before or behind, a text that ends early
-    STAMP      another day, in a line of its own: the site's, where a text of some length is of the same days
-    TITLE      quite another title
+    NUMBERS      other numbers or dates within shared words, or numbers that only one text has there
+    NAMES        other names, or other words of several characters
+    WORDING      a word or a clause; a few are an editor's changes if both texts were published within days
+    SPELLING     another spelling: centre and center, to day and today
+    BOILERPLATE  lines before or after the text, or a text that ends early
+    DATE_LINE    another date in a line of its own; ignored in texts of some length published within days
+    TITLE        a completely different title
 
-Texts are seen as tokens (text/similarity/shingles.py). Pure, and the same for (a, b) as for (b, a).
+Texts are compared as tokens (text/similarity/shingles.py). Pure and symmetric.
 """
 
 from collections import Counter
@@ -30,30 +30,30 @@ from text.number_tokens import are_equal_numbers, has_digit, has_year, is_date_t
 from text.similarity.alignment import Alignment, Edit, TokenizedText, align, find_edits, tokenize_text
 from text.similarity.shingles import SHINGLE_SIZE, shingle_hashes
 
-ALGORITHM_VERSION = 1  # raise it when other texts are copies: all articles are then grouped anew
+ALGORITHM_VERSION = 1  # increase it if other texts become duplicates; all articles are then grouped again
 MIN_SHARED_SHARE = 0.5  # of all tokens of both texts
-MAX_BOILERPLATE_SHARED_SHARE = 0.4  # a beginning or end of which less is shared is what a site puts around its texts
+MAX_BOILERPLATE_SHARED_SHARE = 0.4  # a beginning or end with less shared text is boilerplate
 MAX_NEAR_DAYS = 7
-TOKENS_PER_EDIT = 60  # tokens: a text so long may have one edit, one twice as long two
+TOKENS_PER_EDIT = 60  # a text of this length may have one edit, of twice the length two
 MAX_EDITS = 3
-REWRITE_TOKENS = 8  # tokens
-MIN_RETITLED_TOKENS = 150  # tokens: under another title or day, a shorter text may be what a site says on many pages
-MIN_TITLE_SHARED_SHARE = 0.5  # titles of which at least so much is shared are made in one mould
-MAX_BOILERPLATE_TOKENS = 150  # tokens that a site puts around a text
-MAX_CUT_DIVISOR = 3  # a copy that was cut lacks this part at most of what it has
-RETITLED_BOILERPLATE_DIVISOR = 4  # under another title, of what both share this part at most
-DATE_LINE_EDGE_LINES = 3  # from the first or last on
-MAX_DATE_LINE_TOKENS = 24  # tokens
-MAX_DATE_LINE_WORDS = 4  # tokens beside the date itself, as in 发布时间
-MIN_SPELLING_LETTERS = 5  # letters
+REWRITE_TOKENS = 8
+MIN_RETITLED_TOKENS = 150  # shorter texts under another title or date may be boilerplate of many pages
+MIN_TITLE_SHARED_SHARE = 0.5  # minimum shared part of titles from one template
+MAX_BOILERPLATE_TOKENS = 150  # around a text
+MAX_CUT_DIVISOR = 3  # maximum part missing in a cut copy, as a divisor of the shared tokens
+RETITLED_BOILERPLATE_DIVISOR = 4  # the same for boilerplate under another title
+DATE_LINE_EDGE_LINES = 3  # distance from the first or last line
+MAX_DATE_LINE_TOKENS = 24
+MAX_DATE_LINE_WORDS = 4  # tokens besides the date, as in 发布时间
+MIN_SPELLING_LETTERS = 5
 KEY_WINDOWS = 8
-KEY_WINDOW_TOKENS = 16  # tokens on each side of a shingle
+KEY_WINDOW_TOKENS = 16  # on each side of a shingle
 NUMBERS_DIFFER_REASON = "numbers or dates differ"
-CONTEXT_TOKENS = 3  # tokens that are told before a difference
+CONTEXT_TOKENS = 3  # shown before a difference
 
 
 class DifferenceKind(StrEnum):
-    """What a difference between two texts is."""
+    """Kind of a difference between two texts."""
 
     NUMBERS = "numbers"
     NAMES = "names"
@@ -66,8 +66,14 @@ class DifferenceKind(StrEnum):
 
 @dataclass(frozen=True)
 class TextDifference:
-    """A place where two texts differ: what the `left` has there (`left_tokens` tokens) and what the `right` (`right_tokens`), and
-    what both have `context`.
+    """A difference between two texts.
+
+    Attributes:
+        context: shared tokens before the difference.
+        left: text in the left article.
+        right: text in the right article.
+        left_tokens: number of tokens of `left`.
+        right_tokens: number of tokens of `right`.
     """
 
     kind: DifferenceKind
@@ -79,7 +85,7 @@ class TextDifference:
 
     @property
     def edit_count(self) -> int:
-        """How many of an editor's changes it counts for: what is replaced at length is written anew."""
+        """Number of editor's changes that it counts as. A long replacement counts several times."""
         rewritten = (
             max(self.left_tokens, self.right_tokens) // REWRITE_TOKENS if self.left_tokens and self.right_tokens else 0
         )
@@ -88,7 +94,7 @@ class TextDifference:
 
 @dataclass(frozen=True)
 class DuplicateVerdict:
-    """Whether two texts are copies, `reason` in a few words, and the differences between them, in order."""
+    """Whether two texts are duplicates, the reason in a few words, and their differences in order."""
 
     is_duplicate: bool
     reason: str
@@ -97,7 +103,7 @@ class DuplicateVerdict:
 
 @dataclass(frozen=True)
 class ComparedArticle:
-    """An article's title, body (a line a paragraph), and ISO date of publication, "" where that is not known."""
+    """An article to compare: title, body (one line per paragraph), and ISO publication date ("" if unknown)."""
 
     title: str
     body: str
@@ -105,25 +111,26 @@ class ComparedArticle:
 
     @cached_property
     def tokenized_body(self) -> TokenizedText:
-        """The body, laid out for comparison."""
+        """The tokens of the body."""
         return tokenize_text(self.body)
 
     @cached_property
     def duplicate_keys(self) -> tuple[int, ...]:
-        """See `duplicate_keys`."""
+        """The lookup keys of the body; see the function `duplicate_keys`."""
         return duplicate_keys(self.tokenized_body.tokens)
 
     def is_duplicate_of(self, right: "ComparedArticle") -> bool:
-        """Is one of the two the other one, published again?"""
+        """True if the two articles are duplicates."""
         return compare_articles(self, right).is_duplicate
 
 
 def compare_articles(left: ComparedArticle, right: ComparedArticle, max_decisive: int = 1) -> DuplicateVerdict:
-    """Judge two texts. Where they are no copies, no more than `max_decisive` differences are looked for that each say so."""
-    if (right.tokenized_body.tokens, right.title) < (
-        left.tokenized_body.tokens,
-        left.title,
-    ):  # whoever asks, the alignment is the same
+    """Compare two articles.
+
+    The search stops after `max_decisive` differences of which each proves that they are not duplicates.
+    """
+    # Order the texts, so that the alignment does not depend on the order of the arguments.
+    if (right.tokenized_body.tokens, right.title) < (left.tokenized_body.tokens, left.title):
         swapped_verdict = compare_articles(right, left, max_decisive)
         swapped_differences = tuple(
             replace(d, left=d.right, right=d.left, left_tokens=d.right_tokens, right_tokens=d.left_tokens)
@@ -135,16 +142,16 @@ def compare_articles(left: ComparedArticle, right: ComparedArticle, max_decisive
         return DuplicateVerdict(False, NUMBERS_DIFFER_REASON, titles)
     pair = align(left.tokenized_body, right.tokenized_body)
     if pair is None or pair.shared_tokens < MIN_SHARED_SHARE * pair.total_tokens:
-        return DuplicateVerdict(False, "too little is the same", titles)
+        return DuplicateVerdict(False, "too little text is shared", titles)
     bodies = tuple(iter_until_decided(iter_body_differences(pair), max_decisive))
     rejection = difference_reason(
         titles, bodies, pair.shared_tokens, days_between(left.published_on, right.published_on)
     )
-    return DuplicateVerdict(not rejection, rejection or "the same text", titles + bodies)
+    return DuplicateVerdict(not rejection, rejection or "same text", titles + bodies)
 
 
 def iter_until_decided(differences: Iterable[TextDifference], max_decisive: int) -> Iterator[TextDifference]:
-    """The differences up to the one with which so many say that the texts are no copies."""
+    """Yield the differences up to the `max_decisive`-th decisive one."""
     for difference in differences:
         yield difference
         max_decisive -= difference.kind in (DifferenceKind.NUMBERS, DifferenceKind.NAMES)
@@ -155,8 +162,13 @@ def iter_until_decided(differences: Iterable[TextDifference], max_decisive: int)
 def difference_reason(
     titles: Sequence[TextDifference], bodies: Sequence[TextDifference], shared: int, days: int | None
 ) -> str:
-    """Why two texts are no copies that share so many tokens and were published so many `days` apart, None where that
-    is not known; "" if they are.
+    """Return the reason why two articles are not duplicates, "" if they are.
+
+    Args:
+        titles: differences of the titles.
+        bodies: differences of the bodies.
+        shared: number of shared tokens.
+        days: days between the publication dates, None if unknown.
     """
     is_near = days is not None and days <= MAX_NEAR_DAYS
     kinds = Counter(difference.kind for difference in bodies)
@@ -166,21 +178,22 @@ def difference_reason(
     if kinds[DifferenceKind.NAMES] or max(replacements.values(), default=0) > 1:
         return "names differ"
     if kinds[DifferenceKind.DATE_LINE] and not (is_near and shared >= MIN_RETITLED_TOKENS):
-        return "the days on them differ"
+        return "the date lines differ"
     if titles and not may_be_retitled(titles, shared, is_near):
         return "the titles differ"
     if shared < MIN_RETITLED_TOKENS and not is_near and days is not None:
-        return "short, and published at other times"
+        return "short, and published on different dates"
     if has_extra_parts(bodies, shared, is_near, bool(titles)):
-        return "a part is only in one"
+        return "only one contains a part"
     edits = sum(difference.edit_count for difference in bodies)
     allowed = min(MAX_EDITS, shared // TOKENS_PER_EDIT) if is_near else 0
     return "words differ" if edits and edits + bool(titles) > allowed else ""
 
 
 def has_extra_parts(bodies: Sequence[TextDifference], shared: int, is_near: bool, is_retitled: bool) -> bool:
-    """Is there more around each text than a frame has? Around one there may be some more where they are of the same
-    days and under one title: then the other was cut.
+    """True if there is too much boilerplate around the texts.
+
+    One text may have more if both were published within days under one title: the other one was then cut.
     """
     frames = [difference for difference in bodies if difference.kind is DifferenceKind.BOILERPLATE]
     sizes = sum(difference.left_tokens for difference in frames), sum(difference.right_tokens for difference in frames)
@@ -192,8 +205,10 @@ def has_extra_parts(bodies: Sequence[TextDifference], shared: int, is_near: bool
 
 
 def may_be_retitled(titles: Sequence[TextDifference], shared: int, is_near: bool) -> bool:
-    """May a text have got another title? What is exchanged in the mould of a title tells two texts apart, unless they
-    are of the same days; under quite another title, a short text may be what a site says on many pages.
+    """True if the titles of one article may differ as these do.
+
+    A replaced part in a title distinguishes two articles, unless they were published within days. With a completely
+    different title, a short text may be boilerplate of many pages.
     """
     if any(difference.kind is not DifferenceKind.TITLE for difference in titles):
         return is_near and shared >= TOKENS_PER_EDIT
@@ -201,18 +216,18 @@ def may_be_retitled(titles: Sequence[TextDifference], shared: int, is_near: bool
 
 
 def days_between(left: str, right: str) -> int | None:
-    """How many days two dates of publication are apart; None where one of them is not known to the day."""
+    """Return the days between two ISO dates, or None if one is not known to the day."""
     try:
         return abs((date.fromisoformat(left) - date.fromisoformat(right)).days)
     except ValueError:
         return None
 
 
-# -- what a difference is
+# -- classifying differences
 
 
 def iter_body_differences(pair: Alignment) -> Iterator[TextDifference]:
-    """The differences of two bodies, in order."""
+    """Iterate over the classified differences of two bodies, in order."""
     head, tail = detect_boilerplate(pair)
     for edit in pair.edits:
         in_frame = (head and edit.end <= pair.shared_start[0]) or (tail and edit.start >= pair.shared_end[0])
@@ -221,7 +236,7 @@ def iter_body_differences(pair: Alignment) -> Iterator[TextDifference]:
 
 
 def describe_difference(left: TokenizedText, right: TokenizedText, edit: Edit, kind: DifferenceKind) -> TextDifference:
-    """An edit as it is told."""
+    """Describe an edit as a TextDifference."""
     before = left.tokens[max(0, edit.start - CONTEXT_TOKENS) : edit.start]
     left_tokens, right_tokens = left.tokens[edit.start : edit.end], right.tokens[edit.other_start : edit.other_end]
     return TextDifference(
@@ -230,29 +245,31 @@ def describe_difference(left: TokenizedText, right: TokenizedText, edit: Edit, k
 
 
 def detect_boilerplate(pair: Alignment) -> tuple[bool, bool]:
-    """Are the beginnings what two sites put before the text, and the ends what they put behind it?
+    """Detect whether the beginnings and the ends are boilerplate of two sites.
 
-    They have little in common then. Both begin the text with a line; one may end it early, within a line.
+    Boilerplate has little in common. Both texts begin on a new line; one may end within a line.
     """
-    (head, head2), (tail, tail2) = pair.shared_start, pair.shared_end
-    starts_line = pair.left.is_line_break(head) and pair.right.is_line_break(head2)
-    ends_line = pair.left.is_line_break(tail) or pair.right.is_line_break(tail2)
+    (left_head, right_head), (left_tail, right_tail) = pair.shared_start, pair.shared_end
+    starts_line = pair.left.is_line_break(left_head) and pair.right.is_line_break(right_head)
+    ends_line = pair.left.is_line_break(left_tail) or pair.right.is_line_break(right_tail)
     ends = (len(pair.left.tokens), len(pair.right.tokens))
     return (
-        starts_line and are_mostly_different(pair, (0, 0), (head, head2)),
-        ends_line and are_mostly_different(pair, (tail, tail2), ends),
+        starts_line and are_mostly_different(pair, (0, 0), (left_head, right_head)),
+        ends_line and are_mostly_different(pair, (left_tail, right_tail), ends),
     )
 
 
 def are_mostly_different(pair: Alignment, start: tuple[int, int], end: tuple[int, int]) -> bool:
-    """Has each text something between these places, and little of it from the other?"""
-    length, length2 = end[0] - start[0], end[1] - start[1]
+    """True if both texts have tokens between these positions and share few of them."""
+    left_length, right_length = end[0] - start[0], end[1] - start[1]
     changed = sum(edit.end - edit.start for edit in pair.edits if start[0] <= edit.start and edit.end <= end[0])
-    return min(length, length2) > 0 and 2 * (length - changed) < MAX_BOILERPLATE_SHARED_SHARE * (length + length2)
+    return min(left_length, right_length) > 0 and 2 * (left_length - changed) < MAX_BOILERPLATE_SHARED_SHARE * (
+        left_length + right_length
+    )
 
 
 def classify_edit(pair: Alignment, edit: Edit) -> DifferenceKind:
-    """What a difference of two bodies is."""
+    """Classify a difference of two bodies."""
     left_tokens, right_tokens = (
         pair.left.tokens[edit.start : edit.end],
         pair.right.tokens[edit.other_start : edit.other_end],
@@ -275,7 +292,7 @@ def classify_edit(pair: Alignment, edit: Edit) -> DifferenceKind:
 
 
 def changes_names(pair: Alignment, edit: Edit) -> bool:
-    """Has one text alone a word there that is written as names are, and not elsewhere written small?"""
+    """True if only one text has a capitalized word there that is not written in lower case elsewhere."""
     left_tokens, right_tokens = (
         pair.left.original_tokens[edit.start : edit.end],
         pair.right.original_tokens[edit.other_start : edit.other_end],
@@ -292,7 +309,7 @@ def changes_names(pair: Alignment, edit: Edit) -> bool:
 
 
 def classify_addition(pair: Alignment, edit: Edit, added: Sequence[str]) -> DifferenceKind:
-    """What a run of tokens is that only one text has."""
+    """Classify a run of tokens that only one text has."""
     is_head, is_tail = edit.end <= pair.shared_start[0], edit.start >= pair.shared_end[0]
     are_lines = pair.left.covers_whole_lines(edit.start, edit.end) and pair.right.covers_whole_lines(
         edit.other_start, edit.other_end
@@ -310,29 +327,29 @@ def classify_addition(pair: Alignment, edit: Edit, added: Sequence[str]) -> Diff
 def classify_replacement(
     left_tokens: Sequence[str], right_tokens: Sequence[str], is_edge: bool = False
 ) -> DifferenceKind:
-    """What it is when one text has the tokens `left_tokens` where the other has `right_tokens`."""
-    numbers, numbers2 = list(filter(is_number, left_tokens)), list(filter(is_number, right_tokens))
-    if not are_equal_numbers(numbers, numbers2):
-        if numbers and numbers2:
+    """Classify the replacement of `left_tokens` by `right_tokens`."""
+    left_numbers, right_numbers = list(filter(is_number, left_tokens)), list(filter(is_number, right_tokens))
+    if not are_equal_numbers(left_numbers, right_numbers):
+        if left_numbers and right_numbers:
             return DifferenceKind.NUMBERS
-        if any(map(has_digit, numbers + numbers2)):
+        if any(map(has_digit, left_numbers + right_numbers)):
             return DifferenceKind.WORDING if is_edge else DifferenceKind.NUMBERS
     chinese = max(sum(map(is_cjk_token, left_tokens)), sum(map(is_cjk_token, right_tokens)))
     return DifferenceKind.NAMES if chinese > 1 else DifferenceKind.WORDING
 
 
 def is_capital(token: str) -> bool:
-    """Is the token written as names are?"""
+    """True if the token is capitalized and has several letters."""
     return token[0].isupper() and len(token) > 1
 
 
 def is_cjk_token(token: str) -> bool:
-    """Is the token a single character of Chinese or Japanese?"""
+    """True if the token is a single Chinese or Japanese character."""
     return token[0] > "\u3040"
 
 
 def are_spelling_variants(left_tokens: Sequence[str], right_tokens: Sequence[str]) -> bool:
-    """Is it the same in other words' borders (to day, today), or words of letters that are one slip apart?"""
+    """True for the same letters with other word boundaries (to day, today), or for words one typing error apart."""
     left_text, right_text = "".join(left_tokens), "".join(right_tokens)
     if left_text == right_text:
         return True
@@ -347,7 +364,7 @@ def are_spelling_variants(left_tokens: Sequence[str], right_tokens: Sequence[str
 
 
 def is_date_line(words: TokenizedText, start: int, end: int) -> bool:
-    """Do these tokens stand in a line at the beginning or end that is hardly more than a date, or is there none?"""
+    """True if the tokens are in a line near the beginning or end that contains little more than a date."""
     first, last = words.line_number(start), words.line_number(max(start, end - 1))
     lines = len(words.line_breaks) - 1
     line = words.tokens[words.line_breaks[first] : words.line_breaks[first + 1]]
@@ -362,7 +379,7 @@ def is_date_line(words: TokenizedText, start: int, end: int) -> bool:
 
 
 def iter_title_differences(left: TokenizedText, right: TokenizedText) -> Iterator[TextDifference]:
-    """The differences of two titles: what is exchanged in one mould, or all where they have none in common."""
+    """Iterate over the replaced parts of two titles, or yield the whole titles if they share too little."""
     if not left.tokens or not right.tokens or is_prefix_or_suffix(*sorted((left.tokens, right.tokens), key=len)):
         return
     edits = find_edits(left.tokens, right.tokens)
@@ -377,18 +394,19 @@ def iter_title_differences(left: TokenizedText, right: TokenizedText) -> Iterato
 
 
 def is_prefix_or_suffix(short: Sequence[str], long: Sequence[str]) -> bool:
-    """Does the one begin or end as the other is, as a title does that a site puts its name to?"""
+    """True if `long` begins or ends with `short`, as a title with a site name does."""
     return short in (long[: len(short)], long[len(long) - len(short) :])
 
 
-# -- what copies have in common
+# -- lookup keys of duplicates
 
 
 def duplicate_keys(tokens: Sequence[str]) -> tuple[int, ...]:
-    """Numbers of 64 bits (signed) by which the copies of a text are found among thousands that are nearly the same.
+    """Compute 64-bit (signed) keys that find the duplicates of a text among thousands of nearly equal texts.
 
-    They stand for all tokens, and for those around the WINDOWS shingles with the least hashes: wherever a copy is cut
-    or framed, most of these are whole in it, while in a series hardly one is without a number that is another.
+    One key covers all tokens, the others the tokens around the KEY_WINDOWS shingles with the lowest hashes. If a
+    duplicate is
+    cut or has other boilerplate, most windows stay intact. In a series, nearly every window contains a changed number.
     """
     keys = {token_run_key(tokens)}
     hashes = shingle_hashes(tokens)
@@ -400,6 +418,6 @@ def duplicate_keys(tokens: Sequence[str]) -> tuple[int, ...]:
 
 
 def token_run_key(tokens: Sequence[str]) -> int:
-    """64 bits (signed) of a run of tokens."""
+    """Hash a run of tokens to 64 bits (signed)."""
     text = "\0".join(tokens).encode("utf-8", "surrogatepass")
     return int.from_bytes(blake2b(text, digest_size=8, person=b"window").digest(), "big", signed=True)

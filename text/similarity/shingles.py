@@ -1,7 +1,7 @@
-"""A text as a run of tokens, and its shingles: what texts are compared by that may be copies of each other.
+"""Tokens and shingles of a text, to compare possible duplicates.
 
-Each Chinese character is a token, other text is split into words. Width, case, traditional characters and punctuation
-do not count. A shingle is SHINGLE consecutive tokens.
+Each Chinese character is a token; other text is split into words. Width, case, traditional characters and punctuation
+are ignored. A shingle is a run of SHINGLE_SIZE tokens.
 """
 
 import re
@@ -16,16 +16,16 @@ from text.folding import SIMPLIFIED_BY_TRADITIONAL
 SHINGLE_SIZE = 4
 HAN_KANA = "\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 TOKEN = re.compile(f"[{HAN_KANA}]|[^\\W_{HAN_KANA}]+")
-TOKEN_BOUNDARY = re.compile(f"[\\W_{HAN_KANA}]")  # where one may cut a text, and no token
-CHUNK_SIZE = 1 << 15  # characters or tokens; equal ones are one string: a million characters would be 100 MB of strings
-HASH_MULTIPLIER = numpy.uint64(
-    0x9E3779B97F4A7C15
-)  # the golden ratio's bits: neighbours in a shingle must not cancel out
+TOKEN_BOUNDARY = re.compile(f"[\\W_{HAN_KANA}]")  # a text can be cut here without cutting a token
+# Characters or tokens. Equal tokens are interned: a million characters would otherwise be 100 MB of strings.
+CHUNK_SIZE = 1 << 15
+# Bits of the golden ratio: neighbours in a shingle must not cancel out.
+HASH_MULTIPLIER = numpy.uint64(0x9E3779B97F4A7C15)
 _SIMPLIFY_TABLE = str.maketrans(dict(SIMPLIFIED_BY_TRADITIONAL))
 
 
-def tokenize(text: str) -> list[str]:
-    """The tokens of a text as they are written, but for width and how accents are encoded."""
+def split_tokens(text: str) -> list[str]:
+    """Split a text into tokens as written, with normalized width and accents."""
     normalized = unicodedata.normalize("NFKC", text)
     if len(normalized) <= CHUNK_SIZE:
         return TOKEN.findall(normalized)
@@ -39,7 +39,7 @@ def tokenize(text: str) -> list[str]:
 
 
 def fold_tokens(tokens: Sequence[str]) -> list[str]:
-    """Each of these tokens without case, and in simplified characters."""
+    """Fold tokens: without case, in simplified characters."""
     folded_parts, interned_tokens = list[str](), dict[str, str]()
     for start in range(0, len(tokens), CHUNK_SIZE):
         folded_chunk = "\0".join(tokens[start : start + CHUNK_SIZE]).casefold().translate(_SIMPLIFY_TABLE).split("\0")
@@ -50,12 +50,12 @@ def fold_tokens(tokens: Sequence[str]) -> list[str]:
 
 
 def tokenize_folded(text: str) -> list[str]:
-    """The tokens of a text, folded."""
-    return fold_tokens(tokenize(text))
+    """Split a text into folded tokens."""
+    return fold_tokens(split_tokens(text))
 
 
 def shingle_hashes(tokens: Sequence[str]) -> numpy.ndarray:
-    """32 bits (uint64) for each run of SHINGLE tokens; empty for fewer."""
+    """Return 32-bit hashes (as uint64) of each run of SHINGLE_SIZE tokens. Empty for fewer tokens."""
     codes = (ord(token) if len(token) == 1 else zlib.crc32(token.encode("utf-8", "replace")) for token in tokens)
     numbers = numpy.fromiter(codes, numpy.uint64, len(tokens))
     count = max(0, len(numbers) - SHINGLE_SIZE + 1)
