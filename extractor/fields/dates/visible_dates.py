@@ -156,7 +156,8 @@ def iter_dated_lines(layout: Layout, zone: BylineZone, month_first: bool) -> Ite
         text = date_search_text(line, language) if zone.is_preformatted or not is_code_line(layout, line_index) else ""
         stamp = find_first_date(text, month_first, short=line.size < MAX_SHORT_LINE_SIZE) if text else None
         if stamp is not None:
-            cost = position_cost(line_index, zone) + line_cost(line, text, stamp) + region_cost(layout, line.span, zone)
+            line_costs = position_cost(line_index, zone) + line_cost(line, text, stamp)
+            cost = line_costs + region_cost(layout, line.span_index, zone)
             is_alone = (
                 line.tag not in TABLE_CELL_TAGS
                 and text_size(text) - text_size(text[stamp.start : stamp.end]) <= MAX_LABEL_SIZE
