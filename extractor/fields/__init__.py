@@ -1,1 +1,1 @@
-"""The fields of an article: title, date, byline, language, and what its metadata say."""
+"""Fields of an article: title, date, byline, language and other metadata."""

@@ -1,10 +1,10 @@
-"""Who wrote an article and whom it was taken over from, as the lines around it and the page's fields say.
+"""Finds the author and the source of an article in the lines around it and in the metadata of the page.
 
     2020-07-04 12:10 来源：求是网 作者：陈海峰 责任编辑：陈海峰    author 陈海峰, source 求是网
     本报记者 张楠 李四                                          author 张楠, 李四
     By Danielle DeSiato and Donna Enzmann                       author Danielle DeSiato, Donna Enzmann
 
-Explicit labels go before fields meant for machines, which hold the site's name as often as a person's.
+Explicit labels rank before metadata, which contain the name of the site as often as that of a person.
 """
 
 import re
@@ -31,11 +31,10 @@ from extractor.page.parsed_page import ParsedPage
 from text.scripts import HAN
 
 MAX_NAMES = 12
-MAX_LINES_BEFORE_TITLE, MAX_LINES_AFTER_TEXT_START = (
-    4,
-    10,
-)  # lines before the title and behind the text's first line that may hold a byline
-MAX_LINES_AROUND_TEXT_END = 3  # lines at the end of the text that may hold one
+# Search range for a byline: before the title, after the first line of text, and before and after the end of the text.
+MAX_LINES_BEFORE_TITLE = 4
+MAX_LINES_AFTER_TEXT_START = 10
+MAX_LINES_AROUND_TEXT_END = 3
 HAN_RE = re.compile(f"[{HAN}]")
 # 作者：张三  文/张三  执笔/甲、乙
 CHINESE_AUTHOR_RE = re.compile(
@@ -55,7 +54,7 @@ REPORTER_WORD_RE = re.compile("记者|記者")
 NAME_AND_MEDIUM_RE = re.compile(
     rf"(?P<names>{HAN_NAME_PATTERN})\s?[/／]\s?(?P<medium>{MEDIA_NAME_RE.pattern})"
 )  # 张三/某某报
-MAX_REPORTER_CHARS = 60  # characters of the first line of text in which （记者张三） stands
+MAX_REPORTER_CHARS = 60  # beginning of a line of text that is searched for （记者张三）
 ENGLISH_AUTHOR_RE = re.compile(
     rf"(?:^|[|•·]\s?|\b)(?:(?:[Ww]ritten|[Rr]eported|[Pp]osted|[Ww]ords|[Ss]tory|[Aa]rticle) )?(?:[Bb]y|BY|Von|Par|Por)"
     rf":?\s{{1,2}}(?P<names>{LATIN_NAME_PATTERN}(?:(?:, and |, | and | & ){LATIN_NAME_PATTERN}){{0,6}})"
@@ -70,8 +69,10 @@ AUTHOR_META_NAMES = (
     "author", "article:author", "article:author_name", "byl", "parsely-author", "sailthru.author", "dc.creator",
     "dcterms.creator", "dc.contributor", "citation_author", "cxenseparse:author", "byline", "creator",
 )  # fmt: skip
-SOURCE_META_NAMES = ("source", "mediaid", "news_source", "article:source", "contentsource", "originalsource", "dc.source",
-                "original-source", "syndication-source")  # fmt: skip
+SOURCE_META_NAMES = (
+    "source", "mediaid", "news_source", "article:source", "contentsource", "originalsource", "dc.source",
+    "original-source", "syndication-source",
+)  # fmt: skip
 AUTHOR_CLASS_RE = re.compile(
     r"(?:^|[\s_-])(?:author|authors|byline|writer|reporter|zuozhe)(?:s?[_-]{0,2}name)?(?:$|[\s_-])|"
     r"bylinename|authorname|byline-?author"
@@ -80,7 +81,10 @@ SOURCE_CLASS_RE = re.compile(r"(?:^|[\s_-])(?:source|laiyuan|origin|copyfrom|med
 
 
 def find_author(page: ParsedPage, zone: BylineZone, json_ld_article: JsonLdArticle, site_names: frozenset[str]) -> str:
-    """The authors of an article, joined by ", ", or "". `site_names` are the names of the site, which are nobody's."""
+    """Return the authors of an article joined by ", ", or an empty string.
+
+    `site_names` are the normalized names of the site; they are never authors.
+    """
     person_names = [
         name
         for text in json_ld_article.person_names
@@ -100,7 +104,7 @@ def find_author(page: ParsedPage, zone: BylineZone, json_ld_article: JsonLdArtic
 def iter_author_texts(
     page: ParsedPage, zone: BylineZone, json_ld_article: JsonLdArticle, person_names: list[str]
 ) -> Iterator[list[str]]:
-    """Texts that hold the authors' names, one list for a place, most trusted first."""
+    """Yield texts with names of authors, one list per source of evidence, most reliable first."""
     line_indices = byline_line_indices(page, zone)
     lines = [page.layout.lines[line_index] for line_index in line_indices]
     yield from ([match["names"]] for line in lines if (match := match_chinese_author(line)) is not None)
@@ -114,7 +118,7 @@ def iter_author_texts(
 
 
 def byline_line_indices(page: ParsedPage, zone: BylineZone) -> list[int]:
-    """Places of the lines that may hold a byline: around the title down to the text, then at the text's end."""
+    """Return the indices of lines that may contain a byline: around the title and at both ends of the text."""
     first_line = zone.title_line if zone.title_line >= 0 else max(0, zone.first_text_line - MAX_LINES_AFTER_TEXT_START)
     start = max(0, first_line - MAX_LINES_BEFORE_TITLE)
     count = len(page.layout.lines)
@@ -129,7 +133,7 @@ def byline_line_indices(page: ParsedPage, zone: BylineZone) -> list[int]:
 
 
 def match_chinese_author(line: Line) -> re.Match[str] | None:
-    """A short line's label 作者：, 文/ or 记者, and the names behind it."""
+    """Match the label 作者：, 文/ or 记者 with names in a short line; returns None if not found."""
     text = line.text
     if line.size > MIN_TEXT_LINE_SIZE or text.isascii():
         return None
@@ -140,19 +144,22 @@ def match_chinese_author(line: Line) -> re.Match[str] | None:
 
 
 def spaced_text(line: Line) -> str:
-    """A line with a space between its inline elements, which may stand for one."""
+    """Return the text of a line with spaces between its inline elements, which often replace separators."""
     return " ".join(" ".join(line.text_pieces).split())
 
 
 def match_english_author(line: Line) -> re.Match[str] | None:
-    """A short line that begins with "By", and the names behind it."""
+    """Match "By" with names in a short line; returns None if not found."""
     if line.size > MIN_TEXT_LINE_SIZE or "y" not in line.text or HAN_RE.search(line.text):
         return None
     return ENGLISH_AUTHOR_RE.search(line.text[:150])
 
 
 def author_link_text(line: Line) -> str:
-    """The text of a link to an author: by its rel, or by the URL of a page about somebody with a Latin name."""
+    """Return the text of a link to an author, or an empty string.
+
+    The link has rel="author", or leads to an author page and shows a full Latin name.
+    """
     for start, end, attribute_text in line.links:
         text = "".join(line.text_pieces[start:end]).strip()
         if 'rel="author' in attribute_text or ("/author" in attribute_text and FULL_LATIN_NAME_RE.fullmatch(text)):
@@ -161,7 +168,7 @@ def author_link_text(line: Line) -> str:
 
 
 def iter_reporter_matches(page: ParsedPage, zone: BylineZone) -> Iterator[re.Match[str]]:
-    """（记者张三） at the beginning of the text."""
+    """Yield matches of （记者张三） in the first two lines of the text."""
     for line in page.layout.lines[zone.first_text_line : zone.first_text_line + 2]:
         text = line.text[:MAX_REPORTER_CHARS]
         if "记者" in text or "記者" in text:
@@ -171,7 +178,7 @@ def iter_reporter_matches(page: ParsedPage, zone: BylineZone) -> Iterator[re.Mat
 
 
 def texts_by_class(page: ParsedPage, line_indices: list[int], class_re: re.Pattern[str]) -> list[str]:
-    """The texts of small elements near the title that are named so; of those in one another the first."""
+    """Return the texts of the first small element near the title with a matching class, and of equally named ones."""
     if not line_indices:
         return []
     start, end = line_indices[0], line_indices[-1]
@@ -201,32 +208,32 @@ def texts_by_class(page: ParsedPage, line_indices: list[int], class_re: re.Patte
 
 
 def span_start(span: Span) -> int:
-    """The line at which a span begins; spans are in the order of these."""
+    """Return the first line of a span: the sort key of the spans of a layout."""
     return span.start_line
 
 
 def find_source(page: ParsedPage, zone: BylineZone, json_ld_article: JsonLdArticle) -> str:
-    """Whom the article was taken over from, as it says itself, or ""."""
+    """Return the medium that the article was taken from, or an empty string."""
     line_indices = byline_line_indices(page, zone)
     lines = [page.layout.lines[line_index] for line_index in line_indices]
-    labelled_sources = (labelled_source(line) for line in lines)
+    labelled_sources = (find_labelled_source(line) for line in lines)
     meta_values = (page.metas[name] for name in SOURCE_META_NAMES if name in page.metas)
     class_texts = (
         SOURCE_LABEL_RE.sub("", text)
         for text in texts_by_class(page, line_indices, SOURCE_CLASS_RE)
         if not text.isascii()
     )
-    beside_dates = (medium_beside_date(line) for line in lines[:MAX_LINES_AFTER_TEXT_START])
+    media_beside_dates = (find_medium_beside_date(line) for line in lines[:MAX_LINES_AFTER_TEXT_START])
     sources = (
         clean_source(text)
-        for text in (*labelled_sources, *class_texts, *meta_values, json_ld_article.based_on, *beside_dates)
+        for text in (*labelled_sources, *class_texts, *meta_values, json_ld_article.based_on, *media_beside_dates)
         if text
     )
     return next(filter(None, sources), "")
 
 
-def labelled_source(line: Line) -> str:
-    """What stands behind 来源： in a short line."""
+def find_labelled_source(line: Line) -> str:
+    """Return the name after 来源： in a short line, or an empty string."""
     if line.size > MIN_TEXT_LINE_SIZE or line.text.isascii():
         return ""
     match = SOURCE_RE.search(spaced_text(line))
@@ -234,8 +241,8 @@ def labelled_source(line: Line) -> str:
     return match["name"] if match else name_and_medium["medium"] if name_and_medium else ""
 
 
-def medium_beside_date(line: Line) -> str:
-    """参考消息 in 2019年11月25日 18:57 参考消息: all that a line holds but its date."""
+def find_medium_beside_date(line: Line) -> str:
+    """Return the name of a medium if a line contains only that and a date: 2019年11月25日 18:57 参考消息."""
     if line.text.isascii() or line.size > MIN_TEXT_LINE_SIZE or "20" not in line.text:
         return ""
     text_without_date = DATE_OR_TIME_RE.sub(" ", line.text)

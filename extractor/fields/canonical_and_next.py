@@ -1,4 +1,4 @@
-"""The URLs a page names: its own (canonical) and that of its article's next page. No input makes these raise."""
+"""Finds the URLs that a page declares: its canonical URL and the next page of its article. Never raises."""
 
 import re
 from collections.abc import Iterator
@@ -12,10 +12,9 @@ from extractor.page.parsed_page import ParsedPage
 from extractor.page.tag_info import parse_attributes
 
 MAX_URL_CHARS = 2_000
-MAX_PAGER_LINES_BEFORE_END, MAX_PAGER_LINES_AFTER_END = (
-    10,
-    30,
-)  # lines before and behind the end of the text in which a pager stands
+# Search range for a pager, before and after the end of the text.
+MAX_PAGER_LINES_BEFORE_END = 10
+MAX_PAGER_LINES_AFTER_END = 30
 MAX_PAGER_TEXT_CHARS = 16  # of a link in a pager
 NEXT_PAGE_LABELS = frozenset(
     (
@@ -28,17 +27,17 @@ WEAK_NEXT_LABELS = frozenset(
     ("next", "next >", "next »", "next ›", ">", "»", "›", ">>", "→", "next →", "weiter", "suivant", "次へ")
 )
 PAGE_NUMBER_PARAMS = frozenset(("page", "pn", "pg", "pageno", "page_no", "paged", "pageindex", "seite"))
-# The number of a page in a path: /page/2, /2, _2.html, -2.html
+# Page number in a path: /page/2, /2, _2.html, -2.html
 PAGE_NUMBER_PATH_RE = re.compile(r"(?P<mark>/page/|/p|/|[_-]p?)(?P<number>\d{1,3})(?P<end>/?|\.\w{3,5})$")
 PRIVATE_HOST_RE = re.compile(r"localhost|example\.|\.local$|\.internal$|\.invalid$|^(?:dev|staging|preview)\.")
 
 
 def absolute_url(base: str, href: str) -> str:
-    """An http(s) URL made whole, without fragment; "" for anything else."""
+    """Return an absolute http(s) URL without fragment, or an empty string for any other value."""
     try:
         href = href.strip()[:MAX_URL_CHARS]
-        absolute = href if href.startswith(("http://", "https://")) else urljoin(base, href)
-        url = absolute.partition("#")[0]
+        absolute_href = href if href.startswith(("http://", "https://")) else urljoin(base, href)
+        url = absolute_href.partition("#")[0]
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname or len(url) > MAX_URL_CHARS:
             return ""
@@ -48,14 +47,17 @@ def absolute_url(base: str, href: str) -> str:
 
 
 def find_canonical(page: ParsedPage, json_ld_article: JsonLdArticle) -> str:
-    """The URL that a page names as its own, or "": never a home page for an article, nor an inside host."""
+    """Return the canonical URL that a page declares, or an empty string.
+
+    The URL of a home page is not accepted for an article, nor is a private host.
+    """
     candidates = (page.head_links.get("canonical", ""), page.metas.get("og:url", ""), json_ld_article.url)
-    absolute_urls = (absolute_url(page.url, address) for address in candidates if address)
+    absolute_urls = (absolute_url(page.url, candidate) for candidate in candidates if candidate)
     return next((url for url in absolute_urls if url and may_be_canonical(url, page.url)), "")
 
 
 def may_be_canonical(candidate: str, url: str) -> bool:
-    """A URL may be that of the page at `url` (which may be unknown)."""
+    """Return whether a URL may be the canonical URL of the page at `url`, which may be empty (unknown)."""
     host, path, query = split_url(candidate)
     if not host or is_private_host(host) or ("." not in host):
         return False
@@ -65,7 +67,7 @@ def may_be_canonical(candidate: str, url: str) -> bool:
 
 
 def split_url(url: str) -> tuple[str, str, str]:
-    """Host, path and query; empty where the URL is none."""
+    """Return host, path and query of a URL; empty strings if it is malformed."""
     try:
         parts = urlsplit(url[:MAX_URL_CHARS])
         return (parts.hostname or "", parts.path, parts.query)
@@ -74,7 +76,7 @@ def split_url(url: str) -> tuple[str, str, str]:
 
 
 def is_private_host(host: str) -> bool:
-    """A host that no reader can reach: a URL as a number, or a name of a developer's machine."""
+    """Return whether a host is not a public name: an IP address, or the name of a development machine."""
     try:
         ip_address(host)
     except ValueError:
@@ -82,24 +84,25 @@ def is_private_host(host: str) -> bool:
     return True
 
 
-def find_next(page: ParsedPage, zone: BylineZone, canonical: str) -> str:
-    """The URL of the page on which the article goes on, or "" where that is not sure."""
+def find_next_page_url(page: ParsedPage, zone: BylineZone, canonical: str) -> str:
+    """Return the URL of the next page of the article, or an empty string if it is not certain."""
     base = page.url or canonical
     if not base:
         return ""
     current = parse_paged_url(base)
     link_rel_next = [("next page", page.head_links["next"])] if "next" in page.head_links else []
-    links = [(text, absolute_url(base, address)) for text, address in (*link_rel_next, *iter_pager_links(page, zone))]
+    links = [(text, absolute_url(base, href)) for text, href in (*link_rel_next, *iter_pager_links(page, zone))]
     pages = [(text, url, parse_paged_url(url)) for text, url in links if url]
     if current.base != current.full_url and not any(
         text.isdecimal() and candidate.base == current.base for text, _, candidate in pages
     ):
-        pages = [entry for entry in pages if entry[2].base == current.full_url]  # no pager: its number is its own
-    return next((url for text, url, candidate in pages if is_next_page(current, candidate, text)), "")
+        # No pager: the number in the URL belongs to the article, not to a page of it.
+        pages = [entry for entry in pages if entry[2].base == current.full_url]
+    return next((url for text, url, candidate in pages if leads_to_next_page(current, candidate, text)), "")
 
 
 def iter_pager_links(page: ParsedPage, zone: BylineZone) -> Iterator[tuple[str, str]]:
-    """Text and URL of the short links around the end of the text."""
+    """Yield text (lower case) and href of pager links around the end of the text."""
     lines = page.layout.lines
     for line in lines[
         max(zone.first_text_line, zone.end_line - MAX_PAGER_LINES_BEFORE_END) : zone.end_line
@@ -117,10 +120,13 @@ def iter_pager_links(page: ParsedPage, zone: BylineZone) -> Iterator[tuple[str, 
 
 @dataclass(frozen=True, slots=True)
 class PagedUrl:
-    """A URL as that of a page of an article: `full_url` is all of it, `base` what the pages share if `number` counts
-    them. `is_explicit_number` says that the number stands in a parameter or behind a mark, and is not the last part of the path.
+    """A URL as that of one page of an article. a.test/n/1_2.html has the base a.test/n/1.html and the number 2.
 
-    a.test/n/1_2.html has the stem a.test/n/1.html and the number 2, a.test/n/1.html has that whole.
+    Attributes:
+        full_url: Host, path and query without page number parameters.
+        base: The part that all pages of the article share, if `number` is a page number.
+        number: Page number; 0 if the URL has none.
+        is_explicit_number: True if the number is in a parameter or after a separator, and not a complete path segment.
     """
 
     full_url: str
@@ -130,7 +136,7 @@ class PagedUrl:
 
 
 def parse_paged_url(url: str) -> PagedUrl:
-    """Read a URL; number 0 where it has none that may count pages."""
+    """Parse a URL that may contain a page number."""
     host, path, query = split_url(url)
     params = parse_qsl(query, keep_blank_values=True)
     numbers = [value for name, value in params if is_page_number_param(name, value)]
@@ -146,20 +152,20 @@ def parse_paged_url(url: str) -> PagedUrl:
 
 
 def is_page_number_param(name: str, value: str) -> bool:
-    """A parameter that counts pages."""
+    """Return whether a query parameter is a page number."""
     return name.lower() in PAGE_NUMBER_PARAMS and value.isdecimal() and len(value) <= 3
 
 
-def is_next_page(current: PagedUrl, candidate: PagedUrl, text: str) -> bool:
-    """A link leads to the next page of the same article.
+def leads_to_next_page(current: PagedUrl, candidate: PagedUrl, text: str) -> bool:
+    """Return whether a link with this text leads to the next page of the same article.
 
-    A page without a number is the first; the next may be _2, or _1 where files are counted from nothing. Between two
-    numbered pages a bare "next" is not enough: article 13 follows article 12 so.
+    A page without a number is the first. Its next page has the number 2, or 1 if the pages are counted from 0. Between
+    two numbered pages a link "next" is not sufficient, because article 13 may follow article 12 in the same way.
     """
     if text.isdecimal() and int(text) != candidate.number and candidate.number != 1:
         return False
-    in_parameter = current.number > 0 and current.base == current.full_url
-    if candidate.base == current.full_url and candidate.number and not in_parameter:
+    is_number_in_query = current.number > 0 and current.base == current.full_url
+    if candidate.base == current.full_url and candidate.number and not is_number_in_query:
         return candidate.number == 2 or (
             candidate.number == 1 and candidate.is_explicit_number and text in NEXT_PAGE_LABELS
         )

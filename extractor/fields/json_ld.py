@@ -1,8 +1,8 @@
-"""What a page says of its article in JSON-LD: the one node among many that is the article, read tolerantly.
+"""Reads the article of a page from JSON-LD: finds the one node that is the article and reads its fields tolerantly.
 
     {"@graph": [{"@type": "NewsArticle", "datePublished": "2016-05-09T08:00", "author": {"name": "张三"}, ...}, ...]}
 
-A script that is no JSON (a comma too many, a raw line break) is read by patterns. All input is bounded.
+Invalid JSON (an extra comma, a raw line break) is read with regular expressions. All input is bounded.
 """
 
 import json
@@ -12,16 +12,16 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-MAX_JSON_LD_CHARS = 300_000  # characters of all scripts together
-MAX_NODES = 600  # objects looked at on a page
+MAX_JSON_LD_CHARS = 300_000  # of all scripts of a page together
+MAX_NODES = 600  # nodes of a page that are read
 MAX_DEPTH = 6
-# In order of trust; what ends in "Article" or "Posting" is an article too.
+# Most reliable first. Types that end in "article" are articles too.
 ARTICLE_TYPES = ("newsarticle", "article", "blogposting", "reportagenewsarticle", "report", "liveblogposting")
 FALLBACK_TYPES = (
     "discussionforumposting", "socialmediaposting", "review", "recipe", "howto", "question", "medicalwebpage",
     "videoobject", "podcastepisode", "webpage", "itempage", "faqpage", "creativework", "product",
 )  # fmt: skip
-# What stands below these is another article, or another thing.
+# Nodes below these keys describe another article or another thing.
 UNRELATED_KEYS = frozenset(
     (
         "itemlistelement", "mentions", "comment", "review", "reviews", "ispartof", "haspart", "liveblogupdate",
@@ -39,18 +39,22 @@ AUTHOR_RE = re.compile(r'"author"\s{0,9}:[\s\[{]{0,20}(?:"@?(?:type|id)"\s{0,9}:
 
 PAGE_IS_ARTICLE, PAGE_IS_COLLECTION = "article", "collection"
 COLLECTION_TYPES = frozenset(("collectionpage", "searchresultspage", "blog", "profilepage"))
-GENERIC_PAGE_TYPES = frozenset(("webpage", "itempage", "creativework", "product", "faqpage"))  # of lists as of articles
-MIN_LIST_ARTICLES = 3  # articles without a URL that make a list
+GENERIC_PAGE_TYPES = frozenset(("webpage", "itempage", "creativework", "product", "faqpage"))  # lists have them too
+MIN_LIST_ARTICLES = 3  # this number of articles without a URL means a list
 
 JsonLdNode = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class JsonLdArticle:
-    """The fields of the article's node as they stand there, "" or () for what is missing.
+    """The fields of the article's node as given; missing fields are empty.
 
-    `page_kind` says what the page is: ARTICLE, where the node is an article of this page, COLLECTION, or "". `is_other_page`:
-    the node gives another page's URL.
+    Attributes:
+        published: datePublished; `created` and `modified` are dateCreated and dateModified.
+        based_on: Name of the original article or medium.
+        person_names: Names of the authors that are declared as persons.
+        page_kind: PAGE_IS_ARTICLE, PAGE_IS_COLLECTION or an empty string.
+        is_other_page: True if the node declares the URL of another page.
     """
 
     published: str = ""
@@ -61,7 +65,7 @@ class JsonLdArticle:
     picture: str = ""
     url: str = ""
     based_on: str = ""
-    person_names: tuple[str, ...] = ()  # of the authors, those that are said to be persons
+    person_names: tuple[str, ...] = ()
     author_names: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
     breadcrumbs: tuple[str, ...] = ()
@@ -70,9 +74,13 @@ class JsonLdArticle:
     is_other_page: bool = False
 
 
-@lru_cache(maxsize=2)  # date and metadata of a page both ask
+@lru_cache(maxsize=2)  # called for the date and for the metadata of a page
 def find_json_ld_article(scripts: tuple[str, ...], url: str) -> JsonLdArticle:
-    """The article of a page among the nodes of its JSON-LD scripts; an empty one where there is none."""
+    """Find the article of a page in the texts of its JSON-LD scripts.
+
+    Returns:
+        The article; all fields are empty if the scripts contain none.
+    """
     nodes: list[tuple[JsonLdNode, int]] = []
     unparsed_scripts: list[str] = []
     remaining_chars = MAX_JSON_LD_CHARS
@@ -88,17 +96,18 @@ def find_json_ld_article(scripts: tuple[str, ...], url: str) -> JsonLdArticle:
         ((rank_node(node, depth, url), position) for position, (node, depth) in enumerate(nodes[:MAX_NODES]))
     )
     articles = [nodes[position][0] for node_rank, position in ranked_nodes if node_rank[0] < NOT_AN_ARTICLE_RANK]
-    crumbs = next((breadcrumb_names(node) for node, _ in nodes if "breadcrumblist" in node_types(node)), ())
+    breadcrumbs = next((breadcrumb_names(node) for node, _ in nodes if "breadcrumblist" in node_types(node)), ())
     if not articles:
-        article = article_from_broken_json("\n".join(unparsed_scripts), crumbs)
+        article = article_from_broken_json("\n".join(unparsed_scripts), breadcrumbs)
         return replace(article, page_kind=article.page_kind or page_kind(nodes, url))
     own_page_urls = own_urls(articles[0])
-    is_other_page = bool(url and own_page_urls) and not any(is_same_page(address, url) for address in own_page_urls)
-    return replace(build_article(articles, by_id, crumbs), page_kind=page_kind(nodes, url), is_other_page=is_other_page)
+    is_other_page = bool(url and own_page_urls) and not any(is_same_page(own_url, url) for own_url in own_page_urls)
+    article = build_json_ld_article(articles, by_id, breadcrumbs)
+    return replace(article, page_kind=page_kind(nodes, url), is_other_page=is_other_page)
 
 
 def parse_json(script: str) -> object:
-    """The value of a JSON text, None for what is no JSON."""
+    """Parse a JSON script; returns None if it is not valid JSON."""
     text = script.strip().removeprefix("<!--").removesuffix("-->").strip()
     text = text.removeprefix("//<![CDATA[").removesuffix("//]]>").strip().rstrip(";")
     try:
@@ -109,7 +118,7 @@ def parse_json(script: str) -> object:
 
 
 def iter_nodes(value: object, depth: int) -> Iterator[tuple[JsonLdNode, int]]:
-    """All objects of a value, outermost first, with the depth of nesting; not those below OTHERS."""
+    """Yield all objects of a JSON value with their depth, outermost first, except those below UNRELATED_KEYS."""
     if isinstance(value, list):
         for item in value[:MAX_NODES]:
             yield from iter_nodes(item, depth)
@@ -122,7 +131,7 @@ def iter_nodes(value: object, depth: int) -> Iterator[tuple[JsonLdNode, int]]:
 
 
 def node_types(node: JsonLdNode) -> tuple[str, ...]:
-    """The types of a node in lower case."""
+    """Return the types of a node in lower case, without the URL of the vocabulary."""
     types = node.get("@type", "")
     return tuple(str(item).rpartition("/")[2].lower() for item in (types if isinstance(types, list) else [types]))
 
@@ -131,61 +140,61 @@ NOT_AN_ARTICLE_RANK = 99
 
 
 def rank_node(node: JsonLdNode, depth: int, url: str) -> tuple[int, int, int]:
-    """How little a node is the page's article: its type, whether its URL is another's, its depth."""
+    """Return the rank of a node as the article of the page; lower is better: type, URL of another page, depth."""
     best_type_rank = min((type_rank(name) for name in node_types(node)), default=NOT_AN_ARTICLE_RANK)
-    address = node.get("url") or node.get("@id")
-    is_other_page = isinstance(address, str) and bool(url) and not is_same_page(address, url)
+    node_url = node.get("url") or node.get("@id")
+    is_other_page = isinstance(node_url, str) and bool(url) and not is_same_page(node_url, url)
     return best_type_rank, int(is_other_page), depth
 
 
 def page_kind(nodes: Sequence[tuple[JsonLdNode, int]], url: str) -> str:
-    """What the page of these nodes is: an article that gives the page's URL, a collection, an article without one.
+    """Return the kind of a page by its nodes: PAGE_IS_ARTICLE, PAGE_IS_COLLECTION or an empty string.
 
-    Where many articles give no URL they are those of a list.
+    An article that declares the URL of the page decides; then a collection; then one or two articles without a URL.
     """
     articles = [node for node, _ in nodes[:MAX_NODES] if any(map(is_article_type, node_types(node)))]
     urls_per_article = [own_urls(node) for node in articles]
-    if url and any(is_same_page(address, url) for addresses in urls_per_article for address in addresses):
+    if url and any(is_same_page(own_url, url) for article_urls in urls_per_article for own_url in article_urls):
         return PAGE_IS_ARTICLE
     if any(depth < 2 and not COLLECTION_TYPES.isdisjoint(node_types(node)) for node, depth in nodes[:MAX_NODES]):
         return PAGE_IS_COLLECTION
-    articles_without_url = sum(not addresses or not url for addresses in urls_per_article)
-    return PAGE_IS_ARTICLE if 0 < articles_without_url < MIN_LIST_ARTICLES else ""
+    count_without_url = sum(not article_urls or not url for article_urls in urls_per_article)
+    return PAGE_IS_ARTICLE if 0 < count_without_url < MIN_LIST_ARTICLES else ""
 
 
 def is_article_type(name: str) -> bool:
-    """A page has one thing of this type at most, if it is not a list."""
+    """Return whether a type is one of which only list pages have several nodes."""
     return type_rank(name) < NOT_AN_ARTICLE_RANK and name not in GENERIC_PAGE_TYPES
 
 
 def own_urls(node: JsonLdNode) -> list[str]:
-    """The URLs that an article gives as its own."""
+    """Return the URLs that an article declares as its own."""
     values = [node.get("url"), node.get("mainEntityOfPage")]
-    return [address for address in (entity_url(value, {}) for value in values if value) if "/" in address]
+    return [own_url for own_url in (entity_url(value, {}) for value in values if value) if "/" in own_url]
 
 
 def type_rank(name: str) -> int:
-    """Place of a type among those of articles."""
+    """Return the rank of a type as an article: 0 is best, NOT_AN_ARTICLE_RANK means no article."""
     if name in ARTICLE_TYPES or name.endswith("article") or name == "blogposting":
         return 0
     return 1 + FALLBACK_TYPES.index(name) if name in FALLBACK_TYPES else NOT_AN_ARTICLE_RANK
 
 
 def is_same_page(candidate_url: str, url: str) -> bool:
-    """Two URLs of one page, scheme, host, query and fragment apart."""
+    """Return whether two URLs have the same path; scheme, host, query and fragment are ignored."""
     return url_path(candidate_url) == url_path(url)
 
 
 def url_path(candidate_url: str) -> str:
-    """What stands behind the host of a URL, without query, fragment and the last slash."""
+    """Return the path of a URL in lower case, without leading and trailing slashes."""
     path = re.split("[?#]", candidate_url.partition("://")[2] or candidate_url, maxsplit=1)[0]
     return path.partition("/")[2].strip("/").lower()
 
 
-def build_article(
+def build_json_ld_article(
     nodes: Sequence[JsonLdNode], by_id: Mapping[str, JsonLdNode], breadcrumbs: tuple[str, ...]
 ) -> JsonLdArticle:
-    """The first node's fields; what it lacks, another node of the page may have (the page's dates, its picture)."""
+    """Build the article from the first node; some missing fields come from the other nodes of the page."""
     first = nodes[0]
 
     def text(name: str, search_other_nodes: bool = False) -> str:
@@ -216,13 +225,13 @@ def build_article(
 
 
 def article_body(nodes: Sequence[JsonLdNode]) -> str:
-    """The text of the first node that has one."""
+    """Return the text of the first node that has one, or an empty string."""
     texts = (node.get("articleBody") or node.get("text") for node in nodes[:9])
     return next((text for text in texts if isinstance(text, str)), "")
 
 
 def article_from_broken_json(text: str, breadcrumbs: tuple[str, ...] = ()) -> JsonLdArticle:
-    """What patterns find in scripts that are no JSON."""
+    """Read the article from scripts that are not valid JSON, with regular expressions."""
     if not text:
         return JsonLdArticle(breadcrumbs=breadcrumbs)
     values = {
@@ -242,7 +251,7 @@ def article_from_broken_json(text: str, breadcrumbs: tuple[str, ...] = ()) -> Js
 
 
 def unescape_json_string(text: str) -> str:
-    """The text of a JSON string, as it stands where that cannot be told."""
+    """Resolve the escapes of a JSON string; returns the string unchanged if they are invalid."""
     try:
         return str(json.loads(f'"{text}"', strict=False)).strip()
     except ValueError:
@@ -250,7 +259,7 @@ def unescape_json_string(text: str) -> str:
 
 
 def value_text(value: object) -> str:
-    """A text value, or the first of a list."""
+    """Return a value as text: the first item of a list, the @value or name of an object."""
     if isinstance(value, list) and value:
         value = value[0]
     if isinstance(value, dict):
@@ -259,13 +268,13 @@ def value_text(value: object) -> str:
 
 
 def value_texts(value: object) -> tuple[str, ...]:
-    """All text values of a list, or of one."""
+    """Return a value, or all items of a list, as texts."""
     values = value[:MAX_NODES] if isinstance(value, list) else [value]
     return tuple(text for item in values if (text := value_text(item)))
 
 
 def entity_name(value: object, by_id: Mapping[str, JsonLdNode]) -> str:
-    """The name of a person or a thing, which may stand in another node."""
+    """Return the name of a person or thing, or an empty string. A reference (@id) is resolved with `by_id`."""
     if isinstance(value, dict):
         if "name" not in value and "@id" in value:
             value = by_id.get(str(value["@id"]), {})
@@ -274,7 +283,10 @@ def entity_name(value: object, by_id: Mapping[str, JsonLdNode]) -> str:
 
 
 def entity_names(value: object, by_id: Mapping[str, JsonLdNode], required_type: str = "") -> tuple[str, ...]:
-    """The names of all in a list, or of one; only of those of a type if one is given."""
+    """Return the names of all entities of a list or of a single entity.
+
+    If `required_type` is given, other types are skipped.
+    """
     values = value[:50] if isinstance(value, list) else [value]
     if required_type:
         values = [
@@ -286,7 +298,7 @@ def entity_names(value: object, by_id: Mapping[str, JsonLdNode], required_type: 
 
 
 def entity_url(value: object, by_id: Mapping[str, JsonLdNode]) -> str:
-    """The URL of a picture or a page: a text, or the url or @id of an object."""
+    """Return the URL of a picture or page: a string, or the url, contentUrl or @id of an object."""
     if isinstance(value, list):
         value = value[0] if value else None
     if isinstance(value, dict):
@@ -301,15 +313,15 @@ def entity_url(value: object, by_id: Mapping[str, JsonLdNode]) -> str:
 
 
 def parse_keywords(value: object) -> tuple[str, ...]:
-    """Keywords as they are listed; a text with commas is a list."""
+    """Return the keywords; a string is split at commas."""
     return tuple(value.split(",")) if isinstance(value, str) else value_texts(value)
 
 
 def breadcrumb_names(node: JsonLdNode) -> tuple[str, ...]:
-    """The names of a breadcrumb trail, from the home page on."""
+    """Return the names of a breadcrumb trail, the home page first."""
     items = node.get("itemListElement")
     items = [item for item in items[:20] if isinstance(item, dict)] if isinstance(items, list) else []
     items.sort(
-        key=lambda one: int(value_text(one.get("position"))) if value_text(one.get("position")).isdecimal() else 0
+        key=lambda item: int(value_text(item.get("position"))) if value_text(item.get("position")).isdecimal() else 0
     )
     return tuple(value_text(item.get("name")) or value_text(item.get("item")) for item in items)

@@ -1,4 +1,4 @@
-"""The language of a text: by its script where that tells, by its commonest words among those in Latin letters."""
+"""Detects the language of a text: by its script if that is enough, by common words for Latin scripts."""
 
 import re
 from collections import Counter
@@ -6,15 +6,16 @@ from collections import Counter
 from text.scripts import HAN
 
 SAMPLE_CHARS = 1_000
-MIN_COMMON_WORDS = 2  # of a language's common words that must be there for it to be told, and their share of all words
-MIN_COMMON_WORD_SHARE = 0.04
-SHORT_TEXT_WORDS = 30
+MIN_COMMON_WORDS = 2  # minimum number of common words of a language in the sample ...
+MIN_COMMON_WORD_SHARE = 0.04  # ... and their minimum share of all words
+SHORT_TEXT_WORDS = 30  # shorter texts without enough common words default to English
 HAN_RE = re.compile(f"[{HAN}]+")
 LATIN_RE = re.compile("[A-Za-z\u00c0-\u024f]+")
 NON_LATIN_RE = re.compile(f"[\u0370-\u1fff\u3040-\ufaff{HAN}]+")
-MIN_HAN_SHARE = 0.1  # of Han in all letters; a Chinese character says as much as several Latin letters
-MIN_KANA_HANGUL_SHARE = 0.1  # the same for kana and Hangul, of which Chinese text has none
-# Scripts of one language, or nearly; the letters that set a language apart come before its script's commonest.
+MIN_HAN_SHARE = 0.1  # of Han in all letters; one Chinese character corresponds to several Latin letters
+MIN_KANA_HANGUL_SHARE = 0.1  # of kana or Hangul in all letters; Chinese text contains neither
+# Language, its letters, and their minimum share of all letters. Letters of a single language precede the letters of
+# its script.
 SCRIPT_LANGUAGES = (
     ("ja", re.compile("[\u3040-\u30ff]+"), MIN_KANA_HANGUL_SHARE),
     ("ko", re.compile("[\uac00-\ud7af]+"), MIN_KANA_HANGUL_SHARE),
@@ -27,7 +28,7 @@ SCRIPT_LANGUAGES = (
     ("uk", re.compile("[іїєґІЇЄҐ]+"), 0.02),
     ("ru", re.compile("[\u0400-\u04ff]+"), 0.3),
 )
-# The commonest short words that few neighbours share.
+# The most frequent short words that few related languages share.
 COMMON_WORDS = {
     "en": "the and of to in is that for with was are this have from",
     "de": "der die und das ist nicht ein den mit auf für dem sich von",
@@ -58,10 +59,15 @@ ARABIC_LANGUAGES = frozenset(("ar", "fa", "ur", "ckb", "ps"))
 
 
 def detect_language(text: str, declared_language: str = "") -> str:
-    """The language of a text as a code of ISO 639-1 (`zh`, `en`, `de` ...), "" where it cannot be told.
+    """Return the ISO 639-1 code of a text's language (`zh`, `en`, `de` ...), or an empty string if unknown.
 
-    `zh` is any Chinese, simplified or traditional. `declared_language` is what the page says of itself (`<html lang>`); it decides
-    between languages of one script, and never against the script.
+    Args:
+        text: The text; its first SAMPLE_CHARS characters are read.
+        declared_language: Language that the page declares (`<html lang>`). It decides between languages of one script,
+            but does not override the script.
+
+    Returns:
+        The code; `zh` is Chinese in simplified or traditional characters.
     """
     sample = text[:SAMPLE_CHARS]
     declared_code = declared_language.strip().lower().replace("_", "-").partition("-")[0][:3]
@@ -80,12 +86,12 @@ def detect_language(text: str, declared_language: str = "") -> str:
 
 
 def count_letters(letters: re.Pattern[str], sample: str) -> int:
-    """How many letters of a sample are these; the pattern matches runs."""
+    """Count the letters of a sample that a pattern of runs matches."""
     return sum(map(len, letters.findall(sample)))
 
 
 def language_of_script(language: str, declared_language: str) -> str:
-    """The language of a script, or the one that the page states if it is written so."""
+    """Return the language of a script, or the declared language if it uses the same script."""
     for script in (CYRILLIC_LANGUAGES, ARABIC_LANGUAGES):
         if language in script and declared_language in script:
             return declared_language
@@ -93,16 +99,16 @@ def language_of_script(language: str, declared_language: str) -> str:
 
 
 def language_by_common_words(words: list[str], declared_language: str) -> str:
-    """The language in Latin letters whose common words are the most; the page's own word breaks ties.
+    """Return the Latin-script language with the most common words in a text; the declared language wins a tie.
 
-    With too few common words to tell it is what the page states, and English for a handful of words.
+    With too few common words, returns the declared language; else English for a short text, otherwise an empty string.
     """
     counts = Counter(language for word in words if word in LANGUAGES_BY_WORD for language in LANGUAGES_BY_WORD[word])
-    highest = max(counts.values(), default=0)
-    if highest < max(MIN_COMMON_WORDS, len(words) * MIN_COMMON_WORD_SHARE):
+    highest_count = max(counts.values(), default=0)
+    if highest_count < max(MIN_COMMON_WORDS, len(words) * MIN_COMMON_WORD_SHARE):
         return declared_language or ("en" if len(words) < SHORT_TEXT_WORDS else "")
     return (
         declared_language
-        if counts[declared_language] == highest
+        if counts[declared_language] == highest_count
         else max(counts, key=lambda language: counts[language])
     )

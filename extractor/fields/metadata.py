@@ -1,4 +1,4 @@
-"""What a page says of its article besides title and date: author, source, section, keywords, picture, URLs."""
+"""Reads the metadata of an article: author, source, section, keywords, lead picture, canonical URL and next page."""
 
 import html
 import re
@@ -9,7 +9,7 @@ from itertools import chain
 
 from extractor.body_methods.base import Body
 from extractor.fields.byline import find_author, find_source, span_start
-from extractor.fields.canonical_and_next import absolute_url, find_canonical, find_next, split_url
+from extractor.fields.canonical_and_next import absolute_url, find_canonical, find_next_page_url, split_url
 from extractor.fields.json_ld import JsonLdArticle, find_json_ld_article
 from extractor.fields.person_names import normalize_name
 from extractor.page.byline_zone import BylineZone, find_byline_zone
@@ -19,7 +19,7 @@ from extractor.page.tag_info import parse_attributes
 MAX_KEYWORDS = 20
 MAX_CANDIDATE_KEYWORDS = 80
 MAX_KEYWORD_CHARS = 40
-MAX_TRUSTED_KEYWORDS = 10  # longer lists name the whole site: of them those stay that the article uses
+MAX_TRUSTED_KEYWORDS = 10  # of longer lists, which describe the site, only the keywords in the article are used
 MAX_SECTION_CHARS = 40
 MAX_BREADCRUMB_LINES = 8
 BREADCRUMB_SEPARATOR_RE = re.compile(r"\s*(?:-{1,2}>|>{1,2}|＞|»|›|→|/|\||┊|·)\s*")
@@ -47,16 +47,21 @@ PICTURE_META_NAMES = (
 DECORATIVE_PICTURE_RE = re.compile(
     r"logo|default|blank|spacer|placeholder|1x1|pixel|avatar|favicon|sprite|qrcode|erweima|/icons?/|loading|\.svg"
 )
-MIN_PICTURE_SIDE_PIXELS = 100  # pixels, of a picture in the text whose size is known
+MIN_PICTURE_SIDE_PIXELS = 100  # of a picture in the text, if its size is known
 PICTURE_URL_ATTRIBUTES = ("data-original", "data-src", "data-lazy-src", "data-url", "src")
 
 
 @dataclass(frozen=True)
 class Metadata:
-    """All "" or () where the page does not say. Several authors are joined by ", "; URLs are absolute.
+    """Metadata of an article; missing values are empty.
 
-    `source` is whom the article was taken over from, `section` the channel it stands in, `picture` its lead picture.
-    `canonical_url` is the URL that the page names as its own, `next_url` the page on which the article goes on.
+    Attributes:
+        author: Names of the authors, joined by ", ".
+        source: Medium that the article was taken from.
+        section: Section of the site that contains the article.
+        picture: Absolute URL of the lead picture.
+        canonical_url: Absolute URL that the page declares as its own.
+        next_url: Absolute URL of the next page of the article.
     """
 
     author: str = ""
@@ -69,25 +74,25 @@ class Metadata:
 
 
 def find_metadata(page: ParsedPage, body: Body, title: str) -> Metadata:
-    """The metadata of a page whose article has this body and title. No input makes this raise."""
+    """Read the metadata of a page whose article has this body and title. Does not raise for any input."""
     json_ld_article = find_json_ld_article(page.json_ld, page.url)
-    frame = find_byline_zone(page, body.span_index)
+    zone = find_byline_zone(page, body.span_index)
     site_names = normalized_site_names(page, title)
     canonical = find_canonical(page, json_ld_article)
-    author, source = find_author(page, frame, json_ld_article, site_names), find_source(page, frame, json_ld_article)
+    author, source = find_author(page, zone, json_ld_article, site_names), find_source(page, zone, json_ld_article)
     return Metadata(
         author="" if author == source else author,
         source=source,
-        section=find_section(page, frame, json_ld_article, title, site_names),
+        section=find_section(page, zone, json_ld_article, title, site_names),
         keywords=find_keywords(page, json_ld_article, body, title, site_names),
         picture=find_picture(page, json_ld_article, body),
         canonical_url=canonical,
-        next_url=find_next(page, frame, canonical),
+        next_url=find_next_page_url(page, zone, canonical),
     )
 
 
 def normalized_site_names(page: ParsedPage, title: str) -> frozenset[str]:
-    """What the site calls itself, letters only: in its metas, behind the title, and in its host."""
+    """Return the normalized names of the site from its metas, the rest of <title>, and the host."""
     metas = page.metas
     declared_names = [
         metas.get(name, "") for name in ("og:site_name", "application-name", "copyright", "publisher", "generator")
@@ -107,7 +112,7 @@ def normalized_site_names(page: ParsedPage, title: str) -> frozenset[str]:
 def find_section(
     page: ParsedPage, zone: BylineZone, json_ld_article: JsonLdArticle, title: str, site_names: frozenset[str]
 ) -> str:
-    """The channel in which an article stands: as a field says, or the last step of its breadcrumbs."""
+    """Return the section of an article from metas, JSON-LD or the last breadcrumb; an empty string if unknown."""
     fields = (page.metas[name] for name in SECTION_META_NAMES if name in page.metas)
     breadcrumb_sections = (
         last_breadcrumb(crumbs, title, site_names)
@@ -118,13 +123,13 @@ def find_section(
 
 
 def clean_section(text: str) -> str:
-    """The first word of a Chinese channel's name, which has no spaces in it; other names whole."""
+    """Return a section name: only the first word of a Chinese name, other names complete."""
     words = html.unescape(text).split()
     return words[0] if words and not words[0].isascii() else " ".join(words)
 
 
 def is_section(text: str, site_names: frozenset[str]) -> bool:
-    """The text may name a channel."""
+    """Return whether a text may be the name of a section."""
     if (
         not 1 < len(text) <= MAX_SECTION_CHARS
         or text.casefold() in NON_SECTION_LABELS
@@ -135,7 +140,7 @@ def is_section(text: str, site_names: frozenset[str]) -> bool:
 
 
 def last_breadcrumb(breadcrumbs: Iterable[str], title: str, site_names: frozenset[str]) -> str:
-    """The last of a trail's steps that is neither the article, nor the home page."""
+    """Return the last step of a breadcrumb trail that is neither the article nor the home page."""
     normalized_title = normalize_name(title)
     labels = [
         step
@@ -151,7 +156,7 @@ def last_breadcrumb(breadcrumbs: Iterable[str], title: str, site_names: frozense
 
 
 def iter_breadcrumbs(page: ParsedPage, zone: BylineZone) -> Iterator[list[str]]:
-    """Breadcrumb trails above the text: elements named so, and lines that look so."""
+    """Yield the breadcrumb trails above the text: elements with a matching class, and lines with separators."""
     layout = page.layout
     for inline_element in layout.inline_elements:
         if inline_element.line_index <= zone.first_text_line and ("crumb" in inline_element.tag_info.identifiers):
@@ -171,7 +176,7 @@ def iter_breadcrumbs(page: ParsedPage, zone: BylineZone) -> Iterator[list[str]]:
 
 
 def split_breadcrumb(trail: str) -> list[str]:
-    """The steps of a trail written on one line."""
+    """Split a breadcrumb trail on one line into its steps."""
     labels = BREADCRUMB_SEPARATOR_RE.split(BREADCRUMB_PREFIX_RE.sub("", trail[:200]))
     return [step.strip() for step in labels] if len(labels) > 1 else []
 
@@ -179,7 +184,11 @@ def split_breadcrumb(trail: str) -> list[str]:
 def find_keywords(
     page: ParsedPage, json_ld_article: JsonLdArticle, body: Body, title: str, site_names: frozenset[str]
 ) -> tuple[str, ...]:
-    """The article's keywords; a long list is the site's, and only what the article says of it stays."""
+    """Return the keywords of the article.
+
+    A list longer than MAX_TRUSTED_KEYWORDS describes the site: only its keywords that occur in the article are used.
+    The same holds for a list without any keyword of the article.
+    """
     declared_keywords = next((page.metas[name] for name in KEYWORD_META_NAMES if page.metas.get(name, "").strip()), "")
     candidate_keywords = split_keywords(declared_keywords) or list(json_ld_article.keywords)
     normalized_title = normalize_name(title)
@@ -189,12 +198,13 @@ def find_keywords(
             keyword_by_normalized.setdefault(normalize_name(word), word)
     unique_keywords = list(keyword_by_normalized.values())
     text = f"{title}\n{body.text}".casefold()
-    used = [word for word in unique_keywords if word.casefold() in text]
-    return tuple((unique_keywords if used and len(unique_keywords) <= MAX_TRUSTED_KEYWORDS else used)[:MAX_KEYWORDS])
+    article_keywords = [word for word in unique_keywords if word.casefold() in text]
+    is_trusted = bool(article_keywords) and len(unique_keywords) <= MAX_TRUSTED_KEYWORDS
+    return tuple((unique_keywords if is_trusted else article_keywords)[:MAX_KEYWORDS])
 
 
 def split_keywords(text: str) -> list[str]:
-    """A text of keywords, apart: at commas, or at spaces where Chinese words stand without commas."""
+    """Split a keyword list at separators, or at spaces if it has only short Chinese words without separators."""
     words = [word.strip(" .。\"'#") for word in KEYWORD_SEPARATOR_RE.split(html.unescape(text))]
     if len(words) == 1 and not text.isascii() and all(len(word) <= 8 for word in text.split()):
         words = html.unescape(text).split()
@@ -202,7 +212,7 @@ def split_keywords(text: str) -> list[str]:
 
 
 def is_keyword(word: str, title: str, site_names: frozenset[str]) -> bool:
-    """A word of an article, neither its title nor the site."""
+    """Return whether a word is a keyword of the article: not its title, not the site and not markup."""
     name = normalize_name(word)
     return (
         0 < len(name) <= MAX_KEYWORD_CHARS
@@ -213,7 +223,7 @@ def is_keyword(word: str, title: str, site_names: frozenset[str]) -> bool:
 
 
 def find_picture(page: ParsedPage, json_ld_article: JsonLdArticle, body: Body) -> str:
-    """The lead picture: as fields name it, or the first in the text that is large enough."""
+    """Return the absolute URL of the lead picture: from metadata, or the first large picture in the text."""
     fields = (page.metas[name] for name in PICTURE_META_NAMES if name in page.metas)
     base_url = absolute_url(page.url, page.head_links.get("base", "")) or page.url
     for candidate_url in chain(fields, [json_ld_article.picture], iter_body_picture_urls(page, body)):
@@ -229,7 +239,7 @@ def find_picture(page: ParsedPage, json_ld_article: JsonLdArticle, body: Body) -
 
 
 def iter_body_picture_urls(page: ParsedPage, body: Body) -> Iterator[str]:
-    """URLs of the pictures that stand in the text."""
+    """Yield the URLs of the pictures in the text, except small ones."""
     if not body.line_indices:
         return
     first, last = body.line_indices[0] - 1, body.line_indices[-1] + 1

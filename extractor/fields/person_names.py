@@ -1,13 +1,13 @@
-"""Names of people and of media in a text: taken apart, freed of labels and roles, and told from what is no name."""
+"""Splits texts into names of people and media; removes labels and roles, and rejects texts that are not names."""
 
 import html
 import re
 
 from text.scripts import HAN
 
-MAX_NAME_CHARS = 60  # characters of one name
+MAX_NAME_CHARS = 60
 MAX_NAME_WORDS = 7
-# What may stand behind a name on its line.
+# Labels that may follow a name on the same line.
 LABEL_PATTERN = (
     "(?:作者|记者|記者|来源|來源|责任编辑|責任編輯|责编|编辑|編輯|发布|發布|时间|時間|日期|点击|阅读|浏览|评论|字号|"
     "校对|审核|摄影|标签|分享|我来说|我要)"
@@ -69,20 +69,20 @@ SOURCE_SUFFIX_RE = re.compile(rf"\s?{LABEL_PATTERN}|参与互动|\s{{2,}}|[|｜]
 
 
 def split_names(text: str, site_names: frozenset[str]) -> list[str]:
-    """The names in a text that may list several, without roles; none that is a URL, a sentence or the site."""
+    """Return the names in a text without roles; texts that are URLs, sentences or names of the site are removed."""
     text = WRITTEN_BY_RE.sub("", html.unescape(" ".join(text[:500].split())))
     text = DATE_OR_TIME_RE.split(BYLINE_PREFIX_RE.sub("", text), maxsplit=1)[0]
     text = EDITOR_LABEL_RE.split(text, maxsplit=1)[0].strip()
     parts = NAME_SEPARATOR_RE.split(text)
     if len(parts) == 1 and HAN_NAMES_RE.fullmatch(text):
         parts = text.split()
-    names = [name for part in parts if may_be_person_name(name := without_role(part), site_names)]
+    names = [name for part in parts if may_be_person_name(name := strip_role(part), site_names)]
     names = [name for name in names if not JOB_TITLE_RE.search(name)] or names[:1]
     return [name for name in names if not MEDIA_NAME_RE.fullmatch(name)] or names
 
 
-def without_role(text: str) -> str:
-    """A name without "By" before it, and without what the person is behind it."""
+def strip_role(text: str) -> str:
+    """Remove "By" before a name and the role after it."""
     name = UNCLOSED_PARENTHESIS_RE.sub(
         "", TRAILING_ROLE_RE.sub("", ROLE_SUFFIX_RE.sub("", BYLINE_PREFIX_RE.sub("", text)))
     )
@@ -90,7 +90,7 @@ def without_role(text: str) -> str:
 
 
 def may_be_person_name(name: str, site_names: frozenset[str]) -> bool:
-    """The text may name a person, a group or a house."""
+    """Return whether a text may be the name of a person, a group or a company."""
     folded_name = name.casefold()
     if (
         not 2 <= len(name) <= MAX_NAME_CHARS
@@ -99,22 +99,22 @@ def may_be_person_name(name: str, site_names: frozenset[str]) -> bool:
         or len(name.split()) > MAX_NAME_WORDS
     ):
         return False
-    return not is_site_name(name, site_names)
+    return not matches_site_name(name, site_names)
 
 
-def is_site_name(name: str, site_names: frozenset[str]) -> bool:
-    """The name is one of the site's, or begins with one, or one begins with it: 网易 of 网易新闻."""
+def matches_site_name(name: str, site_names: frozenset[str]) -> bool:
+    """Return whether a name equals a name of the site, or one begins with the other: 网易 and 网易新闻."""
     normalized = normalize_name(name)
     return any(normalized.startswith(other) or other.startswith(normalized) for other in site_names)
 
 
 def normalize_name(name: str) -> str:
-    """A name's letters and digits only, in lower case."""
+    """Return the letters and digits of a name, case-folded."""
     return NON_ALNUM_RE.sub("", name.casefold())
 
 
 def clean_source(text: str) -> str:
-    """The name of a source without labels behind it; "" for what is none."""
+    """Return the name of a source without the labels after it, or an empty string if it is not a name."""
     text = SOURCE_SUFFIX_RE.split(DATE_OR_TIME_RE.sub(" ", text).strip(), maxsplit=1)[0].strip(NAME_STRIP_CHARS)
     if not 2 <= len(text) <= MAX_NAME_CHARS or text.casefold() in NON_NAMES or NOT_NAME_RE.search(text):
         return ""

@@ -1,12 +1,13 @@
-"""The title of an article, as the page shows it: WD-A3 of Wang Du 2019 (METHODS 1.5), carried further.
+"""Finds the title of an article as the page shows it: WD-A3 of Wang Du 2019 (METHODS 1.5), extended.
 
-    1 stated    what <title>, og:title, JSON-LD's headline and twitter:title say, site names cut
-    2 heading   the h1 most like one of them, else the h1 by the body that shares words with them or the URL,
-                else another heading like one of them; in the wording that editors gave it in the head (`edited_wording`)
-    3 line      a line above the text that is <title> or most of it; <title>, if it names more than a channel, or
-                og:title, if nothing of <title> is shown; the line above the text that looks most like a title
+    1 declared  the texts of <title>, og:title, JSON-LD headline and twitter:title, without site names
+    2 heading   the h1 most similar to one of them; else the h1 near the body that shares words with them or the URL;
+                else another similar heading. The wording may come from the head (`edited_wording`)
+    3 line      a line above the text that is <title> or most of it; <title> if it is more than the name of a channel,
+                or og:title, if <title> is not visible; the line above the text that looks most like a title
 
-A3 trusts <title>. Old Chinese pages give all their pages the site's name there, or nothing; then 3 finds the title.
+A3 trusts <title>. Old Chinese sites have the name of the site in <title> of all pages, or nothing; step 3 handles
+these.
 """
 
 import re
@@ -45,19 +46,18 @@ from extractor.page.layout import MAX_TEXT_LINK_SHARE, Layout, Line, text_size
 from extractor.page.parsed_page import ParsedPage
 from text.scripts import HAN
 
-MAX_TITLE_CHARS = 300  # characters of a title that are kept
+MAX_TITLE_CHARS = 300  # longer titles are cut
 MIN_SIMILARITY = 0.5  # headings at least this similar to <title> are the title [D]
-HIGH_SIMILARITY = 0.8  # sub-headings in the body, and headings like a short <title>, must be this similar
-MIN_SHARED_WORDS = 0.3  # an h1 by the body that shares this much of its words with <title> or the URL is the title
-MAX_HEADINGS = 60  # headings looked at on one page
-MAX_LINES_TITLE_TO_BODY = 15  # lines below the title in which a body is expected to start
-MIN_DESCRIPTIVE_TITLE_SIZE = 6.0  # a shorter <title> may be a channel's name, in Chinese characters
-MIN_TITLE_SHARE = 0.5  # of <title> that a line must be to be the title in it
-MIN_VARIANT_WORD_SHARE = 2 / 3  # of the words of a heading that og:title must share to be another wording of it
-STRAIGHT_QUOTES_TABLE = str.maketrans("‘’“”", "''\"\"")  # the quotes of templates, and what authors type
-HALF_WIDTH_TABLE = {
-    code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)
-}  # full-width ASCII, as East Asian keyboards type it
+HIGH_SIMILARITY = 0.8  # minimum for subheadings in the body and for headings similar to a short <title>
+MIN_SHARED_WORD_RATIO = 0.3  # an h1 near the body that shares this ratio of words with <title> or the URL is the title
+MAX_HEADINGS = 60  # headings of one page that are read
+MAX_LINES_TITLE_TO_BODY = 15  # a body is expected to start within this distance below the title
+MIN_DESCRIPTIVE_TITLE_SIZE = 6.0  # a shorter <title> may be the name of a channel; in Chinese characters
+MIN_TITLE_SHARE = 0.5  # minimum share of <title> that a line with its title contains
+MIN_VARIANT_WORD_SHARE = 2 / 3  # minimum share of words in common between a heading and another wording of it
+STRAIGHT_QUOTES_TABLE = str.maketrans("‘’“”", "''\"\"")  # templates add typographic quotes, authors type straight ones
+# Full-width ASCII, as typed with East Asian input methods.
+HALF_WIDTH_TABLE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 EAST_ASIAN_RE = re.compile("[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]")
 KEY_WORD_RE = re.compile(rf"[a-z0-9]{{3,}}|[{HAN}]")
 WORD_RE = re.compile(r"[^\W_]+")
@@ -65,17 +65,15 @@ WORD_RE = re.compile(r"[^\W_]+")
 
 @dataclass(frozen=True)
 class DeclaredTitles:
-    """What the head calls the page, the site's names cut: <title>, og:title, JSON-LD's headline, twitter:title; ""
-    for what is missing.
-    """
+    """The titles that the head declares, without site names; missing titles are empty."""
 
     html_title: str = ""
     og_title: str = ""
     json_ld_headline: str = ""
     twitter_title: str = ""
 
-    def distinct(self) -> list[str]:
-        """Those that are there, no two alike."""
+    def distinct_titles(self) -> list[str]:
+        """Return the declared titles without duplicates, <title> first."""
         return [
             text
             for text in dict.fromkeys((self.html_title, self.og_title, self.json_ld_headline, self.twitter_title))
@@ -85,7 +83,7 @@ class DeclaredTitles:
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading: its text, its lines, how like <title> it must be, and whether it stands above the body's text."""
+    """A heading: text, lines, minimum similarity to <title>, and whether it is above the text of the body."""
 
     text: str
     lines: Sequence[Line]
@@ -94,13 +92,16 @@ class Heading:
 
 
 def find_title(page: ParsedPage, body: Body, suffixes: Sequence[str] = ()) -> str:
-    """The title of a page, or "" where it has none.
+    """Return the title of a page, or an empty string if it has none.
 
-    `suffixes` are what follows titles on many pages of the site (SiteKnowledge.suffixes).
+    Args:
+        page: The page.
+        body: The body of the article.
+        suffixes: Title suffixes of many pages of the site (SiteTemplate).
     """
     names = declared_site_names(page)
     declared_titles = read_declared_titles(page, names, suffixes)
-    declared_texts = declared_titles.distinct()
+    declared_texts = declared_titles.distinct_titles()
     site_suffix = title_suffix(page.title, declared_texts[0]) if declared_texts else ""
     site_name_letters = {
         normalize_letters(name) for name in (*names, site_suffix, TITLE_SEPARATOR_RE.split(site_suffix)[-1])
@@ -116,18 +117,18 @@ def find_title(page: ParsedPage, body: Body, suffixes: Sequence[str] = ()) -> st
 
 
 def to_half_width(title: str) -> str:
-    """A title without any East Asian character is not meant to have full-width signs: a keyboard was left in that mode.
+    """Convert full-width ASCII in a title without East Asian characters to half width.
 
-    >>> narrow("How Does Mapping Work？")
+    >>> to_half_width("How Does Mapping Work？")
     'How Does Mapping Work?'
     """
     return title if EAST_ASIAN_RE.search(title) else title.translate(HALF_WIDTH_TABLE)
 
 
 def read_declared_titles(page: ParsedPage, names: Sequence[str], suffixes: Sequence[str]) -> DeclaredTitles:
-    """What the head calls the page, without the site's name.
+    """Read the declared titles without site names.
 
-    <title> ends where another of them does, else where the site's name seems to begin.
+    <title> ends at the end of another declared title if it contains one, otherwise before the detected site name.
     """
     metas = page.metas
     headline = find_json_ld_article(page.json_ld, page.url).headline
@@ -144,11 +145,11 @@ def read_declared_titles(page: ParsedPage, names: Sequence[str], suffixes: Seque
 
 
 def edited_wording(heading: str, declared_titles: DeclaredTitles) -> str:
-    """The wording that editors gave a heading in the head, or "" where the heading has none but its own.
+    """Return the wording of a heading that editors chose for the head, or an empty string if there is no other wording.
 
-    Either <title>, og:title and twitter:title agree on a variant of it that JSON-LD does not gainsay, or <title> is the
-    heading and og:title was therefore written on purpose: the same headline, made shorter or corrected. A text that
-    holds the whole heading has a channel or a date more, and is no other wording.
+    Another wording exists in two cases. Either <title>, og:title and twitter:title agree on a variant of the heading
+    and JSON-LD does not contain the heading. Or <title> is the heading, so og:title was written on purpose as a shorter
+    or corrected headline. A text that contains the complete heading adds a channel or date; it is no other wording.
     """
     if declared_titles.og_title in ("", heading):  # most pages
         return ""
@@ -176,18 +177,21 @@ def edited_wording(heading: str, declared_titles: DeclaredTitles) -> str:
 
 
 def normalize_spelling(text: str) -> str:
-    """Its letters, however it writes "and": two texts that have them in common are worded alike."""
+    """Return the letters of a text with "&" as "and"; texts with equal letters have the same wording."""
     return normalize_letters(text.replace("&", "and"))
 
 
 def shared_word_ratio(first: str, second: str) -> float:
-    """The share of the words, in scripts that put spaces between them, that two texts have in common."""
+    """Return the share of words that two texts have in common, 0 to 1, for scripts that separate words by spaces."""
     first_words, second_words = (frozenset(WORD_RE.findall(text.lower())) for text in (first, second))
     return len(first_words & second_words) / max(len(first_words), len(second_words), 1)
 
 
 def matching_declared_title(title: str, other_titles: Iterable[str]) -> str:
-    """The one of the others that is <title> without what stands behind a joint, or before one; "" for none."""
+    """Return the other title that is <title> without a separator and the text after it, or without the text before it.
+
+    Returns an empty string if there is no such title.
+    """
     for other in other_titles:
         if text_size(other) >= MIN_TITLE_SIZE and len(other) < len(title):
             if title.startswith(other) and has_separator_at(title, len(other)):
@@ -201,14 +205,17 @@ def matching_declared_title(title: str, other_titles: Iterable[str]) -> str:
 def find_heading(
     page: ParsedPage, body: Body, declared_texts: Sequence[str], site_name_letters: Collection[str]
 ) -> str:
-    """The heading that is the title, or "": step 2 of this module. `site_name_letters` are the letters of the site's names."""
+    """Return the heading that is the title, or an empty string: step 2 of this module.
+
+    `site_name_letters` are the letters of the names of the site.
+    """
     layout = page.layout
     h1_headings = list(iter_headings(layout, body, ("h1",)))
     title_candidates = [
         candidate for candidate in h1_headings if normalize_letters(candidate.text) not in site_name_letters
     ]
     body_line_number = layout.spans[body.span_index].start_line_number
-    by_body = [
+    headings_near_body = [
         heading
         for heading in title_candidates
         if heading.is_above_body and body_line_number - heading.lines[0].line_number <= MAX_LINES_TITLE_TO_BODY
@@ -221,15 +228,16 @@ def find_heading(
         or heading_before_separator(
             [candidate for candidate in title_candidates if candidate.is_above_body], other_headings, page.title
         )
-        or heading_sharing_words(by_body, [*declared_texts, path])
+        or heading_sharing_words(headings_near_body, [*declared_texts, path])
         or most_similar_heading(other_headings, declared_texts)
         or ("" if title_candidates else heading_before_separator(other_headings, (), page.title))
     )
 
 
 def heading_before_site_name(h1_headings: Sequence[Heading], other_headings: Sequence[Heading], title: str) -> str:
-    """The heading above the text that <title> begins with, where the h1 above it is what <title> ends with: the name
-    that the site gives itself on every page. "" for another page.
+    """Return the heading above the text with which <title> begins, if an h1 is the site name with which <title> ends.
+
+    Such sites show their name as the h1 of every page. Returns an empty string for other pages.
     """
     parts = [normalize_letters(part) for part in TITLE_SEPARATOR_RE.split(clean_title(title))]
     if (
@@ -249,9 +257,9 @@ def heading_before_site_name(h1_headings: Sequence[Heading], other_headings: Seq
 
 
 def heading_before_separator(headings: Sequence[Heading], other_headings: Sequence[Heading], title: str) -> str:
-    """The heading that <title> names first, the site or the book behind it, or "".
+    """Return the heading with which <title> begins, before the name of the site or book, or an empty string.
 
-    Not where one of the `other_headings` is what <title> names behind: its first part is the site's name then.
+    If the rest of <title> is one of `other_headings`, the first part is the name of the site, so the result is empty.
     """
     title = clean_title(title)
     for heading in headings:
@@ -263,8 +271,9 @@ def heading_before_separator(headings: Sequence[Heading], other_headings: Sequen
 
 
 def iter_headings(layout: Layout, body: Body, tags: Collection[str]) -> Iterator[Heading]:
-    """The headings of some kinds in document order up to the end of the body. Those below its first sentence head
-    its sections: they are its title only where they say the same.
+    """Yield the headings with these tags in document order, up to the end of the body.
+
+    Headings below the first sentence belong to sections; they need HIGH_SIMILARITY to be the title.
     """
     body_span, spans = layout.spans[body.span_index], layout.spans
     end_index = bisect_left(spans, body_span.end_line, key=lambda span: span.start_line)
@@ -289,9 +298,9 @@ def iter_headings(layout: Layout, body: Body, tags: Collection[str]) -> Iterator
 
 
 def most_similar_heading(headings: Sequence[Heading], declared_texts: Sequence[str]) -> str:
-    """The heading most similar to what is stated, or "" where none is similar enough; the first of equals.
+    """Return the heading most similar to a declared title, the first of equals, or an empty string.
 
-    Of a heading that holds more than its text (a rubric, a badge, a date) only that part, where it is stated.
+    If only a part of a heading is declared (without a rubric, badge or date), that part is returned.
     """
     letters = {normalize_letters(text) for text in declared_texts} - {""}
     for heading in headings:
@@ -314,7 +323,7 @@ def most_similar_heading(headings: Sequence[Heading], declared_texts: Sequence[s
 
 
 def heading_variants(heading: Heading) -> Iterator[str]:
-    """The heading's text, then its parts: lines, and a line without its first or last piece."""
+    """Yield the text of a heading, then its parts: its lines, or its line without the first or last piece."""
     yield heading.text
     if len(heading.lines) > 1:
         yield from (clean_title(line.text) for line in heading.lines)
@@ -324,13 +333,13 @@ def heading_variants(heading: Heading) -> Iterator[str]:
 
 
 def heading_text(heading: Heading) -> str:
-    """A heading without its lines of date and author."""
+    """Return the text of a heading without its byline lines."""
     text_lines = [line.text for line in heading.lines if not is_byline_line(line)] if len(heading.lines) > 1 else []
     return clean_title(" ".join(text_lines)) if text_lines else heading.text
 
 
 def restore_wording(heading: str, html_title: str) -> str:
-    """A heading as <title> (`html_title`) writes it, where the template has changed nothing but its quotes or its case."""
+    """Return a heading as spelled in <title> (`html_title`) if the template changed only its quotes or its case."""
     straight_heading = heading.translate(STRAIGHT_QUOTES_TABLE)
     position = html_title.lower().find(straight_heading.lower()) if len(html_title.lower()) == len(html_title) else -1
     title_wording = html_title[position : position + len(straight_heading)] if position >= 0 else heading
@@ -341,7 +350,10 @@ def restore_wording(heading: str, html_title: str) -> str:
 
 
 def heading_sharing_words(headings: Sequence[Heading], declared_texts: Sequence[str]) -> str:
-    """The heading that shares most words with one of the stated, or "" where none shares KIN of them."""
+    """Return the heading that shares most words with a declared text, or an empty string.
+
+    At least MIN_SHARED_WORD_RATIO of the words of the shorter text must be shared.
+    """
     word_sets = [words for words in (frozenset(KEY_WORD_RE.findall(text.lower())) for text in declared_texts) if words]
     best_share, best_heading = 0.0, ""
     for heading in headings:
@@ -351,40 +363,37 @@ def heading_sharing_words(headings: Sequence[Heading], declared_texts: Sequence[
             if words
             else 0.0
         )
-        if share >= MIN_SHARED_WORDS and share > best_share and text_size(heading.text) >= MIN_TITLE_SIZE:
+        if share >= MIN_SHARED_WORD_RATIO and share > best_share and text_size(heading.text) >= MIN_TITLE_SIZE:
             best_share, best_heading = share, heading_text(heading)
     return best_heading
 
 
 def find_title_without_heading(page: ParsedPage, body_span: int, declared_titles: DeclaredTitles) -> str:
-    """The title of a page that shows it in no heading: step 3 of this module."""
-    layout, declared_texts = page.layout, declared_titles.distinct()
+    """Return the title of a page without a title heading: step 3 of this module."""
+    layout, declared_texts = page.layout, declared_titles.distinct_titles()
     title = title_spelled_by_url(declared_texts[0], page) if declared_texts else ""
     matching_line = next((line for line in lines_above_body(layout, body_span) if covers_title(line, title)), None)
     if matching_line is not None:
         return clean_title(matching_line.text)
-    is_named = is_title_in_url(title, page.url)
+    is_in_url = is_title_in_url(title, page.url)
     if (
         text_size(title) >= MIN_DESCRIPTIVE_TITLE_SIZE
-        or is_named
+        or is_in_url
         or (title and title == declared_titles.json_ld_headline)
     ):
-        is_alone = len(declared_texts) == 1
-        if is_title_shown(title, layout.lines, MIN_SIMILARITY if is_alone else HIGH_SIMILARITY):
+        is_only_title = len(declared_texts) == 1
+        if is_title_shown(title, layout.lines, MIN_SIMILARITY if is_only_title else HIGH_SIMILARITY):
             return title
-        if not is_alone:
-            return declared_titles.og_title or title  # rather what people share than what search engines are told
-        if is_named:
+        if not is_only_title:
+            return declared_titles.og_title or title  # og:title is written for readers, <title> for search engines
+        if is_in_url:
             return title
-    return (
-        best_title_line(layout, body_span) or title or best_title_line(layout, body_span, LINK_POINTS - 1)
-    )  # rather a link than none
+    # A link is the last choice.
+    return best_title_line(layout, body_span) or title or best_title_line(layout, body_span, LINK_POINTS - 1)
 
 
 def title_spelled_by_url(title: str, page: ParsedPage) -> str:
-    """The first part of a <title>, however short, that the last step of the URL spells, the site's name behind it; else
-    the whole <title>.
-    """
+    """Return the part of <title> before the site name if the last URL segment spells it; else the complete <title>."""
     separator = TITLE_SEPARATOR_RE.search(title)
     path = unquote(page.url).partition("//")[2].partition("/")[2].partition("?")[0]
     last_segment = path.rstrip("/").rpartition("/")[2]
@@ -402,8 +411,9 @@ def title_spelled_by_url(title: str, page: ParsedPage) -> str:
 
 
 def is_title_in_url(title: str, url: str) -> bool:
-    """The last step of the page's URL holds half the words of its <title>, or the URL most of them and several: it is
-    this page's title, no channel's or site's.
+    """Return whether the URL contains the words of <title>, which then is not the name of a channel or site.
+
+    The last segment must contain half of the words, or the complete path most of them and at least two.
     """
     words, path = frozenset(WORD_RE.findall(title.lower())), unquote(url).lower().partition("//")[2].partition("/")[2]
     in_path = words.intersection(WORD_RE.findall(path))
@@ -414,14 +424,14 @@ def is_title_in_url(title: str, url: str) -> bool:
 
 
 def covers_title(line: Line, title: str) -> bool:
-    """The line is <title>, or half of it and more, and no link."""
+    """Return whether a line is <title> or at least half of it, and is not a link."""
     if line.link_share > MAX_TEXT_LINK_SHARE or line.size < max(MIN_TITLE_SIZE, MIN_TITLE_SHARE * text_size(title)):
         return False
     return clean_title(line.text) in title
 
 
 def is_title_shown(title: str, lines: Sequence[Line], min_similarity: float) -> bool:
-    """The page shows its <title>, or a line at least so much like it, somewhere in its text outside links."""
+    """Return whether a line outside links contains <title> or is at least that similar to it."""
     words, original = title.lower(), TextComparer(title)
     return any(
         line.size <= 2 * TITLE_SIZE_RANGE[1]

@@ -1,30 +1,29 @@
-"""Where on the page the title stands: the body starts below it."""
+"""Finds the line with the title of a page; the body starts below it."""
 
 import math
 from collections.abc import Sequence
 
 from extractor.fields.site_name import clean_title, is_title_before_separator, normalize_letters, strip_site_names
-from extractor.fields.title_similarity import MAX_COMPARED_CHARS as COMPARED
-from extractor.fields.title_similarity import TextComparer
+from extractor.fields.title_similarity import MAX_COMPARED_CHARS, TextComparer
 from extractor.page.dom import HEADING_TAGS
 from extractor.page.layout import MAX_TEXT_LINK_SHARE, Line, Span
 from extractor.page.parsed_page import ParsedPage
 
 MAX_TITLE_SIZE = 90.0  # of a line that may be a title, in Chinese characters
 MIN_TITLE_SIZE = 2.0
-TITLE_PREFIX_TAGS = ("h1", "h2")  # headings that may be <title> without the site's name, however short
+TITLE_PREFIX_TAGS = ("h1", "h2")  # headings of any length that may be <title> without the site name
 LINKABLE_TITLE_TAGS = ("h1", "h2", "h3")
-MAX_LINES_TITLE_TO_BODY = 15  # lines below the title in which a body is expected to start
-# Bonus and least likeness to <title> of a line that is the title.
+MAX_LINES_TITLE_TO_BODY = 15  # a body is expected to start within this distance below the title
+# Bonus and minimum similarity to <title> for a line that is the title, by tag.
 TITLE_BONUS_AND_MIN_SIMILARITY = {"h1": (0.5, 0.5)} | dict.fromkeys(HEADING_TAGS[1:], (0.2, 0.75))
 PLAIN_LINE_BONUS_AND_MIN_SIMILARITY = (0.0, 0.9)
-PREFIX_SIMILARITY = 0.95  # likeness of a heading with which <title> begins, site and channel names behind it
-CONTAINED_SIMILARITY = 0.8  # ... of one that stands within it, and is most of it
+PREFIX_SIMILARITY = 0.95  # similarity of a heading at the beginning of <title>
+CONTAINED_SIMILARITY = 0.8  # similarity of a heading elsewhere in <title> that is most of it
 MIN_CONTAINED_SHARE = 0.5
 
 
 def find_title_line(page: ParsedPage) -> int:
-    """Index of the line that is the title, -1 for none: the first best, h1 before other headings before any line."""
+    """Return the index of the title line, -1 if not found: the first of the best lines, h1 before other headings."""
     titles = {page.title, page.metas.get("og:title", "")} - {""}
     targets = [(normalize_letters(title), TextComparer(strip_site_names(title))) for title in sorted(titles)]
     shortest, longest = plain_title_length_range([len(comparer.text) for _, comparer in targets])
@@ -55,21 +54,24 @@ def find_title_line(page: ParsedPage) -> int:
 
 
 def plain_title_length_range(target_lengths: Sequence[int]) -> tuple[float, float]:
-    """Between which lengths a line that is no heading may be like enough to a title of one of these lengths."""
+    """Return the minimum and maximum length of a line outside headings that can match one of these titles."""
     min_similarity = PLAIN_LINE_BONUS_AND_MIN_SIMILARITY[1]
     longest = max(target_lengths, default=0) / min_similarity
-    return min_similarity * min(target_lengths, default=0), longest if longest < COMPARED else math.inf
+    return min_similarity * min(target_lengths, default=0), longest if longest < MAX_COMPARED_CHARS else math.inf
 
 
 def has_title_shape(line: Line) -> bool:
-    """Of a title's size; a line of links only where it is a heading."""
+    """Return whether a line has the size of a title and is not a link outside headings."""
     if not MIN_TITLE_SIZE <= line.size <= MAX_TITLE_SIZE:
         return False
     return line.link_share <= MAX_TEXT_LINK_SHARE or line.tag in LINKABLE_TITLE_TAGS
 
 
 def title_similarity(line: Line, title_letters: str, comparer: TextComparer, min_similarity: float) -> float:
-    """How much a line is like a page's <title> (its letters, and the text without site name), 0 to 1."""
+    """Return the similarity of a line and a <title>, 0 to 1.
+
+    `title_letters` are the letters of <title>; `comparer` contains its text without the site name.
+    """
     if line.tag in HEADING_TAGS:
         text = normalize_letters(line.text)
         if text and text in title_letters:
@@ -78,7 +80,11 @@ def title_similarity(line: Line, title_letters: str, comparer: TextComparer, min
 
 
 def contained_similarity(text: str, title_letters: str, size: float) -> float:
-    """Likeness of a heading that stands in <title> as it is: at its beginning the title, elsewhere perhaps the site."""
+    """Return the similarity of a heading that is part of <title>.
+
+    At the beginning of <title> it is the title; elsewhere it may be the name of the site. `text` are the letters of the
+    heading, `size` is its size in Chinese characters.
+    """
     share = len(text) / len(title_letters)
     if title_letters.startswith(text) and (size >= 4 or share > MIN_CONTAINED_SHARE):
         return PREFIX_SIMILARITY
@@ -86,10 +92,10 @@ def contained_similarity(text: str, title_letters: str, size: float) -> float:
 
 
 def is_near_title(span: Span, title_line: int, lines: Sequence[Line]) -> bool:
-    """The element holds the title, or starts shortly below it."""
+    """Return whether an element contains the title or starts shortly below it."""
     return title_line < span.end_line and span.start_line_number <= last_line_number_near_title(title_line, lines)
 
 
 def last_line_number_near_title(title_line: int, lines: Sequence[Line]) -> int:
-    """The last row in which an element may start that is near the title; -1 where there is no title."""
+    """Return the last line number at which an element near the title may start; -1 if there is no title."""
     return lines[title_line].line_number + MAX_LINES_TITLE_TO_BODY if title_line >= 0 else -1

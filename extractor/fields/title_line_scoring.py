@@ -1,4 +1,4 @@
-"""The line that is a title by its looks and its place, for pages whose <title> does not tell."""
+"""Finds the line that looks most like a title, for pages whose <title> is not usable."""
 
 import re
 from collections.abc import Sequence
@@ -10,23 +10,23 @@ from extractor.page.dom import HEADING_TAGS
 from extractor.page.layout import MAX_TEXT_LINK_SHARE, Layout, Line
 from extractor.page.tag_info import Hint
 
-MAX_LINES_ABOVE_BODY = 16  # lines above the body in which its title is looked for
-MAX_LINES_TO_FIRST_SENTENCE = 12  # lines between a body's start and its first sentence
+MAX_LINES_ABOVE_BODY = 16  # search range for the title, above the body
+MAX_LINES_TO_FIRST_SENTENCE = 12  # search range for the first sentence, from the start of the body
 TITLE_SIZE_RANGE = 4.0, 45.0  # of a line that may be a title, in Chinese characters
-MIN_SENTENCE_SIZE = 20.0  # a longer line with a full stop or a comma at its end begins the text
+MIN_SENTENCE_SIZE = 20.0  # a longer line that ends with a full stop or comma is the beginning of the text
 MIN_USUAL_TITLE_SIZE = 6.0  # a shorter line is rarely a title
 MAX_ENCLOSING_ELEMENTS = 3  # elements around a line whose names are read
-MIN_STRONG_SHARE = 0.8  # lines with more strong text than this are strong
+MIN_STRONG_SHARE = 0.8  # lines with a larger share of strong text are strong
 TITLE_CLASS_RE = re.compile(r"title|headline|heading|subject|biaoti")
 TITLE_LABEL_RE = re.compile(r"(?:文章|帖子|新闻)?(?:主题|标题|题目)\s*[:：]\s*")
 LIST_NUMBER_RE = re.compile(r"[（(]?[一二三四五六七八九十\d]{1,3}[、.．)）]")
 BREADCRUMB_RE = re.compile(r"[>»→]|::|^\W*(?:首页|主页|home\b)")
-# Of the words of a line with date and author, those that no title has: "发布" alone is one of a title's.
+# Words of a byline that do not occur in titles. "发布" without a label separator occurs in titles.
 BYLINE_RE = re.compile(
     r"(?:19|20)\d\d\s*[-/.年]\s*\d{1,2}\s*[-/.月]\s*\d|\d{1,2}:\d\d|\b(?:by|updated|published)\b|min read|"
     r"(?:来源|來源|作者|编辑|編輯|发布|發布|时间|時間|日期|阅读|閱讀|浏览|瀏覽|评论|評論|字号)(?:人|者|时间|次数|数|量)?\s*[:：\d|]"
 )
-# What speaks for a line and against it: see `title_line_score`.
+# Points for and against a line: see `title_line_score`.
 (
     HEADING_POINTS,
     SMALL_HEADING_POINTS,
@@ -41,40 +41,41 @@ LINK_POINTS, NUMBERED_POINTS, SHORT_POINTS, ASIDE_POINTS = -4, -2, -1, -2
 
 
 def lines_above_body(layout: Layout, body_span: int) -> list[Line]:
-    """The lines from a little above the body down to its first sentence."""
-    start, row = layout.spans[body_span].start_line, layout.spans[body_span].start_line_number
-    head = takewhile(lambda line: not is_body_sentence(line), layout.lines[start : start + MAX_LINES_TO_FIRST_SENTENCE])
-    above = [
+    """Return the lines from MAX_LINES_ABOVE_BODY above the body to its first sentence."""
+    start, line_number = layout.spans[body_span].start_line, layout.spans[body_span].start_line_number
+    body_lines = layout.lines[start : start + MAX_LINES_TO_FIRST_SENTENCE]
+    lines_above = [
         line
         for line in layout.lines[max(0, start - MAX_LINES_ABOVE_BODY) : start]
-        if line.line_number >= row - MAX_LINES_ABOVE_BODY
+        if line.line_number >= line_number - MAX_LINES_ABOVE_BODY
     ]
-    return [*above, *head]
+    return [*lines_above, *takewhile(lambda line: not is_body_sentence(line), body_lines)]
 
 
 def is_body_sentence(line: Line) -> bool:
-    """A sentence of the text."""
+    """Return whether a line is a sentence of the body text."""
     return line.size > TITLE_SIZE_RANGE[1] or (
         line.size > MIN_SENTENCE_SIZE and line.text.endswith(("。", "，", "；", ".", ","))
     )
 
 
 def best_title_line(layout: Layout, body_span: int, min_points: float = LINK_POINTS) -> str:
-    """The line above the text that looks most like a title, with more than `min_points` points, or ""; the nearest of
-    equals.
+    """Return the text of the line above the body that looks most like a title, the last of equals.
+
+    Returns an empty string if no line has more than `min_points` points.
     """
     lines = lines_above_body(layout, body_span)
     best_points, best_text = min_points, ""
     for position, line in enumerate(lines):
-        if has_title_shape(line):
+        if may_be_title_line(line):
             points = title_line_score(position, lines, layout)
             if points >= best_points and points > min_points:
                 best_points, best_text = points, line.text
     return TITLE_LABEL_RE.sub("", clean_title(best_text), count=1)
 
 
-def has_title_shape(line: Line) -> bool:
-    """Of a title's size, and neither a label, a path of channels, nor a line with date and author."""
+def may_be_title_line(line: Line) -> bool:
+    """Return whether a line has the size of a title and is not a label, a breadcrumb trail or a byline."""
     if not TITLE_SIZE_RANGE[0] <= line.size <= TITLE_SIZE_RANGE[1] or line.text.endswith(
         ("。", "，", ".", ",", "；", ";", "：", ":")
     ):
@@ -83,12 +84,15 @@ def has_title_shape(line: Line) -> bool:
 
 
 def is_byline_line(line: Line) -> bool:
-    """A line with date, source or author, but for titles that hold one of the words for them."""
+    """Return whether a line is a byline; a title that contains one of the byline words does not count."""
     return is_byline(line.text) and BYLINE_RE.search(line.text.lower()) is not None
 
 
 def title_line_score(position: int, lines: Sequence[Line], layout: Layout) -> float:
-    """How much a line looks like a title: what its element is and is called, how it is set, what stands by it."""
+    """Return the points of a line as a title: tag, style, repetition, neighbours and enclosing elements.
+
+    `position` is the index of the line in `lines`.
+    """
     line = lines[position]
     evidence = (
         (heading_points(line.tag), True),
@@ -104,14 +108,14 @@ def title_line_score(position: int, lines: Sequence[Line], layout: Layout) -> fl
 
 
 def heading_points(tag: str) -> float:
-    """What an element's tag says for its being the title."""
+    """Return the points of a tag as that of a title."""
     if tag not in HEADING_TAGS:
         return 0.0
     return HEADING_POINTS if tag < "h4" else SMALL_HEADING_POINTS
 
 
 def element_points(line: Line, layout: Layout) -> float:
-    """What the names and the alignment of the elements around a line say."""
+    """Return the points of the names and the alignment of the elements around a line."""
     ancestor_tags = [
         layout.spans[span].tag_info for span in islice(layout.iter_enclosing(line.span_index), MAX_ENCLOSING_ELEMENTS)
     ]

@@ -1,21 +1,22 @@
-"""How alike two titles are (WD-A3, METHODS 1.5)."""
+"""Similarity of two titles (WD-A3, METHODS 1.5)."""
 
-MAX_COMPARED_CHARS = 200  # characters of each string that are looked at
+MAX_COMPARED_CHARS = 200  # beginning of each text that is compared
 
 
 class TextComparer:
-    """A text that many others are compared with: what its characters need is counted once."""
+    """Compares one text with many others; the character positions of the text are computed only once."""
 
     def __init__(self, text: str) -> None:
         self.text = normalize_text(text)
         self.char_positions = char_position_bits(self.text)
 
     def similarity(self, other: str, min_similarity: float = 0.0) -> float:
-        """LCS / longer length, 0 to 1; 0 if one text is three times as long as the other, or empty.
+        """Return the length of the longest common subsequence divided by the longer length, 0 to 1.
 
-        0 too where the lengths, or the characters that both have, show that `min_similarity` cannot be reached.
+        Returns 0 if one text is empty or at least three times as long as the other. Also returns 0 if the lengths or
+        the common characters show that `min_similarity` cannot be reached.
         """
-        if len(other) < min_similarity * len(self.text):  # white space collapsed can but be shorter
+        if len(other) < min_similarity * len(self.text):  # normalization only shortens the text
             return 0.0
         other = normalize_text(other)
         if other == self.text:
@@ -29,37 +30,42 @@ class TextComparer:
 
 
 def normalize_text(text: str) -> str:
-    """The part of a text that is compared: lower case, white space collapsed."""
+    """Return the part of a text that is compared: lower case, white space collapsed, at most MAX_COMPARED_CHARS."""
     return " ".join(text[: MAX_COMPARED_CHARS * 2].split())[:MAX_COMPARED_CHARS].lower()
 
 
 def char_position_bits(text: str) -> dict[str, int]:
-    """For each character the places where it stands, as bits."""
+    """Return for each character the positions at which it occurs, as bits of an integer."""
     char_positions: dict[str, int] = {}
     for position, char in enumerate(text):
         char_positions[char] = char_positions.get(char, 0) | 1 << position
     return char_positions
 
 
-def lcs_length(char_positions: dict[str, int], length: int, second: str) -> int:
-    """Length of the longest common subsequence, by bit-parallel counting (Hyyrö 2004): linear in practice.
+def lcs_length(char_positions: dict[str, int], length: int, other: str) -> int:
+    """Return the length of the longest common subsequence, by bit-parallel computation (Hyyrö 2004).
 
-    `char_positions` are the `char_position_bits` the first text, `length` its length.
+    The time is linear in practice.
+
+    Args:
+        char_positions: The `char_position_bits` of the first text.
+        length: Length of the first text.
+        other: The second text.
     """
     full = (1 << length) - 1
     row = full
-    for char in second:
-        if char in char_positions:  # else the row stays as it is
+    for char in other:
+        if char in char_positions:  # otherwise the row does not change
             match = row & char_positions[char]
             row = ((row + match) | (row - match)) & full
     return length - row.bit_count()
 
 
-def lcs_length_of(first: str, second: str) -> int:
-    """Length of the longest common subsequence of two texts."""
+def lcs_length_of_texts(first: str, second: str) -> int:
+    """Return the length of the longest common subsequence of two texts."""
     return lcs_length(char_position_bits(first), len(first), second)
 
 
 def similarity(first: str, second: str, min_similarity: float = 0.0) -> float:
-    """The likeness of two texts (see `TextComparer.similarity`); it is the same both ways."""
+    """Return the similarity of two texts (see `TextComparer.similarity`); it is symmetric."""
     return TextComparer(second).similarity(first, min_similarity)

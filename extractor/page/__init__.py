@@ -1,1 +1,1 @@
-"""The page as the decisions see it: decoded, cleaned, as lines of text, and as the blocks of its body."""
+"""Parsing of a page: decoded, cleaned, laid out as lines of text, with the element spans that contain them."""

@@ -1,15 +1,15 @@
-"""Words that tell a line of template text from a line of the article, Chinese and English.
+"""Phrases of template text, Chinese and English, that separate boilerplate lines from lines of the article.
 
-The tables hold pieces of regular expressions. All of them are matched against a bounded number of characters.
+The tables contain parts of regular expressions. All expressions are matched against a bounded number of characters.
 """
 
 import re
 from collections.abc import Sequence
 
 
-def alternatives(pieces: Sequence[str]) -> str:
-    """A group that matches any of the pieces."""
-    return "(?:" + "|".join(pieces) + ")"
+def join_alternatives(patterns: Sequence[str]) -> str:
+    """Return a regular expression group that matches any of the patterns."""
+    return "(?:" + "|".join(patterns) + ")"
 
 
 COPYRIGHT_PATTERNS = (
@@ -19,7 +19,7 @@ COPYRIGHT_PATTERNS = (
     "经营许可证", "許可證", "许可证(?:号|编号|：|:)", "违法和不良信息", "不良信息举报",
     "未经.{0,12}(?:授权|许可|允许).{0,20}(?:转载|使用|复制|镜像)", "网站标识码", "备案(?:号|编号|序号)",
 )  # fmt: skip
-# At the start of a short line.
+# Match at the start of a short line.
 CHINESE_LABEL_PATTERNS = (
     "责任编辑", "責任編輯", "编辑[:：]", "編輯[:：]", "责编", "值班编辑", "本文编辑", "校对[:：]", "本文来源",
     "原标题", "来源[:：]", "來源[:：]", "稿源[:：]", "文章来源", "作者[:：]", "记者[:：]", "发布(?:时间|日期|者)",
@@ -41,7 +41,7 @@ CHINESE_LABEL_PATTERNS = (
     "分享(?:至|給|按鈕)", "加入.{0,8}(?:粉絲團|好友)", "免責聲明", "版權聲明", "發表(?:評論|留言|回應)",
     "我要(?:評論|留言)", r"讚(?: ?\d+)?$", "正文(?:已)?[结結]束", r"閱讀(?:數|量)?[:：]?\s*\d+$", "瀏覽",
 )  # fmt: skip
-# The whole of a short line.
+# Match a complete short line.
 ENGLISH_LABEL_PATTERNS = (
     "share", "tweet", "pin it", "email", "print", "save", "copy link", "follow", "sign ?up", "sign in", "log ?in",
     "subscribe", "newsletter", "advertisement", "advertising", "advert", "sponsored", "trending",
@@ -53,7 +53,7 @@ ENGLISH_LABEL_PATTERNS = (
     r"\d+ min(?:ute)?s?(?: read)?", "article content", "caption", "read (?:more|next|also)", "related", "ap", "afp",
     "reuters",
 )  # fmt: skip
-# At the start of a short line: captions, credits, pointers, calls.
+# Match at the start of a short line: captions, credits, references, calls to action.
 ENGLISH_PREFIX_PATTERNS = (
     "(?:image|media|photo|picture|video) ?(?:caption|credit|source|:)", r"image \d+ of \d+",
     r"\(?(?:image|picture|photo)s?(?: credit)?:", "file photo", "photo(?:graph)? by",
@@ -68,7 +68,7 @@ ENGLISH_PREFIX_PATTERNS = (
     "post comment", "leave a (?:reply|comment)", "post a comment", "join the (?:conversation|discussion)",
     r"\d+ (?:comments?|shares?|views|likes)",
 )  # fmt: skip
-# At the start of a line of any length up to a notice's: it repeats what the page has said or where it is from.
+# Match at the start of a line: the original title or the original publisher of a republished article.
 REPUBLICATION_PATTERNS = (
     "原标题",
     "原標題",
@@ -77,12 +77,12 @@ REPUBLICATION_PATTERNS = (
     "原文(?:标题|链接|地址)",
     "本文(?:转载自|转自|来源)",
 )
-# Signatures of the editor: an article is over behind them, however much stands below.
+# Editor signatures: the article ends here, no matter how much text follows.
 EDITOR_SIGNATURE_PATTERNS = (
     "责任编辑", "責任編輯", "责编", "責編", "编辑[:：丨|]", "編輯[:：丨|]", "(?:本文|本期)编辑", "值班编辑",
     "审核[:：]", "校对[:：]", "正文(?:已)?[结結]束", "[（(]?(?:全文完|本文完|完)[)）]$",
 )  # fmt: skip
-# Headings behind which nothing of the article comes any more: at the start of a Chinese line, the whole of an English.
+# Headings after the end of an article. The Chinese ones match at the start of a line, the English ones a complete line.
 CHINESE_END_PATTERNS = (
     "责任编辑", "責任編輯", "责编", "相关(?:阅读|新闻|报道|链接|推荐|文章|专题|资讯)", "延伸閱讀", "推荐阅读",
     "猜你喜欢", "热门(?:推荐|新闻|文章|评论)", "精彩推荐", "更多(?:精彩|新闻|相关)", "网友评论", "发表评论",
@@ -100,43 +100,43 @@ ENGLISH_END_PATTERNS = (
     "about the authors?", "trending(?: now)?", "latest (?:news|stories|posts|articles)", "sign up for .{0,60}",
     "subscribe to .{0,60}", r"share this(?: \w+)?",
 )  # fmt: skip
-# A picture's credit at the end of its caption: "(Image: Getty)".
+# A picture credit at the end of a caption: "(Image: Getty)".
 PHOTO_CREDIT_RE = re.compile(
     r"[(\[](?:image|photo|picture|pic|credit|source|file)s?(?: credit| by| courtesy)?\s?[:/]?\s[^()\[\]]{1,60}[)\]]\W?$"
 )
 MONTH_PATTERN = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
 BYLINE_PATTERNS = (
     r"(?:19|20)\d\d\s*[-/.年]\s*\d{1,2}\s*[-/.月]\s*\d{1,2}", r"\d{1,2}:\d\d",
-    rf"\b{MONTH_PATTERN}\.? \d{{1,2}},? (?:19|20)\d\d", rf"\b\d{{1,2}} {MONTH_PATTERN} (?:19|20)\d\d", "来源", "來源", "作者",
-    "编辑", "发布", "阅读", "浏览", "评论", "字号", r"\bby\b", "min read", "updated", "published",
+    rf"\b{MONTH_PATTERN}\.? \d{{1,2}},? (?:19|20)\d\d", rf"\b\d{{1,2}} {MONTH_PATTERN} (?:19|20)\d\d", "来源", "來源",
+    "作者", "编辑", "发布", "阅读", "浏览", "评论", "字号", r"\bby\b", "min read", "updated", "published",
 )  # fmt: skip
 
-# Matched against lower case: the re module searches much faster when it need not fold.
-COPYRIGHT_RE = re.compile(alternatives(COPYRIGHT_PATTERNS))
-# Each of the notices holds one of these: to look for them first is much faster than asking the pattern.
+# Matched against lower-case text: case-sensitive matching is much faster in the re module.
+COPYRIGHT_RE = re.compile(join_alternatives(COPYRIGHT_PATTERNS))
+# Every notice contains one of these keywords. Searching for them first is much faster than matching COPYRIGHT_RE.
 COPYRIGHT_KEYWORDS = (
     "copyright", "©", "(c)", "all rights reserved", "icp", "版权所有", "版權所有", "著作權", "保留所有权利", "网安备",
     "许可证", "許可證", "不良信息", "未经", "网站标识码", "备案",
 )  # fmt: skip
 ENGLISH_LABEL_PATTERN = (
-    rf"{alternatives(ENGLISH_PREFIX_PATTERNS)}|{alternatives(ENGLISH_LABEL_PATTERNS)}\s*[:：>»…(]*\s*$"
+    rf"{join_alternatives(ENGLISH_PREFIX_PATTERNS)}|{join_alternatives(ENGLISH_LABEL_PATTERNS)}\s*[:：>»…(]*\s*$"
 )
 ENGLISH_LABEL_RE = re.compile(rf"[\W_]*(?:{ENGLISH_LABEL_PATTERN})")
-LABEL_RE = re.compile(rf"[\W_]*(?:{alternatives(CHINESE_LABEL_PATTERNS)}|{ENGLISH_LABEL_PATTERN})")
+LABEL_RE = re.compile(rf"[\W_]*(?:{join_alternatives(CHINESE_LABEL_PATTERNS)}|{ENGLISH_LABEL_PATTERN})")
 ARTICLE_END_RE = re.compile(
-    rf"[\W_]*(?:{alternatives(CHINESE_END_PATTERNS)}|{alternatives(ENGLISH_END_PATTERNS)}\s*[:：>»…]*\s*$)"
+    rf"[\W_]*(?:{join_alternatives(CHINESE_END_PATTERNS)}|{join_alternatives(ENGLISH_END_PATTERNS)}\s*[:：>»…]*\s*$)"
 )
-BYLINE_RE = re.compile(alternatives(BYLINE_PATTERNS))
-REPUBLICATION_RE = re.compile(rf"[\W_]*{alternatives(REPUBLICATION_PATTERNS)}")
-EDITOR_SIGNATURE_RE = re.compile(rf"[\W_]*{alternatives(EDITOR_SIGNATURE_PATTERNS)}")
-# Values meant for machines: addresses, time stamps, JSON.
+BYLINE_RE = re.compile(join_alternatives(BYLINE_PATTERNS))
+REPUBLICATION_RE = re.compile(rf"[\W_]*{join_alternatives(REPUBLICATION_PATTERNS)}")
+EDITOR_SIGNATURE_RE = re.compile(rf"[\W_]*{join_alternatives(EDITOR_SIGNATURE_PATTERNS)}")
+# Values for machines: URLs, timestamps, JSON.
 MACHINE_VALUE_RE = re.compile(r"https?://\S+$|\d{4}-\d\d-\d\dt[\d:.+z-]+$|(?:\[?\{)\s?\"[^\"]{1,60}\"\s?:")
-MAX_BYLINE_CHARS = 90  # characters of a line with date and author
-MAX_END_HEADING_CHARS = 80  # characters of a heading that ends an article
+MAX_BYLINE_CHARS = 90
+MAX_END_HEADING_CHARS = 80  # length limit of editor signatures and of headings that end an article
 
 
 def is_copyright(text: str) -> bool:
-    """The line is, or holds, a copyright or registration notice."""
+    """Return whether a line contains a copyright or registration notice."""
     lowercase_text = text[:500].lower()
     for word in COPYRIGHT_KEYWORDS:
         if word in lowercase_text:
@@ -145,38 +145,38 @@ def is_copyright(text: str) -> bool:
 
 
 def is_template_label(text: str) -> bool:
-    """The line begins like a label, a button, a caption or a notice of the site's template; ask of short lines only."""
+    """Return whether a line begins like a label, button, caption or notice of a site template. For short lines only."""
     lowercase_text = text[:200].lower()
     return (ENGLISH_LABEL_RE if lowercase_text.isascii() else LABEL_RE).match(lowercase_text) is not None
 
 
 def is_machine_value(text: str) -> bool:
-    """A value meant for machines."""
+    """Return whether a line begins with a value for machines: a URL, a timestamp or JSON."""
     return text[:1] in "h{[12" and MACHINE_VALUE_RE.match(text[:300].lower()) is not None
 
 
 def is_republication_note(text: str) -> bool:
-    """The line says where the article is from, or what it was called there."""
+    """Return whether a line is a Chinese republication note ("原标题:", "本文转载自")."""
     return not text.isascii() and REPUBLICATION_RE.match(text[:20]) is not None
 
 
 def is_editor_signature(text: str) -> bool:
-    """The line names the editor, as stands below an article."""
+    """Return whether a line names the editor, as lines below an article do ("责任编辑：...")."""
     return len(text) <= MAX_END_HEADING_CHARS and EDITOR_SIGNATURE_RE.match(text) is not None
 
 
 def ends_with_photo_credit(text: str) -> bool:
-    """The line ends in a picture's credit, in Latin letters."""
+    """Return whether a line ends with a picture credit in Latin letters: "(Image: Getty)"."""
     return text.endswith((")", "]", ").", ") ")) and PHOTO_CREDIT_RE.search(text[-90:].lower()) is not None
 
 
 def is_article_end(text: str) -> bool:
-    """The line heads comments, related news or another part that follows articles."""
+    """Return whether a line is the heading of a part that follows an article: comments, related news."""
     return len(text) <= MAX_END_HEADING_CHARS and ARTICLE_END_RE.match(text.lower()) is not None
 
 
 def is_byline(text: str) -> bool:
-    """A short line that holds a date, a source, an author or a counter, as stands between title and text."""
+    """Return whether a short line contains a date, source, author or counter, as lines between title and text do."""
     if len(text) > MAX_BYLINE_CHARS or "。" in text or (len(text) > 40 and text.endswith((".", "!", "?", "！", "？"))):
         return False
     return BYLINE_RE.search(text.lower()) is not None

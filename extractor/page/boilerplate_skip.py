@@ -1,4 +1,4 @@
-"""What is left out of a page's layout: menus, footers and lists of links, looked through once and counted."""
+"""Skips boilerplate elements during layout: menus, footers and link lists are scanned once and only counted."""
 
 import re
 from dataclasses import dataclass
@@ -7,20 +7,23 @@ from extractor.page.layout import SkippedContent, text_size
 from extractor.page.tag_info import Hint, TagInfo
 from extractor.page.tokenizer import parse_odd_start_tag
 
-# It holds no text outside links that is longer than a label, in Chinese characters, nor a year ...
-MAX_LABEL_SIZE = 12.0
+# An element is skipped only if it contains no text of this size outside links, no year and none of CONTENT_TAGS.
+MAX_LABEL_SIZE = 12.0  # in Chinese characters
 YEAR_RE = re.compile(r"(?:19|20)\d\d")
-# ... and none of these elements.
 CONTENT_TAGS = frozenset(("h1", "main", "article", "time"))
 LIST_TAGS = ("ul", "ol")
-MIN_LINK_LIST_ITEMS = 3  # links that make a list of links
-MAX_LOSS_PER_LINK = 20.0  # of one link's text
-MIN_HEADLINE_SIZE = 6.0  # shortest link that may be a headline
+MIN_LINK_LIST_ITEMS = 3  # a list with fewer links is not a link list
+MAX_LOSS_PER_LINK = 20.0  # maximum size counted as skipped for one link
+MIN_HEADLINE_SIZE = 6.0  # size of the shortest link that counts as a headline
 
 
 @dataclass(slots=True)
 class ElementScan(SkippedContent):
-    """An element looked through: what it holds, the token of its end tag (0: it must be read), and tokens looked at."""
+    """Result of scanning one element: counts and sizes of its content.
+
+    `end_token` is the index of the token of its end tag; 0 means that the element must be laid out.
+    `token_count` is the number of tokens scanned. `skipped_link_size` counts at most MAX_LOSS_PER_LINK for each link.
+    """
 
     end_token: int = 0
     token_count: int = 0
@@ -30,35 +33,45 @@ class ElementScan(SkippedContent):
 
 
 def may_skip(tag_info: TagInfo) -> bool:
-    """It is called no part of the article, or is a list."""
+    """Return whether an element is a candidate for skipping: marked as boilerplate, or a list."""
     return tag_info.is_boilerplate or tag_info.tag in LIST_TAGS
 
 
-def should_skip(tag_info: TagInfo, result: ElementScan) -> bool:
-    """Nothing in it must be read; and a list is one of links."""
-    return result.end_token > 0 and (
-        tag_info.is_boilerplate or result.link_count >= max(MIN_LINK_LIST_ITEMS, result.line_count)
+def should_skip(tag_info: TagInfo, scan: ElementScan) -> bool:
+    """Return whether a scanned element can be skipped: nothing in it must be laid out; a list must be a link list."""
+    return scan.end_token > 0 and (
+        tag_info.is_boilerplate or scan.link_count >= max(MIN_LINK_LIST_ITEMS, scan.line_count)
     )
 
 
 def scan_element(tokens: list[str], start: int, tag_info: TagInfo, max_tokens: int) -> ElementScan:
-    """Look through the element whose first token is `start`, at most `max_tokens` tokens far.
+    """Scan the content of an element and count its text and links.
 
-    Years are let pass in what is called comments or footer.
+    Stops at the end tag, or at content that must be laid out: long text outside links, a year outside links (years are
+    allowed in footers and comments), or one of CONTENT_TAGS.
+
+    Args:
+        tokens: Tokens of the page (see `tokenize_markup`).
+        start: Index of the first token after the start tag.
+        tag_info: Start tag of the element.
+        max_tokens: Maximum number of tokens to scan.
+
+    Returns:
+        The scan; its `end_token` is 0 if the end tag was not reached.
     """
     tag, end_tag, checks_years = tag_info.tag, "/" + tag_info.tag, tag_info.hint is not Hint.FOOTER_OR_COMMENTS
-    result, depth, elements, in_link, position = ElementScan(), 1, 0, False, start - 1
+    scan, depth, element_count, in_link, position = ElementScan(), 1, 0, False, start - 1
     for position in range(start, min(len(tokens), start + max_tokens)):
         tag_text, _, text = tokens[position].partition(">")
         if tag_text == end_tag:
             depth -= 1
             if depth == 0:
-                result.end_token = position
+                scan.end_token = position
                 break
         elif tag_text == "/a":
             in_link = False
         elif tag_text[:1] != "/":
-            elements += 1
+            element_count += 1
             name = tag_text.partition(" ")[0]
             if not name.isalnum():
                 name = parse_odd_start_tag(tag_text)[0]
@@ -69,22 +82,22 @@ def scan_element(tokens: list[str], start: int, tag_info: TagInfo, max_tokens: i
             elif name in CONTENT_TAGS:
                 break
         if text and not text.isspace():
-            size = count_text_run(result, text, in_link)
+            size = count_text_run(scan, text, in_link)
             if not in_link and (size >= MAX_LABEL_SIZE or (checks_years and YEAR_RE.search(text))):
                 break
-    result.element_count = elements
-    result.token_count = position - start + 1
-    return result
+    scan.element_count = element_count
+    scan.token_count = position - start + 1
+    return scan
 
 
-def count_text_run(result: ElementScan, text: str, in_link: bool) -> float:
-    """Count one run of text; returns its size."""
+def count_text_run(scan: ElementScan, text: str, in_link: bool) -> float:
+    """Add one run of text to the counts of `scan`; returns its size in Chinese characters."""
     size = text_size(text)
-    result.size += size
-    result.line_count += 1
+    scan.size += size
+    scan.line_count += 1
     if in_link:
-        result.link_size += size
-        result.link_count += 1
-        result.headline_count += size >= MIN_HEADLINE_SIZE
-        result.skipped_link_size += min(size, MAX_LOSS_PER_LINK)
+        scan.link_size += size
+        scan.link_count += 1
+        scan.headline_count += size >= MIN_HEADLINE_SIZE
+        scan.skipped_link_size += min(size, MAX_LOSS_PER_LINK)
     return size

@@ -1,4 +1,4 @@
-"""Where an article stands among the lines of its page: below which title, from which line to which."""
+"""Locates an article among the lines of its page: title line, first line of text and end."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,17 +6,18 @@ from dataclasses import dataclass
 from extractor.page.layout import CODE_TAG, MAX_TEXT_LINK_SHARE, Line
 from extractor.page.parsed_page import ParsedPage
 
-MIN_TEXT_LINE_SIZE = 40.0  # size of a line from which on it is text, in Chinese characters
-MAX_FIRST_LINE_OFFSET = 30  # lines at the beginning of an element in which its first line of text is looked for
-MAX_TITLE_LOOKBACK_LINES = 60  # lines above the text in which its title is looked for
+MIN_TEXT_LINE_SIZE = 40.0  # larger lines are body text; in Chinese characters
+MAX_FIRST_LINE_OFFSET = 30  # search range for the first line of text, from the start of the body element
+MAX_TITLE_LOOKBACK_LINES = 60  # search range for the title, above the first line of text
 
 
 @dataclass(frozen=True, slots=True)
 class BylineZone:
-    """Places of lines: the title (-1: not found), the first line of text, and the end (exclusive).
+    """Line indices of an article: title (-1: not found), first line of text, and end (exclusive).
 
-    `ancestor_spans` are the spans around the body: they hold the article, whatever their names say. `is_preformatted`: most of the text
-    is preformatted, as letters and old news are; nothing in it is an example then.
+    `ancestor_spans` are the indices of the body's span and of all spans around it: they contain the article, no matter
+    what their class names say. `is_preformatted` is True if most of the text is preformatted, as in letters and old
+    news; then preformatted lines are not treated as examples.
     """
 
     title_line: int
@@ -27,7 +28,7 @@ class BylineZone:
 
 
 def find_byline_zone(page: ParsedPage, body_span: int) -> BylineZone:
-    """The frame of the article whose body is the span `body_span`."""
+    """Return the byline zone of the article whose body is the span `body_span`."""
     lines, span = page.layout.lines, page.layout.spans[body_span]
     first_lines = range(span.start_line, min(span.end_line, span.start_line + MAX_FIRST_LINE_OFFSET))
     first = next(
@@ -44,12 +45,12 @@ def find_byline_zone(page: ParsedPage, body_span: int) -> BylineZone:
 
 
 def is_mostly_code(lines: Sequence[Line]) -> bool:
-    """More than half of the text of some lines is preformatted."""
+    """Return whether more than half of the text of the lines is preformatted."""
     return 2 * sum(line.size for line in lines if line.tag == CODE_TAG) > sum(line.size for line in lines)
 
 
 def find_title_line_above(page: ParsedPage, first: int) -> int:
-    """The line nearest above the text that is an h1 or a part of <title>; -1 for none."""
+    """Return the index of the nearest line above the text that is an h1 or part of <title>; -1 if not found."""
     lines = page.layout.lines
     for line_index in range(min(first + 3, len(lines)) - 1, max(-1, first - MAX_TITLE_LOOKBACK_LINES), -1):
         line = lines[line_index]

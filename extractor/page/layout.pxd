@@ -1,4 +1,4 @@
-# What C knows of layout.py in the compiled form (setup.py); Python does not read it.
+# C types of layout.py for the compiled form (setup.py). Python does not read this file.
 cimport cython
 
 @cython.locals(compact=str)

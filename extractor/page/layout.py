@@ -1,6 +1,6 @@
-"""A page as lines and spans: the values that lines.py makes of its markup, and all decisions read.
+"""Data structures of a page layout: lines and spans, which layout_builder.py builds from markup and all rules read.
 
-Sizes are in Chinese characters: one Chinese character counts 1, a Latin letter a third, white space nothing.
+Sizes are in Chinese characters: a Chinese character counts 1, a Latin letter 1/3, white space 0.
 """
 
 import re
@@ -9,20 +9,26 @@ from dataclasses import dataclass, field
 
 from extractor.page.tag_info import TagInfo
 
-# Begins with one set of characters: the re module finds those much faster than alternatives.
+# Begins with a character set: the re module finds a set much faster than alternatives.
 PUNCTUATION_RE = re.compile(r"[，。！？；：、…,.!?;:](?:(?<=[，。！？；：、…])|(?=\s|$|[\"'”’)]))")
-MAX_TEXT_LINK_SHARE = 0.5  # lines with a larger share of link text are links
-CODE_TAG = "code"  # of lines of code, whatever block they stand in
+MAX_TEXT_LINK_SHARE = 0.5  # lines with a larger share of link text count as links
+CODE_TAG = "code"  # tag of all lines of code, no matter which block contains them
 
 
 @dataclass(slots=True)
 class Line:
-    """One line: its text, sizes of all text, of link text and of strong text, and the index of its block's span.
+    """One line of text.
 
-    `links` are the links in it, as (first piece, last piece + 1, attributes), and `text_pieces` the pieces of the text as
-    it stood. `line_number` is its place among the lines of the whole page. `cells` are the texts
-    of a row of data. Code keeps its indentation: its `tag` is CODE_TAG, and empty
-    lines before it stand in its first piece.
+    Attributes:
+        text: The text with white space collapsed; code keeps its indentation.
+        size: Size of all text. `link_size` and `strong_size` are the sizes of its link text and of its strong text.
+        span_index: Index of the span of the block that contains the line.
+        tag: Tag of that block; CODE_TAG for code.
+        text_pieces: The text in pieces as in the markup. The first piece of a line of code includes the empty lines
+            before it.
+        links: The links of the line, as (first piece, last piece + 1, attributes as markup).
+        line_number: Line number in the complete page, skipped boilerplate included.
+        cells: Cell texts, if the line is a row of a data table.
     """
 
     text: str
@@ -39,17 +45,17 @@ class Line:
 
     @property
     def link_share(self) -> float:
-        """Link text in all text, 0 to 1."""
+        """Share of link text in all text, 0 to 1."""
         return min(1.0, self.link_size / self.size) if self.link_size and self.size else 0.0
 
     @property
     def has_punctuation(self) -> bool:
-        """It has a sentence mark."""
+        """Whether the line contains a sentence mark."""
         return PUNCTUATION_RE.search(self.text) is not None
 
     @property
     def punctuation_count(self) -> int:
-        """Sentence marks."""
+        """Number of sentence marks in the line, counted at the first access."""
         if self._punctuation_count < 0:
             self._punctuation_count = len(PUNCTUATION_RE.findall(self.text))
         return self._punctuation_count
@@ -57,11 +63,13 @@ class Line:
 
 @dataclass(slots=True)
 class Span:
-    """A block element and the lines below it: `start_line` inclusive, `end_line` exclusive.
+    """A block element and its lines: `start_line` inclusive, `end_line` exclusive.
 
-    `parent_index` is the index of the span around it (-1: none), `element_index` how many elements stand before it in the tree,
-    `start_line_number` the line of the whole page at which it begins, `skipped_link_size` how much text of links was left out inside it, of each
-    link LONGEST_LOSS at most.
+    Attributes:
+        parent_index: Index of the enclosing span, -1 for none.
+        element_index: Number of elements before this element in the tree.
+        start_line_number: Line number of its first line in the complete page, skipped boilerplate included.
+        skipped_link_size: Size of skipped link text inside the element, at most MAX_LOSS_PER_LINK for each link.
     """
 
     tag_info: TagInfo
@@ -75,7 +83,7 @@ class Span:
 
 @dataclass(slots=True)
 class InlineElement:
-    """The text of a small element that says what it is (`TagInfo.is_metadata`), and the line in which it begins."""
+    """An inline element with metadata (`TagInfo.is_metadata`): its text and the index of its first line."""
 
     tag_info: TagInfo
     line_index: int
@@ -84,7 +92,7 @@ class InlineElement:
 
 @dataclass(slots=True)
 class Picture:
-    """An img element: its attributes as markup, the line before which it stands, and its block's span."""
+    """An img element: its attributes as markup, the index of the line after it, and the index of its block's span."""
 
     attribute_text: str
     line_index: int
@@ -93,7 +101,7 @@ class Picture:
 
 @dataclass(slots=True)
 class SkippedContent:
-    """What elements that were not laid out hold: sizes of their text and of its links, headlines, and lines."""
+    """Totals of the elements that were not laid out: size of text, size of link text, headlines and lines."""
 
     size: float = 0.0
     link_size: float = 0.0
@@ -101,7 +109,7 @@ class SkippedContent:
     line_count: int = 0
 
     def add(self, other: "SkippedContent") -> None:
-        """Count what another element holds."""
+        """Add the totals of another skipped element."""
         self.size += other.size
         self.link_size += other.link_size
         self.headline_count += other.headline_count
@@ -110,10 +118,10 @@ class SkippedContent:
 
 @dataclass(slots=True)
 class Layout:
-    """Lines and spans in document order; a span comes before the spans inside it.
+    """Lines and spans of a page in document order. A span precedes the spans inside it.
 
-    Elements that are called navigation, footer ... and hold next to no text but links have a span without lines; what
-    is `skipped` with them is counted.
+    A boilerplate element (navigation, footer ...) with almost no text outside links may be skipped. It has a span
+    without lines, and `skipped` includes its totals.
     """
 
     lines: list[Line] = field(default_factory=list)
@@ -123,18 +131,18 @@ class Layout:
     skipped: SkippedContent = field(default_factory=SkippedContent)
 
     def iter_enclosing(self, span_index: int) -> Iterator[int]:
-        """Indices of a span and of those around it, innermost first."""
+        """Yield the index of a span and those of the spans around it, innermost first."""
         while span_index >= 0:
             yield span_index
             span_index = self.spans[span_index].parent_index
 
 
 def text_size(text: str) -> float:
-    """Length in Chinese characters: UTF-8 spends three bytes on each, and one on a Latin letter."""
+    """Return the size of a text in Chinese characters: UTF-8 needs three bytes for one, and one for a Latin letter."""
     compact = "".join(text.split())
     return len(compact if compact.isascii() else compact.encode("utf-8", "replace")) / 3
 
 
 def join_lines(lines: Iterable[Line]) -> str:
-    """Plain text, one paragraph a line."""
+    """Join the texts of the lines to plain text, one line per paragraph."""
     return "\n".join(line.text for line in lines)

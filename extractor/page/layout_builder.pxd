@@ -1,4 +1,4 @@
-# What C knows of lines.py in the compiled form (setup.py); Python does not read it.
+# C types of layout_builder.py for the compiled form (setup.py). Python does not read this file.
 cimport cython
 
 cdef class _LayoutBuilder:
@@ -16,10 +16,10 @@ cdef class _LayoutBuilder:
     cdef public Py_ssize_t blank_pieces
     cdef public Py_ssize_t open_pre_span
 
-    @cython.locals(parts=list, tokens=list, at=Py_ssize_t, end=Py_ssize_t, next_position=Py_ssize_t, tag_text=str, text=str, name=str, attributes=str)
+    @cython.locals(parts=list, tokens=list, position=Py_ssize_t, end=Py_ssize_t, next_position=Py_ssize_t, tag_text=str, text=str, name=str, attributes=str)
     cpdef run(self, str markup, bint complete)
     cpdef Py_ssize_t start_block(self, str tag, str attribute_text, list tokens, Py_ssize_t position) except -2
-    @cython.locals(empty=bint)
+    @cython.locals(is_empty=bint)
     cpdef start_element(self, str tag, str attribute_text)
     cpdef end_element(self, str tag)
     @cython.locals(start=Py_ssize_t, parent=Py_ssize_t, spans=list, open_spans=list)

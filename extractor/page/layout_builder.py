@@ -1,12 +1,12 @@
-"""The page as a reader sees it: lines of text, and for every block element the range of lines it holds.
+"""Builds the layout of a page: lines of text, and for every block element the range of its lines.
 
     <div><h1>标题</h1><p>正文<br>第二行</p></div>
 
     lines   0 标题 (h1)   1 正文 (p)   2 第二行 (p)
     spans   div 0-3   h1 0-1   p 1-3
 
-One pass over the markup of the cleaned tree, as text: asking lxml for every element costs four times as much.
-Sizes are in Chinese characters: one Chinese character counts 1, a Latin letter a third, white space nothing.
+One pass over the serialized markup of the cleaned tree: visiting every element with lxml takes four times as long.
+Sizes are in Chinese characters: a Chinese character counts 1, a Latin letter 1/3, white space 0.
 """
 
 import re
@@ -17,28 +17,28 @@ from extractor.page.boilerplate_skip import may_skip, scan_element, should_skip
 from extractor.page.layout import CODE_TAG, InlineElement, Layout, Line, Picture, Span, text_size
 from extractor.page.permalinks import is_permalink
 from extractor.page.tag_info import TagInfo, attribute_value, parse_tag, unescape_markup
-from extractor.page.tokenizer import BLOCK_END_TAGS, BLOCK_TAGS, parse_odd_start_tag, tokenize
+from extractor.page.tokenizer import BLOCK_END_TAGS, BLOCK_TAGS, parse_odd_start_tag, tokenize_markup
 from text.scripts import HAN
 
 STRONG_TAGS = frozenset(("b", "strong"))
 HEAD_TAGS = frozenset(("meta", "link", "title", "base"))
 VOID_OR_HEAD_TAGS = HEAD_TAGS | {"br", "img"}
 NO_LINKS: tuple[tuple[int, int, str], ...] = ()
-MAX_ENCLOSING_SPANS = 60  # elements that are told what was left out inside them
-MAX_SCAN_PASSES = 3  # times that a page is looked through for what may be left out, against endless nesting
-MAX_DATA_CELL_SIZE = 25.0  # of a cell in a table of data; longer ones lay out the page
+MAX_ENCLOSING_SPANS = 60  # enclosing spans whose `skipped_link_size` is updated
+MAX_SCAN_PASSES = 3  # scan budget in passes over the page; bounds the time for deeply nested boilerplate
+MAX_DATA_CELL_SIZE = 25.0  # tables with larger cells are used for page layout, not for data
 MAX_META_CHARS = 2_000
-# Of a note, which is the text of a small element: unclosed ones hold the page, each of them.
+# Limits for the text of an inline element: an unclosed one contains the rest of the page.
 MAX_INLINE_ELEMENT_CHARS = 2_000
-MAX_INLINE_ELEMENT_LINES = 200  # lines
-# A line break inside Chinese text is layout, not a space between words.
+MAX_INLINE_ELEMENT_LINES = 200
+# A line break inside Chinese text is formatting, not a space between words.
 CJK_CHARS = f"\u3001-\u9fff{HAN}\uff00-\uffef"
 CJK_LINE_BREAK_RE = re.compile(rf"(?<=[{CJK_CHARS}])[ \t]*[\r\n]\s*(?=[{CJK_CHARS}])")
 
 
 @dataclass(slots=True)
 class HeadData:
-    """What a page says of itself: see `Document`."""
+    """Data of the head elements: <title>, metas by name and link elements by rel (see `ParsedPage`)."""
 
     title: str = ""
     metas: dict[str, str] = field(default_factory=dict)
@@ -46,17 +46,22 @@ class HeadData:
 
 
 def build_layout(markup: str, complete: bool = True) -> tuple[Layout, HeadData]:
-    """Lay well-formed markup out (see `dom.serialize`), and read the head elements, wherever they stand.
+    """Lay out well-formed markup (see `dom.serialize`) and read its head elements, wherever they occur.
 
-    Unless the `complete` page is asked for, navigation and the like are left out (see `Layout`), which is half of a page.
+    Args:
+        markup: The serialized tree.
+        complete: False to skip navigation and other boilerplate (see `Layout`), which is half of a typical page.
     """
-    reader = _LayoutBuilder()
-    reader.run(markup, complete)
-    return reader.layout, reader.head
+    builder = _LayoutBuilder()
+    builder.run(markup, complete)
+    return builder.layout, builder.head
 
 
 def restore_code_lines(lines: Sequence[Line]) -> None:
-    """Give the lines of a `pre` their indentation back, unless it is prose: code is written in ASCII mostly."""
+    """Restore the indentation of the lines of a `pre` and tag them as code.
+
+    Does nothing if more than half of the characters are not ASCII: code is mostly ASCII, so this text is prose.
+    """
     text = "".join(line.text for line in lines)
     if sum(char > "\x7f" for char in text) > 0.5 * len(text):
         return
@@ -66,31 +71,31 @@ def restore_code_lines(lines: Sequence[Line]) -> None:
 
 
 class _LayoutBuilder:
-    """Gathers text between block boundaries."""
+    """Collects text between block boundaries into the lines of a layout."""
 
     def __init__(self) -> None:
         self.layout = Layout()
         self.head = HeadData()
-        self.open_spans: list[int] = []  # indices of the open spans
+        self.open_spans: list[int] = []  # indices of the open spans, outermost first
         self.text_pieces: list[str] = []
-        self.links: list[tuple[int, int, str]] = []  # finished links of the line
+        self.links: list[tuple[int, int, str]] = []  # closed links of the line
         self.open_link: tuple[int, str] | None = None  # first piece and attributes of the open link
         self.strong_ranges: list[tuple[int, int]] = []
         self.strong_start = -1
-        self.open_inline: list[tuple[TagInfo, int, int] | None] = []  # open elements since the outermost note
+        self.open_inline: list[tuple[TagInfo, int, int] | None] = []  # open inline elements; None: without metadata
         self.element_index = -1
         self.scan_budget = 0
-        self.blank_pieces = 0  # so many of the first parts are white space, as far as somebody looked
+        self.blank_pieces = 0  # number of leading pieces known to be white space
         self.open_pre_span = -1  # the span of the outermost open `pre`
 
     def run(self, markup: str, complete: bool) -> None:
-        """The pass."""
-        parts, tokens = self.text_pieces, tokenize(markup)
+        """Read all tokens of the markup and fill `layout` and `head`; for `complete` see `build_layout`."""
+        parts, tokens = self.text_pieces, tokenize_markup(markup)
         self.scan_budget = 0 if complete else MAX_SCAN_PASSES * len(tokens)
-        at, end = 0, len(tokens)
-        while at < end:
-            tag_text, _, text = tokens[at].partition(">")
-            at += 1
+        position, end = 0, len(tokens)
+        while position < end:
+            tag_text, _, text = tokens[position].partition(">")
+            position += 1
             if tag_text[:1] == "/":
                 if tag_text in BLOCK_END_TAGS:
                     if parts:
@@ -105,8 +110,8 @@ class _LayoutBuilder:
                 if name in BLOCK_TAGS:
                     if parts:
                         self.flush_line()
-                    if next_position := self.start_block(name, attributes, tokens, at):
-                        at = next_position
+                    if next_position := self.start_block(name, attributes, tokens, position):
+                        position = next_position
                         continue
                 elif name == "title":
                     self.element_index += 1
@@ -121,24 +126,32 @@ class _LayoutBuilder:
         self.finish()
 
     def finish(self) -> None:
-        """End the last line and the spans that are still open."""
+        """Flush the last line and close the spans that are still open."""
         if self.text_pieces:
             self.flush_line()
         while self.open_spans:
             self.layout.spans[self.open_spans.pop()].end_line = len(self.layout.lines)
 
     def start_block(self, tag: str, attribute_text: str, tokens: list[str], position: int) -> int:
-        """A block. Where it ends, if it is left out unread; else 0. Its first token is `position`."""
+        """Start a block element whose first token is `position`.
+
+        Returns:
+            Index of the token of its end tag if the element was skipped, otherwise 0.
+        """
         self.element_index += 1
         if attribute_text[-1:] == "/":
             self.open_span(tag, attribute_text[:-1])
             self.close_span(tag)
             return 0
-        facts = self.open_span(tag, attribute_text)
-        return self.skip_boilerplate(tokens, position, facts) if self.scan_budget > 0 and may_skip(facts) else 0
+        tag_info = self.open_span(tag, attribute_text)
+        return self.skip_boilerplate(tokens, position, tag_info) if self.scan_budget > 0 and may_skip(tag_info) else 0
 
     def skip_boilerplate(self, tokens: list[str], position: int, tag_info: TagInfo) -> int:
-        """Where the element opened just before token `position` ends, if it may be left out unread; else 0."""
+        """Skip the element opened just before token `position` if it contains nothing to lay out.
+
+        Returns:
+            Index of the token of its end tag if the element was skipped, otherwise 0.
+        """
         scan = scan_element(tokens, position, tag_info, self.scan_budget)
         self.scan_budget -= scan.token_count
         if not should_skip(tag_info, scan):
@@ -150,10 +163,10 @@ class _LayoutBuilder:
         return scan.end_token
 
     def start_element(self, tag: str, attribute_text: str) -> None:
-        """An element that is no block of HTML; custom elements are blocks."""
+        """Start an element that is not a block element of HTML. Custom elements count as blocks."""
         self.element_index += 1
-        empty = attribute_text[-1:] == "/"
-        if empty:
+        is_empty = attribute_text[-1:] == "/"
+        if is_empty:
             attribute_text = attribute_text[:-1]
         if tag == "a":
             self.end_link()
@@ -176,11 +189,11 @@ class _LayoutBuilder:
             self.open_span(tag, attribute_text)
         elif self.open_inline or attribute_text:
             self.start_inline(tag, attribute_text)
-        if empty and tag not in VOID_OR_HEAD_TAGS:
+        if is_empty and tag not in VOID_OR_HEAD_TAGS:
             self.end_element(tag)
 
     def end_element(self, tag: str) -> None:
-        """The end of an element that is no block of HTML."""
+        """End an element that is not a block element of HTML."""
         if tag == "a":
             self.end_link()
         elif tag in STRONG_TAGS:
@@ -195,18 +208,20 @@ class _LayoutBuilder:
             self.end_inline()
 
     def open_span(self, tag: str, attribute_text: str) -> TagInfo:
+        """Append the span of a block element; returns the data of its start tag."""
         layout, open_spans = self.layout, self.open_spans
-        spans, start, facts = layout.spans, len(layout.lines), parse_tag(tag, attribute_text)
+        spans, start, tag_info = layout.spans, len(layout.lines), parse_tag(tag, attribute_text)
         if self.open_pre_span < 0 and tag == "pre":
             self.open_pre_span = len(spans)
         parent = open_spans[-1] if open_spans else -1
         open_spans.append(len(spans))
-        spans.append(Span(facts, start, parent, self.element_index, start + layout.skipped.line_count))
-        return facts
+        spans.append(Span(tag_info, start, parent, self.element_index, start + layout.skipped.line_count))
+        return tag_info
 
     def close_span(self, tag: str) -> None:
+        """Close the innermost span if its tag is `tag`; merges the cells of data rows and restores code lines."""
         if not self.open_spans or self.layout.spans[self.open_spans[-1]].tag_info.tag != tag:
-            return  # an attribute with an odd name has broken the markup
+            return  # an attribute with an unusual name broke the markup
         span_index = self.open_spans.pop()
         span = self.layout.spans[span_index]
         if tag == "tr" and len(self.layout.lines) - span.start_line > 1:
@@ -217,7 +232,7 @@ class _LayoutBuilder:
         span.end_line = len(self.layout.lines)
 
     def end_link(self) -> None:
-        """The end of a link; a permalink is taken out, but in code any sign may be one that counts."""
+        """Close the open link. The text of a permalink is removed, except in code, where every character may matter."""
         if self.open_link is not None:
             start, attributes = self.open_link
             if start < len(self.text_pieces):
@@ -232,19 +247,20 @@ class _LayoutBuilder:
             self.open_link = None
 
     def start_inline(self, tag: str, attribute_text: str) -> None:
-        """Open a note, or count an element inside one."""
-        facts = parse_tag(tag, attribute_text) if attribute_text or tag == "time" else None
-        if facts is not None and facts.is_metadata:
-            self.open_inline.append((facts, len(self.text_pieces), len(self.layout.lines)))
+        """Open an inline element with metadata, or count an element inside one."""
+        tag_info = parse_tag(tag, attribute_text) if attribute_text or tag == "time" else None
+        if tag_info is not None and tag_info.is_metadata:
+            self.open_inline.append((tag_info, len(self.text_pieces), len(self.layout.lines)))
         elif self.open_inline:
             self.open_inline.append(None)
 
     def end_inline(self) -> None:
+        """Close the innermost inline element and record its text if it has metadata."""
         inline_element = self.open_inline.pop()
         if inline_element is None:
             return
-        facts, first_piece, line = inline_element
-        lines = self.layout.lines[line : line + MAX_INLINE_ELEMENT_LINES]
+        tag_info, first_piece, line_index = inline_element
+        lines = self.layout.lines[line_index : line_index + MAX_INLINE_ELEMENT_LINES]
         tail_text = "".join(self.text_pieces[first_piece:] if not lines else self.text_pieces)
         text = " ".join(
             (
@@ -252,14 +268,16 @@ class _LayoutBuilder:
                 " ".join(tail_text[: 2 * MAX_INLINE_ELEMENT_CHARS].split()),
             )
         )
-        self.layout.inline_elements.append(InlineElement(facts, line, text.strip()[:MAX_INLINE_ELEMENT_CHARS]))
+        self.layout.inline_elements.append(InlineElement(tag_info, line_index, text.strip()[:MAX_INLINE_ELEMENT_CHARS]))
 
     def read_title(self, text: str) -> None:
+        """Record the text of the first <title>."""
         if not self.head.title:
             self.head.title = " ".join(unescape_markup(text[: 2 * MAX_META_CHARS]).split())[:MAX_META_CHARS]
 
     def read_head(self, tag: str, attribute_text: str) -> None:
-        if len(attribute_text) > 2 * MAX_META_CHARS:  # a whole site's keywords, a picture as data
+        """Record a meta or link element; the first value of a name or rel wins."""
+        if len(attribute_text) > 2 * MAX_META_CHARS:  # the keywords of the complete site, a picture as a data URL
             return
         if tag == "meta":
             content = " ".join(unescape_markup(attribute_value("content", attribute_text)).split())[:MAX_META_CHARS]
@@ -270,25 +288,25 @@ class _LayoutBuilder:
             for rel in (attribute_value("rel", attribute_text) or tag).lower().split():
                 self.head.head_links.setdefault(rel, href)
 
-    def merge_row_cells(self, row_span: int) -> None:
-        """Make a row of short cells one line: it is a row of data, not of layout."""
+    def merge_row_cells(self, row_span_index: int) -> None:
+        """Merge a table row of short cells into one line: it is a row of data, not of page layout."""
         lines, spans = self.layout.lines, self.layout.spans
-        row = spans[row_span]
+        row = spans[row_span_index]
         cells = lines[row.start_line :]
         if any(cell.tag not in ("td", "th") or cell.size > MAX_DATA_CELL_SIZE for cell in cells):
             return
         text = " ".join(cell.text for cell in cells)
         sizes = (sum(cell.size for cell in cells), sum(cell.link_size for cell in cells))
-        strong = sum(cell.strong_size for cell in cells)
+        strong_size = sum(cell.strong_size for cell in cells)
         texts = tuple(cell.text for cell in cells)
         lines[row.start_line :] = [
-            Line(text, *sizes, strong, row_span, "tr", (text,), NO_LINKS, cells[0].line_number, texts)
+            Line(text, *sizes, strong_size, row_span_index, "tr", (text,), NO_LINKS, cells[0].line_number, texts)
         ]
-        for span in spans[row_span + 1 :]:
+        for span in spans[row_span_index + 1 :]:
             span.start_line, span.end_line = row.start_line, row.start_line + 1
 
     def flush_code(self) -> None:
-        """End a line at each line break; empty ones stay with the line behind them."""
+        """Flush a line at each line break of code. Empty lines join the line after them."""
         *complete_lines, unfinished_line = self.text_pieces.pop().split("\n")
         for line in complete_lines:
             self.text_pieces.append(line)
@@ -299,7 +317,7 @@ class _LayoutBuilder:
         self.text_pieces.append(unfinished_line)
 
     def has_text(self) -> bool:
-        """A part of the line is more than white space."""
+        """Return whether any piece of the line contains more than white space."""
         parts, piece_index = self.text_pieces, min(self.blank_pieces, len(self.text_pieces) - 1)
         while piece_index < len(parts) and (not parts[piece_index] or parts[piece_index].isspace()):
             piece_index += 1
@@ -307,7 +325,7 @@ class _LayoutBuilder:
         return piece_index < len(parts)
 
     def flush_line(self) -> None:
-        """End a line. A link or strong text that is open goes on in the next."""
+        """End the current line. An open link or open strong text continues in the next line."""
         parts, link, strong_open = self.text_pieces, self.open_link, self.strong_start >= 0
         if link is not None:
             self.end_link()
@@ -329,17 +347,20 @@ class _LayoutBuilder:
         self.blank_pieces = 0
 
     def add_line(self, text: str) -> None:
-        layout, parts, anchors = self.layout, self.text_pieces, self.links
+        """Append a line with this text and the collected pieces and links to the layout."""
+        layout, parts, links = self.layout, self.text_pieces, self.links
         span_index = self.open_spans[-1] if self.open_spans else -1
         tag = layout.spans[span_index].tag_info.tag if span_index >= 0 else ""
         size = (len(text if text.isascii() else text.encode("utf-8", "replace")) - text.count(" ")) / 3
-        link = self.size_of_ranges([(start, end) for start, end, _ in anchors], size) if anchors else 0.0
-        strong = self.size_of_ranges(self.strong_ranges, size) if self.strong_ranges else 0.0
-        row = len(layout.lines) + layout.skipped.line_count
-        layout.lines.append(Line(text, size, link, strong, span_index, tag, tuple(parts), anchors or NO_LINKS, row))
+        link_size = self.measure_ranges([(start, end) for start, end, _ in links], size) if links else 0.0
+        strong_size = self.measure_ranges(self.strong_ranges, size) if self.strong_ranges else 0.0
+        line_number = len(layout.lines) + layout.skipped.line_count
+        layout.lines.append(
+            Line(text, size, link_size, strong_size, span_index, tag, tuple(parts), links or NO_LINKS, line_number)
+        )
 
-    def size_of_ranges(self, ranges: Sequence[tuple[int, int]], line_size: float) -> float:
-        """The size of some ranges of parts of the line, whose own is `line_size`."""
+    def measure_ranges(self, ranges: Sequence[tuple[int, int]], line_size: float) -> float:
+        """Return the total size of ranges of pieces of the current line, whose own size is `line_size`."""
         parts = self.text_pieces
         if len(ranges) == 1 and ranges[0] == (0, len(parts)):
             return line_size

@@ -1,10 +1,10 @@
-"""Text that was encoded twice: UTF-8, read as windows-1252 or Latin-1, and written as UTF-8 again.
+"""Repairs double-encoded text: UTF-8 that was read as windows-1252 or Latin-1 and written as UTF-8 again.
 
     donâ€™t, cafÃ©, ä¸­æ–‡          don't, café, 中文
 
-It is undone only where it certainly is that: a run of text without markup, all of whose characters beyond ASCII make
-UTF-8 of bytes again, on a page where ftfy (https://ftfy.readthedocs.io) finds at least one of them to be no text that
-people write. A page that speaks of such damage is left alone: it shows it on purpose.
+A text run (text without markup) is repaired only if all its non-ASCII characters re-encode to valid UTF-8, and ftfy
+(https://ftfy.readthedocs.io) rates at least one run of the page as mojibake. Pages that mention encodings are not
+changed: they may show mojibake on purpose.
 """
 
 import re
@@ -12,9 +12,9 @@ import re
 from ftfy import bad_codecs
 from ftfy.badness import is_bad
 
-bad_codecs.ok()  # the codecs of windows-1252 in which every byte has a character, as browsers read it
+bad_codecs.ok()  # registers the variant of windows-1252 in which every byte has a character, as in browsers
 MISREAD_ENCODINGS = ("sloppy-windows-1252", "latin-1")
-# In UTF-8: a letter that stands for the first byte of two to four, and a sign that stands for the next.
+# In UTF-8: a letter that represents the first byte of a multibyte character, and a character for the next byte.
 MOJIBAKE_BYTES_RE = re.compile(rb"\xc3[\x82-\xb4](?:\xc2[\x80-\xbf]|\xc5|\xc6|\xcb|\xe2[\x80\x82\x84])")
 TEXT_RUN_RE = re.compile(r"<[^>]*>|[^<]+")  # of a page
 SCRIPT_VALUE_RE = re.compile(r'"[^"]*"|[^"]+')  # of a script
@@ -27,7 +27,16 @@ MENTIONS_ENCODING_RE = re.compile(
 
 
 def fix_double_encoding(text: str, scripts: tuple[str, ...], raw: bytes) -> tuple[str, tuple[str, ...]]:
-    """A page and its scripts with what was encoded twice undone; `raw` is the text in UTF-8."""
+    """Repair double encoding in a page and its scripts.
+
+    Args:
+        text: The page as text.
+        scripts: Texts of its JSON-LD scripts.
+        raw: The page in UTF-8, for a fast test.
+
+    Returns:
+        Text and scripts, unchanged if the page has no double encoding.
+    """
     if MOJIBAKE_BYTES_RE.search(raw) is None:  # nearly all pages
         return text, scripts
     runs = [run for run in TEXT_RUN_RE.findall(text) if not run.isascii()]
@@ -39,12 +48,12 @@ def fix_double_encoding(text: str, scripts: tuple[str, ...], raw: bytes) -> tupl
 
 
 def fix_run(match: re.Match[str]) -> str:
-    """A run as it was meant."""
+    """Return the repaired run of a match, or the run itself if it is not double-encoded."""
     return match[0] if match[0].isascii() else decode_misread(match[0]) or match[0]
 
 
 def decode_misread(run: str) -> str:
-    """What a run was before it was misread; "" where it is not that."""
+    """Return the original text of a double-encoded run, or an empty string if it is not double-encoded."""
     for name in MISREAD_ENCODINGS:
         try:
             return run.encode(name).decode("utf-8")

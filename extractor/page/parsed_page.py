@@ -1,4 +1,4 @@
-"""A page as the decisions see it: what its head says, its cleaned tree, and its lines of text."""
+"""A parsed page, the input of all rules: head data, cleaned tree and lines of text."""
 
 import re
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from extractor.page.layout import Layout, text_size
 from extractor.page.layout_builder import build_layout
 from extractor.page.mojibake import fix_double_encoding
 from extractor.page.react_streaming import StreamMove, apply_stream_moves
-from text.decoding.decode import decode_page as decode
+from text.decoding.decode import decode_page as decode_bytes
 from text.decoding.decode import is_ascii_based
 
 TAG_RE = re.compile("<[^<>]{0,2000}>")
@@ -22,12 +22,19 @@ TAG_RE = re.compile("<[^<>]{0,2000}>")
 class ParsedPage:
     """One parsed page.
 
-    `title` is the text of <title>; `metas` maps a meta's name, property or itemprop (lower case) to its content and
-    `head_links` the rel of a link element to its href, the first of a name winning; `json_ld` are the page's JSON-LD
-    scripts as text; `root` is the cleaned tree (dom.clean) and `layout` its lines; `site_template` is what is known of its site.
-    `is_complete`: nothing was left out of the layout. `generator_text` is what the page says of the tools that made it, in its meta
-    "generator" or in comments, in lower case. `script_count` is how many scripts it had, and `asks_for_javascript`: it speaks
-    of JavaScript to browsers without. `raw_bytes` are the page's bytes, scripts and all.
+    Attributes:
+        title: Text of <title>.
+        metas: Content of each meta by its name, property or itemprop (lower case); the first of a name wins.
+        head_links: Href of each link element by its rel; the first of a rel wins.
+        json_ld: Texts of the JSON-LD scripts.
+        root: The cleaned tree (`dom.parse`, `dom.remove_unread_elements`).
+        layout: The lines and spans of the tree.
+        site_template: Learned data of the site.
+        is_complete: True if the layout includes navigation, footers and other boilerplate.
+        generator_text: Meta "generator" and comments that name the generator of the page, in lower case.
+        script_count: Number of scripts of the page.
+        asks_for_javascript: True if a <noscript> mentions JavaScript.
+        raw_bytes: The page in its encoding, scripts included.
     """
 
     url: str
@@ -45,16 +52,23 @@ class ParsedPage:
     raw_bytes: bytes = b""
 
     def __getstate__(self) -> dict[str, object]:
-        """All but the tree, which cannot be pickled, and the bytes: a document from another process has none."""
+        """Return the state without the tree, which cannot be pickled, and without the bytes of the page."""
         return {**self.__dict__, "root": None, "raw_bytes": b""}
 
 
 @dataclass(frozen=True)
 class PageSource:
-    """A page's text without scripts and the like (dom.cut_scripts); `json_ld` are its JSON-LD scripts, `generator_comments` the
-    comments in which tools name themselves, and `noscript_markup` the markup that it has for browsers without scripts.
-    `script_count` is how many scripts it had; `asks_for_javascript`: it speaks of JavaScript to browsers without. `raw_bytes` is the
-    whole page in its encoding, `stream_moves` what its scripts put where.
+    """The decoded text of a page without the parts that `dom.strip_scripts` removes.
+
+    Attributes:
+        text: The remaining markup.
+        json_ld: Texts of the JSON-LD scripts.
+        generator_comments: Comments that name the tool that generated the page.
+        noscript_markup: Contents of long <noscript> elements.
+        script_count: Number of scripts of the page.
+        asks_for_javascript: True if a <noscript> mentions JavaScript.
+        raw_bytes: The complete page in its encoding.
+        stream_moves: Moves of late content by the page's scripts (react_streaming.py).
     """
 
     text: str
@@ -68,21 +82,28 @@ class PageSource:
 
 
 def decode_page(html: bytes | str, content_type: str = "") -> PageSource | None:
-    """The text of a page, or None where the bytes are no text. `content_type` is the HTTP header as sent."""
+    """Decode a page and separate its scripts; returns None if the bytes cannot be decoded.
+
+    Args:
+        html: The page as bytes, or as text.
+        content_type: The HTTP header Content-Type as received.
+    """
     if isinstance(html, str):
         raw = html.encode("utf-8", "surrogatepass")
         stripped_page = dom.strip_scripts(raw)
         return build_source(raw, stripped_page, stripped_page.markup.decode("utf-8", "surrogatepass"), "utf-8")
-    if not is_ascii_based(html):  # nothing can be cut before it is decoded
-        decoded = decode(html, content_type)
-        return decode_page(decoded.text) if decoded is not None else None
+    if not is_ascii_based(html):  # scripts can be removed only after decoding
+        decoded_page = decode_bytes(html, content_type)
+        return decode_page(decoded_page.text) if decoded_page is not None else None
     stripped_page = dom.strip_scripts(html)
-    decoded = decode(stripped_page.markup, content_type)
-    return build_source(html, stripped_page, decoded.text, decoded.encoding) if decoded is not None else None
+    decoded_page = decode_bytes(stripped_page.markup, content_type)
+    if decoded_page is None:
+        return None
+    return build_source(html, stripped_page, decoded_page.text, decoded_page.encoding)
 
 
 def build_source(raw: bytes, stripped_page: dom.StrippedPage, text: str, encoding: str) -> PageSource:
-    """The page as text, with what was cut; what was encoded twice is undone."""
+    """Build the page source from the decoded text and the stripped parts; repairs double encoding of UTF-8 pages."""
     scripts, generator_comments, noscript_markup = (
         tuple(piece.decode(encoding, "replace") for piece in pieces)
         for pieces in (stripped_page.json_ld, stripped_page.generator_comments, stripped_page.noscript_markup)
@@ -104,7 +125,7 @@ def build_source(raw: bytes, stripped_page: dom.StrippedPage, text: str, encodin
 def parse_text(
     text: str, url: str, site_template: SiteTemplate | None = None, complete: bool = True
 ) -> ParsedPage | None:
-    """Lay a decoded page out, or None where it has no element. `complete`: see `build_layout`."""
+    """Parse and lay out a decoded page; returns None if it has no element. For `complete` see `build_layout`."""
     source = decode_page(text)
     return parse_page(source, url, site_template, complete) if source is not None else None
 
@@ -112,7 +133,10 @@ def parse_text(
 def parse_page(
     source: PageSource, url: str, site_template: SiteTemplate | None = None, complete: bool = True
 ) -> ParsedPage | None:
-    """Parse a page and lay it out, or None where it has no element. `complete`: see `build_layout`."""
+    """Parse and lay out a page; returns None if it has no element. For `complete` see `build_layout`.
+
+    If the <noscript> elements contain more text than the page shows, they are inserted and the page is parsed again.
+    """
     root = dom.parse(source.text)
     if root is None:
         return None
@@ -131,19 +155,19 @@ def parse_page(
 
 
 def with_noscript_content(source: PageSource) -> PageSource:
-    """The page as a browser without scripts shows it; nothing is read behind the end of its body."""
+    """Insert the <noscript> content at the end of the body, before </body>: the parser ignores text after it."""
     end = source.text.lower().rfind("</body")
     end = end if end >= 0 else len(source.text)
     return replace(source, text=source.text[:end] + source.noscript_markup + source.text[end:], noscript_markup="")
 
 
 def visible_text_size(layout: Layout) -> float:
-    """How much text outside links the lines of a page hold, in Chinese characters."""
+    """Return the size of the text outside links in all lines, in Chinese characters."""
     return sum(max(0.0, line.size - line.link_size) for line in layout.lines)
 
 
 def with_complete_layout(page: ParsedPage) -> ParsedPage:
-    """The same page with nothing left out of its layout."""
+    """Return the page with a complete layout, boilerplate included; the page itself if its layout is complete."""
     if page.is_complete:
         return page
     return replace(page, layout=build_layout(dom.serialize(page.root))[0], is_complete=True)

@@ -1,4 +1,4 @@
-"""The link that a heading has to itself: a mark to click on (¶ # § 🔗), and no part of the text.
+"""Detects permalinks of headings: links of a heading to itself (¶ # § 🔗), which are not part of the text.
 
 <h2 id="install">Install <a class="headerlink" href="#install" title="Permalink to this headline">¶</a></h2>
 """
@@ -7,8 +7,8 @@ import re
 
 from extractor.page.tag_info import attribute_value
 
-MAX_PERMALINK_CHARS = 60  # characters of a link that may be one
-# What screen readers are told in place of the mark.
+MAX_PERMALINK_CHARS = 60
+# Texts for screen readers instead of the symbol.
 PERMALINK_TEXT_RE = re.compile(
     r"\W*(?:permalink|permanent link|(?:direct )?link)(?: to (?:this |the )?(?:\w{1,12} )?"
     r"(?:headline|heading|header|section|title|definition|term|image|table|code|equation|toctree|method|class|attribute))?\W*|"
@@ -18,9 +18,9 @@ PERMALINK_TEXT_RE = re.compile(
 
 
 def is_permalink(attribute_text: str, text: str) -> bool:
-    """A link to a place of a page that shows nothing but a mark, or the words for one.
+    """Return whether a link leads to a fragment and shows only a symbol or a text such as "Permalink to this headline".
 
-    `attribute_text` are those of the link as markup has them, `text` is what it shows.
+    `attribute_text` contains the attributes of the link as markup; `text` is the text of the link.
 
     >>> is_permalink('class="headerlink" href="#install"', "¶"), is_permalink('href="#install"', "Install")
     (True, False)

@@ -1,4 +1,4 @@
-# What C knows of markup_hints.py in the compiled form (setup.py); Python does not read it.
+# C types of tag_info.py for the compiled form (setup.py). Python does not read this file.
 cimport cython
 
 @cython.locals(needle=str, start=Py_ssize_t)

@@ -1,6 +1,6 @@
-"""What a start tag says about its element's text: tag, class, id, role, itemprop, style.
+"""Reads start tags: hints about the text of an element from its tag, class, id, role, itemprop and style.
 
-General words only, no site's own. Names are hints: line_scoring.py overrules them where the text disagrees.
+Only general words, no words of single sites. Names are hints: line_scoring.py overrides them if the text contradicts.
 """
 
 import re
@@ -11,14 +11,14 @@ from typing import NamedTuple
 
 
 class Hint(IntEnum):
-    """What an element's name promises."""
+    """Role of an element according to its names."""
 
-    BODY = 0  # this is called the text of the article
-    ARTICLE = 1  # holds the article among other things
+    BODY = 0  # text of the article
+    ARTICLE = 1  # contains the article among other things
     NONE = 2
-    ASIDE = 3  # is called navigation, related news, advertisement ...
-    HIDDEN = 4  # is not shown when the page opens
-    FOOTER_OR_COMMENTS = 5  # is called comments or footer: these may well be longer than the article
+    ASIDE = 3  # navigation, related news, advertisement ...
+    HIDDEN = 4  # not visible when the page opens
+    FOOTER_OR_COMMENTS = 5  # comments or footer, which may be longer than the article
 
 
 ASIDE_TAGS = frozenset(("nav", "aside", "form", "dialog", "menu"))
@@ -27,8 +27,8 @@ HIDDEN_CLASSES = frozenset(("hidden", "hide", "d-none", "visually-hidden", "sr-o
 RESPONSIVE_CLASS_RE = re.compile(r"(?:sm|md|lg|xl|2xl|d-sm|d-md|d-lg|d-xl|show|print)\W|d-(?:sm|md|lg|xl)")
 ASIDE_ROLES = frozenset(("navigation", "complementary", "banner", "search", "dialog", "menu", "alertdialog"))
 CAMEL_WORD_RE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
-LOWERCASE_RUN_RE = re.compile("[^\x00-`{-\x7f]+")  # small ones, and all beyond ASCII
-# Believed wherever they occur in a name: "site-footer", "relatedNews".
+LOWERCASE_RUN_RE = re.compile("[^\x00-`{-\x7f]+")  # a-z and all non-ASCII characters
+# Accepted as any word of a name: "site-footer", "relatedNews".
 ASIDE_WORDS = frozenset(
     (
         "nav", "navi", "navbar", "navigation", "menubar", "breadcrumb", "breadcrumbs", "crumb", "crumbs",
@@ -45,9 +45,9 @@ ASIDE_WORDS = frozenset(
         "friendlink", "friendlinks", "player",
     )
 )  # fmt: skip
-# Believed wherever these letters stand in a name: "relatedpoststitle".
+# Accepted anywhere in a name: "relatedpoststitle".
 ASIDE_STEM_RE = re.compile(r"related[a-z]|recommend|newsletter|sponsor|breadcrumb|sidebar|advert|subscri|tuijian")
-# Believed only as a whole name: too many articles are "post tag-oil has-author".
+# Accepted only as a complete name: the class of many articles is "post tag-oil has-author".
 ASIDE_NAMES = frozenset(
     (
         "menu", "relate", "relative", "hot", "hots", "tools", "tool", "tags", "tag", "keyword", "prev", "next",
@@ -60,12 +60,10 @@ FOOTER_OR_COMMENT_WORDS = frozenset(
         "reply", "replies",
     )
 )  # fmt: skip
-ARTICLE_PART_WORDS = frozenset(
-    ("embed", "embedded", "tweet", "quote")
-)  # parts of an article, whatever else they are called
-WORDPRESS_POST_CLASSES = frozenset(
-    ("post", "hentry", "type-post")
-)  # WordPress lists author, tags and category beside them
+# Parts of an article, even if their names contain other words.
+ARTICLE_PART_WORDS = frozenset(("embed", "embedded", "tweet", "quote"))
+# WordPress adds classes for author, tags and category to these.
+WORDPRESS_POST_CLASSES = frozenset(("post", "hentry", "type-post"))
 BODY_WORDS = frozenset(
     (
         "articlebody", "artibody", "articlecontent", "articletext", "articledetail", "contentbody", "contentdetail",
@@ -83,7 +81,7 @@ ARTICLE_WORDS = frozenset(
 
 CAPTION_TAGS = ("figcaption", "figure")
 CAPTION_CLASS_RE = re.compile(r"caption\b|credit|attribution")
-# Elements whose own text may be the title, a date, a name ...: they are kept as notes (extractor/page/layout_builder.py).
+# Elements whose own text may be the title, a date or a name: recorded as inline elements by layout_builder.py.
 METADATA_CLASS_RE = re.compile(
     r"date|time|publi|pubt|posted|post-?meta|entry-meta|article-?info|artinfo|byline|author|writer|reporter|editor|"
     r"source|origin|laiyuan|zuozhe|riqi|shijian|fabu|title|headline|biaoti|breadcrumb|crumb|section|channel|category"
@@ -93,11 +91,15 @@ MAX_IDENTIFIER_CHARS = 300
 
 
 class TagInfo(NamedTuple):
-    """A start tag, read once: its tag, the hint in its names, and whether it is a caption's.
+    """Data of a start tag.
 
-    `identifiers` is id, class, itemprop, rel and property in lower case; `is_metadata` says that it speaks of a title, a date, a
-    name; `is_boilerplate`, that it is called no part of the article, and nothing that would tell about it; `attribute_text` is the rest
-    of the tag as it stood.
+    Attributes:
+        attribute_text: The attributes as markup.
+        hint: Role of the element according to its names.
+        identifiers: Id, class, itemprop, rel and property in lower case.
+        is_caption: True for a picture caption.
+        is_metadata: True if the identifiers suggest a title, date or name.
+        is_boilerplate: True if the hint is ASIDE, HIDDEN or FOOTER_OR_COMMENTS, and the element is not metadata.
     """
 
     tag: str
@@ -110,13 +112,13 @@ class TagInfo(NamedTuple):
 
     @property
     def attributes(self) -> Mapping[str, str]:
-        """All attributes by name."""
+        """All attributes of the tag by lower-case name, entities resolved."""
         return parse_attributes(self.attribute_text)
 
 
 @lru_cache(maxsize=20_000)
 def parse_tag(tag: str, attribute_text: str) -> TagInfo:
-    """The facts of a start tag. `attribute_text` are its attributes as well-formed markup has them: `class="news" id="x"`."""
+    """Return the data of a start tag. `attribute_text` contains its attributes as markup: `class="news" id="x"`."""
     if not attribute_text:
         hint, is_metadata = choose_hint(tag, 0, "", False), tag == "time"
         return TagInfo(
@@ -151,7 +153,7 @@ def parse_tag(tag: str, attribute_text: str) -> TagInfo:
 
 
 def find_attribute_value(name: str, attribute_text: str) -> int:
-    """Where the value of an attribute begins, -1 where there is no such attribute."""
+    """Return the offset at which the value of an attribute begins, or -1 if there is no such attribute."""
     needle = name + '="'
     start = attribute_text.find(needle)
     while start > 0 and attribute_text[start - 1] != " ":
@@ -160,13 +162,13 @@ def find_attribute_value(name: str, attribute_text: str) -> int:
 
 
 def attribute_value(name: str, attribute_text: str) -> str:
-    """The value of one attribute as it stands, or ""."""
+    """Return the value of one attribute as markup, or an empty string."""
     start = find_attribute_value(name, attribute_text)
     return attribute_text[start : attribute_text.find('"', start)] if start >= 0 else ""
 
 
 def parse_attributes(attribute_text: str) -> dict[str, str]:
-    """Attributes by name; the first of a name wins."""
+    """Return the attributes by lower-case name, entities resolved; the first of a name wins."""
     return (
         {name.lower(): unescape_markup(value) for name, value in reversed(ATTRIBUTE_RE.findall(attribute_text))}
         if attribute_text
@@ -175,7 +177,7 @@ def parse_attributes(attribute_text: str) -> dict[str, str]:
 
 
 def unescape_markup(text: str) -> str:
-    """Serialised text without its entities."""
+    """Resolve the entities of serialized text."""
     if "&" not in text:
         return text
     for entity, char in ENTITIES:
@@ -189,7 +191,11 @@ ENTITIES = (
 
 
 def is_hidden(attribute_text: str, names: str) -> bool:
-    """Not shown when the page opens, by attribute, inline style, or a class that says so on every screen."""
+    """Return whether an element is hidden when the page opens.
+
+    Evidence is an attribute, the inline style, or a class that hides the element on screens of all sizes. `names` is
+    the value of the class attribute.
+    """
     if not (
         "hid" in attribute_text
         or "none" in attribute_text
@@ -207,7 +213,7 @@ def is_hidden(attribute_text: str, names: str) -> bool:
 
 
 def choose_hint(tag: str, kinds: int, role: str, is_hidden_element: bool) -> Hint:
-    """The hint in an element's tag, the kinds of its names, and its role."""
+    """Return the hint for an element from its tag, the kinds of its names (KIND_* flags), and its role."""
     if kinds & KIND_BODY:
         return Hint.HIDDEN if is_hidden_element else Hint.BODY
     if tag in NEVER_ASIDE_TAGS:
@@ -221,16 +227,14 @@ def choose_hint(tag: str, kinds: int, role: str, is_hidden_element: bool) -> Hin
     return next((hint for kind, hint in HINT_PRIORITY if kinds & kind), Hint.NONE) if kinds else Hint.NONE
 
 
-# What one class or id is; an element's names are the sum of theirs.
-KIND_BODY, KIND_POST, KIND_FOOTER_OR_COMMENTS, KIND_ASIDE, KIND_ARTICLE, KIND_CAPTION, KIND_METADATA = (
-    1,
-    2,
-    4,
-    8,
-    16,
-    32,
-    64,
-)
+# Bit flags for the meaning of one class or id. The flags of an element are those of all its names.
+KIND_BODY = 1
+KIND_POST = 2
+KIND_FOOTER_OR_COMMENTS = 4
+KIND_ASIDE = 8
+KIND_ARTICLE = 16
+KIND_CAPTION = 32
+KIND_METADATA = 64
 HINT_KINDS = KIND_BODY | KIND_POST | KIND_FOOTER_OR_COMMENTS | KIND_ASIDE | KIND_ARTICLE
 HINT_PRIORITY = (
     (KIND_POST, Hint.ARTICLE),
@@ -241,7 +245,10 @@ HINT_PRIORITY = (
 
 
 def is_aside_name(name: str, words: Sequence[str]) -> bool:
-    """A name of navigation, related news, advertisements ..., and of no part of an article."""
+    """Return whether a name means navigation, related news, advertisement etc., and not a part of an article.
+
+    `name` is in lower case; `words` are its words.
+    """
     if name in ASIDE_NAMES:
         return True
     if ASIDE_WORDS.isdisjoint(words) and ASIDE_STEM_RE.search(name) is None:
@@ -250,7 +257,7 @@ def is_aside_name(name: str, words: Sequence[str]) -> bool:
 
 
 def classify_names(names: str) -> int:
-    """What the classes in an attribute say together."""
+    """Return the KIND_* flags of all classes in an attribute."""
     kinds = 0
     for name in names[:MAX_IDENTIFIER_CHARS].split():
         kinds |= classify_name(name)
@@ -259,7 +266,7 @@ def classify_names(names: str) -> int:
 
 @lru_cache(maxsize=100_000)
 def classify_name(name: str) -> int:
-    """What one class or id says, 0 for nothing. Sites share many of theirs."""
+    """Return the KIND_* flags of one class or id, 0 for none. Cached, because pages of a site share most names."""
     lowercase_name = name.lower()
     kind = hint_kind(name, lowercase_name)
     if METADATA_CLASS_RE.search(lowercase_name) is not None:
@@ -272,10 +279,10 @@ def classify_name(name: str) -> int:
 
 
 def hint_kind(name: str, lowercase_name: str) -> int:
-    """The kind in a class or id from which hints are made; `lowercase_name` is it in lower case."""
+    """Return the KIND_* flag of a class or id for its hint, 0 for none. `lowercase_name` is `name` in lower case."""
     words = LOWERCASE_RUN_RE.findall(lowercase_name)
     if "".join(words) in BODY_WORDS:
-        return KIND_BODY  # some spelling of "article body": article-content, artibody, post_text ...
+        return KIND_BODY  # a spelling of "article body": article-content, artibody, post_text ...
     if name in WORDPRESS_POST_CLASSES:
         return KIND_POST
     if name != lowercase_name:

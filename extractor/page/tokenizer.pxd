@@ -1,2 +1,2 @@
-# What C knows of tokens.py in the compiled form (setup.py); Python does not read it.
+# C types of tokenizer.py for the compiled form (setup.py). Python does not read this file.
 cpdef tuple parse_odd_start_tag(str tag_text)

@@ -1,8 +1,8 @@
-"""Well-formed markup as tokens: a tag with the text behind it, as it stands between two `<`.
+"""Splits well-formed markup into tokens: a tag and the text after it, up to the next `<`.
 
     <li class="a">首页</li>   ->   'li class="a">首页'   '/li>'
 
-To split a string is the fastest way to take a page apart.
+Splitting a string is the fastest way to read a page.
 """
 
 import re
@@ -18,14 +18,14 @@ BLOCK_TAGS = frozenset(
     )
 )  # fmt: skip
 BLOCK_END_TAGS = frozenset("/" + tag for tag in BLOCK_TAGS)
-# A tag's name, its attributes (and "/", where it is empty), and the text behind it.
+# Name of a tag, its attributes (and "/" if the element is empty), and the text after the tag.
 TOKEN_RE = re.compile(r"<(/?[^\s>/]++) ?+([^>]*+)>([^<]*+)")
 TAG_NAME_RE = re.compile(r"([^\s/]*+) ?+(.*)", re.S)
 ODD_END_TAG_RE = re.compile(r"</[^\s>/]*+[^>]")
 
 
-def tokenize(markup: str) -> list[str]:
-    """The tokens of well-formed markup. Attributes and elements with odd names may hold `<` or white space."""
+def tokenize_markup(markup: str) -> list[str]:
+    """Split well-formed markup into tokens. Attributes and unusual element names may contain `<` or white space."""
     tokens = markup.split("<")
     del tokens[0]
     if len(tokens) == markup.count(">") and ODD_END_TAG_RE.search(markup) is None:
@@ -37,9 +37,9 @@ def tokenize(markup: str) -> list[str]:
 
 
 def parse_odd_start_tag(tag_text: str) -> tuple[str, str]:
-    """Name and attributes of a start tag whose name does not end at a space: `br/`, `x-note`.
+    """Return name and attributes of a start tag whose name does not end at a space: `br/`, `x-note`.
 
-    >>> odd_start("br/"), odd_start('x-note class="a"')
+    >>> parse_odd_start_tag("br/"), parse_odd_start_tag('x-note class="a"')
     (('br', '/'), ('x-note', 'class="a"'))
     """
     match = TAG_NAME_RE.match(tag_text)

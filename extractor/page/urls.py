@@ -1,10 +1,10 @@
-"""The steps of a URL's path, as many rules look at them."""
+"""Splits the path of a URL into segments."""
 
 from urllib.parse import unquote, urlsplit
 
 
 def path_segments(url: str) -> list[str]:
-    """The steps of a URL's path in lower case; none of a broken one."""
+    """Return the segments of a URL's path, unquoted and in lower case; an empty list if the URL is malformed."""
     try:
         return [segment for segment in unquote(urlsplit(url).path).lower().split("/") if segment]
     except ValueError:

@@ -1,1 +1,1 @@
-"""What kind of page a page is, and the body rule of each kind: threads, manuals, products, services, collections."""
+"""Page types (thread, reference, product, service, collection, article), the body rule of each, and rejection rules."""

@@ -1,8 +1,8 @@
-"""How much readable text a body leaves out: what tells a fragment from an article.
+"""Measures how much readable text a body leaves out, which separates incomplete bodies from complete ones.
 
-Readable are lines of text outside of links, navigation, notices, and of what many pages of the site show. Of these,
-`wide` counts all, and `decode_strictly` only sentences that stand on no card beside a headline: teasers of other articles are
-left out for good.
+Readable text is every line outside links, navigation, notices and the site template. `readable_size` counts all such
+lines. `missed_sentence_size` counts only sentences outside the body that do not follow a headline within
+MAX_TEASER_DISTANCE_LINES lines: those are teasers of other articles.
 """
 
 from dataclasses import dataclass
@@ -13,20 +13,23 @@ from extractor.page.parsed_page import ParsedPage
 from extractor.page.tag_info import Hint
 from extractor.page_types.list_page import is_headline_line
 
-MIN_SENTENCE_SIZE = 15.0  # shortest line that is a sentence
-DISCARDED_HINTS = (
-    Hint.HIDDEN,
-    Hint.ASIDE,
-    Hint.FOOTER_OR_COMMENTS,
-)  # of what is left out for good, unless it is most of the page
+MIN_SENTENCE_SIZE = 15.0  # shorter lines are not counted as sentences; in Chinese characters
+# Text in elements with these hints may be missing in a body, unless the element covers at least half of the page.
+DISCARDED_HINTS = (Hint.HIDDEN, Hint.ASIDE, Hint.FOOTER_OR_COMMENTS)
 DISCARDED_TAGS = ("footer", "nav", "aside")
-MAX_TEASER_DISTANCE_LINES = 3  # lines below a headline in which its teaser stands
+MAX_TEASER_DISTANCE_LINES = 3  # maximum distance of a teaser from its headline
 
 
 @dataclass(frozen=True, slots=True)
 class BodyCoverage:
-    """Sizes, in Chinese characters: of the body, of the readable text, of that in the body, and of sentences and links
-    that were left out (links of navigation apart).
+    """Sizes of a body and of the text around it, in Chinese characters.
+
+    Attributes:
+        body_size: Size of the body.
+        readable_size: Size of all readable text.
+        covered_size: Size of the readable text inside the body.
+        missed_sentence_size: Size of sentences outside the body.
+        missed_link_size: Size of links outside the body and outside boilerplate.
     """
 
     body_size: float
@@ -37,16 +40,16 @@ class BodyCoverage:
 
     @property
     def covered_share(self) -> float:
-        """Of the readable text, what stands in the body, 0 to 1."""
+        """Share of the readable text that is in the body, 0 to 1; 1 if there is no readable text."""
         return self.covered_size / self.readable_size if self.readable_size else 1.0
 
 
 def measure_coverage(page: ParsedPage, body: Body | None) -> BodyCoverage:
-    """What a body leaves out; `page` is the page with all lines."""
+    """Measure the coverage of a body. `page` must have a complete layout."""
     lines = page.layout.lines
     body_texts = set(body.text.split("\n")) if body is not None else set()
     body_size = sum(line.size for line in lines if line.text in body_texts)
-    readable_size = covered_size = sentences = links = 0.0
+    readable_size = covered_size = missed_sentence_size = missed_link_size = 0.0
     last_headline = -MAX_TEASER_DISTANCE_LINES - 1
     is_discarded = discarded_line_mask(page)
     counted_texts: set[str] = set()
@@ -57,7 +60,8 @@ def measure_coverage(page: ParsedPage, body: Body | None) -> BodyCoverage:
         if line.text in counted_texts:
             continue
         if not is_text:
-            links += 0.0 if is_boilerplate[index] or line.text in body_texts else min(line.link_size, line.size)
+            if not is_boilerplate[index] and line.text not in body_texts:
+                missed_link_size += min(line.link_size, line.size)
             continue
         counted_texts.add(line.text)
         readable_size += line.size
@@ -69,12 +73,12 @@ def measure_coverage(page: ParsedPage, body: Body | None) -> BodyCoverage:
             and not is_discarded[index]
             and index - last_headline > MAX_TEASER_DISTANCE_LINES
         ):
-            sentences += line.size
-    return BodyCoverage(body_size, readable_size, covered_size, sentences, links)
+            missed_sentence_size += line.size
+    return BodyCoverage(body_size, readable_size, covered_size, missed_sentence_size, missed_link_size)
 
 
 def discarded_line_mask(page: ParsedPage) -> list[bool]:
-    """Which lines stand in elements that are hidden, comments, or called no part of the text."""
+    """Return for each line whether it is in an element that is hidden, comments, or boilerplate."""
     layout = page.layout
     mask = [False] * len(layout.lines)
     for span in layout.spans:

@@ -1,13 +1,13 @@
-"""What kind of page a page is, and its text by the rule of that kind.
+"""Classifies pages and chooses the body by the rule of the page type.
 
-    posts of several people, by their own and the page's marks      -> thread      every post (thread.py)
-    it says that it is an article, or when it was published          -> article     what its method chose
-    a manual made it, its URL or its types say so                    -> reference   all but sidebars, code kept
-    it says that it is one thing to buy, or shows a price and a cart -> product     the more inclusive rule
-    it says that it is a collection, or looks like a list            -> collection  if it has a paragraph of its own
-    it says what somebody offers, or has sections and no day         -> service     the more inclusive rule
+    posts of several people, by their own and the page's signals       -> thread      every post (thread.py)
+    declared as an article, or has a date of publication              -> article     the body of the extraction method
+    generated documentation; URL or schema.org type of a reference    -> reference   all but sidebars, code included
+    declared as one product, or shows a price and a cart              -> product     the more inclusive body
+    declared as a collection, or looks like a list                    -> collection  if it has an introduction
+    declared as a service, or has offers or sections and no date      -> service     the more inclusive body
 
-Where the body that was chosen holds most of what can be read it is taken as it is (inclusive.py).
+A body with most of the readable text is used as it is (body_methods/inclusive.py).
 """
 
 import re
@@ -41,13 +41,13 @@ from extractor.page_types.type_signals import (
 )
 
 ISO_DATE_LENGTH = len("2016-05-09")
-MIN_BODY_COVERAGE = 0.8  # of what can be read: a body that holds more is taken as it is
-MIN_CODE_LINES = 5  # lines of code that a reference has
-MAX_LABEL_SIZE = 40.0  # size of the longest line that may be a price or a button
-MIN_COLLECTION_LINK_SHARE = 0.4  # share of links from which on a page without a day is a collection ...
-MIN_COLLECTION_HEADLINES = 12  # ... if it has so many
-MIN_SHELF_PRICES = 6
-MIN_SERVICE = 100.0  # size of the text of a service page
+MIN_BODY_COVERAGE = 0.8  # share of the readable text; a body with more is used as it is
+MIN_CODE_LINES = 5  # lines of code of a reference page
+MAX_LABEL_SIZE = 40.0  # longer lines are not prices or buttons; in Chinese characters
+# A page without a date is a collection if it has at least this share of link text and this number of headlines.
+MIN_COLLECTION_LINK_SHARE = 0.4
+MIN_COLLECTION_HEADLINES = 12
+MIN_LISTING_PRICES = 6  # prices, and headlines, of a product listing
 PRICE_RE = re.compile(
     r"(?:[$€£¥￥]|\b(?:usd|eur|gbp|rmb|cny)\b)\s?\d|\d[\d.,]*\s?(?:€|£|元|円|zł|kr\b|usd\b|eur\b)", re.I
 )
@@ -71,7 +71,16 @@ MAX_SECTION_LINK_SHARE = 0.5
 
 @dataclass(frozen=True)
 class ClassifiedPage:
-    """A page with its kind (None: an article, or told by what it is made of), the body by its rule, and why."""
+    """Result of classification.
+
+    Attributes:
+        page: The page; with a complete layout if the body was chosen from it.
+        body: The body by the rule of the page type, None if not found.
+        page_type: None if no signal decides; then the content of the article decides (see `refine_type_by_content`).
+        reason: Explanation of the page type for people.
+        thread: The thread, if the page is one.
+        coverage: Coverage of `body`, if it was measured.
+    """
 
     page: ParsedPage
     body: Body | None
@@ -83,7 +92,7 @@ class ClassifiedPage:
 
 @dataclass(frozen=True, slots=True)
 class PageContentCounts:
-    """What stands on a page outside of its navigation: the share of links, and how many of what kinds of things."""
+    """Content of a page outside its boilerplate: share of link text, and counts of typical elements."""
 
     link_share: float
     headline_count: int
@@ -96,48 +105,54 @@ class PageContentCounts:
 def classify_page(
     page: ParsedPage, body: Body | None, get_published: Callable[[Body], PublicationDate]
 ) -> ClassifiedPage:
-    """The kind of a page. `body` is what its method took for the text; `get_published` says when that was published."""
-    marks = read_type_signals(page)
-    thread_result = find_thread(page, marks)
+    """Classify a page and choose its body.
+
+    Args:
+        page: The page.
+        body: The body of the extraction method.
+        get_published: Returns the date of publication for a body.
+    """
+    type_signals = read_type_signals(page)
+    thread_result = find_thread(page, type_signals)
     if thread_result is not None:
         complete_page, thread = thread_result
         return ClassifiedPage(
             complete_page, thread.to_body(complete_page.layout), PageType.THREAD, thread.reason, thread
         )
-    kind, reason = decide_page_type(page, marks, body, get_published)
-    if kind is PageType.ARTICLE or kind is None:
-        return ClassifiedPage(page, body, kind, reason)
-    return with_inclusive_body(page, body, kind, reason)
+    page_type, reason = decide_page_type(page, type_signals, body, get_published)
+    if page_type is PageType.ARTICLE or page_type is None:
+        return ClassifiedPage(page, body, page_type, reason)
+    return with_inclusive_body(page, body, page_type, reason)
 
 
 def decide_page_type(
     page: ParsedPage, type_signals: TypeSignals, body: Body | None, get_published: Callable[[Body], PublicationDate]
 ) -> tuple[PageType | None, str]:
-    """The kind of a page that is no thread, and why."""
+    """Return the type of a page that is not a thread, with the reason; (None, "") if no signal decides."""
     is_declared_article = type_signals.declares_article or any(name in page.metas for name in PUBLISHED_META_NAMES)
     if (
         type_signals.declares_article
         and not type_signals.product_count
         and not type_signals.has_url_segment(COLLECTION_SEGMENTS)
     ):
-        return PageType.ARTICLE, "it calls itself an article"
+        return PageType.ARTICLE, "declared as an article"
     if type_signals.declares_single_product and (
         type_signals.product_count or not is_product_listing(count_page_content(page), type_signals)
     ):
-        return PageType.PRODUCT, "it calls itself a product"
+        return PageType.PRODUCT, "declared as a product"
     if type_signals.declares_collection:
-        return PageType.COLLECTION, "it calls itself a collection"
+        return PageType.COLLECTION, "declared as a collection"
     if is_declared_article:
-        return PageType.ARTICLE, "it calls itself an article"
+        return PageType.ARTICLE, "declared as an article"
     if is_reference_page(page, type_signals):
-        return PageType.REFERENCE, "a manual's page"
+        return PageType.REFERENCE, "documentation page"
     if body is not None and has_publication_date(page, get_published(body)):
-        return PageType.ARTICLE, "it has a day"
+        return PageType.ARTICLE, "has a date of publication"
     return page_type_by_content(page, type_signals, count_page_content(page))
 
 
 def is_reference_page(page: ParsedPage, type_signals: TypeSignals) -> bool:
-    """It belongs to a manual, by who made it, by what it says, or by its URL and its code."""
+    """Return whether a page is a reference page, by its generator, its schema.org types, or its URL and its code."""
     if type_signals.declares_reference or is_documentation_page(page):
         return True
     if not type_signals.has_url_segment(REFERENCE_SEGMENTS):
@@ -150,12 +165,12 @@ def is_reference_page(page: ParsedPage, type_signals: TypeSignals) -> bool:
 
 
 def has_code_lines(layout: Layout) -> bool:
-    """Several lines are code."""
+    """Return whether at least MIN_CODE_LINES lines are code."""
     return sum(line.tag == CODE_TAG for line in layout.lines) >= MIN_CODE_LINES
 
 
 def has_publication_date(page: ParsedPage, published: PublicationDate) -> bool:
-    """A day of publication is known, which is not that of the last change alone."""
+    """Return whether the date of publication is known and is not only the date of the last change."""
     if not published.date:
         return False
     has_modified_meta = any(name in page.metas for name in MODIFIED_META_NAMES)
@@ -165,7 +180,7 @@ def has_publication_date(page: ParsedPage, published: PublicationDate) -> bool:
 def page_type_by_content(
     page: ParsedPage, type_signals: TypeSignals, counts: PageContentCounts
 ) -> tuple[PageType | None, str]:
-    """The kind of a page without a day by what stands on it: a cart, many links, sections."""
+    """Return the type of an undated page by its content (cart, links, sections), with the reason."""
     is_front = FRONT_PAGE_PATH_RE.fullmatch(path_without_query(page.url)) is not None
     if is_product_listing(counts, type_signals) or (
         counts.link_share >= MIN_COLLECTION_LINK_SHARE and counts.headline_count >= MIN_COLLECTION_HEADLINES
@@ -174,28 +189,28 @@ def page_type_by_content(
     if counts.price_count and (
         type_signals.has_url_segment(PRODUCT_SEGMENTS) or (counts.cart_phrase_count and not is_front)
     ):
-        return PageType.PRODUCT, "it shows a price and a cart"
+        return PageType.PRODUCT, "shows a price and a cart"
     is_service_url = type_signals.declares_service or (type_signals.has_url_segment(SERVICE_SEGMENTS) and not is_front)
     if (
         is_service_url
         or counts.offer_phrase_count >= MIN_SERVICE_OFFERS
         or counts.section_count >= MIN_SERVICE_SECTIONS
     ) and counts.headline_count <= 2 * MIN_COLLECTION_HEADLINES:
-        return PageType.SERVICE, "it says what is offered"
+        return PageType.SERVICE, "describes an offer"
     return None, ""
 
 
 def is_product_listing(counts: PageContentCounts, type_signals: TypeSignals) -> bool:
-    """Many things stand on the page, each with its link and its price; or its URL is that of a shelf."""
-    if counts.price_count >= MIN_SHELF_PRICES and counts.headline_count >= MIN_SHELF_PRICES:
+    """Return whether a page lists many products, each with link and price, or has the URL of a product list."""
+    if counts.price_count >= MIN_LISTING_PRICES and counts.headline_count >= MIN_LISTING_PRICES:
         return True
     return type_signals.has_url_segment(COLLECTION_SEGMENTS) and (
-        counts.price_count > 1 or counts.headline_count >= MIN_SHELF_PRICES
+        counts.price_count > 1 or counts.headline_count >= MIN_LISTING_PRICES
     )
 
 
 def count_page_content(page: ParsedPage) -> PageContentCounts:
-    """The looks of a page."""
+    """Count links, headlines, prices, phrases and sections of a page outside its boilerplate."""
     is_boilerplate = boilerplate_line_mask(page.layout)
     lines = [line for line, skip in zip(page.layout.lines, is_boilerplate, strict=True) if not skip]
     total = sum(line.size for line in lines)
@@ -211,21 +226,25 @@ def count_page_content(page: ParsedPage) -> PageContentCounts:
 
 
 def with_inclusive_body(page: ParsedPage, body: Body | None, page_type: PageType | None, reason: str) -> ClassifiedPage:
-    """The page with the body by the rule of its kind: the chosen one, or where that holds little the inclusive."""
+    """Return the classified page with the body by the rule of its type.
+
+    The given body is used if it covers MIN_BODY_COVERAGE of the readable text. Otherwise the inclusive body is used if
+    it is larger.
+    """
     complete_page = with_complete_layout(page)
     coverage = measure_coverage(complete_page, body)
     if coverage.covered_share >= MIN_BODY_COVERAGE and body is not None:
         return ClassifiedPage(page, body, page_type, reason, coverage=coverage)
-    inclusive = extract_inclusive_body(complete_page, find_title_line(complete_page))
-    if inclusive is None or text_size(inclusive.text) <= coverage.body_size:
+    inclusive_body = extract_inclusive_body(complete_page, find_title_line(complete_page))
+    if inclusive_body is None or text_size(inclusive_body.text) <= coverage.body_size:
         return ClassifiedPage(page, body, page_type, reason, coverage=coverage)
     return ClassifiedPage(
-        complete_page, inclusive, page_type, reason, coverage=measure_coverage(complete_page, inclusive)
+        complete_page, inclusive_body, page_type, reason, coverage=measure_coverage(complete_page, inclusive_body)
     )
 
 
 def with_first_post_fields(article: Article, thread: Thread, latest_date: str) -> Article:
-    """The article of a thread: its author and day are those of the first post, as far as that names them."""
+    """Return the article of a thread with author and date of the first post, if known and not after `latest_date`."""
     first = thread.posts[0]
     if first.author:
         article = replace(article, author=first.author)

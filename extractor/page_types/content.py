@@ -1,4 +1,4 @@
-"""What kind of page an article is, told by what it is made of: for those whose page says nothing more.
+"""Decides the page type by the content of the article if the page declares no type.
 
 dated, a text            -> article      news, a post, a report
 no date of publication   -> reference    a page of an encyclopedia, of a company's site
@@ -9,15 +9,13 @@ pictures with captions   -> pictures
 from docstore.model import Article, BlockKind, PageType
 
 MIN_GALLERY_PICTURES = 3
-MAX_CHARS_PER_PICTURE = 100  # characters: a caption
-MIN_CODE_SHARE = 0.5  # of the text's characters
-
-
-CONTENT_OVERRIDABLE_TYPES = (None, PageType.ARTICLE, PageType.REFERENCE)  # kinds that may be made of code or pictures
+MAX_CHARS_PER_PICTURE = 100  # the length of a caption
+MIN_CODE_SHARE = 0.5  # share of code in the characters of the body
+CONTENT_OVERRIDABLE_TYPES = (None, PageType.ARTICLE, PageType.REFERENCE)  # may become CODE or GALLERY
 
 
 def refine_type_by_content(article: Article, page_type: PageType | None) -> PageType:
-    """The kind of a page for which the page itself speaks as `page_type` (None: nothing does)."""
+    """Return the final page type. `page_type` is the declared type, None if the page declares none."""
     content_type = type_by_content(article)
     if page_type is None or (
         page_type in CONTENT_OVERRIDABLE_TYPES and content_type in (PageType.CODE, PageType.GALLERY)
@@ -27,7 +25,7 @@ def refine_type_by_content(article: Article, page_type: PageType | None) -> Page
 
 
 def type_by_content(article: Article) -> PageType:
-    """The kind of page that `article` is."""
+    """Return the page type that follows from the blocks and the date of an article."""
     picture_count = sum(block.kind is BlockKind.PICTURE for block in article.blocks)
     if picture_count >= MIN_GALLERY_PICTURES and len(article.body) <= picture_count * MAX_CHARS_PER_PICTURE:
         return PageType.GALLERY

@@ -1,9 +1,9 @@
-"""Is a page empty until a browser has run its scripts? Told by the page alone.
+"""Detects pages that are empty until a browser runs their scripts. Uses only the page itself.
 
-hardly any text stands on it, it has scripts, and
-  it asks for JavaScript, in <noscript> or aloud     You need to enable JavaScript to run this app.
-  or it has the empty root of an application         <div id="root"></div>  <app-root></app-root>
-  or a framework has left its marks                  <script id="__NEXT_DATA__">, ng-version, data-reactroot
+Such a page has almost no text, has scripts, and shows one of these signals:
+  it asks for JavaScript, in <noscript> or in text   You need to enable JavaScript to run this app.
+  it has the empty root element of an application    <div id="root"></div>  <app-root></app-root>
+  it has traces of a framework                       <script id="__NEXT_DATA__">, ng-version, data-reactroot
 """
 
 import re
@@ -14,8 +14,8 @@ from extractor.page.layout import Layout
 from extractor.page.parsed_page import ParsedPage, visible_text_size
 from extractor.page.tag_info import attribute_value
 
-MIN_VISIBLE_SIZE = 60.0  # size of the text outside links from which on a page is not empty
-MAX_SHELL_LINES = 40  # of a page that is empty: menus of a shell
+MIN_VISIBLE_SIZE = 60.0  # a page with more text outside links is not empty; in Chinese characters
+MAX_SHELL_LINES = 40  # maximum number of lines (menus of the application shell) of an empty page
 APP_ROOT_ID_RE = re.compile(
     r"(?:root|app|__next|__nuxt|___gatsby|main-app|app-root|react-root|reactroot|app-mount|app-container|mount|spa|"
     r"q-app|svelte|ember-app|vue-app|container-app|single-spa-application.*|micro-app)"
@@ -31,11 +31,11 @@ ENABLE_JAVASCRIPT_RE = re.compile(
     r"javascript.{0,20}(?:被禁用|未启用|已禁用|停用)|(?:aktivier|activer|habilit)\w*.{0,20}javascript",
     re.I,
 )
-RENDER_SETTING_HINT = "name its site in crawl.rendered and a browser shows it first"
+RENDER_SETTING_HINT = "add the site to crawl.rendered to render its pages in a browser"
 
 
 def needs_javascript_reason(page: ParsedPage) -> str:
-    """Why a page needs its scripts to be run, "" where it does not."""
+    """Return why a page is empty without JavaScript, or an empty string if it is not."""
     if (
         not page.script_count
         or visible_text_size(page.layout) > MIN_VISIBLE_SIZE
@@ -43,16 +43,16 @@ def needs_javascript_reason(page: ParsedPage) -> str:
     ):
         return ""
     if page.asks_for_javascript or any(ENABLE_JAVASCRIPT_RE.search(line.text) for line in page.layout.lines):
-        return "it asks for JavaScript"
+        return "the page asks for JavaScript"
     if root := find_empty_app_root(page.layout):
-        return f"an application's root without text ({root})"
+        return f"application root without text ({root})"
     if any(JS_FRAMEWORK_RE.search(span.tag_info.attribute_text) for span in page.layout.spans):
-        return "a framework's page without text"
+        return "page of a JavaScript framework without text"
     return ""
 
 
 def find_empty_app_root(layout: Layout) -> str:
-    """The name of the element into which an application puts the page, if it is empty; ""."""
+    """Return the id or tag of an empty application root element, or an empty string."""
     for span in layout.spans:
         if span.end_line > span.start_line:
             continue
@@ -63,7 +63,7 @@ def find_empty_app_root(layout: Layout) -> str:
 
 
 def is_only_javascript_notice(page: ParsedPage, body: Body) -> bool:
-    """The whole text of a page with scripts asks for JavaScript."""
+    """Return whether a page with scripts shows almost nothing but a "please enable JavaScript" notice as its body."""
     return (
         page.script_count > 0
         and visible_text_size(page.layout) <= MIN_VISIBLE_SIZE
@@ -72,6 +72,6 @@ def is_only_javascript_notice(page: ParsedPage, body: Body) -> bool:
 
 
 def javascript_outcome(page: ParsedPage) -> Outcome | None:
-    """The outcome of a page without text that scripts would make, None for any other."""
+    """Return the outcome NEEDS_JAVASCRIPT for a page that is empty without JavaScript, None for any other page."""
     reason = needs_javascript_reason(page)
     return Outcome(Reason.NEEDS_JAVASCRIPT, f"{reason}: {RENDER_SETTING_HINT}") if reason else None

@@ -1,4 +1,4 @@
-"""Is what was found an article? The reasons why not, as pure rules on the body and the page around it."""
+"""Rejection rules: pure functions that return why a page has no article (an Outcome), or None."""
 
 import re
 
@@ -13,11 +13,11 @@ from extractor.page_types.list_page import MIN_TEASER_SIZE, find_list_reason, fi
 from extractor.page_types.own_text import has_own_paragraph
 from extractor.settings import ExtractSettings
 
-MAX_CHARS_PER_SIZE_UNIT = 7  # a text of so many has the size of a Chinese character at least: three of them are letters
-MAX_BREADCRUMB_CHARS = 200  # characters
+MAX_CHARS_PER_SIZE_UNIT = 7  # upper bound: 7 characters of any text have a size of at least 1 (3 Latin letters)
+MAX_BREADCRUMB_CHARS = 200
 ARROW_RE = re.compile("[>＞»›→]+")
 NON_LIST_TYPES = (PageType.PRODUCT, PageType.SERVICE, PageType.REFERENCE)
-WORD_SEARCH_CHARS = 10_000  # characters of a body in which words are looked for
+WORD_SEARCH_CHARS = 10_000  # length of the beginning of a body that is searched for words
 
 
 def find_rejection(
@@ -27,17 +27,22 @@ def find_rejection(
     settings: ExtractSettings,
     page_type: PageType | None = None,
 ) -> Outcome | None:
-    """Why a page has no article, or None where `body` is one. Every refusal says what was seen.
+    """Return why a page has no article, or None if `body` is an article. The detail of the outcome states the evidence.
 
-    `page_type` is what the page was found to be, None where nothing but its text says so.
+    Args:
+        page: The page.
+        body: The extracted body, None if not found.
+        teaser: The linked headline above the body, None if there is none.
+        settings: Thresholds of the extraction.
+        page_type: Type of the page, None if only its content decides.
     """
     size = body_size(body, settings)
     if body is not None and size <= settings.copyright_longest and is_mostly_copyright(body.text):
         return Outcome(Reason.COPYRIGHT_ONLY, body.text[:80])
     if is_documentation_index(page):
-        return Outcome(Reason.LIST_PAGE, "an index of a manual")
+        return Outcome(Reason.LIST_PAGE, "generated index of a manual")
     if body is not None and is_only_breadcrumb(body.text, page.title):
-        return Outcome(Reason.NO_BODY, f"a breadcrumb trail alone: {body.text[:40]}")
+        return Outcome(Reason.NO_BODY, f"only a breadcrumb trail: {body.text[:40]}")
     if (
         body is not None
         and body.line_indices
@@ -47,23 +52,25 @@ def find_rejection(
     if reason := list_reason_by_type(page, body, size, settings, page_type) or find_teaser_reason(page, body, teaser):
         return Outcome(Reason.LIST_PAGE, reason)
     if body is not None and size >= settings.shortest_body:
-        return None if has_words(body.text) else Outcome(Reason.NO_BODY, f"no words, but {body.text[:40]}")
+        return None if has_words(body.text) else Outcome(Reason.NO_BODY, f"no words: {body.text[:40]}")
     if has_only_copyright(page.layout, settings.copyright_longest):
-        return Outcome(Reason.COPYRIGHT_ONLY, "a copyright notice and no article")
+        return Outcome(Reason.COPYRIGHT_ONLY, "copyright notice without an article")
     if size:
         return Outcome(Reason.NO_BODY, f"{size:.0f} characters of text")
-    detail = "the title alone" if body is not None else "no text found"
+    detail = "only the title" if body is not None else "no text found"
     return Outcome(
-        Reason.NO_BODY, detail + (" beside what many pages of the site show" if has_site_template_line(page) else "")
+        Reason.NO_BODY,
+        detail + ("; other text is shown on many pages of the site" if has_site_template_line(page) else ""),
     )
 
 
 def list_reason_by_type(
     page: ParsedPage, body: Body | None, size: float, settings: ExtractSettings, page_type: PageType | None
 ) -> str:
-    """Why a page of some kind is a list, or "". What makes a list of articles does not make one of a product's page, of
-    a service's, of a manual's: they have links to read more, and headlines over short texts. A collection is a list,
-    unless it has a paragraph of its own.
+    """Return why a page of a known type is a list, or an empty string.
+
+    Product, service and reference pages also have "read more" links and short teasers, so list rules apply to them only
+    if the body is short. A collection is a list unless it has an introduction of its own.
     """
     if page_type in NON_LIST_TYPES and size > settings.list_longest_body:
         return ""
@@ -73,13 +80,15 @@ def list_reason_by_type(
 
 
 def has_words(text: str) -> bool:
-    """Letters, characters or digits stand in the beginning of a text."""
+    """Return whether the beginning of a text contains letters, characters or digits."""
     return any(map(str.isalnum, text[:WORD_SEARCH_CHARS]))
 
 
 def is_only_breadcrumb(text: str, title: str) -> bool:
-    """The whole text is a line that says where the page stands: its steps, joined by arrows, one of them the site's
-    or the page's name as <title> has it."""
+    """Return whether the text is only a breadcrumb trail: one line of steps joined by arrows.
+
+    At least one step must be part of <title>: the name of the site or of the page.
+    """
     if len(text) > MAX_BREADCRUMB_CHARS or "\n" in text.strip():
         return False
     segments = [normalize_name(step) for step in ARROW_RE.split(text)]
@@ -87,12 +96,12 @@ def is_only_breadcrumb(text: str, title: str) -> bool:
 
 
 def is_only_title(body: Body) -> bool:
-    """Nothing was found but the title's own line."""
+    """Return whether the body consists of the title line only."""
     return body.line_indices == (body.title_line,)
 
 
 def has_site_template_line(page: ParsedPage) -> bool:
-    """A line of text that many pages of the site show stands on the page (ZK-S3)."""
+    """Return whether the page contains a line of text that many pages of the site show (ZK-S3)."""
     template_line_hashes = page.site_template.template_line_hashes
     return any(
         line.size >= MIN_TEASER_SIZE and text_hash64(line.text) in template_line_hashes for line in page.layout.lines
@@ -100,9 +109,9 @@ def has_site_template_line(page: ParsedPage) -> bool:
 
 
 def body_size(body: Body | None, settings: ExtractSettings) -> float:
-    """The size of a body, of a long one that of its beginning: it is larger than all that it is compared with.
+    """Return the size of a body in Chinese characters, capped: only as much text is measured as the thresholds need.
 
-    0 where there is none, and for the title alone.
+    Returns 0 for a missing body and for a body that is only the title.
     """
     if body is None or is_only_title(body):
         return 0.0
@@ -111,13 +120,13 @@ def body_size(body: Body | None, settings: ExtractSettings) -> float:
 
 
 def is_mostly_copyright(body: str) -> bool:
-    """Most of a text stands in lines with copyright or registration notices (ZK-S3)."""
-    notices = sum(text_size(line) for line in body.split("\n") if is_copyright(line))
-    return notices > 0.5 * text_size(body)
+    """Return whether more than half of a text is in lines with copyright or registration notices (ZK-S3)."""
+    notice_size = sum(text_size(line) for line in body.split("\n") if is_copyright(line))
+    return notice_size > 0.5 * text_size(body)
 
 
 def has_only_copyright(layout: Layout, max_rest_size: float) -> bool:
-    """The page holds a copyright notice, and hardly any text beside it and beside links."""
+    """Return whether the page has a copyright notice and at most `max_rest_size` of other text outside links."""
     is_copyright_line = [is_copyright(line.text) for line in layout.lines]
     rest_size = sum(
         line.size - line.link_size for line, notice in zip(layout.lines, is_copyright_line, strict=True) if not notice

@@ -1,8 +1,8 @@
-"""Does a body look like a fragment: was much text that can be read left out? The article is kept, and said to be one.
+"""Flags articles whose body may be incomplete. The article is stored; the flag is recorded as Reason.INCOMPLETE_BODY.
 
-sentences   many times the body stand outside of it, and it holds a small share of what can be read
-links       more text stands in links beside it, on a page that does not say that it is an article
-nothing     the page shows no text at all: the body is what it tells machines
+sentences   sentences outside the body are many times its size, and it contains a small share of the readable text
+links       links outside the body are larger than it, and the page does not declare an article
+nothing     the page shows no text: the body comes from JSON-LD or meta tags
 """
 
 from docstore.model import Outcome, PageType, Reason
@@ -12,16 +12,19 @@ from extractor.page_types.body_coverage import BodyCoverage, measure_coverage
 from extractor.page_types.classifier import ClassifiedPage
 from extractor.page_types.list_page import is_declared_article, position_score
 
-MAX_SUSPECT_COVERAGE = 0.2  # of the readable text: a body that holds less is in doubt ...
-MIN_MISSED_SIZE = 60.0  # ... if so much text was left out, in Chinese characters, as sentences ...
-MIN_MISSED_TO_BODY_RATIO = 3.0  # ... and so many times the body
-MIN_LINK_TO_BODY_RATIO = 1.0  # of the body: links that leave it in doubt
+# A body is suspect if it contains less than this share of the readable text ...
+MAX_SUSPECT_COVERAGE = 0.2
+# ... and the sentences outside it have at least this size (in Chinese characters) and this ratio to its size.
+MIN_MISSED_SIZE = 60.0
+MIN_MISSED_TO_BODY_RATIO = 3.0
+# It is also suspect if the links outside it have at least this ratio to its size, and this size.
+MIN_LINK_TO_BODY_RATIO = 1.0
 MIN_LINK_SIZE = 150.0
-MIN_VISIBLE_SIZE = 30.0  # a page with less text than this shows none
+MIN_VISIBLE_SIZE = 30.0  # a page with less readable text shows no text
 
 
 def find_suspicion(classified_page: ClassifiedPage, body: Body) -> Outcome | None:
-    """Why the body of a page that is no thread is in doubt, None where it is not."""
+    """Return the warning for an incomplete body of a page that is not a thread, or None."""
     if classified_page.coverage is None and not may_miss_text(classified_page.page, body):
         return None
     coverage = classified_page.coverage or measure_coverage(with_complete_layout(classified_page.page), body)
@@ -32,7 +35,7 @@ def find_suspicion(classified_page: ClassifiedPage, body: Body) -> Outcome | Non
 
 
 def may_miss_text(page: ParsedPage, body: Body) -> bool:
-    """More text stands on the page than a body that is not in doubt may leave out; links count as text."""
+    """Return whether the page has more text outside the body, links included, than a complete body may leave out."""
     if not body.line_indices:
         return True
     lines = page.layout.lines
@@ -43,24 +46,24 @@ def may_miss_text(page: ParsedPage, body: Body) -> bool:
 
 
 def is_confirmed_article(classified_page: ClassifiedPage, body: Body) -> bool:
-    """The page says that it is an article, or its title stands above the text."""
+    """Return whether the page declares an article or has its title above the text."""
     return is_declared_article(classified_page.page) or position_score(classified_page.page, body) > 0
 
 
 def suspicion_reason(coverage: BodyCoverage, body: Body, is_confirmed: bool) -> str:
-    """What speaks against a body, with the shares; "" for nothing."""
+    """Return why a body may be incomplete, with the measured sizes, or an empty string."""
     coverage_text = (
         f"{coverage.covered_share:.0%} of the readable text is in the body of {coverage.body_size:.0f} characters"
     )
     if not body.line_indices and coverage.readable_size < MIN_VISIBLE_SIZE:
-        return "the page shows no text: the body is what it tells machines"
+        return "no visible text: the body comes from JSON-LD or meta tags"
     if (
         coverage.missed_sentence_size >= max(MIN_MISSED_SIZE, MIN_MISSED_TO_BODY_RATIO * coverage.body_size)
         and coverage.covered_share < MAX_SUSPECT_COVERAGE
     ):
-        return f"{coverage_text}; {coverage.missed_sentence_size:.0f} of sentences were left out"
+        return f"{coverage_text}; {coverage.missed_sentence_size:.0f} of sentences outside the body"
     if not is_confirmed and coverage.missed_link_size >= max(
         MIN_LINK_SIZE, MIN_LINK_TO_BODY_RATIO * coverage.body_size
     ):
-        return f"{coverage_text}; {coverage.missed_link_size:.0f} of links stand beside it"
+        return f"{coverage_text}; {coverage.missed_link_size:.0f} of link text outside the body"
     return ""

@@ -1,12 +1,13 @@
-"""The headline above a page's text, where it leads to another page: then the text may be that page's, not this one's.
+"""Finds the linked headline above the text of a page: the text may be a teaser of the page that the headline links to.
 
     <title>Posts tagged oil - Blog</title> <h1>oil</h1>
     <h2><a href="/2024/05/01/wells/">New wells</a></h2> <p>On Monday ...</p>        below another page's headline
 
     <title>New wells - Blog</title> <h1><a href="/2024/05/01/wells/">New wells</a></h1>    ... below its own: no teaser
 
-Where the page has no headline of its own and nothing else says that it is an article, that is a list. Else the store
-knows whether the other page has that text (teasers.py): an article may show another one's headline as well.
+A page without a headline of its own and without other signals of an article is then a list. For other pages the store
+checks whether the linked page contains the text (docstore/page_roles/teasers.py): an article may also show another
+article's headline.
 """
 
 import re
@@ -22,23 +23,23 @@ from extractor.page.layout import MAX_TEXT_LINK_SHARE, Layout, Line
 from extractor.page.parsed_page import ParsedPage
 from extractor.page.tag_info import attribute_value, parse_attributes, unescape_markup
 
-MAX_HEADLINE_LOOKBACK_LINES = 25  # lines above the first sentence in which its headline is looked for
-MIN_SENTENCE_SIZE = 15.0  # shortest line that is text, in Chinese characters
-FULL_LINK_SHARE = 0.9  # share of link text in a line that is one link
-MIN_HEADLINE_SIZE, MAX_HEADLINE_SIZE = 2.0, 90.0  # sizes of a headline
-MIN_OWN_TITLE_LETTERS = 4  # letters of a headline that <title> may hold by chance
-MAX_SAMPLE_LINES, MAX_SAMPLE_LINE_CHARS = 5, 60  # lines of the text below that are kept, and characters of each
+MAX_HEADLINE_LOOKBACK_LINES = 25  # search range for the headline, above the first sentence
+MIN_SENTENCE_SIZE = 15.0  # shorter lines are not text; in Chinese characters
+FULL_LINK_SHARE = 0.9  # minimum share of link text in a line that is one link
+MIN_HEADLINE_SIZE, MAX_HEADLINE_SIZE = 2.0, 90.0  # in Chinese characters
+MIN_OWN_TITLE_LETTERS = 4  # shorter headlines may occur in <title> by chance
+MAX_SAMPLE_LINES, MAX_SAMPLE_LINE_CHARS = 5, 60  # stored lines of the text below the headline, and characters of each
 TITLE_CLASS_RE = re.compile(r"title|headline|heading|subject|biaoti")
-REPLY_PREFIX_RE = re.compile(
-    r"(?:(?:re|aw|sv|回复)\s*[:：]\s*)+", re.I
-)  # what an answer in a forum has before the title
+# Prefix of the title of a forum reply.
+REPLY_PREFIX_RE = re.compile(r"(?:(?:re|aw|sv|回复)\s*[:：]\s*)+", re.I)
 INDEX_FILE_RE = re.compile(r"/(?:index|default)\.\w{2,5}$")
 FILE_EXTENSION_RE = re.compile(r"\.(?:s?html?|php|aspx?|jsp)$")
 
 
 def find_teaser(page: ParsedPage, body: Body | None) -> Teaser | None:
-    """The headline that the text of a page stands below, if it leads to another page of the site, and the page does not
-    call itself so.
+    """Return the linked headline above the body if it leads to another page of the same site, otherwise None.
+
+    A headline that repeats the title of this page does not count.
     """
     if not page.url or body is None or not body.line_indices:
         return None
@@ -54,13 +55,16 @@ def find_teaser(page: ParsedPage, body: Body | None) -> Teaser | None:
 
 
 def sample_lines(lines: Sequence[Line]) -> tuple[str, ...]:
-    """The beginnings of some lines, the first among them."""
+    """Return the beginnings of at most MAX_SAMPLE_LINES evenly spaced lines, the first line included."""
     step = max(1, -(-len(lines) // MAX_SAMPLE_LINES))
     return tuple(line.text[:MAX_SAMPLE_LINE_CHARS] for line in lines[::step])
 
 
 def has_own_headline_above(page: ParsedPage, headline_index: int) -> bool:
-    """Above a headline stands one that the page calls itself, and that is not the site's name with a way home."""
+    """Return whether a heading above `headline_index` repeats the page title and does not link to another page.
+
+    A linked site name in the page header does not count.
+    """
     for line in page.layout.lines[:headline_index]:
         if is_title_like_line(page.layout, line) and is_page_title(page, line):
             url = link_target(line, base_url(page))
@@ -70,12 +74,12 @@ def has_own_headline_above(page: ParsedPage, headline_index: int) -> bool:
 
 
 def find_headline_above(page: ParsedPage, body_lines: Sequence[int]) -> int:
-    """The line of the headline above the first sentence of a body, -1 for none.
+    """Return the line index of the headline above the first sentence of a body, -1 for none.
 
-    Headings of the body without a link are its text's own: the headline stands above them.
+    Headings inside the body that are not links are subheadings of its text: the headline is above them.
     """
     lines = page.layout.lines
-    first_sentence = next((line_index for line_index in body_lines if is_sentence(lines[line_index])), body_lines[0])
+    first_sentence = next((line_index for line_index in body_lines if is_text_line(lines[line_index])), body_lines[0])
     body_line_set = frozenset(body_lines)
     for line_index in range(first_sentence, max(-1, first_sentence - MAX_HEADLINE_LOOKBACK_LINES), -1):
         if not is_title_like_line(page.layout, lines[line_index]):
@@ -90,24 +94,24 @@ def find_headline_above(page: ParsedPage, body_lines: Sequence[int]) -> int:
 
 
 def sentences_below(layout: Layout, headline_index: int, body_lines: Sequence[int]) -> list[Line]:
-    """The sentences of a body from a headline to the next one that is a link as a whole."""
+    """Return the sentences of a body below a headline, up to the next fully linked headline."""
     sentences = []
     for line_index in body_lines:
         line = layout.lines[line_index]
         if line_index > headline_index and is_title_like_line(layout, line) and line.link_share >= FULL_LINK_SHARE:
             break
-        if line_index > headline_index and is_sentence(line):
+        if line_index > headline_index and is_text_line(line):
             sentences.append(line)
     return sentences
 
 
-def is_sentence(line: Line) -> bool:
-    """A line of text."""
+def is_text_line(line: Line) -> bool:
+    """Return whether a line is long enough to be text and is mostly outside links."""
     return line.size >= MIN_SENTENCE_SIZE and line.link_share < MAX_TEXT_LINK_SHARE
 
 
 def is_title_like_line(layout: Layout, line: Line) -> bool:
-    """A heading, or a link that is called a title."""
+    """Return whether a line is a heading, or a link whose class names it a title."""
     if not MIN_HEADLINE_SIZE <= line.size <= MAX_HEADLINE_SIZE:
         return False
     if line.tag in HEADING_TAGS:
@@ -121,15 +125,17 @@ def is_title_like_line(layout: Layout, line: Line) -> bool:
 
 
 def is_page_title(page: ParsedPage, line: Line) -> bool:
-    """The page calls itself what the line says."""
+    """Return whether the text of a line is part of <title> or og:title."""
     letters = normalize_letters(REPLY_PREFIX_RE.sub("", line.text))
     declared_titles = (page.title, page.metas.get("og:title", ""))
     return len(letters) >= MIN_OWN_TITLE_LETTERS and any(letters in normalize_letters(text) for text in declared_titles)
 
 
 def is_own_headline(page: ParsedPage, headline: Line, url: str) -> bool:
-    """The headline is the page's own: it leads to the page itself in some spelling, to a front page or another site, or
-    the page calls itself so.
+    """Return whether a headline belongs to this page.
+
+    It does if it repeats the page title, or if it links to this page (in any spelling of the URL), to a home page or to
+    another site.
     """
     if (
         not is_same_site(page.url, url)
@@ -142,7 +148,7 @@ def is_own_headline(page: ParsedPage, headline: Line, url: str) -> bool:
 
 
 def link_target(line: Line, base: str) -> str:
-    """The one URL that a line leads to as a whole, "" for another line."""
+    """Return the only URL that a fully linked line leads to, or an empty string."""
     if line.link_share < FULL_LINK_SHARE:
         return ""
     hrefs = {
@@ -157,7 +163,7 @@ def link_target(line: Line, base: str) -> str:
 
 
 def base_url(page: ParsedPage) -> str:
-    """What relative links are relative to."""
+    """Return the base URL for relative links."""
     try:
         return urljoin(page.url, page.head_links.get("base", ""))
     except ValueError:
@@ -165,8 +171,9 @@ def base_url(page: ParsedPage) -> str:
 
 
 def normalized_page_url(url: str) -> str:
-    """What the spellings of one page's URL have in common: scheme, www., the index file, the file's ending, a slash
-    at the end, and the fragment apart.
+    """Return the common part of all spellings of a page's URL.
+
+    Removes scheme, "www.", the name of an index file, the file extension, a trailing slash and the fragment.
     """
     try:
         parts = urlsplit(url)

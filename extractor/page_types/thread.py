@@ -1,7 +1,7 @@
-"""A thread as an article: the question and all answers are its text, each post under its author and time.
+"""Extracts a thread as an article: question and all answers are the text, each post with its author and time.
 
-What others say below an article is no thread: there the first text stands outside of what repeats, and nothing but
-comments does.
+Comments below an article are not a thread: there the first text is outside the repeated elements, and these are named
+comments.
 """
 
 import re
@@ -24,24 +24,26 @@ from extractor.page_types.thread_posts import (
     Post,
     PostGroup,
     author_and_time_near,
-    classify_name,
+    classify_group_name,
     find_posts,
 )
 from extractor.page_types.type_signals import TypeSignals
 
-MIN_THREAD_SCORE = 4  # points that make a thread
-MAX_LINES_ABOVE_TITLE = 6  # lines above the title in which its author and time may stand
-MAX_LINES_TITLE_TO_POST = 12  # lines between the title and the first post
-MIN_MANY_POSTS = 3  # posts that speak for one by themselves
-HIGH_ATTRIBUTED_SHARE, MEDIUM_ATTRIBUTED_SHARE, MIN_ATTRIBUTED_SHARE = (
-    0.75,
-    0.45,
-    0.2,
-)  # share of posts with an author and a time
-MIN_OPENING_GAIN = 15.0  # gain of a text above the first post, that makes it a post
-MIN_POST_TEXT_SIZE = 1.0  # size of the text of all posts
-MIN_POST_GAIN_SHARE = 0.3  # of the gain between the first post and the last that their texts hold
-MAX_LINK_HEADING_SHARE = 0.5  # share of posts that begin with a heading that is a link: then they are entries of a list
+MIN_THREAD_SCORE = 4  # points of a thread
+MAX_LINES_ABOVE_TITLE = 6  # search range for author and time of the opening post, above the title
+MAX_LINES_TITLE_TO_POST = 12  # maximum distance between title and first post
+MIN_MANY_POSTS = 3  # this number of posts is evidence of a thread
+# Shares of posts with an author and a time: 2 points, 1 point, and the minimum for a thread.
+HIGH_ATTRIBUTED_SHARE, MEDIUM_ATTRIBUTED_SHARE, MIN_ATTRIBUTED_SHARE = 0.75, 0.45, 0.2
+MIN_OPENING_GAIN = 15.0  # minimum gain of a text above the first post that is the opening post
+MIN_POST_TEXT_SIZE = 1.0  # minimum size of the text of all posts, in Chinese characters
+MIN_POST_GAIN_SHARE = 0.3  # minimum share of the posts in the gain between the first and the last post
+MAX_LINK_HEADING_SHARE = 0.5  # if more posts begin with a linked heading, they are entries of a list
+MIN_POST_ELEMENTS = 3  # elements named like posts that make it worthwhile to search for posts
+POST_OR_COMMENT_CLASS_RE = re.compile(
+    r"(?:^|[\s_-])(?:post|posts|comment|comments|reply|replies|answer|answers|message|messages)"
+)
+FORUM_CLASS_RE = re.compile(r"(?<![a-z])(?:message|discussion|thread|forum|answer)")
 POST_CHROME_RE = re.compile(
     r"^\W*(?:last )?(?:edited|modified|updated)\b.{0,60}$|"
     r"^\W*(?:click to expand|show more|read more|expand|reply|quote|view attachment \d+|本帖最后由.{0,60}编辑)\W*$",
@@ -56,7 +58,7 @@ SIGNATURE_CLASS_RE = re.compile(r"(?:^|[\s_-])(?:sig|signature|signatures|qianmi
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """A thread: its posts with the lines of each that are kept, and the span around all."""
+    """A thread: its posts with their own lines, the index of the span around all posts, and the title line."""
 
     posts: tuple[Post, ...]
     span_index: int
@@ -64,12 +66,12 @@ class Thread:
     reason: str
 
     def to_body(self, layout: Layout) -> Body:
-        """All posts as one text."""
+        """Return the text of all posts as one body."""
         lines = tuple(index for post in self.posts for index in post.line_indices)
         return Body(self.span_index, lines, join_lines(layout.lines[index] for index in lines), self.title_line)
 
     def to_blocks(self, page: ParsedPage) -> tuple[Block, ...]:
-        """The blocks of each post, behind the one that begins it."""
+        """Return the blocks of all posts, each post after a block that names its author and time."""
         blocks: list[Block] = []
         for post in self.posts:
             blocks.append(Block(BlockKind.POST_START, post.author, time=post.time))
@@ -78,7 +80,11 @@ class Thread:
 
 
 def find_thread(page: ParsedPage, type_signals: TypeSignals) -> tuple[ParsedPage, Thread] | None:
-    """The thread that a page is, with the page as it was read for that; None where it is none."""
+    """Find the thread of a page.
+
+    Returns:
+        The page with a complete layout and the thread, or None if the page is not a thread.
+    """
     if not may_be_thread(page, type_signals):
         return None
     page = with_complete_layout(page)
@@ -91,7 +97,7 @@ def find_thread(page: ParsedPage, type_signals: TypeSignals) -> tuple[ParsedPage
         or post_group.gain < MIN_POST_GAIN_SHARE * positive_sum(weights[post_group.first_line : post_group.end_line])
     ):
         return None
-    if is_teaser_list(page.layout, post_group):
+    if is_article_list(page.layout, post_group):
         return None
     opening = find_opening_post(page, post_group, weights, title_line)
     score, reason = thread_score(
@@ -108,13 +114,8 @@ def find_thread(page: ParsedPage, type_signals: TypeSignals) -> tuple[ParsedPage
     return page, Thread(tuple(posts), enclosing_span(page.layout, [*post_group.span_indices]), title_line, reason)
 
 
-POST_CLASS_RE = re.compile(r"(?:^|[\s_-])(?:post|posts|comment|comments|reply|replies|answer|answers|message|messages)")
-FORUM_CLASS_RE = re.compile(r"(?<![a-z])(?:message|discussion|thread|forum|answer)")
-MIN_POST_ELEMENTS = 3
-
-
 def may_be_thread(page: ParsedPage, type_signals: TypeSignals) -> bool:
-    """It is worth to look for posts: the page says so, or has elements that are called so."""
+    """Return whether a search for posts is worthwhile: the page declares a thread or has elements named like posts."""
     if (
         type_signals.declares_thread
         or type_signals.is_forum_software
@@ -125,7 +126,7 @@ def may_be_thread(page: ParsedPage, type_signals: TypeSignals) -> bool:
     is_article = (
         type_signals.declares_article or type_signals.og_type == "article" or "article:published_time" in page.metas
     )
-    matches_name = is_forum_class if is_article else is_post_class  # articles have comments
+    matches_name = is_forum_class if is_article else is_post_class  # articles have comments, which are named like posts
     return (
         sum(matches_name(span.tag_info.identifiers) for span in page.layout.spans if span.tag_info.identifiers)
         >= MIN_POST_ELEMENTS
@@ -134,28 +135,31 @@ def may_be_thread(page: ParsedPage, type_signals: TypeSignals) -> bool:
 
 @lru_cache(maxsize=20_000)
 def is_post_class(name: str) -> bool:
-    """The name of an element is a post's, or a comment's."""
-    return POST_CLASS_RE.search(name) is not None
+    """Return whether the identifiers of an element are those of a post or comment."""
+    return POST_OR_COMMENT_CLASS_RE.search(name) is not None
 
 
 @lru_cache(maxsize=20_000)
 def is_forum_class(name: str) -> bool:
-    """The name of an element is one of a board."""
+    """Return whether the identifiers of an element are those of a forum."""
     return FORUM_CLASS_RE.search(name) is not None
 
 
 def thread_score(
     type_signals: TypeSignals, post_group: PostGroup, opening: Sequence[Post], is_near_title: bool
 ) -> tuple[int, str]:
-    """What speaks for a thread, and the same in words. `is_near_title`: the first post stands shortly below the title."""
-    are_comments = classify_name(post_group.element_name) == "comment"
+    """Return the points for a thread and the positive evidence as text.
+
+    `is_near_title` is True if the first post is shortly below the title.
+    """
+    are_comments = classify_group_name(post_group.element_name) == "comment"
     first_post_has_title = is_near_title and not opening and not are_comments
     evidence = (
-        (3 * type_signals.declares_thread, "it calls itself a discussion"),
-        (2 * type_signals.is_forum_software, "a board made it"),
-        (2 * type_signals.has_thread_url, "its URL is a thread's"),
-        (int(type_signals.has_forum_url), "its URL is a board's"),
-        (-2 * (type_signals.declares_article and not type_signals.declares_thread), "it calls itself an article"),
+        (3 * type_signals.declares_thread, "declared as a discussion"),
+        (2 * type_signals.is_forum_software, "forum software"),
+        (2 * type_signals.has_thread_url, "URL of a thread"),
+        (int(type_signals.has_forum_url), "URL of a forum"),
+        (-2 * (type_signals.declares_article and not type_signals.declares_thread), "declared as an article"),
         (
             -1
             * (
@@ -163,9 +167,9 @@ def thread_score(
                 and not type_signals.declares_thread
                 and not type_signals.declares_article
             ),
-            "it is called an article",
+            "og:type is article",
         ),
-        (-3 * type_signals.declares_any_product, "it calls itself a product"),
+        (-3 * type_signals.declares_any_product, "declared as a product"),
         (
             first_post_has_title
             and (
@@ -173,7 +177,7 @@ def thread_score(
                 if len(post_group.posts) >= MIN_MANY_POSTS and post_group.attributed_share >= HIGH_ATTRIBUTED_SHARE
                 else 2
             ),
-            "the first has the title",
+            "the first post has the title",
         ),
         (
             2 * (post_group.attributed_share >= HIGH_ATTRIBUTED_SHARE)
@@ -181,14 +185,14 @@ def thread_score(
             "posts have authors and times",
         ),
         (int(len(post_group.posts) >= MIN_MANY_POSTS), f"{len(post_group.posts)} posts"),
-        (-2 * are_comments, "they are called comments"),
-        (-1 * bool(opening), "a text stands above them"),
+        (-2 * are_comments, "posts are named comments"),
+        (-1 * bool(opening), "text above the posts"),
     )
     return sum(points for points, _ in evidence), "; ".join(reason for points, reason in evidence if points > 0)
 
 
-def is_teaser_list(layout: Layout, post_group: PostGroup) -> bool:
-    """Most of what repeats begins with a headline that is a link: these are articles that begin, no posts."""
+def is_article_list(layout: Layout, post_group: PostGroup) -> bool:
+    """Return whether most of the repeated elements begin with a linked headline: they are teasers, not posts."""
     linked_heading_posts = 0
     for post in post_group.posts:
         leading_lines = layout.lines[max(0, post.line_indices[0] - 3) : post.line_indices[0] + 2]
@@ -200,13 +204,14 @@ def is_teaser_list(layout: Layout, post_group: PostGroup) -> bool:
 
 
 def links_to_user(line: Line) -> bool:
-    """The links of a line lead to somebody."""
+    """Return whether a link of the line leads to a user page."""
     return any(USER_URL_RE.search(attribute_value("href", attribute_text)) for _, _, attribute_text in line.links)
 
 
 def find_opening_post(page: ParsedPage, post_group: PostGroup, weights: Sequence[float], title_line: int) -> list[Post]:
-    """The text between the title and the first post, as a post of its own, where there is one: boards that set the
-    first post in another way than its answers. The author and time are found as those of an article.
+    """Return the text between title and first post as a post (a list of at most one item).
+
+    Some forums use another markup for the first post than for its answers. Author and time come from nearby lines.
     """
     if not 0 <= title_line < post_group.first_line:
         return []
@@ -219,22 +224,22 @@ def find_opening_post(page: ParsedPage, post_group: PostGroup, weights: Sequence
     text_lines = [index for index in text_lines if not is_in_aside_or_hidden(page.layout, index)]
     if sum(weights[index] for index in text_lines) < MIN_OPENING_GAIN:
         return []
-    text = tuple(range(text_lines[0], text_lines[-1] + 1))
-    line_indices = [
+    post_lines = tuple(range(text_lines[0], text_lines[-1] + 1))
+    nearby_lines = [
         *range(max(0, title_line - MAX_LINES_ABOVE_TITLE), text_lines[0]),
         *range(text_lines[-1] + 1, post_group.first_line),
     ]
-    author, time = author_and_time_near(page.layout, line_indices)
-    return [Post(text, author, time)]
+    author, time = author_and_time_near(page.layout, nearby_lines)
+    return [Post(post_lines, author, time)]
 
 
 def is_sentence_line(line: Line) -> bool:
-    """A sentence outside links."""
+    """Return whether a line has punctuation or is long, and is mostly outside links."""
     return line.link_share < 0.5 and (line.has_punctuation or line.size > 15)
 
 
 def is_in_aside_or_hidden(layout: Layout, index: int) -> bool:
-    """The line stands in what is called navigation, or is hidden."""
+    """Return whether a line is inside navigation or a hidden element."""
     hints = (
         layout.spans[span_index].tag_info.hint for span_index in layout.iter_enclosing(layout.lines[index].span_index)
     )
@@ -242,7 +247,7 @@ def is_in_aside_or_hidden(layout: Layout, index: int) -> bool:
 
 
 def clean_posts(layout: Layout, posts: Sequence[Post]) -> list[Post]:
-    """The posts without quotes of one another, signatures, and labels; those without text are gone."""
+    """Remove quotes of other posts, signatures and labels from the posts, and posts without remaining text."""
     earlier_texts: set[str] = set()
     cleaned_posts = []
     for post in posts:
@@ -254,7 +259,7 @@ def clean_posts(layout: Layout, posts: Sequence[Post]) -> list[Post]:
 
 
 def iter_own_lines(layout: Layout, post: Post, earlier_texts: set[str]) -> Iterator[int]:
-    """The lines of a post that are its own text. `earlier_texts` are lines of the posts before it."""
+    """Yield the line indices of a post's own text. `earlier_texts` contains the lines of the earlier posts."""
     is_quote_by_span: dict[int, bool] = {}
     for index in post.line_indices:
         line = layout.lines[index]
@@ -268,7 +273,10 @@ def iter_own_lines(layout: Layout, post: Post, earlier_texts: set[str]) -> Itera
 def is_in_quote(
     layout: Layout, line: Line, earlier_texts: set[str], is_quote_by_span: dict[int, bool], post_lines: Sequence[int]
 ) -> bool:
-    """The line stands in a quote of another post, or in a signature."""
+    """Return whether a line is in a quote of another post or in a signature.
+
+    `is_quote_by_span` caches the decision for each span; `post_lines` are the line indices of the post.
+    """
     for span_index in layout.iter_enclosing(line.span_index):
         span = layout.spans[span_index]
         if (
@@ -288,7 +296,7 @@ def is_in_quote(
 
 
 def is_quote_of_earlier(lines: Sequence[Line], earlier_texts: set[str]) -> bool:
-    """These lines are a quote of a post: they say whose, or stand in a post before."""
+    """Return whether the lines quote a post: they name its author, or most of them occur in an earlier post."""
     if not lines or QUOTE_ATTRIBUTION_RE.search(lines[0].text[-80:]):
         return True
     repeated_size = sum(line.size for line in lines if line.text in earlier_texts)
@@ -296,7 +304,7 @@ def is_quote_of_earlier(lines: Sequence[Line], earlier_texts: set[str]) -> bool:
 
 
 def enclosing_span(layout: Layout, span_indices: Sequence[int]) -> int:
-    """The innermost element around all of these."""
+    """Return the index of the innermost span around all of the spans."""
     start, end = (
         min(layout.spans[span_index].start_line for span_index in span_indices),
         max(layout.spans[span_index].end_line for span_index in span_indices),

@@ -1,10 +1,10 @@
-"""The posts of a thread, found by what repeats: elements of one name, each with a text, an author and a time beside it.
+"""Finds the posts of a thread: repeated elements with the same name, each with a text, an author and a time next to it.
 
     <div class="post"><a href="/user/7">alice</a> <time>2024-05-01</time> <div class="body">How do I ...?</div></div>
     <div class="post"><a href="/user/9">bob</a>   <time>2024-05-02</time> <div class="body">You can ...</div></div>
 
-The texts are looked for first: of all names that several elements share, the one whose elements hold most text and
-have, each in an element around it alone, an author and a time. No board's own names.
+Groups elements by class, id or itemprop. The best group is the one with the most text whose members each have their
+own container with an author and a time. Uses no names of single forums.
 """
 
 import re
@@ -21,14 +21,14 @@ from extractor.page.tag_info import TagInfo, attribute_value
 from extractor.page_types.list_page import RELATIVE_TIME_RE
 
 MAX_POSTS = 1_000
-MAX_CANDIDATE_NAMES = 16  # names that are looked at more closely, those with the most text
-MAX_CLASSES = 12  # classes of one element
-MAX_LINES_ABOVE_POST = 8  # lines above a post's element in which its author and time may stand
-MAX_ENCLOSING_SPANS, MAX_ENCLOSING_LINES = 3, 8  # elements around a line that may name somebody, and lines of these
-MAX_LABEL_SIZE = 40.0  # size of a line with an author or a time
-MIN_AUTHOR_CHARS, MAX_AUTHOR_SIZE = 2, 16.0  # characters of an author's name, an avatar's letter is none; and its size
+MAX_CANDIDATE_NAMES = 16  # groups that are examined: those with the most text
+MAX_CLASSES = 12  # classes of one element that are read
+MAX_LINES_ABOVE_POST = 8  # search range for author and time, above the container of a post
+MAX_ENCLOSING_SPANS, MAX_ENCLOSING_LINES = 3, 8  # elements around a line that may name an author, and their lines
+MAX_LABEL_SIZE = 40.0  # of a line with an author or a time, in Chinese characters
+MIN_AUTHOR_CHARS, MAX_AUTHOR_SIZE = 2, 16.0  # a single letter is the text of an avatar, not a name
 DIGITS_RE = re.compile(r"\d+")
-# Of a link: it leads to somebody. Of an element: it names somebody.
+# The first matches the URL of a user page, the second an element with the name of a user.
 USER_URL_RE = re.compile(
     r"(?:^|[/?&;=.])(?:u|user|users|member|members|profile|profiles|people|author|authors|space|account|contributor)"
     r"(?:[/=-](?!login|register|signup)[^/?#&]|\.php\?|info)|(?:^|[?&;])(?:uid|userid|user_id|memberid|showuser|mod=space)|"
@@ -48,17 +48,27 @@ NOT_AUTHOR_RE = re.compile(
 AUTHOR_LABEL_RE = re.compile(
     r"^(?:by|from|posted by|author|asked by|answered by|written by|作者|楼主|发帖人|发表人)\s*[:：]?\s+", re.I
 )
-# A day beside these is no day of writing.
+# A date next to these words is not the date of the post.
 OTHER_DATE_LABEL_RE = re.compile(
     r"join|register|member since|since\b|edit|modif|updat|last |active|seen|注册|编辑|修改|加入|最后|登录|更新", re.I
 )
 TIME_CLASS_RE = re.compile(r"time|date|posted|created|published|authi|poston|shijian|riqi")
+COMMENT_CLASS_RE = re.compile(r"comment|pinglun|cmt")
+POST_CLASS_RE = re.compile(r"post|message|answer|question|topic|thread|reply|content|body|text")
+GROUP_WEIGHT_BY_KIND = {"comment": 0.6, "post": 1.25, "": 1.0}
+NON_POST_TAGS = frozenset(("nav", "aside", "footer", "dialog"))
+NOTICE_CLASS_RE = re.compile(r"cookie|consent|gdpr|privacy")
 
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """One post: the lines of its text, who wrote it ("": nobody is named), when (`Article.published_at`, or ""), and
-    whether any time stands beside it, though it be "2 days ago".
+    """One post.
+
+    Attributes:
+        line_indices: Line indices of its text.
+        author: Name of the author, or an empty string.
+        time: Date, or date with time of day (as `Article.published_at`), or an empty string.
+        has_time: True if any time is next to the post, even a relative one ("2 days ago").
     """
 
     line_indices: tuple[int, ...]
@@ -69,8 +79,16 @@ class Post:
 
 @dataclass(frozen=True, slots=True)
 class PostGroup:
-    """The posts of a page in order, the name that their texts share, the share of them that have an author and a time,
-    the spans of their texts, the gain of all, and the lines at which the first element begins and the last ends.
+    """The posts of a page.
+
+    Attributes:
+        posts: The posts in page order.
+        element_name: The shared class, id or itemprop of their text elements.
+        attributed_share: Mean of "has author" and "has time" over all posts, 0 to 1.
+        span_indices: Spans of their texts.
+        gain: Net weight of their texts.
+        first_line: Line at which the first container begins.
+        end_line: Line after the end of the last container.
     """
 
     posts: tuple[Post, ...]
@@ -83,58 +101,60 @@ class PostGroup:
 
 
 def find_posts(page: ParsedPage, weights: Sequence[float]) -> PostGroup | None:
-    """The posts of a page, None where nothing repeats like posts. `weights` are those of its lines."""
+    """Find the posts of a page; returns None if no repeated elements look like posts.
+
+    `weights` are the weights of the lines of the page (see `weigh_lines`).
+    """
     layout = page.layout
     cumulative_weight = [0.0, *accumulate(weights)]
-    notes = inline_elements_by_line(layout)
+    inline_elements = inline_elements_by_line(layout)
     groups = group_spans_by_name(layout, cumulative_weight)
     names = sorted(groups.items(), key=lambda pair: -pair[1][0] * name_weight(pair[0]))[:MAX_CANDIDATE_NAMES]
     best_group: PostGroup | None = None
     best_worth = 0.0
     for name, (net_weight, span_indices) in names:
-        group = build_post_group(layout, name, span_indices, net_weight, notes)
+        group = build_post_group(layout, name, span_indices, net_weight, inline_elements)
         worth = net_weight * (0.1 + group.attributed_share) * name_weight(name)
         if worth > best_worth:
             best_group, best_worth = group, worth
     return best_group
 
 
-COMMENT_CLASS_RE = re.compile(r"comment|pinglun|cmt")
-POST_CLASS_RE = re.compile(r"post|message|answer|question|topic|thread|reply|content|body|text")
-NAME_WEIGHTS = {"comment": 0.6, "post": 1.25, "": 1.0}
-
-
 @lru_cache(maxsize=2_000)
-def classify_name(name: str) -> str:
-    """What the name of an element says: a comment, a post, or nothing."""
+def classify_group_name(name: str) -> str:
+    """Return the kind of elements with this name: "comment", "post", or an empty string."""
     if COMMENT_CLASS_RE.search(name):
         return "comment"
     return "post" if POST_CLASS_RE.search(name) else ""
 
 
-NON_POST_TAGS = frozenset(("nav", "aside", "footer", "dialog"))
-NOTICE_CLASS_RE = re.compile(r"cookie|consent|gdpr|privacy")
-
-
 def name_weight(name: str) -> float:
-    """How much a name speaks for posts."""
-    return NAME_WEIGHTS[classify_name(name)]
+    """Return the weight of a group by its name: posts count more than comments."""
+    return GROUP_WEIGHT_BY_KIND[classify_group_name(name)]
 
 
 def group_spans_by_name(layout: Layout, cumulative_weight: Sequence[float]) -> dict[str, tuple[float, list[int]]]:
-    """Names that several elements share which hold text, with the net weight of these and their spans in order."""
+    """Group spans that share a name.
+
+    Args:
+        layout: The layout.
+        cumulative_weight: Sum of the line weights before each line index.
+
+    Returns:
+        For each name of 2 to MAX_POSTS spans with text: their net weight and their indices in order.
+    """
     span_indices_by_name: dict[str, list[int]] = {}
     last_end_by_name: dict[str, int] = {}
-    skip_until = 0  # lines before this one stand in what holds no posts; other names of asides are not believed here
+    skip_until = 0  # lines before this index are in an element without posts; other boilerplate names are ignored here
     for span_index, span in enumerate(layout.spans):
         if span.end_line <= span.start_line or span.start_line < skip_until:
             continue
-        small = 2 * (span.end_line - span.start_line) < len(layout.lines)
-        if small and (span.tag_info.tag in NON_POST_TAGS or NOTICE_CLASS_RE.search(span.tag_info.identifiers)):
+        is_small = 2 * (span.end_line - span.start_line) < len(layout.lines)
+        if is_small and (span.tag_info.tag in NON_POST_TAGS or NOTICE_CLASS_RE.search(span.tag_info.identifiers)):
             skip_until = span.end_line
             continue
         for name in grouping_names(span.tag_info):
-            if span.start_line >= last_end_by_name.get(name, 0):  # else it stands in another of its name
+            if span.start_line >= last_end_by_name.get(name, 0):  # otherwise it is inside a span of the same name
                 span_indices_by_name.setdefault(name, []).append(span_index)
                 last_end_by_name[name] = span.end_line
     groups_with_text = {}
@@ -155,7 +175,10 @@ def group_spans_by_name(layout: Layout, cumulative_weight: Sequence[float]) -> d
 
 @lru_cache(maxsize=20_000)
 def grouping_names(tag_info: TagInfo) -> tuple[str, ...]:
-    """The classes of an element, and its id where it is one of many: numbers in them are all alike."""
+    """Return the names of an element for grouping: classes, itemprop, and its id if it contains a number.
+
+    Numbers are replaced by "#", so that ids of the same kind are equal.
+    """
     if not tag_info.attribute_text:
         return ()
     names = [
@@ -171,9 +194,9 @@ def grouping_names(tag_info: TagInfo) -> tuple[str, ...]:
 
 
 def author_and_time_near(layout: Layout, line_indices: Sequence[int]) -> tuple[str, str]:
-    """Author and time that these lines name."""
-    notes = inline_elements_by_line(layout)
-    inline_elements_near = [inline_element for line in line_indices for inline_element in notes.get(line, ())]
+    """Return author and time from these lines, each an empty string if not found."""
+    by_line = inline_elements_by_line(layout)
+    inline_elements_near = [inline_element for line in line_indices for inline_element in by_line.get(line, ())]
     return find_author_name(layout, line_indices, inline_elements_near), find_post_time(
         layout, line_indices, inline_elements_near
     )[0]
@@ -186,7 +209,7 @@ def build_post_group(
     net_weight: float,
     inline_elements: Mapping[int, Sequence[InlineElement]],
 ) -> PostGroup:
-    """The posts whose texts stand in these spans."""
+    """Build the posts whose texts are in these spans. `inline_elements` are the inline elements by line index."""
     ancestor_indices = exclusive_ancestors(layout, span_indices)
     posts, previous_end = [], 0
     for span_index, ancestor_index in zip(span_indices, ancestor_indices, strict=True):
@@ -219,7 +242,7 @@ def build_post_group(
 
 
 def exclusive_ancestors(layout: Layout, span_indices: Sequence[int]) -> list[int]:
-    """For each of these spans the largest element around it that holds none of the others."""
+    """Return for each span the index of the largest enclosing span that contains none of the other spans."""
     descendant_counts: dict[int, int] = {}
     for span_index in span_indices:
         for candidate in layout.iter_enclosing(span_index):
@@ -236,7 +259,7 @@ def exclusive_ancestors(layout: Layout, span_indices: Sequence[int]) -> list[int
 
 
 def inline_elements_by_line(layout: Layout) -> dict[int, list[InlineElement]]:
-    """Small elements that say what they are, by the line in which they begin."""
+    """Return the inline elements with metadata by the index of their first line."""
     by_line: dict[int, list[InlineElement]] = {}
     for inline_element in layout.inline_elements:
         by_line.setdefault(inline_element.line_index, []).append(inline_element)
@@ -244,21 +267,21 @@ def inline_elements_by_line(layout: Layout) -> dict[int, list[InlineElement]]:
 
 
 def find_author_name(layout: Layout, line_indices: Sequence[int], inline_elements: Sequence[InlineElement]) -> str:
-    """Who is named in these lines."""
+    """Return the first valid author name in these lines, or an empty string."""
     return next(
         (
             name
-            for text in iter_author_texts(layout, line_indices, inline_elements)
+            for text in iter_post_author_texts(layout, line_indices, inline_elements)
             if (name := clean_author_name(text))
         ),
         "",
     )
 
 
-def iter_author_texts(
+def iter_post_author_texts(
     layout: Layout, line_indices: Sequence[int], inline_elements: Sequence[InlineElement]
 ) -> Iterator[str]:
-    """Texts that may name the author, most trusted first."""
+    """Yield texts that may name the author of a post, most reliable first."""
     lines = [layout.lines[line_index] for line_index in line_indices]
     for line in lines:
         for span in small_enclosing_spans(layout, line):
@@ -284,7 +307,7 @@ def iter_author_texts(
 
 
 def small_enclosing_spans(layout: Layout, line: Line) -> Iterator[Span]:
-    """The innermost elements around a line, as long as they are small."""
+    """Yield the innermost spans around a line, up to the first one with more than MAX_ENCLOSING_LINES lines."""
     for span_index in islice(layout.iter_enclosing(line.span_index), MAX_ENCLOSING_SPANS):
         span = layout.spans[span_index]
         if span.end_line - span.start_line > MAX_ENCLOSING_LINES:
@@ -293,7 +316,7 @@ def small_enclosing_spans(layout: Layout, line: Line) -> Iterator[Span]:
 
 
 def has_itemprop(tag_info: TagInfo, itemprop: str) -> bool:
-    """The element has this property in microdata."""
+    """Return whether an element has this microdata property."""
     return (
         "itemprop" in tag_info.attribute_text
         and itemprop in attribute_value("itemprop", tag_info.attribute_text).lower().split()
@@ -301,14 +324,14 @@ def has_itemprop(tag_info: TagInfo, itemprop: str) -> bool:
 
 
 def first_link_text(line: Line) -> str:
-    """The text of the first link of a line."""
+    """Return the text of the first link of a line, or an empty string."""
     return "".join("".join(line.text_pieces[start:end]) for start, end, _ in line.links[:1])
 
 
 def clean_author_name(text: str) -> str:
-    """A text as somebody's name, or ""."""
+    """Return the name of an author from a text, or an empty string if the text is not a name."""
     name = AUTHOR_LABEL_RE.sub("", " ".join(text.split())).strip(" :,·•|-–—")
-    name = name.partition(" (")[0] or name  # a name in full behind it
+    name = name.partition(" (")[0] or name  # remove the full name in parentheses
     if (
         not MIN_AUTHOR_CHARS <= len(name) <= 3 * MAX_AUTHOR_SIZE
         or NOT_AUTHOR_RE.match(name)
@@ -321,7 +344,7 @@ def clean_author_name(text: str) -> str:
 def find_post_time(
     layout: Layout, line_indices: Sequence[int], inline_elements: Sequence[InlineElement]
 ) -> tuple[str, bool]:
-    """When something was written by these lines, and whether they name any time."""
+    """Return the time of a post from these lines, and whether the lines contain any time, even a relative one."""
     has_time = False
     for text, label in iter_time_texts(layout, line_indices, inline_elements):
         if OTHER_DATE_LABEL_RE.search(label):
@@ -336,7 +359,7 @@ def find_post_time(
 def iter_time_texts(
     layout: Layout, line_indices: Sequence[int], inline_elements: Sequence[InlineElement]
 ) -> Iterator[tuple[str, str]]:
-    """Texts that may hold the time, most trusted first, and what stands around each."""
+    """Yield texts that may contain the time of a post, most reliable first, each with the text around it."""
     for inline_element in inline_elements:
         if inline_element.tag_info.tag == "time" or TIME_CLASS_RE.search(inline_element.tag_info.identifiers):
             label = (
@@ -355,10 +378,10 @@ def iter_time_texts(
 
 
 def parse_post_time(text: str) -> str:
-    """A text's day with its time of day as far as it says one, or ""."""
+    """Return the date in a text, with the time of day if given, or an empty string."""
     if not any(char.isdecimal() for char in text[:200]):
         return ""
     date_match = parse_machine_date(text)
-    digits = normalize_date_text(text[:200])
-    date_match = date_match or find_first_date(digits)
-    return (datetime_after(digits, date_match) or date_match.date) if date_match else ""
+    normalized_text = normalize_date_text(text[:200])
+    date_match = date_match or find_first_date(normalized_text)
+    return (datetime_after(normalized_text, date_match) or date_match.date) if date_match else ""

@@ -1,6 +1,7 @@
-"""What a page says of its own kind to machines: structured data, microdata, the tool that made it, its URL. Pure.
+"""Reads the declared type of a page: structured data, microdata, Open Graph, generator and URL. Pure functions.
 
-No site's own words: types of schema.org and Open Graph, boards that many sites run, steps that many URLs share.
+Contains no words of single sites: only types of schema.org and Open Graph, names of forum software, and URL segments
+that many sites share.
 """
 
 import re
@@ -14,9 +15,9 @@ from extractor.page.parsed_page import ParsedPage
 from extractor.page.tag_info import attribute_value, unescape_markup
 from extractor.page.urls import path_segments
 
-MAX_JSON_LD_CHARS = 300_000  # characters of all JSON-LD that are read
+MAX_JSON_LD_CHARS = 300_000  # of all JSON-LD scripts of a page together
 MAX_NODES = 300
-MAX_NODE_DEPTH = 1  # deeper nodes are parts of what the page is about
+MAX_NODE_DEPTH = 1  # deeper nodes are parts of the subject of the page
 THREAD_TYPES = frozenset(("discussionforumposting", "qapage", "socialmediaposting", "conversation"))
 ARTICLE_TYPES = frozenset(
     ("article", "newsarticle", "blogposting", "reportagenewsarticle", "opinionnewsarticle", "analysisnewsarticle",
@@ -29,13 +30,14 @@ SERVICE_TYPES = frozenset(
      "homeandconstructionbusiness", "legalservice", "financialservice", "medicalbusiness", "governmentservice")
 )  # fmt: skip
 COLLECTION_TYPES = frozenset(("collectionpage", "itemlist", "offercatalog", "searchresultspage"))
-MIN_COLLECTION_PRODUCTS = 3  # things on one page that make a collection
+MIN_COLLECTION_PRODUCTS = 3  # a page that declares this many products is a collection
 FORUM_SOFTWARE_RE = re.compile(
     r"\b(?:discourse|vbulletin|phpbb|xenforo|mybb|simple machines|smf|invision|ip\.board|flarum|vanilla|nodebb|discuz|"
     r"phpwind|bbpress|punbb|fluxbb|jforum|kunena|question2answer|askbot|lemmy|hoop\.la|ubb\.threads|yabb|wbb|"
     r"woltlab|burning board|tapatalk|proboards|answerhub|khoros|lithium)\b"
 )
-# A step, or the beginning of a file's name, of the URL of one thread; and of the host or the first steps of a board.
+# The beginning of a segment in the URL of one thread. Below: the segments of a thread, and the host labels or first
+# segments of a forum.
 THREAD_SEGMENT_RE = re.compile(
     r"(?:view-?topic|show-?thread|show-?topic|view-?thread|view-?discussion|read-?thread)(?:$|\W)|"
     r"(?:threads?|topics?|discussions?|questions?|tid|post)[-_]?\d{2,}"
@@ -71,10 +73,17 @@ FORUM_LIST_FILE_RE = re.compile(r"(?:forum-?display|view-?forum|memberlist|searc
 
 @dataclass(frozen=True, slots=True)
 class TypeSignals:
-    """What a page says of its kind: types of its JSON-LD, of its microdata, and of Open Graph, in lower case.
+    """Signals of the page type that a page declares. All types are in lower case.
 
-    `generator_text` is what made it, `has_thread_url` and `has_forum_url`: its URL is like that of one thread, of something on a board.
-    `url_segments` are those of its URL, the first name of its host among them; `product_count` how many things it says it shows.
+    Attributes:
+        json_ld_types: Types of the outermost JSON-LD nodes.
+        microdata_types: Types of microdata.
+        og_type: Open Graph type without the prefix "og:".
+        generator_text: Generator of the page and identifiers of its outermost elements.
+        has_thread_url: True if the URL is like that of one thread.
+        has_forum_url: True if the URL is like that of a forum.
+        url_segments: Host labels without the domain, then path segments.
+        product_count: Number of declared products.
     """
 
     json_ld_types: frozenset[str]
@@ -88,17 +97,20 @@ class TypeSignals:
 
     @property
     def schema_types(self) -> frozenset[str]:
-        """Types of schema.org, wherever the page says them."""
+        """All declared types of schema.org."""
         return self.json_ld_types | self.microdata_types
 
     @property
     def is_forum_software(self) -> bool:
-        """A tool for boards made it."""
+        """Whether forum software generated the page."""
         return FORUM_SOFTWARE_RE.search(self.generator_text) is not None
 
     @property
     def declares_thread(self) -> bool:
-        """It calls itself a thread; a page of frequent questions is none, though each of them may be called one."""
+        """Whether the page declares a thread.
+
+        FAQ pages do not count, although each of their questions may be declared.
+        """
         if "faqpage" in self.schema_types:
             return False
         is_question_page = "question" in self.schema_types and (self.has_thread_url or self.has_forum_url)
@@ -106,22 +118,25 @@ class TypeSignals:
 
     @property
     def declares_article(self) -> bool:
-        """It calls itself an article by a type of schema.org; that of Open Graph is on pages of all kinds."""
+        """Whether the page declares an article of schema.org.
+
+        The Open Graph type does not count: pages of all types use it.
+        """
         return not ARTICLE_TYPES.isdisjoint(self.schema_types)
 
     @property
     def declares_any_product(self) -> bool:
-        """It calls itself a thing that is sold, or names some."""
+        """Whether the page declares a product page or any product."""
         return self.declares_product_page or self.product_count > 0
 
     @property
     def declares_product_page(self) -> bool:
-        """It calls itself one thing, of which there may be many variants."""
+        """Whether the page declares one product, possibly with many variants."""
         return self.og_type.endswith(("product", "product.item")) or "productgroup" in self.schema_types
 
     @property
     def declares_collection(self) -> bool:
-        """It calls itself a collection, or shows several things that are sold."""
+        """Whether the page declares a collection or several products."""
         if self.declares_product_page:
             return False
         declares_list = self.og_type == "product.group" or not COLLECTION_TYPES.isdisjoint(self.schema_types)
@@ -129,28 +144,31 @@ class TypeSignals:
 
     @property
     def declares_single_product(self) -> bool:
-        """It calls itself one thing, whatever others it names; a service that is rated calls itself so, too."""
+        """Whether the page declares one product, possibly next to others.
+
+        Rated services, which also declare a product, do not count.
+        """
         if self.declares_product_page:
             return True
         return 0 < self.product_count < MIN_COLLECTION_PRODUCTS and not self.has_url_segment(STRICT_SERVICE_SEGMENTS)
 
     @property
     def declares_service(self) -> bool:
-        """It says what somebody offers to do."""
+        """Whether the page declares a service."""
         return not SERVICE_TYPES.isdisjoint(self.schema_types)
 
     @property
     def declares_reference(self) -> bool:
-        """It calls itself a page of a manual."""
+        """Whether the page declares a reference page."""
         return not REFERENCE_TYPES.isdisjoint(self.schema_types)
 
     def has_url_segment(self, segments: frozenset[str]) -> bool:
-        """One of these stands in its URL as a step."""
+        """Return whether any of the segments occurs in the URL."""
         return not segments.isdisjoint(self.url_segments)
 
 
 def read_type_signals(page: ParsedPage) -> TypeSignals:
-    """What a page says of its kind."""
+    """Read the declared type signals of a page."""
     has_thread_url, has_forum_url = thread_and_forum_url(page.url)
     ld_types, item_types = json_ld_types(page.json_ld), list(iter_microdata_types(page))
     return TypeSignals(
@@ -168,7 +186,7 @@ def read_type_signals(page: ParsedPage) -> TypeSignals:
 
 
 def host_and_path_segments(url: str) -> tuple[str, ...]:
-    """The names of a URL's host but for its domain, and the steps of its path, in lower case."""
+    """Return the host labels of a URL without the last two, then its path segments; all in lower case."""
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -179,7 +197,7 @@ def host_and_path_segments(url: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=2)
 def json_ld_types(scripts: tuple[str, ...]) -> tuple[str, ...]:
-    """The types of the outermost nodes of JSON-LD, each as often as it stands there."""
+    """Return the types of the outermost JSON-LD nodes, repeated for every node."""
     type_names: list[str] = []
     remaining_chars = MAX_JSON_LD_CHARS
     for script in scripts:
@@ -194,7 +212,7 @@ def json_ld_types(scripts: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def iter_microdata_types(page: ParsedPage) -> Iterator[str]:
-    """The types of microdata, of blocks only: small elements are parts of others."""
+    """Yield the microdata types of block elements; inline elements are parts of other items."""
     for span in page.layout.spans:
         if "itemtype" in span.tag_info.attribute_text:
             for type_url in unescape_markup(attribute_value("itemtype", span.tag_info.attribute_text)).split():
@@ -202,12 +220,12 @@ def iter_microdata_types(page: ParsedPage) -> Iterator[str]:
 
 
 def root_element_names(page: ParsedPage) -> str:
-    """The names of the outermost elements, in which boards name themselves."""
+    """Return the identifiers of the two outermost elements, which name the forum software on many forums."""
     return " ".join(span.tag_info.identifiers for span in page.layout.spans[:2])
 
 
 def thread_and_forum_url(url: str) -> tuple[bool, bool]:
-    """Is a URL like that of one thread; is it one of a board?"""
+    """Return whether a URL is like that of one thread, and whether it is like that of a forum."""
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -219,7 +237,6 @@ def thread_and_forum_url(url: str) -> tuple[bool, bool]:
         return False, has_forum_url
     last_segment = f"{segments[-1]}?{parts.query.lower()}" if segments else parts.query.lower()
     has_thread_segment = any(step in THREAD_SEGMENTS for step in segments[:-1]) or "viewthread" in parts.query.lower()
-    has_thread_segment = has_thread_segment or (
-        segments[-2:-1] == ["post"] and segments[-1].isdecimal()
-    )  # articles are posts by their words
+    # Only numbers count after /post/: the posts of a blog have words there.
+    has_thread_segment = has_thread_segment or (segments[-2:-1] == ["post"] and segments[-1].isdecimal())
     return has_thread_segment or THREAD_SEGMENT_RE.search(last_segment) is not None, has_forum_url

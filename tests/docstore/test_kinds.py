@@ -8,8 +8,8 @@ from docstore.frontier.frontier_table import NewUrl, Visit
 from docstore.model import Article, Outcome, Page, PageType, Reason, Stage, UrlKind
 from docstore.store import Store
 
-DOUBT = Outcome(Reason.INCOMPLETE_BODY, "9% of the readable text is in the body; 900 of sentences were left out")
-SCRIPTS = Outcome(Reason.NEEDS_JAVASCRIPT, "an application's root without text (root)")
+DOUBT = Outcome(Reason.INCOMPLETE_BODY, "9% of the readable text is in the body; 900 of sentences outside the body")
+SCRIPTS = Outcome(Reason.NEEDS_JAVASCRIPT, "application root without text (root)")
 
 
 def url(name: str) -> str:

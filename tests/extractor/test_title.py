@@ -5,7 +5,7 @@ import pytest
 from extractor.body_methods.base import Body
 from extractor.fields.site_name import clean_title, strip_known_site_names, strip_site_names, title_suffix
 from extractor.fields.title import find_title, to_half_width
-from extractor.fields.title_similarity import MAX_COMPARED_CHARS, TextComparer, lcs_length_of, similarity
+from extractor.fields.title_similarity import MAX_COMPARED_CHARS, TextComparer, lcs_length_of_texts, similarity
 from extractor.page.parsed_page import ParsedPage, parse_text
 
 SITE = "Electrical Safety Foundation International"
@@ -42,7 +42,7 @@ def title_of(html: str, url: str = "http://news.test/", suffixes: tuple[str, ...
     [("", "abc", 0), ("abc", "abc", 3), ("abcbdab", "bdcaba", 4), ("石油大会", "世界石油大会", 4), ("ab", "ba", 1)],
 )
 def test_lcs_is_the_longest_common_subsequence(first: str, second: str, length: int) -> None:
-    assert lcs_length_of(first, second) == lcs_length_of(second, first) == length
+    assert lcs_length_of_texts(first, second) == lcs_length_of_texts(second, first) == length
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from extractor.page.tokenizer import TOKEN_RE, parse_odd_start_tag, tokenize
+from extractor.page.tokenizer import TOKEN_RE, parse_odd_start_tag, tokenize_markup
 
 PIECES = (
     "<div>", "<br/>", "</div>", '<li class="a b">', "text", " \n", "<x-note/>", "</x-note>", '<a href="/1">', "</a>",
@@ -15,7 +15,7 @@ PIECES = (
 def taken_apart(markup: str) -> list[tuple[str, str, str]]:
     """Name, attributes and text of each token, as lines.py reads them; end tags have no attributes."""
     found = []
-    for token in tokenize(markup):
+    for token in tokenize_markup(markup):
         head, _, text = token.partition(">")
         name, _, attributes = head.partition(" ")
         if not name.isalnum() and name[0] != "/":

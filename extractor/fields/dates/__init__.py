@@ -1,1 +1,1 @@
-"""The day an article was published: where pages write it, in which calendars and languages."""
+"""Date of publication: where pages give it, in all calendars and languages of the web."""

@@ -1,4 +1,4 @@
-"""Dates as they stand in URLs and in text, in many languages: pure patterns, no choice among places.
+"""Parses dates in URLs and text, in many languages. Only patterns; the choice among several dates is made elsewhere.
 
     http://news.cnpc.com.cn/system/2016/05/09/001591599.shtml    2016-05-09
     发布时间：2016年5月9日 10:30                                  2016-05-09, at 2016-05-09T10:30
@@ -6,7 +6,7 @@
     民國105年5月9日   二〇一六年五月九日   ２０１６．５．９        2016-05-09
     ۱۲ مرداد ۱۴۰۲   12 ม.ค. 2567                                 calendars.py
 
-All patterns are linear and all input is capped, so no text makes this slow.
+All patterns are linear and all input is bounded, so no text takes long.
 """
 
 import datetime
@@ -20,25 +20,25 @@ from extractor.fields.dates.calendars import to_gregorian
 from extractor.fields.dates.month_names import MONTH_NAMES, MONTHS_AFTER_DAY_POINT
 
 MAX_URL_CHARS = 2_000
-MAX_VERSION_NAME_CHARS = 32  # characters before 9.5.16 in which the name of what has that version is looked for
-MAX_TEXT_CHARS = 400  # characters of one text in which a date is looked for
+MAX_VERSION_NAME_CHARS = 32  # before 9.5.16; searched for the name of a product with that version
+MAX_TEXT_CHARS = 400  # beginning of a text that is searched for a date
 YEAR_PATTERN = r"(?P<y>199\d|20\d\d)"
 MONTH_PATTERN = r"(?P<m>1[0-2]|0?[1-9])"
 TWO_DIGIT_MONTH_PATTERN = r"(?P<m>1[0-2]|0[1-9])"
 DAY_PATTERN = r"(?P<d>3[01]|[12]\d|0?[1-9])"
 TWO_DIGIT_DAY_PATTERN = r"(?P<d>3[01]|[12]\d|0[1-9])"
-# Never out of a longer run of digits, but for a clock that stands next to the date: "28 luglio 202010:43".
+# A date is not part of a longer run of digits, except directly before a time of day: "28 luglio 202010:43".
 NUMBER_BOUNDARIES = r"(?<!\d)", r"(?!\d(?!\d?:\d\d))"
 
 
-def bounded_patterns(*pieces: str) -> tuple[re.Pattern[str], ...]:
-    """Patterns that match no part of a longer number."""
-    return tuple(re.compile(NUMBER_BOUNDARIES[0] + piece + NUMBER_BOUNDARIES[1]) for piece in pieces)
+def compile_bounded(*patterns: str) -> tuple[re.Pattern[str], ...]:
+    """Compile patterns that do not match a part of a longer number."""
+    return tuple(re.compile(NUMBER_BOUNDARIES[0] + pattern + NUMBER_BOUNDARIES[1]) for pattern in patterns)
 
 
-# WD-A4, in order of trust; the second group knows the month only.
-URL_DATE_RES = bounded_patterns(
-    rf"{YEAR_PATTERN}/{MONTH_PATTERN}/(?P<d>3[01]|[12]\d|0[1-9]|[1-9](?=/))",  # 2016/05/1.html is number 1 of May
+# WD-A4, most reliable first. URL_MONTH_RES match a year and month only.
+URL_DATE_RES = compile_bounded(
+    rf"{YEAR_PATTERN}/{MONTH_PATTERN}/(?P<d>3[01]|[12]\d|0[1-9]|[1-9](?=/))",  # 2016/05/1.html is the first page of May
     rf"{YEAR_PATTERN}[-_]{MONTH_PATTERN}[-_/]{DAY_PATTERN}",
     rf"{YEAR_PATTERN}/{TWO_DIGIT_MONTH_PATTERN}{TWO_DIGIT_DAY_PATTERN}",
     rf"{YEAR_PATTERN}{TWO_DIGIT_MONTH_PATTERN}/?{TWO_DIGIT_DAY_PATTERN}",
@@ -48,15 +48,15 @@ URL_NAMED_MONTH_RE = re.compile(
     rf"/{YEAR_PATTERN}/(?P<n>[a-z]{{3,9}})/(?P<d>3[01]|[12]\d|0?[1-9])(?=/)"
 )  # /2016/may/09/
 SLUG_WORD_RE = re.compile(r"[^\W\d_]{2,}")
-MIN_SLUG_WORDS = 3  # with the ending of a file's name
-URL_MONTH_RES = bounded_patterns(
+MIN_SLUG_WORDS = 3  # the file extension counts as a word
+URL_MONTH_RES = compile_bounded(
     rf"{YEAR_PATTERN}/{MONTH_PATTERN}(?=/|$)",
     rf"{YEAR_PATTERN}[_-]{TWO_DIGIT_MONTH_PATTERN}(?=/|$)",
     rf"(?<=/){YEAR_PATTERN}{TWO_DIGIT_MONTH_PATTERN}(?=/)",
 )
 
 SPACE_PATTERN = r"[\s\xa0]{0,3}"
-# With the signs that stand for vowels, which are no letters for Python; May is short in India.
+# Includes vowel signs, which are not letters for Python. The name of May has two characters in Indian scripts.
 LETTERS_PATTERN = r"(?:[a-z\u00c0-\u1fff]{3,16}|[\u0900-\u0dff]{2})"
 MONTH_WORD_RE = re.compile(LETTERS_PATTERN)
 MONTH_WORD_PATTERN = (
@@ -65,9 +65,9 @@ MONTH_WORD_PATTERN = (
 ORDINAL_PATTERN = r"(?:st|nd|rd|th|er|[.º°ª]|-?го|\. ?d\.)?"
 OF_PATTERN = r"(?:(?:de|of|del|den|di)\s|d['’])?"
 GAP_PATTERN = r"[\s\xa0.,/-]{1,3}"
-# The year may be 2016 or, in the last, 16; `k` are the two halves of a day and a month in either order.
+# Groups: `y` year, `m` month, `n` month name, `d` day; `p` and `q` are day and month in either order.
 TEXT_DATE_RES = (
-    *bounded_patterns(
+    *compile_bounded(
         rf"{YEAR_PATTERN}{SPACE_PATTERN}(?:[-/.年년]|оны){SPACE_PATTERN}{MONTH_PATTERN}{SPACE_PATTERN}(?:[-/.月월]|(?:дугаар|дүгээр|-р)?\s?сарын){SPACE_PATTERN}{DAY_PATTERN}",
         rf"{DAY_PATTERN}{ORDINAL_PATTERN}{GAP_PATTERN}{OF_PATTERN}{MONTH_WORD_PATTERN}{GAP_PATTERN}{OF_PATTERN}(?:,\s)?{YEAR_PATTERN}",
         rf"(?P<p>1[0-2]|0?[1-9]|[12]\d|3[01]){SPACE_PATTERN}(?P<s>[-/.]|tháng|thg){SPACE_PATTERN}"
@@ -83,12 +83,12 @@ TEXT_DATE_RES = (
         rf"(?<!\d){YEAR_PATTERN}[\s-]?ж(?:\.|ыл[а-яғ]{{1,3}}),?\s{DAY_PATTERN}[\s-]{MONTH_WORD_PATTERN}"
     ),  # Kazakh and Kyrgyz
 )
-YEAR_FIRST_RES = (TEXT_DATE_RES[0], TEXT_DATE_RES[3], TEXT_DATE_RES[4], TEXT_DATE_RES[6])  # the year
+YEAR_FIRST_RES = (TEXT_DATE_RES[0], TEXT_DATE_RES[3], TEXT_DATE_RES[4], TEXT_DATE_RES[6])
 YEAR_LAST_RES = (TEXT_DATE_RES[1], TEXT_DATE_RES[2], TEXT_DATE_RES[5])
 SHORT_YEAR_DATE_RE = re.compile(
     r"(?<![\d.])(?P<d>3[01]|[12]\d|0?[1-9])\.(?P<m>1[0-2]|0?[1-9])\.(?P<y>[0-4]\d)(?![\d.])"
 )
-# A name before 9.5.16 makes it a version, but for the words that lead to a day: "am 9.5.16", "Stand 9.5.16".
+# After a name 9.5.16 is a version number, except after words that introduce a date: "am 9.5.16", "Stand 9.5.16".
 VERSION_PREFIX_RE = re.compile(
     r"(?:[<>=~]\s?|(?<![^\W_])(?!(?:am|vom|den|der|dem|ab|bis|seit|zum|stand|le|du|il|del|dne|od|do|dato|den|kl|on|of|from|until|data|"
     r"datum|dated?|fecha|дата|от|на|до|uhr|mo|di|mi|do|fr|sa|so|пн|вт|ср|чт|пт|сб|вс|\w{1,12}(?:day|tag|woch|ed|icht))[\s\xa0]?$)"
@@ -97,13 +97,13 @@ VERSION_PREFIX_RE = re.compile(
 ISO_DATE_RE = re.compile(r"(199\d|20\d\d)-(\d\d)-(\d\d)(?!\d)")
 YEAR_RE = re.compile(r"20\d\d|199\d")
 DIGIT_RE = re.compile(r"\d")
-MAX_YEARS_SEARCHED = 5  # in one text that are looked around
-MAX_CHARS_AROUND_YEAR = 36  # characters before and behind a year
+MAX_YEARS_SEARCHED = 5  # years in one text around which a date is searched
+MAX_CHARS_AROUND_YEAR = 36  # search range before and after a year
 ERA_YEAR_RE = re.compile(r"(民[國国]|令和|平成)\s?(\d{1,3}|元)\s?(?=年)")
 ERA_OFFSETS = {"民國": 1911, "民国": 1911, "令和": 2018, "平成": 1988}
 HAN_NUMBER_RE = re.compile(r"[〇○零一二三四五六七八九十廿卅]{1,4}(?=[年月日])")
 HAN_DIGIT_TABLE = str.maketrans("〇○零一二三四五六七八九", "000123456789")
-NON_ASCII_ZEROS = "０٠۰०০੦૦୦௦౦೦൦๐໐༠၀០"  # of the scripts whose digits stand in dates
+NON_ASCII_ZEROS = "０٠۰०০੦૦୦௦౦೦൦๐໐༠၀០"  # of the scripts whose digits occur in dates
 NON_ASCII_DIGITS = "".join(chr(ord(zero) + number) for zero in NON_ASCII_ZEROS for number in range(10))
 NON_GREGORIAN_SCRIPT_RE = re.compile("[\u05d0-\u05ea\u0600-\u06ff\u0e00-\u0e7f]")  # Hebrew, Arabic and Thai letters
 PERSIAN_DIGIT_RE = re.compile("[۰-۹]")
@@ -129,9 +129,13 @@ UTC_OFFSET_MINUTES = {
 
 @dataclass(frozen=True, slots=True)
 class DateMatch:
-    """A date read from a text: `YYYY-MM-DD` (or `YYYY-MM`), and where in that text (see `normalize_date_text`) it stands.
+    """A date in a text.
 
-    `swapped_date` is the other day that 5/9/2016 may mean, "" where there is none.
+    Attributes:
+        date: `YYYY-MM-DD` or `YYYY-MM`.
+        start: Offset of its first character in the normalized text (see `normalize_date_text`).
+        end: Offset after its last character.
+        swapped_date: The other reading of an ambiguous date such as 5/9/2016, or an empty string.
     """
 
     date: str
@@ -141,7 +145,7 @@ class DateMatch:
 
 
 def find_date_in_url(url: str) -> str:
-    """WD-A4: the year, month and (if there) day in a URL, as `YYYY-MM-DD` or `YYYY-MM`; "" where there is none."""
+    """Return the date in a URL as `YYYY-MM-DD` or `YYYY-MM` (WD-A4), or an empty string."""
     path = url[:MAX_URL_CHARS].split("//", 1)[-1]
     if "20" not in path and "199" not in path:
         return ""
@@ -160,7 +164,7 @@ def find_date_in_url(url: str) -> str:
 
 
 def is_date_in_slug(url: str) -> bool:
-    """The day in a URL stands among words, as in the title of a page about that day: /t/no-train-on-2016-05-09."""
+    """Return whether the date in a URL is among words, as in a title about that date: /t/no-train-on-2016-05-09."""
     for segment in url[:MAX_URL_CHARS].split("//", 1)[-1].split("/")[1:]:
         if find_date_in_url(f"/{segment}") and len(SLUG_WORD_RE.findall(segment)) >= MIN_SLUG_WORDS:
             return True
@@ -168,18 +172,18 @@ def is_date_in_slug(url: str) -> bool:
 
 
 def find_date_in_text(text: str) -> str:
-    """The first day in the first LONGEST_TEXT characters of a text, `YYYY-MM-DD`, or ""."""
+    """Return the first date in the first MAX_TEXT_CHARS characters of a text as `YYYY-MM-DD`, or an empty string."""
     date_match = find_first_date(normalize_date_text(text))
     return date_match.date if date_match else ""
 
 
 def normalize_date_text(text: str, language: str = "") -> str:
-    """The beginning of a text in lower case on one line, with Western digits and years."""
+    """Normalize the beginning of a text for date patterns: one line, lower case, ASCII digits, Gregorian years."""
     return to_western_digits(" ".join(text[:MAX_TEXT_CHARS].split()), language)
 
 
 def to_western_digits(line: str, language: str = "") -> str:
-    """A line in lower case, with Western digits and years; the `language` of its page tells whose its years are."""
+    """Convert a line to lower case, ASCII digits and Gregorian years; `language` of the page decides its calendar."""
     text = line.lower()
     if text.isascii():
         return to_gregorian(text, language) if language else text
@@ -193,34 +197,37 @@ def to_western_digits(line: str, language: str = "") -> str:
 
 
 def parse_han_number(text: str) -> str:
-    """A Chinese number as digits: 二〇一九 2019, 二十三 23, 十 10."""
+    """Convert a Chinese number to digits: 二〇一九 2019, 二十三 23, 十 10."""
     if len(text) == 4 and text[0] not in "十廿卅":
         return text.translate(HAN_DIGIT_TABLE)
     text = text.replace("廿", "二十").replace("卅", "三十")
-    tens, ten, ones = text.partition("十")
+    tens, ten, units = text.partition("十")
     if not ten:
         return text.translate(HAN_DIGIT_TABLE)
-    return f"{tens.translate(HAN_DIGIT_TABLE) or '1'}{ones.translate(HAN_DIGIT_TABLE) or '0'}"
+    return f"{tens.translate(HAN_DIGIT_TABLE) or '1'}{units.translate(HAN_DIGIT_TABLE) or '0'}"
 
 
 def era_to_western_year(match: re.Match[str]) -> str:
-    """民國105 is 2016, 令和2 is 2020."""
+    """Convert a year of an era: 民國105 is 2016, 令和2 is 2020."""
     return str(ERA_OFFSETS[match[1]] + (1 if match[2] == "元" else int(match[2])))
 
 
-@lru_cache(maxsize=512)  # an element and its line hold the same text
+@lru_cache(maxsize=512)  # an element and its line contain the same text
 def find_first_date(text: str, month_first: bool = False, short: bool = False) -> DateMatch | None:
-    """The first day in a text that went through `normalize_date_text`.
+    """Return the first date in a normalized text (see `normalize_date_text`), or None.
 
-    `month_first` reads 5/9/2016 as the American 9 May; `short` reads 9.5.16 too, which is a version as often as a day.
+    Args:
+        text: The normalized text.
+        month_first: True to read 5/9/2016 as May 9.
+        short: True to read 9.5.16 as well, which is as often a version number as a date.
     """
-    matches = None
-    iso = ISO_DATE_RE.match(text)
-    if iso is not None and (date := to_iso_date(iso[1], iso[2], iso[3])):
-        return DateMatch(date, 0, iso.end())
+    date_match = None
+    iso_match = ISO_DATE_RE.match(text)
+    if iso_match is not None and (date := to_iso_date(iso_match[1], iso_match[2], iso_match[3])):
+        return DateMatch(date, 0, iso_match.end())
     if "20" in text or "199" in text:
-        matches = next(iter_dates(text, month_first), None)
-    if matches is None and short:
+        date_match = next(iter_dates(text, month_first), None)
+    if date_match is None and short:
         match = SHORT_YEAR_DATE_RE.search(text)
         is_day = (
             match is not None
@@ -228,29 +235,30 @@ def find_first_date(text: str, month_first: bool = False, short: bool = False) -
         )
         date = to_iso_date("20" + match["y"], match["m"], match["d"]) if match and is_day else ""
         return DateMatch(date, match.start(), match.end()) if match and date else None
-    return matches
+    return date_match
 
 
 def iter_dates(text: str, month_first: bool) -> Iterator[DateMatch]:
-    """The days around the first years of a text: for each year, the first of those that the patterns find there."""
+    """Yield the first date around the first year that has one, of the first MAX_YEARS_SEARCHED years of a text."""
     for year in islice(YEAR_RE.finditer(text), MAX_YEARS_SEARCHED):
         start, end = max(0, year.start() - MAX_CHARS_AROUND_YEAR), year.end() + MAX_CHARS_AROUND_YEAR
         has_digit_before = DIGIT_RE.search(text, start, year.start()) is not None
         has_digit_after = DIGIT_RE.search(text, year.end(), end) is not None
-        # Most years stand alone; a day before the year, or behind it, needs digits there.
+        # Most years have no date. A day before or after the year needs digits there.
         patterns = (
             (TEXT_DATE_RES if has_digit_after else YEAR_LAST_RES)
             if has_digit_before
             else (YEAR_FIRST_RES if has_digit_after else ())
         )
-        matches = [stamp for pattern in patterns if (stamp := match_pattern(pattern, text, start, end, month_first))]
-        if matches:
-            yield min(matches, key=lambda date_match: date_match.start)
+        candidates = (match_pattern(pattern, text, start, end, month_first) for pattern in patterns)
+        date_matches = [date_match for date_match in candidates if date_match]
+        if date_matches:
+            yield min(date_matches, key=lambda date_match: date_match.start)
             return
 
 
 def match_pattern(pattern: re.Pattern[str], text: str, start: int, end: int, month_first: bool) -> DateMatch | None:
-    """The first day that a pattern finds between two places of a text."""
+    """Return the first valid date that a pattern matches between two offsets of a text, or None."""
     for match in pattern.finditer(text, start, end):
         date = match_to_iso(match, month_first)
         if date:
@@ -260,30 +268,30 @@ def match_pattern(pattern: re.Pattern[str], text: str, start: int, end: int, mon
 
 
 def match_to_iso(match: re.Match[str], month_first: bool) -> str:
-    """A match of TEXT_DAYS as `YYYY-MM-DD`, or "" where it is none."""
+    """Convert a match of TEXT_DATE_RES to `YYYY-MM-DD`; returns an empty string for an invalid date."""
     parts = match.groupdict()
     if "p" in parts:
         return resolve_ambiguous_day(parts["p"], parts["q"], parts["y"], month_first and parts["s"] == "/")
     name = parts.get("n") or parts.get("n2")
-    month = month_of_match(match, name) if name else parts["m"]
+    month = named_month_number(match, name) if name else parts["m"]
     return to_iso_date(parts["y"], month, parts["d"] or parts.get("d2") or 0)
 
 
-def month_of_match(match: re.Match[str], name: str) -> int:
-    """The number of the month that a match names, 0 for another word."""
+def named_month_number(match: re.Match[str], name: str) -> int:
+    """Return the number of the month with this name, 0 if the word is not a month."""
     has_point = name in MONTHS_AFTER_DAY_POINT and match.string.startswith(".", match.end("d"))
     return MONTHS_AFTER_DAY_POINT[name] if has_point else MONTH_NAMES.get(name, 0)
 
 
 def resolve_ambiguous_day(first: str, second: str, year: str, month_first: bool) -> str:
-    """The day of 9/5/2016 or 5/9/2016; the calendar decides where it can."""
+    """Return the date of 9/5/2016 or 5/9/2016 in the preferred order, or in the other order if only that is valid."""
     if month_first:
         return to_iso_date(year, first, second) or to_iso_date(year, second, first)
     return to_iso_date(year, second, first) or to_iso_date(year, first, second)
 
 
 def to_iso_date(year: str | int, month: str | int, day: str | int) -> str:
-    """`YYYY-MM-DD`, or "" where the calendar has no such day."""
+    """Return `YYYY-MM-DD`, or an empty string if the calendar has no such date."""
     try:
         return datetime.date(int(year), int(month), int(day)).isoformat()
     except ValueError:
@@ -291,7 +299,10 @@ def to_iso_date(year: str | int, month: str | int, day: str | int) -> str:
 
 
 def parse_machine_date(value: str, month_first: bool = False) -> DateMatch | None:
-    """The date of a value meant for machines: a day, a month alone, or seconds or milliseconds since 1970."""
+    """Parse the date of a metadata value, or return None if the value is not a date.
+
+    The value is a date, a month, or a Unix time in seconds or milliseconds.
+    """
     text = normalize_date_text(value)
     date_match = find_first_date(text, month_first, short=True)
     if date_match is not None:
@@ -306,9 +317,10 @@ def parse_machine_date(value: str, month_first: bool = False) -> DateMatch | Non
 
 
 def datetime_after(text: str, date_match: DateMatch) -> str:
-    """The stamp with the time of day and the zone that stand behind it in the text, as ISO; "" where there is no time.
+    """Return the date with the time of day and UTC offset that follow it in the text, as ISO 8601.
 
-    2016年5月9日 10:30 gives 2016-05-09T10:30, 2016-05-09t10:30:00.5z gives 2016-05-09T10:30:00+00:00.
+    2016年5月9日 10:30 gives 2016-05-09T10:30, 2016-05-09t10:30:00.5z gives 2016-05-09T10:30:00+00:00. Returns an empty
+    string if no time of day follows.
     """
     epoch = EPOCH_RE.fullmatch(text)
     if epoch:
@@ -322,14 +334,14 @@ def datetime_after(text: str, date_match: DateMatch) -> str:
 
 
 def to_24_hours(hour: int, meridiem: str, han_meridiem: str) -> int:
-    """The hour of the 24: 3 p.m. and 下午3 are 15, 12 a.m. is 0."""
+    """Convert an hour to 24-hour time: 3 p.m. and 下午3 are 15, 12 a.m. is 0."""
     if (meridiem == "p" or han_meridiem in ("下午", "晚上", "午後")) and hour < 12:
         return hour + 12
     return 0 if hour == 12 and (meridiem == "a" or han_meridiem in ("凌晨",)) else hour
 
 
 def utc_offset(text: str) -> str:
-    """`+08:00` for +0800, EST ...; "" for what is no zone that clocks can have."""
+    """Return the UTC offset of a time zone, such as `+08:00` for +0800; an empty string for an unknown zone."""
     if text[:1] in ("+", "-"):
         hours, minutes = int(text[1:3]), int(text[-2:])
         return f"{text[:3]}:{text[-2:]}" if hours <= 14 and minutes < 60 else ""

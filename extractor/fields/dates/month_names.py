@@ -1,14 +1,14 @@
-"""Names of the months in the languages of the web, nominative, genitive and short, in lower case."""
+"""Month names in the languages of the web (nominative, genitive, abbreviated), in lower case."""
 
 import unicodedata
 
 from extractor.fields.dates.cldr_months import CLDR_ROWS
 
-# What the CLDR lacks: short names in the Latin script, other spellings, the genitive of Basque. One row a month; the
-# languages stand in the same order in every row: English, German, French, Spanish, Portuguese, Italian, Catalan,
+# Names that the CLDR lacks: abbreviations in the Latin script, other spellings, the genitive of Basque. One row per
+# month. All rows have the same order of languages: English, German, French, Spanish, Portuguese, Italian, Catalan,
 # Romanian, Dutch, Scandinavian, Polish, Czech and Slovak, Croatian, Slovene, Hungarian, Turkish, Icelandic, Albanian,
-# Filipino, Azerbaijani, Arabic, Hebrew, Hindi and Bengali, Basque. The few names that mean two months (listopada) stand
-# where the larger web has them: see AFTER_A_POINT.
+# Filipino, Azerbaijani, Arabic, Hebrew, Hindi and Bengali, Basque. A few names mean two months (listopada); they have
+# the month of the language with more pages (see MONTHS_AFTER_DAY_POINT).
 EXTRA_ROWS = (
     "jan jänner ene gen ian sty sij januarja oca janv jaan xan yan בינואר जनवरि জানুয়ারি urtarrilaren",
     "feb feber févr fév fev febr lut velj februarja şub veebr shk peb फ़र בפברואר ফেব্রুয়ারি otsailaren",
@@ -25,20 +25,21 @@ EXTRA_ROWS = (
 )
 
 
-def months_by_name(rows: tuple[str, ...]) -> dict[str, int]:
-    """The number of the month for each name in rows of them."""
+def number_month_names(rows: tuple[str, ...]) -> dict[str, int]:
+    """Return the month number (1 to 12) of each name in twelve rows of names."""
     return {name: number for number, row in enumerate(rows, start=1) for name in row.split()}
 
 
-def without_accents(name: str) -> str:
-    """A name as people type it who have no accents: décembre, decembre."""
+def strip_accents(name: str) -> str:
+    """Return a name without accents, as typed on keyboards without them: décembre, decembre."""
     return "".join(char for char in unicodedata.normalize("NFD", name) if not "\u0300" <= char <= "\u036f")
 
 
-ALL_NAMES = {**months_by_name(CLDR_ROWS), **months_by_name(EXTRA_ROWS)}
+ALL_NAMES = {**number_month_names(CLDR_ROWS), **number_month_names(EXTRA_ROWS)}
 UNACCENTED_NAMES = {
-    without_accents(name): number for name, number in ALL_NAMES.items() if len(name) > 3 and name < "\u0250"
+    strip_accents(name): number for name, number in ALL_NAMES.items() if len(name) > 3 and name < "\u0250"
 }
 MONTH_NAMES = {**UNACCENTED_NAMES, **ALL_NAMES}
-# Croats write a point behind the day, Poles and Czechs in full do not: 5. listopada is in October, 5 listopada later.
+# Croatian puts a point after the day; Polish and Czech do not before full names. So 5. listopada is in October, and
+# 5 listopada is in November.
 MONTHS_AFTER_DAY_POINT = {"lip": 6, "listopada": 10, "listopad": 10, "lis": 10}

@@ -1,14 +1,14 @@
-"""The publication date: WD-A4 of Wang Du 2019 (METHODS 1.6) from the URL, else what the page says of itself.
+"""Determines the date of publication: WD-A4 of Wang Du 2019 (METHODS 1.6) from the URL, else from the page.
 
     url      http://news.cnpc.com.cn/system/2016/05/09/001591599.shtml   -> 2016-05-09
-    text     the line that a reader sees between title and text
-    json-ld  datePublished of the node that is the article
+    text     the visible line between title and text
+    json-ld  datePublished of the article's node
     meta     article:published_time ...
     time     <time> and microdata
-    script   the state of its scripts, where it tells its day nowhere else (extractor/fields/dates/script_dates.py)
+    script   the state of the page's scripts, if no other reliable date exists (script_dates.py)
 
-Dates that a page shows are weighed by their place: those of comments, related news, clocks and copyright lines are
-others' dates (extractor/fields/dates/visible_dates.py).
+Visible dates have a cost by their position: dates of comments, related news, clocks and copyright lines belong to
+other content (visible_dates.py).
 """
 
 import re
@@ -48,7 +48,7 @@ PUBLISHED_META_NAMES = (
     "video:release_date", "citation_publication_date", "citation_online_date", "prism.publicationdate",
     "bt:pubdate", "dc.created", "creation_date", "pub_date",
 )  # fmt: skip
-# Published or changed: nobody knows.
+# Date of publication or of the last change; the name does not tell which.
 AMBIGUOUS_DATE_META_NAMES = ("date", "dc.date", "dcterms.date", "timestamp", "og:time", "time", "dcterms.available")
 PUBLISHED_META_STEMS = ("publi", "upload", "created", "pubd", "post_date", "post-date")
 DATE_META_RE = re.compile(r"(?:^|[._:-])date$")
@@ -58,21 +58,23 @@ MODIFIED_META_NAMES = (
     "lastmod", "dateupdate", "og:modified_time", "article:updated_time", "revised", "utime", "modified_time",
 )  # fmt: skip
 ISO_DATE_LENGTH = len("2016-05-09")
-# Of a file, not of a publication: what tools for manuals write there is the day on which they ran.
+# Creation date of a file: documentation generators write their build date here.
 FILE_CREATED_META_NAMES = frozenset(
     ("dcterms.created", "dc.date.created", "datecreated", "dc.created", "creation_date")
 )
-MAX_NEAR_COST = 5.5  # cost of a place up to which a date shown there goes before that of a change
-MAX_COST = 8.0  # cost of a place from which on a date shown there is another's
+MAX_NEAR_COST = 5.5  # visible dates below this cost rank before modification dates
+MAX_COST = 8.0  # visible dates from this cost belong to other content
 
 
 @dataclass(frozen=True)
 class PublicationDate:
-    """When an article was published.
+    """Date of publication of an article.
 
-    `date` is `YYYY-MM-DD`, `YYYY-MM` or ""; `source` says where it was read: `url`, `json-ld`, `meta`, `time`, `text`,
-    `script` or "". `datetime` is the day with the time of day and the zone as far as the page states them
-    (`2024-05-01T10:20+08:00`) or "". `modified` is the day of the last change, or "".
+    Attributes:
+        date: `YYYY-MM-DD`, `YYYY-MM` or an empty string.
+        source: Origin of the date: `url`, `json-ld`, `meta`, `time`, `text`, `script` or an empty string.
+        datetime: The date with time of day and UTC offset, if known (`2024-05-01T10:20+08:00`); else an empty string.
+        modified: Date of the last change, or an empty string.
     """
 
     date: str = ""
@@ -83,10 +85,14 @@ class PublicationDate:
 
 @dataclass(frozen=True, slots=True)
 class DateCandidate:
-    """A date that a page states in one place: `date`, the `datetime` that goes with it, and the name of the place.
+    """A date of the page that may be the date of publication.
 
-    `is_certain` says that the place is the article's own and means its publication, `stands_alone` that hardly anything stands
-    beside it.
+    Attributes:
+        date: `YYYY-MM-DD` or `YYYY-MM`.
+        datetime: The date with time of day, or an empty string.
+        source: See `PublicationDate.source`.
+        is_certain: True if the date certainly means the publication of this article.
+        stands_alone: True if almost no other text is next to the date.
     """
 
     date: str
@@ -98,8 +104,16 @@ class DateCandidate:
 
 @dataclass(frozen=True, slots=True)
 class DateEvidence:
-    """All that a page says of its day: in its URL, shown to readers (near the article, `visible_far` from it, and as a change),
-    and in its fields. `is_url_date_in_slug`: the day in its URL stands among words.
+    """All dates of a page, each sequence with the best first.
+
+    Attributes:
+        url_date: Date in the URL, or an empty string.
+        visible: Visible dates near the article.
+        visible_far: Visible dates farther away.
+        visible_updates: Visible dates of a change.
+        declared_candidates: Dates in JSON-LD and metas.
+        modified_dates: Dates of the last change in JSON-LD and metas.
+        is_url_date_in_slug: True if the date in the URL is among words.
     """
 
     url_date: str
@@ -112,7 +126,13 @@ class DateEvidence:
 
 
 def find_publication_date(page: ParsedPage, body_span: int, latest_date: str = MAX_DATE) -> PublicationDate:
-    """When the article of a page, whose body is the span `body_span`, was published; nothing after `latest_date` is believed."""
+    """Find the date of publication of an article.
+
+    Args:
+        page: The page.
+        body_span: Index of the span of the article's body.
+        latest_date: Later dates are ignored.
+    """
     evidence, is_documentation = collect_date_evidence(page, body_span, latest_date), is_documentation_page(page)
     candidates = rank_candidates(evidence_for_documentation(evidence) if is_documentation else evidence)
     iso_date = (
@@ -141,7 +161,7 @@ def find_publication_date(page: ParsedPage, body_span: int, latest_date: str = M
 
 
 def collect_date_evidence(page: ParsedPage, body_span: int, latest_date: str) -> DateEvidence:
-    """The evidence of a page, each kind with the best first."""
+    """Collect all dates of a page up to `latest_date`."""
     month_first = is_month_first(page)
     declared_candidates = [
         candidate for candidate in declared_dates(page, month_first) if candidate.date <= latest_date
@@ -167,10 +187,10 @@ def collect_date_evidence(page: ParsedPage, body_span: int, latest_date: str) ->
         for candidate in visible_dates
         if MAX_NEAR_COST <= candidate.cost < MAX_COST and not candidate.is_update
     ]
-    url = find_date_in_url(page.url)
+    url_date = find_date_in_url(page.url)
     updates = [to_candidate(candidate) for candidate in visible_dates if candidate.is_update]
     return DateEvidence(
-        url if url <= latest_date else "",
+        url_date if url_date <= latest_date else "",
         near_candidates,
         distant_candidates,
         updates,
@@ -181,7 +201,7 @@ def collect_date_evidence(page: ParsedPage, body_span: int, latest_date: str) ->
 
 
 def has_reliable_date(evidence: DateEvidence) -> bool:
-    """The page says its day in its URL, its fields, or right by the article; what else it shows are guesses."""
+    """Return whether the page has a full date in its URL, a declared date, or a certain visible date."""
     return (
         len(evidence.url_date) == ISO_DATE_LENGTH
         or bool(evidence.declared_candidates)
@@ -190,11 +210,10 @@ def has_reliable_date(evidence: DateEvidence) -> bool:
 
 
 def evidence_for_documentation(evidence: DateEvidence) -> DateEvidence:
-    """What is evidence of publication on a page that a tool makes anew for every version of a manual.
+    """Reduce the evidence to what is reliable on a page of generated documentation.
 
-    That are its URL, fields that speak of publishing, and a day that stands by its title alone or as that of a release.
-    The day of its last change is the one on which it was built, or somebody corrected a word; what else it shows stands
-    in its examples.
+    Reliable are the URL, metadata about publishing, and a date that is alone below the title or is a release date.
+    Modification dates are build dates or dates of small corrections. Other visible dates are parts of examples.
     """
     modified_dates = {*evidence.modified_dates, *(candidate.date for candidate in evidence.visible_updates)}
     visible = [
@@ -211,7 +230,7 @@ def evidence_for_documentation(evidence: DateEvidence) -> DateEvidence:
 
 
 def resolve_day_month_order(visible_date: VisibleDate, known_dates: Collection[str], latest_date: str) -> VisibleDate:
-    """A shown date whose day and month might change places: they do where the page's other dates say so."""
+    """Swap day and month of an ambiguous visible date if other dates of the page, or `latest_date`, require it."""
     date_match = visible_date.date_match
     if (
         date_match.swapped_date
@@ -223,7 +242,7 @@ def resolve_day_month_order(visible_date: VisibleDate, known_dates: Collection[s
 
 
 def to_candidate(visible_date: VisibleDate) -> DateCandidate:
-    """A shown date as a claim."""
+    """Convert a visible date to a candidate."""
     datetime = datetime_after(visible_date.text, visible_date.date_match)
     return DateCandidate(
         visible_date.date_match.date,
@@ -235,13 +254,15 @@ def to_candidate(visible_date: VisibleDate) -> DateCandidate:
 
 
 def rank_candidates(evidence: DateEvidence) -> list[DateCandidate]:
-    """All claims, the best first; a month in the URL keeps those that lie in it and stands behind them.
+    """Return all candidates, the best first. If the URL contains only a month, dates of other months are removed.
 
-    A day in the URL goes before all but one: that which the page shows and states alike, or states where the URL's own
-    stands among words. Titles hold days too, of an event or a version, and a site that moved gave its URLs the day of
-    the move. What the page states in JSON-LD or
-    a meta goes before what it shows, as many pages show the day of the last change only; but where the two are one day
-    apart that is the time zone, and the reader's day is the right one.
+    Order:
+        1. A full date in the URL. Exceptions: the visible and the declared date are equal, or the URL date is part of a
+           slug and a date is declared. Slugs contain dates of events or versions, and the URLs of a moved site may
+           contain the date of the move.
+        2. Dates in JSON-LD and metas, because many pages show only the date of the last change.
+        3. Visible dates by cost. A visible date one day apart from the declared date ranks before it: the difference
+           is the time zone, and readers expect the visible date.
     """
     url_date = evidence.url_date
     certain_visible = [candidate for candidate in evidence.visible if candidate.is_certain]
@@ -265,10 +286,10 @@ def rank_candidates(evidence: DateEvidence) -> list[DateCandidate]:
     ):
         certain_declared = []
     modified_candidates = [DateCandidate(iso_date, "", "meta", False) for iso_date in evidence.modified_dates]
-    sure_updates = [candidate for candidate in evidence.visible_updates if candidate.is_certain]
-    # An article that was changed was published by then: the stated day is that of a later publication.
+    certain_updates = [candidate for candidate in evidence.visible_updates if candidate.is_certain]
+    # An article was published before its changes. If the declared date is later, it is that of a later publication.
     earlier_updates = [
-        candidate for candidate in sure_updates[:1] if certain_declared and candidate.date < certain_declared[0].date
+        candidate for candidate in certain_updates[:1] if certain_declared and candidate.date < certain_declared[0].date
     ]
     ranked_candidates = [
         *earlier_updates,
@@ -276,7 +297,7 @@ def rank_candidates(evidence: DateEvidence) -> list[DateCandidate]:
         *certain_visible,
         *uncertain_declared,
         *evidence.visible,
-        *sure_updates,
+        *certain_updates,
         *modified_candidates,
         *evidence.visible_far,
         *evidence.visible_updates,
@@ -291,20 +312,22 @@ def rank_candidates(evidence: DateEvidence) -> list[DateCandidate]:
     )
 
 
-def prefers_visible_date(visible_date: str, declared_iso_dates: Sequence[str], changes: Collection[str]) -> bool:
-    """The shown day is right where it differs from the stated one: a day apart, stated elsewhere too, or the same with
-    day and month in the wrong order (2026-09-03 for 9 March).
+def prefers_visible_date(visible_date: str, declared_iso_dates: Sequence[str], modified_dates: Collection[str]) -> bool:
+    """Return whether the visible date is more reliable than the first declared date.
+
+    True if day and month of the declared date are swapped (2026-09-03 for 9 March). Also true if the visible date is
+    not a modification date and is one day apart from the first declared date or equal to another declared date.
     """
-    first = declared_iso_dates[0]
-    swapped_date = f"{first[:4]}-{first[8:]}-{first[5:7]}"
+    declared_date = declared_iso_dates[0]
+    swapped_date = f"{declared_date[:4]}-{declared_date[8:]}-{declared_date[5:7]}"
     return visible_date == swapped_date or (
-        visible_date not in changes
-        and (are_adjacent_days(visible_date, first) or visible_date in declared_iso_dates[1:])
+        visible_date not in modified_dates
+        and (are_adjacent_days(visible_date, declared_date) or visible_date in declared_iso_dates[1:])
     )
 
 
 def are_adjacent_days(first: str, second: str) -> bool:
-    """The two days follow each other."""
+    """Return whether two dates are one day apart; False if one of them is only a month."""
     try:
         return abs(date.fromisoformat(first) - date.fromisoformat(second)) == timedelta(days=1)
     except ValueError:  # a month
@@ -312,19 +335,19 @@ def are_adjacent_days(first: str, second: str) -> bool:
 
 
 def declared_dates(page: ParsedPage, month_first: bool) -> list[DateCandidate]:
-    """What the page says to machines of its publication, most trusted first."""
+    """Return the dates of publication in JSON-LD and metas, most reliable first."""
     json_ld_article = find_json_ld_article(page.json_ld, page.url)
     names = (
         [name for name in PUBLISHED_META_NAMES if name not in FILE_CREATED_META_NAMES]
         if is_documentation_page(page)
         else PUBLISHED_META_NAMES
     )
-    published = parse_candidate(json_ld_article.published, "json-ld", True, month_first)
-    own_node = [] if json_ld_article.is_other_page else [published]
+    json_ld_candidate = parse_candidate(json_ld_article.published, "json-ld", True, month_first)
+    own_page_candidates = [] if json_ld_article.is_other_page else [json_ld_candidate]
     candidates = [
-        *own_node,
+        *own_page_candidates,
         *(parse_candidate(text, "meta", True, month_first) for text in meta_values(page.metas, names)),
-        *([] if own_node else [published]),
+        *([] if own_page_candidates else [json_ld_candidate]),
         parse_candidate(json_ld_article.created, "json-ld", False, month_first),
         *(
             parse_candidate(text, "meta", False, month_first)
@@ -337,14 +360,14 @@ def declared_dates(page: ParsedPage, month_first: bool) -> list[DateCandidate]:
 
 @lru_cache(maxsize=20_000)
 def is_date_meta(name: str) -> bool:
-    """The name of a meta that no table knows speaks of publication, or of a date and nothing else."""
+    """Return whether the name of a meta outside the tables means a date of publication or just a date."""
     if DATE_META_RE.search(name) is not None:
         return True
     return any(word in name for word in PUBLISHED_META_STEMS) and not any(word in name for word in UNRELATED_META_STEMS)
 
 
 def parse_candidate(text: str, source: str, is_certain: bool, month_first: bool) -> DateCandidate | None:
-    """The date of a value, if it is one."""
+    """Parse a metadata value; returns None if it contains no date."""
     date_match = parse_machine_date(text, month_first) if text else None
     return (
         DateCandidate(date_match.date, datetime_after(normalize_date_text(text), date_match), source, is_certain)
@@ -354,12 +377,12 @@ def parse_candidate(text: str, source: str, is_certain: bool, month_first: bool)
 
 
 def meta_values(metas: Mapping[str, str], names: Sequence[str]) -> Iterator[str]:
-    """What the metas of these names say."""
+    """Return the values of the metas with these names, in the order of the names."""
     return (metas[name] for name in names if name in metas)
 
 
 def declared_modified_dates(page: ParsedPage, month_first: bool) -> list[str]:
-    """The days of the last change by JSON-LD and meta."""
+    """Return the dates of the last change in JSON-LD and metas."""
     json_ld_article = find_json_ld_article(page.json_ld, page.url)
     texts = (json_ld_article.modified, *meta_values(page.metas, MODIFIED_META_NAMES))
-    return [stamp.date for text in texts if text and (stamp := parse_machine_date(text, month_first))]
+    return [date_match.date for text in texts if text and (date_match := parse_machine_date(text, month_first))]

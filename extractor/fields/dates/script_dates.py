@@ -1,11 +1,11 @@
-"""The day of an article that nothing but the scripts of its page tells: their state, as JSON or as assignments.
+"""Finds the date of publication in the scripts of a page: their state, as JSON or as assignments.
 
     <script id="__NEXT_DATA__" type="application/json">{"props": {"article": {"publishedAt": "2016-05-09T08:00Z"}}}
     <script>dataLayer.push({'publish_date': '2016-05-09', ...})</script>
     <script>self.__next_f.push([1, "...{\\"datePublished\\":\\"2016-05-09\\"}..."])</script>
 
-A last resort: scripts name the days of other articles too. It is believed where all that they call a day of publication
-is one day, or where what stands around one of the days names the page's own URL.
+The last resort, because scripts also contain the dates of other articles. The date is accepted only if all dates of
+publication in the scripts are equal, or if those near the page's own URL are.
 """
 
 import re
@@ -15,12 +15,12 @@ from extractor.fields.dates.date_parsing import parse_machine_date
 from extractor.page.dom import JSON_LD_TYPE_RE, iter_strip_ranges
 from extractor.page.urls import path_segments
 
-MAX_DATES = 200  # values that are looked at
-CONTEXT_BYTES = 1_500  # bytes before and behind a day in which the page's URL names its article
-MIN_SEGMENT_CHARS = 8  # letters of the last step of a URL that no other page's URL ends in
+MAX_DATES = 200  # values that are parsed
+CONTEXT_BYTES = 1_500  # before and after a date; searched for the URL of the page
+MIN_SEGMENT_CHARS = 8  # a shorter last segment of a URL may belong to another page as well
 QUOTE_PATTERN = rb"""(?:\\{0,3}["']|&quot;)"""
-# publishedAt, publish_date, datePublished, published_time, firstPublishedAt, publicationDate, pubDate. Begins with
-# letters that are always the same: the re module finds those much faster.
+# publishedAt, publish_date, datePublished, published_time, firstPublishedAt, publicationDate, pubDate. The pattern
+# begins with fixed letters: the re module finds those much faster.
 PUBLISHED_FIELD_RE = re.compile(
     rb"pub(?:li(?:shed|sh|cation)_?(?:at|date|time|on|datetime|timestamp)|_?date|(?P<bare>li(?:shed|cation)))"
     + QUOTE_PATTERN
@@ -32,8 +32,12 @@ DATE_PREFIXES = (b"date", b"date_")
 
 
 def find_script_date(raw: bytes, url: str, latest_date: str) -> str:
-    """The day on which the scripts of a page in an encoding like ASCII (`raw`) say that its article was published, or
-    "" where they do not agree; nothing after `latest_date`.
+    """Return the date of publication (`YYYY-MM-DD`) in the scripts of a page, or an empty string if they disagree.
+
+    Args:
+        raw: The page in an encoding compatible with ASCII.
+        url: The URL of the page.
+        latest_date: Later dates are ignored.
     """
     dated_contexts = [(date, context) for date, context in iter_script_dates(raw) if date <= latest_date]
     url_segment = last_url_segment(url)
@@ -44,9 +48,7 @@ def find_script_date(raw: bytes, url: str, latest_date: str) -> str:
 
 
 def iter_script_dates(raw: bytes) -> Iterator[tuple[str, bytes]]:
-    """The days that scripts call those of a publication, with what stands around them in lower case; not those of
-    JSON-LD, which was read as what it is.
-    """
+    """Yield the dates of publication in scripts, each with its context in lower case. JSON-LD scripts are skipped."""
     lowercase_html, remaining = raw.lower(), MAX_DATES
     for start, end, _ in iter_strip_ranges(lowercase_html):
         if not lowercase_html.startswith(b"<script", start) or JSON_LD_TYPE_RE.search(
@@ -68,6 +70,6 @@ def iter_script_dates(raw: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def last_url_segment(url: str) -> bytes:
-    """The last step of a page's URL as its scripts may name it, b"" where that could be another page's."""
+    """Return the last segment of a page's URL, or empty bytes if it is too short to identify the page."""
     segments = path_segments(url)
     return segments[-1].encode() if segments and len(segments[-1]) >= MIN_SEGMENT_CHARS else b""

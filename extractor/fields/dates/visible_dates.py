@@ -1,4 +1,4 @@
-"""The dates that a page shows, and how much their places speak for the article's own date."""
+"""Finds the visible dates of a page and rates how likely each is the date of the article, by its position."""
 
 import re
 from collections.abc import Collection, Iterator
@@ -18,23 +18,23 @@ from extractor.page.layout import CODE_TAG, MAX_TEXT_LINK_SHARE, Layout, Line, t
 from extractor.page.parsed_page import ParsedPage
 from extractor.page.tag_info import Hint, TagInfo
 
-MAX_LONG_LINE_CHARS = 60  # characters of a long line that are looked at
-MAX_SHORT_LINE_SIZE = 20.0
-MAX_LINES_BELOW_TEXT_START = 8  # lines behind the first line of text, which may be a summary above the date
-MAX_LINES_BELOW_TEXT_END = 14  # lines behind the end of the text that are looked at
-MAX_BODY_LINES = 80  # lines of the text that are looked at, its end apart
-MAX_FOOTER_LINES = 12  # lines at the end of a page, where wikis say when it was changed
-MAX_LABEL_SIZE = 8.0  # beside a date that stands alone: "Released on", a time of day; in Chinese characters
+MAX_LONG_LINE_CHARS = 60  # beginning of a long line that is searched
+MAX_SHORT_LINE_SIZE = 20.0  # in shorter lines 9.5.16 is a date; in Chinese characters
+MAX_LINES_BELOW_TEXT_START = 8  # search range after the first line of text, which may be a summary above the date
+MAX_LINES_BELOW_TEXT_END = 14  # search range after the end of the text
+MAX_BODY_LINES = 80  # search range inside the text, in addition to its end
+MAX_FOOTER_LINES = 12  # last lines of the page, where wikis show the date of the last change
+MAX_LABEL_SIZE = 8.0  # of the text next to a date that stands alone: "Released on", a time of day
 TABLE_CELL_TAGS = ("tr", "td", "th")
-FAR_COST = 9.0  # cost of a place far behind the end of the text
-MIN_THREAD_DATES = 3  # labelled dates inside a text that make it a thread
-MAX_CERTAIN_COST = 2.0  # cost of a place up to which a date shown there is the article's
+FAR_COST = 9.0  # cost of a date far after the end of the text
+MIN_THREAD_DATES = 3  # a text with this number of labelled dates is a thread
+MAX_CERTAIN_COST = 2.0  # a visible date up to this cost is certainly that of the article
 MAX_ELEMENT_LINES = 6  # of a small element
-MAX_SHORT_TEXT_CHARS = 40  # characters of an element in which 9.5.16 is a date
-DATE_CLASS_BONUS = 0.4  # what it is worth to be named a date, and to be marked as the date of publication
-PUBDATE_BONUS = 1.4
+MAX_SHORT_TEXT_CHARS = 40  # in shorter elements 9.5.16 is a date
+DATE_CLASS_BONUS = 0.4  # cost reduction for an element that is named a date
+PUBDATE_BONUS = 1.4  # cost reduction for an element that is marked as the date of publication
 PUBDATE_ATTRIBUTE_RE = re.compile(r'(?<!\S)pubdate="')
-MAX_LINES_ABOVE_TITLE = 12  # lines above a title in which its date may stand
+MAX_LINES_ABOVE_TITLE = 12  # search range above the title at low cost
 PUBLISHED_WORD_RE = re.compile(
     "发布|發布|發佈|发表|發表|时间|時間|日期|publish|posted|première|premier|veröffentlich|publié|publicad|pubblicat|"
     "опубликов|wrote|created|erschienen|gepubliceerd|pubdate|fabu|publi|pubt"
@@ -61,21 +61,28 @@ OTHER_CONTENT_CLASS_RE = re.compile(
 NON_ASCII_DATE_RE = re.compile(
     f"[{NON_ASCII_DIGITS}〇○零]|十|民國|1[34]\\d\\d|25\\d\\d|[\u05d0-\u05ea][\"״”'׳’]|[\u0e00-\u0e7f]"
 )
-NON_GREGORIAN_LANGUAGES = ("fa", "ps", "prs", "th")  # languages whose pages count the years in another way
-DATE_ATTRIBUTES = ("datetime", "content", "data-time", "data-timestamp", "data-datetime", "data-date", "data-publish-time",
-             "title")  # fmt: skip
+NON_GREGORIAN_LANGUAGES = ("fa", "ps", "prs", "th")  # languages whose pages use other calendars
+DATE_ATTRIBUTES = (
+    "datetime", "content", "data-time", "data-timestamp", "data-datetime", "data-date", "data-publish-time", "title",
+)  # fmt: skip
 MAX_MONTH = 12
 SLASH_DATE_RE = re.compile(r"(?<![\d/])([0-3]?\d)/([0-3]?\d)/(?:199\d|20\d\d)(?!\d)")
-MAX_SLASH_LINE_CHARS = 400  # characters of a line
+MAX_SLASH_LINE_CHARS = 400  # beginning of a line that is searched for 5/9/2016
 ISO_DATE_RE = re.compile(r"\s*(?:199\d|20\d\d)-\d\d-\d\d")
 DAY_FIRST_REGIONS = ("gb", "au", "nz", "ie", "in", "za", "hk", "sg", "my", "uk")
 
 
 @dataclass(frozen=True, slots=True)
 class VisibleDate:
-    """A date shown on the page: what it costs to believe that it is the article's (0: nothing), and its text.
+    """A visible date of a page.
 
-    `stands_alone`: hardly anything stands beside it but what it is the date of, and it is no value in a table.
+    Attributes:
+        date_match: The date and its offsets in `text`.
+        text: The normalized text of its line or element.
+        cost: Evidence against its being the date of the article; 0 or less for the best position.
+        is_update: True if it is marked as the date of a change.
+        source: `time` or `text` (see `PublicationDate.source`).
+        stands_alone: True if almost no other text is next to it, and it is not in a table.
     """
 
     date_match: DateMatch
@@ -87,8 +94,10 @@ class VisibleDate:
 
 
 def is_month_first(page: ParsedPage) -> bool:
-    """Whether 5/9/2016 is a day in May here: as the page's other days say (25/9/2016 is none of any other month), else
-    on American pages, and on Chinese ones, whose servers write it so.
+    """Return whether 5/9/2016 means May 9 on this page.
+
+    Unambiguous dates of the page decide (25/9/2016). Otherwise True for English, Chinese and undeclared languages,
+    except in regions that write the day first.
     """
     orders = {day_first for line in page.layout.lines if "/" in line.text for day_first in iter_day_first(line.text)}
     if len(orders) == 1:
@@ -105,20 +114,20 @@ def is_month_first(page: ParsedPage) -> bool:
 
 
 def iter_day_first(text: str) -> Iterator[bool]:
-    """For each date of numbers that can be read in one way only: does the day stand before the month?"""
+    """Yield for each unambiguous numeric date whether the day is before the month."""
     for first, second in SLASH_DATE_RE.findall(text[:MAX_SLASH_LINE_CHARS]):
         if (int(first) > MAX_MONTH) != (int(second) > MAX_MONTH):
             yield int(first) > MAX_MONTH
 
 
 def time_element_dates(layout: Layout) -> frozenset[str]:
-    """The days that <time datetime="2016-05-09"> says: they settle what 5/9/2016 means in the text beside it."""
-    stamps = (parse_machine_date(value) for value in iter_datetime_attributes(layout) if ISO_DATE_RE.match(value))
-    return frozenset(stamp.date for stamp in stamps if stamp is not None)
+    """Return the dates of <time datetime="2016-05-09"> elements; they resolve 5/9/2016 in visible text."""
+    values = (value for value in iter_datetime_attributes(layout) if ISO_DATE_RE.match(value))
+    return frozenset(date_match.date for date_match in map(parse_machine_date, values) if date_match is not None)
 
 
 def iter_datetime_attributes(layout: Layout) -> Iterator[str]:
-    """What the time elements of a page say to machines."""
+    """Yield the `datetime` attributes of the time elements of a page."""
     tag_infos = (
         *(inline_element.tag_info for inline_element in layout.inline_elements),
         *(span.tag_info for span in layout.spans if span.tag_info.is_metadata),
@@ -127,19 +136,19 @@ def iter_datetime_attributes(layout: Layout) -> Iterator[str]:
 
 
 def find_visible_dates(page: ParsedPage, body_span: int, month_first: bool) -> list[VisibleDate]:
-    """The dates that a page shows, cheapest first."""
+    """Find the visible dates of a page, lowest cost first."""
     layout = page.layout
     if not layout.spans or not 0 <= body_span < len(layout.spans):
         return []
-    frame = find_byline_zone(page, body_span)
-    by_line = keep_first_thread_date(dict(iter_dated_lines(layout, frame, month_first)), frame)
+    zone = find_byline_zone(page, body_span)
+    by_line = keep_first_thread_date(dict(iter_dated_lines(layout, zone, month_first)), zone)
     update_lines = [line_index for line_index, entry in by_line.items() if entry.is_update]
-    visible_dates = [*by_line.values(), *iter_dated_elements(layout, frame, month_first, update_lines)]
+    visible_dates = [*by_line.values(), *iter_dated_elements(layout, zone, month_first, update_lines)]
     return sorted(visible_dates, key=lambda visible_date: visible_date.cost)
 
 
 def iter_dated_lines(layout: Layout, zone: BylineZone, month_first: bool) -> Iterator[tuple[int, VisibleDate]]:
-    """Lines around the article that hold a date, by their place."""
+    """Yield the lines around the article that contain a date, as (line index, date)."""
     lines, language = layout.lines, non_gregorian_language(layout)
     start = max(
         0,
@@ -154,24 +163,24 @@ def iter_dated_lines(layout: Layout, zone: BylineZone, month_first: bool) -> Ite
     for line_index in (*line_indices, *range(max(end, len(lines) - MAX_FOOTER_LINES), len(lines))):
         line = lines[line_index]
         text = date_search_text(line, language) if zone.is_preformatted or not is_code_line(layout, line_index) else ""
-        stamp = find_first_date(text, month_first, short=line.size < MAX_SHORT_LINE_SIZE) if text else None
-        if stamp is not None:
-            cost = (
-                position_cost(line_index, zone)
-                + line_cost(line, text, stamp)
-                + region_cost(layout, line.span_index, zone)
-            )
+        date_match = find_first_date(text, month_first, short=line.size < MAX_SHORT_LINE_SIZE) if text else None
+        if date_match is not None:
+            line_costs = position_cost(line_index, zone) + line_cost(line, text, date_match)
+            cost = line_costs + region_cost(layout, line.span_index, zone)
             is_alone = (
                 line.tag not in TABLE_CELL_TAGS
-                and text_size(text) - text_size(text[stamp.start : stamp.end]) <= MAX_LABEL_SIZE
+                and text_size(text) - text_size(text[date_match.start : date_match.end]) <= MAX_LABEL_SIZE
             )
-            is_labelled = stamp.start == 0 and line_index > 0 and is_update_label_line(lines[line_index - 1])
-            is_change = is_labelled or has_update_label(text, stamp)
-            yield line_index, VisibleDate(stamp, text, cost, is_change, "text", is_alone)
+            has_label_above = date_match.start == 0 and line_index > 0 and is_update_label_line(lines[line_index - 1])
+            is_update = has_label_above or has_update_label(text, date_match)
+            yield line_index, VisibleDate(date_match, text, cost, is_update, "text", is_alone)
 
 
 def keep_first_thread_date(by_line: dict[int, VisibleDate], zone: BylineZone) -> dict[int, VisibleDate]:
-    """Where many labelled dates stand inside the text, as in a forum, the first is the article's, none at the end."""
+    """Keep only the first of many labelled dates inside the text, as in a forum: it is the date of the article.
+
+    Returns the dates unchanged if there are fewer than MIN_THREAD_DATES labelled dates.
+    """
     posts = [
         line_index
         for line_index in by_line
@@ -186,18 +195,21 @@ def keep_first_thread_date(by_line: dict[int, VisibleDate], zone: BylineZone) ->
 
 
 def has_published_label(visible_date: VisibleDate) -> bool:
-    """The words before a date call it that of publication."""
+    """Return whether the words before a date mark it as the date of publication."""
     return PUBLISHED_WORD_RE.search(visible_date.text, 0, visible_date.date_match.start) is not None
 
 
 def non_gregorian_language(layout: Layout) -> str:
-    """The language of a page, if it is one whose years are not the Western ones; else ""."""
+    """Return the language of a page if its pages use another calendar, otherwise an empty string."""
     language = layout.spans[0].tag_info.attributes.get("lang", "").lower()[:3].strip("-_") if layout.spans else ""
     return language if language in NON_GREGORIAN_LANGUAGES else ""
 
 
 def date_search_text(line: Line, language: str = "") -> str:
-    """A line with plain digits, "" where it can hold no date; of a long line only the beginning, where dates stand."""
+    """Return the normalized text of a line for a date search, or an empty string if the line cannot contain a date.
+
+    Long lines are cut after MAX_LONG_LINE_CHARS characters, because dates are at their beginning.
+    """
     text = line.text
     if language:
         return to_western_digits(text[:MAX_LONG_LINE_CHARS] if line.size > MIN_TEXT_LINE_SIZE else text, language)
@@ -211,7 +223,7 @@ def date_search_text(line: Line, language: str = "") -> str:
 
 
 def line_cost(line: Line, text: str, date_match: DateMatch) -> float:
-    """What speaks against a line, by its words."""
+    """Return the cost of a date by the text of its line."""
     cost = 2.0 if line.link_share > MAX_TEXT_LINK_SHARE else 0.0
     if line.size > MIN_TEXT_LINE_SIZE:
         cost += 5.0 if date_match.start else 1.0
@@ -223,7 +235,7 @@ def line_cost(line: Line, text: str, date_match: DateMatch) -> float:
 
 
 def label_cost(text: str, date_match: DateMatch) -> float:
-    """What the words before a date say for it or against it."""
+    """Return the cost of a date by the words before it; negative if they mean publication."""
     preceding_text = text[max(0, date_match.start - 40) : date_match.start]
     if "(@" in preceding_text:  # a tweet
         return 3.0
@@ -234,13 +246,13 @@ def label_cost(text: str, date_match: DateMatch) -> float:
 
 
 def has_update_label(text: str, date_match: DateMatch) -> bool:
-    """The word next before a date says that it is the day of a change."""
+    """Return whether the words before a date mark it as the date of a change."""
     preceding_text = text[max(0, date_match.start - 40) : date_match.start]
     return UPDATED_WORD_RE.search(preceding_text) is not None and PUBLISHED_WORD_RE.search(preceding_text) is None
 
 
 def is_update_label_line(line: Line) -> bool:
-    """The line is the label of a day of change that stands below it."""
+    """Return whether a line is the label of a date of change in the next line."""
     text = line.text.lower()
     return (
         line.size <= MAX_LABEL_SIZE
@@ -250,10 +262,10 @@ def is_update_label_line(line: Line) -> bool:
 
 
 def position_cost(line_index: int, zone: BylineZone) -> float:
-    """How little a line's place is that of the article's date."""
+    """Return the cost of a date by the position of its line relative to title and text."""
     title, first, end = zone.title_line, zone.first_text_line, zone.end_line
     if line_index == title:
-        return 2.2  # of the event, or of what a report is about
+        return 2.2  # the date of an event or of the subject of a report
     if title < line_index < first:
         return 0.02 * (line_index - title) if title >= 0 else 0.5 + 0.1 * (first - line_index)
     if line_index < first:
@@ -266,9 +278,9 @@ def position_cost(line_index: int, zone: BylineZone) -> float:
     return 5.0 + 0.01 * (line_index - first) if line_index < end else FAR_COST
 
 
-def region_cost(layout: Layout, span: int, zone: BylineZone) -> float:
-    """What the names of the elements around a line say against it, those around the article apart."""
-    for span_index in layout.iter_enclosing(span):
+def region_cost(layout: Layout, line_span_index: int, zone: BylineZone) -> float:
+    """Return the cost of a date by the elements around its line, up to the elements that contain the article."""
+    for span_index in layout.iter_enclosing(line_span_index):
         if span_index in zone.ancestor_spans:
             return 0.0
         tag_info = layout.spans[span_index].tag_info
@@ -281,7 +293,7 @@ def region_cost(layout: Layout, span: int, zone: BylineZone) -> float:
 
 @lru_cache(maxsize=20_000)
 def class_cost(name: str) -> float:
-    """What the name of an element around a date says against it. Sites have few names, and use them often."""
+    """Return the cost of a date inside an element with these identifiers. Cached, because sites use few names often."""
     if OTHER_CONTENT_CLASS_RE.search(name):
         return 4.0
     if CURRENT_DATE_CLASS_RE.search(name):
@@ -292,7 +304,10 @@ def class_cost(name: str) -> float:
 def iter_dated_elements(
     layout: Layout, zone: BylineZone, month_first: bool, update_lines: Collection[int]
 ) -> Iterator[VisibleDate]:
-    """Small elements that say that they are a date, anywhere on the page; `update_lines` are lines that say the contrary."""
+    """Yield the dates of small elements that are named dates, anywhere on the page.
+
+    `update_lines` are the indices of the lines whose date is marked as a change.
+    """
     lines = layout.lines
     for inline_element in layout.inline_elements:
         if is_date_element(inline_element.tag_info) and (
@@ -317,13 +332,13 @@ def iter_dated_elements(
 
 
 def is_code_line(layout: Layout, line_index: int) -> bool:
-    """A line stands in an example or a log: its dates are no part of the page."""
+    """Return whether a line is code: its dates belong to an example or a log."""
     return line_index < len(layout.lines) and layout.lines[line_index].tag == CODE_TAG
 
 
 @dataclass(frozen=True, slots=True)
 class DatedElement:
-    """A small element: what its tag says, its text, its first line, and its span or the one around it."""
+    """A small element: tag, text, index of its first line, and index of its own or its enclosing span."""
 
     tag_info: TagInfo
     text: str
@@ -332,20 +347,20 @@ class DatedElement:
 
 
 def is_date_element(tag_info: TagInfo) -> bool:
-    """The element says that it is a date."""
+    """Return whether an element is a <time> element or is named a date."""
     return tag_info.tag == "time" or is_date_class(tag_info.identifiers)
 
 
 @lru_cache(maxsize=20_000)
 def is_date_class(name: str) -> bool:
-    """The name of an element does so."""
+    """Return whether identifiers name a date."""
     return DATE_CLASS_RE.search(name) is not None
 
 
 def iter_element_dates(
     layout: Layout, zone: BylineZone, element: DatedElement, month_first: bool, update_lines: Collection[int]
 ) -> Iterator[VisibleDate]:
-    """The date of an element that is named as one; what it shows goes before what it says to machines."""
+    """Yield the date of an element that is named a date, at most one. Visible text is preferred to attributes."""
     tag_info = element.tag_info
     is_publication_date = (
         'itemprop="datePublished"' in tag_info.attribute_text
@@ -355,19 +370,18 @@ def iter_element_dates(
     if cost >= FAR_COST - DATE_CLASS_BONUS:
         return
     text = normalize_date_text(element.text, non_gregorian_language(layout))
-    stamp = find_first_date(text, month_first, short=len(text) < MAX_SHORT_TEXT_CHARS)
-    if stamp is None:
+    date_match = find_first_date(text, month_first, short=len(text) < MAX_SHORT_TEXT_CHARS)
+    if date_match is None:
         attributes = tag_info.attributes
         text = normalize_date_text(next((attributes[name] for name in DATE_ATTRIBUTES if name in attributes), ""))
-        stamp = parse_machine_date(text, month_first) if text else None
-    if stamp is None:
+        date_match = parse_machine_date(text, month_first) if text else None
+    if date_match is None:
         return
-    cost += label_cost(text, stamp) + region_cost(layout, element.span_index, zone)
+    cost += label_cost(text, date_match) + region_cost(layout, element.span_index, zone)
     is_update = not is_publication_date and (
         element.line_index in update_lines or UPDATED_WORD_RE.search(tag_info.identifiers) is not None
     )
     source = "time" if tag_info.tag == "time" or is_publication_date else "text"
     is_alone = layout.spans[element.span_index].tag_info.tag not in TABLE_CELL_TAGS if element.span_index >= 0 else True
-    yield VisibleDate(
-        stamp, text, cost, is_update or has_update_label(text, stamp), source, is_alone and source == "time"
-    )
+    is_update = is_update or has_update_label(text, date_match)
+    yield VisibleDate(date_match, text, cost, is_update, source, is_alone and source == "time")
