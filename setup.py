@@ -1,31 +1,46 @@
-"""The extractor's compiled form, for those who ask for it: `PLUMBLINE_COMPILED=1 pip install .`, or `make compiled`.
+"""Optional compiled build of the extractor: `PLUMBLINE_COMPILED=1 pip install .`, or `make compiled`.
 
-All else is in setup.cfg. Cython makes C of the same modules that Python runs without it; the `.pxd` files beside them
-say which names are C's own.
+All other package metadata is in setup.cfg. Cython compiles the same modules that run as Python otherwise. The `.pxd`
+file next to a module declares the C types of its variables.
 """
 
 import os
 
 from setuptools import Extension, setup
 
-# Where the time goes. All others stay Python: compiled they gain next to nothing (docs/decisions/0040).
-MODULES = (
-    *("extractor/page/" + name for name in ("boilerplate", "layout", "lines", "markup_hints", "phrases", "tokens")),
-    *("extractor/body_methods/" + name for name in ("anchor", "line_scoring")),
+# Modules that take most of the extraction time. Compiling the others gains almost nothing (docs/decisions/0040).
+COMPILED_PAGE_MODULES = (
+    "boilerplate_skip",
+    "layout",
+    "layout_builder",
+    "tag_info",
+    "boilerplate_phrases",
+    "tokenizer",
 )
-ASKED = os.environ.get("PLUMBLINE_COMPILED") == "1"
+MODULES = (
+    *("extractor/page/" + name for name in COMPILED_PAGE_MODULES),
+    "extractor/fields/title_anchor",
+    "extractor/body_methods/line_scoring",
+)
+IS_COMPILED_BUILD = os.environ.get("PLUMBLINE_COMPILED") == "1"
 
 
-def extensions() -> list[Extension]:
-    """A C extension for each of these modules; none where pip only asks what to build with (`setup_requires`)."""
+def build_extensions() -> list[Extension]:
+    """Return a C extension for each of MODULES.
+
+    Returns an empty list if Cython is not installed: pip runs this file first to read `setup_requires`.
+    """
     try:
         from Cython.Build import cythonize
     except ImportError:
         return []
     directives = {"language_level": 3, "annotation_typing": False, "binding": True}
     names = [f"{name}.py" for name in MODULES]
-    found: list[Extension] = cythonize(names, compiler_directives=directives, build_dir="build/c")
-    return found
+    extensions: list[Extension] = cythonize(names, compiler_directives=directives, build_dir="build/c")
+    return extensions
 
 
-setup(ext_modules=extensions() if ASKED else [], setup_requires=["cython>=3.1"] if ASKED else [])
+setup(
+    ext_modules=build_extensions() if IS_COMPILED_BUILD else [],
+    setup_requires=["cython>=3.1"] if IS_COMPILED_BUILD else [],
+)
