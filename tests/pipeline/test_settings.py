@@ -57,7 +57,7 @@ def test_file_environment_and_flags_in_this_order(tmp_path: Path, monkeypatch: p
         ("[index]\nsolr_port = 7080", "search.port is also Solr's"),
         ("[crawl", "is not valid TOML"),
     ],
-    ids=lambda value: value.replace_firing("\n", " ")[:40],
+    ids=lambda value: value.replace("\n", " ")[:40],
 )
 def test_what_is_refused_is_named_in_one_line(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(SettingsError) as refused:
