@@ -1,9 +1,10 @@
-"""`make lint`: refuse names and phrases that the style guide (docs/develop/style.md) rules out.
+"""`make lint`: rejects names and phrases that the style guide (docs/develop/style.md) rules out.
 
     python deploy/check_language.py [FILE ...]
 
-Names: a participle or pronoun alone (`found`, `one`), a constant without a noun (`MOST`), a function `x_of` that is no
-usual term. Phrases: idioms in docstrings, comments, messages and documentation. Prints one line for each and exits with 1.
+Names: a participle or pronoun as the whole name (`found`, `one`), a constant without a noun (`MOST`), a function `x_of`
+that is not well-known usage. Phrases: idioms in docstrings, comments, messages and documentation. Prints one line for
+each and exits with 1 if there are any.
 """
 
 import ast
@@ -17,15 +18,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PRODUCT = (
-    "artifacts",
     "crawler",
     "docstore",
     "extractor",
     "focused",
     "indexer",
     "lexicon",
+    "maven_jars",
     "pipeline",
     "search_ui",
+    "solr_conf",
     "text",
 )
 RETIRED_NAMES = frozenset(
@@ -141,7 +143,7 @@ RETIRED_PHRASES = tuple(
 
 
 def name_faults(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """(line, fault) of every definition with a retired name."""
+    """Yield (line, name) of every definition with a retired name."""
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield from ((argument.lineno, argument.arg) for argument in arguments(node) if is_retired(argument.arg))
@@ -155,17 +157,17 @@ def name_faults(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 
 def arguments(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.arg]:
-    """All named parameters of a function."""
+    """Return all named parameters of a function."""
     return [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
 
 
 def is_retired(name: str) -> bool:
-    """Whether a name is a participle or pronoun alone."""
+    """Return True if a name is only a participle or pronoun."""
     return name.strip("_") in RETIRED_NAMES
 
 
 def phrase_faults(lines: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """(line, fault) of every retired phrase."""
+    """Yield (line, fault) of every retired phrase."""
     for number, line in lines:
         for pattern in RETIRED_PHRASES:
             if match := pattern.search(line):
@@ -173,7 +175,7 @@ def phrase_faults(lines: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
 
 
 def prose_of_python(text: str, tree: ast.Module) -> list[tuple[int, str]]:
-    """(line number, line) of the comments and of the strings that contain a space."""
+    """Return (line number, line) of the comments and of the strings that contain a space."""
     prose = [
         (token.start[0], token.string)
         for token in tokenize.generate_tokens(io.StringIO(text).readline)
@@ -186,7 +188,7 @@ def prose_of_python(text: str, tree: ast.Module) -> list[tuple[int, str]]:
 
 
 def main(files: list[str]) -> int:
-    """Check the files, or all files of the repository that git tracks; returns the exit status."""
+    """Check the files, or all files that git tracks; return the exit status."""
     tracked = ["git", "ls-files", "*.py", "*.md", "*.html", "*.po"]
     names = files or subprocess.run(tracked, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
     faults = 0

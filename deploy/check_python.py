@@ -1,7 +1,7 @@
-"""Can this Python run Plumbline? Says in one line what to do where it cannot; Pythons far too old can run it (3.6).
+"""Checks whether this Python can run Plumbline, and prints one line with advice if not. Runs on Python 3.6 or later.
 
-`make` asks before it makes an environment. The versions are those of `python_requires` in setup.cfg: the lowest is the
-one that is promised, and from the upper bound on there are no wheels of what constraints.txt pins.
+`make` runs it before it creates an environment. The bounds are those of `python_requires` in setup.cfg. From the upper
+bound on, the packages pinned in constraints.txt have no wheels.
 """
 
 import importlib
@@ -18,14 +18,14 @@ REQUIRED_MODULES = {
 
 
 def supported_versions(text: str) -> tuple:
-    """(lowest, first that is too new), each as (major, minor)."""
+    """Parse setup.cfg; return the lowest version and the first unsupported one, each as (major, minor)."""
     match = re.search(r"^python_requires = >=(\d+)\.(\d+),<(\d+)\.(\d+)$", text, re.M)
     numbers = [int(number) for number in match.groups()]
     return tuple(numbers[:2]), tuple(numbers[2:])
 
 
 def version_error(version: tuple, bounds: tuple) -> str:
-    """What is wrong with this version of Python; "" if nothing is."""
+    """Return why this Python version is unsupported, or an empty string."""
     lowest, (major, minor) = bounds
     current, low, high = f"Python {version[0]}.{version[1]}", "{}.{}".format(*lowest), f"{major}.{minor - 1}"
     advice = f"{low} to {high} will do: make PYTHON=python{high}"
@@ -37,7 +37,7 @@ def version_error(version: tuple, bounds: tuple) -> str:
 
 
 def missing_module_error() -> str:
-    """What this Python cannot do for want of a module; "" if all are there."""
+    """Return why this Python lacks a required module, or an empty string."""
     for name, use in REQUIRED_MODULES.items():
         try:
             importlib.import_module(name)

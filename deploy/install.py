@@ -1,7 +1,7 @@
-"""`pip install` that tells how far it is: `python deploy/install.py '.[test]'`, in the environment to install into.
+"""`pip install` with progress lines: `python deploy/install.py '.[test]'`, run in the environment to install into.
 
-Every few seconds a line says what pip does (on a terminal it is written anew in its place). pip's own words are shown
-if it fails.
+Every few seconds a line reports the current step of pip; a terminal shows it in place. The output of pip is printed if
+the installation fails.
 """
 
 import queue
@@ -19,44 +19,48 @@ REPORT_INTERVAL_SECONDS = 5.0
 LINE_WIDTH = 78
 PIP_INSTALL_MARKER = "Installing collected packages:"
 FAILURE_MESSAGE = (
-    "the installation failed, pip's reason is above: see that the package index answers, then run make again"
+    "the installation failed; see the output of pip above. "
+    "Check that the package index is reachable, then run make again"
 )
 
 
 def main(requirement: str) -> int:
-    """Install `requirement` by constraints.txt; returns pip's exit status."""
-    print_status(f"installing Plumbline into {sys.prefix}: some minutes, the first time")
-    started, output = time.monotonic(), ""
+    """Install `requirement` with constraints.txt; return the exit status of pip."""
+    print_status(f"installing Plumbline into {sys.prefix}; the first installation takes some minutes")
+    started_at, output = time.monotonic(), ""
     pip = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off"]
     command = [*pip, "-c", str(ROOT / "constraints.txt"), "-e", requirement]
-    running = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     last_report = 0.0
-    for output in iter_output(running):
+    for output in iter_output(process):
         if time.monotonic() - last_report >= REPORT_INTERVAL_SECONDS:
             print_status(describe_step(output, count_installed()), is_permanent=False)
             last_report = time.monotonic()
-    status = running.wait()
-    if status:
+    exit_status = process.wait()
+    if exit_status:
         sys.stderr.write(f"\n{output}")
-    print_status(FAILURE_MESSAGE if status else f"installed in {time.monotonic() - started:.0f} s")
-    return status
+    print_status(FAILURE_MESSAGE if exit_status else f"installed in {time.monotonic() - started_at:.0f} s")
+    return exit_status
 
 
 def describe_step(output: str, installed_count: int) -> str:
-    """What pip is at, by what it has said; `installed_count`: packages that the environment holds."""
+    """Describe the current step of pip from its output.
+
+    `installed_count` is the number of packages in the environment.
+    """
     names = re.findall(r"^Collecting ([\w.-]+)", output, re.M)
     if PIP_INSTALL_MARKER in output:
-        return f"  putting {len(names)} packages in place: {min(installed_count, len(names))} done"
-    return f"  fetching package {len(names)}: {names[-1]}" if names else "  asking what is needed"
+        return f"  installing {len(names)} packages: {min(installed_count, len(names))} done"
+    return f"  downloading package {len(names)}: {names[-1]}" if names else "  resolving dependencies"
 
 
-def iter_output(running: "subprocess.Popen[str]") -> Iterator[str]:
-    """All that pip has said, each time it says more, and each time it has been silent for a while."""
+def iter_output(process: "subprocess.Popen[str]") -> Iterator[str]:
+    """Yield the whole output of pip so far: after each line, and after each interval without output."""
     lines: queue.Queue[str] = queue.Queue()
 
     def read() -> None:
-        assert running.stdout is not None
-        for line in running.stdout:
+        assert process.stdout is not None
+        for line in process.stdout:
             lines.put(line)
         lines.put("")
 
@@ -75,12 +79,12 @@ def iter_output(running: "subprocess.Popen[str]") -> Iterator[str]:
 
 
 def count_installed() -> int:
-    """How many packages the environment holds."""
+    """Return the number of packages in the environment."""
     return sum(1 for _ in Path(sysconfig.get_path("purelib")).glob("*.dist-info"))
 
 
 def print_status(text: str, is_permanent: bool = True) -> None:
-    """A line; on a terminal the next one takes its place unless it `is_permanent`."""
+    """Print a line. On a terminal the next line replaces it unless `is_permanent`."""
     if sys.stdout.isatty():
         print(
             f"\r{text[: None if is_permanent else LINE_WIDTH]:<{LINE_WIDTH}}",

@@ -1,17 +1,17 @@
-"""Extractor stage: a fetched page becomes an article, or an outcome that says why it is none.
+"""Extractor stage: turns a fetched page into an article, or into an outcome with the reason for its rejection.
 
-In: bytes (or text) of a page and its URL.   Out: docstore.model.Article or Outcome.
+Input: bytes (or text) of a page and its URL. Output: docstore.model.Article or Outcome.
 
-Open article_extractor.py first; it is the flow:
+Start with article_extractor.py, which contains the flow:
 
-    page/      the page as the decisions see it: bytes to text (charset.py), text to a clean tree (dom.py), the tree as
-               lines of text (lines.py); and the body as paragraphs, lists, tables and pictures (structure.py)
-    methods/   which lines are the body; the setting `extract.method` chooses
-    fields/    title, date, byline, language and the other fields
-    documents/ PDF, Office and other files, which are no pages: documents/read.py, a flow of its own
-    types/     what kind of page it is, and the body by the rule of that kind: threads, manuals, products, collections
-    list_page.py, manual.py, rejection.py, teaser.py   what is no article, and why
-    signature.py   by what near-duplicates are found
+    page/          parse a page: bytes to text (text/decoding), text to a clean tree (dom.py), the tree to lines of
+                   text and spans of elements (layout_builder.py)
+    body_methods/  choose the lines of the body; the setting `extract.method` selects the method
+    article_blocks.py, rendering.py   the body as paragraphs, lists, tables and pictures, and its output formats
+    fields/        title, date, byline, language and the other fields
+    page_types/    classify the page (thread, manual, product, collection), detect list pages and teasers, reject pages
+    documents/     PDF, Office and other files: documents/reader.py, a flow of its own
+    minhash.py     signature of a text, used to find near-duplicates
 """
 
 from docstore.model import Article, Outcome
@@ -21,7 +21,16 @@ __all__ = ["ExtractSettings", "extract"]
 
 
 def extract(html: bytes | str, url: str, content_type: str = "") -> Article | Outcome:
-    """The article of a page by the default method and settings, or the reason why it has none."""
-    from extractor.article_extractor import ArticleExtractor  # here: whoever wants the settings alone loads no parser
+    """Extract the article of a page with the default method and settings.
+
+    Args:
+        html: Page as bytes or decoded text.
+        url: URL of the page, the base of its relative links.
+        content_type: HTTP header as sent; its charset is one hint for decoding.
+
+    Returns:
+        The article, or an Outcome with the reason why the page has none.
+    """
+    from extractor.article_extractor import ArticleExtractor  # lazy: importing the settings must not load the parser
 
     return ArticleExtractor().extract(html, url, content_type)

@@ -1,10 +1,10 @@
-"""The structure of an article: its lines as blocks, with links, pictures and captions (docstore.model.Block).
+"""Builds the blocks of an article: its lines with links, pictures and captions (docstore.model.Block).
 
     <h2>产量</h2><ul><li>原油<ol><li><a href="/a">大庆</a></ol></ul><img src="1.jpg">
 
     HEADING 产量 (level 2)   ITEM 原油 (level 1)   ITEM 大庆 (level 2, ordered, one link)   PICTURE 1.jpg
 
-What a line is, the innermost element around it that says something decides. `rendering.to_text` of the blocks is the
+The innermost enclosing element with a meaning decides the kind of a line. `rendering.to_text` of the blocks returns the
 text of the body again, line by line.
 """
 
@@ -23,20 +23,20 @@ from extractor.page.layout import CODE_TAG, Layout, Line, Picture
 from extractor.page.parsed_page import ParsedPage
 from extractor.page.tag_info import Hint, parse_attributes, unescape_markup
 
-CAPTION_DEPTH = 3  # elements between a caption's text and the element that is named as one
-MAX_ITEM_LINES = 5  # an item of more lines than this, that holds most of the body, lays out the page
+CAPTION_DEPTH = 3  # maximum number of elements between the text of a caption and its caption element
+MAX_ITEM_LINES = 5  # an item with more lines that contains most of the body is layout, not a list item
 MIN_PICTURE_PIXELS = 50  # stated width or height, in pixels, below which a picture is an icon or a tracking pixel
 MAX_URL_CHARS = 2_000
 HREF_RE = re.compile(r'(?:^|\s)href="([^"]+)"')
 HTTP_RE = re.compile(r"https?://(?:[^\s/?#\\\[]|\[[0-9a-f:.]{2,45}\][/:?#]?)", re.I)
 CONTROL_RE = re.compile(r"[\x00-\x1f\x7f]+")
-# In order of trust: where the picture is loaded late, src is a placeholder.
+# In order of preference: if the picture is loaded lazily, `src` is a placeholder.
 PICTURE_URL_ATTRIBUTES = (
     "data-original", "data-src", "data-lazy-src", "data-lazyload", "data-actualsrc", "data-echo", "src",
     "data-srcset", "srcset",
 )  # fmt: skip
 SRCSET_RE = re.compile(r"([^\s,]\S*[^\s,])(?:\s+([\d.]{1,9})[wx])?")
-# Of a picture's class or file name: it is no picture of the article.
+# Class or file name of a decorative picture, which is not part of the article.
 DECORATIVE_PICTURE_RE = re.compile(
     r"(?<![a-z])(?:icons?|ico|logos?|avatar|emoji|smil(?:ey|ies)|spacer|blank|transparent|pixel|loading|placeholder|"
     r"qrcode|ewm|erweima|beacon|btn|button|captcha|share|sprite)(?![a-z])"
@@ -46,7 +46,10 @@ LEADING_INTEGER_RE = re.compile(r"\s*(\d{1,5})")
 
 @dataclass(frozen=True, slots=True)
 class BlockContext:
-    """What the elements around a line make of it; `item_span` is the span of an item."""
+    """Kind and level of a line, derived from its enclosing elements.
+
+    `item_span` is the span index of the list item that contains the line, -1 outside lists.
+    """
 
     kind: BlockKind = BlockKind.PARAGRAPH
     level: int = 0
@@ -59,16 +62,17 @@ NO_ENCLOSING_LIST = (0, "")
 
 
 def build_blocks(page: ParsedPage, body: Body) -> tuple[Block, ...]:
-    """The blocks of a body in reading order, pictures between them.
+    """Build the blocks of a body in reading order, with the pictures between them.
 
-    A caption that is no part of the body's text has level 1. Links and pictures have absolute http(s) URLs; what
-    has none is left out. An item of several lines is one block, and so is code.
+    A caption outside the body text has level 1. Links and pictures have absolute http(s) URLs; those without such a
+    URL are
+    left out. A list item of several lines is one block, and so is code.
     """
     return tuple(_BlockBuilder(page, body).build())
 
 
 class _BlockBuilder:
-    """Walks the lines of one body."""
+    """Converts the lines of one body to blocks."""
 
     def __init__(self, page: ParsedPage, body: Body) -> None:
         self.layout = page.layout
@@ -77,12 +81,12 @@ class _BlockBuilder:
         self.context_by_span = {body.span_index: PARAGRAPH_CONTEXT}
         self.list_by_span = {body.span_index: self.extend_list(body.span_index, NO_ENCLOSING_LIST)}
         self.blocks: list[Block] = []
-        self.open_pieces: list[Block] = []  # what becomes one block: the lines of an item, of code
-        self.open_span = -1  # item or code to which they belong
+        self.open_pieces: list[Block] = []  # lines of the block being built: of one item, or of code
+        self.open_span = -1  # span of the item or code to which they belong
         self.data_table_spans = find_data_tables(page.layout, body)
 
     def build(self) -> list[Block]:
-        """The pass."""
+        """Return the blocks of all lines and pictures of the body."""
         pictures = self.collect_pictures()
         for index in self.body.line_indices:
             while pictures and pictures[0][0] <= index:
@@ -94,6 +98,7 @@ class _BlockBuilder:
         return self.blocks
 
     def add_line(self, index: int) -> None:
+        """Add one line as a code, table or text block."""
         line = self.layout.lines[index]
         if line.tag == CODE_TAG:
             self.add_code(line)
@@ -102,25 +107,25 @@ class _BlockBuilder:
                 Block(BlockKind.TABLE_ROW, "\t".join(line.cells), int(is_heading_row(self.layout, line.span_index)))
             )
         else:
-            setting = self.context_of(line.span_index)
+            context = self.resolve_context(line.span_index)
             links = self.line_links(line) if line.links else ()
-            self.add(Block(setting.kind, line.text, setting.level, setting.ordered, "", links), setting.item_span)
+            self.add(Block(context.kind, line.text, context.level, context.ordered, "", links), context.item_span)
 
-    def add(self, block: Block, holder: int = -1) -> None:
-        """One more block, or one more piece of the last where both have the same holder."""
-        if holder < 0 or holder != self.open_span:
+    def add(self, block: Block, owner_span: int = -1) -> None:
+        """Add a block, or append it to the open block if both belong to the same item or code (`owner_span`)."""
+        if owner_span < 0 or owner_span != self.open_span:
             self.close_block()
         self.open_pieces.append(block)
-        self.open_span = holder
+        self.open_span = owner_span
 
     def close_block(self) -> None:
-        """Nothing more belongs to the last block."""
+        """Merge the open pieces into one block."""
         if self.open_pieces:
             self.blocks.append(self.open_pieces[0] if len(self.open_pieces) == 1 else merge_blocks(self.open_pieces))
             self.open_pieces = []
 
     def add_code(self, line: Line) -> None:
-        """Lines of one `pre` are one block; the empty lines between them stand in their pieces."""
+        """Add one line of code. The lines of one `pre` are one block; its pieces contain the empty lines."""
         pre_span = next(
             (span for span in self.layout.iter_enclosing(line.span_index) if self.tag_name(span) == "pre"), -1
         )
@@ -128,7 +133,7 @@ class _BlockBuilder:
         self.add(Block(BlockKind.CODE, "".join(line.text_pieces).rstrip() if continues else line.text), pre_span)
 
     def add_picture(self, pictures: deque[tuple[int, Block]]) -> None:
-        """The next picture and, behind the last at its place, the captions that the body's text leaves out."""
+        """Add the next picture. After the last picture at its position, also add the captions outside the body text."""
         position, block = pictures.popleft()
         self.add(block)
         end = pictures[0][0] if pictures else len(self.layout.lines)
@@ -136,13 +141,16 @@ class _BlockBuilder:
             line = self.layout.lines[index]
             if (
                 contains_sorted(index, self.body.line_indices)
-                or self.context_of(line.span_index).kind is not BlockKind.CAPTION
+                or self.resolve_context(line.span_index).kind is not BlockKind.CAPTION
             ):
                 break
             self.add(Block(BlockKind.CAPTION, line.text, 1, False, "", self.line_links(line)))
 
-    def context_of(self, span: int) -> BlockContext:
-        """What the elements from `span` up to the body's make of a line; below a plain one, only its own can."""
+    def resolve_context(self, span: int) -> BlockContext:
+        """Return the context of a line in `span`, from its elements up to the body's element (cached).
+
+        If the parent's context is a plain paragraph, only the span itself can change it.
+        """
         context = self.context_by_span.get(span)
         if context is None:
             parent = self.layout.spans[span].parent_index
@@ -155,15 +163,15 @@ class _BlockBuilder:
         return context
 
     def iter_spans_to_body(self, span: int) -> Iterator[int]:
-        """The spans from one up to the body's, without that."""
+        """Yield `span` and its ancestors up to, but without, the span of the body."""
         return takewhile(lambda span_index: span_index != self.body.span_index, self.layout.iter_enclosing(span))
 
     def derive_context(self, span_indices: Iterable[int]) -> BlockContext:
-        """What the first of these spans that says something makes of a line."""
+        """Return the context given by the first of these spans that has a meaning."""
         spans = self.layout.spans
         for depth, span_index in enumerate(span_indices):
-            facts = spans[span_index].tag_info
-            tag = facts.tag
+            tag_info = spans[span_index].tag_info
+            tag = tag_info.tag
             if tag in HEADING_TAGS:
                 return BlockContext(BlockKind.HEADING, HEADING_TAGS.index(tag) + 1)
             if tag == "li" and not self.is_layout_item(span_index):
@@ -172,17 +180,20 @@ class _BlockBuilder:
                 return BlockContext(BlockKind.QUOTE)
             if tag == "tr" and self.is_single_cell_row(span_index):
                 return BlockContext(BlockKind.TABLE_ROW)
-            if facts.is_caption and depth < CAPTION_DEPTH:
+            if tag_info.is_caption and depth < CAPTION_DEPTH:
                 return BlockContext(BlockKind.CAPTION)
         return PARAGRAPH_CONTEXT
 
     def item_context(self, span_index: int) -> BlockContext:
-        """An item by the lists around it, as far as the body goes."""
+        """Return the context of a list item, from the lists around it inside the body."""
         depth, tag = self.enclosing_lists(span_index)
         return BlockContext(BlockKind.LIST_ITEM, max(1, depth), tag == "ol", span_index)
 
     def enclosing_lists(self, span_index: int) -> tuple[int, str]:
-        """How many lists are around a span, as far as the body goes, and the tag of the innermost; itself counts."""
+        """Return the number of lists around a span inside the body, and the tag of the innermost list.
+
+        The span itself counts if it is a list.
+        """
         uncached_spans = list(
             takewhile(lambda span: span not in self.list_by_span, self.layout.iter_enclosing(span_index))
         )
@@ -196,18 +207,18 @@ class _BlockBuilder:
         return lists
 
     def extend_list(self, span: int, enclosing: tuple[int, str]) -> tuple[int, str]:
-        """The lists around a span and itself, where `enclosing` are those around the one above it."""
+        """Return the lists around and including `span`; `enclosing` are the lists around its parent."""
         tag = self.tag_name(span)
         return (enclosing[0] + 1, tag) if tag in ("ul", "ol") else enclosing
 
     def is_layout_item(self, item: int) -> bool:
-        """An li around most of the body is no item of a list."""
+        """Return True for an `li` that contains most of the body, so that it is not a list item."""
         span, body = self.layout.spans[item], self.layout.spans[self.body.span_index]
         size = span.end_line - span.start_line
         return size > MAX_ITEM_LINES and 2 * size > body.end_line - body.start_line
 
     def is_single_cell_row(self, row: int) -> bool:
-        """A row with one cell in a table of data."""
+        """Return True for a row with one cell in a data table."""
         span = self.layout.spans[row]
         return (
             bool(self.data_table_spans)
@@ -216,10 +227,11 @@ class _BlockBuilder:
         )
 
     def tag_name(self, span: int) -> str:
+        """Return the tag name of a span."""
         return self.layout.spans[span].tag_info.tag
 
     def line_links(self, line: Line) -> tuple[tuple[int, int, str], ...]:
-        """The links of a line, by their places in its text."""
+        """Return the links of a line as (start, end, URL), with character offsets in its text."""
         if line.tag == CODE_TAG:
             return ()
         links = []
@@ -229,7 +241,7 @@ class _BlockBuilder:
             url = absolute_url(unescape_markup(href[1]), self.base_url) if href else ""
             if not url:
                 continue
-            # Text and pieces differ in white space only: the same letters stand in both.
+            # Text and pieces differ only in white space: both contain the same letters.
             word_ends = word_ends or list(accumulate(map(len, line.text.split())))
             first = count_letters(line.text_pieces[:start])
             end_letter = first + count_letters(line.text_pieces[start:end])
@@ -238,7 +250,7 @@ class _BlockBuilder:
         return tuple(links)
 
     def collect_pictures(self) -> deque[tuple[int, Block]]:
-        """The article's pictures, each with the line before which it stands."""
+        """Return the pictures of the article, each with the index of the line that follows it."""
         if not self.body.line_indices:
             return deque()
         first, last = self.body_line_range()
@@ -262,15 +274,15 @@ class _BlockBuilder:
         return deque(sorted(pictures, key=lambda pair: pair[0]))
 
     def body_line_range(self) -> tuple[int, int]:
-        """First and last line of the body, captions directly before the first counted in."""
+        """Return the first and last line index of the body, including captions directly before it."""
         lines, start = self.layout.lines, self.layout.spans[self.body.span_index].start_line
         first = self.body.line_indices[0]
-        while first > start and self.context_of(lines[first - 1].span_index).kind is BlockKind.CAPTION:
+        while first > start and self.resolve_context(lines[first - 1].span_index).kind is BlockKind.CAPTION:
             first -= 1
         return first, self.body.line_indices[-1]
 
     def is_inside_body(self, span: int) -> bool:
-        """In the body's element, and in none inside it that is named as something else."""
+        """Return True if a span is inside the body's element and not inside an aside, hidden or footer element."""
         for span_index in self.layout.iter_enclosing(span):
             if span_index == self.body.span_index:
                 return True
@@ -280,7 +292,7 @@ class _BlockBuilder:
 
 
 def merge_blocks(pieces: Sequence[Block]) -> Block:
-    """One block of several, a line each."""
+    """Merge several blocks into one, one line each, and shift their links."""
     shifts = accumulate((len(piece.text) + 1 for piece in pieces), initial=0)
     links = tuple(
         (start + shift, end + shift, url)
@@ -291,7 +303,7 @@ def merge_blocks(pieces: Sequence[Block]) -> Block:
 
 
 def find_data_tables(layout: Layout, body: Body) -> frozenset[int]:
-    """Spans of the tables that have rows of data in the body."""
+    """Return the spans of the tables that have data rows in the body."""
     lines = layout.lines
     return frozenset(
         enclosing_table(layout, lines[index].span_index) for index in body.line_indices if lines[index].cells
@@ -299,7 +311,7 @@ def find_data_tables(layout: Layout, body: Body) -> frozenset[int]:
 
 
 def enclosing_table(layout: Layout, span: int) -> int:
-    """The table around a span, -1 for none."""
+    """Return the span of the table around `span`, or -1."""
     return next(
         (span_index for span_index in layout.iter_enclosing(span) if layout.spans[span_index].tag_info.tag == "table"),
         -1,
@@ -307,7 +319,7 @@ def enclosing_table(layout: Layout, span: int) -> int:
 
 
 def is_heading_row(layout: Layout, row: int) -> bool:
-    """All cells of a row are th."""
+    """Return True if all cells of a row are `th`."""
     following_spans = (layout.spans[span_index] for span_index in range(row + 1, len(layout.spans)))
     cells = takewhile(lambda span: span.parent_index >= row, following_spans)
     tags = [span.tag_info.tag for span in cells if span.parent_index == row]
@@ -315,23 +327,26 @@ def is_heading_row(layout: Layout, row: int) -> bool:
 
 
 def contains_sorted(index: int, sorted_indices: tuple[int, ...]) -> bool:
-    """Is a number among these, that are in order?"""
+    """Return True if the sorted indices contain `index`."""
     position = bisect_right(sorted_indices, index)
     return position > 0 and sorted_indices[position - 1] == index
 
 
 def count_letters(parts: Sequence[str]) -> int:
-    """How many characters are no white space."""
+    """Count the characters that are not white space."""
     return len("".join("".join(parts).split()))
 
 
 def text_position(letter: int, word_ends: list[int]) -> int:
-    """Place in a text of a letter, counted without white space; `word_ends` are the letters up to the end of each word."""
+    """Return the position in a text of a letter that is counted without white space.
+
+    `word_ends[i]` is the number of letters up to the end of word i.
+    """
     return letter + bisect_right(word_ends, letter)
 
 
 def absolute_url(href: str, base: str) -> str:
-    """The absolute http(s) URL of a link, or "" where it has none, or leads to a place on the same page."""
+    """Return the absolute http(s) URL of a link; an empty string for another scheme or a fragment of the same page."""
     href = CONTROL_RE.sub("", href.strip()).replace(" ", "%20")  # as browsers do
     if not href or href[0] == "#" or len(href) > MAX_URL_CHARS:
         return ""
@@ -345,7 +360,7 @@ def absolute_url(href: str, base: str) -> str:
 
 
 def build_picture_block(picture: Picture, base_url: str) -> Block | None:
-    """A picture as a block, or None for icons, tracking pixels, and pictures without a URL."""
+    """Return a picture as a block; None for icons, tracking pixels and pictures without a URL."""
     attributes = parse_attributes(picture.attribute_text)
     if any(is_too_small(attributes.get(name, "")) for name in ("width", "height")):
         return None
@@ -358,7 +373,7 @@ def build_picture_block(picture: Picture, base_url: str) -> Block | None:
 
 
 def iter_picture_urls(attributes: Mapping[str, str], base: str) -> Iterator[str]:
-    """Where a picture may be had, best first."""
+    """Yield the candidate URLs of a picture, best first."""
     for name in PICTURE_URL_ATTRIBUTES:
         candidate_url = attributes.get(name, "").strip()
         if name.endswith("srcset"):
@@ -368,13 +383,13 @@ def iter_picture_urls(attributes: Mapping[str, str], base: str) -> Iterator[str]
 
 
 def largest_srcset_url(srcset: str) -> str:
-    """The URL of the largest picture in a srcset."""
+    """Return the URL of the largest picture in a `srcset` attribute."""
     candidates = SRCSET_RE.findall(srcset[: 10 * MAX_URL_CHARS])
     return max(candidates, key=lambda pair: srcset_size(pair[1]))[0] if candidates else ""
 
 
 def srcset_size(text: str) -> float:
-    """A number as srcset has it, 1 where there is none."""
+    """Parse the size descriptor of a `srcset` entry; 1.0 if it has none."""
     try:
         return float(text)
     except ValueError:
@@ -382,6 +397,6 @@ def srcset_size(text: str) -> float:
 
 
 def is_too_small(text: str) -> bool:
-    """A width or height in pixels that no picture of an article has."""
+    """Return True if a width or height in pixels is too small for a picture of an article."""
     match = LEADING_INTEGER_RE.match(text)
     return match is not None and "%" not in text and int(match[1]) < MIN_PICTURE_PIXELS

@@ -1,4 +1,4 @@
-"""Page to article: decode, parse, clean, choose the body, read title and date, check."""
+"""Extracts the article of a page: decode, parse, choose the body, classify, reject, read the fields."""
 
 import datetime
 from dataclasses import replace
@@ -38,9 +38,10 @@ MAX_DATE = "2099-12-31"
 
 
 class ArticleExtractor:
-    """Makes articles of pages. Holds settings only: it can be pickled, and used from any thread.
+    """Extracts articles from pages. Contains only settings: instances can be pickled and used from any thread.
 
-    Raises KeyError for a method that METHODS does not know.
+    Raises:
+        KeyError: `settings.method` is not a key of BODY_METHODS.
     """
 
     def __init__(self, settings: ExtractSettings | None = None) -> None:
@@ -51,13 +52,19 @@ class ArticleExtractor:
     def extract(
         self, html: bytes | str, url: str, content_type: str = "", fetched_at: float = 0.0
     ) -> Article | Outcome:
-        """The article of a page, or the reason why it has none. No input makes this raise.
+        """Extract the article of a page. Never raises, whatever the input.
 
-        `content_type` is the HTTP header as sent. `fetched_at` (seconds since 1970, 0: unknown) bounds the date: an
-        article is not published more than a day after it was fetched.
+        Args:
+            html: Page as bytes or decoded text.
+            url: URL of the page.
+            content_type: HTTP header as sent.
+            fetched_at: Seconds since 1970, 0 if unknown. An article is not published more than a day after its fetch.
+
+        Returns:
+            The article, or an Outcome with the reason why the page has none.
         """
-        document = self.parse_page(html, url, content_type, None, self.method.needs_complete_layout)
-        return document if isinstance(document, Outcome) else self.extract_from_page(document, fetched_at)
+        page = self.parse_page(html, url, content_type, None, self.method.needs_complete_layout)
+        return page if isinstance(page, Outcome) else self.extract_from_page(page, fetched_at)
 
     @gc_paused()
     def extract_with_site(
@@ -68,13 +75,16 @@ class ArticleExtractor:
         fetched_at: float = 0.0,
         site_template: SiteTemplate | None = None,
     ) -> ExtractionResult:
-        """As `extract`, with what is known of the page's site, and with what the site can learn from the page."""
-        document = self.parse_page(html, url, content_type, site_template, self.method.needs_complete_layout)
-        if isinstance(document, Outcome):
-            return ExtractionResult(document)
-        reading = self.analyze_page(document, fetched_at)
-        title = reading.result.title if isinstance(reading.result, Article) else ""
-        return replace(reading, page_traits=site_traits(document, title))
+        """Extract like `extract`, with the template lines and title suffixes of the site.
+
+        `page_traits` of the result are this page's contribution to the template of its site.
+        """
+        page = self.parse_page(html, url, content_type, site_template, self.method.needs_complete_layout)
+        if isinstance(page, Outcome):
+            return ExtractionResult(page)
+        analysis = self.analyze_page(page, fetched_at)
+        title = analysis.result.title if isinstance(analysis.result, Article) else ""
+        return replace(analysis, page_traits=site_traits(page, title))
 
     def parse_page(
         self,
@@ -84,21 +94,28 @@ class ArticleExtractor:
         site_template: SiteTemplate | None = None,
         complete: bool = True,
     ) -> ParsedPage | Outcome:
-        """The page, decoded and laid out; not `complete`: without what is plainly navigation (see layout.Layout)."""
+        """Decode, parse and lay out a page; returns an Outcome if that fails.
+
+        If not `complete`, plain navigation is left out of the layout (see page.layout.Layout).
+        """
         page_source = decode_page(html, content_type)
         if page_source is None:
-            return Outcome(Reason.UNDECODABLE, "the bytes are no text in any known encoding")
-        document = parse_page(page_source, url, site_template, complete)
-        if document is None:
+            return Outcome(Reason.UNDECODABLE, "cannot decode: unknown encoding")
+        page = parse_page(page_source, url, site_template, complete)
+        if page is None:
             return Outcome(Reason.UNPARSABLE if html.strip() else Reason.EMPTY_BODY, "no element found")
-        return document
+        return page
 
     def extract_from_page(self, page: ParsedPage, fetched_at: float) -> Article | Outcome:
-        """The article of a page, or the reason why it has none."""
+        """Extract the article of a parsed page, or return the reason why it has none."""
         return self.analyze_page(page, fetched_at).result
 
     def analyze_page(self, page: ParsedPage, fetched_at: float) -> ExtractionResult:
-        """The same with what speaks against it, and without what the site can learn."""
+        """Extract one parsed page.
+
+        Returns an ExtractionResult: the article or the rejection, the teaser, and the warning about a suspect body.
+        `page_traits` stays empty.
+        """
         body = self.method.choose_body(page)
         if not page.is_complete and (body is None or not body.is_confident):
             page = with_complete_layout(page)
@@ -126,22 +143,23 @@ class ArticleExtractor:
         )
 
     def classify(self, page: ParsedPage, body: Body | None, latest_date: str) -> ClassifiedPage:
-        """The page with its kind, if the method asks for that."""
+        """Classify the page, if the method uses page types; otherwise return it without a type."""
         if not self.method.uses_declared_body:
             return ClassifiedPage(page, body)
         return classify_page(page, body, lambda chosen_body: self.method.find_published(page, chosen_body, latest_date))
 
     def describe_page_type(self, page: ParsedPage, fetched_at: float) -> str:
-        """What kind of page this is and why, for a person."""
+        """Return the page type and the reason for it, as text for administrators."""
         result = self.extract_from_page(page, fetched_at)
         classified_page = self.classify(page, self.method.choose_body(page), max_published_date(fetched_at))
-        page_type_name = (
-            result.page_type if isinstance(result, Article) else classified_page.page_type or "no page of a kind"
-        )
-        return f"{page_type_name}: {classified_page.reason or 'by what it is made of'}"
+        page_type_name = result.page_type if isinstance(result, Article) else classified_page.page_type or "no type"
+        return f"{page_type_name}: {classified_page.reason or 'decided by the content'}"
 
     def build_typed_article(self, classified_page: ClassifiedPage, body: Body, latest_date: str) -> Article:
-        """The article of a page of some kind."""
+        """Build the article of a classified page and set its `page_type`.
+
+        The blocks, author and date of a thread are those of its posts.
+        """
         article = self.build_article(classified_page.page, body, latest_date)
         if classified_page.thread is not None:
             article = with_first_post_fields(
@@ -152,14 +170,17 @@ class ArticleExtractor:
         return replace(article, page_type=refine_type_by_content(article, classified_page.page_type))
 
     def with_fallback_body(self, page: ParsedPage, body: Body | None) -> Body | None:
-        """A body, or where that is too little, the one that the page states, if the method reads those."""
+        """Return `body`, or the body declared in JSON-LD or meta tags if `body` is too short.
+
+        Too short is a body below `shortest_body`. Methods that do not use declared bodies always return `body`.
+        """
         is_long_enough = body_size(body, self.settings) >= self.settings.shortest_body
         if (body is not None and is_long_enough) or not self.method.uses_declared_body:
             return body
         return find_declared_body(page, body.title_line if body is not None else -1) or body
 
     def build_article(self, page: ParsedPage, body: Body, latest_date: str) -> Article:
-        """The article around a body that was found good."""
+        """Build the article of an accepted body, with all its fields."""
         title = self.method.find_title(page, body)
         published = self.method.find_published(page, body, latest_date)
         metadata = find_metadata(page, body, title)
@@ -185,24 +206,27 @@ class ArticleExtractor:
 
 
 def paragraph_blocks(text: str) -> tuple[Block, ...]:
-    """The blocks of a text that has no structure but its lines."""
+    """Return each line of a text as a paragraph block."""
     return tuple(Block(BlockKind.PARAGRAPH, line) for line in text.split("\n"))
 
 
 def declared_language(page: ParsedPage) -> str:
-    """What the page says of its language, or ""."""
+    """Return the `lang` attribute of the page, or an empty string."""
     spans = page.layout.spans
     return spans[0].tag_info.attributes.get("lang", "") if spans else ""
 
 
 def site_traits(page: ParsedPage, title: str) -> PageTraits:
-    """What a page teaches about its site: its lines, and what stands behind the title in <title>."""
+    """Return the contribution of a page to the template of its site.
+
+    That is the hashes of its lines, and the suffix after the article title in <title>.
+    """
     lines = frozenset(text_hash64(line.text) for line in page.layout.lines)
     return PageTraits(lines, title_suffix(page.title, title) if title else "")
 
 
 def max_published_date(fetched_at: float) -> str:
-    """The day after a fetch in UTC, `YYYY-MM-DD`; the end of time where the fetch is not known."""
+    """Return the UTC day after the fetch (`YYYY-MM-DD`), or MAX_DATE if the time of the fetch is unknown."""
     if fetched_at <= 0:
         return MAX_DATE
     try:

@@ -1,7 +1,7 @@
-"""Python's cycle collector rests while a page is read.
+"""Pause Python's cycle collector while a page is parsed.
 
-Reading a page makes some hundred thousand small objects and no cycle (tests/extractor/test_garbage.py): counting
-references frees them all. To look through them again and again for cycles took some five per cent of the CPU time.
+Parsing a page creates some hundred thousand small objects and no reference cycle (tests/extractor/test_garbage.py).
+Reference counting frees them all. Repeated searches for cycles took about 5% of the CPU time.
 """
 
 import gc
@@ -11,9 +11,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """No search for cycles inside, if there was any before; safe for threads: who has stopped it starts it again.
+    """Disable the cycle collector inside the block, if it is enabled.
 
-    It is the whole process that does without; cycles that other threads make meanwhile are found afterwards.
+    Thread-safe: only the thread that disabled the collector enables it again. The pause applies to the whole process;
+    cycles of other threads are collected afterwards.
     """
     if not gc.isenabled():
         yield

@@ -1,7 +1,7 @@
-"""The signature of a text, by which near-duplicates are found: MinHash over its shingles (Broder 1997).
+"""MinHash signature of a text, used to find near-duplicates (Broder 1997).
 
-Two texts that share the part s of all their shingles (text/similarity/shingles.py) have signatures of which about the
-part s of the places are equal, within 0.035 (one standard deviation, at s = 0.8).
+If two texts share the fraction s of all their shingles (text/similarity/shingles.py), their signatures are equal in
+about the fraction s of their positions. The standard deviation is 0.035 at s = 0.8.
 """
 
 from functools import cache
@@ -15,15 +15,18 @@ if TYPE_CHECKING:
     from datasketch import MinHash
 
 NUM_PERMUTATIONS = 128
-MIN_SHINGLES = 16  # shingles; fewer say little, and a shared caption or price line would make two pages one
-MAX_CHARS = 200_000  # characters; what follows in a dump of data changes nothing
-BATCH_SHINGLES = 1 << 13  # shingles: each takes a kilobyte while it is looked at
+MIN_SHINGLES = 16  # with fewer, a shared caption or price line would make two pages near-duplicates
+MAX_CHARS = 200_000  # the rest of a longer text (a data dump) is ignored
+BATCH_SHINGLES = 1 << 13  # each shingle takes 1 kB of memory while it is hashed
 SEED = 1
 SCHEME = "affine32"
 
 
 def minhash_signature(body: str) -> tuple[int, ...]:
-    """PLACES numbers of 32 bits, the same for the same text everywhere; () for a text of fewer than LEAST shingles."""
+    """Return the signature of a text: NUM_PERMUTATIONS unsigned 32-bit numbers.
+
+    The signature of a text is equal on every machine. It is () for a text with fewer than MIN_SHINGLES shingles.
+    """
     tokens = tokenize_folded(body[:MAX_CHARS])
     if len(tokens) < MIN_SHINGLES + SHINGLE_SIZE - 1:
         return ()
@@ -35,15 +38,15 @@ def minhash_signature(body: str) -> tuple[int, ...]:
 
 
 def new_minhash() -> "MinHash":
-    """A sketch of no shingles."""
-    from datasketch import MinHash  # here: it loads scipy, for which every `plumb` command would wait half a second
+    """Return an empty MinHash."""
+    from datasketch import MinHash  # lazy: it loads scipy, which would delay every `plumb` command by 0.5 s
 
     return MinHash(NUM_PERMUTATIONS, seed=SEED, hashfunc=int, permutations=shared_permutations(), scheme=SCHEME)
 
 
 @cache
 def shared_permutations() -> numpy.ndarray:
-    """The permutations of all sketches; making them takes longer than using them."""
+    """Return the permutations that all sketches share; creating them takes longer than using them."""
     from datasketch import MinHash
 
     permutations: numpy.ndarray = MinHash(NUM_PERMUTATIONS, seed=SEED, scheme=SCHEME).permutations

@@ -1,6 +1,6 @@
-"""The blocks of an article as plain text, HTML, Markdown and JSON.
+"""Render the blocks of an article as plain text, HTML, Markdown and JSON.
 
-Pure, and safe for any text: nothing that stands in a block becomes markup, and only http(s) URLs become links.
+No I/O, and safe for any text: text of a block never becomes markup, and only http(s) URLs become links.
 """
 
 import dataclasses
@@ -13,29 +13,29 @@ from urllib.parse import quote
 from docstore.model import Article, Block, BlockKind
 
 HTTP_RE = re.compile(r"https?://[^\s/?#\\]", re.I)
-MERGED_KINDS = frozenset(
-    (BlockKind.LIST_ITEM, BlockKind.TABLE_ROW, BlockKind.QUOTE)
-)  # several blocks make one list, table, quote
+# Consecutive blocks of one of these kinds are one list, table or quote.
+MERGED_KINDS = frozenset((BlockKind.LIST_ITEM, BlockKind.TABLE_ROW, BlockKind.QUOTE))
 MAX_HEADING_LEVEL = 6
 MAX_ITEM_DEPTH = 20
 MARKDOWN_SPECIAL_RE = re.compile(r"[\\`*_\[\]<~]|&(?=#?\w{1,40};)")
-# At the start of a line: headings, items, quotes, rules.
+# Markdown syntax at the start of a line: headings, items, quotes, rules.
 MARKDOWN_LINE_START_RE = re.compile(r"^(\d{1,9}(?=[.)])|(?=[-+=>#]))")
-TRAILING_HASHES_RE = re.compile("#+$")  # they would be taken for the end of a heading
+TRAILING_HASHES_RE = re.compile("#+$")  # Markdown removes them from the end of a heading
 BACKTICKS_RE = re.compile("`+")
 ENTITY_RE = re.compile(r"&(?=#?\w{1,40};)")
 
 
 def to_text(blocks: Iterable[Block]) -> str:
-    """Plain text, a line for each paragraph, item, row of a table or line of code: the body the blocks were made of.
+    """Return the blocks as plain text, one line for each paragraph, item, table row or line of code.
 
-    Pictures are no text, nor are captions that the body leaves out (level 1), nor the lines that begin posts.
+    The result equals the body text from which the blocks were built. It leaves out pictures, start lines of posts and
+    captions outside the body (level 1).
     """
     return "\n".join(line for block in blocks for line in block_text_lines(block))
 
 
 def block_text_lines(block: Block) -> Iterator[str]:
-    """The lines of one block."""
+    """Yield the text lines of one block."""
     if block.kind in (BlockKind.PICTURE, BlockKind.POST_START) or (block.kind is BlockKind.CAPTION and block.level):
         return
     if block.kind is BlockKind.TABLE_ROW:
@@ -47,7 +47,7 @@ def block_text_lines(block: Block) -> Iterator[str]:
 
 
 def to_json(article: Article) -> str:
-    """All fields of an article, named as in docstore.model, as JSON."""
+    """Return all fields of an article as JSON, named as in docstore.model."""
     return json.dumps(dataclasses.asdict(article), ensure_ascii=False, indent=1)
 
 
@@ -55,12 +55,12 @@ def to_json(article: Article) -> str:
 
 
 def to_html(blocks: Iterable[Block]) -> str:
-    """HTML fragments, one after the other: headings, paragraphs, lists, tables, quotes, code, figures."""
+    """Return the blocks as HTML fragments: headings, paragraphs, lists, tables, quotes, code and figures."""
     return "\n".join(part for run in group_blocks(blocks) if (part := html_group(run)))
 
 
 def html_group(group: Sequence[Block]) -> str:
-    """The HTML of blocks that belong together (see `group_blocks`)."""
+    """Return the HTML of one group of blocks (see `group_blocks`)."""
     first = group[0]
     if first.kind is BlockKind.LIST_ITEM:
         return html_list(group)
@@ -79,28 +79,28 @@ def html_group(group: Sequence[Block]) -> str:
 
 
 def html_post(post: Block) -> str:
-    """The line that begins a post: who, and when."""
+    """Return the HTML of the start line of a post: its author and time."""
     header = post_header(post)
     return f"<p>{escape(header)}</p>" if header else ""
 
 
 def post_header(post: Block) -> str:
-    """Who wrote a post, and when, as far as that is known."""
+    """Return author and time of a post, each if known, as one line."""
     return " · ".join(part for part in (post.text, post.time) if part)
 
 
 def html_text(block: Block) -> str:
-    """Escaped text with its links; line breaks inside are kept."""
+    """Return the escaped text of a block with its links. Line breaks become `<br>`."""
     return render_links(block, lambda text: escape(text).replace("\n", "<br>"), html_link)
 
 
 def html_link(text: str, url: str) -> str:
-    """A link around HTML."""
+    """Return an HTML link around `text`, which must already be HTML."""
     return f'<a href="{escape(url)}">{text}</a>'
 
 
 def html_list(items: Sequence[Block]) -> str:
-    """Nested lists. An item deeper than its list opens one in the item before it."""
+    """Return nested HTML lists. An item deeper than its predecessor opens a list inside that item."""
     parts: list[str] = []
     open_lists: list[tuple[int, str]] = []  # depth and tag
     for block in items:
@@ -120,37 +120,37 @@ def html_list(items: Sequence[Block]) -> str:
 
 
 def html_table(rows: Sequence[Block]) -> str:
-    """A table; rows of level 1 are heading rows."""
+    """Return an HTML table. Rows of level 1 are heading rows."""
     return "<table>" + "".join(html_row(row) for row in rows) + "</table>"
 
 
 def html_row(row: Block) -> str:
-    """One row."""
+    """Return one row of an HTML table; its cells are `th` in a heading row."""
     tag = "th" if row.level else "td"
     return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row.text.split("\t")) + "</tr>"
 
 
 def html_figure(group: Sequence[Block]) -> str:
-    """A picture with its captions; one without a web URL leaves its captions alone."""
+    """Return a picture with its captions. Without an http(s) URL, only the captions remain."""
     picture, *captions = group
-    below = "<br>".join(html_text(caption) for caption in captions)
+    captions_html = "<br>".join(html_text(caption) for caption in captions)
     if not is_http_url(picture.url):
-        return f"<p>{below}</p>" if below else ""
-    caption = f"<figcaption>{below}</figcaption>" if below else ""
-    return f'<figure><img src="{escape(picture.url)}" alt="{escape(picture.text)}">{caption}</figure>'
+        return f"<p>{captions_html}</p>" if captions_html else ""
+    figcaption = f"<figcaption>{captions_html}</figcaption>" if captions_html else ""
+    return f'<figure><img src="{escape(picture.url)}" alt="{escape(picture.text)}">{figcaption}</figure>'
 
 
 # -- Markdown
 
 
 def to_markdown(blocks: Iterable[Block]) -> str:
-    """Markdown (CommonMark, with the tables of GitHub's), ending in a line break unless it is empty."""
+    """Return the blocks as CommonMark with GitHub tables. A non-empty result ends with a line break."""
     parts = [part for run in group_blocks(blocks) if (part := markdown_group(run))]
     return "\n\n".join(parts) + "\n" if parts else ""
 
 
 def markdown_group(group: Sequence[Block]) -> str:
-    """The Markdown of blocks that belong together (see `group_blocks`)."""
+    """Return the Markdown of one group of blocks (see `group_blocks`)."""
     first = group[0]
     if first.kind is BlockKind.LIST_ITEM:
         return markdown_list(group)
@@ -168,49 +168,52 @@ def markdown_group(group: Sequence[Block]) -> str:
 
 
 def markdown_post(post: Block) -> str:
-    """The line that begins a post: who, and when."""
+    """Return the Markdown of the start line of a post: its author and time."""
     header = post_header(post)
     return markdown_text(Block(BlockKind.PARAGRAPH, header)) if header else ""
 
 
 def markdown_heading(block: Block) -> str:
-    """A heading, on one line."""
+    """Return a heading as one line of Markdown."""
     text = render_links(block, markdown_escape, markdown_link).replace("\n", " ").strip()
     escaped_text = TRAILING_HASHES_RE.sub(lambda signs: r"\#" * len(signs[0]), text)
     return f"{'#' * heading_level(block)} {escaped_text}"
 
 
 def markdown_figure(group: Sequence[Block]) -> str:
-    """A picture, and its captions in italics below it."""
+    """Return a picture, followed by its captions in italics."""
     picture, *captions = group
     image = f"![{markdown_escape(picture.text)}]({markdown_url(picture.url)})" if is_http_url(picture.url) else ""
-    below = [f"*{markdown_text(caption)}*" for caption in captions if caption.text.strip()]
-    return "\n\n".join(part for part in (image, *below) if part)
+    caption_lines = [f"*{markdown_text(caption)}*" for caption in captions if caption.text.strip()]
+    return "\n\n".join(part for part in (image, *caption_lines) if part)
 
 
 def markdown_text(block: Block, indent: str = "") -> str:
-    """Escaped text with its links. Further lines become paragraphs of their own behind `indent`."""
+    """Return the escaped text of a block with its links.
+
+    Further lines become paragraphs of their own, each after `indent`.
+    """
     lines = render_links(block, markdown_escape, markdown_link).split("\n")
     return f"\n{indent.rstrip()}\n{indent}".join(MARKDOWN_LINE_START_RE.sub(r"\1\\", line.strip()) for line in lines)
 
 
 def markdown_escape(text: str) -> str:
-    """Text in which no sign means anything."""
+    """Escape all Markdown syntax in a text."""
     return MARKDOWN_SPECIAL_RE.sub(r"\\\g<0>", text)
 
 
 def markdown_link(text: str, url: str) -> str:
-    """A link around Markdown."""
+    """Return a Markdown link around `text`, which must already be Markdown."""
     return f"[{text}]({markdown_url(url)})"
 
 
 def markdown_url(url: str) -> str:
-    """A URL as a link's destination: without signs that would end it, or split a table's row."""
+    """Quote a URL for a link destination, without characters that end the link or split a table row."""
     return ENTITY_RE.sub("%26", quote(url, safe="!#$%&'*+,-./:;=?@_~", errors="replace"))
 
 
 def markdown_list(items: Sequence[Block]) -> str:
-    """Nested lists; each item is indented by the markers of those around it."""
+    """Return nested Markdown lists. Each item is indented by the markers of the enclosing items."""
     lines: list[str] = []
     open_items: list[tuple[int, bool, int, int]] = []  # depth, ordered, number of the last item, width of its marker
     for block in items:
@@ -228,7 +231,7 @@ def markdown_list(items: Sequence[Block]) -> str:
 
 
 def markdown_table(rows: Sequence[Block]) -> str:
-    """A table; without a heading row it gets an empty one, because Markdown has none without."""
+    """Return a Markdown table. If it has no heading row, an empty one is added, because Markdown requires it."""
     cells = [[markdown_escape(cell).replace("|", r"\|") for cell in row.text.split("\t")] for row in rows]
     columns = max(map(len, cells))
     head = cells.pop(0) if rows[0].level else []
@@ -236,21 +239,24 @@ def markdown_table(rows: Sequence[Block]) -> str:
 
 
 def markdown_row(cells: Sequence[str], columns: int) -> str:
-    """One row, filled up with empty cells."""
+    """Return one Markdown row, padded with empty cells to `columns`."""
     return "| " + " | ".join([*cells, *[""] * (columns - len(cells))]) + " |"
 
 
 def markdown_code(text: str) -> str:
-    """A fence longer than any run of backticks inside."""
+    """Return a fenced code block. The fence is longer than any run of backticks in the code."""
     fence = "`" * max(3, 1 + max(map(len, BACKTICKS_RE.findall(text)), default=0))
     return f"{fence}\n{text}\n{fence}"
 
 
-# -- what both share
+# -- shared by HTML and Markdown
 
 
 def group_blocks(blocks: Iterable[Block]) -> Iterator[list[Block]]:
-    """Blocks that are drawn together: a list, a table, a quote, a picture with its captions, else one alone."""
+    """Yield groups of blocks that are rendered together.
+
+    A group is a list, a table, a quote, a picture with its captions, or a single block.
+    """
     run: list[Block] = []
     for block in blocks:
         if run and not belongs_to_group(run[0].kind, block.kind):
@@ -262,12 +268,15 @@ def group_blocks(blocks: Iterable[Block]) -> Iterator[list[Block]]:
 
 
 def belongs_to_group(first: BlockKind, kind: BlockKind) -> bool:
-    """Is a block of this kind drawn with those before it, of which the first is of that kind?"""
+    """Return True if a block of this kind continues a group whose first block has the kind `first`."""
     return (kind is first and kind in MERGED_KINDS) or (first is BlockKind.PICTURE and kind is BlockKind.CAPTION)
 
 
 def render_links(block: Block, render_text: Callable[[str], str], render_link: Callable[[str, str], str]) -> str:
-    """A text, its pieces drawn by `render_text` and its links by `render_link`. Links that overlap or lead nowhere are text."""
+    """Render a block's text with `render_text` and its links with `render_link`.
+
+    Overlapping links and links without an http(s) URL are rendered as text.
+    """
     parts, position = [], 0
     for start, end, url in sorted(block.links):
         if position <= start < end <= len(block.text) and is_http_url(url):
@@ -277,15 +286,15 @@ def render_links(block: Block, render_text: Callable[[str], str], render_link: C
 
 
 def is_http_url(url: str) -> bool:
-    """A URL that is safe to follow."""
+    """Return True for an absolute http(s) URL."""
     return HTTP_RE.match(url) is not None
 
 
 def heading_level(block: Block) -> int:
-    """1 to 6."""
+    """Return the level of a heading, limited to 1 to 6."""
     return min(max(block.level, 1), MAX_HEADING_LEVEL)
 
 
 def item_depth(block: Block) -> int:
-    """1 and above, bounded."""
+    """Return the depth of a list item, limited to 1 to MAX_ITEM_DEPTH."""
     return min(max(block.level, 1), MAX_ITEM_DEPTH)

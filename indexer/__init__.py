@@ -1,8 +1,9 @@
-"""From articles to a searchable index: a real Solr, near real time.
+"""Index stage: writes articles to Solr, searchable within about a second.
 
-In: the store's change log, and the published lexicon. Out: documents in Solr, and in the store what the index holds.
-Everything is done at least once and is safe to repeat: ids are stable, the *present* state of an article decides what
-is written, and a line of the change log is struck only after Solr has acknowledged.
+Input: the change log of the store and the published lexicon. Output: documents in Solr, and in the store the indexed
+state of each URL. Every step runs at least once and is idempotent: ids are stable, the current state of an article
+decides what is written, and an entry leaves the change log only after Solr acknowledged it.
 
-Open `sync.py` first; `document_mapping.py` makes the documents, `solr.py` talks to Solr, `solr_node.py` runs the embedded one.
+Start with sync.py. document_mapping.py builds the documents, solr_index.py sends them, embedded_solr.py runs the
+embedded node.
 """

@@ -1,9 +1,9 @@
-"""Which articles hold one of some terms: those that a new lexicon version may cut differently.
+"""Finds the articles that contain changed terms, because a new lexicon version may segment them differently.
 
-Solr answers where it can be trusted: it makes every common Chinese character a token of its own, so a run of them is
-found as a phrase wherever it stands. Of everything else its tokens hang on the neighbours (`image xlink` in
-`image xlink:href`, `CO2` in `CO2_b`), so terms without such a run are looked for in the texts themselves, by the same
-rule that cuts them (`text.mixed_terms`). Articles too many may come, none too few.
+Runs of common Chinese characters are found by a Solr phrase query on single characters, each of which is a token.
+Other terms are matched against the stored texts with the rule of the segmenter (`text.mixed_terms`), because their
+Solr tokens depend on neighbouring characters (`image xlink` in `image xlink:href`, `CO2` in `CO2_b`). The result can
+contain false positives, never false negatives.
 """
 
 import re
@@ -20,14 +20,14 @@ _HAN_RUN = re.compile("[\u4e00-\u9fff]+")
 
 
 class PhraseIndex(Protocol):
-    """What this module needs of Solr."""
+    """The part of the Solr index that this module uses."""
 
     def iter_ids_containing(self, phrases: Sequence[str]) -> Iterator[str]:
-        """The ids of documents whose title or body holds one of `phrases`."""
+        """Yield the ids of documents whose title or body contains one of `phrases`."""
 
 
 def find_url_ids_containing(terms: Iterable[str], store: Store, index: PhraseIndex) -> set[int]:
-    """The articles (`url_id`) whose title or body may hold one of `terms`."""
+    """Return the `url_id` of all articles whose title or body may contain one of `terms`."""
     run_by_term = {term: longest_han_run(term) for term in terms}
     phrases = sorted({run for run in run_by_term.values() if run})
     url_ids = set[int]()
@@ -40,12 +40,15 @@ def find_url_ids_containing(terms: Iterable[str], store: Store, index: PhraseInd
 
 
 def longest_han_run(term: str) -> str:
-    """The longest run of common Chinese characters in `term`; "" if it has none."""
+    """Return the longest run of common Chinese characters in `term`, or an empty string."""
     return max(_HAN_RUN.findall(term), key=len, default="")
 
 
 def iter_texts_containing(terms: Sequence[str], texts: Iterable[tuple[int, str, str]]) -> Iterator[int]:
-    """The ids of those `texts` (id, title, body) that hold one of `terms`. About 0.1 ms a text of two pages."""
+    """Yield the ids of `texts` (id, title, body) that contain one of `terms`.
+
+    Takes about 0.1 ms for a text of two pages.
+    """
     matcher = MixedTermMatcher(terms)
     for url_id, title, body in texts:
         if any(True for _ in matcher.iter_spans(strip_unindexable(f"{title}\n{body}"))):

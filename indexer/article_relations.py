@@ -1,7 +1,6 @@
-"""What articles are to each other, brought up to date before they are indexed: who cites whom, who tells one
-story; and what they say in two languages.
+"""Updates the relations between articles before indexing: citations, stories (one news event), translations.
 
-Reads what is new or changed in the change log, and puts those articles there whose index entry changes by it.
+Reads new and changed articles from the change log. Adds the articles whose documents change through it to the log.
 """
 
 import time
@@ -27,7 +26,7 @@ NO_VECTORS: Mapping[str, bytes] = {}
 
 
 def update_relations(store: Store, segmenter: Segmenter) -> int:
-    """Read what is new or changed; returns how many other articles are indexed again for it."""
+    """Process new and changed articles; return the number of other articles that must be indexed again."""
     changed_count = 0
     for url_ids in store.citations.iter_stale():
         stored_by_id = store.articles.load_by_url_ids(url_ids)
@@ -50,15 +49,14 @@ def update_relations(store: Store, segmenter: Segmenter) -> int:
             },
             url_ids,
         )
-        citations = [
-            extract_citations(stored_article) for stored_article in stored_by_id.values()
-        ]  # last: what was read is not read again
+        # Last, because it marks the articles as processed.
+        citations = [extract_citations(stored_article) for stored_article in stored_by_id.values()]
         store.citations.save(citations, [url_id for url_id in url_ids if url_id not in stored_by_id])
     return changed_count + store.citations.recount()
 
 
 def extract_citations(stored_article: StoredArticle) -> ArticleCitations:
-    """What an article cites, and what it is cited by. Pure."""
+    """Return the works that an article cites, and the keys by which others cite it. No I/O."""
     article = stored_article.article
     block_links = ((block.text, block.links) for block in article.blocks if block.kind in PROSE_BLOCK_KINDS)
     return ArticleCitations(
@@ -73,12 +71,15 @@ def extract_citations(stored_article: StoredArticle) -> ArticleCitations:
 
 
 def extract_glosses(article: Article) -> list[StoredGloss]:
-    """Where an article says the same in two languages. Pure."""
+    """Return the term pairs of an article: a term with its translation in brackets. No I/O."""
     return [StoredGloss(gloss.han, gloss.latin, gloss.is_han_in_brackets) for gloss in iter_glosses(article.body)]
 
 
 def to_news_item(stored_article: StoredArticle, segmenter: Segmenter, vectors: Mapping[str, bytes]) -> NewsItem | None:
-    """An article as stories see it, with the vector of one model; None if it is no dated article, or a copy. Pure."""
+    """Return an article as input for story detection, with the vector of one model. No I/O.
+
+    Returns None for duplicates and for pages that are not dated articles.
+    """
     article = stored_article.article
     if stored_article.duplicate_of or article.page_type != PageType.ARTICLE or len(article.published) != 10:
         return None
@@ -93,7 +94,7 @@ def to_news_item(stored_article: StoredArticle, segmenter: Segmenter, vectors: M
 
 
 def event_similarity(first: NewsItem, second: NewsItem) -> float:
-    """How surely two articles tell of the same event; 0 where they do not. Pure."""
+    """Return a score for two articles about the same event; 0 if they are not. No I/O."""
     cosine = 0.0
     if first.vector and len(first.vector) == len(second.vector):
         a, b = unpack_vectors([first.vector, second.vector])

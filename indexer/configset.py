@@ -1,8 +1,8 @@
-"""The configset as Solr is given it: the files of `solr_conf/`, for one shard as they are.
+"""The Solr configset: the files of `solr_conf/`, unchanged for one shard.
 
-For several shards `solrconfig.xml` says two things more: that scores are made of the statistics of all shards (else the
-same document would have another score beside other neighbours), and on which shards a document is looked for by its id,
-as its place hangs on its cluster.
+For several shards, two settings are added to solrconfig.xml. Scores use the statistics of all shards, otherwise equal
+documents would get different scores. Requests by id go to all shards, because the shard of a document depends on its
+cluster.
 """
 
 import hashlib
@@ -27,8 +27,10 @@ _SHARDED_CONFIG = """
 
 
 def configset_files(folder: Path, shards: int = 1) -> Iterator[tuple[str, bytes]]:
-    """Names and bytes of a configset's files for so many shards, in a fixed order. Python files make the folder a
-    package, README.md describes it; neither is part of it."""
+    """Yield names and bytes of the configset's files for `shards` shards, in a fixed order.
+
+    Python files and README.md are not part of the configset.
+    """
     files = (path for path in folder.rglob("*") if path.is_file() and path.suffix not in NON_CONFIGSET_SUFFIXES)
     for path in sorted(files, key=lambda path: path.relative_to(folder).as_posix()):
         name, data = path.relative_to(folder).as_posix(), path.read_bytes()
@@ -36,13 +38,13 @@ def configset_files(folder: Path, shards: int = 1) -> Iterator[tuple[str, bytes]
 
 
 def with_shard_config(config: bytes, shards: int) -> bytes:
-    """The solrconfig.xml of a collection of several shards, whose names are those that Solr gives them."""
+    """Add the settings for several shards to solrconfig.xml. Solr names the shards shard1, shard2 ..."""
     names = ",".join(f"shard{number}" for number in range(1, shards + 1))
     return config.replace(_CONFIG_END_TAG, _SHARDED_CONFIG.format(shards=names).encode() + _CONFIG_END_TAG)
 
 
 def configset_digest(folder: Path, shards: int = 1) -> str:
-    """sha256 (hex) over names and bytes of the configset in `folder`."""
+    """Return the SHA-256 (hex) over names and bytes of the configset in `folder`."""
     digest = hashlib.sha256()
     for name, data in configset_files(folder, shards):
         for part in (name.encode(), data):
@@ -51,7 +53,7 @@ def configset_digest(folder: Path, shards: int = 1) -> str:
 
 
 def configset_zip(folder: Path, shards: int = 1) -> bytes:
-    """The configset in `folder` as Solr wants it uploaded."""
+    """Return the configset in `folder` as a zip file for upload to Solr."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in configset_files(folder, shards):

@@ -1,4 +1,4 @@
-"""Article -> Solr document. Pure: the segmenters are handed in."""
+"""Maps an article to a Solr document. No I/O: the segmenters are arguments."""
 
 import hashlib
 import re
@@ -18,16 +18,16 @@ from text.segment import Segmenter
 from text.solr_words import join_words
 from text.titles import extract_numbers, series_name, title_lookup_keys
 
-# What XML 1.0 cannot carry, and the joint that we put between words ourselves.
+# Characters that XML 1.0 forbids, and the separator (U+200B) between segmented words.
 UNINDEXABLE_CHARS_RE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\u200b\ud800-\udfff]")
-MAX_BODY_CHARS = 500_000  # characters; a longer one is a dump of data, and Solr would hold all of it in memory
-MAX_URL_CHARS = 2000  # characters of a picture's URL
-MAX_LABEL_CHARS = 200  # characters of a section, an author or a source
+MAX_BODY_CHARS = 500_000  # a longer body is a data dump, and Solr would hold all of it in memory
+MAX_URL_CHARS = 2000  # URL of a picture
+MAX_LABEL_CHARS = 200  # section, author or source
 
 
 @dataclass(frozen=True)
 class TextAnalysis:
-    """How text is cut: by one version of the `lexicon`, and by the base dictionary alone."""
+    """Segmenters of one version of the `lexicon`, and of the base dictionary without it."""
 
     lexicon: Lexicon
     domain_segmenter: Segmenter
@@ -35,7 +35,7 @@ class TextAnalysis:
 
     @cached_property
     def term_by_key(self) -> Mapping[str, str]:
-        """The lexicon's terms by their `word_key`."""
+        """Terms of the lexicon by their `word_key`."""
         return {word_key(entry.text): entry.text for entry in self.lexicon.entries}
 
 
@@ -45,14 +45,20 @@ NO_VECTORS: Mapping[str, bytes] = {}
 def to_solr_document(
     stored_article: StoredArticle, analysis: TextAnalysis, vectors: Mapping[str, bytes] = NO_VECTORS
 ) -> dict[str, object]:
-    """The document of `stored_article`: field names from docstore.solr_fields. Of title and body Solr makes the forms by
-    characters; the words are joined here. `vectors` are the article's, by the ids of their models
-    (`docstore.articles.vectors.VectorTable.article_vectors`)."""
+    """Return the Solr document of an article; field names are those of docstore.solr_fields.
+
+    Segmented words are joined here. Solr derives the character fields from title and body.
+
+    Args:
+        stored_article: The article.
+        analysis: Segmenters and lexicon.
+        vectors: Vectors of the article by model id (`docstore.articles.vectors.VectorTable.article_vectors`).
+    """
     article = stored_article.article
     title, body = strip_unindexable(article.title), strip_unindexable(article.body)[:MAX_BODY_CHARS]
     base_title, base_body = analysis.base_segmenter.cut(title), analysis.base_segmenter.cut(body)
     title_words, body_words = base_title, base_body
-    if analysis.lexicon.entries:  # until the first words are published, both cut alike
+    if analysis.lexicon.entries:  # without terms, both segmenters are equal
         title_words, body_words = analysis.domain_segmenter.cut(title), analysis.domain_segmenter.cut(body)
     document: dict[str, object] = {
         solr_fields.ID: stored_article.doc_id,
@@ -78,7 +84,7 @@ def to_solr_document(
 
 
 def vector_fields(vectors: Mapping[str, bytes]) -> dict[str, object]:
-    """Vectors of a byte a dimension as Solr takes them: lists of whole numbers from -128 to 127."""
+    """Return int8 vectors as Solr fields: lists of integers from -128 to 127."""
     supported_vectors = {
         model: vector for model, vector in vectors.items() if len(vector) in solr_fields.VECTOR_DIMENSIONS
     }
@@ -89,7 +95,7 @@ def vector_fields(vectors: Mapping[str, bytes]) -> dict[str, object]:
 
 
 def _optional_fields(stored_article: StoredArticle) -> dict[str, object]:
-    """What not every page states: a field is left out where it would be empty."""
+    """Return the fields that not every page has; empty fields are left out."""
     article = stored_article.article
     values: dict[str, object] = {
         solr_fields.PUBLISHED: date_to_solr(article.published) if article.published else "",
@@ -115,27 +121,28 @@ def _optional_fields(stored_article: StoredArticle) -> dict[str, object]:
 
 
 def default_page_type(article: Article) -> PageType:
-    """The kind of a page that was extracted before kinds were told, until it is extracted again."""
+    """Return the type of a page that was extracted before page types existed."""
     return PageType.ARTICLE if article.published else PageType.REFERENCE
 
 
 def domain_suffixes(host: str) -> list[str]:
-    """`news.example.com:8080` -> itself, `news.example.com`, `example.com`, `com`."""
+    """Return the host and its parent domains: `news.example.com:8080`, `news.example.com`, `example.com`, `com`."""
     labels = host.partition(":")[0].split(".")
     names = [".".join(labels[n:]) for n in range(len(labels))]
     return list(dict.fromkeys([host, *names]))
 
 
 def work_id(host: str, title: str) -> str:
-    """An id for what this is a numbered part of (`text.titles.series_name`), the same for all parts on `host`; "" if it
-    is on its own.
+    """Return the id of the work of which this is a numbered part (`text.titles.series_name`), or an empty string.
+
+    All parts on one `host` have the same id.
     """
     name = series_name(title)
     return hashlib.sha256(f"{host}\n{name}".encode("utf-8", "surrogatepass")).hexdigest()[:16] if name else ""
 
 
 def heading_text(article: Article) -> str:
-    """The headings inside the article, one a line."""
+    """Return the headings of the article, one per line."""
     lines = (block.text for block in article.blocks if block.kind is BlockKind.HEADING)
     return strip_unindexable("\n".join(lines))[:MAX_BODY_CHARS]
 
@@ -144,31 +151,31 @@ _LATIN_WORD = re.compile("[A-Za-zÀ-ɏ]{4,30}")
 
 
 def spelling_words(text: str) -> str:
-    """The Latin words of `text` from four letters up, each once: what a mistyped word can be corrected to."""
+    """Return the distinct Latin words of 4 to 30 letters, the candidates for spelling corrections."""
     return " ".join(dict.fromkeys(_LATIN_WORD.findall(text)))
 
 
 def strip_unindexable(text: str) -> str:
-    """`text` without characters that no index takes."""
+    """Replace characters that cannot be indexed by blanks."""
     return UNINDEXABLE_CHARS_RE.sub(" ", text)
 
 
 def find_domain_terms(words: list[str], term_by_key: Mapping[str, str]) -> list[str]:
-    """The terms of `term_by_key` (by `word_key`) among `words`, each once, in order of first occurrence."""
+    """Return the distinct terms of `term_by_key` (by `word_key`) in `words`, in order of first occurrence."""
     if not term_by_key:
         return []
     word_keys = map(_cached_word_key, dict.fromkeys(words))
     return list(dict.fromkeys(term_by_key[key] for key in word_keys if key in term_by_key))
 
 
-_cached_word_key = lru_cache(1 << 16)(word_key)  # the same words stand in all documents
+_cached_word_key = lru_cache(1 << 16)(word_key)  # most words occur in many documents
 
 
 def date_to_solr(published: str) -> str:
-    """`2016-05-09` or `2016-05` (its first day) as Solr writes a moment."""
+    """Convert `2016-05-09`, or `2016-05` (its first day), to a Solr date."""
     return f"{published if len(published) == 10 else published + '-01'}T00:00:00Z"
 
 
 def epoch_to_solr(seconds: float) -> str:
-    """Epoch seconds as Solr writes a moment."""
+    """Convert epoch seconds to a Solr date."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))

@@ -1,18 +1,18 @@
-"""The life of the Solr that the documents go to: one of our own beside the data, or the operator's.
+"""Opens the Solr of a vertical: the embedded node next to its data, or the administrator's own Solr.
 
     with open_solr(settings, home) as url:      # http://127.0.0.1:PORT/solr
         ...
 
-The embedded node is shared: every process of the same `home` uses one Java, which ends when the last of them has
-ended, however it ended (see `indexer.solr_supervisor`). What stands in `home`:
+All processes that use the same `home` share one Java process. It ends with the last of them, however that ends (see
+`indexer.solr_supervisor`). Files in `home`:
 
-    address       the node's host:port in this life; its ZooKeeper listens on port + 1000
-    start.lock    held while a process looks for the node or starts it
-    users.lock    held shared by every process that uses the node
-    guard.lock    held by the guard as long as it lives
-    secret/       what lets only us ask it (see `indexer.solr_credentials`)
+    address       host:port of the running node; its ZooKeeper listens on port + 1000
+    start.lock    exclusive lock while a process looks for the node or starts it
+    users.lock    shared lock of every process that uses the node
+    guard.lock    exclusive lock of the supervisor while it runs
+    secret/       credentials of the node (see `indexer.solr_credentials`)
     solr/         solr.xml, ZooKeeper's data, the collections
-    logs/         solr.log (rolling), java.log (what Java itself had to say)
+    logs/         solr.log (rolling), java.log (output of Java)
 """
 
 import fcntl
@@ -43,17 +43,25 @@ ZOOKEEPER_OFFSET = 1000  # fixed by Solr
 MAX_PORT = 65535
 POLL_SECONDS = 0.2
 REQUEST_TIMEOUT_SECONDS = 5.0
-PORT_RELEASE_SECONDS = 5.0  # in which a Solr that was killed gives its port back
+PORT_RELEASE_SECONDS = 5.0  # time for a killed Solr to release its port
 
 
 def open_solr(
-    settings: IndexSettings, home: Path, note: Callable[[str], None] = lambda _: None
+    settings: IndexSettings, home: Path, report_progress: Callable[[str], None] = lambda _: None
 ) -> AbstractContextManager[str]:
-    """The base URL of the Solr to use, for as long as the context is open.
+    """Yield the base URL of the Solr to use while the context is open.
 
-    Raises `SolrUnavailableError`, `PortInUseError` or another `SolrError` on entering.
+    Args:
+        settings: Settings of the index.
+        home: Folder of the embedded node.
+        report_progress: Called with one line before slow steps (first download).
+
+    Raises:
+        SolrUnavailableError: Solr is not responding.
+        PortInUseError: The configured port is taken.
+        SolrError: Any other problem.
     """
-    return _open_external(settings) if settings.solr_url else _open_embedded(settings, home, note)
+    return _open_external(settings) if settings.solr_url else _open_embedded(settings, home, report_progress)
 
 
 @contextmanager
@@ -66,19 +74,20 @@ def _open_external(settings: IndexSettings) -> Iterator[str]:
 
 
 @contextmanager
-def _open_embedded(settings: IndexSettings, home: Path, note: Callable[[str], None]) -> Iterator[str]:
-    with EmbeddedSolr(home, settings, note) as node:
+def _open_embedded(settings: IndexSettings, home: Path, report_progress: Callable[[str], None]) -> Iterator[str]:
+    with EmbeddedSolr(home, settings, report_progress) as node:
         yield node.url
 
 
 def check_solr_cloud(url: str, timeout: float) -> None:
-    """Raise unless a Solr in cloud mode answers at `url` within `timeout` seconds."""
+    """Raise SolrError unless a Solr in cloud mode responds at `url` within `timeout` seconds."""
     try:
         with SolrSession(url, timeout) as session:
             mode = session.request_json("admin/info/system").get("mode")
     except (requests.RequestException, ValueError, AttributeError) as err:
         raise SolrUnavailableError(
-            f"no Solr answers at {redact_credentials(url)} ({type(err).__name__}): start it, or correct index.solr_url"
+            f"Solr at {redact_credentials(url)} is not responding ({type(err).__name__}): "
+            "start it, or correct index.solr_url"
         ) from err
     if mode != "solrcloud":
         raise SolrError(
@@ -87,15 +96,17 @@ def check_solr_cloud(url: str, timeout: float) -> None:
 
 
 class EmbeddedSolr:
-    """The embedded node of `home`, from the eyes of one process that uses it.
+    """Handle of this process on the shared embedded Solr in `home`.
 
-    `note` hears a line when something takes long (the first download).
+    `report_progress` is called with one line before slow steps (first download).
     """
 
-    def __init__(self, home: Path, settings: IndexSettings, note: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(
+        self, home: Path, settings: IndexSettings, report_progress: Callable[[str], None] = lambda _: None
+    ) -> None:
         self.home = home.absolute()
         self._settings = settings
-        self._report_progress = note
+        self._report_progress = report_progress
         self._users_lock_file: IO[str] | None = None
 
     def __enter__(self) -> Self:
@@ -109,14 +120,15 @@ class EmbeddedSolr:
 
     @property
     def url(self) -> str:
-        """Base URL of the node that runs or ran last, with what lets us ask it: not to be shown (`redact_credentials`)."""
+        """Base URL of the current or last node. Contains the credentials: log it only with `redact_credentials`."""
         return _node_base_url(self._read_address(), read_secret(self.home))
 
     def start(self) -> None:
-        """Promise that the node runs and answers. May be called again: a node that died is started anew.
+        """Start the node if it is not running, and wait until it is ready. Idempotent.
 
-        Raises `PortInUseError` where the settings name a port that is taken, `SolrError` where the node does not
-        start.
+        Raises:
+            PortInUseError: The configured port is taken.
+            SolrError: The node does not start.
         """
         jars = ensure_jars(Path(self._settings.solr_jars or default_jar_folder()), self._report_progress)
         options = cds_java_options(jars, self._report_progress)
@@ -125,7 +137,7 @@ class EmbeddedSolr:
             self._prepare_folders()
             with (self.home / "start.lock").open("a") as start_lock_file:
                 self._wait_for_lock(start_lock_file, fcntl.LOCK_EX, deadline)
-                self._hold_users_lock(deadline)
+                self._lock_as_user(deadline)
                 self._start_and_wait(jars, options, deadline)
         except OSError as err:
             self.release()
@@ -135,7 +147,7 @@ class EmbeddedSolr:
             raise
 
     def release(self) -> None:
-        """This process needs the node no longer. The last one to say so, or to die, ends it."""
+        """Release the node. It stops when the last process releases it or ends."""
         if self._users_lock_file is not None:
             self._users_lock_file.close()
             self._users_lock_file = None
@@ -148,14 +160,14 @@ class EmbeddedSolr:
             (self.home / folder).mkdir(parents=True, exist_ok=True)
         shutil.copyfile(JETTY_DIR / "solr.xml", self.home / "solr" / "solr.xml")
 
-    def _hold_users_lock(self, deadline: float) -> None:
+    def _lock_as_user(self, deadline: float) -> None:
         if self._users_lock_file is None:
             users_lock_file = (self.home / "users.lock").open("a")
             self._users_lock_file = users_lock_file
-            self._wait_for_lock(users_lock_file, fcntl.LOCK_SH, deadline)  # waits for a node that is just ending
+            self._wait_for_lock(users_lock_file, fcntl.LOCK_SH, deadline)  # waits for a node that is stopping
 
     def _start_and_wait(self, jars: Path, options: Sequence[str], deadline: float) -> None:
-        """Until the node answers: start a guard whenever none lives."""
+        """Wait until the node is ready; start a supervisor whenever none is running."""
         start_count = 0
         while time.monotonic() < deadline:
             with (self.home / "guard.lock").open("a") as supervisor_lock_file:
@@ -189,7 +201,7 @@ class EmbeddedSolr:
                 stdout=log,
                 stderr=log,
                 pass_fds=[lock.fileno()],
-                cwd=Path(__file__).parents[1],  # where `indexer` is found, whatever the caller's folder
+                cwd=Path(__file__).parents[1],  # makes `indexer` importable from any working directory
                 start_new_session=True,
             )
 
@@ -202,22 +214,22 @@ class EmbeddedSolr:
     def _start_timeout_error(self) -> SolrUnavailableError:
         return SolrUnavailableError(
             f"the embedded Solr was not ready after {self._settings.start_timeout:g} s: "
-            f"see {self.home / 'logs'}, or raise index.start_timeout"
+            f"see {self.home / 'logs'}, or increase index.start_timeout"
         )
 
 
 def choose_address(port: int, previous_address: str) -> str:
-    """The host:port under which the node enters its cluster, never that of its `previous_address` life.
+    """Return the host:port under which the node joins its cluster, never its `previous_address`.
 
-    A lone node does not say in ZooKeeper that it went down, so after a crash its replicas look active while they
-    still replay their logs. Under a new name they look active only once they are.
+    A single node cannot report in ZooKeeper that it went down. After a crash its replicas look active while they still
+    replay their logs. Under a new name they look active only when they are.
     """
     address = f"{LOOPBACK}:{port}"
     return f"localhost:{port}" if address == previous_address else address
 
 
 def solr_java_command(home: Path, address: str, heap: str, jars: Path, options: Sequence[str]) -> list[str]:
-    """The command that runs Solr, its ZooKeeper inside, on loopback ports, with these `options` of Java's."""
+    """Return the command that runs Solr with its embedded ZooKeeper on loopback ports, with these Java `options`."""
     logs = home / "logs"
     host, port = address.split(":")
     properties = {
@@ -250,8 +262,16 @@ def java_command(
     jars: Path,
     main_class_and_args: Sequence[str],
 ) -> list[str]:
-    """The command that runs a `main_class_and_args` (a class of `jars` and its arguments) in a Java that ends where it is short of
-    memory. A property whose value is "" is set without one."""
+    """Return the command that runs a class of `jars` in Java. Java exits if it runs out of memory.
+
+    Args:
+        heap: Maximum heap, for example `512m`.
+        options: Further Java options.
+        logs: Folder for error files of Java.
+        properties: System properties; an empty value sets the property without a value.
+        jars: Folder of the jars.
+        main_class_and_args: Class and its arguments.
+    """
     return [
         str(JAVA_PATH),
         f"-Xmx{heap}",
@@ -268,9 +288,11 @@ def java_command(
 
 
 def choose_port(requested_port: int) -> int:
-    """`requested_port`, or with 0 any port that is free together with its ZooKeeper's.
+    """Return `requested_port`, or for 0 a free port whose ZooKeeper port is free as well.
 
-    Raises `PortInUseError`, and `SettingsError` where there is no such port.
+    Raises:
+        PortInUseError: One of the two ports is in use.
+        SettingsError: `requested_port` is out of range.
     """
     if not 0 <= requested_port < MAX_PORT - ZOOKEEPER_OFFSET:
         raise SettingsError(f"index.solr_port must be 0 or below {MAX_PORT - ZOOKEEPER_OFFSET}, not {requested_port}")
@@ -284,13 +306,13 @@ def choose_port(requested_port: int) -> int:
                 continue
             raise PortInUseError(
                 f"port {port} is in use by another program: free it, or set index.solr_port to another "
-                "(0: choose by itself)"
+                "(0: choose a free one)"
             )
     return requested_port
 
 
 def find_free_port() -> int:
-    """A port of loopback that nobody listens at now."""
+    """Return a loopback port that is free now."""
     with socket.socket() as probe:
         probe.bind((LOOPBACK, 0))
         return int(probe.getsockname()[1])
@@ -320,7 +342,7 @@ def _node_base_url(address: str, secret: str) -> str:
 
 
 def _is_ready(address: str, collection: str, secret: str) -> bool:
-    """Whether the node takes part in its cluster and, where the collection exists, serves it."""
+    """Return True if the node is part of its cluster and, if the collection exists, serves it."""
     url, node = _node_base_url(address, secret), f"{address}_solr"
     try:
         with SolrSession(url, REQUEST_TIMEOUT_SECONDS) as session:

@@ -1,20 +1,21 @@
-"""Whose an index is: a store that has lost its database, or is another one, must not empty it.
+"""Prevents a store from overwriting an index that another store filled.
 
-The store's id is a property of the alias in Solr, so it stays through restarts, schema changes and restores of either
-side. An index of an older program has none, and is taken over where the counts agree.
+The id of the store is a property of the alias in Solr, so it survives restarts, schema changes and restores. An index
+of
+an older version has no owner; it is taken over if the document counts agree.
 """
 
 from dataclasses import dataclass
 
 TAKE_OVER_HINT = (
-    "restore the store that belongs to it (see vertical.data_dir, store.url, index.collection), or let this one take "
-    "the index over with `plumb index --adopt`, which deletes what this store does not know"
+    "restore the matching store (check vertical.data_dir, store.url, index.collection), or run `plumb index --adopt`: "
+    "it deletes every document that this store does not have"
 )
 
 
 @dataclass(frozen=True)
 class StoreSnapshot:
-    """What a store has to show: its id, its articles, how many documents it says the index has, changes that wait."""
+    """State of a store: its id, number of articles, number of indexed documents, number of pending changes."""
 
     store_id: str
     article_count: int
@@ -23,18 +24,21 @@ class StoreSnapshot:
 
 
 def ownership_error(owner: str, document_count: int, snapshot: StoreSnapshot) -> str:
-    """Why a store must not touch an index of so many `document_count` that belongs to `owner` ("": never said).
+    """Return why a store must not write to an index, or an empty string if it may.
 
-    Returns "" where it may.
+    Args:
+        owner: Id of the store that filled the index, "" if unknown.
+        document_count: Number of documents in the index.
+        snapshot: State of this store.
     """
     if not document_count:
         return ""
-    if not owner:  # of an older program: what it was killed at may be written and not noted, or noted and not written
+    if not owner:  # older version; after a kill, the counts can differ by the pending changes
         counts_agree = abs(document_count - snapshot.indexed_count) <= snapshot.pending_count
         return (
             ""
             if counts_agree
-            else f"the index has {document_count} documents, this store says it has {snapshot.indexed_count}"
+            else f"the index has {document_count} documents, this store recorded {snapshot.indexed_count}"
         )
     if owner != snapshot.store_id:
         return f"the index with its {document_count} documents was filled from another store than this one"

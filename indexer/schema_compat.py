@@ -1,7 +1,7 @@
-"""A schema of an earlier version, given the fields that questions of this version name. Pure.
+"""Adds the new fields to the schema of an older collection, so that current queries work on it. No I/O.
 
-A changed schema means a new collection, which takes its time to fill; until then the old one answers. To name a field
-that Solr does not know is an error; a field that no document has matches nothing.
+A changed schema means a new collection, which takes time to fill. Until then searches use the old one. Solr rejects a
+query with an unknown field; a field without values matches nothing.
 """
 
 import re
@@ -13,9 +13,11 @@ _SCHEMA_END_TAG = "</schema>"
 
 
 def add_missing_fields(old_schema: str, new_schema: str) -> str:
-    """The schema `old_schema` (XML) with the fields, and their types, that only `new_schema` declares.
+    """Return `old_schema` (XML) with the fields, and their types, that only `new_schema` declares.
 
-    What both declare stays as it is in `old_schema`, since documents were indexed by it; `old_schema` itself if nothing lacks.
+    Declarations in `old_schema` stay unchanged, because its documents were indexed with them. Returns `old_schema`
+    itself if
+    no field is missing.
     """
     declared_names = {(match["kind"], match["name"]) for match in _DECLARATION_RE.finditer(old_schema)}
     new_elements = (element for kind in _DECLARATION_TAGS for element in ElementTree.fromstring(new_schema).iter(kind))

@@ -1,13 +1,13 @@
-"""The secret of an embedded Solr: made once, kept beside it for its owner alone, asked for by Jetty and by ZooKeeper.
+"""Credentials of an embedded Solr: created once, readable only by the owner, required by Jetty and ZooKeeper.
 
-Other users of the machine can open its ports, and so can a page in a browser; neither gets past them without it. Jetty
-takes it as HTTP Basic, for which the URL of the node names it; ZooKeeper as SASL DIGEST-MD5, and else serves nothing.
-Solr itself knows it too, for the requests that it sends to itself. What stands in `home/secret/`, mode 0600:
+Other users of the machine, and pages in a browser, can connect to its ports; without the secret they get no access.
+Jetty requires it as HTTP Basic authentication (the URL of the node contains it), ZooKeeper as SASL DIGEST-MD5. Solr
+uses it for requests to itself. Files in `home/secret/`, mode 0600:
 
     secret             the secret
-    jetty.properties   who may ask Jetty
-    solr.properties    what Solr sends itself
-    jaas.conf          who may ask ZooKeeper, and what Solr says there
+    jetty.properties   accounts of Jetty
+    solr.properties    credentials of Solr for requests to itself
+    jaas.conf          accounts of ZooKeeper, and the credentials of Solr for it
 """
 
 import os
@@ -22,8 +22,11 @@ JAAS_DIGEST_MODULE = "org.apache.zookeeper.server.auth.DigestLoginModule require
 
 
 def read_secret(home: Path) -> str:
-    """The secret of the node in `home`; "" before its first start, or of an older program. OSError where it cannot be
-    read."""
+    """Return the secret of the node in `home`; an empty string before its first start and for older versions.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
     try:
         return (home / SECRET_FOLDER / "secret").read_text().strip()
     except FileNotFoundError:
@@ -31,7 +34,7 @@ def read_secret(home: Path) -> str:
 
 
 def ensure_secret_files(home: Path) -> None:
-    """Make the secret if there is none, write the files that Java reads, and shut `home` to others. Raises OSError."""
+    """Create the secret if it is missing, write the files for Java, and make `home` private. Raises OSError."""
     home.chmod(PRIVATE_FOLDER_MODE)
     folder = home / SECRET_FOLDER
     folder.mkdir(mode=PRIVATE_FOLDER_MODE, exist_ok=True)
@@ -46,7 +49,10 @@ def ensure_secret_files(home: Path) -> None:
 
 
 def secret_java_properties(home: Path) -> dict[str, object]:
-    """The system properties by which Java finds the files; none of them holds the secret, for all can see them."""
+    """Return the system properties that name the credential files.
+
+    They do not contain the secret, because other users can read the command line of a process.
+    """
     folder = home / SECRET_FOLDER
     return {
         "plumbline.users": folder / "jetty.properties",
@@ -54,14 +60,14 @@ def secret_java_properties(home: Path) -> dict[str, object]:
         "solr.httpclient.config": folder / "solr.properties",
         "java.security.auth.login.config": folder / "jaas.conf",
         "zookeeper.authProvider.sasl": "org.apache.zookeeper.server.auth.SASLAuthenticationProvider",
-        "zookeeper.fips-mode": "false",  # else it knows no DIGEST-MD5
+        "zookeeper.fips-mode": "false",  # required for DIGEST-MD5
         "zookeeper.enforce.auth.enabled": "true",
         "zookeeper.enforce.auth.schemes": "sasl",
     }
 
 
 def write_private_file(path: Path, text: str) -> None:
-    """Put a file in place whole, for its owner alone."""
+    """Write a file atomically, readable only by its owner."""
     temp_path = path.with_suffix(".new")
     with suppress(FileNotFoundError):
         temp_path.unlink()

@@ -1,16 +1,18 @@
-"""What the indexer says to Solr: documents and searches by pysolr, collections and configsets by `SolrSession`.
+"""Client of the Solr index: documents and searches with pysolr, collections and configsets with `SolrSession`.
 
     index = SolrIndex(url, "plumbline", timeout=30)
-    if index.ensure() is Built.OUTDATED:        # the configset has changed; the old collection answers meanwhile
-        fresh = index.successor()               # the new collection, empty: write everything into it ...
-        index.switch_alias()                    # ... then let the searches have it
-    refused = index.add(documents, Seen.SOON)   # durable when it returns, searchable a second later
+    if index.ensure_collection() is ConfigsetState.OUTDATED:   # the configset changed; searches use the old collection
+        new_index = index.open_current_collection()            # the new, empty collection: write everything to it ...
+        index.switch_alias()                                   # ... then use it for searches
+    rejected = index.add(documents, CommitWithin.SOON)         # durable on return, searchable within 500 ms
 
-Readers search the alias `collection`; behind it stands `<collection>_<digest>`, made from the configset with that
-digest. So a changed schema never meets an old index; nor does another number of shards, which is part of the configset.
+Searches use the alias `collection`. It points to `<collection>_<digest>`, created from the configset with that digest.
+A changed schema therefore never meets an old index; nor does a changed number of shards, which is part of the
+configset.
 
-Of several shards each holds whole clusters (`router.field`), so that copies are collapsed and counted where they are.
-Where the cluster of a document changes, it is deleted at its old place before it is added at the new one.
+With several shards, each shard contains whole clusters (`router.field`), so that duplicates are collapsed and counted
+on
+one shard. If the cluster of a document changes, the document is deleted from its old shard before it is added.
 """
 
 import json
@@ -36,57 +38,63 @@ _log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-RETRY_PAUSES_SECONDS = (0.2, 0.5, 1.0, 2.0, 4.0)  # seconds before each further try, while Solr does not answer
-FAILOVER_PAUSES_SECONDS = (
-    4.0,
-    4.0,
-    4.0,
-    4.0,
-)  # a dead node's leadership ends with its session in ZooKeeper, which takes 8 s
+RETRY_PAUSES_SECONDS = (0.2, 0.5, 1.0, 2.0, 4.0)  # pauses before retries while Solr is not responding
+# The leadership of a dead node ends with its ZooKeeper session, after 8 s.
+FAILOVER_PAUSES_SECONDS = (4.0, 4.0, 4.0, 4.0)
 PHRASES_PER_QUERY = 50
 IDS_PER_PAGE = 10_000
-ACTIVE_POLLS, ACTIVE_POLL_SECONDS = 120, 0.25  # how often, and after how many seconds, a new collection is looked at
+ACTIVE_POLLS, ACTIVE_POLL_SECONDS = 120, 0.25  # polling of a new collection
 RETRYABLE_STATUSES = (429, 502, 503, 504)
 MAX_ERROR_CHARS = 400
-ALIAS_PROPAGATION_SECONDS = (
-    2.0  # until every node knows where an alias points, and has answered what it was asked before
-)
+# Time until every node knows the new target of an alias and has finished earlier requests.
+ALIAS_PROPAGATION_SECONDS = 2.0
 SCHEMA_FILE = "schema.xml"
-OWNER_PROPERTY = "plumbline.store"  # the property of the alias that holds the id of the store
-SERVER_ERROR_HINT = "; see Solr's log, and that its disk has room, then run the same command again"
+OWNER_PROPERTY = "plumbline.store"  # property of the alias with the id of the store
+SERVER_ERROR_HINT = "; check Solr's log and its free disk space, then run the command again"
 
 _ID_AND_CLUSTER = f"{solr_fields.ID},{solr_fields.CLUSTER_ID}"
 _HTTP_STATUS_RE = re.compile(r"\(HTTP (\d{3})\)")
 
 
 class _SolrJsonEncoder(json.JSONEncoder):
-    """Chinese as it stands, which is half as long as escaped; a lone surrogate, which nothing can carry, as `?`."""
+    """JSON without escapes for Chinese, which halves its size; lone surrogates become `?`."""
 
     def encode(self, o: object) -> str:
         return super().encode(o).encode("utf-8", "replace").decode()
 
 
 class CommitWithin(IntEnum):
-    """By when Solr shows what it was sent: milliseconds. Of many documents each showing costs a segment of its own, to
-    be merged later: a third of the work of filling an index."""
+    """Solr's commitWithin in milliseconds: latest time until a change is searchable.
+
+    LATER avoids one small segment per commit while an index is filled, which saves a third of the work.
+    """
 
     SOON = 500
     LATER = 10_000
 
 
 class ConfigsetState(StrEnum):
-    """From which configset the collection behind the alias was made."""
+    """Whether the collection of the alias was created from the current configset."""
 
     CURRENT = "current"
     OUTDATED = "outdated"
 
 
 class SolrIndex:
-    """One collection of one Solr, or of several nodes (`base_url` with commas), any of which may go. `timeout`: seconds
-    a request may take; `shards`, `replicas`: of a collection that is made.
+    """One collection of a Solr.
 
-    Every method raises `SolrUnavailableError` when Solr does not answer, also after some seconds of further tries,
-    and `SolrError` when it refuses. `add` and `delete` may be called from several threads, the rest from one at a time.
+    `add` and `delete` are thread-safe. The other methods must not run concurrently.
+
+    Args:
+        base_url: Base URL, or several node URLs separated by commas; any of the nodes may go down.
+        collection: Name of the alias.
+        timeout: Maximum seconds for one request.
+        sleep: Waits between retries; replaceable for tests.
+        shards, replicas: Number of shards and replicas of new collections.
+
+    Raises (every method):
+        SolrUnavailableError: Solr is not responding, after retries for some seconds.
+        SolrError: Solr rejected the request.
     """
 
     def __init__(
@@ -110,16 +118,17 @@ class SolrIndex:
             session=self._session,
             encoder=_SolrJsonEncoder(ensure_ascii=False),
         )
-        logging.getLogger("pysolr").setLevel(logging.CRITICAL)  # what it would log is in the errors raised here
+        logging.getLogger("pysolr").setLevel(logging.CRITICAL)  # its log lines repeat the errors raised here
 
     # -- documents
 
     def add(
         self, docs: Sequence[Mapping[str, object]], commit_within: CommitWithin = CommitWithin.SOON
     ) -> dict[str, str]:
-        """Write documents; on return a killed Solr does not lose them. Returns id -> why, for those that it refuses.
+        """Write documents; on return they survive a crash of Solr. Returns rejected documents as id -> reason.
 
-        Solr says of a batch only that something in it is wrong; then each document is sent alone.
+        Solr rejects a whole batch without naming the document, so the documents of a rejected batch are sent one by
+        one.
         """
         try:
             self._delete_from_old_clusters(docs)
@@ -135,7 +144,7 @@ class SolrIndex:
         return {}
 
     def _delete_from_old_clusters(self, docs: Sequence[Mapping[str, object]]) -> None:
-        """Delete documents where they stand under another cluster: what is added now may stand on another shard."""
+        """Delete documents that are indexed under another cluster, because they may be on another shard."""
         if self._shards > 1:
             cluster_by_id = self._fetch_clusters([str(doc[solr_fields.ID]) for doc in docs if solr_fields.ID in doc])
             self.delete(
@@ -143,40 +152,41 @@ class SolrIndex:
             )
 
     def _fetch_clusters(self, ids: Sequence[str]) -> dict[str, str]:
-        """The clusters under which documents stand in the index, committed or not."""
+        """Return the indexed cluster of each document by id, committed or not."""
         form = [("ids", ",".join(ids)), ("fl", _ID_AND_CLUSTER)]
         response = self._with_retries(lambda: self._session.post_form_json(f"{self.collection}/get", form))
         return {doc[solr_fields.ID]: doc.get(solr_fields.CLUSTER_ID, "") for doc in response["response"]["docs"]}
 
     def delete(self, ids: Sequence[str]) -> None:
-        """Delete documents; an id that is not there is no error."""
+        """Delete documents; unknown ids are ignored."""
         if ids:
             self._with_retries(lambda: self._solr.delete(id=list(ids)))
 
     def commit(self, soft: bool = True) -> None:
-        """Make all that was written searchable. `soft=False` also closes Solr's log of updates."""
+        """Make all written documents searchable. `soft=False` also closes the update log of Solr."""
         kind = "softCommit" if soft else "commit"
         self._request(f"{self.collection}/update", {kind: "true", "waitSearcher": "true"})
 
     def optimize(self) -> None:
-        """Make one segment of the index, without deleted documents and in the order of ids.
+        """Merge the index to one segment, without deleted documents and in order of ids.
 
-        Until then what was deleted or written again still counts in the statistics that scores are made of, and of two
-        equal documents the one that came first is the first.
+        Until then, deleted and replaced documents count in the statistics of scores, and documents with equal scores
+        are ranked
+        by the time they were added.
         """
         self._request(f"{self.collection}/update", {"optimize": "true", "maxSegments": "1", "waitSearcher": "true"})
 
     def count(self) -> int:
-        """Documents that a search can find now."""
+        """Return the number of searchable documents."""
         return int(self.search({"q": "*:*", "rows": 0})["response"]["numFound"])
 
     def get(self, doc_id: str) -> dict[str, Any] | None:
-        """The stored fields of a document, committed or not."""
+        """Return the stored fields of a document, committed or not; None if it does not exist."""
         document: dict[str, Any] | None = self.search({"id": doc_id}, handler="get")["doc"]
         return document
 
     def search(self, params: Mapping[str, object], handler: str = "select") -> dict[str, Any]:
-        """Solr's whole answer to `params` from its request handler `handler`."""
+        """Return the complete JSON response of the request handler `handler` to `params`."""
         other_params = {name: value for name, value in params.items() if name != "q"}
         results = self._with_retries(
             lambda: self._solr.search(params.get("q", ""), search_handler=handler, **other_params)
@@ -187,12 +197,15 @@ class SolrIndex:
     def iter_ids_containing(
         self, phrases: Sequence[str], query_fields: Sequence[str] = (solr_fields.TITLE_CHARS, solr_fields.BODY_CHARS)
     ) -> Iterator[str]:
-        """The ids of documents whose title or body holds one of `phrases` as a run of characters, each id once.
+        """Yield the ids of documents whose title or body contains one of `phrases` as a run of characters.
 
-        Sees everything that was written before. Runs of Chinese characters are found wherever they stand: a few ids
-        too many may come, as punctuation counts for nothing, and a text with a sign glued to a Chinese character is
-        always among them. What is Latin is found only where Solr makes the same tokens of it in the text, which hangs
-        on the signs beside it (`indexer.affected_articles`).
+        Commits first, so all written documents are found. Each id is yielded once. Runs of Chinese characters are
+        always found.
+        False positives are possible: punctuation is ignored, and a text with a sign attached to a Chinese character
+        always
+        matches. Latin phrases are found only if Solr creates the same tokens for them in the text, which depends on
+        adjacent
+        characters (`indexer.affected_articles`).
         """
         self.commit(soft=True)
         yielded_ids: set[str] = set()
@@ -203,7 +216,7 @@ class SolrIndex:
                     yield doc_id
 
     def iter_ids(self) -> Iterator[str]:
-        """The ids of all documents that a search can find now."""
+        """Yield the ids of all searchable documents."""
         return self._iter_ids("*:*")
 
     def _iter_ids(self, query: str) -> Iterator[str]:
@@ -226,26 +239,30 @@ class SolrIndex:
 
     @property
     def current_collection(self) -> str:
-        """Name of the collection that belongs to the configset as it is now."""
+        """Name of the collection for the current configset."""
         return f"{self.collection}_{configset_digest(CONFIGSET_DIR, self._shards)[:8]}"
 
     def ensure_collection(self) -> ConfigsetState:
-        """Promise that the current configset's collection exists and that the alias points somewhere.
+        """Create the collection of the current configset and the alias, if they are missing.
 
-        A new alias points to that collection at once. One that points to a collection of an earlier configset stays,
-        and that collection understands today's questions. May be called at any time, and again after it was killed
-        anywhere.
+        Idempotent, also after a kill. A new alias points to the current collection. An existing alias that points to
+        the
+        collection of an earlier configset stays unchanged; the missing fields are added to that collection, so that
+        current
+        queries work on it.
         """
         cluster_state = self._fetch_cluster_state()
         if self.collection in cluster_state["collections"]:
             raise SolrError(
-                f"Solr already has a collection named {self.collection}, which is not ours: "
+                f"Solr already has a collection named {self.collection}, which Plumbline did not create: "
                 "set index.collection to another name"
             )
         target = cluster_state.get("aliases", {}).get(self.collection)
         if self.current_collection not in cluster_state["collections"]:
             self._create_collection()
-        elif self.current_collection != target and not self._wait_until_active():  # what a killed creation left
+        elif (
+            self.current_collection != target and not self._wait_until_active()
+        ):  # remains of a creation that was killed
             self._delete_collection(self.current_collection)
             self._create_collection()
         if target is None:
@@ -256,31 +273,31 @@ class SolrIndex:
         return ConfigsetState.OUTDATED
 
     def open_current_collection(self) -> "SolrIndex":
-        """The current configset's collection itself, to be filled while the alias still points to the old one."""
+        """Return the index of the current collection, to fill it while the alias still points to the old one."""
         return SolrIndex(
             self.base_url, self.current_collection, self._timeout, self._sleep, self._shards, self._replicas
         )
 
     def switch_alias(self) -> None:
-        """Let searches have the current configset's collection; the one they had until now is deleted."""
+        """Point the alias to the current collection and delete the collection it pointed to."""
         old_collection = self._fetch_cluster_state().get("aliases", {}).get(self.collection)
         self._set_alias()
         if old_collection not in (None, self.current_collection):
             if len(node_urls(self.base_url)) > 1:
-                self._sleep(ALIAS_PROPAGATION_SECONDS)  # the other nodes hear of it a moment later
+                self._sleep(ALIAS_PROPAGATION_SECONDS)  # the other nodes learn of it with a delay
             self._delete_collection(old_collection)
 
     def get_owner(self) -> str:
-        """The id of the store that the alias's documents come from; "" where none was ever said."""
+        """Return the id of the store that filled the index, or an empty string if none is recorded."""
         properties = self._collections_api("LISTALIASES").get("properties", {})
         return str(properties.get(self.collection, {}).get(OWNER_PROPERTY, ""))
 
     def set_owner(self, store_id: str) -> None:
-        """Say that the documents behind the alias come from this store. It holds for collections that follow."""
+        """Record the store that fills the index, as a property of the alias; later collections keep it."""
         self._collections_api("ALIASPROP", name=self.collection, **{f"property.{OWNER_PROPERTY}": store_id})
 
     def delete_all(self) -> None:
-        """Delete the alias, and with it every collection that was made for it."""
+        """Delete the alias and all collections created for it."""
         cluster_state = self._fetch_cluster_state()
         if self.collection in cluster_state.get("aliases", {}):
             self._collections_api("DELETEALIAS", name=self.collection)
@@ -304,17 +321,16 @@ class SolrIndex:
                 **routing_params,
             )
         except SolrError:
-            if (
-                self.current_collection not in self._fetch_cluster_state()["collections"]
-            ):  # else another process was faster
+            # If it exists now, another process created it.
+            if self.current_collection not in self._fetch_cluster_state()["collections"]:
                 raise
         if not self._wait_until_active():
             raise SolrUnavailableError(
-                f"Solr's new collection {self.current_collection} does not become active: see Solr's log"
+                f"Solr's new collection {self.current_collection} did not become active: see Solr's log"
             )
 
     def _add_missing_fields(self, collection: str) -> None:
-        """Give the collection `collection` the fields that it lacks. Where Solr does not take them it stays as it was."""
+        """Add the missing fields to a collection. If Solr rejects them, the old schema is restored."""
         old_schema = self._fetch_schema(collection)
         schema = add_missing_fields(old_schema, (CONFIGSET_DIR / SCHEMA_FILE).read_text("utf-8"))
         if schema == old_schema:
@@ -323,7 +339,10 @@ class SolrIndex:
         try:
             self._collections_api("RELOAD", name=collection)
         except SolrError:
-            _log.warning("%s does not take the fields of this version; it is searched again once filled", collection)
+            _log.warning(
+                "collection %s rejected the new fields; searches that use them fail until the new collection is filled",
+                collection,
+            )
             self._upload_schema(collection, old_schema)
 
     def _fetch_schema(self, collection: str) -> str:
@@ -356,15 +375,17 @@ class SolrIndex:
     def _collections_api(self, action: str, **params: str) -> dict[str, Any]:
         return self._request("admin/collections", {"action": action, **params})
 
-    # -- asking
+    # -- requests
 
     def _request(self, path: str, params: Mapping[str, str], body: bytes | None = None) -> dict[str, Any]:
-        """An answer from an address that pysolr does not know."""
+        """Send a request to a path that pysolr does not support; return its JSON response."""
         return self._with_retries(lambda: self._session.request_json(path, params, body))
 
     def _with_retries(self, operation: Callable[[], T]) -> T:
-        """The value of `operation`, tried again with growing pauses while Solr does not answer; of several nodes also while
-        those that live do not know yet that another has gone."""
+        """Return the value of `operation`. Retries with growing pauses while Solr is not responding.
+
+        With several nodes, it also retries server errors, until the remaining nodes know that a node went down.
+        """
         has_several_nodes = len(node_urls(self.base_url)) > 1
         for pause in (*RETRY_PAUSES_SECONDS, *(FAILOVER_PAUSES_SECONDS if has_several_nodes else ()), None):
             try:
@@ -384,16 +405,16 @@ class SolrIndex:
                     ) from err
                 if pause is None:
                     raise SolrUnavailableError(
-                        f"Solr does not answer at {redact_credentials(self.base_url)}: see that it runs (an embedded one "
-                        f"is started by itself), then run the same command again; what it has acknowledged is kept "
-                        f"({text})"
+                        f"Solr at {redact_credentials(self.base_url)} is not responding: check that it runs (the "
+                        f"embedded Solr starts automatically), then run the command again; acknowledged documents "
+                        f"are saved ({text})"
                     ) from err
                 self._sleep(pause)
         raise AssertionError("the last pause is None")
 
 
 class _SolrRejectedError(SolrError):
-    """Solr answered, and with an error. `status` is the HTTP status."""
+    """Solr responded with an error. `status` is the HTTP status."""
 
     def __init__(self, text: str, status: int) -> None:
         super().__init__(text)
@@ -405,9 +426,9 @@ def _clusters_for(docs: Sequence[Mapping[str, object]], doc_id: str) -> list[obj
 
 
 def any_phrase_query(phrases: Sequence[str], query_fields: Sequence[str]) -> str:
-    """A query for any of `phrases` in any field of `query_fields`. Inside quotation marks only two signs have a meaning.
+    """Return a query for any of `phrases` in any of `query_fields`. Only backslash and quotation mark need escapes.
 
-    >>> phrase_query(["CO2驱"], ["title_chars", "body_chars"])
+    >>> any_phrase_query(["CO2驱"], ["title_chars", "body_chars"])
     'title_chars:"CO2驱" body_chars:"CO2驱"'
     """
     quoted_phrases = ['"' + phrase.replace("\\", "\\\\").replace('"', '\\"') + '"' for phrase in phrases]
@@ -415,10 +436,11 @@ def any_phrase_query(phrases: Sequence[str], query_fields: Sequence[str]) -> str
 
 
 def odd_token_query(query_fields: Sequence[str]) -> str:
-    """A query for texts in which a Chinese character is no token of its own, as a soft hyphen, a variation selector or
-    an accent stands behind it. There are few.
+    """Return a query for the few texts in which a Chinese character is not a token of its own.
 
-    >>> odd_query(["body_chars"])
+    A soft hyphen, a variation selector or an accent follows the character.
+
+    >>> odd_token_query(["body_chars"])
     'body_chars:/[一-鿿].+/'
     """
     return " ".join(f"{field}:/[\u4e00-\u9fff].+/" for field in query_fields)

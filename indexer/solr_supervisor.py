@@ -1,13 +1,14 @@
-"""The process between the program and the embedded Solr's Java: it ends Java when nobody uses it any more.
+"""Supervisor process of the embedded Solr: stops Java when no process uses it any more.
 
-Started by `indexer.embedded_solr` in a session of its own, so that it outlives the process that started it:
+`indexer.embedded_solr` starts it in a session of its own, so that it outlives the process that started it:
 
     python -m indexer.solr_supervisor USERS_LOCK GUARD_LOCK_FD COMMAND...
 
-Every process that uses the node holds a shared lock on the file USERS_LOCK. Such a lock ends with its process,
-however that ends, so no list of users can be stale. The guard keeps asking for the exclusive lock: once it gets it,
-nobody is left, and it keeps it until Java is gone, so that a new user waits for the end before starting afresh.
-GUARD_LOCK_FD is a descriptor on which the starter has taken the lock that says "a guard lives".
+Every process that uses the node holds a shared lock on the file USERS_LOCK. The lock ends with its process, however
+that
+ends, so there is no list of users that could be stale. The supervisor polls for the exclusive lock. When it gets the
+lock, there are no users left. It keeps the lock until Java has ended, so that a new user waits before it starts Java.
+GUARD_LOCK_FD is a descriptor with the lock that marks a running supervisor.
 """
 
 import ctypes
@@ -26,7 +27,7 @@ PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 def supervise(users_lock_path: str, command: Sequence[str]) -> int:
-    """Run `command` until it ends by itself (its status is returned) or nobody holds `users_lock_path` (0)."""
+    """Run `command` until it ends (returns its exit status) or no process locks `users_lock_path` (returns 0)."""
     with open(users_lock_path, "a") as users_lock_file:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, preexec_fn=_parent_death_hook())
         try:
@@ -40,7 +41,7 @@ def supervise(users_lock_path: str, command: Sequence[str]) -> int:
 
 
 def _try_exclusive_lock(users: IO[str]) -> bool:
-    """Whether the exclusive lock was got; it is kept then."""
+    """Try to get the exclusive lock, and keep it; return True on success."""
     try:
         fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -58,12 +59,12 @@ def _stop_process(process: "subprocess.Popen[bytes]") -> None:
 
 
 def _parent_death_hook() -> "_KillWithParent | None":
-    """What the child runs before Java, where the system can tie its life to the guard's (Linux)."""
+    """Return the function that the child runs before Java, to end it with the supervisor (Linux only)."""
     return _KillWithParent() if sys.platform == "linux" else None
 
 
 class _KillWithParent:
-    """Let the kernel kill this process when the guard ends. SIGKILL: nobody would wait for a graceful end."""
+    """Makes the kernel send SIGKILL to this process when the supervisor ends. A graceful end would not be awaited."""
 
     def __init__(self) -> None:
         self._libc = ctypes.CDLL(None)  # loaded before the fork
@@ -71,7 +72,7 @@ class _KillWithParent:
 
     def __call__(self) -> None:
         self._libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != self._parent_pid:  # it ended before the kernel knew
+        if os.getppid() != self._parent_pid:  # the supervisor ended before prctl
             os._exit(1)
 
 
@@ -80,9 +81,9 @@ def _exit_on_sigterm(_signal: int, _frame: object) -> NoReturn:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """The guard's command line, see the module."""
+    """Run the command line described in the module; return the exit status."""
     users_lock, lock_fd, *command = arguments
-    os.set_inheritable(int(lock_fd), False)  # else Java would hold the guard's lock as well
+    os.set_inheritable(int(lock_fd), False)  # otherwise Java would hold the supervisor's lock as well
     signal.signal(signal.SIGTERM, _exit_on_sigterm)
     return supervise(users_lock, command)
 

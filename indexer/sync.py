@@ -1,14 +1,15 @@
-"""Keep Solr in step with the store.
+"""Synchronizes Solr with the store.
 
-    remove_orphans  documents that the store does not know leave Solr
-    apply_lexicon   a new lexicon version: find the documents whose text holds an added or removed term, put them into
-                    the change log, and segment with that version from now on
-    sync            the change log, batch by batch: write to Solr, and strike what Solr has acknowledged; while one
-                    batch is under way the next ones are segmented and sent
+    remove_orphans  delete documents from Solr that the store does not have
+    apply_lexicon   for a new lexicon version: put the documents that contain an added or removed term into the change
+                    log, and segment with that version from then on
+    flush_changes   write the change log to Solr, batch by batch, and remove entries that Solr acknowledged; while a
+                    batch is in flight, the next ones are segmented and sent
 
-Both run under one lock (the pipeline's): a document must not be written with version n while n+1 is being applied.
-Killed anywhere, the next call goes on: `apply_lexicon` marks a version applied in the transaction that queues its
-documents, and a batch that was written but not struck is simply written again.
+All run under the lock of the pipeline: a document must not be written with version n while n+1 is being applied.
+After a
+kill, the next call continues. `apply_lexicon` marks a version as applied in the transaction that queues its documents,
+and a batch that was written but not removed from the log is written again.
 """
 
 from collections import Counter, deque
@@ -26,36 +27,36 @@ from indexer.document_mapping import NO_VECTORS, TextAnalysis, to_solr_document
 from indexer.solr_index import CommitWithin
 
 LOOKUP_BATCH_SIZE = 500
-BACKLOG_THRESHOLD = 2000  # changes that are waiting: with more, what is written is seen later
-SENDER_COUNT = 2  # batches that Solr takes side by side: it analyses each in a thread of its own
+BACKLOG_THRESHOLD = 2000  # pending changes; above it, commits are less frequent
+SENDER_COUNT = 2  # concurrent batches; Solr analyses each in a thread of its own
 
 
 class SearchIndex(Protocol):
-    """What this module needs of Solr; `indexer.solr_index.SolrIndex` is it. `add` and `delete` come from several threads."""
+    """The interface of `indexer.solr_index.SolrIndex` that this module uses. `add` and `delete` must be thread-safe."""
 
     def add(
         self, docs: Sequence[Mapping[str, object]], commit_within: CommitWithin = CommitWithin.SOON
     ) -> Mapping[str, str]:
-        """Write documents; returns id -> why, for those that Solr refuses."""
+        """Write documents; return rejected documents as id -> reason."""
 
     def delete(self, ids: Sequence[str]) -> None:
-        """Delete documents; an id that is not there is no error."""
+        """Delete documents; unknown ids are ignored."""
 
     def commit(self, soft: bool = True) -> None:
-        """Make what was written searchable."""
+        """Make all written documents searchable."""
 
     def count(self) -> int:
-        """Documents that a search can find now."""
+        """Return the number of searchable documents."""
 
     def iter_ids(self) -> Iterator[str]:
-        """Their ids."""
+        """Yield the ids of all searchable documents."""
 
     def iter_ids_containing(self, phrases: Sequence[str]) -> Iterator[str]:
-        """The ids of documents whose title or body holds one of `phrases`."""
+        """Yield the ids of documents whose title or body contains one of `phrases`."""
 
 
 def apply_lexicon(store: Store, index: SearchIndex) -> int:
-    """Segment with the newest published version from now on; returns how many documents have to be done again."""
+    """Segment with the newest published version from now on; return the number of documents to index again."""
     newest_lexicon, applied_lexicon = store.lexicons.load_latest(), store.lexicons.load_applied()
     if newest_lexicon.version == applied_lexicon.version:
         return 0
@@ -71,9 +72,20 @@ def flush_changes(
     batch_size: int,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Counter[Reason]:
-    """Write all pending changes to Solr; returns outcomes by reason. Ends with a soft commit if anything was written.
+    """Write all pending changes to Solr, with a soft commit at the end if anything was written.
 
-    Raises SolrError when Solr cannot take what it is sent; what was acknowledged before stays done.
+    Args:
+        store: Store with the change log.
+        index: Target index.
+        analysis: Segmenters and lexicon.
+        batch_size: Documents per request.
+        progress: Called with the number of changes of each finished batch.
+
+    Returns:
+        Number of outcomes by reason.
+
+    Raises:
+        SolrError: Solr is not responding or rejected a request. Acknowledged batches stay done.
     """
     counts: Counter[Reason] = Counter()
     while store.change_log.pending(1):
@@ -87,7 +99,7 @@ def flush_changes(
 
 @dataclass(frozen=True)
 class _BatchInFlight:
-    """A batch on its way to Solr."""
+    """A batch that is being sent to Solr."""
 
     changes: Sequence[IndexChange]
     url_ids: frozenset[int]
@@ -97,7 +109,7 @@ class _BatchInFlight:
 def _iter_flushed_batches(
     store: Store, index: SearchIndex, analysis: TextAnalysis, batch_size: int
 ) -> Iterator[list[IndexResult]]:
-    """Write the change log up to its present end; yields what became of each batch when it is struck."""
+    """Index every change that is in the log now; yield the results of each batch after it is removed from the log."""
     in_flight: deque[_BatchInFlight] = deque()
 
     def finish_oldest() -> list[IndexResult]:
@@ -114,7 +126,7 @@ def _iter_flushed_batches(
         while batch := store.change_log.pending(batch_size, after_seq=last_seq):
             last_seq = batch[-1].seq
             url_ids = frozenset(change.url_id for change in batch)
-            # A document must not overtake itself: its newer state waits until the older one has been written.
+            # Two states of one document must be written in order: the newer one waits for the older one.
             while len(in_flight) > SENDER_COUNT or any(
                 url_ids & batch_in_flight.url_ids for batch_in_flight in in_flight
             ):
@@ -128,9 +140,10 @@ def _iter_flushed_batches(
 
 
 def remove_orphans(store: Store, index: SearchIndex) -> int:
-    """Delete documents that the store does not know (it was restored from a backup); returns how many there were.
+    """Delete indexed documents that are missing in the store (for example after a restore); return their number.
 
-    Looks at the ids only if the index holds more than the store says. Everything pending has to be written before.
+    Lists the ids only if the index has more documents than the store records. All pending changes must be written
+    before.
     """
     if index.count() <= store.change_log.indexed_document_count():
         return 0
@@ -147,7 +160,7 @@ def remove_orphans(store: Store, index: SearchIndex) -> int:
 
 @dataclass(frozen=True)
 class PreparedBatch:
-    """A batch as it is sent: the present articles with their documents, and what is no more (url_id -> URL)."""
+    """A batch ready to send: current articles with their documents, and deleted pages (url_id -> URL)."""
 
     articles: Mapping[int, StoredArticle]
     documents: Sequence[Mapping[str, object]]
@@ -156,7 +169,7 @@ class PreparedBatch:
 
 
 def prepare_batch(batch: Sequence[IndexChange], store: Store, analysis: TextAnalysis) -> PreparedBatch:
-    """The present state of the URLs in `batch`, whatever the log says was done to them."""
+    """Load the current state of the URLs in `batch`, whatever action the log recorded."""
     urls = {change.url_id: change.url for change in batch}
     article_by_url_id = store.articles.load_by_url_ids(list(urls))
     vectors = store.vectors.article_vectors(
@@ -171,7 +184,7 @@ def prepare_batch(batch: Sequence[IndexChange], store: Store, analysis: TextAnal
 
 
 def send_batch(batch: PreparedBatch, index: SearchIndex, commit_within: CommitWithin) -> list[IndexResult]:
-    """Write and delete what `batch` says; what Solr refuses of an article is not left there in an older state."""
+    """Write and delete the documents of `batch`. A rejected document is deleted, so that no older state remains."""
     rejected = index.add(batch.documents, commit_within) if batch.documents else {}
     ids_to_delete = [document_id(url) for url in batch.deleted_urls.values()]
     ids_to_delete += [
@@ -186,7 +199,7 @@ def send_batch(batch: PreparedBatch, index: SearchIndex, commit_within: CommitWi
 
 
 def to_index_result(stored_article: StoredArticle, rejected: Mapping[str, str], version: int) -> IndexResult:
-    """What became of one article that was sent."""
+    """Return the result of one article that was sent."""
     if stored_article.doc_id in rejected:
         return IndexResult(stored_article.url_id, Outcome(Reason.REJECTED_BY_SOLR, rejected[stored_article.doc_id]))
     return IndexResult(stored_article.url_id, Outcome(Reason.INDEXED), stored_article.article.digest, version)

@@ -1,1 +1,1 @@
-"""Files that a package index does not have: fetched once, each held against our own lock."""
+"""Downloads jar files, which package indexes do not provide, and verifies them against lock files."""

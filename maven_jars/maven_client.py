@@ -1,4 +1,4 @@
-"""The Maven client. Loading it takes a third of a second, so only who downloads does."""
+"""The Maven client. Import it only for a download: the import takes 0.3 s."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -10,9 +10,11 @@ from jgo.maven import MavenContext
 
 
 def create_jar_downloader(cache: Path) -> Callable[[str, str, str], Path]:
-    """What downloads the jar of (group, artifact, version) into `cache`; ConnectionError says why it cannot.
+    """Return a function that downloads the jar (group, artifact, version) into `cache` and returns its path.
 
-    It asks the repositories that its own configuration names before Maven Central.
+    The function raises ConnectionError with the reason if the download fails. Repositories of jgo's configuration
+    file are
+    tried before Maven Central.
     """
     configured_repositories = GlobalSettings.load().repositories
     context = MavenContext(

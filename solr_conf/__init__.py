@@ -1,11 +1,12 @@
-"""Solr's side of the index: the configset that `indexer.solr_index` uploads.
+"""The Solr configset that `indexer.solr_index` uploads.
 
-In come documents with the fields of `docstore/solr_fields.py`; Solr keeps each text four ways: as CJK bigrams, as single
-characters, and as the words of two dictionaries that Python has cut. Out come hits, snippets and facets.
+Documents have the fields of `docstore/solr_fields.py`. Solr indexes each text in four forms: CJK bigrams, single
+characters, and words segmented in Python with two dictionaries (base and domain).
 
-Open `schema.xml` first: the fields, and how each text type makes its tokens. `solrconfig.xml` says when a change
-is durable and when it is seen, and which URLs exist. Everything in this folder but Python files is the
-configset; a change of any byte makes a new collection (`SolrIndex.ensure_collection`), so nothing has to be migrated in place.
+Start with `schema.xml`: fields, and the tokens of each text type. `solrconfig.xml` defines commits and request
+handlers.
+Every file of this folder except Python and Markdown files is part of the configset. A changed byte creates a new
+collection (`SolrIndex.ensure_collection`), so nothing is migrated in place.
 """
 
 from pathlib import Path

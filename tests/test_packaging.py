@@ -1,4 +1,4 @@
-"""Flat, generic package names need care: each is ours alone, none hides a standard module, all files are installed."""
+"""Packaging: flat package names must not collide with other packages or standard modules; all files are installed."""
 
 import configparser
 import importlib.metadata
@@ -56,9 +56,9 @@ def test_no_module_hides_a_standard_one() -> None:
 
 
 def test_the_wheel_holds_what_the_program_needs(tmp_path: Path) -> None:
-    """Built from a copy of the tracked files, so that no file of the working tree hides one that is missing."""
+    """Build the wheel from a copy of the tracked files, so that untracked files cannot hide a missing file."""
     listed = subprocess.run(["git", "ls-files", *TOP], cwd=ROOT, capture_output=True, text=True, check=True)
-    tracked = listed.stdout.splitlines()
+    tracked = [name for name in listed.stdout.splitlines() if not name.endswith("/README.md")]
     assert len(tracked) > 300
     copy = tmp_path / "project"
     for name in (*tracked, "setup.cfg", "setup.py", "pyproject.toml", "README.md", "LICENSE", "NOTICE"):
@@ -74,16 +74,16 @@ def test_the_wheel_holds_what_the_program_needs(tmp_path: Path) -> None:
 
 
 def test_what_make_says_of_a_python_that_will_not_do() -> None:
-    fault = check_python["version_error"]
+    version_error = check_python["version_error"]
     assert BOUNDS == ((3, 11), (3, 15))
-    assert [fault((3, minor), BOUNDS) for minor in (11, 12, 13, 14)] == [""] * 4
-    assert fault((3, 9), BOUNDS) == "Python 3.9 is too old, 3.11 to 3.14 will do: make PYTHON=python3.14"
-    assert "Python 3.15 is too new, the pinned libraries have no wheels for it" in fault((3, 15), BOUNDS)
-    assert "too old" in fault((2, 7), BOUNDS)
+    assert [version_error((3, minor), BOUNDS) for minor in (11, 12, 13, 14)] == [""] * 4
+    assert version_error((3, 9), BOUNDS) == "Python 3.9 is too old, 3.11 to 3.14 will do: make PYTHON=python3.14"
+    assert "Python 3.15 is too new, the pinned libraries have no wheels for it" in version_error((3, 15), BOUNDS)
+    assert "too old" in version_error((2, 7), BOUNDS)
 
 
 def test_make_stops_at_once_where_python_will_not_do(tmp_path: Path) -> None:
-    """A real make with a Python that says it is 3.10: one line, and no environment half made."""
+    """Run make with a Python that reports 3.10: it prints one line and creates no environment."""
     old = tmp_path / "python3.10"
     code = "import sys, runpy; sys.version_info = (3, 10); runpy.run_path(sys.argv[1], run_name='__main__')"
     old.write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "{code}" "$@"\n')
@@ -95,7 +95,7 @@ def test_make_stops_at_once_where_python_will_not_do(tmp_path: Path) -> None:
 
 
 def make(*arguments: str) -> "subprocess.CompletedProcess[str]":
-    """`make`, with nothing of the make that may have started the tests."""
+    """Run `make` without variables of the make that started the tests."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
     command = ["make", "-C", str(ROOT), "--no-print-directory", *arguments]
     return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
@@ -103,7 +103,7 @@ def make(*arguments: str) -> "subprocess.CompletedProcess[str]":
 
 @pytest.mark.exhaustive
 def test_debians_own_python_can_install_everything(tmp_path: Path) -> None:
-    """Its pip finds a version of each package that its Python may use. (make test installs python3-venv for it.)"""
+    """Its pip finds a version of each package. `make test` installs python3-venv for this test."""
     subprocess.run([str(DEBIANS), "-m", "venv", str(tmp_path / "venv")], check=True)
     report = tmp_path / "report.json"
     pip = [str(tmp_path / "venv" / "bin" / "python"), "-m", "pip", "install", "--dry-run", "--quiet"]
@@ -114,22 +114,20 @@ def test_debians_own_python_can_install_everything(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     chosen = {one["metadata"]["name"].lower() for one in json.loads(report.read_text())["install"]}
     pinned = {line.partition("==")[0].lower() for line in (ROOT / "constraints.txt").read_text().split()}
-    assert {name.replace_firing("_", "-") for name in chosen} - {"plumbline"} == {
-        name.replace("_", "-") for name in pinned
-    }
+    assert {name.replace("_", "-") for name in chosen} - {"plumbline"} == {name.replace("_", "-") for name in pinned}
 
 
 def test_what_make_install_says_while_pip_works() -> None:
-    step_of = runpy.run_path(str(ROOT / "deploy" / "install.py"))["describe_step"]
+    describe_step = runpy.run_path(str(ROOT / "deploy" / "install.py"))["describe_step"]
     said = "Obtaining file:///x\nCollecting ada-url>=4 (from us)\n  Downloading ada_url.whl\nCollecting jgo<4,>=3\n"
-    assert step_of("Obtaining file:///x\n", 3) == "  asking what is needed"
-    assert step_of(said, 3) == "  fetching package 2: jgo"
-    assert step_of(f"{said}Installing collected packages: a, b\n", 1) == "  putting 2 packages in place: 1 done"
+    assert describe_step("Obtaining file:///x\n", 3) == "  resolving dependencies"
+    assert describe_step(said, 3) == "  downloading package 2: jgo"
+    assert describe_step(f"{said}Installing collected packages: a, b\n", 1) == "  installing 2 packages: 1 done"
 
 
 @pytest.mark.exhaustive
 def test_an_installation_tells_that_it_works_and_why_it_does_not(tmp_path: Path) -> None:
-    """A real pip in a real environment, on a small project."""
+    """Run the real pip in a real environment on a small project."""
     subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "venv")], check=True)
     command = [str(tmp_path / "venv" / "bin" / "python"), str(ROOT / "deploy" / "install.py")]
     project = tmp_path / "project"
@@ -139,9 +137,9 @@ def test_an_installation_tells_that_it_works_and_why_it_does_not(tmp_path: Path)
     assert good.returncode == 0, good
     first, *steps, last = good.stdout.splitlines()
     assert first.startswith("installing Plumbline into ") and last.startswith("installed in ")
-    assert steps and all(step.startswith(("  asking ", "  fetching package ", "  putting ")) for step in steps)
+    assert steps and all(step.startswith(("  resolving ", "  downloading package ", "  installing ")) for step in steps)
     (project / "pyproject.toml").write_text('[project]\nname = "small"\nversion = "1"\nrequires-python = ">=4"\n')
     bad = subprocess.run([*command, str(project)], capture_output=True, text=True, check=False)
     assert bad.returncode != 0
     assert "requires a different Python" in bad.stderr
-    assert bad.stdout.splitlines()[-1].startswith("the installation failed, pip's reason is above")
+    assert bad.stdout.splitlines()[-1].startswith("the installation failed; see the output of pip above")

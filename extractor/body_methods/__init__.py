@@ -1,10 +1,10 @@
-"""Methods: how the body of a page, its title and its date are found. Names are those of the setting `extract.method`.
+"""Body methods: find the body, the title and the date of a page. The setting `extract.method` selects one by name.
 
-    blocks           ours, the default              line_scoring.py
-    two_pass         WD-A2, Wang Du 2019            two_pass.py
-    tag_path_ratio   its baseline, the first pass   tag_path_ratio.py
+    blocks           default                                       line_scoring.py
+    two_pass         WD-A2, Wang Du 2019                           two_pass.py
+    tag_path_ratio   baseline of WD-A2: its first pass             tag_path_ratio.py
 
-contract.py says what a method is; adding one is a file and a line here.
+base.py defines the interface. To add a method, write a module and add it to BODY_METHODS.
 """
 
 from collections.abc import Callable, Mapping

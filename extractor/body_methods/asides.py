@@ -1,4 +1,4 @@
-"""Which elements of a page are no part of its article, by their names, as far as their text does not gainsay them."""
+"""Detects elements outside the article by their class names, unless their text contradicts the name."""
 
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
@@ -6,17 +6,18 @@ from itertools import accumulate
 from extractor.page.layout import MAX_TEXT_LINK_SHARE, Line, Span
 from extractor.page.tag_info import Hint
 
-MAX_HIDDEN_SHARE = 0.6  # an element with more of it than this is hidden only until the page has started its scripts
-MIN_MAIN_ARTICLE_GAIN = 80.0  # gain of an <article> beside which others are other articles
-MIN_HEADLINE_SIZE = 6.0  # shortest link that may be a headline, in Chinese characters
-MIN_LIST_HEADLINES = 3  # of a list of other pages
+MAX_HIDDEN_SHARE = 0.6  # a hidden element with a larger share of the gain is shown by a script after loading
+MIN_MAIN_ARTICLE_GAIN = 80.0  # with this gain an <article> is the main one; later ones are other articles
+MIN_HEADLINE_SIZE = 6.0  # minimum size of a link that can be a headline, in Chinese characters
+MIN_LIST_HEADLINES = 3  # minimum number of headlines in a list of other pages
 
 
 def resolve_hints(spans: Sequence[Span]) -> list[Hint]:
-    """The hints of all spans, with those that their surroundings contradict taken back.
+    """Return the hints of all spans, with contradicting hints corrected.
 
-    What is called a body among comments is a comment; a name of several neighbours names paragraphs, and the body is
-    the element around them.
+    A "body" inside comments becomes FOOTER_OR_COMMENTS. If siblings share a "body" class, they are paragraphs
+    (ARTICLE) and
+    their parent becomes the body.
     """
     hints: list[Hint] = []
     for span in spans:
@@ -27,10 +28,10 @@ def resolve_hints(spans: Sequence[Span]) -> list[Hint]:
     for span_index, hint in enumerate(hints):
         if hint is Hint.BODY and spans[span_index].parent_index >= 0:
             body_indices_by_parent.setdefault(spans[span_index].parent_index, []).append(span_index)
-    for parent, places in body_indices_by_parent.items():
-        if len({spans[span_index].tag_info.identifiers for span_index in places}) < len(places):
+    for parent, child_indices in body_indices_by_parent.items():
+        if len({spans[span_index].tag_info.identifiers for span_index in child_indices}) < len(child_indices):
             hints[parent] = Hint.BODY
-            for span_index in places:
+            for span_index in child_indices:
                 hints[span_index] = Hint.ARTICLE
     return hints
 
@@ -38,10 +39,16 @@ def resolve_hints(spans: Sequence[Span]) -> list[Hint]:
 def aside_line_mask(
     spans: Sequence[Span], hints: Sequence[Hint], weights: Sequence[float], title_line: int, max_share: float
 ) -> list[bool]:
-    """Which lines stand in an element that is named as no part of the article.
+    """Return for each line whether it is in an element whose name marks it as outside the article.
 
-    A name is not believed where the element holds the title or (comments and footers apart) an element named as the
-    body or more than `max_share` of the page's gain.
+    A name is ignored if the element contains the title or, for asides, an element named as the body.
+
+    Args:
+        hints: Resolved hint of each span.
+        weights: Weight of each line.
+        title_line: Index of the title's line, -1 if unknown.
+        max_share: The name of an aside or hidden element is ignored if it has more than this share of the page's gain.
+            With 0, the name is used only for elements without gain.
     """
     cumulative_gain = [0.0, *accumulate(max(0.0, weight) for weight in weights)]
     max_gain_by_hint = {
@@ -51,7 +58,7 @@ def aside_line_mask(
     }
     body_ancestors = ancestors_of(spans, [span_index for span_index, hint in enumerate(hints) if hint is Hint.BODY])
     mask = other_article_line_mask(spans, cumulative_gain, title_line) if max_share else [False] * len(weights)
-    covered_until = 0  # lines before this one are settled: spans come outermost first
+    covered_until = 0  # lines before this index are decided: spans are ordered outermost first
     for span_index, (span, hint) in enumerate(zip(spans, hints, strict=True)):
         if hint < Hint.ASIDE or span.end_line <= covered_until or span.start_line <= title_line < span.end_line:
             continue
@@ -64,7 +71,11 @@ def aside_line_mask(
 
 
 def other_article_line_mask(spans: Sequence[Span], cumulative_gain: Sequence[float], title_line: int) -> list[bool]:
-    """Which lines stand in an <article> below the one that holds the title, which must hold some text itself."""
+    """Return for each line whether it is in an <article> after the main one.
+
+    The main <article> contains the title and has a gain of at least MIN_MAIN_ARTICLE_GAIN; without it, no line is
+    masked.
+    """
     mask = [False] * (len(cumulative_gain) - 1)
     articles = [span for span in spans if span.tag_info.tag == "article"]
     main_article = next((span for span in articles if span.start_line <= title_line < span.end_line), None)
@@ -80,7 +91,7 @@ def other_article_line_mask(spans: Sequence[Span], cumulative_gain: Sequence[flo
 
 
 def ancestors_of(spans: Sequence[Span], span_indices: Iterable[int]) -> set[int]:
-    """Indices of all spans around any of these."""
+    """Return the indices of all ancestors of these spans."""
     ancestors: set[int] = set()
     for span_index in span_indices:
         parent = spans[span_index].parent_index
@@ -91,9 +102,7 @@ def ancestors_of(spans: Sequence[Span], span_indices: Iterable[int]) -> set[int]
 
 
 def is_link_list(lines: Sequence[Line]) -> bool:
-    """Headlines that are links stand there, at least as many as lines of text: a list of other pages, with teasers or
-    without.
-    """
+    """Return True for a list of other pages: linked headlines, at least as many as lines of text (teasers)."""
     headlines = sum(line.link_share > MAX_TEXT_LINK_SHARE and line.size >= MIN_HEADLINE_SIZE for line in lines)
     texts = sum(
         line.link_share <= MAX_TEXT_LINK_SHARE and line.size >= MIN_HEADLINE_SIZE and line.has_punctuation

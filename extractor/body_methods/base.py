@@ -1,4 +1,4 @@
-"""What a method is: how the body, the title and the date of a page are found."""
+"""Interface of the body methods, and the results they return."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,9 +10,11 @@ from extractor.page.parsed_page import ParsedPage
 
 @dataclass(frozen=True)
 class Body:
-    """A chosen body: the span it was read from, its lines, the text, and the line that is the title (-1: none).
+    """A chosen body.
 
-    Not `is_confident`: only what is called navigation, comments ... could be found.
+    `span_index` is the element it was read from, `line_indices` its lines, `title_line` the line of the title (-1:
+    none).
+    `is_confident` is False if only elements with boilerplate names (navigation, comments ...) contained text.
     """
 
     span_index: int
@@ -24,7 +26,7 @@ class Body:
 
 @dataclass(frozen=True)
 class BodyCandidate:
-    """An element that was weighed as the body: its span, its score, and what was counted in it."""
+    """An element that was scored as a possible body: its span index, score, and features by name."""
 
     span: int
     score: float
@@ -33,7 +35,10 @@ class BodyCandidate:
 
 @dataclass(frozen=True)
 class LineVerdict:
-    """What became of a line: its index, what it weighed in the choice, and why it was kept or dropped."""
+    """The decision about one line: its index, its weight in the choice, and the reason why it was kept or dropped.
+
+    The field names are those of the JSON of `plumb explain`.
+    """
 
     line: int
     weight: float
@@ -43,7 +48,7 @@ class LineVerdict:
 
 @dataclass(frozen=True)
 class Explanation:
-    """How a body was chosen: candidates, best first; a verdict for every line; the chosen span, -1 for none."""
+    """How a body was chosen: candidates, best first; one verdict for each line; the chosen span, or -1."""
 
     candidates: tuple[BodyCandidate, ...]
     verdicts: tuple[LineVerdict, ...]
@@ -51,22 +56,24 @@ class Explanation:
 
 
 class BodyMethod(Protocol):
-    """Reads a page. Where it `needs_complete_layout`, nothing is left out of the layout (see layout.Layout).
+    """Finds body, title and date of a page.
 
-    Where it `uses_declared_body`, a page that shows no body may still tell one to machines (structured_body.py).
+    If `needs_complete_layout`, the layout must include navigation and footers (see page.layout.Layout). If
+    `uses_declared_body`, a page without visible body can get the body declared in JSON-LD or meta tags
+    (declared_body.py).
     """
 
     needs_complete_layout: ClassVar[bool]
     uses_declared_body: ClassVar[bool]
 
     def choose_body(self, page: ParsedPage) -> Body | None:
-        """The body, or None where the page has none."""
+        """Return the body of the page, or None."""
 
     def find_title(self, page: ParsedPage, body: Body) -> str:
-        """The title, or ""."""
+        """Return the title of the page, or an empty string."""
 
     def find_published(self, page: ParsedPage, body: Body, latest_date: str) -> PublicationDate:
-        """The date of publication; none after the day `latest_date` (`YYYY-MM-DD`)."""
+        """Return the publication date, not after `latest_date` (`YYYY-MM-DD`); an empty PublicationDate if unknown."""
 
     def explain(self, page: ParsedPage) -> Explanation:
-        """Why the body was chosen; for a person, and as slow as it likes."""
+        """Explain the choice of the body, for `plumb explain`. May be slow."""

@@ -1,7 +1,7 @@
-"""The text of an article whose page shows none: what the page says of it to machines.
+"""Finds the body that a page declares in JSON-LD or meta tags, for pages without visible text.
 
-Pages that scripts fill give the whole text in JSON-LD (`articleBody`), those of a video or a picture at least
-a summary.
+Pages rendered by scripts declare the whole text in JSON-LD (`articleBody`). Pages of a video or a picture declare at
+least a summary.
 """
 
 import html
@@ -14,15 +14,15 @@ from extractor.page.parsed_page import ParsedPage
 from extractor.page_types.list_page import declared_score, url_score
 
 DESCRIPTION_META_NAMES = ("og:description", "description", "twitter:description")
-MIN_ARTICLE_SCORE = 3  # points from which on a page is an article for certain (extractor/page_types/list_page.py)
+MIN_ARTICLE_SCORE = 3  # minimum points of a certain article (extractor/page_types/list_page.py)
 BLOCK_TAG_RE = re.compile(r"<(?:br|/?(?:p|div|li|h[1-6]|blockquote))\b[^<>]{0,300}>", re.I)
 TAG_RE = re.compile(r"</?[a-zA-Z][^<>]{0,300}>")
 
 
 def find_declared_body(page: ParsedPage, title_line: int = -1) -> Body | None:
-    """The body that a page states and does not show, without lines; None where it states none.
+    """Return the declared body of a page, without lines; None if it declares none.
 
-    A summary is one only where the page is an article for certain. `title_line` is the line of the title, if it has one.
+    A summary is used only if the page is certainly an article. `title_line` is the line index of the title, or -1.
     """
     text = markup_to_text(find_json_ld_article(page.json_ld, page.url).body)
     if not text and declared_score(page) + max(0, url_score(page.url)) >= MIN_ARTICLE_SCORE:
@@ -40,14 +40,14 @@ def find_declared_body(page: ParsedPage, title_line: int = -1) -> Body | None:
 
 
 def longest_description(page: ParsedPage) -> str:
-    """The longest description of a page's metas, if it says more than its title."""
+    """Return the longest description of the meta tags, or an empty string if it only repeats the title."""
     texts = [markup_to_text(page.metas[name]) for name in DESCRIPTION_META_NAMES if name in page.metas]
     longest = max(texts, key=text_size, default="")
     return longest if longest not in page.title and longest != page.metas.get("og:title") else ""
 
 
 def markup_to_text(markup: str) -> str:
-    """A text without its tags and entities, one paragraph a line."""
+    """Return the text of HTML markup without tags and entities, one paragraph a line."""
     text = html.unescape(markup) if "&" in markup else markup
     if "<" in text:
         text = TAG_RE.sub("", BLOCK_TAG_RE.sub("\n", text))

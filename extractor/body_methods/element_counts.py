@@ -1,10 +1,10 @@
-"""Blocks: what Wang Du 2019 (WD-F3) counts in every element, gathered in one pass from the leaves up.
+"""Counts of Wang Du 2019 (WD-F3) for every element, computed in one pass from the leaves up.
 
     <div>                       text 9, links 2, elements 3, anchors 1, marks 1, leaves (6, 2, 1)
       中国石油报道 <a>详细</a><p>。</p>
 
-Characters are code points without white space. `br` is no element to the paper; its text counts as a leaf of its
-parent.
+Characters are code points without white space. The paper does not count `br` as an element; the text after it is a leaf
+of its parent.
 """
 
 import math
@@ -21,8 +21,8 @@ PUNCTUATION_RE = re.compile("[,，。？?!！、；;‘’]")
 class ElementCounts:
     """One element with the counts of its whole subtree, named as in WD-F3.
 
-    `density_sum` is DS, the sum of D over the element's children; `leaf_count`, `leaf_length_sum` and `leaf_length_square_sum` give the variance
-    of the lengths of all text nodes below it.
+    `density_sum` is DS, the sum of D over the element's children. `leaf_count`, `leaf_length_sum` and
+    `leaf_length_square_sum` give the variance of the lengths of all text nodes in the subtree.
     """
 
     element: Element
@@ -42,13 +42,13 @@ class ElementCounts:
 
     @property
     def density(self) -> float:
-        """D(v): text outside links per element that is no link; 0 if there is none of either."""
+        """D(v): characters outside links per element that is not a link; 0 if there are no such elements."""
         elements = self.element_count - self.anchor_count
         return (self.text_chars - self.link_chars) / elements if elements > 0 else 0.0
 
     @property
     def leaf_length_deviation(self) -> float:
-        """V(v): sqrt of the variance of the leaf lengths plus one; a single leaf counts half its length."""
+        """V(v): sqrt(variance of the leaf lengths + 1). For a single leaf, half its length is the variance."""
         if self.leaf_count == 0:
             variance = 0.0
         elif self.leaf_count == 1:
@@ -59,7 +59,7 @@ class ElementCounts:
         return math.sqrt(variance + 1)
 
     def add_leaf(self, text: str | None) -> None:
-        """Count one text node directly below this element; white space alone is none."""
+        """Count one text node directly in this element; white space is ignored."""
         compact = "".join(text.split()) if text else ""
         if not compact:
             return
@@ -71,7 +71,7 @@ class ElementCounts:
         self.leaf_length_square_sum += size * size
 
     def add_child(self, child: "ElementCounts") -> None:
-        """Count a finished child block into this one."""
+        """Add the counts of a finished child element."""
         self.text_chars += child.text_chars
         self.link_chars += child.link_chars
         self.element_count += child.element_count
@@ -88,7 +88,7 @@ class ElementCounts:
 
 
 def count_elements(root: Element) -> list[ElementCounts]:
-    """A Block for every element but `br` and `title`, in document order, the root first. Walks without recursion."""
+    """Return the counts of all elements except `br` and `title`, in document order, the root first. Not recursive."""
     counts_by_element: dict[Element, ElementCounts] = {}
     for element in root.iter():
         if element.tag not in IGNORED_TAGS and isinstance(element.tag, str):
@@ -103,7 +103,7 @@ def count_elements(root: Element) -> list[ElementCounts]:
 
 
 def _count_own_element(block: ElementCounts) -> None:
-    """Count the element itself, once all below it has been counted."""
+    """Count the element itself, after its subtree was counted."""
     tag = block.element.tag
     if tag == "a":
         block.anchor_count += 1

@@ -1,6 +1,6 @@
-"""Why a method kept or dropped what it did: for the operator whose page went wrong, never on the way to an article.
+"""Explains the decisions of a body method, for `plumb explain`; extraction itself never uses it.
 
-Everything is read off the page and the chosen body again, so that choosing a body costs nothing more than it must.
+Everything is derived from the page and the chosen body, so that choosing a body has no extra cost.
 """
 
 from bisect import bisect_right
@@ -19,20 +19,20 @@ from extractor.page.parsed_page import ParsedPage
 from extractor.page.tag_info import Hint, TagInfo
 
 MAX_CANDIDATES = 12
-MIN_RIVAL_SCORE_RATIO = 0.3  # of the score of the element around it: with less an element is a part of it and no rival
-CAPTION_DEPTH = 3  # elements between a caption's text and the element that is named as one
+MIN_RIVAL_SCORE_RATIO = 0.3  # a smaller score, relative to an enclosing candidate: only a part of that candidate
+CAPTION_DEPTH = 3  # maximum number of elements between the text of a caption and its caption element
 REASON_KEPT = "kept"
 REASON_OUTSIDE = "outside the chosen element"
 REASON_BEFORE_TEXT = "before the text begins"
-REASON_AFTER_TEXT = "behind the end of the text"
-REASON_ASIDE = "in an element that is named as no part of the article"
-REASON_HIDDEN = "not shown when the page opens"
+REASON_AFTER_TEXT = "after the end of the text"
+REASON_ASIDE = "in an element whose name marks it as outside the article"
+REASON_HIDDEN = "hidden when the page opens"
 REASON_REPEATED = "on many pages of the site"
 REASON_LINKS = "link text"
 REASON_COPYRIGHT = "copyright notice"
 REASON_LABEL = "label of the template"
 REASON_CAPTION = "caption"
-REASON_INSIDE = "inside the text, no part of it"
+REASON_INSIDE = "inside the text, but not part of it"
 REASON_NO_CHOICE = "no element was chosen"
 VERDICT_REASONS = (
     *(
@@ -50,15 +50,19 @@ VERDICT_REASONS = (
     ),
     *(REASON_OUTSIDE, REASON_NO_CHOICE),
 )
-"""Every `LineVerdict.why`, in the order of a legend."""
+"""All values of `LineVerdict.why`, in the order of the legend."""
 
 
 def explain_line_scoring(
     page: ParsedPage, body: Body | None, weights: Sequence[float], scores: Sequence[float]
 ) -> Explanation:
-    """How a method chose that weighs lines and takes the best element.
+    """Explain a method that weighs lines and chooses the element with the best score.
 
-    `weights` has one for each line, `scores` one for each span.
+    Args:
+        page: The page.
+        body: Its chosen body, or None.
+        weights: Weight of each line.
+        scores: Score of each span.
     """
     layout = page.layout
     chosen_span = body.span_index if body is not None else -1
@@ -75,13 +79,16 @@ def explain_line_scoring(
 
 
 def span_gain(layout: Layout, span_index: int, cumulative_gain: Sequence[float]) -> float:
-    """Sum of the positive weights in an element."""
+    """Return the sum of the positive line weights in an element."""
     span = layout.spans[span_index]
     return cumulative_gain[span.end_line] - cumulative_gain[span.start_line]
 
 
 def best_spans(layout: Layout, scores: Sequence[float], chosen_span: int) -> list[int]:
-    """The best elements, and the chosen one; of those with the same lines the chosen, else the innermost."""
+    """Return the best elements and the chosen one, best first.
+
+    Of elements with the same lines, only the chosen one is listed, otherwise the innermost.
+    """
     by_lines = {
         (layout.spans[span_index].start_line, layout.spans[span_index].end_line): span_index
         for span_index in range(len(scores))
@@ -98,7 +105,7 @@ def best_spans(layout: Layout, scores: Sequence[float], chosen_span: int) -> lis
 
 
 def is_rival(layout: Layout, span_index: int, better_spans: Sequence[int], scores: Sequence[float]) -> bool:
-    """Worth a look beside the better ones: has a score, and is no small part of one of them."""
+    """Return True if an element has a score and is not a small part of a better candidate."""
     span = layout.spans[span_index]
     larger_spans = [
         layout.spans[other] for other in better_spans if scores[span_index] < MIN_RIVAL_SCORE_RATIO * scores[other]
@@ -109,7 +116,7 @@ def is_rival(layout: Layout, span_index: int, better_spans: Sequence[int], score
 
 
 def span_features(layout: Layout, span_index: int) -> dict[str, float | str]:
-    """What an element shows: sizes in Chinese characters, its share of link text, and what its name promises."""
+    """Return features of an element: its hint, number of lines, sizes in Chinese characters, share of link text."""
     span = layout.spans[span_index]
     lines = layout.lines[span.start_line : span.end_line]
     text, links = sum(line.size for line in lines), sum(line.link_size for line in lines)
@@ -130,9 +137,9 @@ def explain_element_counts(
     body: Body | None,
     extra_features: Callable[[ElementCounts], Mapping[str, float | str]] = lambda block: {},
 ) -> Explanation:
-    """How a method of the paper chose: its blocks, best first, with the counts of WD-F3 and what `extra_features` says of them.
+    """Explain a method of the paper: its candidates, best first, with their WD-F3 counts and `extra_features`.
 
-    The paper weighs elements, not lines: the weights of the verdicts are 0.
+    The paper scores elements, not lines: all line weights are 0.
     """
     layout, top_candidates = page.layout, ranked_elements[:MAX_CANDIDATES]
     index_by_element = {element: element_index for element_index, element in enumerate(page.root.iter())}
@@ -150,7 +157,7 @@ def explain_element_counts(
 
 
 def count_features(block: ElementCounts) -> dict[str, float | str]:
-    """The counts of WD-F3 by their letters: T text, L links, V spread, DS sum of densities ..."""
+    """Return the WD-F3 counts by their letters, for example T (text), L (links), V (deviation), DS (density sum)."""
     return {
         "T": block.text_chars,
         "L": block.link_chars,
@@ -166,10 +173,11 @@ def count_features(block: ElementCounts) -> dict[str, float | str]:
 
 
 def with_tag_block_features(page: ParsedPage, explanation: Explanation) -> Explanation:
-    """The same, each candidate with what Wu's tag blocks in it say: the type that weighs most, the largest impact, and
-    the sum of the weights, which is the element's share of the page's impact (WY-F3 to WY-F5).
+    """Add features of Wu's tag blocks to each candidate (WY-F3 to WY-F5).
 
-    The document must be whole.
+    The features are the block type with the largest weight, the largest impact, and the sum of the weights, which is
+    the
+    element's share of the page's impact. The layout of the page must be complete.
     """
     blocks_by_span = defaultdict[int, list[TagBlock]](list)
     for block in build_tag_blocks(page):
@@ -185,7 +193,7 @@ def with_tag_block_features(page: ParsedPage, explanation: Explanation) -> Expla
 
 
 def tag_block_features(blocks: Sequence[TagBlock]) -> dict[str, float | str]:
-    """What the tag blocks of an element say of it."""
+    """Return type, impact and weight of the tag blocks in an element."""
     by_type = defaultdict[str, float](float)
     for block in blocks:
         by_type[block.type.value] += block.weight
@@ -197,7 +205,7 @@ def tag_block_features(blocks: Sequence[TagBlock]) -> dict[str, float | str]:
 
 
 def line_verdicts(page: ParsedPage, body: Body | None, weights: Sequence[float]) -> tuple[LineVerdict, ...]:
-    """A verdict for every line of the page."""
+    """Return a verdict for every line of the page."""
     kept_lines = frozenset(body.line_indices) if body is not None else frozenset()
     return tuple(
         LineVerdict(
@@ -211,7 +219,7 @@ def line_verdicts(page: ParsedPage, body: Body | None, weights: Sequence[float])
 
 
 def drop_reason(page: ParsedPage, body: Body | None, index: int) -> str:
-    """The likeliest reason why a line is no part of the body."""
+    """Return the most likely reason why a line is not part of the body."""
     layout, chosen_span = page.layout, body.span_index if body is not None else -1
     line = layout.lines[index]
     ancestor_tags = [
@@ -233,7 +241,7 @@ def drop_reason(page: ParsedPage, body: Body | None, index: int) -> str:
 
 
 def line_drop_reason(line: Line, ancestor_tags: Sequence[TagInfo], template_line_hashes: Set[int]) -> str:
-    """What is wrong with a line wherever it stands in the body's element, or ""."""
+    """Return why a line is dropped wherever it is in the body element, or an empty string."""
     if any(tag_info.is_caption for tag_info in ancestor_tags[:CAPTION_DEPTH]):
         return REASON_CAPTION
     hints = {tag_info.hint for tag_info in ancestor_tags}

@@ -1,7 +1,7 @@
-"""The more inclusive rule: all that a page has for its readers, but for what stands on every page of its kind.
+"""Inclusive body rule: all readable text of a page, without navigation, notices, footers and template lines.
 
-An article is one element of a page; a page that offers a service, a product or a collection is laid out in many, of
-which the best holds a part. Here the text is every line outside of navigation, notices and footers.
+An article is one element of a page. A page of a service, product or collection is laid out in many elements, of which
+the best contains only a part.
 """
 
 import re
@@ -15,8 +15,8 @@ from extractor.page.layout import MAX_TEXT_LINK_SHARE, Layout, Line, Span, join_
 from extractor.page.parsed_page import ParsedPage
 from extractor.page.tag_info import attribute_value
 
-MAX_BOILERPLATE_SHARE = 0.5  # of the page's text: an element that holds more of it is no aside, whatever its name
-MIN_MAIN_SHARE = 0.5  # of the text outside asides that <main> must hold to be believed
+MAX_BOILERPLATE_SHARE = 0.5  # an element with more than half of the page's text is not boilerplate, whatever its class
+MIN_MAIN_SHARE = 0.5  # minimum share of the readable text for <main> to be used
 BOILERPLATE_TAGS = frozenset(("nav", "footer", "aside", "dialog", "form", "header"))
 BOILERPLATE_ROLES = frozenset(
     ("navigation", "banner", "contentinfo", "complementary", "dialog", "alertdialog", "search")
@@ -30,7 +30,7 @@ BOILERPLATE_CLASS_RE = re.compile(
 
 
 def extract_inclusive_body(page: ParsedPage, title_line: int) -> Body | None:
-    """The body by the more inclusive rule; None where nothing is left. `title_line` is the line of the title, -1: none."""
+    """Return the body by the inclusive rule, None if no line is readable. `title_line`: index of the title or -1."""
     layout = page.layout
     is_readable = readable_line_mask(page)
     if not any(is_readable):
@@ -48,14 +48,12 @@ def extract_inclusive_body(page: ParsedPage, title_line: int) -> Body | None:
 
 
 def readable_line_mask(page: ParsedPage) -> list[bool]:
-    """Which lines are for readers: outside of navigation and the like, neither links nor what the site shows on every
-    page.
-    """
+    """Return for each line whether it is readable: not boilerplate, not link text, not a template line of the site."""
     return readable_line_mask_outside(page, boilerplate_line_mask(page.layout))
 
 
 def readable_line_mask_outside(page: ParsedPage, boilerplate_mask: Sequence[bool]) -> list[bool]:
-    """The same where the `boilerplate_line_mask` are known."""
+    """Return the mask of readable lines, given the mask of boilerplate lines."""
     layout, template_line_hashes = page.layout, page.site_template.template_line_hashes
     return [
         not boilerplate_mask[index]
@@ -66,14 +64,17 @@ def readable_line_mask_outside(page: ParsedPage, boilerplate_mask: Sequence[bool
 
 
 def is_readable_line(line: Line) -> bool:
-    """The line is text: a heading, or more than a link, a notice or a label."""
+    """Return True if a line is text: not mostly links, not a notice, not a label."""
     if line.link_share > MAX_TEXT_LINK_SHARE:
         return False
     return not is_notice_or_label(line.text, line.size) and any(map(str.isalpha, line.text))
 
 
 def boilerplate_line_mask(layout: Layout) -> list[bool]:
-    """Which lines stand in what is called navigation, footer, notice ..., if that does not hold most of the page."""
+    """Return for each line whether it is in navigation, a footer or another boilerplate element.
+
+    An element with more than MAX_BOILERPLATE_SHARE of the page's gain, or with an h1, is not boilerplate.
+    """
     mask = [False] * len(layout.lines)
     total = sum(line_gain(line) for line in layout.lines)
     covered_until = 0
@@ -88,7 +89,7 @@ def boilerplate_line_mask(layout: Layout) -> list[bool]:
 
 
 def is_boilerplate_element(span: Span) -> bool:
-    """The element is called no part of what the page is about."""
+    """Return True if tag, role or class name marks the element as boilerplate."""
     tag_info = span.tag_info
     if tag_info.tag in BOILERPLATE_TAGS:
         return True
@@ -101,12 +102,12 @@ def is_boilerplate_element(span: Span) -> bool:
 
 
 def line_gain(line: Line) -> float:
-    """What a line of text weighs, 0 for others."""
+    """Return the weight of a line, at least 0."""
     return max(0.0, weigh_line(line))
 
 
 def find_main_span(layout: Layout, is_readable: Sequence[bool]) -> int:
-    """The element that holds what is readable: <main> where that holds most, else the smallest around all of it."""
+    """Return the span of the readable text: <main> if it contains enough of it, else the smallest span with all."""
     cumulative_size = [0.0]
     for line, is_text in zip(layout.lines, is_readable, strict=True):
         cumulative_size.append(cumulative_size[-1] + (line.size if is_text else 0.0))
@@ -122,7 +123,7 @@ def find_main_span(layout: Layout, is_readable: Sequence[bool]) -> int:
 
 
 def drop_trailing_headings(layout: Layout, line_indices: Sequence[int]) -> list[int]:
-    """The lines without the headings and labels at the end, below which nothing stands."""
+    """Remove short headings and labels at the end, which have no text below them."""
     end = len(line_indices)
     while (
         end

@@ -1,9 +1,9 @@
-"""Our body method, `blocks`: weigh every line, take the element that gains most, then read its lines critically.
+"""Body method `blocks`: weigh every line, choose the element with the largest gain, filter its lines.
 
-    1 weigh     a sentence outside links gains its length; link lists, notices and labels lose
-    2 demote    lines in elements named as navigation, comments, related news ... gain nothing
-    3 choose    the element with the largest sum of weights, helped by names and by the title's place
-    4 filter    inside it, drop labels, link runs, notices, the lines before the text and after its end
+    1 weigh     a sentence outside links adds its length; link lists, notices and labels subtract
+    2 demote    lines in elements named as navigation, comments, related news ... add nothing
+    3 choose    the element with the largest sum of weights, adjusted by class names and the title's position
+    4 filter    inside it, drop labels, link runs, notices, lines before the text and lines after its end
 
 Every step is a pure function of the page's lines (extractor/page/layout_builder.py).
 """
@@ -39,42 +39,42 @@ from extractor.page.tag_info import Hint
 from extractor.settings import ExtractSettings
 from text.scripts import HAN
 
-MAX_LINE_PENALTY = 15.0  # most that one bad line takes away, in Chinese characters
-MAX_LINK_LINE_PENALTY = 20.0  # the same for a line of links, of which LINK_FACTOR counts
+MAX_LINE_PENALTY = 15.0  # maximum penalty of one line, in Chinese characters
+MAX_LINK_LINE_PENALTY = 20.0  # the same for a line of links, before LINK_PENALTY_FACTOR
 LINK_PENALTY_FACTOR = 0.6
-MIN_SENTENCE_SIZE = 8.0  # shortest line with punctuation that counts as a sentence
-MIN_LONG_LINE_SIZE = 20.0  # a line this long counts in part even without punctuation
-SKIPPED_LINK_PENALTY = 0.18  # of the links that were left out: what LINK_FACTOR leaves in an aside
-# By Hint: body, article, none, aside, hidden, after.
+MIN_SENTENCE_SIZE = 8.0  # minimum size of a sentence, a line with punctuation
+MIN_LONG_LINE_SIZE = 20.0  # a line of this size counts in part even without punctuation
+SKIPPED_LINK_PENALTY = 0.18  # penalty per skipped link size: LINK_PENALTY_FACTOR * 0.3, as in an aside
+# Indexed by Hint: body, article, none, aside, hidden, footer or comments.
 HINT_GAIN_FACTORS = (1.6, 1.15, 1.0, 0.6, 0.6, 0.3)
 HINT_BONUSES = (60.0, 3.0, 0.0, 0.0, 0.0, 0.0)
-MAX_ASIDE_SHARE = 0.5  # an element with more of the page's gain than this is no aside, whatever its name
-MAX_TAIL_LINES = 30  # lines without punctuation that may be cut behind the last sentence
-CAPTION_DEPTH = 3  # elements between a caption's text and the element that is named as one
-MIN_POINTER_SIZE = 8.0  # shortest link that may be a headline
+MAX_ASIDE_SHARE = 0.5  # an element with a larger share of the page's gain is not an aside, whatever its name
+MAX_TAIL_LINES = 30  # maximum number of lines without punctuation that are cut after the last sentence
+CAPTION_DEPTH = 3  # maximum number of elements between the text of a caption and its caption element
+MIN_POINTER_SIZE = 8.0  # minimum size of a link that can be a headline
 FULL_LINK_SHARE = 0.95
 HAN_RE = re.compile(f"[{HAN}]")
-MAX_COPYRIGHT_SIZE = 300.0  # a longer line that speaks of copyright is about copyright
-MAX_LABEL_SIZE = 45.0  # longest line that may be a label of the template
-MIN_BODY_GAIN_SHARE = 0.04  # of the page's gain that a body must have for the names around it to be believed
-MAX_GAIN_ABOVE_TITLE = 0.3  # of an article's gain that may stand above its title
-NEAR_TITLE_BONUS = 80.0  # what it is worth to start shortly below the title, in Chinese characters
-MIN_GAIN_BEFORE_END = 0.5  # of an article's gain that stands before the heading of what follows it
-MIN_CONTINUATION_SIZE = 60.0  # behind the editor's name, a line this long says that the article goes on
-MIN_GAIN_BELOW_TITLE = 0.3  # of the page's gain that stands below a title
-ABOVE_TITLE_FACTOR = 0.3  # what lines above the title are worth
+MAX_COPYRIGHT_SIZE = 300.0  # a longer line with copyright words is a text about copyright
+MAX_LABEL_SIZE = 45.0  # maximum size of a template label
+MIN_BODY_GAIN_SHARE = 0.04  # minimum share of the page's gain for a body that depends on aside names
+MAX_GAIN_ABOVE_TITLE = 0.3  # maximum share of an article's gain above its title
+NEAR_TITLE_BONUS = 80.0  # bonus for an element that starts near the title, in Chinese characters
+MIN_GAIN_BEFORE_END = 0.5  # minimum share of an article's gain before an end marker
+MIN_CONTINUATION_SIZE = 60.0  # a line of this size after the editor's name continues the article
+MIN_GAIN_BELOW_TITLE = 0.3  # minimum share of the page's gain below a title
+ABOVE_TITLE_FACTOR = 0.3  # factor for the weight of lines above the title
 
 
 @dataclass(frozen=True)
 class LineScoring:
-    """Body method `blocks`."""
+    """Body method `blocks`: chooses the body by line weights."""
 
     settings: ExtractSettings
     needs_complete_layout: ClassVar[bool] = False
     uses_declared_body: ClassVar[bool] = True
 
     def choose_body(self, page: ParsedPage) -> Body | None:
-        """The body, or None where no element gains anything."""
+        """Return the body, or None if no element has a positive gain."""
         layout = page.layout
         hints = resolve_hints(layout.spans)
         weights = weigh_lines(layout.lines, page.site_template.template_line_hashes)
@@ -94,7 +94,7 @@ class LineScoring:
         )
 
     def explain(self, page: ParsedPage) -> Explanation:
-        """The lines by their final weights, the elements by the scores among which the choice fell."""
+        """Explain the choice by the final line weights and the element scores."""
         layout, hints = page.layout, resolve_hints(page.layout.spans)
         weights = weigh_lines(layout.lines, page.site_template.template_line_hashes)
         title = confirmed_title_line(find_title_line(page), weights)
@@ -105,17 +105,17 @@ class LineScoring:
         )
 
     def find_title(self, page: ParsedPage, body: Body) -> str:
-        """See extractor/fields/title.py."""
+        """Find the title (see extractor/fields/title.py)."""
         return find_title(page, body, page.site_template.title_suffixes)
 
     def find_published(self, page: ParsedPage, body: Body, latest_date: str) -> PublicationDate:
-        """See extractor/fields/dates/publication_date.py."""
+        """Find the publication date (see extractor/fields/dates/publication_date.py)."""
         return find_publication_date(page, body.span_index, latest_date)
 
 
 @dataclass(frozen=True)
 class ElementChoice:
-    """A chosen element (`span_index` among the spans), with every line's final weight and whether it stands in an aside."""
+    """The chosen element, the final weight of every line, and whether each line is in an aside."""
 
     span: Span
     span_index: int
@@ -125,11 +125,11 @@ class ElementChoice:
 
 
 def choose_element(layout: Layout, hints: Sequence[Hint], weights: Sequence[float], title: int) -> ElementChoice | None:
-    """The best element. Names of asides are believed less and less until a good one is left.
+    """Choose the best element. Tries three levels of trust in the names of asides.
 
-    Believed in full, they must leave an element that is named as the body and near the title, or a caption below the
-    title where all else is a list of other pages; believed where they hold no more than ASIDE_SHARE, one near the
-    title, or one that holds enough. Last, no name is believed.
+    1.0: all names are trusted. Accepts only an element named as the body near the title, or a caption above link lists.
+    0.5: a name is trusted if its element has at most half of the gain. Accepts an element near the title or with enough
+    gain. 0.0: names are ignored.
     """
     spans = layout.spans
     min_gain = MIN_BODY_GAIN_SHARE * sum(max(0.0, weight) for weight in weights)
@@ -158,8 +158,9 @@ def choose_element(layout: Layout, hints: Sequence[Hint], weights: Sequence[floa
 def is_caption_above_lists(
     layout: Layout, hints: Sequence[Hint], weights: Sequence[float], span: Span, title: int
 ) -> bool:
-    """Below the title stands a sentence, and all that is called an aside and has more text lists other pages: however
-    much text such a list holds, it is no part of an article that is a picture and its caption.
+    """Return True if a sentence follows the title and every larger aside is a list of other pages below it.
+
+    The article is then a picture with its caption, however much text those lists contain.
     """
     lines = layout.lines
     caption_line = next(
@@ -187,14 +188,15 @@ def is_caption_above_lists(
 
 
 def is_body_sentence(line: Line) -> bool:
-    """A sentence that is no link and no line of date and author."""
+    """Return True for a sentence that is neither link text nor a byline."""
     return is_sentence(line) and line.link_share <= MAX_TEXT_LINK_SHARE and not is_byline(line.text)
 
 
 def weigh_lines(lines: Sequence[Line], template_line_hashes: Set[int] = frozenset()) -> list[float]:
-    """Weights of all lines; a long line that was there before is a copy and weighs nothing.
+    """Return the weights of all lines. A long line that repeats an earlier line has the weight 0.
 
-    A line that many pages of the site show (`template_line_hashes`, by line_hash) is part of its template.
+    Lines that many pages of the site show (`template_line_hashes`, by text_hash64) are part of its template and
+    subtract.
     """
     earlier_texts: set[str] = set()
     weights = []
@@ -210,18 +212,18 @@ def weigh_lines(lines: Sequence[Line], template_line_hashes: Set[int] = frozense
 
 
 def confirmed_title_line(title: int, weights: Sequence[float]) -> int:
-    """The title's place, or -1 where too little of the page's gain stands below it for it to be the title."""
+    """Return `title`, or -1 if less than MIN_GAIN_BELOW_TITLE of the page's gain is below it."""
     positive_weights = [max(0.0, weight) for weight in weights]
     return title if sum(positive_weights[title + 1 :]) >= MIN_GAIN_BELOW_TITLE * sum(positive_weights) else -1
 
 
 def positive_sum(weights: Sequence[float]) -> float:
-    """Sum of the positive weights."""
+    """Return the sum of the positive weights."""
     return sum(weight for weight in weights if weight > 0)
 
 
 def weigh_line(line: Line) -> float:
-    """What a line says for its element being the body, on its own."""
+    """Return the weight of a line on its own, in Chinese characters: positive for text, negative for boilerplate."""
     text_size = line.size - line.link_size
     if line.link_share > MAX_TEXT_LINK_SHARE:
         return -min(line.size, MAX_LINK_LINE_PENALTY) * LINK_PENALTY_FACTOR
@@ -235,7 +237,7 @@ def weigh_line(line: Line) -> float:
 
 
 def apply_context(weights: Sequence[float], is_aside: Sequence[bool], title: int) -> list[float]:
-    """Final weights: asides lose a little, what stands above the title counts for less."""
+    """Return the final weights: lines in asides get a small penalty, lines above the title a reduced weight."""
     final_weights = []
     for index, (weight, in_aside) in enumerate(zip(weights, is_aside, strict=True)):
         if in_aside:
@@ -247,16 +249,19 @@ def apply_context(weights: Sequence[float], is_aside: Sequence[bool], title: int
 
 
 def find_best_span(layout: Layout, hints: Sequence[Hint], weights: Sequence[float], title: int) -> int:
-    """Index of the element with the highest score, the innermost of equals; -1 where none gains anything."""
+    """Return the index of the element with the highest score, the innermost of equals; -1 if no score is positive."""
     scores = score_spans(layout, hints, weights, title)
     best = max(scores, default=0.0)
     return len(scores) - 1 - scores[::-1].index(best) if best > 0 else -1
 
 
 def score_spans(layout: Layout, hints: Sequence[Hint], weights: Sequence[float], title: int) -> list[float]:
-    """For each element the sum of its lines' weights, its name and the title's place counted in; 0 for no gain."""
+    """Return the score of each element: the sum of its line weights, adjusted by its hint and the title's position.
+
+    Elements without a positive gain have the score 0.
+    """
     cumulative_weight = [0.0, *accumulate(weights)]
-    near_row = last_line_number_near_title(title, layout.lines)
+    last_near_line_number = last_line_number_near_title(title, layout.lines)
     scores = []
     for span, hint in zip(layout.spans, hints, strict=True):
         gain = (
@@ -265,14 +270,14 @@ def score_spans(layout: Layout, hints: Sequence[Hint], weights: Sequence[float],
             - SKIPPED_LINK_PENALTY * span.skipped_link_size
         )
         score = gain * HINT_GAIN_FACTORS[hint] + HINT_BONUSES[hint] if gain > 0 else 0.0
-        if score > 0 and span.start_line_number <= near_row and title < span.end_line:
+        if score > 0 and span.start_line_number <= last_near_line_number and title < span.end_line:
             score += NEAR_TITLE_BONUS
         scores.append(score)
     return scores
 
 
 def select_body_lines(layout: Layout, choice: ElementChoice, title: int) -> list[int]:
-    """Indices of the lines of the chosen element that belong to the article."""
+    """Return the indices of the lines of the chosen element that belong to the article."""
     lines = layout.lines
     start = first_body_line(choice, title)
     line_indices = [index for index in range(start, choice.span.end_line) if not choice.is_aside[index]]
@@ -283,17 +288,20 @@ def select_body_lines(layout: Layout, choice: ElementChoice, title: int) -> list
 
 
 def first_body_line(choice: ElementChoice, title: int) -> int:
-    """The line below the title, or the element's first where the title is not in it, or has much of it above."""
+    """Return the line below the title.
+
+    If the title is outside the element, or much text is above it, returns the first line of the element.
+    """
     span = choice.span
     if not span.start_line <= title < span.end_line:
         return span.start_line
-    above = positive_sum(choice.weights[span.start_line : title])
-    total = positive_sum(choice.weights[span.start_line : span.end_line])
-    return title + 1 if above < MAX_GAIN_ABOVE_TITLE * total else span.start_line
+    gain_above = positive_sum(choice.weights[span.start_line : title])
+    total_gain = positive_sum(choice.weights[span.start_line : span.end_line])
+    return title + 1 if gain_above < MAX_GAIN_ABOVE_TITLE * total_gain else span.start_line
 
 
 def cut_after_article_end(line_indices: list[int], lines: Sequence[Line], weights: Sequence[float]) -> list[int]:
-    """Cut at the first line that heads comments or related news, if most of the gain stands before it."""
+    """Cut at the first line that starts comments or related news, if most of the gain is before it."""
     total = sum(max(0.0, weights[index]) for index in line_indices)
     gain_before = 0.0
     for position, index in enumerate(line_indices):
@@ -311,7 +319,7 @@ def cut_after_article_end(line_indices: list[int], lines: Sequence[Line], weight
 
 
 def drop_repeated_lines(line_indices: list[int], lines: Sequence[Line], template_line_hashes: Set[int]) -> list[int]:
-    """What is left where the lines that many pages of the site show are taken out."""
+    """Remove the lines that many pages of the site show."""
     return (
         [index for index in line_indices if text_hash64(lines[index].text) not in template_line_hashes]
         if template_line_hashes
@@ -320,12 +328,12 @@ def drop_repeated_lines(line_indices: list[int], lines: Sequence[Line], template
 
 
 def longest_text_line(lines: Sequence[Line], line_indices: Sequence[int]) -> float:
-    """Size of the longest line outside links."""
+    """Return the size of the longest line, without its links."""
     return max((lines[index].size - lines[index].link_size for index in line_indices), default=0.0)
 
 
 def cut_trailing_lines(line_indices: list[int], lines: Sequence[Line]) -> list[int]:
-    """Cut the short lines without punctuation behind the last sentence: buttons, counters, tags."""
+    """Cut short lines without punctuation after the last sentence: buttons, counters, tags."""
     end = len(line_indices)
     while end and not is_sentence(lines[line_indices[end - 1]]):
         end -= 1
@@ -333,12 +341,12 @@ def cut_trailing_lines(line_indices: list[int], lines: Sequence[Line]) -> list[i
 
 
 def is_sentence(line: Line) -> bool:
-    """Long enough to be read, with punctuation or without."""
+    """Return True for a long line, or a shorter line with punctuation."""
     return line.size >= MIN_LONG_LINE_SIZE or (line.size >= MIN_SENTENCE_SIZE and line.has_punctuation)
 
 
 def cut_leading_bylines(line_indices: list[int], lines: Sequence[Line]) -> list[int]:
-    """Cut the short lines with date, source and author that stand between title and text."""
+    """Cut the short lines with date, source and author between title and text."""
     cut_position = 0
     for position, index in enumerate(line_indices[:12]):
         line = lines[index]
@@ -350,7 +358,7 @@ def cut_leading_bylines(line_indices: list[int], lines: Sequence[Line]) -> list[
 
 
 def is_body_line(index: int, layout: Layout) -> bool:
-    """Neither a notice nor a label, nor an English caption, nor one of several lines of links."""
+    """Return False for notices, labels, English captions and runs of link lines."""
     line = layout.lines[index]
     if line.link_share > MAX_TEXT_LINK_SHARE and (is_article_link(line) or not is_lone_link(index, layout.lines)):
         return False
@@ -358,7 +366,10 @@ def is_body_line(index: int, layout: Layout) -> bool:
 
 
 def is_caption(line: Line, layout: Layout) -> bool:
-    """A caption under a picture, but for Chinese ones: there the caption may be the whole article (WD, 1.4)."""
+    """Return True for a caption under a picture, except Chinese ones.
+
+    A Chinese caption can be the whole article (WD, 1.4).
+    """
     if not line.text.isascii() and HAN_RE.search(line.text):
         return False
     enclosing = islice(layout.iter_enclosing(line.span_index), CAPTION_DEPTH)
@@ -367,21 +378,24 @@ def is_caption(line: Line, layout: Layout) -> bool:
     )
 
 
-@lru_cache(maxsize=2_000)  # asked twice of a page's lines
+@lru_cache(maxsize=2_000)  # called twice for each line of a page
 def is_notice_or_label(text: str, size: float) -> bool:
-    """A copyright notice, a short line of template text, or a value meant for machines. `size` is that of the text."""
+    """Return True for a copyright notice, a short template label or a machine-readable value.
+
+    `size` is the size of `text` in Chinese characters.
+    """
     if size < MAX_COPYRIGHT_SIZE and (is_copyright(text) or is_republication_note(text)):
         return True
     return (size < MAX_LABEL_SIZE and is_template_label(text)) or is_machine_value(text)
 
 
 def is_article_link(line: Line) -> bool:
-    """A paragraph that is nothing but a link to another article, in Latin letters."""
+    """Return True for a paragraph in Latin letters that consists of a link to another article."""
     if line.tag in HEADING_TAGS or line.size < MIN_POINTER_SIZE or line.link_share < FULL_LINK_SHARE:
         return False
     return not line.text.endswith((".", ":")) and not HAN_RE.search(line.text)
 
 
 def is_lone_link(index: int, lines: Sequence[Line]) -> bool:
-    """A line of link text between lines of text, as a source or a name in an article is."""
+    """Return True for one line of link text between lines of text, such as a source or a name."""
     return sum(line.link_share > MAX_TEXT_LINK_SHARE for line in lines[max(0, index - 1) : index + 2]) == 1

@@ -4,12 +4,13 @@
 
     h1-2  title    标题     p-4  content  正文     a-4.1  anchor  链接  (in p-4)
 
-WY-F1: a page is the set of its blocks and the relations among them (`TagBlock.parent_index`). A block is an element with text
-of its own [D]; text of links outside navigation is a block of its own, inside the one it stands in. The impact of a
-block says how much it tells of the page's topic, its weight is its share of all impact.
+WY-F1: a page is the set of its blocks and their relations (`TagBlock.parent_index`). A block is an element with text of
+its own [D]. Link text outside navigation is a block of its own, inside the enclosing block. The impact of a block is
+its
+relevance to the page's topic; its weight is its share of the total impact.
 
-Everything is read off the page's layout (lines.py). That knows which lines hold strong text, not how many
-elements do: each such line is one key tag "strong" (`b` counts as `strong`). `i` is not in it, and never counted.
+Blocks are derived from the layout (page/layout.py). The layout records which lines contain strong text, not the number
+of elements: each such line is one key tag "strong" (`b` counts as `strong`). `i` is not recorded and never counted.
 """
 
 from collections import defaultdict
@@ -24,7 +25,7 @@ from extractor.page.layout_builder import CJK_LINE_BREAK_RE
 from extractor.page.parsed_page import ParsedPage, with_complete_layout
 from extractor.page.tag_info import parse_attributes, parse_tag
 
-# Text containers of the paper; a row of data (`tr`) is its `td`s, and `main` and `section` are today's `div`.
+# Text containers of the paper. `tr` represents its `td` cells; `main` and `section` are modern forms of `div`.
 CONTENT_TAGS = frozenset(("p", "div", "td", "article", "tr", "main", "section"))
 CONTAINERS = frozenset(
     (
@@ -36,7 +37,7 @@ MIN_NAVIGATION_LINK_SHARE = 0.5  # a list or container with a larger share of li
 
 
 class TagBlockType(StrEnum):
-    """What a block is to the page's topic (METHODS 3.2)."""
+    """Relation of a block to the topic of the page (METHODS 3.2)."""
 
     TITLE = "title"
     CONTENT = "content"
@@ -47,11 +48,13 @@ class TagBlockType(StrEnum):
 
 @dataclass(frozen=True)
 class TagBlock:
-    """WY-F2: the nine fields of the paper, from BlockId to impact, and what relates the block to others (R of WY-F1).
+    """WY-F2: the nine fields of the paper, from BlockId to impact, and the position of the block (R of WY-F1).
 
-    `id` is unique on the page: tag and position; `name` the tag; `identifiers` what its author called it (id, class ...);
-    `text` the text inside that is in no other block, a line each. `parent_index` is the index of the block around it, -1
-    for none; `span_index` the element among the layout's spans, -1 for the page's <title>.
+    `id`: tag and position, unique on the page. `name`: the tag. `identifiers`: id, class and similar attributes.
+    `text`: the
+    text inside that is in no other block, one line each. `parent_index`: index of the enclosing block, or -1.
+    `span_index`:
+    index of the element in the layout's spans, -1 for the page's <title>.
     """
 
     id: str
@@ -69,12 +72,15 @@ class TagBlock:
 
 @dataclass(frozen=True)
 class ImpactSettings:
-    """Constants of WY-F3, WY-F4 and of transitivity; the paper gives none, the defaults are METHODS' [D]."""
+    """Constants of WY-F3, WY-F4 and the propagation of impact.
 
-    key_tag_weight: float = 0.5  # of the key tags
-    type_weight: float = 0.5  # of the type
+    The paper states none. The defaults are those of METHODS [D].
+    """
+
+    key_tag_weight: float = 0.5  # weight of the key tags
+    type_weight: float = 0.5  # weight of the block type
     impact_by_type: Mapping[TagBlockType, float] = field(default_factory=lambda: dict(DEFAULT_IMPACT_BY_TYPE))
-    inherited_share: float = 0.5  # of the strongest block inside it that a block gains
+    inherited_share: float = 0.5  # share of the largest impact inside a block that it gains
 
 
 DEFAULT_IMPACT_BY_TYPE: Mapping[TagBlockType, float] = {
@@ -88,9 +94,9 @@ DEFAULT_IMPACT_SETTINGS = ImpactSettings()
 
 
 def build_tag_blocks(page: ParsedPage, settings: ImpactSettings = DEFAULT_IMPACT_SETTINGS) -> tuple[TagBlock, ...]:
-    """All blocks of a page, weighted, in document order, <title> first. A block comes before those inside it.
+    """Return all blocks of a page with weights, in document order: <title> first, a block before those inside it.
 
-    The weights sum to 1; a page without text has no block.
+    The weights sum to 1. A page without text has no blocks.
     """
     return assign_weights(find_tag_blocks(with_complete_layout(page)), settings)
 
@@ -101,7 +107,7 @@ def build_tag_blocks(page: ParsedPage, settings: ImpactSettings = DEFAULT_IMPACT
 def assign_weights(
     blocks: Sequence[TagBlock], settings: ImpactSettings = DEFAULT_IMPACT_SETTINGS
 ) -> tuple[TagBlock, ...]:
-    """The same blocks with impact and weight (WY-F3 to WY-F5). A block must come before those inside it."""
+    """Set impact and weight of the blocks (WY-F3 to WY-F5). A block must precede those inside it."""
     impacts = propagate_impacts(blocks, base_impacts(blocks, settings), settings.inherited_share)
     weights = normalize(impacts)
     return tuple(
@@ -111,8 +117,11 @@ def assign_weights(
 
 
 def base_impacts(blocks: Sequence[TagBlock], settings: ImpactSettings) -> list[float]:
-    """WY-F3, impact = k0 * impact0 + k1 * impact1, with WY-F4: impact0 is the share of the most key tags that a block
-    of the page has (0 where none has any) [R], impact1 the value of its type.
+    """Return the impact of each block by WY-F3: impact = k0 * impact0 + k1 * impact1.
+
+    By WY-F4, impact0 is the number of key tags relative to the block with the most (0 if no block has any) [R].
+    impact1 is
+    the value of the block type.
     """
     max_key_tags = max((len(block.key_tags) for block in blocks), default=0) or 1
     return [
@@ -123,7 +132,7 @@ def base_impacts(blocks: Sequence[TagBlock], settings: ImpactSettings) -> list[f
 
 
 def propagate_impacts(blocks: Sequence[TagBlock], impacts: Sequence[float], lift: float) -> list[float]:
-    """Transitivity [D]: from the innermost out, a block gains `lift` times the largest impact inside it."""
+    """Add `lift` times the largest impact inside each block, from the innermost out: transitivity [D]."""
     impacts_with_children = list(impacts)
     max_child_impact = [0.0] * len(blocks)
     for block_index in range(len(blocks) - 1, -1, -1):
@@ -135,16 +144,23 @@ def propagate_impacts(blocks: Sequence[TagBlock], impacts: Sequence[float], lift
 
 
 def normalize(impacts: Sequence[float]) -> list[float]:
-    """WY-F5: each block's share of the page's impact; equal shares where the page has none."""
+    """WY-F5: return each block's share of the total impact; equal shares if the total is 0."""
     total = sum(impacts)
     return [impact / total if total > 0 else 1 / len(impacts) for impact in impacts]
 
 
 def term_weights(blocks: Sequence[TagBlock], counts: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """WY-F6: what each term weighs on the page, W(j) = sum_i weight_i * WTf_ij over the same sum for all terms.
+    """Return the weight of each term on the page by WY-F6: W(j) = sum_i weight_i * WTf_ij, normalized over all terms.
 
-    `counts` has the frequencies of the page's important terms in each block. The weights sum to 1; all are 0 where no
-    term stands in a block that weighs anything. Raises ValueError where `counts` are not as many as `blocks`.
+    Args:
+        blocks: Blocks of the page.
+        counts: Frequencies of the page's important terms in each block.
+
+    Returns:
+        Weights that sum to 1; all are 0 if terms occur only in blocks of weight 0.
+
+    Raises:
+        ValueError: `counts` and `blocks` differ in length.
     """
     weight_by_term: dict[str, float] = {}
     for block, terms in zip(blocks, counts, strict=True):
@@ -158,7 +174,7 @@ def term_weights(blocks: Sequence[TagBlock], counts: Sequence[Mapping[str, float
 
 
 def find_tag_blocks(page: ParsedPage) -> list[TagBlock]:
-    """The blocks of a page whose layout is whole; neither impact nor weight is decided."""
+    """Return the blocks of a page with a complete layout, without impact and weight."""
     layout = page.layout
     blocks = [TagBlock("title", "title", "", page.title, TagBlockType.TITLE)] if page.title else []
     lines_by_span = defaultdict[int, list[Line]](list)
@@ -184,7 +200,7 @@ def find_tag_blocks(page: ParsedPage) -> list[TagBlock]:
 
 
 def link_share_by_span(layout: Layout) -> list[float]:
-    """The share of link text in the text of each element, 0 to 1."""
+    """Return the share of link text in the text of each element, 0 to 1."""
     sizes = [0.0, *accumulate(line.size for line in layout.lines)]
     links = [0.0, *accumulate(min(line.link_size, line.size) for line in layout.lines)]
     return [
@@ -194,7 +210,11 @@ def link_share_by_span(layout: Layout) -> list[float]:
 
 
 def classify_span(layout: Layout, span: int, link_shares: Sequence[float]) -> TagBlockType:
-    """Title in a heading, navigation where the nearest list or container is mostly links; else by the tag [D]."""
+    """Return the block type [D].
+
+    The type is title in a heading, navigation if the nearest list or container is mostly links, and else given by the
+    tag.
+    """
     ancestors = [(span_index, layout.spans[span_index].tag_info.tag) for span_index in layout.iter_enclosing(span)]
     if any(tag in HEADING_TAGS for _, tag in ancestors):
         return TagBlockType.TITLE
@@ -207,7 +227,7 @@ def classify_span(layout: Layout, span: int, link_shares: Sequence[float]) -> Ta
 def build_element_block(
     layout: Layout, span: int, block_type: TagBlockType, lines: Sequence[Line], with_links: bool
 ) -> TagBlock:
-    """The block of an element, from the lines that stand in it directly; without the text of links unless `with_links`."""
+    """Build the block of an element from its direct lines, without link text unless `with_links`."""
     tag_info = layout.spans[span].tag_info if span >= 0 else parse_tag("", "")
     texts = [line.text if with_links else text_outside_links(line) for line in lines]
     strong = tuple("strong" for line, text in zip(lines, texts, strict=True) if text and line.strong_size)
@@ -224,7 +244,10 @@ def build_element_block(
 
 
 def iter_anchor_blocks(span: int, lines: Sequence[Line]) -> Iterator[TagBlock]:
-    """A block for each link with text. Strong text in a line of nothing but links is a key tag of the first of them."""
+    """Yield a block for each link with text.
+
+    If a line of nothing but links has strong text, its first link gets the key tag.
+    """
     count = 0
     for line in lines:
         strong = line.strong_size > 0 and not text_outside_links(line)
@@ -241,7 +264,7 @@ def iter_anchor_blocks(span: int, lines: Sequence[Line]) -> Iterator[TagBlock]:
 
 
 def text_outside_links(line: Line) -> str:
-    """The text of a line outside its links."""
+    """Return the text of a line without its links."""
     if not line.links:
         return line.text
     pieces, position = [], 0
@@ -252,5 +275,5 @@ def text_outside_links(line: Line) -> str:
 
 
 def join_pieces(parts: Sequence[str]) -> str:
-    """Pieces of a line as its text has them."""
+    """Join pieces of a line with the white space of its text."""
     return " ".join(CJK_LINE_BREAK_RE.sub("", "".join(parts)).split())

@@ -1,4 +1,4 @@
-"""The text-tag-path ratio alone: the baseline that Wang Du 2019 improves on (first pass of WD-A2, no rules)."""
+"""Body method `tag_path_ratio`: the baseline of Wang Du 2019, the first pass of WD-A2 without its rules."""
 
 from dataclasses import dataclass
 
@@ -13,18 +13,18 @@ from extractor.settings import ExtractSettings
 
 @dataclass(frozen=True)
 class TagPathRatio(WangDuMethod):
-    """The block with the highest score1."""
+    """Chooses the element with the highest score1."""
 
     settings: ExtractSettings
 
     def choose_body(self, page: ParsedPage) -> Body | None:
-        """The best block, whatever it holds; None only where the page has no block with text."""
+        """Return the best element, whatever its content; None only if no element has text."""
         candidates = [block for block in body_candidates(count_elements(page.root)) if block.text_chars]
         best = rank_elements(candidates, "paper", second_pass=False)[:1]
         return body_from_element(page, best[0]) if best else None
 
     def explain(self, page: ParsedPage) -> Explanation:
-        """The candidates by score1."""
+        """Explain the choice: the candidates ranked by score1."""
         candidates = [block for block in body_candidates(count_elements(page.root)) if block.text_chars]
         return explain_element_counts(
             page, rank_elements(candidates, "paper", second_pass=False), paper_score1, self.choose_body(page)

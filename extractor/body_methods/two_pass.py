@@ -1,4 +1,4 @@
-"""Two passes over the text-tag-path ratio: WD-F3 and WD-A2 of Wang Du 2019 (METHODS 1.4)."""
+"""Body method `two_pass`: WD-F3 and WD-A2 of Wang Du 2019 (METHODS 1.4)."""
 
 import math
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from extractor.body_methods.wang_du import WangDuMethod, body_from_element
 from extractor.page.parsed_page import ParsedPage
 from extractor.settings import ExtractSettings
 
-MAX_SHORT_BLOCK_CHARS = 200  # characters; the code's second pass adds its terms to blocks shorter than this [X]
+MAX_SHORT_BLOCK_CHARS = 200  # the second pass of the authors' code adds its terms only to shorter elements [X]
 
 
 def paper_score1(element_counts: ElementCounts) -> float:
@@ -29,12 +29,12 @@ def paper_score2(element_counts: ElementCounts) -> float:
 
 
 def code_score1(element_counts: ElementCounts) -> float:
-    """First pass as the authors' code had it [X]: the paragraph term is there from the start."""
+    """Score1 of the authors' code [X]: it includes the paragraph term of the second pass."""
     return paper_score1(element_counts) * math.log10(element_counts.paragraph_count + 2)
 
 
 def code_score2(element_counts: ElementCounts) -> float:
-    """Second pass as the authors' code had it [X]: pictures, marks and strong count in short blocks."""
+    """Score2 of the authors' code [X]: images, punctuation and strong count only in short elements."""
     if element_counts.text_chars >= MAX_SHORT_BLOCK_CHARS:
         return code_score1(element_counts)
     return (
@@ -46,7 +46,7 @@ def code_score2(element_counts: ElementCounts) -> float:
 
 
 def fallback_score(element_counts: ElementCounts) -> float:
-    """DS * ln(T - L + 1): the rank where all leaves have one length, so that every ln V is 0 [C]."""
+    """DS * ln(T - L + 1): used if all leaves have the same length, so that every ln V is 0 [C]."""
     return element_counts.density_sum * math.log(max(0, element_counts.text_chars - element_counts.link_chars) + 1)
 
 
@@ -54,12 +54,15 @@ SCORE_FORMULAS = {"paper": (paper_score1, paper_score2), "code": (code_score1, c
 
 
 def body_candidates(elements: Sequence[ElementCounts]) -> list[ElementCounts]:
-    """Every element except the root, `body` and `a`."""
+    """Return all elements except `html`, `body` and `a`."""
     return [block for block in elements if block.element.tag not in ("html", "body", "a")]
 
 
 def rank_elements(elements: Sequence[ElementCounts], formula: str, second_pass: bool) -> list[ElementCounts]:
-    """Best first by the first or second score; by the guard score if all are 0. Ties keep document order."""
+    """Return the elements, best first, by score1 or (if `second_pass`) score2; ties keep document order.
+
+    If all scores are 0, `fallback_score` decides.
+    """
     score = SCORE_FORMULAS[formula][second_pass]
     scores = {id(block): score(block) for block in elements}
     if not any(scores.values()):
@@ -68,7 +71,7 @@ def rank_elements(elements: Sequence[ElementCounts], formula: str, second_pass: 
 
 
 def descend_to_text(element_counts: ElementCounts) -> ElementCounts:
-    """Descend while one child holds all of the block's punctuation and is not `p` or `strong` [D]."""
+    """Descend while one child contains all punctuation of the element and is not `p` or `strong` [D]."""
     while element_counts.punctuation_count:
         only_child = next(
             (child for child in element_counts.children if child.punctuation_count == element_counts.punctuation_count),
@@ -82,9 +85,10 @@ def descend_to_text(element_counts: ElementCounts) -> ElementCounts:
 
 @dataclass(frozen=True)
 class TwoPass(WangDuMethod):
-    """WD-A2: take the best block of the first pass if it reads like a body, else look again with p and strong.
+    """WD-A2: take the best element of the first pass if it satisfies the body rules, else rank by the second score.
 
-    Raises KeyError for score terms that SCORES does not know.
+    Raises:
+        KeyError: `settings.score_terms` is not a key of SCORE_FORMULAS.
     """
 
     settings: ExtractSettings
@@ -93,12 +97,12 @@ class TwoPass(WangDuMethod):
         SCORE_FORMULAS[self.settings.score_terms]
 
     def choose_body(self, page: ParsedPage) -> Body | None:
-        """The body by WD-A2, or None where no block satisfies both rules."""
+        """Return the body by WD-A2, or None if no element satisfies both rules."""
         block = self.choose_element(count_elements(page.root))
         return body_from_element(page, block) if block is not None else None
 
     def explain(self, page: ParsedPage) -> Explanation:
-        """The candidates as the pass that decided ranks them, and whether they read like a body."""
+        """Explain the choice: candidates ranked by the pass that decided, and whether they satisfy the rules."""
         candidates, formula = body_candidates(count_elements(page.root)), self.settings.score_terms
         second_pass = not any(
             self.satisfies_body_rules(block) for block in rank_elements(candidates, formula, second_pass=False)[:1]
@@ -112,7 +116,7 @@ class TwoPass(WangDuMethod):
         )
 
     def choose_element(self, elements: Sequence[ElementCounts]) -> ElementCounts | None:
-        """WD-A2 on measured blocks, the root first."""
+        """Choose an element by WD-A2; `elements` are in document order, the root first."""
         candidates = body_candidates(elements)
         first_choice = rank_elements(candidates, self.settings.score_terms, second_pass=False)[:1]
         second_choices = rank_elements(candidates, self.settings.score_terms, second_pass=True)[
@@ -126,5 +130,5 @@ class TwoPass(WangDuMethod):
         )
 
     def satisfies_body_rules(self, element_counts: ElementCounts) -> bool:
-        """Enough punctuation, hardly any link text."""
+        """Return True if an element has more than `alpha` punctuation marks and fewer than `beta` link characters."""
         return element_counts.punctuation_count > self.settings.alpha and element_counts.link_chars < self.settings.beta

@@ -1,4 +1,4 @@
-"""Title and date as Wang Du 2019 finds them (WD-A3 and WD-A4, METHODS 1.5 and 1.6), and what its body methods share."""
+"""Title and date by Wang Du 2019 (WD-A3 and WD-A4, METHODS 1.5 and 1.6), shared by its body methods."""
 
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
@@ -18,20 +18,23 @@ from extractor.page.layout_builder import build_layout
 from extractor.page.parsed_page import ParsedPage
 
 MIN_TITLE_SIMILARITY = 0.5  # headings at least this similar to <title> are the title [D]
-MAX_HEADINGS = 200  # headings looked at on one page
-MAX_TITLE_CHARS = 300  # characters of a title that are kept
-NAMED_TITLE_LENGTHS = range(6, 40)  # characters of an element named "title" that is one [X]
-MAX_DATE_DISTANCE_LINES = 60  # lines before and behind the body's start in which a date is looked for
+MAX_HEADINGS = 200  # headings examined on one page
+MAX_TITLE_CHARS = 300  # longer titles are cut
+NAMED_TITLE_LENGTHS = range(6, 40)  # length in characters of an element with class "title" that is used [X]
+MAX_DATE_DISTANCE_LINES = 60  # lines before and after the body's start that are searched for a date
 
 
 class WangDuMethod:
-    """WD-A3 and WD-A4 for the methods that choose a body as the paper does."""
+    """WD-A3 and WD-A4, for the methods that choose a body as in the paper."""
 
     needs_complete_layout: ClassVar[bool] = True
     uses_declared_body: ClassVar[bool] = False
 
     def find_title(self, page: ParsedPage, body: Body) -> str:
-        """WD-A3: the heading before the body that is most like <title>, else <title>, else the element "title"."""
+        """WD-A3: the heading before the body most similar to <title>, else <title>.
+
+        Without <title>: the element with the class or id "title".
+        """
         if not page.title:
             return title_by_class(page.root)
         target_title = strip_site_names(page.title)
@@ -41,7 +44,7 @@ class WangDuMethod:
         )
 
     def find_published(self, page: ParsedPage, body: Body, latest_date: str) -> PublicationDate:
-        """WD-A4: year, month and (if there) day in the URL, else the date on the page that is nearest to the body."""
+        """WD-A4: the date in the URL, else the date on the page nearest to the start of the body."""
         url_date = find_date_in_url(page.url)
         if url_date and url_date <= latest_date:
             return PublicationDate(url_date, "url")
@@ -58,13 +61,11 @@ class WangDuMethod:
 
 
 def body_from_element(page: ParsedPage, block: ElementCounts) -> Body:
-    """A chosen block as a body: its text with a line for each paragraph, and the block element it is or stands in."""
+    """Return a chosen element as a body: its text by paragraphs, and the layout span that contains it."""
     text = join_lines(build_layout(serialize(block.element))[0].lines)
     element_index = element_position(page.root, block.element)
     spans = page.layout.spans
-    span_index = max(
-        (index for index, span_index in enumerate(spans) if span_index.element_index <= element_index), default=0
-    )
+    span_index = max((index for index, span in enumerate(spans) if span.element_index <= element_index), default=0)
     return Body(
         span_index,
         tuple(range(spans[span_index].start_line, spans[span_index].end_line)) if spans else (),
@@ -74,12 +75,12 @@ def body_from_element(page: ParsedPage, block: ElementCounts) -> Body:
 
 
 def element_position(root: Element, element: Element) -> int:
-    """How many elements stand before this one in its tree."""
+    """Return the index of an element in document order, 0 if it is not in the tree."""
     return next((position for position, other in enumerate(root.iter()) if other is element), 0)
 
 
 def heading_texts_before(root: Element, body_element: int) -> Iterator[str]:
-    """Texts of h1 to h6 in document order, up to the element at which the body starts."""
+    """Yield the texts of h1 to h6 in document order, up to the first element of the body."""
     count = 0
     for element_index, element in enumerate(root.iter()):
         if element_index > body_element or count >= MAX_HEADINGS:
@@ -90,7 +91,7 @@ def heading_texts_before(root: Element, body_element: int) -> Iterator[str]:
 
 
 def most_similar_heading(headings: Iterator[str] | Sequence[str], title: str) -> str:
-    """The heading most similar to a title, or "" where none is similar enough; the first of equals."""
+    """Return the heading most similar to a title, the first of equals; an empty string if none is similar enough."""
     best_similarity, best_heading = 0.0, ""
     for text in headings:
         score = similarity(text, title, MIN_TITLE_SIMILARITY)
@@ -100,7 +101,7 @@ def most_similar_heading(headings: Iterator[str] | Sequence[str], title: str) ->
 
 
 def title_by_class(root: Element) -> str:
-    """Text of the first element whose id or class is "title" (case 2 of WD-A3), 6 to 39 characters long [X]."""
+    """Return the text of the first element with id or class "title" (case 2 of WD-A3), 6 to 39 characters long [X]."""
     for element in root.iter():
         if "title" in ((element.get("id") or "").lower(), *(element.get("class") or "").lower().split()):
             text = element_text(element, MAX_TITLE_CHARS)

@@ -1,7 +1,8 @@
-"""Document files (PDF, Office, OpenDocument, EPUB, OFD, text) become articles as pages do.
+"""Extraction from document files: PDF, Office, OpenDocument, EPUB, OFD, RTF and text.
 
-In: the bytes of a file and its URL.   Out: docstore.model.Article or Outcome.
+Input: the bytes of a file and its URL. Output: docstore.model.Article or Outcome.
 
-Open read.py first. detection.py tells the format, each format has a reader that makes a `Content` (content.py) of the
-bytes, title.py and dates.py read the fields off it. Readers load their libraries when they are first used.
+Start with reader.py. format_detection.py detects the format. The reader of each format converts the bytes to a
+`DocumentContent` (content.py). document_title.py and document_date.py find title, author and date. Readers import their
+libraries on first use.
 """

@@ -1,4 +1,4 @@
-"""What a reader of a format makes of a file, before its title and date are told; and what no reader goes beyond."""
+"""Text of a document file as the format readers return it, and the size limits that every reader observes."""
 
 import re
 import unicodedata
@@ -6,21 +6,21 @@ from dataclasses import dataclass, field, replace
 
 from docstore.model import Block, BlockKind, Reason
 
-MAX_CHARACTERS = 2_000_000  # of the text of one document: some 1,500 pages
+MAX_CHARACTERS = 2_000_000  # text of one document, about 1,500 pages
 MAX_PAGES = 2_000
 MAX_BLOCKS = 100_000
-MAX_PARAGRAPHS = 300_000  # paragraphs, empty ones too
-MAX_BLOCK_CHARS = 100_000  # characters of one
-MAX_OPENING_LINES = 80  # lines of the beginning that a title is looked for in
+MAX_PARAGRAPHS = 300_000  # including empty paragraphs
+MAX_BLOCK_CHARS = 100_000  # text of one block
+MAX_OPENING_LINES = 80  # lines at the beginning that are searched for a title
 
 CONTROL_CHARS_RE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u2060\ufeff\ufffe\uffff\ud800-\udfff]")
-# Letters that stand for others in fonts: ligatures, radicals, compatibility ideographs, Arabic forms.
+# Characters that replace others in fonts: ligatures, radicals, compatibility ideographs, Arabic forms.
 COMPATIBILITY_CHARS_RE = re.compile("[\ufb00-\ufdff\ufe70-\ufefc\u2e80-\u2fdf\uf900-\ufaff]+")
 SPACES = re.compile(r"[^\S\n]+")
 
 
 class UnreadableError(Exception):
-    """The file has no article: `reason` and `detail` are its outcome."""
+    """The file has no article. `reason` and `detail` are those of its Outcome."""
 
     def __init__(self, reason: Reason, detail: str) -> None:
         super().__init__(detail)
@@ -30,11 +30,12 @@ class UnreadableError(Exception):
 
 @dataclass(frozen=True)
 class OpeningLine:
-    """A line of the beginning of a document, as the title's rules see it.
+    """A line at the beginning of a document, as input of the title rules.
 
-    `font_size` is that of its letters in points, 0 where the format does not tell; `role` what its author called it:
-    `title`, `subtitle`, `heading` or "". `distance_from_top` is the distance from the top of the page, 0 to 1 (-1: unknown).
-    `paragraph_number` numbers the paragraphs: lines of one paragraph have the same.
+    `font_size` is in points, 0 if unknown. `role` is given by the style: `title`, `subtitle`, `heading` or "".
+    `distance_from_top` is the distance from the top of the page, 0 to 1 (-1: unknown). Lines of one paragraph have
+    the same
+    `paragraph_number`.
     """
 
     text: str
@@ -48,9 +49,9 @@ class OpeningLine:
 
 @dataclass(frozen=True)
 class FileProperties:
-    """What the file says of itself; programs fill much of it, but where it is `is_authored` (a book's publisher wrote it).
+    """Metadata of the file. Programs fill most of it, unless `is_authored` (for example the publisher of a book).
 
-    `created` is a day, `YYYY-MM-DD`, or "".
+    `created` is a date, `YYYY-MM-DD`, or an empty string.
     """
 
     title: str = ""
@@ -64,8 +65,8 @@ class FileProperties:
 class DocumentContent:
     """The text of a document in reading order.
 
-    `opening` are lines of its beginning; `body_font_size` the size of letters that most of it has (points, 0: unknown).
-    `truncation` says what was left out beyond a cap, "" where nothing was.
+    `opening` are lines of its beginning. `body_font_size` is the font size of most of the text in points (0: unknown).
+    `truncation` describes the text cut at a limit, an empty string if nothing was cut.
     """
 
     blocks: tuple[Block, ...]
@@ -76,7 +77,7 @@ class DocumentContent:
 
 
 class BlockCollector:
-    """Blocks of a document as they are read, up to the caps; `is_full` once these are reached."""
+    """Collects the blocks of a document up to the limits. `is_full` is True when a limit is reached."""
 
     def __init__(self) -> None:
         self.blocks: list[Block] = []
@@ -85,8 +86,8 @@ class BlockCollector:
         self.is_full = False
 
     def add(self, block: Block) -> None:
-        """Keep a block, without characters that are none; empty ones are dropped."""
-        self.count_empty_paragraph()
+        """Add a block without control characters; a block without text counts only as a paragraph."""
+        self.count_paragraph()
         text = (
             clean_text(block.text)
             if block.kind is not BlockKind.CODE
@@ -98,19 +99,19 @@ class BlockCollector:
         self.char_count += len(text)
         self.is_full = self.char_count >= MAX_CHARACTERS or len(self.blocks) >= MAX_BLOCKS
 
-    def count_empty_paragraph(self) -> None:
-        """Count a paragraph that is empty."""
+    def count_paragraph(self) -> None:
+        """Count a paragraph towards MAX_PARAGRAPHS."""
         self.paragraph_count += 1
         self.is_full = self.is_full or self.paragraph_count >= MAX_PARAGRAPHS
 
     @property
     def truncation(self) -> str:
-        """What `DocumentContent.truncation` says of these."""
+        """Description of the cut for `DocumentContent.truncation`, or an empty string."""
         return f"cut at {self.char_count:,} letters" if self.is_full else ""
 
 
 def opening_lines(blocks: list[Block], first_level_role: str = "title") -> tuple[OpeningLine, ...]:
-    """The first blocks, for the title. `first_level_role` is the role of a heading of the first level."""
+    """Return the first blocks as opening lines. A heading of level 1 gets the role `first_level_role`."""
     roles = {0: "", 1: first_level_role}
     return tuple(
         OpeningLine(
@@ -121,12 +122,12 @@ def opening_lines(blocks: list[Block], first_level_role: str = "title") -> tuple
 
 
 def heading_level(block: Block) -> int:
-    """The level of a heading, 0 for what is none."""
+    """Return the level of a heading, 0 for other blocks."""
     return block.level if block.kind is BlockKind.HEADING else 0
 
 
 def clean_text(text: str) -> str:
-    """A text on lines without blanks around, control characters and letters that stand for others."""
+    """Remove control characters and surrounding blanks, and replace compatibility characters (NFKC)."""
     text = CONTROL_CHARS_RE.sub("", text.replace("\xa0", " "))
     if not text.isascii():
         text = COMPATIBILITY_CHARS_RE.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
@@ -134,5 +135,5 @@ def clean_text(text: str) -> str:
 
 
 def to_one_line(text: str) -> str:
-    """A text on one line."""
+    """Clean a text and collapse its white space to single blanks."""
     return " ".join(clean_text(text).split())

@@ -1,12 +1,12 @@
-"""The day of a document: off its text, by where papers state it. Pure.
+"""Finds the date of a document in its text, by the place where each kind of document states it. No I/O.
 
-    an official paper (its number stands on it)     the day alone on a line at its end, by which it is cited (成文日期)
-    a law                                           the last day on which it was passed or changed, below its title
-    a report, a letter, a paper                     the first day that stands alone, or by a label, above the text
+    an official document (has a document number)    the date alone on a line at its end, used for citation (成文日期)
+    a law                                           the last date of its passing or amendment, below its title
+    a report, a letter, a paper                     the first date alone on a line or after a label, above the text
     a preprint                                      its stamp: arXiv:2103.15348v2 [cs.CV] 21 Jun 2021
 
-The day that a file's properties hold is mostly that of an export. It is believed where its maker wrote it (a book, the
-fields above a Markdown text), or where the page names the month that it is in.
+The date in the file properties is usually the date of an export. It is used only if an author wrote it (a book, the
+front matter of Markdown), or if the text mentions its month.
 """
 
 import re
@@ -25,12 +25,12 @@ from extractor.fields.dates.date_parsing import (
 )
 from extractor.fields.dates.month_names import MONTH_NAMES
 
-MAX_FIRST_PAGE_BLOCKS = 60  # blocks of the first page in which a day is looked for
-MAX_CLOSING_BLOCKS = 40  # blocks of the end
-MAX_LETTERS_AROUND_DATE = 30  # letters beside a day that stands alone: a place, a weekday
-MAX_LINE_CHARS = 160  # characters of a line above the text that may hold a day
-MIN_PARAGRAPH_CHARS = 250  # characters of a paragraph: the text has begun
-MAX_TEXT_PARAGRAPHS = 2  # of the text, in which no day is looked for any more
+MAX_FIRST_PAGE_BLOCKS = 60  # blocks of the first page that are searched for a date
+MAX_CLOSING_BLOCKS = 40  # blocks at the end that are searched
+MAX_LETTERS_AROUND_DATE = 30  # other characters on the line of a date alone: a place, a weekday
+MAX_LINE_CHARS = 160  # longer lines are text, not date lines
+MIN_PARAGRAPH_CHARS = 250  # a longer paragraph belongs to the text
+MAX_TEXT_PARAGRAPHS = 2  # after these paragraphs of the text the search ends
 DATE_LABEL_RE = re.compile(
     r"\b(?:date|dated|issued?|published|released?|updated|revised|posted|print date|last modified|version of|as of)\b"
     r"|发布|發佈|发文|印发|印發|日期|时间|公布|公告日|编制|制定|修订|签发|报告日",
@@ -52,9 +52,16 @@ WORD_CHAR_RE = re.compile(r"\w")
 
 
 def find_document_date(content: DocumentContent, language: str, latest_date: str) -> tuple[str, str]:
-    """The day (`YYYY-MM-DD`, or `YYYY-MM` where only the month is stated) and where it was read (`text`, `metadata`).
+    """Find the date of a document.
 
-    Two empty strings where there is none. `latest_date` is the last day that it may be.
+    Args:
+        content: Text of the document.
+        language: Its language; decides whether 5/9/2016 is May 9 (English) or 5 September.
+        latest_date: Last accepted date, `YYYY-MM-DD`.
+
+    Returns:
+        The date (`YYYY-MM-DD`, or `YYYY-MM` if only the month is stated) and its source (`text` or `metadata`).
+        Two empty strings if there is no date.
     """
     first_page_texts = list(iter_first_page_texts(content))
     month_first = language == "en"
@@ -70,7 +77,7 @@ def find_document_date(content: DocumentContent, language: str, latest_date: str
 
 
 def iter_first_page_texts(content: DocumentContent) -> Iterator[str]:
-    """The texts of the first page, down to where the text has begun; of tables only what is no table."""
+    """Yield the texts of the first page up to the begin of the text, without code and table rows of 3 or more cells."""
     paragraphs = 0
     page = content.blocks[0].page if content.blocks else 0
     for block in islice(content.blocks, MAX_FIRST_PAGE_BLOCKS):
@@ -83,14 +90,14 @@ def iter_first_page_texts(content: DocumentContent) -> Iterator[str]:
 
 
 def official_document_date(content: DocumentContent, first_page_texts: Sequence[str], month_first: bool) -> str:
-    """The day at the end of an official paper."""
+    """Return the date at the end of an official document, or an empty string."""
     if not any(DOCUMENT_NUMBER_RE.search(text) for text in first_page_texts[:15]):
         return ""
     return last_standalone_date(content.blocks)
 
 
 def last_standalone_date(blocks: Sequence[Block]) -> str:
-    """The last day that stands alone on a line."""
+    """Return the last date that is alone on a line, or an empty string."""
     for block in reversed(blocks):
         stamp = first_date(block.text, False) if len(block.text) <= MAX_LETTERS_AROUND_DATE else None
         if stamp is not None and count_letters_around(block.text, stamp) <= 2:
@@ -99,7 +106,7 @@ def last_standalone_date(blocks: Sequence[Block]) -> str:
 
 
 def law_date(content: DocumentContent, first_page_texts: Sequence[str], month_first: bool) -> str:
-    """The last of the days on which a law was passed or changed, which stand below its title."""
+    """Return the latest date on which a law was passed or amended, stated below its title."""
     dates = [
         to_iso_date(*match.groups())
         for text in first_page_texts[:15]
@@ -110,7 +117,7 @@ def law_date(content: DocumentContent, first_page_texts: Sequence[str], month_fi
 
 
 def preprint_date(content: DocumentContent, first_page_texts: Sequence[str], month_first: bool) -> str:
-    """The day of the stamp that an archive of preprints puts beside the first page."""
+    """Return the date of the stamp that a preprint archive prints on the first page."""
     stamp_text = next(
         (block.text for block in content.blocks[:MAX_FIRST_PAGE_BLOCKS] if PREPRINT_STAMP_RE.match(block.text)), ""
     )
@@ -119,7 +126,7 @@ def preprint_date(content: DocumentContent, first_page_texts: Sequence[str], mon
 
 
 def labelled_date(content: DocumentContent, first_page_texts: Sequence[str], month_first: bool) -> str:
-    """The first day that stands alone or by a label; else the first in a line above the text."""
+    """Return the first date alone on a line or after a label; else the first date in a line above the text."""
     fallback_date = ""
     for text in first_page_texts:
         stamp = first_date(text, month_first)
@@ -136,17 +143,17 @@ def labelled_date(content: DocumentContent, first_page_texts: Sequence[str], mon
 
 
 def closing_date(content: DocumentContent, first_page_texts: Sequence[str], month_first: bool) -> str:
-    """A day alone on one of the last lines, as letters and statements end."""
+    """Return a date alone on one of the last lines, as in letters and statements."""
     return last_standalone_date(content.blocks[-MAX_CLOSING_BLOCKS:][-8:])
 
 
 def first_date(text: str, month_first: bool) -> DateMatch | None:
-    """The first day in a text."""
+    """Return the first date in a text, or None."""
     return find_first_date(normalize_date_text(text[:MAX_TEXT_CHARS]), month_first)
 
 
 def count_letters_around(text: str, date_match: DateMatch) -> int:
-    """How many letters a line has beside its day."""
+    """Count the word characters of a line outside its date."""
     line = normalize_date_text(text)
     return len(WORD_CHAR_RE.findall(line[: date_match.start] + line[date_match.end :])) + max(
         0, len(text) - MAX_TEXT_CHARS
@@ -154,14 +161,14 @@ def count_letters_around(text: str, date_match: DateMatch) -> int:
 
 
 def likelier_date(date_match: DateMatch, created: str) -> str:
-    """Of the two days that 5/9/2016 may be, the one on which the file was made."""
+    """Of the two readings of 5/9/2016, return the one that equals the creation date of the file."""
     return (
         date_match.swapped_date if date_match.swapped_date and date_match.swapped_date == created else date_match.date
     )
 
 
 def mentioned_months(first_page_texts: Sequence[str]) -> list[str]:
-    """The months (`YYYY-MM`) that short lines above the text name."""
+    """Return the months (`YYYY-MM`) that short lines above the text mention."""
     months = []
     for text in first_page_texts:
         for match in YEAR_MONTH_RE.finditer(text) if len(text) <= MAX_LINE_CHARS else ():

@@ -1,9 +1,9 @@
-"""The title of a document: what its author called the title, or the largest first lines of its beginning. Pure.
+"""Finds the title of a document: a line with the style "title", or the largest first lines. No I/O.
 
-Programs fill the title of the properties with names of files and templates; it is believed where its words stand on the
-first page. Of the page, the lines with the largest letters are the title, unless they are what stands above a title:
-the name of the office that issues an official paper (its number follows), of a journal, a stamp, a day. Where nothing
-stands out, there is no title: none misleads nobody.
+Programs fill the title property with file names and template names. It is used only if its words occur on the first
+page. On the page, the lines with the largest font are the title, except the lines above a title: the issuing office of
+an official document (its number follows), a journal, a stamp, a date. If no line stands out, the title is empty, which
+is better than a wrong title.
 """
 
 import re
@@ -15,14 +15,14 @@ from extractor.documents.content import DocumentContent, OpeningLine, to_one_lin
 from extractor.fields.person_names import normalize_name, split_names
 from text.scripts import HAN
 
-MAX_TITLE_CHARS = 300  # characters
+MAX_TITLE_CHARS = 300
 MAX_TITLE_LINES = 6
-MIN_TITLE_SIZE_RATIO = 1.12  # times the size of the text: letters that stand out
+MIN_TITLE_SIZE_RATIO = 1.12  # minimum font size of a title, relative to the text
 MAX_SIZE_DIFFERENCE = 0.03
-MAX_TITLE_LENGTH_RATIO = 2.5  # times the properties' title: a line of the page that says more
-MIN_WORDY_SIZE_RATIO = 0.7  # of the largest letters: a title in these is preferred to a single word below it
-MAX_FIRST_PARAGRAPHS = 12  # in which a title without size or role may stand
-MAX_PLAIN_TITLE_CHARS = 120  # characters of a first line that is taken for a title though nothing sets it apart
+MAX_TITLE_LENGTH_RATIO = 2.5  # maximum length of a fuller title on the page, relative to the title property
+MIN_WORDY_SIZE_RATIO = 0.7  # minimum font size, relative to the largest, of a title above a single large word
+MAX_FIRST_PARAGRAPHS = 12  # paragraphs searched for a title without font size or role
+MAX_PLAIN_TITLE_CHARS = 120  # maximum length of a first line used as title without other evidence
 PROGRAM_PREFIX_RE = re.compile(
     r"^(?:microsoft (?:office )?(?:word|powerpoint|excel)|wps ?office|(?:open|libre)office\S*|adobe \w+)\s*[-–—]\s*",
     re.I,
@@ -47,7 +47,7 @@ SECTION_HEADING_RE = re.compile(
     re.I,
 )
 URL_OR_NUMBER_RE = re.compile(r"https?://|www\.|\S@\S+\.\w|^\W*\d[\d\s\W]*$")
-# What a stamp is made of: a line of nothing else says when or in which form, and not what.
+# Words of a stamp. A line of only such words states the date or version, not the title.
 VERSION_OR_DATE_WORD_RE = re.compile(
     r"\d+(?:st|nd|rd|th)?|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-zéû]*|\b(?:mon|tues|wednes|thurs|fri|satur|"
     r"sun)day|\b(?:draft|final|version|revised|revision|updated|vol|volume|issue|number|no|page|of|date|rev|edition|spring|"
@@ -60,14 +60,12 @@ MONTH_YEAR_RE = re.compile(
 SENTENCE_END_RE = re.compile(r"[。；;，,!！]$|[a-z\d)]\.$|[:：]$")
 LETTER_RE = re.compile(r"[^\W\d_]")
 HAN_RE = re.compile(f"[{HAN}]")
-
-
 WHITESPACE_RE = re.compile(r"\s+")
-LETTER_SPACED_RE = re.compile(rf"[{HAN}](?:\s+[{HAN}])+")  # 通  知: a short title is spread over the line
+LETTER_SPACED_RE = re.compile(rf"[{HAN}](?:\s+[{HAN}])+")  # 通  知: a short title with wide letter spacing
 
 
 def find_document_title(content: DocumentContent) -> str:
-    """The title, or "" where the document shows none that can be told."""
+    """Find the title of a document; returns an empty string if no line is clearly the title."""
     properties_title = title_from_properties(content)
     if properties_title:
         return properties_title
@@ -80,7 +78,7 @@ def find_document_title(content: DocumentContent) -> str:
 
 
 def title_from_properties(content: DocumentContent) -> str:
-    """The title of the properties, where a person wrote it or the beginning shows it."""
+    """Return the title property if an author wrote it or the opening contains it, else an empty string."""
     title = PROGRAM_PREFIX_RE.sub("", content.properties.title).strip()
     if content.properties.is_authored and title:
         return title
@@ -103,12 +101,15 @@ def title_from_properties(content: DocumentContent) -> str:
 
 
 def group_paragraphs(opening: Sequence[OpeningLine]) -> list[list[OpeningLine]]:
-    """The lines of the beginning, those of one paragraph together."""
+    """Group the opening lines by paragraph."""
     return [list(lines) for _, lines in groupby(opening, key=lambda line: (line.paragraph_number, line.role))]
 
 
 def paragraphs_after_number(opening: Sequence[OpeningLine], groups: list[list[OpeningLine]]) -> list[list[OpeningLine]]:
-    """Of an official paper, what stands below its number: above it stands who issues it, in the largest letters."""
+    """For an official document, return only the paragraphs below its document number.
+
+    Above the number is the name of the issuing office, in the largest font.
+    """
     number = next((index for index, line in enumerate(opening[:30]) if DOCUMENT_NUMBER_RE.search(line.text)), -1)
     if number < 0 or not all(
         ISSUING_OFFICE_RE.match(line.text) or not HAN_RE.search(line.text) for line in opening[:number]
@@ -119,7 +120,7 @@ def paragraphs_after_number(opening: Sequence[OpeningLine], groups: list[list[Op
 
 
 def may_be_title(text: str) -> bool:
-    """A text of a title's length that is no stamp, day, URL or heading of a part."""
+    """Return True for a text of a title's length that is not a stamp, date, URL or section heading."""
     if not 2 <= len(text) <= MAX_TITLE_CHARS or SECTION_HEADING_RE.match(text) or URL_OR_NUMBER_RE.search(text):
         return False
     if not normalize_name(VERSION_OR_DATE_WORD_RE.sub("", text)) or DOCUMENT_NUMBER_RE.fullmatch(text):
@@ -128,26 +129,26 @@ def may_be_title(text: str) -> bool:
 
 
 def is_long_enough(text: str) -> bool:
-    """A single letter or a logo's few are none."""
+    """Return False for a single letter or the few letters of a logo."""
     return len(HAN_RE.findall(text)) >= 2 or len(LETTER_RE.findall(text)) >= 4
 
 
 def title_by_role(groups: Sequence[Sequence[OpeningLine]], content: DocumentContent) -> str:
-    """What the author called the title: its first run of paragraphs."""
+    """Return the first run of paragraphs with the style "title"."""
     titles = [group for group in groups if group[0].role == "title"]
     if not titles:
         return ""
     first = next(index for index, group in enumerate(groups) if group is titles[0])
-    run = [titles[0]]
+    title_run = [titles[0]]
     for group in groups[first + 1 :]:
         if group[0].role != "title" or content.blocks[0].page:
             break
-        run.append(group)
-    return to_one_line(" ".join(paragraph_text(group) for group in run))
+        title_run.append(group)
+    return to_one_line(" ".join(paragraph_text(group) for group in title_run))
 
 
 def title_by_font_size(groups: Sequence[Sequence[OpeningLine]], content: DocumentContent) -> str:
-    """The paragraph with the largest letters, where these are larger than those of the text."""
+    """Return the paragraph with the largest font, if it is larger than the font of the text."""
     sized_groups = [
         group
         for group in groups
@@ -158,19 +159,19 @@ def title_by_font_size(groups: Sequence[Sequence[OpeningLine]], content: Documen
         return ""
     first = next(index for index, group in enumerate(sized_groups) if has_font_size(group, largest))
     if is_single_word(paragraph_text(sized_groups[first])):
-        above = [group for group in sized_groups[:first] if group[0].font_size >= MIN_WORDY_SIZE_RATIO * largest]
-        wordy = [group for group in above if not is_single_word(paragraph_text(group))]
+        groups_above = [group for group in sized_groups[:first] if group[0].font_size >= MIN_WORDY_SIZE_RATIO * largest]
+        wordy = [group for group in groups_above if not is_single_word(paragraph_text(group))]
         return paragraph_text((wordy or [sized_groups[first]])[0])
     return paragraph_text(sized_groups[first])
 
 
 def is_single_word(text: str) -> bool:
-    """It is one word of Latin letters, as the names of houses and of kinds of papers are."""
+    """Return True for a single Latin word, such as the name of a company or a document type."""
     return " " not in text and not HAN_RE.search(text)
 
 
 def title_by_heading(groups: Sequence[Sequence[OpeningLine]], content: DocumentContent) -> str:
-    """The first heading, where only other headings or short lines stand above it."""
+    """Return the first heading, if only short lines are above it."""
     for group in groups[:MAX_FIRST_PARAGRAPHS]:
         if group[0].role == "heading":
             return paragraph_text(group)
@@ -180,7 +181,7 @@ def title_by_heading(groups: Sequence[Sequence[OpeningLine]], content: DocumentC
 
 
 def title_by_position(groups: Sequence[Sequence[OpeningLine]], content: DocumentContent) -> str:
-    """The first paragraph, where it is a short line that does not end as a sentence does, and text follows it."""
+    """Return the first paragraph, if it is a short line that does not end like a sentence and text follows."""
     if not groups or len(content.blocks) < 2:
         return ""
     first = groups[0]
@@ -196,7 +197,10 @@ def title_by_position(groups: Sequence[Sequence[OpeningLine]], content: Document
 
 
 def body_font_size(content: DocumentContent) -> float:
-    """The size of letters that most of the text has; of formats that tell it of the beginning alone, most of that."""
+    """Return the font size of most of the text in points.
+
+    If the format gives none for the text, returns the most frequent font size of the opening lines.
+    """
     sizes = Counter[float]()
     for line in content.opening:
         sizes[line.font_size] += len(line.text) if line.font_size else 0
@@ -204,12 +208,12 @@ def body_font_size(content: DocumentContent) -> float:
 
 
 def has_font_size(group: Sequence[OpeningLine], size: float) -> bool:
-    """The letters of a paragraph have this size."""
+    """Return True if a paragraph has this font size, within MAX_SIZE_DIFFERENCE."""
     return abs(group[0].font_size - size) <= MAX_SIZE_DIFFERENCE * size
 
 
 def paragraph_text(group: Sequence[OpeningLine]) -> str:
-    """The lines of a paragraph as one; Chinese ones without a blank between."""
+    """Join the lines of a paragraph, without a blank between Chinese lines."""
     text = ""
     for line in group:
         dense = text and HAN_RE.match(text[-1]) and HAN_RE.match(line.text[:1])
@@ -218,7 +222,7 @@ def paragraph_text(group: Sequence[OpeningLine]) -> str:
 
 
 def find_document_author(content: DocumentContent) -> str:
-    """Who wrote it: the author of the properties, where the beginning shows that name or the file was edited."""
+    """Return the author property, limited to names that the opening contains unless an author wrote it."""
     names = split_names(content.properties.author, frozenset())
     opening_letters = normalize_name("".join(line.text for line in content.opening))
     confirmed_names = [

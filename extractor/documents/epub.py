@@ -1,4 +1,4 @@
-"""EPUB: its chapters in the order of reading, each read as the page of HTML that it is, and kept whole."""
+"""Reader for EPUB: the chapters in reading order, each parsed as an HTML page and used completely."""
 
 from dataclasses import replace
 
@@ -15,13 +15,16 @@ from extractor.page.parsed_page import decode_page, parse_page
 
 ROOTFILE_TAG = "{urn:oasis:names:tc:opendocument:xmlns:container}rootfile"
 OPF_NAMESPACE = "{http://www.idpf.org/2007/opf}"
-FONT_ALGORITHMS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")  # fonts alone, no text
+FONT_ALGORITHMS = (
+    "http://www.idpf.org/2008/embedding",
+    "http://ns.adobe.com/pdf/enc#RC",
+)  # these encrypt fonts, not text
 ENCRYPTION_METHOD_TAG = "{http://www.w3.org/2001/04/xmlenc#}EncryptionMethod"
 MAX_CHAPTERS = 5_000
 
 
 def read(data: bytes) -> DocumentContent:
-    """The text of an EPUB book. Raises UnreadableError."""
+    """Read an EPUB book. Raises UnreadableError."""
     package = ZipPackage(data)
     reject_encrypted(package.parse_part("META-INF/encryption.xml"))
     container = package.require_part("META-INF/container.xml")
@@ -33,19 +36,19 @@ def read(data: bytes) -> DocumentContent:
             collector.add(block)
         if collector.is_full:
             break
-    opening = opening_lines(collector.blocks, "heading")  # each chapter has its own of the first level
+    opening = opening_lines(collector.blocks, "heading")  # a heading of level 1 is the title of a chapter
     return DocumentContent(tuple(collector.blocks), opening, read_properties(root), truncation=collector.truncation)
 
 
 def reject_encrypted(root: Element | None) -> None:
-    """Raise where more than fonts is encrypted."""
+    """Raise UnreadableError if more than fonts is encrypted."""
     for method in root.iter(ENCRYPTION_METHOD_TAG) if root is not None else ():
         if method.get("Algorithm", "") not in FONT_ALGORITHMS:
-            raise UnreadableError(Reason.PASSWORD_PROTECTED, "its text is encrypted (digital rights management)")
+            raise UnreadableError(Reason.PASSWORD_PROTECTED, "encrypted: rights-managed (DRM)")
 
 
 def chapter_names(root: Element, folder: str) -> list[str]:
-    """The parts of the chapters, in the order of reading; what stands beside that order (a cover) is left out."""
+    """Return the parts of the chapters in reading order, without parts outside it (`linear="no"`, a cover)."""
     items = {element.get("id", ""): element.get("href", "") for element in root.iter(f"{OPF_NAMESPACE}item")}
     spine = [
         element.get("idref", "")
@@ -56,7 +59,7 @@ def chapter_names(root: Element, folder: str) -> list[str]:
 
 
 def chapter_blocks(chapter_html: bytes, number: int) -> list[Block]:
-    """All text of a chapter; pictures have no URL that anybody could ask for."""
+    """Return all text blocks of a chapter. Pictures are left out: they have no public URL."""
     source = decode_page(chapter_html) if chapter_html.strip() else None
     page = parse_page(source, "") if source is not None else None
     if page is None:
@@ -69,7 +72,7 @@ def chapter_blocks(chapter_html: bytes, number: int) -> list[Block]:
 
 
 def read_properties(root: Element) -> FileProperties:
-    """What the book says of itself, which its publisher wrote, and no program."""
+    """Return the metadata of the book, which its publisher wrote."""
     return FileProperties(
         first_element_text(root, f"{DC_NAMESPACE}title"),
         first_element_text(root, f"{DC_NAMESPACE}creator"),

@@ -1,4 +1,4 @@
-"""Which format a file has: by its first bytes, then by what the server says, then by the ending of its URL. Pure."""
+"""Detects the format of a file: by its first bytes, the media type of the response, and the URL extension. No I/O."""
 
 import io
 import re
@@ -18,33 +18,39 @@ HTML_START_RE = re.compile(
 )
 HTML_ROOT_RE = re.compile(rb"^(?:\xef\xbb\xbf)?\s*<(?:!doctype\s+html|html|head)\b", re.I)
 OOXML_PREFIXES = (("word/", "docx"), ("ppt/", "pptx"), ("xl/", "xlsx"))
-# Streams of the compound files of old Office, in UTF-16 as their directory has them
+# Stream names of Office 97 to 2003 files; their directory contains them in UTF-16.
 OLE_STREAMS = (("WordDocument", "doc"), ("PowerPoint Document", "ppt"), ("Workbook", "xls"), ("Book", "xls"))
-ENCRYPTED_PACKAGE_MARK = "EncryptedPackage".encode("utf-16-le")  # and of new Office, locked
+ENCRYPTED_PACKAGE_MARK = "EncryptedPackage".encode("utf-16-le")  # stream of an encrypted OOXML file
 OLD_EXCEL_MAGICS = (b"\x09\x08\x10\x00", b"\x09\x08\x08\x00", b"\x09\x04\x06\x00", b"\x09\x02\x06\x00")
 TEXT_FORMATS = ("txt", "md")
 BINARY_FORMATS = tuple(name for name in FORMATS_BY_NAME if name not in TEXT_FORMATS)
 
 
 def detect_format(data: bytes, url: str = "", content_type: str = "") -> str:
-    """The name in docstore.file_formats.FORMATS of a file's format, or "" for what is no document: HTML never is."""
-    named = format_by_name(url, content_type)
-    return format_by_magic(data, named) or (named if is_plausible(data, named) else "")
+    """Return the format of a file, a name in docstore.file_formats.FORMATS.
+
+    Returns an empty string for files that are not documents; HTML never is one.
+    """
+    declared_format = format_by_name(url, content_type)
+    return format_by_magic(data, declared_format) or (declared_format if is_plausible(data, declared_format) else "")
 
 
 def format_by_name(url: str, content_type: str) -> str:
-    """The format that the server or else the URL names. Servers call much `text/plain`: there the ending tells more."""
+    """Return the format by the media type of the response, else by the URL extension.
+
+    Servers send many formats as `text/plain`; then the extension decides.
+    """
     declared_type = content_type.partition(";")[0].strip().lower()
     path = unquote(urlsplit(url).path) if "//" in url else url
-    ending = FORMAT_BY_EXTENSION.get(path.rpartition(".")[2].lower(), "")
+    format_by_extension = FORMAT_BY_EXTENSION.get(path.rpartition(".")[2].lower(), "")
     if declared_type in ("text/html", "application/xhtml+xml"):
         return ""
     format_name = FORMAT_BY_MEDIA_TYPE.get(declared_type, "")
-    return ending if ending and format_name in ("", "txt") else format_name
+    return format_by_extension if format_by_extension and format_name in ("", "txt") else format_name
 
 
 def format_by_magic(data: bytes, declared_format: str) -> str:
-    """The format that the bytes show, or ""."""
+    """Return the format by the magic bytes, or an empty string."""
     head = data[:HEAD_BYTES]
     if b"%PDF-" in head[:1024]:
         return "pdf"
@@ -58,7 +64,7 @@ def format_by_magic(data: bytes, declared_format: str) -> str:
 
 
 def zip_format(data: bytes, declared_format: str) -> str:
-    """The format of a zip file by what it holds; a damaged one has the format that it is called."""
+    """Return the format of a zip file by its content; a damaged file gets the declared format."""
     mimetype = MIMETYPE_RE.search(data[:200])
     if mimetype and (format_name := FORMAT_BY_MEDIA_TYPE.get(mimetype[1].decode().removesuffix("-template"), "")):
         return format_name
@@ -75,7 +81,7 @@ def zip_format(data: bytes, declared_format: str) -> str:
 
 
 def ole_format(data: bytes, declared_format: str) -> str:
-    """The format of a compound file: which stream it holds. An encrypted one has the format that it is called."""
+    """Return the format of an OLE file by its streams; an encrypted file gets the declared format."""
     for stream, name in OLE_STREAMS:
         if stream.encode("utf-16-le") in data:
             return name
@@ -85,13 +91,16 @@ def ole_format(data: bytes, declared_format: str) -> str:
 
 
 def is_plausible(data: bytes, declared_format: str) -> bool:
-    """Bytes that show no format may have the one that they are called: text, if it is no HTML, or a damaged file."""
+    """Return True if bytes without magic can have the declared format: text that is not HTML, or a damaged file."""
     if declared_format not in TEXT_FORMATS:
         return bool(declared_format) and not HTML_START_RE.match(data[:HEAD_BYTES])
     return not is_html(data, declared_format) and decode_page(data[:60_000]) is not None
 
 
 def is_html(data: bytes, declared_format: str) -> bool:
-    """Text that is HTML, whatever it is called. Markdown may begin with any element, and ends as HTML with <html>."""
+    """Return True if a text is HTML, whatever its declared type.
+
+    Markdown may begin with any element; it is HTML only if it begins with <html>, <head> or a doctype.
+    """
     markup = HTML_ROOT_RE if declared_format == "md" else HTML_START_RE
     return markup.match(data[:HEAD_BYTES].replace(b"\x00", b"")) is not None

@@ -1,4 +1,4 @@
-"""OFD (GB/T 33190), the page format of China's offices: lines of text with their place, as in a PDF."""
+"""Reader for OFD (GB/T 33190), the page format of Chinese offices: positioned lines of text, as in a PDF."""
 
 from collections.abc import Iterator
 
@@ -12,19 +12,19 @@ from extractor.documents.zip_package import ZipPackage, resolve_part_name
 from extractor.fields.dates.date_parsing import find_date_in_text
 
 OFD_NAMESPACE = "{http://www.ofdspec.org/2016}"
-POINTS_PER_MM = 72 / 25.4  # in a millimetre
+POINTS_PER_MM = 72 / 25.4
 MAX_LINES = 5_000
-MAX_BASELINE_SHIFT = 0.5  # of the size of letters, up or down
-MAX_LINE_GAP = 2.5  # of that size: what stands further away is another line
-MIN_WORD_GAP = 0.3  # of that size: letters further apart are words
+MAX_BASELINE_SHIFT = 0.5  # between pieces of one line, relative to the font size
+MAX_LINE_GAP = 2.5  # relative to the font size; a wider gap begins a new line
+MIN_WORD_GAP = 0.3  # relative to the font size; a wider gap separates words
 
 
 def read(data: bytes) -> DocumentContent:
-    """The text of an OFD file. Raises UnreadableError."""
+    """Read an OFD file. Raises UnreadableError."""
     package = ZipPackage(data)
     root_document = package.require_part("OFD.xml")
     if any(name.lower().endswith("encryptions.xml") for name in package.part_names):
-        raise UnreadableError(Reason.PASSWORD_PROTECTED, "it opens with a password or a key only")
+        raise UnreadableError(Reason.PASSWORD_PROTECTED, "encrypted: requires a password or key")
     root_name = first_element_text(root_document, f"{OFD_NAMESPACE}DocRoot").lstrip("/")
     root = package.require_part(root_name)
     folder = root_name.rpartition("/")[0]
@@ -50,7 +50,7 @@ def read(data: bytes) -> DocumentContent:
 def read_page(
     package: ZipPackage, name: str, templates: dict[str, str], number: int, default: tuple[float, ...]
 ) -> PrintedPage:
-    """One page, its template's text first."""
+    """Read one page; the text of its templates comes first."""
     root = package.parse_part(name)
     if root is None:
         return PrintedPage(number, 0.0, 0.0, ())
@@ -67,7 +67,7 @@ def read_page(
 
 
 def text_lines(root: Element, number: int, height: float) -> Iterator[PrintedLine]:
-    """The lines of a page: pieces of text that stand at one height, one after the other."""
+    """Yield the lines of a page: adjacent pieces of text at the same height are joined."""
     line: PrintedLine | None = None
     for element in root.iter(f"{OFD_NAMESPACE}TextObject"):
         piece = text_piece(element, number, height)
@@ -88,39 +88,39 @@ def text_lines(root: Element, number: int, height: float) -> Iterator[PrintedLin
 
 
 def continues_line(line: PrintedLine, piece: PrintedLine) -> bool:
-    """The piece stands behind the line, near it and in letters of its size."""
-    at_one_height = abs(line.bottom - piece.bottom) <= MAX_BASELINE_SHIFT * piece.font_size
+    """Return True if the piece follows the line closely, at the same height and font size."""
+    is_same_height = abs(line.bottom - piece.bottom) <= MAX_BASELINE_SHIFT * piece.font_size
     return (
-        at_one_height
+        is_same_height
         and has_same_font_size(line, piece)
         and line.left < piece.left < line.right + MAX_LINE_GAP * piece.font_size
     )
 
 
 def text_piece(element: Element, number: int, height: float) -> PrintedLine | None:
-    """The text of one object: what its codes say, in points from the lower left corner."""
+    """Return the text of one text object, with coordinates in points from the lower left corner."""
     text = "".join(code.text or "" for code in element.iter(f"{OFD_NAMESPACE}TextCode")).strip("\n")
-    left, top, width, box_height = parse_box(element.get("Boundary", ""))
+    box_left, box_top, box_width, box_height = parse_box(element.get("Boundary", ""))
     size = parse_number(element.get("Size", ""))
     matrix = [parse_number(number_text) for number_text in element.get("CTM", "").split()]
     if len(matrix) == 6 and matrix[3]:
         size *= abs(matrix[3])
     if not text.strip():
         return None
-    bottom = height - top - box_height
-    coordinates = (left, left + width, height - top, bottom, size, height)
-    start, end, top_points, bottom_points, points, tallest = (coordinate * POINTS_PER_MM for coordinate in coordinates)
-    return PrintedLine(text, number, start, end, top_points, bottom_points, points, tallest)
+    box_bottom = height - box_top - box_height
+    lengths_mm = (box_left, box_left + box_width, height - box_top, box_bottom, size, height)
+    left, right, top, bottom, font_size, page_height = (length * POINTS_PER_MM for length in lengths_mm)
+    return PrintedLine(text, number, left, right, top, bottom, font_size, page_height)
 
 
 def parse_box(text: str) -> tuple[float, float, float, float]:
-    """Left, top, width and height in millimetres; zeros where they are not stated."""
+    """Parse left, top, width and height in millimetres; zeros if they are missing."""
     numbers = [parse_number(number_text) for number_text in text.split()]
     return (numbers[0], numbers[1], numbers[2], numbers[3]) if len(numbers) == 4 else (0.0, 0.0, 0.0, 0.0)
 
 
 def parse_number(text: str) -> float:
-    """A number within the bounds that pages have, 0 for what is none."""
+    """Parse a number; 0.0 if it is invalid or larger than any page (1e6)."""
     try:
         value = float(text[:30])
     except ValueError:

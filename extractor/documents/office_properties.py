@@ -1,4 +1,4 @@
-"""What files of Office and OpenDocument say of themselves: title, author, day, language."""
+"""Reads title, author, creation date and language from the metadata of Office and OpenDocument files."""
 
 from lxml.etree import _Element as Element
 
@@ -12,7 +12,7 @@ ODF_META_NAMESPACE = "{urn:oasis:names:tc:opendocument:xmlns:meta:1.0}"
 
 
 def read_properties(package: ZipPackage, part: str = "docProps/core.xml") -> FileProperties:
-    """The properties in a part of a file."""
+    """Read the properties from a part of a package."""
     root = package.parse_part(part)
     if root is None:
         return FileProperties()
@@ -29,6 +29,6 @@ def read_properties(package: ZipPackage, part: str = "docProps/core.xml") -> Fil
 
 
 def first_element_text(root: Element, tag: str) -> str:
-    """The text of the first element of a kind."""
+    """Return the text of the first element with this tag, or an empty string."""
     element = next(root.iter(tag), None)
     return to_one_line("".join(map(str, element.itertext()))[:500]) if element is not None else ""

@@ -1,8 +1,8 @@
-"""PDF by PDFium: its pages as lines of text with their place and the size of their letters.
+"""Reader for PDF with PDFium: pages as lines of text with position and font size.
 
-PDFium keeps the order in which the file draws its text, which is the order of reading, columns included, in nearly all
-files that programs make. What is hostile: filters laid over one another, which turn two kilobytes into gigabytes
-(refused before PDFium sees them), and pages without end (bounded here).
+PDFium keeps the order in which the file draws its text. That is the reading order, columns included, in nearly all
+files written by programs. Protection against hostile files: stacked filters, which expand two kilobytes to gigabytes,
+are rejected before PDFium reads them, and the number of pages is limited.
 """
 
 import ctypes
@@ -29,11 +29,11 @@ from extractor.documents.content import (
 from extractor.documents.printed_layout import PrintedLine, PrintedPage, build_content, rotate_page
 from extractor.fields.dates.date_parsing import to_iso_date
 
-MAX_PAGE_LINES = 5_000  # of one page
-MAX_PAGE_CHARS = 200_000  # characters of one page
-MAX_CPU_SECONDS = 30.0  # of CPU: after these no further page is begun
-MAX_UNPACKED_BYTES = 64 * 1024 * 1024  # bytes of a stream with filters over filters
-CHUNK_BYTES = 256  # bytes that are unpacked at a time: what stands before a fault is read
+MAX_PAGE_LINES = 5_000
+MAX_PAGE_CHARS = 200_000
+MAX_CPU_SECONDS = 30.0  # CPU time after which no further page is read
+MAX_UNPACKED_BYTES = 64 * 1024 * 1024  # decompressed size of a stream with several filters
+CHUNK_BYTES = 256  # compressed bytes per step, so that the data before an error is read
 ERR_PASSWORD, ERR_SECURITY = 4, 5  # FPDF_ERR_PASSWORD, FPDF_ERR_SECURITY
 FILTER_ARRAY_RE = re.compile(rb"/(?:Filter|F)\s{0,9}\[([^\]]{0,400})\]")
 FLATE_RE = re.compile(rb"/(?:FlateDecode|Fl)(?![A-Za-z])")
@@ -42,51 +42,53 @@ STREAM_START_RE = re.compile(rb"stream\r?\n")
 CREATION_DATE_RE = re.compile(r"D?:?(\d{4})(\d\d)(\d\d)")
 HYPHEN = re.compile("[\x02\ufffe](?:\r\n)?")
 BLANKS_RE = re.compile(r"(?<=\S)[ \t]+(?=\S)")
-MIN_SIZE_DIFFERENCE = 0.1  # letters differ by more than this
-MAX_WORD_GAP = 2.5  # sizes of its letters between two words of a line
-MIN_BOLD_WEIGHT = 600  # weight of letters
-MIN_LETTER_SHARE = 0.5  # of a page's characters that must be letters of some script
+MIN_SIZE_DIFFERENCE = 0.1  # relative difference of two font sizes
+MAX_WORD_GAP = 2.5  # gap between two words of a line, relative to the font size
+MIN_BOLD_WEIGHT = 600  # font weight
+MIN_LETTER_SHARE = 0.5  # maximum share of unmapped characters on a readable page
 UNMAPPED_CHAR_RE = re.compile("[\x00-\x1f\ufffd\ue000-\uf8ff]")
 
 
 def read(data: bytes) -> DocumentContent:
-    """The text of a PDF. Raises UnreadableError."""
+    """Read a PDF. Raises UnreadableError."""
     reject_stacked_filters(data)
     with closing(open_pdf(data)) as document:
         count = len(document)
-        pages, cut = read_pages(document, count)
+        pages, truncation = read_pages(document, count)
         if not any(page.lines for page in pages):
             raise no_text_error(document, count)
         first = next(page.number for page in pages if page.lines)
-        return build_content(pages, read_properties(document), cut, read_page(document, first - 1, in_pieces=True))
+        return build_content(
+            pages, read_properties(document), truncation, read_page(document, first - 1, in_pieces=True)
+        )
 
 
 def open_pdf(data: bytes) -> pypdfium2.PdfDocument:
-    """The document, by the empty password where it has one."""
+    """Open the document, with the empty password if it has one. Raises UnreadableError."""
     try:
         return pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:
         code = getattr(error, "err_code", 0)
         if code in (ERR_PASSWORD, ERR_SECURITY):
-            requirement = "a password" if code == ERR_PASSWORD else "rights that its security handler gives"
-            raise UnreadableError(Reason.PASSWORD_PROTECTED, f"it opens with {requirement} only") from None
+            protection = "password-protected" if code == ERR_PASSWORD else "rights-managed (security handler)"
+            raise UnreadableError(Reason.PASSWORD_PROTECTED, f"encrypted: {protection}") from None
         raise UnreadableError(Reason.UNPARSABLE, f"damaged: {to_one_line(str(error))}"[:200]) from None
 
 
 def reject_stacked_filters(data: bytes) -> None:
-    """Raise where a stream that is packed several times becomes larger than any page is."""
+    """Raise UnreadableError if a stream with several filters expands to more than MAX_UNPACKED_BYTES."""
     for match in FILTER_ARRAY_RE.finditer(data):
         if len(DECOMPRESS_FILTER_RE.findall(match[1])) < 2:
             continue
         if len(FLATE_RE.findall(match[1])) != len(DECOMPRESS_FILTER_RE.findall(match[1])):
-            continue  # PDFium bounds the others by what it has read
+            continue  # PDFium limits the other filters by their input
         begin = STREAM_START_RE.search(data, match.end(), match.end() + 4_096)
         if begin and decompressed_size(data, begin.end(), len(FLATE_RE.findall(match[1]))) > MAX_UNPACKED_BYTES:
             raise UnreadableError(Reason.TOO_LARGE, f"a stream unpacks to more than {MAX_UNPACKED_BYTES >> 20} MB")
 
 
 def decompressed_size(data: bytes, start: int, times: int) -> int:
-    """How many bytes come out, up to somewhat more than MAX_UNPACKED."""
+    """Return the size in bytes after `times` decompressions; stops shortly above MAX_UNPACKED_BYTES."""
     piece = data[start:]
     for _ in range(times):
         piece = decompress(piece)
@@ -96,7 +98,7 @@ def decompressed_size(data: bytes, start: int, times: int) -> int:
 
 
 def decompress(data: bytes) -> bytes:
-    """What a packed stream holds, as far as it is whole, as PDFium reads it; not much more than MAX_UNPACKED."""
+    """Decompress the intact part of a Flate stream, as PDFium does; stops shortly above MAX_UNPACKED_BYTES."""
     unpacker, pieces, size = zlib.decompressobj(), list[bytes](), 0
     for offset in range(0, len(data), CHUNK_BYTES):
         try:
@@ -110,7 +112,7 @@ def decompress(data: bytes) -> bytes:
 
 
 def read_pages(document: pypdfium2.PdfDocument, count: int) -> tuple[list[PrintedPage], str]:
-    """The pages up to the caps, and what was cut."""
+    """Read the pages up to the limits; returns them and a description of the cut."""
     pages: list[PrintedPage] = []
     characters, started = 0, time.process_time()
     for index in range(count):
@@ -124,7 +126,7 @@ def read_pages(document: pypdfium2.PdfDocument, count: int) -> tuple[list[Printe
 
 
 def read_page(document: pypdfium2.PdfDocument, index: int, in_pieces: bool = False) -> PrintedPage:
-    """One page; one that PDFium cannot read is empty. `in_pieces`: see `iter_page_lines`."""
+    """Read one page; a page that PDFium cannot read is empty. For `in_pieces` see `iter_page_lines`."""
     page = pdfium.FPDF_LoadPage(document, index)
     if not page:
         return PrintedPage(index + 1, 0.0, 0.0, ())
@@ -145,9 +147,9 @@ def read_page(document: pypdfium2.PdfDocument, index: int, in_pieces: bool = Fal
 
 
 def iter_page_lines(text_page: Any, number: int, height: float, in_pieces: bool) -> Iterator[PrintedLine]:
-    """The lines of a page in the file's order, none of a page whose letters have no meaning.
+    """Yield the lines of a page in the order of the file; none if most of its characters are unmapped.
 
-    `in_pieces`: where letters of another size begin or a gap stands, a line ends.
+    If `in_pieces`, a line also ends at a change of the font size and at a wide gap.
     """
     text = page_text(text_page)
     if len(UNMAPPED_CHAR_RE.findall(text.replace("\r\n", ""))) > MIN_LETTER_SHARE * len(text):
@@ -165,7 +167,7 @@ def iter_page_lines(text_page: Any, number: int, height: float, in_pieces: bool)
 
 
 def split_line(text_page: Any, line: str, offset: int) -> list[tuple[int, int]]:
-    """Where the pieces of a line begin and end; `offset` is its place in the text of the page."""
+    """Return start and end of the pieces of a line; `offset` is its position in the text of the page."""
     starts = [0]
     for blank in BLANKS_RE.finditer(line):
         previous_char, next_char = (
@@ -182,7 +184,7 @@ def split_line(text_page: Any, line: str, offset: int) -> list[tuple[int, int]]:
 
 
 def page_text(text_page: Any) -> str:
-    """The text of a page as PDFium has it: lines end with CR LF, hyphens that broke a word are U+0002 or U+FFFE."""
+    """Return the text of a page from PDFium: lines end with CR LF; a hyphen at a line break is U+0002 or U+FFFE."""
     count = min(pdfium.FPDFText_CountChars(text_page), MAX_PAGE_CHARS)
     if count <= 0:
         return ""
@@ -192,7 +194,7 @@ def page_text(text_page: Any) -> str:
 
 
 def build_line(text_page: Any, text: str, first: int, last: int, number: int, height: float) -> PrintedLine:
-    """A line with its place, by the boxes of its first and last letter, as the page is before it is turned."""
+    """Build a line with its position, from the boxes of its first and last character, before the page is rotated."""
     first_char, last_char = (pdfium.FPDFText_GetCharIndexFromTextIndex(text_page, offset) for offset in (first, last))
     first_box, last_box = char_box(text_page, first_char), char_box(text_page, last_char)
     turn = round(math.degrees(pdfium.FPDFText_GetCharAngle(text_page, first_char)) / 90) % 4
@@ -218,14 +220,14 @@ def build_line(text_page: Any, text: str, first: int, last: int, number: int, he
 
 
 def letter_size(text_page: Any, index: int) -> float:
-    """The size in points of a letter as it is drawn."""
+    """Return the font size of a character as drawn, in points."""
     matrix = pdfium.FS_MATRIX()
     pdfium.FPDFText_GetMatrix(text_page, index, matrix)
     return round(float(pdfium.FPDFText_GetFontSize(text_page, index)) * (math.hypot(matrix.c, matrix.d) or 1.0), 1)
 
 
 def char_box(text_page: Any, index: int) -> tuple[float, float, float, float]:
-    """Left, right, top and bottom of a letter, in points from the page's lower left corner."""
+    """Return left, right, top and bottom of a character, in points from the lower left corner of the page."""
     box = pdfium.FS_RECTF()
     if index < 0 or not pdfium.FPDFText_GetLooseCharBox(text_page, index, box):
         return 0.0, 0.0, 0.0, 0.0
@@ -233,15 +235,15 @@ def char_box(text_page: Any, index: int) -> tuple[float, float, float, float]:
 
 
 def no_text_error(document: pypdfium2.PdfDocument, count: int) -> UnreadableError:
-    """Why there is no text: pictures of pages, or nothing at all."""
+    """Return the error for a document without text: a scan, or an empty document."""
     pictures = any(page_has_image(document, index) for index in range(min(count, 5)))
     if pictures:
-        return UnreadableError(Reason.NO_TEXT_LAYER, f"{count:,} pages of pictures: a scan, read it by OCR first")
+        return UnreadableError(Reason.NO_TEXT_LAYER, f"{count:,} pages of images: a scan, apply OCR first")
     return UnreadableError(Reason.NO_TEXT_LAYER if count else Reason.UNPARSABLE, f"no text on {count:,} pages")
 
 
 def page_has_image(document: pypdfium2.PdfDocument, index: int) -> bool:
-    """The page shows a picture."""
+    """Return True if the page contains an image."""
     page = pdfium.FPDF_LoadPage(document, index)
     if not page:
         return False
@@ -256,7 +258,7 @@ def page_has_image(document: pypdfium2.PdfDocument, index: int) -> bool:
 
 
 def read_properties(document: pypdfium2.PdfDocument) -> FileProperties:
-    """What the file says of itself."""
+    """Return the metadata of the file."""
     metadata: dict[str, str] = {}
     with suppress(pypdfium2.PdfiumError, UnicodeError, ValueError):
         metadata = document.get_metadata_dict()

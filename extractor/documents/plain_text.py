@@ -1,4 +1,4 @@
-"""Plain text and Markdown."""
+"""Reader for plain text and Markdown."""
 
 import re
 from collections.abc import Iterator
@@ -26,16 +26,16 @@ FRONT_MATTER_FENCES = ("---", "+++")
 
 
 def read(data: bytes, is_markdown: bool = False) -> DocumentContent:
-    """The text of a file. Raises UnreadableError."""
-    decoded = decode_page(data[:MAX_BYTES])
-    if decoded is None:
-        raise UnreadableError(Reason.UNDECODABLE, "the bytes are no text in any known encoding")
-    text = decoded.text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n")
+    """Read a text or Markdown file. Raises UnreadableError."""
+    decoding = decode_page(data[:MAX_BYTES])
+    if decoding is None:
+        raise UnreadableError(Reason.UNDECODABLE, "cannot decode: unknown encoding")
+    text = decoding.text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n")
     collector = BlockCollector()
     if not is_markdown:
         for block in iter_text_blocks(text):
             collector.add(block)
-        truncation = collector.truncation or ("" if len(data) <= MAX_BYTES else f"{MAX_BYTES >> 20} MB read")
+        truncation = collector.truncation or ("" if len(data) <= MAX_BYTES else f"{MAX_BYTES // 1_000_000} MB read")
         return DocumentContent(tuple(collector.blocks), opening_lines(collector.blocks), truncation=truncation)
     properties, text = split_front_matter(text)
     for block in iter_markdown_blocks(COMMENT_RE.sub("", text).split("\n")):
@@ -46,12 +46,12 @@ def read(data: bytes, is_markdown: bool = False) -> DocumentContent:
 
 
 def iter_text_blocks(text: str) -> Iterator[Block]:
-    """A line each, as they stand: who wrapped them is not known."""
+    """Yield each line as a paragraph: whether lines were wrapped is unknown."""
     return (Block(BlockKind.PARAGRAPH, line[:MAX_LINE_CHARS]) for line in text.split("\n") if line.strip())
 
 
 def split_front_matter(text: str) -> tuple[FileProperties, str]:
-    """What a block of fields at the top says, and the text below it."""
+    """Return the fields of the front matter, and the text below it."""
     fence = text[:3]
     end = text.find(f"\n{fence}", 3, 20_000) if fence in FRONT_MATTER_FENCES and text[3:4] == "\n" else -1
     if end < 0:
@@ -66,7 +66,7 @@ def split_front_matter(text: str) -> tuple[FileProperties, str]:
 
 
 def iter_markdown_blocks(lines: list[str]) -> Iterator[Block]:
-    """Headings, items, rows, quotes, code and paragraphs."""
+    """Yield headings, items, table rows, quotes, code and paragraphs."""
     line_index, paragraph_lines = 0, list[str]()
     while line_index < len(lines):
         line = lines[line_index][:MAX_LINE_CHARS]
@@ -95,7 +95,7 @@ def iter_markdown_blocks(lines: list[str]) -> Iterator[Block]:
 
 
 def read_fenced_code(lines: list[str], start: int, fence: str) -> tuple[Block, int]:
-    """Code between fences, and how many lines it takes."""
+    """Return the code between fences, and the number of lines including the fences."""
     end = start + 1
     while end < len(lines) and not lines[end].strip().startswith(fence):
         end += 1
@@ -103,7 +103,10 @@ def read_fenced_code(lines: list[str], start: int, fence: str) -> tuple[Block, i
 
 
 def block_from_line(line: str, in_paragraph: bool, next_line: list[str]) -> tuple[Block | None, int]:
-    """The block that a line is on its own, None for a line of a paragraph; `in_paragraph`: it stands below one."""
+    """Return the block of a single line, or None for a line of a paragraph, and the number of lines used.
+
+    `in_paragraph`: the previous line belongs to a paragraph, so an indented line is not code.
+    """
     if heading := ATX_HEADING_RE.match(line):
         return Block(BlockKind.HEADING, strip_inline_markup(heading[2]), len(heading[1])), 1
     if TABLE_RULE_RE.match(line) and "-" in line:
@@ -124,6 +127,6 @@ def block_from_line(line: str, in_paragraph: bool, next_line: list[str]) -> tupl
 
 
 def strip_inline_markup(text: str) -> str:
-    """A text without its marks: links and pictures are their words."""
+    """Remove inline markup; links and images are replaced by their text."""
     text = LINK_RE.sub(r"\1", IMAGE_RE.sub(r"\1", text))
     return TAG_RE.sub("", EMPHASIS_RE.sub(r"\2", CODE_SPAN_RE.sub(r"\1", text)))

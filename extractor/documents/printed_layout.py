@@ -1,4 +1,4 @@
-"""The lines of printed pages (PDF, OFD) as paragraphs and headings, without what every page repeats. Pure."""
+"""Groups the lines of printed pages (PDF, OFD) to paragraphs and headings, without headers and footers. No I/O."""
 
 import re
 from collections import Counter
@@ -20,9 +20,9 @@ from text.scripts import HAN
 
 @dataclass(frozen=True)
 class PrintedLine:
-    """A line of a page: its place in points from the lower left corner, the size of its letters in points.
+    """A line of a page; positions in points from the lower left corner, font size in points.
 
-    `page_height` is the page's; `rotation` in which direction it runs: 0 to the right, 1 upwards, 2 to the left, 3 downwards.
+    `rotation` is the direction of the text: 0 to the right, 1 upwards, 2 to the left, 3 downwards.
     """
 
     text: str
@@ -59,24 +59,27 @@ PAGE_NUMBER_RE = re.compile(
     r"[-–—·\s]*(?:page|seite|页|第)?\s*#(?:\s*(?:/|of|von|de|sur)\s*#)?\s*页?(?:\s*[,，]?\s*共\s*#\s*页)?[-–—·\s]*",
     re.I,
 )
-MAX_EDGE_LINES = 3  # at the top, and at the bottom of a page, that may be repeated on others
-EDGE_SHARE = 0.12  # of the page's height: where heads and feet stand
-MIN_REPEATED_PAGES = 3  # pages, and the share of all pages, that show a line at one place
-MIN_REPEATED_SHARE = 0.4  # books have one heading on left pages and another on right ones
-POSITION_BIN_POINTS = 4.0  # points
-MAX_HEADING_CHARS = 200  # characters
-MIN_HEADING_SIZE_RATIO = 1.15  # of the size of the text
+MAX_EDGE_LINES = 3  # lines at the top and at the bottom of a page that can be headers and footers
+EDGE_SHARE = 0.12  # share of the page height used for headers, and for footers
+MIN_REPEATED_PAGES = 3  # minimum number of pages with a header or footer
+MIN_REPEATED_SHARE = 0.4  # below 0.5: books have different headers on left and right pages
+POSITION_BIN_POINTS = 4.0
+MAX_HEADING_CHARS = 200
+MIN_HEADING_SIZE_RATIO = 1.15  # relative to the font size of the text
 MAX_SIZE_DIFFERENCE = 0.08
-MAX_LEADING = 1.9  # from line to line, in sizes of its letters
-MAX_MARGIN_GAP = 3.0  # a line that ends so many sizes before the margin ends its paragraph
+MAX_LEADING = 1.9  # distance of two lines, relative to the font size
+MAX_MARGIN_GAP = 3.0  # relative to the font size; a larger gap to the margin ends a paragraph
 MIN_INDENT = 0.9
-COLUMN_BIN_POINTS = 12.0  # points: lines that begin within them stand in one column
+COLUMN_BIN_POINTS = 12.0  # lines whose start differs by less are in one column
 
 
 def build_content(
     pages: Sequence[PrintedPage], properties: FileProperties, truncation: str, first_page: PrintedPage | None = None
 ) -> DocumentContent:
-    """Paragraphs of lines. `first_page` is the first page with text again, in finer pieces, where there is such a one."""
+    """Build the content of a document from its pages.
+
+    `first_page` is the first page with text again, split into finer pieces for the title, if the reader provides it.
+    """
     running_line_keys = find_running_lines(pages)
     body = body_font_size(line for page in pages for line in page.lines)
     levels = heading_levels(pages, body)
@@ -91,7 +94,7 @@ def build_content(
 
 
 def rotate_page(page: PrintedPage) -> PrintedPage:
-    """A page as it is read: turned so that most of its text runs to the right, its lines with the page's height."""
+    """Rotate a page so that most of its text runs to the right, with the page height of its lines adjusted."""
     counts = Counter[int]()
     for line in page.lines:
         counts[line.rotation] += len(line.text)
@@ -104,7 +107,7 @@ def rotate_page(page: PrintedPage) -> PrintedPage:
 
 
 def rotate_line(line: PrintedLine, rotation: int, width: float, height: float) -> PrintedLine:
-    """A line of a page of this width and height that is turned by so many quarters."""
+    """Rotate a line by `rotation` quarter turns; `width` and `height` are those of the unrotated page."""
     left, right, top, bottom = line.left, line.right, line.top, line.bottom
     if rotation == 1:
         left, right, top, bottom = bottom, top, width - left, width - right
@@ -124,18 +127,18 @@ def rotate_line(line: PrintedLine, rotation: int, width: float, height: float) -
     )
 
 
-# -- what every page repeats
+# -- headers and footers
 
 
 def find_running_lines(pages: Sequence[PrintedPage]) -> frozenset[tuple[str, int]]:
-    """The keys of lines at the edges of pages that so many pages show at the same place."""
+    """Return the keys of headers and footers: edge lines that enough pages repeat at the same height."""
     counts = Counter(key for page in pages for key in {running_line_key(line) for line in edge_lines(page.lines)})
     min_pages = max(MIN_REPEATED_PAGES, MIN_REPEATED_SHARE * len(pages))
     return frozenset(key for key, count in counts.items() if count >= min_pages)
 
 
 def edge_lines(lines: Sequence[PrintedLine]) -> list[PrintedLine]:
-    """The highest and the lowest lines of a page, as far as they stand in its margins."""
+    """Return the top and bottom lines of a page that are in its margins."""
     sorted_lines = sorted(lines, key=lambda line: line.bottom)
     outer = sorted_lines[:MAX_EDGE_LINES] + sorted_lines[-MAX_EDGE_LINES:]
     return [
@@ -144,12 +147,12 @@ def edge_lines(lines: Sequence[PrintedLine]) -> list[PrintedLine]:
 
 
 def running_line_key(line: PrintedLine) -> tuple[str, int]:
-    """What is the same on all pages: the text without its numbers, and how high it stands."""
+    """Return the text without its numbers, and the binned height: equal for a header on all pages."""
     return NUMBER_RE.sub("#", line.text.casefold()), round(line.bottom / POSITION_BIN_POINTS)
 
 
 def is_text_line(line: PrintedLine, running_line_keys: frozenset[tuple[str, int]], seen_texts: set[str]) -> bool:
-    """The line is text: no running head but where it stands for the first time, no number of a page."""
+    """Return False for page numbers and for headers that occurred before (recorded in `seen_texts`)."""
     key = running_line_key(line)
     if key not in running_line_keys:
         return True
@@ -163,19 +166,19 @@ def is_text_line(line: PrintedLine, running_line_keys: frozenset[tuple[str, int]
 
 
 def group_paragraphs(lines: Sequence[PrintedLine]) -> list[list[PrintedLine]]:
-    """The lines of one page, those of one paragraph together."""
+    """Group the lines of one page by paragraph."""
     margins = right_margins(lines)
-    runs: list[list[PrintedLine]] = []
+    paragraphs: list[list[PrintedLine]] = []
     for line in lines:
-        if runs and continues_paragraph(runs[-1][-1], line, margins):
-            runs[-1].append(line)
+        if paragraphs and continues_paragraph(paragraphs[-1][-1], line, margins):
+            paragraphs[-1].append(line)
         else:
-            runs.append([line])
-    return runs
+            paragraphs.append([line])
+    return paragraphs
 
 
 def right_margins(lines: Iterable[PrintedLine]) -> dict[int, float]:
-    """For the places where lines begin, how far lines that begin there reach."""
+    """Return for each column bin the right end of the longest line that starts near it, in points."""
     margins: dict[int, float] = {}
     for line in lines:
         for bin_index in range(int(line.left // COLUMN_BIN_POINTS) - 2, int(line.left // COLUMN_BIN_POINTS) + 3):
@@ -184,7 +187,7 @@ def right_margins(lines: Iterable[PrintedLine]) -> dict[int, float]:
 
 
 def continues_paragraph(previous: PrintedLine, line: PrintedLine, margins: dict[int, float]) -> bool:
-    """`line` goes on with the paragraph of the line `previous` it."""
+    """Return True if `line` continues the paragraph of the line before it."""
     size = max(previous.font_size, line.font_size)
     if (
         not has_same_font_size(previous, line)
@@ -202,21 +205,21 @@ def continues_paragraph(previous: PrintedLine, line: PrintedLine, margins: dict[
 
 
 def has_same_font_size(first: PrintedLine, second: PrintedLine) -> bool:
-    """Their letters have one size."""
+    """Return True if two lines have the same font size, within MAX_SIZE_DIFFERENCE."""
     return abs(first.font_size - second.font_size) <= MAX_SIZE_DIFFERENCE * max(first.font_size, second.font_size)
 
 
 def join_lines(texts: Iterable[str]) -> str:
-    """Lines as one text; Chinese ones without a blank between."""
+    """Join lines to one text, without a blank between Chinese lines, and rejoin hyphenated words."""
     text = ""
     for part in texts:
         dense = text and CJK_CHAR_RE.match(text[-1]) and CJK_CHAR_RE.match(part[:1])
         text += part if not text or dense or text[-1] in "\x02\ufffe" else " " + part
-    return to_one_line(LINE_END_HYPHEN_RE.sub(mend_hyphen, text).replace("\x02", "-").replace("\ufffe", "-"))
+    return to_one_line(LINE_END_HYPHEN_RE.sub(rejoin_hyphen, text).replace("\x02", "-").replace("\ufffe", "-"))
 
 
-def mend_hyphen(match: re.Match[str]) -> str:
-    """A word that a line's end broke, whole again; a capital or a number behind small letters keeps the hyphen."""
+def rejoin_hyphen(match: re.Match[str]) -> str:
+    """Rejoin a word that a line break split. A capital or digit after lower case keeps the hyphen."""
     word_parts = (match[1], match[2] or "")
     is_one_word = (
         word_parts[1].islower() if word_parts[0].islower() else word_parts[0].isupper() and word_parts[1].isupper()
@@ -225,7 +228,7 @@ def mend_hyphen(match: re.Match[str]) -> str:
 
 
 def build_block(paragraph_lines: Sequence[PrintedLine], levels: dict[float, int]) -> Block:
-    """One paragraph."""
+    """Build the block of one paragraph: a heading by its font size, a list item by its bullet, else a paragraph."""
     text = join_lines(line.text for line in paragraph_lines)
     level = levels.get(round(paragraph_lines[0].font_size), 0)
     if level and len(text) <= MAX_HEADING_CHARS and any(map(str.isalpha, text)):
@@ -236,7 +239,7 @@ def build_block(paragraph_lines: Sequence[PrintedLine], levels: dict[float, int]
 
 
 def body_font_size(lines: Iterable[PrintedLine]) -> float:
-    """The size of letters that most of the text has."""
+    """Return the font size of most of the text, rounded to points; 0.0 without text."""
     sizes: Counter[float] = Counter()
     for line in lines:
         sizes[round(line.font_size)] += len(line.text)
@@ -244,18 +247,18 @@ def body_font_size(lines: Iterable[PrintedLine]) -> float:
 
 
 def heading_levels(pages: Sequence[PrintedPage], body: float) -> dict[float, int]:
-    """The sizes of headings, largest first, with their level."""
+    """Return the heading level of each font size that is larger than the text, largest first."""
     sizes = {
         round(line.font_size) for page in pages for line in page.lines if line.font_size > MIN_HEADING_SIZE_RATIO * body
     }
     return {size: min(rank, 6) for rank, size in enumerate(sorted(sizes, reverse=True), 1)}
 
 
-# -- the first page, for the title
+# -- opening lines, for the title
 
 
 def build_opening(page: PrintedPage) -> tuple[OpeningLine, ...]:
-    """The upright lines of a page, those of one paragraph with one `place`."""
+    """Return the upright lines of a page as opening lines; lines of one paragraph share their number."""
     lines = [line for line in page.lines if not line.rotation][:MAX_OPENING_LINES]
     paragraph_numbers = [0]
     for previous, line in pairwise(lines):
@@ -267,14 +270,14 @@ def build_opening(page: PrintedPage) -> tuple[OpeningLine, ...]:
 
 
 def continues_opening_line(previous: PrintedLine, line: PrintedLine) -> bool:
-    """A title that was wrapped: the next line has the same letters and stands right below, or beside."""
+    """Return True for the next line of a wrapped title: same font, directly below or next to the previous line."""
     step = previous.bottom - line.bottom
     is_adjacent = -0.5 * line.font_size < step < MAX_LEADING * max(previous.font_size, line.font_size)
     return is_adjacent and has_same_font_size(previous, line) and previous.is_bold == line.is_bold
 
 
 def opening_line(line: PrintedLine, paragraph_number: int, page: PrintedPage) -> OpeningLine:
-    """A line as the title's rules see it."""
+    """Return a printed line as an opening line."""
     middle = (line.left + line.right) / 2
     is_centred = bool(page.width) and abs(middle - page.width / 2) < 0.06 * page.width and line.left > 0.15 * page.width
     top = 1 - line.top / line.page_height if line.page_height else -1.0

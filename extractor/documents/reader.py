@@ -1,4 +1,4 @@
-"""A document file to an article: tell the format, read it under caps, tell title, date and the other fields."""
+"""Extracts the article of a document file: detect the format, read it within limits, find title, date and author."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -15,9 +15,9 @@ from extractor.rendering import to_text
 
 OOXML_FORMATS = ("docx", "pptx", "xlsx")
 MAX_BYTES = 200_000_000
-WORD_SEARCH_CHARS = 2_000  # characters in which words are looked for
+WORD_SEARCH_CHARS = 2_000  # characters at the beginning that are searched for words
 
-# format -> the module that reads it and the arguments that its `read` takes beside the bytes
+# format -> (module that reads it, further arguments of its function `read`)
 READERS: dict[str, tuple[str, tuple[object, ...]]] = {
     "docx": ("office.docx", ()),
     "pptx": ("office.pptx", ()),
@@ -38,16 +38,24 @@ READERS: dict[str, tuple[str, tuple[object, ...]]] = {
 
 
 def read_document(data: bytes, url: str, content_type: str = "", fetched_at: float = 0.0) -> Article | Outcome:
-    """The article of a document file, or the reason why it has none. No input makes this raise but MemoryError.
+    """Extract the article of a document file. No input makes this raise, except MemoryError.
 
-    `content_type` is the HTTP header as sent; `fetched_at` (seconds since 1970, 0: unknown) bounds the date. Caps keep
-    most hostile files small; a fault of a library in C is for the process around to survive: call it in a worker.
+    Limits keep the memory for most hostile files small. A crash in a C library ends the process: call this in a worker.
+
+    Args:
+        data: Bytes of the file.
+        url: URL of the file; its extension is a hint for the format.
+        content_type: HTTP header as sent.
+        fetched_at: Seconds since 1970, 0 if unknown. The document is dated at most a day after it.
+
+    Returns:
+        The article, or an Outcome with the reason why the file has none.
     """
     format_name = detect_format(data, url, content_type)
     if not format_name:
-        return Outcome(Reason.UNPARSABLE if data.strip() else Reason.EMPTY_BODY, "no document of a format that is read")
+        return Outcome(Reason.UNPARSABLE if data.strip() else Reason.EMPTY_BODY, "unsupported document format")
     if len(data) > MAX_BYTES:
-        return Outcome(Reason.TOO_LARGE, f"more than {MAX_BYTES >> 20} MB")
+        return Outcome(Reason.TOO_LARGE, f"file is larger than the limit of {MAX_BYTES // 1_000_000} MB")
     read = load_reader(format_name)
     try:
         if format_name in OOXML_FORMATS and data.startswith(OLE_MAGIC):
@@ -59,25 +67,25 @@ def read_document(data: bytes, url: str, content_type: str = "", fetched_at: flo
         return Outcome(Reason.TOO_LARGE, "nested too deep")
     except MemoryError:
         raise
-    except Exception as error:  # noqa: BLE001 (libraries raise what they like on damaged files)
+    except Exception as error:  # noqa: BLE001 (libraries raise any exception on damaged files)
         return Outcome(Reason.UNPARSABLE, f"damaged: {type(error).__name__}: {error}"[:200])
     return build_article(content, format_name, url, max_published_date(fetched_at))
 
 
 def encrypted_error() -> UnreadableError:
-    """New Office wraps what it encrypts in a compound file."""
-    return UnreadableError(Reason.PASSWORD_PROTECTED, "it opens with a password, or by rights that are managed, only")
+    """Return the error for an encrypted OOXML file, which is wrapped in an OLE file."""
+    return UnreadableError(Reason.PASSWORD_PROTECTED, "encrypted: password-protected or rights-managed (DRM)")
 
 
 def load_reader(format_name: str) -> Callable[[bytes], DocumentContent]:
-    """The function that reads a format."""
+    """Import the reader of a format and return its `read` function."""
     module, arguments = READERS[format_name]
     read: Callable[..., DocumentContent] = import_module(f"extractor.documents.{module}").read
     return lambda data: read(data, *arguments)
 
 
 def build_article(content: DocumentContent, format_name: str, url: str, latest_date: str) -> Article | Outcome:
-    """The article of what was read."""
+    """Build the article from the content of a document; returns an Outcome if it has no words."""
     body = to_text(content.blocks)
     if not has_words(body[:WORD_SEARCH_CHARS]):
         return Outcome(Reason.NO_BODY, "0 words of text")

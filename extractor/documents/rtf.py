@@ -1,4 +1,4 @@
-"""RTF by striprtf: its text, without pictures; title, author and day as the file states them."""
+"""Reader for RTF with striprtf: its text without pictures; title, author and date from its information group."""
 
 import re
 
@@ -8,8 +8,8 @@ from docstore.model import Block, BlockKind, Reason
 from extractor.documents.content import BlockCollector, DocumentContent, FileProperties, UnreadableError, opening_lines
 from extractor.fields.dates.date_parsing import to_iso_date
 
-MAX_BYTES = 20_000_000  # without its pictures
-MAX_DEPTH = 1_000  # groups within groups
+MAX_BYTES = 20_000_000  # size without pictures
+MAX_DEPTH = 1_000  # nesting of groups
 EMBEDDED_DATA_RE = re.compile(r"\{\\(?:\*\\)?(?:pict|objdata|themedata|colorschememapping|datastore)\b[^{}]*")
 HEX_LINES_RE = re.compile(r"(?:[0-9a-fA-F]{64,}\s*){4,}")
 CODE_PAGE_RE = re.compile(r"\\ansicpg(\d{3,5})")
@@ -18,11 +18,11 @@ BRACES_RE = re.compile(r"(?<!\\)[{}]")
 
 
 def read(data: bytes) -> DocumentContent:
-    """The text of an RTF file. Raises UnreadableError."""
+    """Read an RTF file. Raises UnreadableError."""
     source = data.decode("latin-1")
     source = HEX_LINES_RE.sub("", EMBEDDED_DATA_RE.sub("{", source))
     if len(source) > MAX_BYTES:
-        raise UnreadableError(Reason.TOO_LARGE, f"more than {MAX_BYTES >> 20} MB of RTF")
+        raise UnreadableError(Reason.TOO_LARGE, f"RTF text is larger than the limit of {MAX_BYTES // 1_000_000} MB")
     reject_deep_nesting(source)
     code_page = CODE_PAGE_RE.search(source[:5_000])
     encoding = f"cp{code_page[1]}" if code_page and code_page[1] != "0" else "cp1252"
@@ -40,13 +40,13 @@ def read(data: bytes) -> DocumentContent:
 
 
 def to_text(source: str, encoding: str) -> str:
-    """The text of RTF."""
+    """Convert RTF source to plain text."""
     text: str = rtf_to_text(source, encoding, "replace")  # type: ignore[no-untyped-call]
     return text
 
 
 def reject_deep_nesting(source: str) -> None:
-    """Raise where groups are nested deeper than any writer nests them."""
+    """Raise UnreadableError if groups are nested deeper than MAX_DEPTH."""
     depth = 0
     for match in BRACES_RE.finditer(source):
         depth += 1 if match[0] == "{" else -1
@@ -55,13 +55,13 @@ def reject_deep_nesting(source: str) -> None:
 
 
 def read_properties(source: str, encoding: str) -> FileProperties:
-    """What stands in the group of information."""
+    """Read the properties in the information group."""
     created = CREATION_TIME_RE.search(source)
     fields = {name: read_info_field(source, name, encoding) for name in ("title", "author")}
     return FileProperties(fields["title"], fields["author"], to_iso_date(*created.groups()) if created else "")
 
 
 def read_info_field(source: str, name: str, encoding: str) -> str:
-    """One field of that group."""
+    """Return one field of the information group, or an empty string."""
     match = re.search(rf"\{{\\{name}\s([^{{}}]{{0,1000}})\}}", source)
     return " ".join(to_text("{\\rtf1 " + match[1] + "}", encoding).split()) if match else ""

@@ -1,7 +1,7 @@
-"""Zip files of XML, as Office, OpenDocument, EPUB and OFD are: their parts are unpacked and parsed under caps.
+"""Zip packages of XML parts (Office, OpenDocument, EPUB, OFD): unpacks and parses parts within limits.
 
-No entity is resolved, no DTD is loaded, nothing outside the file is asked for, and nothing in it is run. A part is
-counted while it is unpacked: what the zip's directory says of its size is not believed.
+No entity is resolved, no DTD is loaded, no network is used, and nothing in the file is executed. Sizes are counted
+during decompression, because the sizes in the zip directory are not reliable.
 """
 
 import io
@@ -16,9 +16,9 @@ from docstore.model import Reason
 from extractor.documents.content import UnreadableError
 
 MAX_ENTRIES = 20_000
-MAX_PART_BYTES = 48 * 1024 * 1024  # bytes of one part, whose tree takes some eight times as much memory
-MAX_UNPACKED_BYTES = 256 * 1024 * 1024  # bytes of all parts that are read
-DTD_SEARCH_BYTES = 100_000  # bytes of a part in which a DTD stands
+MAX_PART_BYTES = 48 * 1024 * 1024  # one part; its tree takes about eight times as much memory
+MAX_UNPACKED_BYTES = 256 * 1024 * 1024  # sum of all parts that are read
+DTD_SEARCH_BYTES = 100_000  # bytes of a part that are searched for a DTD
 CHUNK_BYTES = 1024 * 1024
 DAMAGE_ERRORS = (zipfile.BadZipFile, zlib.error, OSError, ValueError, EOFError, NotImplementedError, IndexError)
 RELATIONSHIP_TAG = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
@@ -40,19 +40,19 @@ class ZipPackage:
 
     @property
     def part_names(self) -> tuple[str, ...]:
-        """The parts that there are, in the file's order."""
+        """Names of all parts, in the order of the file."""
         return tuple(self._entries)
 
     def __contains__(self, name: str) -> bool:
         return name in self._entries
 
     def read(self, name: str) -> bytes:
-        """The bytes of a part, none where it is not there."""
+        """Return the bytes of a part; empty if the part does not exist."""
         entry = self._entries.get(name)
         if entry is None:
             return b""
         if entry.flag_bits & 1:
-            raise UnreadableError(Reason.PASSWORD_PROTECTED, "its zip file opens with a password only")
+            raise UnreadableError(Reason.PASSWORD_PROTECTED, "encrypted: password-protected zip file")
         chunks = []
         try:
             with self._zip.open(entry) as part:
@@ -64,28 +64,28 @@ class ZipPackage:
         return b"".join(chunks)
 
     def _check_size(self, chunk_size: int, size: int, name: str) -> None:
-        """Raise where a part, or all parts, become too large."""
+        """Raise UnreadableError if a part, or all parts together, exceed their limit."""
         self._unpacked_bytes += chunk_size
         if size > MAX_PART_BYTES or self._unpacked_bytes > MAX_UNPACKED_BYTES:
             raise UnreadableError(Reason.TOO_LARGE, f"{name} unpacks to more than {min(size, MAX_PART_BYTES) >> 20} MB")
 
     def parse_part(self, name: str) -> Element | None:
-        """The root element of a part; None where it is not there. What is damaged is read as far as it goes."""
+        """Return the root element of a part, or None if it does not exist. Damaged XML is read up to the damage."""
         return parse_xml(self.read(name), name)
 
     def require_part(self, name: str) -> Element:
-        """The root element of a part that must be there."""
+        """Return the root element of a required part."""
         root = self.parse_part(name)
         if root is None:
-            raise UnreadableError(Reason.UNPARSABLE, f"damaged: it has no {name}")
+            raise UnreadableError(Reason.UNPARSABLE, f"damaged: {name} is missing")
         return root
 
     def main_part_name(self, default: str) -> str:
-        """The main part of an Office file, as the file says; `default` where it does not."""
+        """Return the name of the main part that an Office file declares, or `default`."""
         return next((name for kind, name in self.relationships("").values() if kind == "officeDocument"), default)
 
     def relationships(self, name: str) -> dict[str, tuple[str, str]]:
-        """What a part of an Office file refers to: id -> (last word of the kind, name of the part)."""
+        """Return the internal relationships of a part: id -> (kind, name of the target part)."""
         folder, _, file = name.rpartition("/")
         root = self.parse_part(join(folder, "_rels", f"{file}.rels"))
         if root is None:
@@ -103,21 +103,25 @@ class ZipPackage:
 
 
 def relationship_kind(relation: Element) -> str:
-    """`styles` of http://.../relationships/styles."""
+    """Return the last word of the relationship type: `styles` for http://.../relationships/styles."""
     return relation.get("Type", "").rpartition("/")[2]
 
 
 def resolve_part_name(folder: str, target: str) -> str:
-    """The name of a part that one in `folder` refers to."""
+    """Return the absolute name of a part that a part in `folder` refers to."""
     return target.lstrip("/") if target.startswith("/") else normpath(join(folder, target))
 
 
 def parse_xml(data: bytes, name: str) -> Element | None:
-    """The root of a piece of XML; None for nothing. Raises UnreadableError for a DTD with entities, and for depth."""
+    """Parse XML and return its root; None for empty data.
+
+    Raises:
+        UnreadableError: The XML declares entities, or is nested too deep.
+    """
     if not data.strip():
         return None
     if b"<!ENTITY" in data[:DTD_SEARCH_BYTES].replace(b"\x00", b""):
-        raise UnreadableError(Reason.UNPARSABLE, f"{name} declares XML entities, which no such file has")
+        raise UnreadableError(Reason.UNPARSABLE, f"{name} declares XML entities")
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, recover=True, remove_comments=True, remove_pis=True
     )

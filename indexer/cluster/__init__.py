@@ -1,1 +1,1 @@
-"""Several Solr nodes: where ZooKeeper says that they are, and nodes of our own on this machine, for `make cluster`."""
+"""SolrCloud with several nodes: node lookup in ZooKeeper, and a local cluster for `make cluster` and tests."""

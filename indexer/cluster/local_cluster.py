@@ -1,13 +1,14 @@
-"""A whole SolrCloud on loopback: ZooKeeper and several Solr nodes, each a process of its own.
+"""A local SolrCloud on loopback: ZooKeeper and several Solr nodes, each a process of its own.
 
-    with SolrCluster(home, nodes=3, heap="256m") as cluster:
-        cluster.urls                 # http://user:password@127.0.0.1:PORT/solr, of every node
-        cluster.kill(2); cluster.start_node(2)
+    with LocalSolrCluster(home, node_count=3, heap="256m") as cluster:
+        cluster.node_urls            # http://user:password@127.0.0.1:PORT/solr of every node
+        cluster.kill_node(2)
+        cluster.start_node(2)
 
-It is what `make cluster`, the tests and the benchmarks of several nodes run on; a vertical of its own uses the embedded
-node (`indexer.embedded_solr`), one of several machines its own Solr (deploy/). In `home`: `secret/` (as of the embedded
-node), `security.json`, `zookeeper/`, `node1/` ... with `solr/` and `logs/`. All processes end with the one that made
-them, however it ends (`indexer.solr_supervisor`); nothing outlives it but the data.
+`make cluster`, tests and benchmarks use it. A vertical on one machine uses the embedded node (`indexer.embedded_solr`);
+on several machines it uses its own Solr (deploy/). Folders in `home`: `secret/` (as for the embedded node),
+`security.json`, `zookeeper/`, `node1/` ... with `solr/` and `logs/`. All processes end with the process that started
+them, however it ends (`indexer.solr_supervisor`); only the data stays.
 """
 
 import fcntl
@@ -47,15 +48,16 @@ from indexer.solr_credentials import (
 from indexer.solr_jars import default_jar_folder, ensure_jars
 
 ZOOKEEPER_HEAP = "64m"
-MAX_ERROR_CHARS = 400  # characters
+MAX_ERROR_CHARS = 400
 ZOOKEEPER_MAIN_CLASS = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
 ZK_COPY_COMMAND = ("org.apache.solr.cli.SolrCLI", "zk", "cp")
 
 
 class LocalSolrCluster:
-    """ZooKeeper and `node_count` Solr nodes in `home`, each with so much `heap`. Use with `with`.
+    """ZooKeeper and `node_count` Solr nodes in `home`, each with Java heap `heap`. A context manager.
 
-    Raises SolrError where one does not start within `start_timeout` seconds.
+    Raises:
+        SolrError: A process does not start within `start_timeout` seconds.
     """
 
     def __init__(
@@ -64,13 +66,13 @@ class LocalSolrCluster:
         node_count: int = 3,
         heap: str = "256m",
         start_timeout: float = IndexSettings().start_timeout,
-        note: Callable[[str], None] = lambda _: None,
+        report_progress: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.home = home.absolute()
         self.node_count = node_count
         self._heap = heap
         self._start_timeout = start_timeout
-        self._report_progress = note
+        self._report_progress = report_progress
         self._users_lock_file: IO[str] | None = None
         self._supervisors: dict[str, subprocess.Popen[bytes]] = {}
         self._port_by_name: dict[str, int] = {}
@@ -78,22 +80,22 @@ class LocalSolrCluster:
 
     @property
     def node_urls(self) -> list[str]:
-        """The base URL of every node, with what lets us ask it."""
+        """Base URLs of all nodes, with credentials."""
         return [self.node_url(number) for number in range(1, self.node_count + 1)]
 
     @property
     def solr_url(self) -> str:
-        """All nodes, as `index.solr_url` takes them."""
+        """All nodes, in the format of `index.solr_url`."""
         return ",".join(self.node_urls)
 
     def node_url(self, node_number: int) -> str:
-        """The base URL of node `node_number` (from 1)."""
+        """Return the base URL of node `node_number` (from 1), with credentials."""
         return (
             f"http://{SOLR_USER}:{read_secret(self.home)}@{LOOPBACK}:{self._port_by_name[_node_name(node_number)]}/solr"
         )
 
     def start(self) -> None:
-        """Start ZooKeeper, say there who may ask, and start all nodes side by side; returns when all take part."""
+        """Start ZooKeeper, upload security.json, and start all nodes concurrently; return when all are ready."""
         self._jar_folder = ensure_jars(default_jar_folder(), self._report_progress)
         self._java_options = cds_java_options(self._jar_folder, self._report_progress)
         self.home.mkdir(parents=True, exist_ok=True)
@@ -112,17 +114,17 @@ class LocalSolrCluster:
             raise
 
     def start_node(self, node_number: int) -> None:
-        """Start a node that was killed, at its old port, and wait until it takes part."""
+        """Start a killed node again at its old port, and wait until it is ready."""
         self._wait_for_exit(_node_name(node_number))
         self._start_process(_node_name(node_number), self._node_command(node_number))
         self.wait_for_node(node_number)
 
     def kill_node(self, node_number: int) -> None:
-        """kill -9 of the Java of node `node_number`; returns when it is gone."""
+        """Kill the Java process of node `node_number` (SIGKILL); return when it has ended."""
         self._kill_process(_node_name(node_number))
 
     def stop(self) -> None:
-        """End all processes: at once, for the data are kept by Solr's own log."""
+        """Kill all processes; the update log of Solr keeps the data."""
         for name in [*self._supervisors]:
             self._kill_process(name)
         if self._users_lock_file is not None:
@@ -130,7 +132,7 @@ class LocalSolrCluster:
             self._users_lock_file = None
 
     def wait_for_node(self, node_number: int) -> None:
-        """Wait until node `node_number` answers and is known to its cluster."""
+        """Wait until node `node_number` responds and is part of its cluster."""
         node, deadline = (
             f"{LOOPBACK}:{self._port_by_name[_node_name(node_number)]}_solr",
             time.monotonic() + self._start_timeout,
@@ -182,7 +184,7 @@ class LocalSolrCluster:
             )
 
     def _kill_process(self, name: str) -> None:
-        """The guard's group is its session: Java and the guard."""
+        """Kill the process group of a supervisor: Java and the supervisor."""
         supervisor = self._supervisors[name]
         if supervisor.poll() is None:
             os.killpg(supervisor.pid, signal.SIGKILL)
@@ -195,7 +197,7 @@ class LocalSolrCluster:
     # -- commands
 
     def _port_for(self, name: str) -> int:
-        """The port of a process, the same each time it is started."""
+        """Return the port of a process, the same for each of its starts."""
         return self._port_by_name.setdefault(name, find_free_port())
 
     def _zookeeper_command(self) -> list[str]:
@@ -228,12 +230,12 @@ class LocalSolrCluster:
             **secret_java_properties(self.home),
         }
         for name in ("solr.httpclient.builder.factory", "solr.httpclient.config"):
-            del properties[name]  # between nodes Solr's own keys
+            del properties[name]  # nodes authenticate to each other with Solr's own keys
         program = ["org.eclipse.jetty.xml.XmlConfiguration", str(JETTY_DIR / "jetty.xml")]
         return java_command(self._heap, self._java_options, logs, properties, self._jar_folder, program)
 
     def _upload_security_json(self) -> None:
-        """Put security.json into ZooKeeper, by Solr's own tool, as soon as ZooKeeper answers."""
+        """Upload security.json to ZooKeeper with Solr's command-line tool."""
         security_path = self.home / "security.json"
         if not security_path.exists():
             write_private_file(security_path, security_json(SOLR_USER, read_secret(self.home)))
@@ -249,7 +251,7 @@ class LocalSolrCluster:
         result = subprocess.run(command, capture_output=True, text=True, timeout=self._start_timeout, check=False)
         if result.returncode:
             error_text = " ".join((result.stdout + result.stderr).split())[-MAX_ERROR_CHARS:]
-            raise SolrError(f"ZooKeeper does not take security.json: {error_text}")
+            raise SolrError(f"ZooKeeper rejected security.json: {error_text}")
 
 
 def _node_name(node_number: int) -> str:

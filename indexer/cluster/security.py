@@ -1,8 +1,9 @@
-"""Solr's own security.json: who may ask a SolrCloud, kept in its ZooKeeper for all nodes.
+"""Creates Solr's security.json: the accounts of a SolrCloud, stored in its ZooKeeper for all nodes.
 
-    security_json("plumb", password)    # one account that may everything; nobody else may anything
+    security_json("plumb", password)    # one account with all permissions; no access without it
 
-Nodes ask each other by keys of their own (Solr's PKIAuthenticationPlugin), so no password travels between them.
+Nodes authenticate to each other with their own keys (Solr's PKIAuthenticationPlugin), so no password is sent between
+them.
 """
 
 import base64
@@ -16,9 +17,9 @@ SALT_BYTES = 32
 
 
 def security_json(user: str, password: str, salt: bytes | None = None) -> str:
-    """The text of a security.json with one account, by Solr's BasicAuthPlugin and RuleBasedAuthorizationPlugin.
+    """Return a security.json with one account, for Solr's BasicAuthPlugin and RuleBasedAuthorizationPlugin.
 
-    `salt` is random where none is given.
+    `salt` is random by default.
     """
     document = {
         "authentication": {
@@ -38,9 +39,9 @@ def security_json(user: str, password: str, salt: bytes | None = None) -> str:
 
 
 def hash_credential(password: str, salt: bytes) -> str:
-    """A password as Solr keeps it: sha256 of sha256 of salt and password, a blank, the salt; both in base64.
+    """Hash a password in Solr's format: SHA-256 of SHA-256 of salt and password, a blank, the salt; both in base64.
 
-    >>> credential("SolrRocks", base64.b64decode("Ndd7LKvVBAaZIF0QAVi1ekCfAJXr1GGfLtRUXhgrF8c="))
+    >>> hash_credential("SolrRocks", base64.b64decode("Ndd7LKvVBAaZIF0QAVi1ekCfAJXr1GGfLtRUXhgrF8c="))
     'IV0EHq1OnNrj6gvRCwvFwTrZ1+z1oBbnQdiVC3otuq0= Ndd7LKvVBAaZIF0QAVi1ekCfAJXr1GGfLtRUXhgrF8c='
     """
     digest = hashlib.sha256(hashlib.sha256(salt + password.encode()).digest()).digest()
@@ -48,13 +49,13 @@ def hash_credential(password: str, salt: bytes) -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """`python -m indexer.cluster.security USER < PASSWORD`: the file on standard output."""
+    """Run `python -m indexer.cluster.security USER < PASSWORD`: print security.json; return the exit status."""
     if len(arguments) != 1:
         sys.stderr.write("usage: python -m indexer.cluster.security USER < file-with-the-password > security.json\n")
         return 2
     password = sys.stdin.readline().rstrip("\n")
     if not password:
-        sys.stderr.write("no password on standard input: write it into a file that only you may read\n")
+        sys.stderr.write("no password on standard input: write it to a file that only you can read\n")
         return 2
     sys.stdout.write(security_json(arguments[0], password))
     return 0

@@ -1,6 +1,6 @@
-"""The nodes of a SolrCloud as its ZooKeeper knows them.
+"""Looks up the nodes of a SolrCloud in its ZooKeeper.
 
-urls_of("zk://plumb:word@zk1:2181,zk2:2181/solr", 30)   # "http://plumb:word@node1:8983/solr,http://..."
+live_node_urls("zk://plumb:word@zk1:2181,zk2:2181/solr", 30)   # "http://plumb:word@node1:8983/solr,http://..."
 """
 
 import json
@@ -14,8 +14,14 @@ LIVE_NODES_PATH, CLUSTER_PROPERTIES_PATH = "/live_nodes", "/clusterprops.json"
 
 
 def live_node_urls(zookeeper_url: str, timeout: float) -> str:
-    """The base URLs of the nodes that live now, with the user and password that `zookeeper_url` names, as `index.solr_url`
-    takes them. Raises SolrUnavailableError where ZooKeeper does not answer or knows no node."""
+    """Return the base URLs of all live nodes in the format of `index.solr_url`.
+
+    They contain the credentials of `zookeeper_url`.
+
+    Raises:
+        SolrUnavailableError: ZooKeeper is not responding or lists no live node.
+        SettingsError: The packages for ZooKeeper are not installed.
+    """
     hosts, account = split_credentials(zookeeper_url.replace(ZOOKEEPER_SCHEME, "http://", 1))
     hosts = hosts.removeprefix("http://")
     try:
@@ -24,7 +30,7 @@ def live_node_urls(zookeeper_url: str, timeout: float) -> str:
         from kazoo.handlers.threading import KazooTimeoutError
     except ImportError as error:
         raise SettingsError(
-            "an index.solr_url of zk:// needs more packages: pip install 'plumbline[cluster]'"
+            "index.solr_url with zk:// needs additional packages: pip install 'plumbline[cluster]'"
         ) from error
     client = KazooClient(hosts=hosts, timeout=timeout, read_only=True)
     try:
@@ -35,21 +41,21 @@ def live_node_urls(zookeeper_url: str, timeout: float) -> str:
         )
     except (KazooException, KazooTimeoutError, ValueError) as error:
         raise SolrUnavailableError(
-            f"no ZooKeeper of a SolrCloud answers at {hosts} ({type(error).__name__}): start it, or correct "
-            "index.solr_url, as zk://host:2181,host:2181/solr"
+            f"ZooKeeper of SolrCloud at {hosts} is not responding ({type(error).__name__}): start it, or correct "
+            "index.solr_url (zk://host:2181,host:2181/solr)"
         ) from error
     finally:
         client.stop()
         client.close()
     if not nodes:
-        raise SolrUnavailableError(f"ZooKeeper at {hosts} knows no node of Solr that lives: start one")
+        raise SolrUnavailableError(f"ZooKeeper at {hosts} lists no live Solr node: start one")
     return ",".join(node_base_url(node, cluster_properties.get("urlScheme", "http"), account) for node in sorted(nodes))
 
 
 def node_base_url(node: str, scheme: str, account: tuple[str, str] | None) -> str:
-    """The base URL of a node as ZooKeeper names it.
+    """Return the base URL of a node from its name in ZooKeeper.
 
-    >>> node_url("solr1:8983_solr", "http", ("plumb", "a@b"))
+    >>> node_base_url("solr1:8983_solr", "http", ("plumb", "a@b"))
     'http://plumb:a%40b@solr1:8983/solr'
     """
     userinfo = f"{quote(account[0], safe='')}:{quote(account[1], safe='')}@" if account else ""

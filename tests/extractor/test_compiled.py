@@ -1,4 +1,4 @@
-"""The compiled form (`make compiled`) is the same program: the same articles, and the same tests hold.
+"""The compiled extractor (`make compiled`) produces the same articles and passes the same tests.
 
 `make test` compares articles of a few pages, made and real, and runs the tests of the compiled modules. The
 `exhaustive` tests compare more pages and run all tests of the extractor.
@@ -13,8 +13,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 COMPILED = ROOT / ".compiled"
-# Read pages in an interpreter of its own, and say where the hot modules come from.
-READ = """
+# Extracts pages in a separate interpreter. First prints the path of a compiled module.
+EXTRACT_SCRIPT = """
 import sys
 from benchmarks.gold_web import sample_pages
 from benchmarks.results import SHARED
@@ -31,14 +31,16 @@ pages += [(page.content, page.url) for page in (sample_pages(SHARED, real) if re
 for method in BODY_METHODS:
     reader = ArticleExtractor(ExtractSettings(method=method))
     for page, url in pages:
-        found = reader.read(page, url)
-        print(ascii((found.result, found.teaser, found.is_declared_article, sorted(found.learned.lines), found.learned.title_suffix)))
+        extraction = reader.extract_with_site(page, url)
+        traits = extraction.page_traits
+        print(ascii((extraction.result, extraction.teaser, extraction.is_declared_article)))
+        print(ascii((sorted(traits.line_hashes), traits.title_suffix)))
 """
 
 
 @pytest.fixture(scope="module", autouse=True)
 def compiled() -> None:
-    """The compiled form is there, and of these sources."""
+    """Check that the compiled modules exist and match the sources."""
     for package in ("docstore", "text", "extractor"):
         for path in (ROOT / package).rglob("*.py"):
             copy = COMPILED / path.relative_to(ROOT)
@@ -47,7 +49,7 @@ def compiled() -> None:
 
 
 def run(*arguments: str, first: Path | None = None) -> str:
-    """What Python says, our modules found in `first`, else in the sources."""
+    """Run Python with `first` before the sources on its path; return its output."""
     path = os.pathsep.join(str(folder) for folder in (first, ROOT) if folder)
     command = [sys.executable, "-P", *arguments]
     done = subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
@@ -67,8 +69,8 @@ def run(*arguments: str, first: Path | None = None) -> str:
 )
 def test_pages_become_the_same_articles_letter_for_letter(made: int, real: int, articles: int) -> None:
     sizes = str(made), str(real)
-    sources, *of_sources = run("-c", READ, *sizes).splitlines()
-    binary, *of_binaries = run("-c", READ, *sizes, first=COMPILED).splitlines()
+    sources, *of_sources = run("-c", EXTRACT_SCRIPT, *sizes).splitlines()
+    binary, *of_binaries = run("-c", EXTRACT_SCRIPT, *sizes, first=COMPILED).splitlines()
     assert sources.endswith(".py")
     assert binary.startswith(str(COMPILED)) and not binary.endswith(".py")
     assert sum("Article(" in line for line in of_sources) > articles

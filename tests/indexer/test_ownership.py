@@ -22,8 +22,8 @@ MINE, OTHER = "a" * 32, "b" * 32
         ("", 549, StoreSnapshot(MINE, 549, 549, 0), ""),
         ("", 549, StoreSnapshot(MINE, 540, 540, 10), ""),
         ("", 540, StoreSnapshot(MINE, 549, 549, 9), ""),
-        ("", 549, StoreSnapshot(MINE, 0, 0, 0), "the index has 549 documents, this store says it has 0"),
-        ("", 549, StoreSnapshot(MINE, 30, 30, 2), "the index has 549 documents, this store says it has 30"),
+        ("", 549, StoreSnapshot(MINE, 0, 0, 0), "the index has 549 documents, this store recorded 0"),
+        ("", 549, StoreSnapshot(MINE, 30, 30, 2), "the index has 549 documents, this store recorded 30"),
     ],
     ids=[
         *("its own", "restored from an older backup", "all its articles are gone", "restored from an empty backup"),

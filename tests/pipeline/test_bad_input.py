@@ -224,15 +224,15 @@ class TestOperatorsSolr:
 
     def test_nobody_answers(self, crawled: LocalVertical, dead_port: int) -> None:
         said = self.index(crawled, f"http://127.0.0.1:{dead_port}/solr")
-        refused(said, "no Solr answers", "start it, or correct index.solr_url")
+        refused(said, "is not responding", "start it, or correct index.solr_url")
 
     def test_it_hangs(self, crawled: LocalVertical) -> None:
         with taken_port() as port:
             said = self.index(crawled, f"http://127.0.0.1:{port}/solr", timeout=1.0)
-        refused(said, "no Solr answers", "index.solr_url")
+        refused(said, "is not responding", "index.solr_url")
 
     def test_no_address(self, crawled: LocalVertical) -> None:
-        refused(self.index(crawled, "nonsense"), "no Solr answers at nonsense", "index.solr_url")
+        refused(self.index(crawled, "nonsense"), "Solr at nonsense is not responding", "index.solr_url")
 
     @pytest.mark.parametrize(
         ("answer", "part"),

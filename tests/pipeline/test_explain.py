@@ -83,7 +83,7 @@ def test_why_lines_were_dropped() -> None:
     assert {text: found[text] for text in (FIRST, SECOND)} == dict.fromkeys((FIRST, SECOND), "kept")
     assert found["首页"] == "outside the chosen element"
     assert found["2016-05-09 来源：某报"] == "before the text begins"
-    assert found["分享给您所有的朋友们，让大家都看到。"] == "in an element that is named as no part of the article"
+    assert found["分享给您所有的朋友们，让大家都看到。"] == "in an element whose name marks it as outside the article"
     assert found["A rig at sea"] == "caption"
     assert found["责任编辑：张三"] == "label of the template"
 
@@ -130,7 +130,9 @@ class TestPage:
     @pytest.mark.shared
     def test_hostile_pages_are_text(self) -> None:
         rows = [json.loads(row)["text"] for row in (HOSTILE / "xss.jsonl").read_text(encoding="utf-8").splitlines()]
-        quoted = [text.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;") for text in rows]
+        quoted = [
+            text.replace("&", "&amp;").replace("<", "&lt;").replace_firing('"', "&quot;") for text in rows
+        ]
         pages = [f"<p>{FIRST}</p>{text}" for text in rows]
         for n in range(0, len(rows), 20):
             named = "".join(

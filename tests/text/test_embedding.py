@@ -146,9 +146,9 @@ def test_a_damaged_jar_is_not_used(chinese: OnnxEmbedder, tmp_path: Path) -> Non
     shutil.copytree(chinese.spec.path.parent, tmp_path / "jars")
     jar = configured_models(wanted, Path())[0].path
     jar.write_bytes(jar.read_bytes()[:-1])
-    with pytest.raises(EmbeddingError, match="not the jar of the lock: delete"):
+    with pytest.raises(EmbeddingError, match="does not match the lock file: delete"):
         load_model(configured_models(wanted, Path())[0])
-    with pytest.raises(JarError, match="not the jar of the lock: delete"):
+    with pytest.raises(JarError, match="does not match the lock file: delete"):
         fetch_models(wanted, print)
 
 

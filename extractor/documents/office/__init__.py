@@ -1,1 +1,1 @@
-"""Files of Office and OpenDocument: what is written today as zips of XML, what was before as compound files."""
+"""Readers for Office and OpenDocument files: zip packages of XML, and the older OLE files."""

@@ -1,4 +1,4 @@
-"""Word 6 to 2003 (DOC), by its piece table [MS-DOC 2.4.1]: its text, and what its styles call title and heading."""
+"""Reader for Word 6 to 2003 (DOC) by its piece table [MS-DOC 2.4.1]: text, and the styles title and heading."""
 
 import struct
 from bisect import bisect_right
@@ -21,28 +21,29 @@ from extractor.documents.office.ole_file import MALFORMED_ERRORS, read_compound,
 
 WORD_MAGICS = (0xA5EC, 0xA5DC)
 WORD_97_VERSION = 0x00C1
-FLAG_ENCRYPTED, FLAG_TABLE_1 = 0x0100, 0x0200  # flags of the head
+FLAG_ENCRYPTED, FLAG_TABLE_1 = 0x0100, 0x0200  # flags of the file information block (FIB)
 CODE_PAGES = {0x04: "gbk", 0x11: "cp932", 0x12: "cp949", 0x19: "cp1251", 0x08: "cp1253", 0x15: "cp1250", 0x05: "cp1250"}
 TRADITIONAL_CHINESE_LANGUAGES = (0x0404, 0x0C04, 0x1404)
 MAX_PIECES = 200_000
 MAX_STYLES = 5_000
 MAX_RUNS = 200_000
 FIELD_BEGIN, FIELD_SEPARATOR, FIELD_END = "\x13", "\x14", "\x15"
+# Offsets in the FIB.
 OFFSET_CHAR_COUNTS, OFFSET_PIECE_TABLE, OFFSET_STYLE_SHEET, OFFSET_PARAGRAPH_FORMATS = (
     0x4C,
     0x01A2,
     0xA2,
     0x0102,
-)  # where the head says where they are
-FORMAT_PAGE_BYTES = 512  # bytes of a page of formats
+)
+FORMAT_PAGE_BYTES = 512  # size of a formatted disk page (FKP)
 TITLE_STYLE, HEADING_STYLES = 62, range(1, 10)
-# What a paragraph's author called it, put before its text: a letter for private use, a title or a level.
+# Style of a paragraph, put before its text: a private-use character, STYLE_MARK + title style or heading level.
 STYLE_MARK = 0xE000
 
 
 @dataclass(frozen=True)
 class TextPiece:
-    """A piece of the text: where it stands in the main stream, and how many bytes a letter has."""
+    """A piece of the text: its offset in the main stream, and its bytes per character."""
 
     text: str
     offset: int
@@ -50,19 +51,19 @@ class TextPiece:
 
 
 def read(data: bytes) -> DocumentContent:
-    """The text of a DOC file. Raises UnreadableError."""
+    """Read a DOC file. Raises UnreadableError."""
     return read_compound(data, read_word)
 
 
 def read_word(container: olefile.OleFileIO) -> DocumentContent:
-    """The paragraphs and rows of a Word file."""
+    """Read the paragraphs and table rows of a Word file."""
     main = read_stream(container, "WordDocument")
     magic, version = struct.unpack_from("<HH", main)
     flags = struct.unpack_from("<H", main, 0x0A)[0]
     if magic not in WORD_MAGICS:
-        raise UnreadableError(Reason.UNPARSABLE, "its main stream is not Word's")
+        raise UnreadableError(Reason.UNPARSABLE, "damaged: the main stream is not a Word stream")
     if flags & FLAG_ENCRYPTED:
-        raise UnreadableError(Reason.PASSWORD_PROTECTED, "it opens with a password only")
+        raise UnreadableError(Reason.PASSWORD_PROTECTED, "encrypted: password-protected")
     if version >= WORD_97_VERSION:
         table = read_stream(container, "1Table" if flags & FLAG_TABLE_1 else "0Table")
         pieces = list(iter_pieces(main, table))
@@ -78,7 +79,7 @@ def read_word(container: olefile.OleFileIO) -> DocumentContent:
 
 
 def visible_text(main: bytes, pieces: list[TextPiece]) -> str:
-    """The text of the document, its notes and its boxes; no heads, feet, comments."""
+    """Return the text of the document, its notes and text boxes, without headers, footers and comments."""
     counts = struct.unpack_from("<8i", main, OFFSET_CHAR_COUNTS)
     text = "".join(piece.text for piece in pieces)
     parts, position = [], 0
@@ -90,7 +91,7 @@ def visible_text(main: bytes, pieces: list[TextPiece]) -> str:
 
 
 def iter_pieces(main: bytes, table: bytes) -> Iterator[TextPiece]:
-    """The pieces of the text, in order [MS-DOC 2.9.38, 2.9.177]."""
+    """Yield the pieces of the text in order [MS-DOC 2.9.38, 2.9.177]."""
     start, size = struct.unpack_from("<II", main, OFFSET_PIECE_TABLE)
     table = table[start : start + size]
     position = 0
@@ -116,11 +117,11 @@ def iter_pieces(main: bytes, table: bytes) -> Iterator[TextPiece]:
         yield TextPiece(codes.decode("cp1252" if is_narrow else "utf-16-le", "replace"), offset, width)
 
 
-# -- what paragraphs are called
+# -- paragraph styles
 
 
 def mark_styled_paragraphs(text: str, pieces: list[TextPiece], main: bytes, table: bytes) -> str:
-    """The text with a mark before titles and headings; that of a file whose styles cannot be read as it is."""
+    """Put a style mark before titles and headings. The text is unchanged if the styles cannot be read."""
     try:
         kinds = read_heading_styles(table, *struct.unpack_from("<II", main, OFFSET_STYLE_SHEET))
         runs = read_style_runs(main, table)
@@ -142,7 +143,7 @@ def mark_styled_paragraphs(text: str, pieces: list[TextPiece], main: bytes, tabl
 
 
 def read_heading_styles(table: bytes, start: int, size: int) -> dict[int, int]:
-    """The styles that are Word's own title (TITLE_STYLE) or headings (1 to 9), by number [MS-DOC 2.9.271]."""
+    """Return the built-in title style (TITLE_STYLE) and heading styles (1 to 9) by style number [MS-DOC 2.9.271]."""
     kinds: dict[int, int] = {}
     position = start + 2 + struct.unpack_from("<H", table, start)[0]
     for number in range(MAX_STYLES):
@@ -157,7 +158,10 @@ def read_heading_styles(table: bytes, start: int, size: int) -> dict[int, int]:
 
 
 def read_style_runs(main: bytes, table: bytes) -> tuple[list[int], list[int]]:
-    """Where runs of paragraphs begin in the main stream, and the style of each, by number [MS-DOC 2.8.6, 2.9.174]."""
+    """Return the start offsets of paragraph runs in the main stream, and the style number of each.
+
+    Source: [MS-DOC 2.8.6, 2.9.174].
+    """
     start, size = struct.unpack_from("<II", main, OFFSET_PARAGRAPH_FORMATS)
     count = (size - 4) // 8
     pages = struct.unpack_from(f"<{count}I", table, start + 4 * (count + 1)) if 0 < count <= MAX_RUNS else ()
@@ -174,22 +178,22 @@ def read_style_runs(main: bytes, table: bytes) -> tuple[list[int], list[int]]:
 
 
 def style_at_offset(runs: tuple[list[int], list[int]], offset: int) -> int:
-    """The number of the style of the paragraph at a place."""
+    """Return the style number of the paragraph at an offset, 0 before the first run."""
     number = bisect_right(runs[0], offset) - 1
     return runs[1][number] if number >= 0 else 0
 
 
 def opening_line(block: Block, is_title: bool, paragraph_number: int) -> OpeningLine:
-    """A paragraph as the title's rules see it."""
+    """Return a paragraph as an opening line."""
     role = "title" if is_title else "heading" if block.kind is BlockKind.HEADING else ""
     return OpeningLine(block.text[:500], role=role, paragraph_number=paragraph_number)
 
 
-# -- its text
+# -- text
 
 
 def decode_word_6_text(main: bytes) -> str:
-    """The text of Word 6 and 95, one byte a letter in the code page of its language."""
+    """Return the text of Word 6 and 95: one byte per character, in the code page of its language."""
     language = struct.unpack_from("<H", main, 0x06)[0]
     start, end = struct.unpack_from("<II", main, 0x18)
     encoding = "big5" if language in TRADITIONAL_CHINESE_LANGUAGES else CODE_PAGES.get(language & 0xFF, "cp1252")
@@ -197,7 +201,7 @@ def decode_word_6_text(main: bytes) -> str:
 
 
 def strip_field_codes(text: str) -> str:
-    """The text with the results of fields, without what they compute them from."""
+    """Replace fields by their results, without the field codes."""
     parts, is_hidden_stack = [], list[bool]()
     start = 0
     for index, char in enumerate(text):
@@ -216,7 +220,7 @@ def strip_field_codes(text: str) -> str:
 
 
 def iter_blocks(text: str) -> Iterator[tuple[Block, bool]]:
-    """Paragraphs end with CR, cells with BEL, rows with another BEL; True beside what has the title's style."""
+    """Yield (block, has the title style). Paragraphs end with CR, cells with BEL, rows with a second BEL."""
     text = text.replace("\x07\x07", "\r").replace("\x07", "\t").replace("\x1e", "-").replace("\x1f", "")
     for line in text.replace("\x0b", "\r").replace("\x0c", "\r").replace("\x0e", "\r").split("\r"):
         kind = ord(line[0]) - STYLE_MARK if line else 0

@@ -1,4 +1,4 @@
-"""Word's DOCX: its paragraphs, headings, items, tables and notes. Macros, fields and pictures are left alone."""
+"""Reader for Word (DOCX): paragraphs, headings, items, tables and notes. Ignores macros, field codes and pictures."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -34,13 +34,13 @@ SKIPPED_TAGS = frozenset(
 )
 CHAR_BY_TAG = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "ptab": "\t"}
 MAX_STYLES = 5_000
-MAX_STYLE_CHAIN = 20  # styles that build on one another
+MAX_STYLE_CHAIN = 20  # length of a chain of inherited styles
 NOTE_PARTS = ("footnotes", "endnotes")
 
 
 @dataclass(frozen=True)
 class ParagraphStyle:
-    """What a style says of its paragraphs: `name` in lower case, size in points (0: not said), level of a heading."""
+    """A paragraph style: `name` in lower case, font size in points (0: unknown), heading level (0: none)."""
 
     name: str = ""
     font_size: float = 0.0
@@ -50,7 +50,7 @@ class ParagraphStyle:
 
 
 class DocxReader:
-    """Walks one document."""
+    """Converts the XML of one document to blocks and opening lines."""
 
     def __init__(self, styles: dict[str, ParagraphStyle], default: str, has_pages: bool) -> None:
         self.styles = styles
@@ -60,7 +60,7 @@ class DocxReader:
         self.opening: list[OpeningLine] = []
 
     def walk(self, parent: Element) -> None:
-        """All paragraphs and tables below an element."""
+        """Read all paragraphs and tables in an element."""
         for child in parent:
             if self.collector.is_full:
                 return
@@ -68,14 +68,14 @@ class DocxReader:
                 if len(child):
                     self.read_paragraph(child)
                 else:
-                    self.collector.count_empty_paragraph()
+                    self.collector.count_paragraph()
             elif child.tag == f"{WORD_NS}tbl":
                 self.read_table(child)
             elif child.tag not in SKIPPED_TAGS:
                 self.walk(child)
 
     def read_paragraph(self, element: Element) -> None:
-        """One paragraph, and the text boxes that hang on it."""
+        """Read one paragraph, then the text boxes anchored in it."""
         boxes: list[Element] = []
         text = "".join(self.iter_text(element, boxes))
         style = self.paragraph_style(element)
@@ -88,7 +88,7 @@ class DocxReader:
             self.walk(box)
 
     def iter_text(self, element: Element, boxes: list[Element]) -> Iterator[str]:
-        """The text of a paragraph's runs; text boxes are put aside."""
+        """Yield the text of the runs of a paragraph; append its text boxes to `boxes`."""
         for child in element:
             name = str(child.tag).removeprefix(WORD_NS)
             if name == "t":
@@ -103,7 +103,7 @@ class DocxReader:
                 yield from self.iter_text(child, boxes)
 
     def read_table(self, element: Element) -> None:
-        """Rows of cells; a row of one cell is text that somebody framed."""
+        """Read the rows of a table; a row of one cell is framed text and read as paragraphs."""
         for row in element.iter(f"{WORD_NS}tr"):
             cells = list(row.iterchildren(f"{WORD_NS}tc", f"{WORD_NS}sdt"))
             if len(cells) == 1:
@@ -115,36 +115,36 @@ class DocxReader:
                     self.add_opening_row(texts)
 
     def cell_text(self, cell: Element) -> str:
-        """The text of a cell on one line."""
+        """Return the text of a cell on one line."""
         boxes: list[Element] = []
         return to_one_line(
             " ".join("".join(self.iter_text(paragraph, boxes)) for paragraph in cell.iter(f"{WORD_NS}p"))
         )
 
     def add_opening_row(self, texts: list[str]) -> None:
-        """The first rows may hold the title, as forms have it."""
+        """Add a first row with one filled cell to the opening lines: forms have their title there."""
         if len(self.opening) < MAX_OPENING_LINES and sum(map(bool, texts)) == 1:
             self.opening.append(OpeningLine("".join(texts)[:500], paragraph_number=len(self.opening)))
 
     def paragraph_style(self, element: Element) -> ParagraphStyle:
-        """The style of a paragraph."""
+        """Return the style of a paragraph, or the default style."""
         style_element = element.find(f"{WORD_NS}pPr/{WORD_NS}pStyle")
         name = style_element.get(f"{WORD_NS}val", "") if style_element is not None else self.default_style
         return self.styles.get(name, ParagraphStyle())
 
 
 def is_nested_row(row: Element, table: Element) -> bool:
-    """The row belongs to a table within `table`, whose cell has its text already."""
+    """Return True if the row belongs to a table nested in `table`; the outer cell already contains its text."""
     return next(row.iterancestors(f"{WORD_NS}tbl"), None) is not table
 
 
 def read(data: bytes) -> DocumentContent:
-    """The text of a DOCX file. Raises UnreadableError."""
+    """Read a DOCX file. Raises UnreadableError."""
     package = ZipPackage(data)
     main_part = package.main_part_name("word/document.xml")
     root = package.require_part(main_part)
     if not root.tag.startswith(WORD_NS):
-        raise UnreadableError(Reason.UNPARSABLE, "its main part is no Word document of the transitional kind")
+        raise UnreadableError(Reason.UNPARSABLE, "unsupported: the main part is not a transitional Word document")
     parts = dict(package.relationships(main_part).values())
     styles, default = read_styles(package.parse_part(parts.get("styles", "")))
     reader = DocxReader(styles, default, next(root.iter(f"{WORD_NS}lastRenderedPageBreak"), None) is not None)
@@ -164,7 +164,7 @@ def read(data: bytes) -> DocumentContent:
 
 
 def build_block(text: str, style: ParagraphStyle, depth: int, page: int) -> Block:
-    """One line of a paragraph."""
+    """Build the block of one line of a paragraph."""
     if style.heading_level or style.name == "title":
         return Block(BlockKind.HEADING, text, style.heading_level or 1, page=page)
     if depth:
@@ -175,7 +175,7 @@ def build_block(text: str, style: ParagraphStyle, depth: int, page: int) -> Bloc
 
 
 def list_depth(element: Element) -> int:
-    """How deep an item of a list stands, 0 for what is none."""
+    """Return the depth of a list item, 1 to 9; 0 for other paragraphs."""
     number = element.find(f"{WORD_NS}pPr/{WORD_NS}numPr")
     if number is None:
         return 0
@@ -185,7 +185,7 @@ def list_depth(element: Element) -> int:
 
 
 def opening_line(text: str, element: Element, style: ParagraphStyle, paragraph_number: int) -> OpeningLine:
-    """A paragraph as the title's rules see it: its first run's size, or its style's."""
+    """Return a paragraph as an opening line, with the font size of its first runs or of its style."""
     runs = [run for run in element.iter(f"{WORD_NS}r") if run.find(f"{WORD_NS}t") is not None]
     size = max((font_size(run.find(f"{WORD_NS}rPr")) for run in runs[:5]), default=0.0) or style.font_size
     bold = style.is_bold or any(is_property_on(run.find(f"{WORD_NS}rPr"), "b") for run in runs[:1])
@@ -196,20 +196,20 @@ def opening_line(text: str, element: Element, style: ParagraphStyle, paragraph_n
 
 
 def font_size(properties: Element | None) -> float:
-    """The size of letters in points that properties of a run state, 0 for none."""
+    """Return the font size in points that run properties state, 0.0 if none."""
     size = properties.find(f"{WORD_NS}sz") if properties is not None else None
     value = size.get(f"{WORD_NS}val", "") if size is not None else ""
     return int(value) / 2 if value.isdecimal() and len(value) < 5 else 0.0
 
 
 def is_property_on(properties: Element | None, name: str) -> bool:
-    """Properties switch something on."""
+    """Return True if the properties switch on a toggle such as `b` (bold)."""
     toggle = properties.find(f"{WORD_NS}{name}") if properties is not None else None
     return toggle is not None and toggle.get(f"{WORD_NS}val", "1") not in ("0", "false", "none")
 
 
 def read_styles(root: Element | None) -> tuple[dict[str, ParagraphStyle], str]:
-    """The styles of paragraphs by id, those they build on included, and the id of the default one."""
+    """Return the paragraph styles by id, with inherited values, and the id of the default style."""
     if root is None:
         return {}, ""
     elements = {
@@ -226,7 +226,7 @@ def read_styles(root: Element | None) -> tuple[dict[str, ParagraphStyle], str]:
 
 
 def resolve_style(name: str, elements: dict[str, Element], default_size: float) -> ParagraphStyle:
-    """A style with what it takes from those it builds on."""
+    """Return a style with the values it inherits from its base styles."""
     chain: list[Element] = []
     while name in elements and elements[name] not in chain and len(chain) < MAX_STYLE_CHAIN:
         chain.append(elements[name])
@@ -258,7 +258,7 @@ def resolve_style(name: str, elements: dict[str, Element], default_size: float) 
 
 
 def style_heading_level(title: str, style: Element) -> int:
-    """The level of a heading's style, 0 for what is none."""
+    """Return the heading level of a style, 0 if it is not a heading style."""
     if title.startswith("heading ") and title[8:].isdecimal():
         return min(int(title[8:]), 6)
     outline = style.find(f"{WORD_NS}pPr/{WORD_NS}outlineLvl")

@@ -1,4 +1,4 @@
-"""OpenDocument: texts (ODT), presentations (ODP) and spreadsheets (ODS)."""
+"""Reader for OpenDocument: texts (ODT), presentations (ODP) and spreadsheets (ODS)."""
 
 from collections.abc import Iterator
 
@@ -33,12 +33,12 @@ SKIPPED_TAGS = frozenset(
     (f"{TEXT_NS}tracked-changes", f"{OFFICE_NS}annotation", f"{TEXT_NS}sequence-decls", f"{OFFICE_NS}forms")
 )
 MAX_BLANKS = 100
-MAX_REPEATS = 50  # times that a cell or a row is repeated; empty ones, as spreadsheets fill their rest, never are
+MAX_REPEATS = 50  # repetitions of a cell or a row; empty cells and rows are never repeated
 MAX_ROW_CELLS = 1_000
 
 
 class OdfReader:
-    """Walks one document."""
+    """Converts the XML of one document to blocks and opening lines. `sizes`: font size in points by style name."""
 
     def __init__(self, sizes: dict[str, float]) -> None:
         self.font_size_by_style = sizes
@@ -47,7 +47,7 @@ class OdfReader:
         self.page_number = 0
 
     def walk(self, parent: Element, depth: int = 0, role: str = "") -> None:
-        """All text below an element; `depth` of the list that it stands in."""
+        """Read all text in an element; `depth` is the depth of the enclosing list."""
         for child in parent:
             if self.collector.is_full:
                 return
@@ -65,7 +65,7 @@ class OdfReader:
                 self.walk(child, depth + (tag == f"{TEXT_NS}list-item"), child_role)
 
     def read_paragraph(self, element: Element, depth: int, role: str) -> None:
-        """A paragraph or a heading; frames within it come behind it."""
+        """Read a paragraph or heading, then the frames anchored in it."""
         frames: list[Element] = []
         text = to_one_line("".join(iter_text(element, frames)))
         style = element.get(f"{TEXT_NS}style-name", "")
@@ -88,7 +88,7 @@ class OdfReader:
             self.walk(frame, depth, role)
 
     def read_table(self, table: Element) -> None:
-        """The rows of a table."""
+        """Read the rows of a table."""
         for row in table.iter(f"{TABLE_NS}table-row"):
             if self.collector.is_full:
                 return
@@ -102,7 +102,7 @@ class OdfReader:
 
 
 def iter_cell_texts(row: Element) -> Iterator[str]:
-    """The texts of a row's cells."""
+    """Yield the texts of the cells of a row, repeated cells included."""
     count = 0
     for cell in row.iterchildren(f"{TABLE_NS}table-cell", f"{TABLE_NS}covered-table-cell"):
         text = to_one_line(
@@ -116,13 +116,13 @@ def iter_cell_texts(row: Element) -> Iterator[str]:
 
 
 def repeat_count(element: Element, name: str) -> int:
-    """How often a row or a cell stands there."""
+    """Return the number of repetitions of a row or cell, at most MAX_REPEATS."""
     value = element.get(name, "1")
     return min(int(value), MAX_REPEATS) if value.isdecimal() and len(value) < 9 else 1
 
 
 def iter_text(element: Element, frames: list[Element]) -> Iterator[str]:
-    """The text of a paragraph; frames are put aside."""
+    """Yield the text of a paragraph; append its frames to `frames`."""
     yield element.text or ""
     for child in element:
         if child.tag == f"{TEXT_NS}s":
@@ -138,11 +138,11 @@ def iter_text(element: Element, frames: list[Element]) -> Iterator[str]:
 
 
 def read(data: bytes) -> DocumentContent:
-    """The text of an ODF file. Raises UnreadableError."""
+    """Read an ODF file. Raises UnreadableError."""
     package = ZipPackage(data)
     manifest = package.parse_part("META-INF/manifest.xml")
     if manifest is not None and next(manifest.iter(ENCRYPTION_DATA_TAG), None) is not None:
-        raise UnreadableError(Reason.PASSWORD_PROTECTED, "it opens with a password only")
+        raise UnreadableError(Reason.PASSWORD_PROTECTED, "encrypted: password-protected")
     root = package.require_part("content.xml")
     body = root.find(f"{OFFICE_NS}body")
     sizes = read_font_sizes(package.parse_part("styles.xml")) | read_font_sizes(root)
@@ -155,7 +155,7 @@ def read(data: bytes) -> DocumentContent:
 
 
 def read_font_sizes(root: Element | None) -> dict[str, float]:
-    """The size of letters, in points, of the styles that state one."""
+    """Return the font size in points of each style that states one."""
     sizes: dict[str, float] = {}
     for style in root.iter(f"{STYLE_NS}style") if root is not None else ():
         text_properties = style.find(f"{STYLE_NS}text-properties")

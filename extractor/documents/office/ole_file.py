@@ -1,7 +1,4 @@
-"""The compound files (OLE) of old Office, taken apart by olefile: their streams, properties and locks.
-
-No macro, no object within is looked at.
-"""
+"""OLE files of Office 97 to 2003, read with olefile: streams, properties, encryption. Ignores macros and objects."""
 
 import io
 import struct
@@ -19,7 +16,7 @@ MALFORMED_ERRORS = struct.error, IndexError, ValueError, KeyError
 
 
 def read_compound(data: bytes, read: Callable[[olefile.OleFileIO], DocumentContent]) -> DocumentContent:
-    """What `read` makes of the container, with its properties. Raises UnreadableError."""
+    """Open an OLE file, apply `read` to it and add its properties. Raises UnreadableError."""
     with open_ole(data) as container:
         try:
             return replace(read(container), properties=read_properties(container))
@@ -28,9 +25,9 @@ def read_compound(data: bytes, read: Callable[[olefile.OleFileIO], DocumentConte
 
 
 def open_ole(data: bytes) -> olefile.OleFileIO:
-    """The container. Raises UnreadableError."""
+    """Open an OLE file. Raises UnreadableError if it is damaged or not an OLE file."""
     if not olefile.isOleFile(data=data):
-        raise UnreadableError(Reason.UNPARSABLE, "it is no compound file, and no older form that is read")
+        raise UnreadableError(Reason.UNPARSABLE, "unsupported: not an OLE file")
     try:
         return olefile.OleFileIO(io.BytesIO(data))
     except (OSError, *MALFORMED_ERRORS) as error:
@@ -38,25 +35,27 @@ def open_ole(data: bytes) -> olefile.OleFileIO:
 
 
 def read_stream(container: olefile.OleFileIO, name: str) -> bytes:
-    """The bytes of a stream, none where it is not there."""
+    """Return the bytes of a stream, empty if it does not exist. Raises UnreadableError if it is too large."""
     if not container.exists(name):
         return b""
     if container.get_size(name) > MAX_STREAM_BYTES:
-        raise UnreadableError(Reason.TOO_LARGE, f"{name} has more than {MAX_STREAM_BYTES >> 20} MB")
+        raise UnreadableError(
+            Reason.TOO_LARGE, f"{name} is larger than the limit of {MAX_STREAM_BYTES // 1_000_000} MB"
+        )
     content: bytes = container.openstream(name).read()
     return content
 
 
 def read_workbook_stream(data: bytes) -> bytes:
-    """The stream of an old workbook. Raises UnreadableError for an encrypted container of new Office."""
+    """Return the workbook stream of an XLS file. Raises UnreadableError for an encrypted OOXML file."""
     if ENCRYPTED_PACKAGE_MARK in data:
-        raise UnreadableError(Reason.PASSWORD_PROTECTED, "it opens with a password only")
+        raise UnreadableError(Reason.PASSWORD_PROTECTED, "encrypted: password-protected")
     with open_ole(data) as container:
         return read_stream(container, "Workbook") or read_stream(container, "Book")
 
 
 def read_properties(container: olefile.OleFileIO) -> FileProperties:
-    """What the file says of itself."""
+    """Return the metadata of the file."""
     try:
         metadata = container.get_metadata()
     except (OSError, *MALFORMED_ERRORS, AttributeError, TypeError):
@@ -69,7 +68,7 @@ def read_properties(container: olefile.OleFileIO) -> FileProperties:
 
 
 def decode_property(value: object, encoding: str) -> str:
-    """A property as text."""
+    """Decode a property value to text on one line, or return an empty string."""
     if not isinstance(value, bytes):
         return ""
     try:

@@ -1,4 +1,4 @@
-"""PowerPoint 97 to 2003 (PPT), by its records [MS-PPT 2.1]: a slide is a page."""
+"""Reader for PowerPoint 97 to 2003 (PPT) by its records [MS-PPT 2.1]. Each slide is a page."""
 
 import struct
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ MAX_EDITS = 10_000
 
 
 class Record(NamedTuple):
-    """A record of a PowerPoint stream: its kind, its instance, where what it holds begins and ends."""
+    """A record of a PowerPoint stream: its kind and instance, and the start and end offset of its data."""
 
     kind: int
     instance: int
@@ -43,17 +43,17 @@ class Record(NamedTuple):
 
 
 def read(data: bytes) -> DocumentContent:
-    """The text of a PPT file. Raises UnreadableError."""
+    """Read a PPT file. Raises UnreadableError."""
     return read_compound(data, read_slides)
 
 
 def read_slides(container: olefile.OleFileIO) -> DocumentContent:
-    """The text of a presentation, a slide a page."""
+    """Read the text of a presentation, one page per slide."""
     user = read_stream(container, "Current User")
     data = read_stream(container, "PowerPoint Document")
     token, edit = struct.unpack_from("<II", user, 12)
     if token == ENCRYPTED_USER_TOKEN:
-        raise UnreadableError(Reason.PASSWORD_PROTECTED, "it opens with a password only")
+        raise UnreadableError(Reason.PASSWORD_PROTECTED, "encrypted: password-protected")
     offsets, document = read_persist_directory(data, edit)
     collector, opening = BlockCollector(), list[OpeningLine]()
     for number, (reference, outline) in enumerate(iter_slides(data, offsets[document]), 1):
@@ -74,7 +74,7 @@ def read_slides(container: olefile.OleFileIO) -> DocumentContent:
 
 
 def iter_records(data: bytes, start: int, end: int) -> Iterator[Record]:
-    """The records between two places of a stream."""
+    """Yield the records between two offsets of a stream."""
     while start + 8 <= end:
         head, kind, size = struct.unpack_from("<HHI", data, start)
         begin = start + 8
@@ -83,7 +83,7 @@ def iter_records(data: bytes, start: int, end: int) -> Iterator[Record]:
 
 
 def read_record(data: bytes, offset: int) -> Record:
-    """The record at a place. Raises ValueError where there is none."""
+    """Return the record at an offset. Raises ValueError if there is no record."""
     record = next(iter_records(data, offset, len(data)), None)
     if record is None:
         raise ValueError("a record is missing")
@@ -91,7 +91,7 @@ def read_record(data: bytes, offset: int) -> Record:
 
 
 def read_persist_directory(data: bytes, edit: int) -> tuple[dict[int, int], int]:
-    """Where the current objects stand, by their number; and the number of the document."""
+    """Return the offsets of the current objects by their number, and the number of the document."""
     offsets: dict[int, int] = {}
     document, seen_edits = 0, set[int]()
     while edit and edit not in seen_edits and len(seen_edits) < MAX_EDITS:
@@ -114,7 +114,7 @@ def read_persist_directory(data: bytes, edit: int) -> tuple[dict[int, int], int]
 
 
 def iter_slides(data: bytes, offset: int) -> Iterator[tuple[int, list[tuple[int, str]]]]:
-    """The slides: the number of each, and what its outline holds as (kind of text, text)."""
+    """Yield for each slide its object number and its outline texts as (kind of text, text)."""
     document = read_record(data, offset)
     lists = (
         candidate
@@ -137,7 +137,10 @@ def iter_slides(data: bytes, offset: int) -> Iterator[tuple[int, list[tuple[int,
 
 
 def slide_texts(data: bytes, offset: int, outline: list[tuple[int, str]]) -> list[tuple[int, str]]:
-    """The texts of a slide in the order of its shapes; those of the outline that no shape shows come first."""
+    """Return the texts of a slide in the order of its shapes, as (kind of text, text).
+
+    Outline texts that no shape shows come first.
+    """
     texts: list[tuple[int, str]] = []
     used_indices: set[int] = set()
     kind = 4
@@ -155,7 +158,7 @@ def slide_texts(data: bytes, offset: int, outline: list[tuple[int, str]]) -> lis
 
 
 def iter_leaf_records(data: bytes, record: Record, depth: int) -> Iterator[Record]:
-    """The records within a record that hold no others."""
+    """Yield the records in a record that contain no other records."""
     if not record.is_container:
         yield record
     elif depth < MAX_DEPTH:
@@ -164,6 +167,6 @@ def iter_leaf_records(data: bytes, record: Record, depth: int) -> Iterator[Recor
 
 
 def record_text(data: bytes, record: Record) -> str:
-    """The text of a record."""
+    """Return the text of a record."""
     encoding = "utf-16-le" if record.kind == RT_TEXT_CHARS else "latin-1"
     return data[record.start : record.end].decode(encoding, "replace")

@@ -1,4 +1,4 @@
-"""PowerPoint's PPTX: a slide is a page; its title a heading, then its text, tables, and what its speaker notes say."""
+"""Reader for PowerPoint (PPTX): each slide is a page with its title, text, tables, diagrams and speaker notes."""
 
 from collections.abc import Iterator
 
@@ -21,11 +21,11 @@ PRESENTATION_NS = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 RELATIONSHIPS_NS = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 FALLBACK_TAG = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 ROLE_BY_PLACEHOLDER = {"title": "title", "ctrTitle": "title", "subTitle": "subtitle"}
-IGNORED_PLACEHOLDERS = frozenset(("sldNum", "dt", "ftr", "hdr"))  # number, day, foot and head of slides
+IGNORED_PLACEHOLDERS = frozenset(("sldNum", "dt", "ftr", "hdr"))  # slide number, date, footer, header
 
 
 def read(data: bytes) -> DocumentContent:
-    """The text of a PPTX file. Raises UnreadableError."""
+    """Read a PPTX file. Raises UnreadableError."""
     package = ZipPackage(data)
     main_part = package.main_part_name("ppt/presentation.xml")
     slides = slide_names(package, main_part)
@@ -40,17 +40,17 @@ def read(data: bytes) -> DocumentContent:
                 opening.append(line)
         for text in (*diagram_texts(package, name), *read_notes(package, name)):
             collector.add(Block(BlockKind.PARAGRAPH, text, page=number))
-    cut = collector.truncation or (f"{MAX_PAGES:,} of {len(slides):,} slides" if len(slides) > MAX_PAGES else "")
-    return DocumentContent(tuple(collector.blocks), tuple(opening), read_properties(package), 0.0, cut)
+    truncation = collector.truncation or (f"{MAX_PAGES:,} of {len(slides):,} slides" if len(slides) > MAX_PAGES else "")
+    return DocumentContent(tuple(collector.blocks), tuple(opening), read_properties(package), 0.0, truncation)
 
 
 def first_page(collector: BlockCollector) -> int:
-    """The first slide that has text."""
+    """Return the number of the first slide with text, 0 if there is none yet."""
     return collector.blocks[0].page if collector.blocks else 0
 
 
 def slide_names(package: ZipPackage, main: str) -> list[str]:
-    """The parts of the slides in the order in which they are shown."""
+    """Return the names of the slide parts in presentation order."""
     targets = package.relationships(main)
     root = package.require_part(main)
     ids = [slide_id.get(f"{RELATIONSHIPS_NS}id", "") for slide_id in root.iter(f"{PRESENTATION_NS}sldId")]
@@ -58,7 +58,7 @@ def slide_names(package: ZipPackage, main: str) -> list[str]:
 
 
 def iter_shape_blocks(root: Element, number: int) -> Iterator[tuple[Block, OpeningLine | None]]:
-    """The blocks of a slide in the order of its shapes, with what the title's rules see of each."""
+    """Yield the blocks of a slide in the order of its shapes, each with its opening line (None for table rows)."""
     paragraph_number = 0
     for element in iter_text_shapes(root):
         if element.tag == f"{DRAWING_NS}tbl":
@@ -78,7 +78,7 @@ def iter_shape_blocks(root: Element, number: int) -> Iterator[tuple[Block, Openi
 
 
 def iter_text_shapes(element: Element) -> Iterator[Element]:
-    """The text bodies and tables below an element, in the file's order."""
+    """Yield the text bodies and tables in an element, in the order of the file."""
     for child in element:
         if child.tag == FALLBACK_TAG:
             continue
@@ -89,7 +89,7 @@ def iter_text_shapes(element: Element) -> Iterator[Element]:
 
 
 def placeholder_type(body: Element) -> str:
-    """What the layout calls the shape around a text body: `title`, `body` ..., "" for nothing."""
+    """Return the placeholder type of the shape around a text body (`title`, `body` ...), or an empty string."""
     shape = body.getparent()
     placeholder = (
         shape.find(f"{PRESENTATION_NS}nvSpPr/{PRESENTATION_NS}nvPr/{PRESENTATION_NS}ph") if shape is not None else None
@@ -98,7 +98,7 @@ def placeholder_type(body: Element) -> str:
 
 
 def build_block(text: str, role: str, paragraph: Element, number: int) -> Block:
-    """A paragraph of a slide."""
+    """Build the block of one paragraph of a slide."""
     if role == "title":
         return Block(BlockKind.HEADING, text, 2, page=number)
     properties = paragraph.find(f"{DRAWING_NS}pPr")
@@ -109,7 +109,7 @@ def build_block(text: str, role: str, paragraph: Element, number: int) -> Block:
 
 
 def paragraph_text(paragraph: Element) -> str:
-    """The text of a paragraph."""
+    """Return the text of a paragraph."""
     parts = []
     for element in paragraph.iter(f"{DRAWING_NS}t", f"{DRAWING_NS}br", f"{DRAWING_NS}tab"):
         parts.append(element.text or "" if element.tag == f"{DRAWING_NS}t" else " ")
@@ -117,18 +117,18 @@ def paragraph_text(paragraph: Element) -> str:
 
 
 def iter_paragraph_texts(element: Element) -> Iterator[str]:
-    """The paragraphs below an element."""
+    """Yield the texts of the paragraphs in an element."""
     return (paragraph_text(paragraph) for paragraph in element.iter(f"{DRAWING_NS}p"))
 
 
 def font_size(paragraph: Element) -> float:
-    """The largest size of letters that the runs of a paragraph state, in points; 0 for none."""
+    """Return the largest font size in points that the runs of a paragraph state, 0.0 if none."""
     values = [run.get("sz", "") for run in paragraph.iter(f"{DRAWING_NS}rPr")]
     return max((int(value) / 100 for value in values if value.isdecimal() and len(value) < 7), default=0.0)
 
 
 def read_notes(package: ZipPackage, slide: str) -> list[str]:
-    """The paragraphs of a slide's speaker notes."""
+    """Return the paragraphs of the speaker notes of a slide."""
     name = next((name for kind, name in package.relationships(slide).values() if kind == "notesSlide"), "")
     root = package.parse_part(name)
     if root is None:
@@ -140,7 +140,7 @@ def read_notes(package: ZipPackage, slide: str) -> list[str]:
 
 
 def diagram_texts(package: ZipPackage, slide: str) -> list[str]:
-    """The paragraphs of a slide's diagrams (SmartArt)."""
+    """Return the paragraphs of the diagrams (SmartArt) of a slide."""
     names = [name for kind, name in package.relationships(slide).values() if kind == "diagramData"]
     roots = [root for name in names if (root := package.parse_part(name)) is not None]
     return [text for root in roots for paragraph in iter_paragraph_texts(root) if (text := to_one_line(paragraph))]

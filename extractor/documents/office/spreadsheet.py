@@ -1,7 +1,7 @@
-"""Spreadsheets of Excel (XLSX, XLSB, XLS) by calamine: a sheet is a page, its rows are rows.
+"""Reader for Excel (XLSX, XLSB, XLS) with calamine. Each sheet is a page.
 
-calamine lays a sheet out as a full rectangle, so that one cell in the last corner would cost gigabytes: the corners are
-looked at first.
+calamine allocates the bounding rectangle of the cells of a sheet, so one cell in the last corner would take gigabytes.
+Therefore the extent of each sheet is checked first.
 """
 
 import datetime
@@ -27,19 +27,19 @@ from extractor.documents.office.ole_file import read_workbook_stream
 from extractor.documents.office_properties import read_properties
 from extractor.documents.zip_package import ZipPackage
 
-MAX_CELLS = 10_000_000  # of the rectangle around a sheet's cells: 32 bytes each
+MAX_CELLS = 10_000_000  # cells in the bounding rectangle of a sheet, 32 bytes each
 MAX_SHEETS = 500
-MAX_CELL_CHARS = 32_767  # characters, as Excel has it
+MAX_CELL_CHARS = 32_767  # the limit of Excel
 CELL_REFERENCE_RE = re.compile(rb'<(?:\w+:)?c\s[^>]{0,60}?r="([A-Z]{1,3})(\d{1,7})"')
 RECORD_FILEPASS, RECORDS_BOF = 0x2F, (0x0809, 0x0409, 0x0209)
 RECORDS_CELL = frozenset(
     (0x06, 0x27E, 0x203, 0x204, 0xD6, 0xFD, 0xBD, 0x205, 0x02, 0x03, 0x04, 0x05, 0x7E)
-)  # with a value
+)  # record kinds of cells with a value
 ZIP_MAGIC, OLE_MAGIC = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 
 
 def read(data: bytes) -> DocumentContent:
-    """The text of a spreadsheet. Raises UnreadableError."""
+    """Read a spreadsheet. Raises UnreadableError."""
     properties = FileProperties()
     if data.startswith(OLE_MAGIC):
         reject_oversized_or_locked(read_workbook_stream(data))
@@ -50,19 +50,19 @@ def read(data: bytes) -> DocumentContent:
     try:
         return read_workbook(CalamineWorkbook.from_filelike(io.BytesIO(data)), properties)
     except python_calamine.PasswordError:
-        raise UnreadableError(Reason.PASSWORD_PROTECTED, "it opens with a password only") from None
+        raise UnreadableError(Reason.PASSWORD_PROTECTED, "encrypted: password-protected") from None
     except python_calamine.CalamineError as error:
         if "password" in str(error).lower() or "encrypt" in str(error).lower():
-            raise UnreadableError(Reason.PASSWORD_PROTECTED, "it opens with a password only") from None
+            raise UnreadableError(Reason.PASSWORD_PROTECTED, "encrypted: password-protected") from None
         raise UnreadableError(Reason.UNPARSABLE, f"damaged: {error}"[:200]) from None
     except BaseException as error:
-        if type(error).__name__ != "PanicException":  # what a fault in calamine's Rust becomes is no Exception
+        if type(error).__name__ != "PanicException":  # a Rust panic in calamine is not a subclass of Exception
             raise
-        raise UnreadableError(Reason.UNPARSABLE, f"the reader of spreadsheets failed: {error}"[:200]) from None
+        raise UnreadableError(Reason.UNPARSABLE, f"damaged: the spreadsheet reader failed: {error}"[:200]) from None
 
 
 def reject_oversized_sheets(package: ZipPackage) -> None:
-    """Raise where a sheet's cells lie too far apart, or where a part unpacks to too much."""
+    """Raise UnreadableError if the cells of a sheet are too far apart, or a part is too large."""
     for name in package.part_names:
         part = package.read(name) if name.endswith((".xml", ".bin")) else b""
         if b"sheetData" not in part:
@@ -76,12 +76,12 @@ def reject_oversized_sheets(package: ZipPackage) -> None:
 
 
 def reject_oversized_or_locked(workbook: bytes) -> None:
-    """Raise where an old workbook is locked, or its cells lie too far apart [MS-XLS 2.1.4]."""
+    """Raise UnreadableError if an XLS workbook is encrypted, or its cells are too far apart [MS-XLS 2.1.4]."""
     position = row_count = column_count = 0
     while position + 8 <= len(workbook):
         kind, size = struct.unpack_from("<HH", workbook, position)
         if kind == RECORD_FILEPASS:
-            raise UnreadableError(Reason.PASSWORD_PROTECTED, "it opens with a password only")
+            raise UnreadableError(Reason.PASSWORD_PROTECTED, "encrypted: password-protected")
         if kind in RECORDS_BOF:
             row_count = column_count = 0
         elif kind in RECORDS_CELL:
@@ -93,7 +93,7 @@ def reject_oversized_or_locked(workbook: bytes) -> None:
 
 
 def column_number(letters: bytes) -> int:
-    """1 for A, 27 for AA."""
+    """Return the number of a column: 1 for A, 27 for AA."""
     number = 0
     for letter in letters:
         number = 26 * number + letter - 64
@@ -101,7 +101,7 @@ def column_number(letters: bytes) -> int:
 
 
 def read_workbook(workbook: CalamineWorkbook, properties: FileProperties) -> DocumentContent:
-    """The rows of all sheets."""
+    """Read the rows of all sheets."""
     collector, opening = BlockCollector(), list[OpeningLine]()
     names = [sheet.name for sheet in workbook.sheets_metadata if sheet.typ == SheetTypeEnum.WorkSheet]
     for number, name in enumerate(names[:MAX_SHEETS], 1):
@@ -122,7 +122,10 @@ def read_workbook(workbook: CalamineWorkbook, properties: FileProperties) -> Doc
 
 
 def opening_line(row: Iterable[object], paragraph_number: int) -> OpeningLine:
-    """A row that has one cell of text may be the title above the table, its first line; the others are the table."""
+    """Return the text of a row with one filled cell as an opening line: it may be the title above the table.
+
+    Only the first line of the cell is used. Other rows give an empty opening line.
+    """
     cell_texts = [str(value).strip() for value in row if value not in (None, "")]
     return OpeningLine(
         to_one_line(cell_texts[0].split("\n")[0][:500]) if len(cell_texts) == 1 else "",
@@ -131,7 +134,7 @@ def opening_line(row: Iterable[object], paragraph_number: int) -> OpeningLine:
 
 
 def row_texts(row: Iterable[object]) -> list[str]:
-    """The texts of a row's cells, without the empty ones at its end."""
+    """Return the texts of the cells of a row, without empty cells at its end."""
     cells = [cell_text(value) for value in row]
     while cells and not cells[-1]:
         cells.pop()
@@ -139,7 +142,7 @@ def row_texts(row: Iterable[object]) -> list[str]:
 
 
 def cell_text(value: object) -> str:
-    """A cell as a person writes it."""
+    """Format the value of a cell."""
     if isinstance(value, float):
         return str(int(value)) if value.is_integer() and abs(value) < 1e15 else f"{value:.10g}"
     if isinstance(value, datetime.datetime) and value.time() == datetime.time():
