@@ -284,7 +284,7 @@ def _rejected_response(review_service: ReviewService, error: LexiconError) -> Ba
     if isinstance(error, ConcurrentEditError):
         status = translate(f"review.{error.status}") if error.status in set(TermStatus) else translate("review.gone")
         message = translate(
-            "review.meanwhile", text=clean_text(error.text), by=error.by or translate("review.miner"), status=status
+            "review.meanwhile", text=clean_text(error.text), by=error.changed_by or translate("review.miner"), status=status
         )
     else:
         message = str(error)

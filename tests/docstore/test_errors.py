@@ -67,7 +67,7 @@ def test_a_file_may_not_grow(tmp_path: Path, writing: str) -> None:
         (errno.ENOSPC, StoreFullError, "the disk that holds the store is full: free some space"),
         (errno.EDQUOT, StoreFullError, "quota"),
         (errno.EFBIG, StoreFullError, "may not grow (File too large)"),
-        (errno.EROFS, StoreError, "see that its folder can be written"),
+        (errno.EROFS, StoreError, "check that its folder is writable"),
     ],
     ids=["full", "quota", "limit", "read-only"],
 )

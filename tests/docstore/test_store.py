@@ -506,7 +506,7 @@ class TestArchive:
 
     def test_a_file_that_is_no_warc(self, tmp_path: Path) -> None:
         (tmp_path / "x.warc.gz").write_bytes(gzip.compress(b"hello"))
-        with pytest.raises(StoreError, match="not a whole WARC"):
+        with pytest.raises(StoreError, match="not a complete WARC"):
             list(read_warc(tmp_path / "x.warc.gz"))
         with pytest.raises(StoreError, match="cannot read"):
             list(read_warc(tmp_path / "absent.warc"))
@@ -521,7 +521,7 @@ class TestArchive:
         assert len(list(read_warc(cut))) == 1
         for length in range(1, pointer.length):
             cut.write_bytes(whole[: pointer.offset + length])
-            with pytest.raises(StoreError, match="not a whole WARC"):
+            with pytest.raises(StoreError, match="not a complete WARC"):
                 list(read_warc(cut))
 
     def test_a_damaged_warc_file_brings_pages_or_the_one_error(self, tmp_path: Path) -> None:
@@ -537,7 +537,7 @@ class TestArchive:
                 try:
                     assert len(list(read_warc(damaged))) <= 5
                 except StoreError as error:
-                    assert "is not a whole WARC file" in str(error)
+                    assert "is not a complete WARC file" in str(error)
 
 
 class TestErrors:
