@@ -1,4 +1,7 @@
-"""Accounts of the search site and their roles. Passwords are stored as hashes, which `search_ui` computes and verifies."""
+"""Accounts of the search site and their roles.
+
+Passwords are stored as hashes, which `search_ui` computes and verifies.
+"""
 
 import re
 import time

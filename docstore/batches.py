@@ -1,4 +1,7 @@
-"""Split iterables into batches, to bound memory, transactions and requests. Replaces itertools.batched of Python 3.12."""
+"""Split iterables into batches, to bound memory, transactions and requests.
+
+Replaces itertools.batched of Python 3.12.
+"""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice

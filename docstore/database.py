@@ -109,7 +109,10 @@ class Database:
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
-        """Open a write transaction. It commits completely at the end of the block, or rolls back if the block raises."""
+        """Open a write transaction.
+
+        It commits completely at the end of the block, or rolls back if the block raises.
+        """
         with translate_errors(), self._engine.connect() as connection:
             connection.execution_options(plumb_write=True)
             with connection.begin():

@@ -61,7 +61,10 @@ class SolrNodes:
         self._preferred = 0
 
     def iter_failover_order(self) -> Iterator[str]:
-        """Yield each node URL once, the preferred node first. Advancing the iterator marks the previous node as failed."""
+        """Yield each node URL once, the preferred node first.
+
+        Advancing the iterator marks the previous node as failed.
+        """
         start = self._preferred
         for step in range(len(self.urls)):
             index = (start + step) % len(self.urls)

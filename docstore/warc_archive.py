@@ -89,9 +89,7 @@ class WarcArchive:
             WarcRecordNotUploadedError: The file is still on another machine.
             WarcRecordTooLargeError: The body exceeds the size limit.
         """
-        from docstore.warc_reader import (
-            WARC_ERRORS,
-        )  # deferred: the import takes 0.1 s
+        from docstore.warc_reader import WARC_ERRORS  # imported here because it takes 0.1 s
 
         try:
             body = read_first_body(io.BytesIO(self._read_record(pointer)), self._max_body_bytes)

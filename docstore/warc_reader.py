@@ -125,7 +125,10 @@ def _read_all(stream: _Readable, max_bytes: int, prefix: bytes = b"") -> bytes:
 
 
 def _read_chunked(stream: _Readable, max_bytes: int) -> bytes:
-    """Decode a chunked body. Returns the body unchanged if it has no chunks: many tools decode it but keep the header."""
+    """Decode a chunked body.
+
+    Returns the body unchanged if it has no chunks: many tools decode it but keep the header.
+    """
     parts: list[bytes] = []
     size = 0
     while True:

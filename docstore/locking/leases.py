@@ -132,7 +132,7 @@ def database_now(connection: Connection) -> ColumnElement[float]:
     return (func.julianday("now") - 2440587.5) * 86400.0
 
 
-def still_held(connection: Connection, leases_held: Collection[Lease]) -> set[Lease]:
+def lock_held_leases(connection: Connection, leases_held: Collection[Lease]) -> set[Lease]:
     """Those leases that nobody else has taken; nobody can until the transaction ends."""
     query = select(*LEASE_COLUMNS).where(matches_leases(leases_held)).with_for_update(read=True)
     held_rows = {tuple(row) for row in connection.execute(query)} if leases_held else set()
@@ -141,7 +141,7 @@ def still_held(connection: Connection, leases_held: Collection[Lease]) -> set[Le
 
 def fence(connection: Connection, leases_held: Collection[Lease]) -> None:
     """Raise LeaseLostError where somebody else has taken one of the leases by which a transaction writes."""
-    lost_leases = set(leases_held) - still_held(connection, leases_held)
+    lost_leases = set(leases_held) - lock_held_leases(connection, leases_held)
     if lost_leases:
         kind, key = min(lease.identity for lease in lost_leases)
         raise LeaseLostError(

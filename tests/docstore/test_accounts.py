@@ -83,10 +83,10 @@ def test_a_disabled_account_is_used_again_only_with_another_password(accounts: A
     assert found is not None and (found.password_hash, found.disabled_at) == ("new", None)
 
 
-@pytest.mark.parametrize("change", ["set_password", "reset", "set_roles", "disable"])
+@pytest.mark.parametrize("change", ["set_password", "reset_password", "set_roles", "disable"])
 def test_nobody_cannot_be_changed(accounts: AccountTable, change: str) -> None:
-    arguments = {"set_password": ["h"], "reset": ["h"], "set_roles": [[Role.REPORTS]], "disable": []}[change]
-    with pytest.raises(AccountError, match="no account"):
+    arguments = {"set_password": ["h"], "reset_password": ["h"], "set_roles": [[Role.REPORTS]], "disable": []}[change]
+    with pytest.raises(AccountError, match="does not exist"):
         getattr(accounts, change)("nobody", *arguments)
 
 

@@ -41,7 +41,7 @@ INTO_THE_ARCHIVE = """
     with translate_errors(), WarcArchive(Path(sys.argv[2])) as archive:
         for number in range(1000):
             body = randbytes(20_000)
-            archive.write(Page(1, "http://a.test/", "http://a.test/", 200, "text/html", body, "", 0.0))
+            archive.append_page(Page(1, "http://a.test/", "http://a.test/", 200, "text/html", body, "", 0.0))
             print(number)
 """
 
