@@ -310,7 +310,7 @@ class TestFolders:
             ("file:data/logs", "status", ["cannot make", "vertical.data_dir"]),
             ("folder:data/logs/plumb.log", "status", ["cannot write the log", "see that it can be written"]),
             ("file:data/warc", "crawl", ["data/warc", "check that its folder is writable"]),
-            ("file:data/locks", "crawl", ["cannot make the lock file", "can be written"]),
+            ("file:data/locks", "crawl", ["cannot create the lock file", "is writable"]),
             ("folder:data/store.db", "status", ["unable to open", "check that it exists and is writable"]),
             ("file:data/solr", "index", ["data/solr", "cannot be used"]),
         ],
