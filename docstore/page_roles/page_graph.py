@@ -107,8 +107,9 @@ class PageGraph:
         return None
 
     def is_list(self, url_id: int) -> bool:
-        """True if a page with an article is a list after all: it teases another page, or its URL pattern is one of
-        lists.
+        """True if a page with an article is a list after all.
+
+        It teases another page, or nearly all pages of its URL pattern are lists.
         """
         return self.teased_page(url_id) is not None or self.is_in_list_pattern(url_id)
 

@@ -101,7 +101,10 @@ def strip_repeated_lead_blocks(blocks: Sequence[Block], first_article: Article) 
 
 
 def block_comparison_key(block: Block) -> str:
-    """Return a key that is equal for blocks with the same content: the URL of a picture, otherwise the normalized text."""
+    """Return a key that is equal for blocks with the same content.
+
+    It is the URL of a picture, otherwise the normalized text.
+    """
     return block.url if block.kind is BlockKind.PICTURE else normalize_for_comparison(block.text)
 
 

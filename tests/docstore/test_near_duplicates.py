@@ -39,8 +39,8 @@ class Titled:
     def issue(self) -> str:
         return self.title.partition(" issue ")[2]
 
-    def is_duplicate_of(self, right: "Titled") -> bool:
-        return self.issue == right.issue
+    def is_duplicate(self, other: "Titled") -> bool:
+        return self.issue == other.issue
 
 
 GROUPING = CopyDetection(0.8, Titled)
@@ -265,9 +265,9 @@ def test_one_series_of_hundreds_costs_a_bounded_number_of_rows_and_comparisons(t
 
     @dataclass(frozen=True)
     class Counted(Titled):
-        def is_duplicate_of(self, right: Titled) -> bool:
-            read.append(right.title)
-            return super().is_duplicate_of(right)
+        def is_duplicate(self, other: Titled) -> bool:
+            read.append(other.title)
+            return super().is_duplicate(other)
 
     with Store(f"sqlite:///{tmp_path / 'x.db'}", tmp_path / "warc") as store:
         web = Web(store)

@@ -113,9 +113,9 @@ class ComparedArticle:
         """See `duplicate_keys`."""
         return duplicate_keys(self.tokenized_body.tokens)
 
-    def is_duplicate_of(self, right: "ComparedArticle") -> bool:
+    def is_duplicate(self, other: "ComparedArticle") -> bool:
         """Is one of the two the other one, published again?"""
-        return compare_articles(self, right).is_duplicate
+        return compare_articles(self, other).is_duplicate
 
 
 def compare_articles(left: ComparedArticle, right: ComparedArticle, max_decisive: int = 1) -> DuplicateVerdict:
