@@ -17,23 +17,23 @@ _BATCH_SIZE = 10_000
 
 @dataclass(frozen=True)
 class SiteHealth:
-    """Counts of one host. The field names are public: `plumb sites --json` prints them.
+    """Counts of one host.
 
     Attributes:
-        known: All URLs.
-        new: URLs never fetched.
-        due: URLs due now.
-        kept: URLs with a stored page.
-        bad: URLs whose last visit failed.
+        url_count: All URLs.
+        new_count: URLs never fetched.
+        due_count: URLs due now.
+        archived_count: URLs with a stored page.
+        failed_count: URLs whose last visit failed.
         last_visit: Epoch seconds of the latest visit; None if there was none.
     """
 
     host: str
-    known: int
-    new: int
-    due: int
-    kept: int
-    bad: int
+    url_count: int
+    new_count: int
+    due_count: int
+    archived_count: int
+    failed_count: int
     last_visit: float | None
 
 

@@ -129,7 +129,7 @@ class IntegrityChecks:
             last_position = (rows[-1][1], rows[-1][2])
 
     def indexed_and_pending_doc_ids(self) -> tuple[set[str], set[str]]:
-        """Return two sets of document ids: those in the index according to the store, and those with pending changes."""
+        """Return two sets of document ids: in the index according to the store, and with pending changes."""
         with self._database.read() as connection:
             indexed_urls = select(urls.c.url).join(indexed_documents, indexed_documents.c.url_id == urls.c.url_id)
             pending_urls = select(urls.c.url).join(index_changes, index_changes.c.url_id == urls.c.url_id)

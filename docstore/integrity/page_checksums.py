@@ -182,7 +182,7 @@ def changed_pages(expected: PageChecksums, database: Path) -> list[int]:
 
 
 def iter_matching_pages(backup: Path, expected: PageChecksums, page_numbers: list[int]) -> Iterator[tuple[int, bytes]]:
-    """Iterate over (number, bytes) of the pages among `page_numbers` whose content in a backup matches the checksums."""
+    """Iterate over (number, bytes) of those `page_numbers` whose content in a backup matches the checksums."""
     with backup.open("rb") as file:
         for number in page_numbers:
             if number >= len(expected.checksums):

@@ -299,7 +299,7 @@ from docstore.near_duplicates import key_compaction
 from docstore.store import Store
 
 url, folder, now = sys.argv[1], Path(sys.argv[2]), float(sys.argv[3])
-key_compaction.SEAL_ARTICLES, key_compaction.MERGE_BITS = 3, 0
+key_compaction.ARTICLES_PER_SEAL, key_compaction.MERGE_SLICE_BITS = 3, 0
 for line in sys.stdin:
     if (child := os.fork()) == 0:
         left = int(line)
@@ -311,7 +311,7 @@ for line in sys.stdin:
         with Store(url, folder, clock=lambda: now) as store:
             event.listen(store._database._engine, "before_cursor_execute", count)
             event.listen(store._database._engine, "commit", count)
-            store.key_compaction.seal_past_months(above=0)
+            store.key_compaction.seal_past_months(min_rows=0)
         os._exit(0)
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
