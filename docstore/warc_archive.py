@@ -76,7 +76,7 @@ class WarcArchive:
         try:
             write_all(file, gzip_member(response_record(page)))
         except BaseException:
-            file.truncate(start)  # a full disk must not leave half a record before the next one
+            file.truncate(start)  # after a full disk, the next record must not follow half a record
             file.seek(start)
             raise
         return WarcPointer(self._current_file_name, start, file.tell() - start)
@@ -103,10 +103,10 @@ class WarcArchive:
 
     def read_page(self, pointer: WarcPointer, digest: str) -> Page:
         """Return the page of a record, with headers. Raises the same errors as `read_body`."""
-        from docstore.warc_reader import WARC_ERRORS, identity_decoder, iter_records, page_from_record
+        from docstore.warc_reader import WARC_ERRORS, identity_decoder, parse_warc_records, page_from_record
 
         try:
-            record = next(iter_records(io.BytesIO(self._read_record(pointer))))
+            record = next(parse_warc_records(io.BytesIO(self._read_record(pointer))))
             page = page_from_record(record, self._max_body_bytes, identity_decoder)
         except StopIteration:
             raise WarcRecordLostError(f"{pointer.file_name} at {pointer.offset}: no record at this offset") from None
@@ -271,8 +271,8 @@ def read_first_body(gzip_stream: BinaryIO, max_bytes: int) -> bytes:
         LargeBodyError: The body is longer than `max_bytes` bytes.
         EOFError: The stream contains no record.
     """
-    from docstore.warc_reader import iter_records, read_record_body
+    from docstore.warc_reader import parse_warc_records, read_record_body
 
-    for record in iter_records(gzip_stream):
+    for record in parse_warc_records(gzip_stream):
         return read_record_body(record, max_bytes)
     raise EOFError("no record at this offset")

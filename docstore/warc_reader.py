@@ -92,7 +92,7 @@ class BoundedWarcReader(DecompressingBufferedReader):  # type: ignore[misc]
         super()._process_read(data)
 
 
-def iter_records(file: BinaryIO) -> Iterator[Any]:
+def parse_warc_records(file: BinaryIO) -> Iterator[Any]:
     """Iterate over the records of a WARC or ARC file, as warcio objects.
 
     Read their bodies only with `read_record_body`.
@@ -181,7 +181,7 @@ def read_warc(
     try:
         with path.open("rb") as file:
             check_warc_magic(file)
-            for record in iter_records(file):
+            for record in parse_warc_records(file):
                 if record.rec_type != "response" or record.http_headers is None:
                     continue
                 url = record.rec_headers.get_header("WARC-Target-URI") or ""

@@ -178,7 +178,7 @@ class FrontierTable:
         return {key: count for key, count in counts.items() if not self._hosts or key[0] in self._hosts}
 
     def change_rates_by_host(self) -> dict[Host, tuple[float, int]]:
-        """Return (sum of the change rates of its articles in 1/s, number of these articles) by host."""
+        """Return the change rate of each host in changes per second, and the number of articles it is based on."""
         with self._database.read() as connection:
             return change_rates_by_host(connection)
 

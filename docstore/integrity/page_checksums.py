@@ -217,7 +217,10 @@ def repair_pages(database: Path, backup: Path) -> list[int]:
 
 
 def verify_checksums(database: Path) -> ChecksumStatus:
-    """Is the store what it was when its sums were made? A writer takes them away before it changes anything."""
+    """Compare a store with its checksum file.
+
+    Returns UNKNOWN without a checksum file, which every writer deletes before it changes the store.
+    """
     expected = read_checksums(checksum_file(database))
     if expected is None:
         return ChecksumStatus.UNKNOWN

@@ -172,14 +172,14 @@ class LeaseHeartbeat:
         self._thread.start()
 
     def acquire(self, kind: str, keys: Iterable[str], limit: int = 1) -> list[Lease]:
-        """Acquire leases as `LeaseTable.acquire` does, and renew them from now on."""
+        """Acquire leases as `LeaseTable.acquire` does, and start to renew them."""
         requested_at = time.monotonic()
         acquired_leases = self.lease_table.acquire(kind, keys, self.lease_seconds, limit)
         self.track(acquired_leases, requested_at)
         return acquired_leases
 
     def track(self, acquired_leases: Iterable[Lease], requested_at: float) -> None:
-        """Renew leases from now on. `requested_at` is the monotonic time before their request."""
+        """Start to renew leases. `requested_at` is the monotonic time before their request."""
         with self._lock:
             self._expires_at.update(dict.fromkeys(acquired_leases, requested_at + self.lease_seconds))
 

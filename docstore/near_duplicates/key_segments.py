@@ -6,7 +6,7 @@
     sealed_leaders  article -> seal               the articles whose entries are valid
 
 A segment is immutable. The entries of an article are valid while `sealed_leaders` lists it with a seal in the segment's
-range. A deleted or changed article leaves that table, and its entries are ignored from then on. Lookups therefore give
+range. A deleted or changed article leaves that table, and its entries are then ignored. Lookups therefore give
 the same result as table rows. docstore/near_duplicates/key_compaction.py creates and merges segments.
 
 Format of a bucket, in bytes:

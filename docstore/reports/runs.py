@@ -1,7 +1,8 @@
 """Runs of the pipeline: results of each stage, and how each run ended.
 
 A row is written when a run starts, and again whenever a stage starts or ends. The row of a killed run therefore shows
-its last stage. Only the lock of a run shows whether an unfinished run is active or was killed (pipeline/run_states.py).
+its last stage. Only the lock of a run shows whether an unfinished run is active or was killed
+(pipeline/runs/run_history.py).
 """
 
 import json

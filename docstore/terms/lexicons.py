@@ -199,7 +199,7 @@ class LexiconTable:
             return [(lexicon_from_row(row, ()), row.size or 0) for row in connection.execute(query)]
 
     def mark_applied(self, version: int, url_ids: Collection[int]) -> None:
-        """Record that documents are segmented with `version` from now on, and log the documents to segment again."""
+        """Record that documents are now segmented with `version`, and log the documents to segment again."""
         now = self._clock()
         with self._database.write() as connection:
             log_index_changes(connection, IndexOperation.RESEGMENT, url_ids, now)

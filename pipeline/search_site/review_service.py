@@ -81,8 +81,10 @@ class StoreReview:
         return self._store.review_queue.unpublished_change_counts()
 
     def apply(self, kind: ReviewDecisionKind, edits: Sequence[TermEdit], actor: str) -> ReviewDecision:
-        ensure_acceptable(edit.text for edit in edits if edit.status is TermStatus.ACCEPTED or edit.adds)
-        ensure_acceptable(word for edit in edits for word in (*(edit.synonyms or ()), *(edit.broader or ())) if word)
+        ensure_acceptable(edit.text for edit in edits if edit.status is TermStatus.ACCEPTED or edit.create_if_missing)
+        ensure_acceptable(
+            word for edit in edits for word in (*(edit.synonyms or ()), *(edit.broader_terms or ())) if word
+        )
         return self._store.review_history.apply(kind, edits, actor)
 
     def decide(self, texts: Sequence[str], status: TermStatus, actor: str) -> ReviewDecision:
