@@ -103,7 +103,7 @@ class WarcArchive:
 
     def read_page(self, pointer: WarcPointer, digest: str) -> Page:
         """Return the page of a record, with headers. Raises the same errors as `read_body`."""
-        from docstore.warc_reader import WARC_ERRORS, identity_decoder, parse_warc_records, page_from_record
+        from docstore.warc_reader import WARC_ERRORS, identity_decoder, page_from_record, parse_warc_records
 
         try:
             record = next(parse_warc_records(io.BytesIO(self._read_record(pointer))))

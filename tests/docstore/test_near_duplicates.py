@@ -1,4 +1,4 @@
-"""Groups of copies in the store: found by what is alike, told by their texts, stable when articles change or go."""
+"""Clusters of near-duplicates: found by similarity, decided by texts, stable when articles change or are removed."""
 
 import random
 from collections.abc import Mapping
@@ -47,7 +47,7 @@ GROUPING = CopyDetection(0.8, Titled)
 
 
 class Web(AnyWeb):
-    """Pages whose copies are told by their titles."""
+    """Pages whose copies are decided by their titles."""
 
     grouping = GROUPING
 

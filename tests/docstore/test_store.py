@@ -1,4 +1,4 @@
-"""The store's laws, on SQLite and on PostgreSQL alike."""
+"""Invariants of the store, on SQLite and PostgreSQL."""
 
 import errno
 import gzip
@@ -150,7 +150,7 @@ class TestFrontier:
         assert store.frontier.due_counts_by_queue(1.0) == {6: 5}
 
     def test_what_was_visited_in_the_future_is_due(self, store: Store) -> None:
-        """The clock was set back since; what is never to be asked again stays so."""
+        """The clock was set back since the visit. URLs that are never due do not change."""
         ahead, never, past = (one_entry(store, f"http://a.test/{n}") for n in (1, 2, 3))
         times = ((ahead, 9e9, 9e9 + 1), (never, 9e9, None), (past, 500.0, 9e9))
         for entry, visited, due in times:

@@ -1,4 +1,4 @@
-"""What reviewers do with terms: a history of it, undo of everything, and two of them at once."""
+"""Review decisions on terms: history, undo, and concurrent reviewers."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
