@@ -137,7 +137,7 @@ class AccountTable:
             self._database.upsert(connection, revoked_sessions, [{"session": session_id[:32], "until": expires_at}])
 
     def is_session_revoked(self, session_id: str) -> bool:
-        """True if the session was revoked and has not expired since."""
+        """True if `revoke_session` ended the session before its expiry time."""
         with self._database.read() as connection:
             revoked_count = select(func.count()).where(revoked_sessions.c.session == session_id[:32])
             return bool(connection.scalar(revoked_count))

@@ -33,7 +33,7 @@ COMMIT_CHECKS: ContextVar[tuple[CommitCheck, ...]] = ContextVar("commit_checks",
 
 @contextmanager
 def commit_check(check: CommitCheck) -> Iterator[None]:
-    """Run `check` before every commit of this thread inside the `with` block.
+    """Run `check` before every commit of a write transaction of this thread, inside the `with` block.
 
     If the check raises, the transaction is rolled back and the error propagates.
     """

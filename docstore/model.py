@@ -200,8 +200,8 @@ class Block:
     """One block of an article.
 
     Attributes:
-        text: Plain text. The cells of a TABLE_ROW are separated by tabs, CODE has line breaks, for a PICTURE it is the
-        alternative text, for a POST_START the author.
+        text: Plain text. The cells of a TABLE_ROW are separated by tabs, and CODE contains line breaks. For a PICTURE
+            it is the alternative text, for a POST_START the author.
         level: 1 to 6 for a HEADING; nesting depth from 1 for a LIST_ITEM.
         ordered: True for a LIST_ITEM of a numbered list.
         url: Absolute URL of a PICTURE.

@@ -13,8 +13,8 @@ from enum import StrEnum
 class TopicTermClass(StrEnum):
     """Classes of topic terms (METHODS 3.4).
 
-    PROFESSIONAL terms define the field, SUBJECT terms the organizations or objects concerned, JUDGEMENT terms make a
-    page worth storing.
+    PROFESSIONAL terms define the field, SUBJECT terms name the parties concerned, JUDGEMENT terms make a page worth
+    storing.
     """
 
     PROFESSIONAL = "professional"

@@ -1,7 +1,7 @@
 """Repeated text of the pages of a host, counted during extraction.
 
-For each host the tables contain the number of counted pages, the number of pages with each line (by 64-bit hash), and
-the number of pages with each text after the title in `<title>`. A page is counted once, even if it is extracted again.
+For each host the tables contain the number of counted pages. They also contain the number of pages with each line (by
+64-bit hash), and with each text after the title in `<title>`. A page is counted once, even if it is extracted again.
 After HALVE_AFTER_PAGES pages all counts are halved, so that a new site design outweighs the old one.
 """
 

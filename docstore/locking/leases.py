@@ -72,7 +72,10 @@ class LeaseTable:
         return acquired_leases
 
     def take_over(self, kind: str, key: str, seconds: float, holder_prefix: str) -> Lease | None:
-        """Acquire a lease from a dead holder whose name begins with `holder_prefix`; None if there is no such lease."""
+        """Acquire a lease from a holder whose name begins with `holder_prefix`; None if there is no such lease.
+
+        The caller must know that the holder is dead.
+        """
         is_requested = and_(
             leases.c.kind == kind, leases.c.key == key, leases.c.holder.startswith(holder_prefix, autoescape=True)
         )

@@ -1,10 +1,10 @@
 """Clusters of near-duplicates: each article leads a cluster (often alone) or follows a cluster leader.
 
 A leader stores keys in a table: bands of its signature, and keys of its text. A new article is compared only with
-leaders that share a key, so the cost of finding its cluster depends on the number of similar articles, not on the size
-of the store (locality-sensitive hashing: Leskovec, Rajaraman, Ullman, Mining of Massive Datasets, 3.4.1). With 21 bands
-of 6 values, two texts with Jaccard index s share a band with probability 1 - (1 - s^6)^21: .998 at .8, .93 at .7, .28
-at .5, .02 at .3.
+leaders that share a key. The cost of finding its cluster therefore depends on the number of similar articles, not on
+the size of the store (locality-sensitive hashing: Leskovec, Rajaraman, Ullman, Mining of Massive Datasets, 3.4.1). With
+21 bands of 6 values, two texts with Jaccard index s share a band with probability 1 - (1 - s^6)^21: .998 at .8, .93 at
+.7, .28 at .5, .02 at .3.
 
 Similar signatures only make a candidate. The texts decide whether it is a copy (`CopyDetection.make_text`). Members of
 a series (such as daily price notes) are similar but not copies, and each leads its own cluster. A key that

@@ -117,9 +117,9 @@ class RunTable:
         return [run for run in later_runs if run.finished_at is not None or run is not later_runs[-1]]
 
     def since_last_success(self) -> tuple[PipelineRun | None, list[PipelineRun]]:
-        """Return the newest complete run without errors, and all unsuccessful runs after it, newest first.
+        """Return the newest complete run without errors, and all later runs that did not succeed, newest first.
 
-        The first element is None if there is no such run.
+        The first element is None if there is no such run. An active run counts as not successful.
         """
         runs_after: list[PipelineRun] = []
         with self._database.read() as connection:

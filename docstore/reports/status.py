@@ -36,9 +36,8 @@ class SiteTotals:
     Attributes:
         example_url: Any URL of the host.
         last_visit_at: Epoch seconds, or None.
-        outcome_counts: Number of pages by the outcome of their last visit, and of pages that were extracted
-            incompletely
-        (`suspect_body`) or need JavaScript (`needs_scripts`).
+        outcome_counts: Number of pages by the outcome of their last visit, and of pages whose extraction is incomplete
+            (`suspect_body`) or needs JavaScript (`needs_scripts`).
     """
 
     host: str

@@ -1,4 +1,4 @@
-"""The report of one URL as typed rows, for `plumb explain` and for extraction after a refetch.
+"""The report of one URL as typed rows, for `plumb explain`, imports and refreshes of single pages.
 
 A row type has the columns of its table, in the same order and with the same names (see docstore/schema). Times are
 epoch seconds.
