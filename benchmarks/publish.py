@@ -41,7 +41,7 @@ from docstore.model import TermStatus, document_id
 from docstore.schema.article_tables import articles
 from docstore.schema.crawl_tables import urls
 from docstore.solr_fields import BODY_DOMAIN, LEXICON_VERSION
-from docstore.terms.edits import ActKind, TermEdit
+from docstore.terms.edits import ReviewDecisionKind, TermEdit
 from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
@@ -175,7 +175,9 @@ def touched(engine: Engine, version: int) -> tuple[int, int]:
 def measure(engine: Engine, documents: int, holding: int, queries: Sequence[str]) -> Iterator[Figure]:
     """Publish the term on a vertical that is indexed and served."""
     desk = StoreReview(engine.store)
-    engine.store.review_history.apply(ActKind.ADD, [TermEdit(TERM, TermStatus.ACCEPTED, adds=True)])
+    engine.store.review_history.apply(
+        ReviewDecisionKind.ADD, [TermEdit(TERM, TermStatus.ACCEPTED, create_if_missing=True)]
+    )
     with SearchSite(engine) as site:
         readers = Readers(site.url, queries)
         threads = [threading.Thread(target=readers.read, args=(n * 7,)) for n in range(READERS)]

@@ -32,7 +32,7 @@ from benchmarks.search_data import Document
 from benchmarks.search_meaning import SETTINGS, vectors_of
 from benchmarks.search_systems import OURS, TIMEOUT
 from docstore import solr_fields
-from docstore.articles.vectors import WHOLE_ARTICLE, EmbeddingResult, PassageVector
+from docstore.articles.vectors import ARTICLE_PASSAGE_NUMBER, EmbeddingResult, PassageVector
 from docstore.batches import batched
 from docstore.model import Lexicon, Outcome, Reason
 from docstore.solr_session import auth_headers
@@ -158,7 +158,7 @@ def served(solr_url: str, model: str, known: tuple[ModelSpec, bytes] | None = No
             if known is not None:
                 spec, vector = known
                 whole = EmbeddingResult(
-                    "0" * 64, (PassageVector(WHOLE_ARTICLE, 0, 0, vector),), Outcome(Reason.EMBEDDED)
+                    "0" * 64, (PassageVector(ARTICLE_PASSAGE_NUMBER, 0, 0, vector),), Outcome(Reason.EMBEDDED)
                 )
                 engine.store.vectors.save(spec.model_id, [whole])
             with SearchSite(engine) as site:

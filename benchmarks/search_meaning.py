@@ -14,7 +14,7 @@ from benchmarks.results import OUT
 from benchmarks.search_data import Document
 from benchmarks.search_systems import DEPTH, Ours
 from docstore import solr_fields
-from docstore.articles.vectors import WHOLE_ARTICLE, PendingText
+from docstore.articles.vectors import ARTICLE_PASSAGE_NUMBER, PendingText
 from docstore.batches import batched
 from docstore.model import Lexicon, StoredArticle
 from extractor.fields.language import detect_language
@@ -122,7 +122,10 @@ def vectors_of(stored: Sequence[StoredArticle], spec: ModelSpec) -> dict[str, by
     for batches in batched(embed_articles(pending, spec, SETTINGS), SAVE_EVERY):
         made = [one for batch in batches for one in batch]
         known |= {
-            one.digest: part.vector for one in made for part in one.vectors if part.passage_number == WHOLE_ARTICLE
+            one.digest: part.vector
+            for one in made
+            for part in one.vectors
+            if part.passage_number == ARTICLE_PASSAGE_NUMBER
         }
         save(path, known)
     return known

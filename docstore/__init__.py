@@ -1,9 +1,9 @@
-"""What all stages share: the document model and the one store.
+"""The document model and the store, shared by all stages.
 
-In: what a stage achieved with one URL (a visit, an article, an outcome, a decision on a term). Out: what is pending
-for the next stage. A stage's result, its outcome and its change-log entry commit in one transaction, so any stage can
-stop, run alone, or run twice. Fetched bytes lie beside the database in WARC files; the database holds pointers.
+Each stage saves its results (visits, articles, outcomes, review decisions) here and reads its pending work from here. A
+result, its outcome and its change-log entry commit in one transaction. Any stage can therefore stop, run separately, or
+run twice. Response bodies are in WARC files next to the database; the database stores pointers to them.
 
-Open `model.py` first (the values), then `tables.py` (the tables, commented), then `store.py` (the one way in).
-All SQL of the project is in this package.
+Read `model.py` first (the values), then `schema/` (the tables, with comments), then `store.py` (the entry point). All
+SQL of the project is in this package.
 """

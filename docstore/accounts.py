@@ -1,4 +1,7 @@
-"""Who may sign in to the search site, and for what. Passwords are kept as hashes, made and checked by `search_ui`."""
+"""Accounts of the search site and their roles.
+
+Passwords are stored as hashes, which `search_ui` computes and verifies.
+"""
 
 import re
 import time
@@ -21,7 +24,7 @@ _NAME_PATTERN = re.compile(r"[\w.@-]{1,64}")
 
 @dataclass(frozen=True)
 class Account:
-    """One account. `disabled_at` is None while it may be used."""
+    """One account. `created_at` and `disabled_at` are epoch seconds; `disabled_at` is None for an active account."""
 
     name: str
     password_hash: str
@@ -30,24 +33,34 @@ class Account:
     disabled_at: float | None = None
 
     def has_role(self, role: Role) -> bool:
-        """Is this account allowed what `role` is?"""
+        """True if the account is active and has `role` or the administrator role, which includes all others."""
         return self.disabled_at is None and bool(self.roles & {role, Role.OPERATOR})
 
 
 def normalize_account_name(name: str) -> str:
-    """The form in which two spellings of an account's name are equal, as any database takes it."""
+    """Return the canonical form of an account name.
+
+    The form is NFKC, trimmed and case-folded, without characters that the databases cannot store.
+    """
     return sanitize_text(unicodedata.normalize("NFKC", name).strip().casefold())
 
 
 class AccountTable:
-    """`store.accounts`. Names are compared by `normalize_account_name`."""
+    """Create, find and change accounts, and revoke sessions (`store.accounts`).
+
+    All methods compare names in their canonical form (`normalize_account_name`).
+    """
 
     def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
         self._database = database
         self._clock = clock
 
     def create(self, name: str, password_hash: str, roles: Iterable[Role]) -> Account:
-        """Make an account. AccountError for a name that is taken or cannot be one, or without a role."""
+        """Create an account.
+
+        Raises:
+            AccountError: The name is taken or invalid, or `roles` is empty.
+        """
         account = Account(validate_account_name(name), password_hash, validate_roles(roles), self._clock())
         row = {
             "name": account.name,
@@ -57,12 +70,12 @@ class AccountTable:
         }
         with self._database.write() as connection:
             if not self._database.upsert(connection, accounts, [row]):
-                raise AccountError(f"there is an account {account.name} already: choose another name")
+                raise AccountError(f"an account named {account.name} already exists: choose another name")
             update_row_checksums(self._database, connection, accounts, [account.name])
         return account
 
     def find(self, name: str) -> Account | None:
-        """The account of this name, disabled or not."""
+        """Return the account with this name, active or disabled, or None."""
         with self._database.read() as connection:
             row = connection.execute(
                 select(accounts).where(accounts.c.name == normalize_account_name(name)[:64])
@@ -70,40 +83,61 @@ class AccountTable:
             return account_from_row(row) if row else None
 
     def list_accounts(self) -> list[Account]:
-        """Every account, by name."""
+        """Return all accounts, active and disabled, sorted by name."""
         with self._database.read() as connection:
             return [account_from_row(row) for row in connection.execute(select(accounts).order_by(accounts.c.name))]
 
     def has_no_active_account(self) -> bool:
-        """Can nobody sign in, because no account is in use?"""
+        """True if the store has no active account, so that nobody can sign in."""
         usable = select(func.count()).where(accounts.c.disabled_at.is_(None))
         with self._database.read() as connection:
             return not connection.scalar(usable)
 
     def set_password(self, name: str, password_hash: str) -> None:
-        """Change a password; all sessions of the account end. AccountError if there is no such account in use."""
+        """Change the password of an active account. This ends all sessions of the account.
+
+        Raises:
+            AccountError: No active account has this name.
+        """
         self._update_account(name, accounts.c.disabled_at.is_(None), password_hash=password_hash)
 
     def reset_password(self, name: str, password_hash: str) -> None:
-        """Change a password, and let a disabled account be used again. AccountError if there is no such account."""
+        """Change a password and enable the account if it is disabled.
+
+        Raises:
+            AccountError: No account has this name.
+        """
         self._update_account(name, password_hash=password_hash, disabled_at=None)
 
     def set_roles(self, name: str, roles: Iterable[Role]) -> None:
-        """Change what an account is for; all its sessions end. AccountError for no such account, or no role."""
+        """Replace the roles of an account. This ends all sessions of the account.
+
+        Raises:
+            AccountError: No account has this name, or `roles` is empty.
+        """
         self._update_account(name, roles=roles_to_text(validate_roles(roles)))
 
     def disable(self, name: str) -> None:
-        """Let nobody use the account any more; its sessions end. AccountError if there is no such account."""
+        """Disable an account. This ends all its sessions.
+
+        Raises:
+            AccountError: No account has this name.
+        """
         self._update_account(name, disabled_at=self._clock())
 
     def revoke_session(self, session_id: str, expires_at: float) -> None:
-        """Let a session (32 hex digits) count no more; at `expires_at` (epoch seconds) it would have ended by itself."""
+        """End a session before it expires.
+
+        Args:
+            session_id: 32 hex digits.
+            expires_at: Epoch seconds at which the session expires anyway. The entry is deleted after that time.
+        """
         with self._database.write() as connection:
             connection.execute(delete(revoked_sessions).where(revoked_sessions.c.until < self._clock()))
             self._database.upsert(connection, revoked_sessions, [{"session": session_id[:32], "until": expires_at}])
 
     def is_session_revoked(self, session_id: str) -> bool:
-        """Was this session ended?"""
+        """True if `revoke_session` ended the session before its expiry time."""
         with self._database.read() as connection:
             revoked_count = select(func.count()).where(revoked_sessions.c.session == session_id[:32])
             return bool(connection.scalar(revoked_count))
@@ -112,32 +146,34 @@ class AccountTable:
         is_target = and_(accounts.c.name == normalize_account_name(name)[:64], *conditions)
         with self._database.write() as connection:
             if connection.execute(update(accounts).where(is_target).values(**values)).rowcount != 1:
-                raise AccountError(f"there is no account {name[:64]!r}: `plumb account list` shows those in use")
+                raise AccountError(
+                    f"account {name[:64]!r} does not exist or is disabled: `plumb account list` shows all accounts"
+                )
             update_row_checksums(self._database, connection, accounts, [normalize_account_name(name)[:64]])
 
 
 def validate_account_name(name: str) -> str:
-    """A new account's name as it is kept."""
+    """Return the canonical form of a new account's name, or raise AccountError if it is invalid."""
     normalized = normalize_account_name(name)
     if not _NAME_PATTERN.fullmatch(normalized):
-        raise AccountError("an account's name is 1 to 64 letters, digits or any of . @ _ -")
+        raise AccountError("an account name has 1 to 64 characters: letters, digits, . @ _ -")
     return normalized
 
 
 def validate_roles(roles: Iterable[Role]) -> frozenset[Role]:
-    """Roles, at least one."""
+    """Return `roles` as a set, or raise AccountError if it is empty."""
     role_set = frozenset(roles)
     if not role_set:
-        raise AccountError(f"an account needs a role: {', '.join(Role)}")
+        raise AccountError(f"an account needs at least one role: {', '.join(Role)}")
     return role_set
 
 
 def roles_to_text(roles: frozenset[Role]) -> str:
-    """Roles as they are kept: in the order in which `Role` names them."""
+    """Serialize roles for the `roles` column: comma-separated, in the order of the `Role` enum."""
     return ",".join(role for role in Role if role in roles)
 
 
 def account_from_row(row: Row[Any]) -> Account:
-    """The account in an `accounts` row."""
+    """Convert a row of the `accounts` table to an Account."""
     roles = frozenset(Role(role) for role in row.roles.split(","))
     return Account(row.name, row.password_hash, roles, row.created_at, row.disabled_at)

@@ -1,4 +1,7 @@
-"""Items in batches: what bounds memory, transactions and requests everywhere (itertools has it from Python 3.12 on)."""
+"""Split iterables into batches, to bound memory, transactions and requests.
+
+Replaces itertools.batched of Python 3.12.
+"""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -8,7 +11,10 @@ T = TypeVar("T")
 
 
 def batched(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """`items` in lists of `size`, the last one shorter; takes from `items` only what the next list needs."""
+    """Yield `items` as lists of `size` elements; the last list may be shorter.
+
+    Reads `items` lazily, one list at a time.
+    """
     iterator = iter(items)
     while batch := list(islice(iterator, size)):
         yield batch

@@ -1,4 +1,4 @@
-"""What every part of the store writes beside its own result: an outcome, and a line in the change log."""
+"""Outcomes, change-log entries and counters: records that every part of the store writes next to its own result."""
 
 import re
 from collections.abc import Iterable
@@ -13,28 +13,29 @@ from docstore.schema.article_tables import index_changes
 from docstore.schema.base import store_meta
 from docstore.schema.crawl_tables import outcomes
 
-TEXT_VERSION_KEY = "text_version"  # key of a number that grows whenever an article is new or changed
-EXTRACTOR_VERSION_KEY = "extractor_version"  # of the extractor that every page was extracted with, or waits for
-GROUPING_VERSION_KEY = "grouping_version"  # of the rules by which it was decided whose copy each article is
-GROUPING_CURSOR_KEY = (
-    "grouped_to"  # the last article (url_id) that newer rules were applied to; 0 when they were to all
-)
-MINED_TEXT_VERSION_KEY = "mined_version"  # the text version that the candidate terms were mined from
-# PostgreSQL refuses NUL in text, and neither database can encode a lone surrogate.
+TEXT_VERSION_KEY = "text_version"  # counter; increases whenever an article is added or changed
+EXTRACTOR_VERSION_KEY = "extractor_version"  # version of the extractor; pages of older versions are pending
+GROUPING_VERSION_KEY = "grouping_version"  # version of the rules that assigned near-duplicate clusters
+GROUPING_CURSOR_KEY = "grouped_to"  # resume cursor of regrouping: last url_id processed; 0 after the last article
+MINED_TEXT_VERSION_KEY = "mined_version"  # the text version of the last term mining
+# PostgreSQL rejects NUL in text, and neither database can encode a lone surrogate.
 UNSTORABLE_CHARS = re.compile("[\x00\ud800-\udfff]")
 
 
 class IndexOperation(StrEnum):
-    """What the indexer has to do with a document."""
+    """Operation that the indexer must perform on a document."""
 
     UPSERT = "upsert"
     DELETE = "delete"
-    RESEGMENT = "resegment"  # the text is the same, the lexicon is not
+    RESEGMENT = "resegment"  # the text is unchanged, the lexicon changed
 
 
 @dataclass(frozen=True)
 class OutcomeRow:
-    """An outcome with its place: which URL, which stage, when, and the digest of what the stage was given."""
+    """An outcome of one stage for one URL.
+
+    `recorded_at` is epoch seconds. `input_digest` is the digest of the data that the stage processed, or "".
+    """
 
     url_id: int
     stage: Stage
@@ -44,12 +45,12 @@ class OutcomeRow:
 
 
 def sanitize_text(text: str) -> str:
-    """`text` with what no database keeps (NUL, lone surrogates) replaced by U+FFFD."""
+    """Replace characters that the databases cannot store (NUL, lone surrogates) by U+FFFD."""
     return UNSTORABLE_CHARS.sub("\ufffd", text)
 
 
 def write_outcomes(database: Database, connection: Connection, rows: Iterable[OutcomeRow]) -> None:
-    """Keep the last outcome of each (URL, stage)."""
+    """Save outcomes. An outcome replaces the earlier one of the same URL and stage."""
     values = [
         {
             "url_id": row.url_id,
@@ -65,19 +66,19 @@ def write_outcomes(database: Database, connection: Connection, rows: Iterable[Ou
 
 
 def read_meta_int(connection: Connection, key: str) -> int:
-    """A number that the store keeps under `key`; 0 if it never did."""
+    """Return the integer stored under `key` in `store_meta`, or 0 if the key does not exist."""
     return int(connection.scalar(select(store_meta.c.value).where(store_meta.c.key == key)) or 0)
 
 
 def write_meta_int(database: Database, connection: Connection, key: str, value: int) -> None:
-    """Keep a number under `key`."""
+    """Store an integer under `key` in `store_meta`."""
     database.upsert(connection, store_meta, [{"key": key, "value": str(value)}], update_columns=("value",))
 
 
 def log_index_changes(
     connection: Connection, operation: IndexOperation, url_ids: Iterable[int], logged_at: float
 ) -> None:
-    """Append to the change log."""
+    """Append one change-log entry per URL. `logged_at` is epoch seconds."""
     rows = [{"url_id": url_id, "op": operation, "at": logged_at} for url_id in url_ids]
     if rows:
         connection.execute(index_changes.insert(), rows)

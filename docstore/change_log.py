@@ -1,8 +1,9 @@
 """The change log between the store and the index.
 
-The indexer takes a batch, writes it to Solr, then says what it did: at least once, in order, safe to repeat. A row
-that arrives while a batch is under way has a higher number and is simply done in the next batch. Of several rows of one
-document the last alone is handed out: what is written is its present state, for all of them.
+The indexer reads a batch of entries, writes the documents to Solr, then acknowledges the batch. Delivery is at least
+once, in order, and idempotent. An entry that arrives while a batch is in flight gets a higher sequence number and is
+part of the next batch. If a document has several entries, only the newest is delivered: the indexer always writes the
+current state of the document.
 """
 
 import time
@@ -19,12 +20,12 @@ from docstore.model import Outcome, Reason, Stage
 from docstore.schema.article_tables import articles, index_changes, indexed_documents
 from docstore.schema.crawl_tables import outcomes, urls
 
-MAX_ROWS_PER_STATEMENT = 100  # in one statement
+MAX_ROWS_PER_STATEMENT = 100
 
 
 @dataclass(frozen=True)
 class IndexChange:
-    """One line of the change log."""
+    """One entry of the change log. `seq` increases with every entry; `logged_at` is epoch seconds."""
 
     seq: int
     url_id: int
@@ -35,7 +36,7 @@ class IndexChange:
 
 @dataclass(frozen=True)
 class IndexResult:
-    """What the index now holds of a URL (`digest` "" and `lexicon_version` 0 after a deletion or refusal)."""
+    """Result of indexing one document. `digest` is "" and `lexicon_version` 0 after a deletion or rejection."""
 
     url_id: int
     outcome: Outcome
@@ -44,15 +45,17 @@ class IndexResult:
 
 
 class ChangeLog:
-    """`store.changes`."""
+    """Read and acknowledge changes that the index still has to apply (`store.change_log`)."""
 
     def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
         self._database = database
         self._clock = clock
 
     def pending(self, limit: int, after_seq: int = 0) -> list[IndexChange]:
-        """The oldest `limit` lines that are not done, of those with a higher number than `after_seq`; of each URL's lines
-        the last alone."""
+        """Return the oldest `limit` pending entries with a sequence number above `after_seq`.
+
+        If a URL has several entries, only its newest entry is returned.
+        """
         newer_change = index_changes.alias()
         is_superseded = exists().where(
             newer_change.c.url_id == index_changes.c.url_id, newer_change.c.seq > index_changes.c.seq
@@ -68,13 +71,15 @@ class ChangeLog:
             return [change_from_row(row) for row in connection.execute(query)]
 
     def pending_document_count(self) -> int:
-        """How many documents wait to be written to the index: its lag."""
+        """Return the number of documents that are pending indexing."""
         with self._database.read() as connection:
             return connection.scalar(select(func.count(index_changes.c.url_id.distinct()))) or 0
 
     def acknowledge(self, batch: Sequence[IndexChange], results: Sequence[IndexResult]) -> None:
-        """Solr has acknowledged `results`: keep them and strike the lines of the batch, with what they overtook, in one
-        transaction."""
+        """Record results that Solr has confirmed and delete the entries of the batch, in one transaction.
+
+        Older entries of the same documents are deleted too.
+        """
         now = self._clock()
         indexed_results = [result for result in results if result.outcome.reason is Reason.INDEXED]
         removed_ids = [result.url_id for result in results if result.outcome.reason is not Reason.INDEXED]
@@ -104,7 +109,7 @@ class ChangeLog:
                 connection.execute(delete(index_changes).where(or_(*condition_batch)))
 
     def enqueue_all(self) -> int:
-        """Put every article into the change log (a new collection has to be filled); returns how many."""
+        """Add every article to the change log, to fill a new Solr collection. Returns the number of articles."""
         source = select(articles.c.url_id, literal(IndexOperation.UPSERT.value), literal(self._clock()))
         with self._database.write() as connection:
             connection.execute(delete(indexed_documents))
@@ -113,11 +118,11 @@ class ChangeLog:
             return connection.execute(statement, execution_options={"preserve_rowcount": True}).rowcount
 
     def indexed_document_count(self) -> int:
-        """How many documents the index holds, by our own account."""
+        """Return the number of documents in the index according to the store."""
         with self._database.read() as connection:
             return connection.scalar(select(func.count()).select_from(indexed_documents)) or 0
 
 
 def change_from_row(row: Row[Any]) -> IndexChange:
-    """The change in a row of the log."""
+    """Convert a row of the change log, joined with its URL, to an IndexChange."""
     return IndexChange(row.seq, row.url_id, row.url, IndexOperation(row.op), row.at)

@@ -1,7 +1,7 @@
-"""The connection to the store: opening, transactions, and errors said in one line.
+"""The database connection: opening, transactions, and translation of errors to one-line messages.
 
-Reads and writes are told apart because SQLite must take its write lock at the *start* of a writing transaction:
-one that starts as a reader and then writes fails at once when another process wrote in between.
+Read and write transactions are separate methods because SQLite must take its write lock at the *start* of a writing
+transaction. A transaction that starts as a reader and then writes fails immediately if another process wrote meanwhile.
 """
 
 import errno
@@ -25,15 +25,18 @@ from docstore.schema.base import store_meta
 from docstore.schema.migrations import upgrade_schema
 
 BUSY_TIMEOUT_MS = 60_000
-SCHEMA_ADVISORY_LOCK_ID = 0x506C756D  # two programs that open a store at once must not both make or change its tables
+SCHEMA_ADVISORY_LOCK_ID = 0x506C756D  # serializes processes that create or upgrade the tables of a PostgreSQL store
 
 CommitCheck = Callable[[Connection], None]
-COMMIT_CHECKS: ContextVar[tuple[CommitCheck, ...]] = ContextVar("guards", default=())
+COMMIT_CHECKS: ContextVar[tuple[CommitCheck, ...]] = ContextVar("commit_checks", default=())
 
 
 @contextmanager
 def commit_check(check: CommitCheck) -> Iterator[None]:
-    """Have `check` asked at the end of every writing transaction of this thread; what it raises takes all back."""
+    """Run `check` before every commit of a write transaction of this thread, inside the `with` block.
+
+    If the check raises, the transaction is rolled back and the error propagates.
+    """
     token = COMMIT_CHECKS.set((*COMMIT_CHECKS.get(), check))
     try:
         yield
@@ -42,10 +45,19 @@ def commit_check(check: CommitCheck) -> Iterator[None]:
 
 
 class Database:
-    """One store. `url` is a SQLAlchemy URL: `sqlite:///FILE` or `postgresql+psycopg://...`.
+    """Connections to the database of one store.
 
-    `store_id` tells it from every other one: made with it, copied and restored with it (32 hex digits).
-    Raises StoreError when it cannot be opened, StoreTooNewError when a newer program made it.
+    Args:
+        url: SQLAlchemy URL, `sqlite:///FILE` or `postgresql+psycopg://...`.
+
+    Attributes:
+        store_id: Unique id of the store, 32 hex digits. Created with the store; backups and restores preserve it.
+        is_new: True if this call created the store.
+        sqlite_path: The database file, None for other databases and for SQLite in memory.
+
+    Raises:
+        StoreError: The database cannot be opened.
+        StoreTooNewError: A newer program version created the store.
     """
 
     def __init__(self, url: str) -> None:
@@ -61,7 +73,7 @@ class Database:
 
     def _initialize_schema(self) -> None:
         with self.write() as connection:
-            if connection.dialect.name == "postgresql":  # SQLite's writers wait for each other anyway
+            if connection.dialect.name == "postgresql":  # SQLite has a single writer
                 connection.execute(select(func.pg_advisory_xact_lock(SCHEMA_ADVISORY_LOCK_ID)))
             metadata.create_all(connection)
             self.is_new = ensure_schema_version(connection, self)
@@ -69,32 +81,38 @@ class Database:
 
     @property
     def is_shared(self) -> bool:
-        """May other machines have it open as well?"""
+        """True if other machines can open the store too (PostgreSQL)."""
         return self._engine.dialect.name == "postgresql"
 
     @property
     def url(self) -> str:
-        """The URL that it was opened by, with its password."""
+        """The SQLAlchemy URL of the database, including the password."""
         return self._engine.url.render_as_string(hide_password=False)
 
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:
-        """What a long report reads: all its questions see one moment, and hold up nobody who writes."""
+        """Open a read-only transaction for long reports.
+
+        All its queries see the same state, and it does not block writers.
+        """
         with translate_errors(), self._engine.connect() as connection:
-            if self.is_shared:  # SQLite's readers have it so anyway
+            if self.is_shared:  # SQLite readers always have snapshot isolation
                 connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
             with connection.begin():
                 yield connection
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """A consistent view; nothing can be written through it on SQLite without a later refusal."""
+        """Open a read transaction with a consistent view. Use `write` for any change."""
         with translate_errors(), self._engine.connect() as connection, connection.begin():
             yield connection
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
-        """One transaction: all of it is kept, or nothing."""
+        """Open a write transaction.
+
+        It commits completely at the end of the block, or rolls back if the block raises.
+        """
         with translate_errors(), self._engine.connect() as connection:
             connection.execution_options(plumb_write=True)
             with connection.begin():
@@ -104,7 +122,7 @@ class Database:
                     check(connection)
                 is_changed = self.sqlite_path is not None and total_changes(connection) != changes_before
                 self._invalidate_checksums(is_changed)
-        self._invalidate_checksums(is_changed)  # again: somebody may have made them before the commit
+        self._invalidate_checksums(is_changed)  # again: another process may have created them before the commit
 
     def _invalidate_checksums(self, is_changed: bool) -> None:
         if is_changed and self.sqlite_path is not None:
@@ -113,9 +131,9 @@ class Database:
     def upsert(
         self, connection: Connection, table: Table, rows: Sequence[dict[str, Any]], update_columns: Sequence[str] = ()
     ) -> int:
-        """Insert `rows`; where the primary key exists, set the columns `update_columns` instead (none: leave the row).
+        """Insert `rows`. If a primary key exists, update the columns `update_columns` instead (empty: keep the row).
 
-        Returns how many rows were inserted or updated.
+        Returns the number of rows inserted or updated.
         """
         if not rows:
             return 0
@@ -130,7 +148,7 @@ class Database:
         return connection.execute(statement, list(rows), execution_options=options).rowcount
 
     def close(self) -> None:
-        """Give all connections back."""
+        """Close all connections."""
         self._engine.dispose()
         if self.sqlite_path is not None:
             page_checksums.register_close(self.sqlite_path)
@@ -138,16 +156,20 @@ class Database:
 
 
 def dialect_insert(connection: Connection, table: Table) -> Any:
-    """An INSERT that can be told what to do where the key exists; each database has its own."""
+    """Return an INSERT construct with ON CONFLICT support for the database of `connection`."""
     if connection.dialect.name == "postgresql":
-        from sqlalchemy.dialects import postgresql  # loading it takes .1 s
+        from sqlalchemy.dialects import postgresql  # the import takes 0.1 s
 
         return postgresql.insert(table)
     return sqlite.insert(table)
 
 
 def open_engine(url: str) -> Engine:
-    """An engine for `url`, with SQLite set to WAL and explicit transactions."""
+    """Create the engine for `url`. SQLite gets WAL mode and explicit transactions.
+
+    Raises:
+        StoreError: The URL is invalid or its driver is missing.
+    """
     try:
         parsed_url = make_url(url)
         engine = create_engine(parsed_url, pool_pre_ping=parsed_url.get_backend_name() != "sqlite")
@@ -162,20 +184,24 @@ def open_engine(url: str) -> Engine:
 
 
 def sqlite_path_from_engine(engine: Engine) -> Path | None:
-    """The file of a SQLite store; None for another database, and for one in memory."""
+    """Return the database file of a SQLite engine; None for other databases and for SQLite in memory."""
     name = engine.url.database
     return Path(name) if engine.url.get_backend_name() == "sqlite" and name and name != ":memory:" else None
 
 
 def total_changes(connection: Connection) -> int:
-    """Rows that a connection has changed since it was opened; 0 where there are no files to look after."""
+    """Return the number of rows changed by a SQLite connection since it was opened; 0 for other databases."""
     driver_connection = connection.connection.driver_connection
     return driver_connection.total_changes if isinstance(driver_connection, sqlite3.Connection) else 0
 
 
 def configure_sqlite_connection(connection: sqlite3.Connection, _record: object) -> None:
-    """WAL lets readers go on while one writes; a commit then survives kill -9 without an fsync of its own."""
-    connection.isolation_level = None  # transactions are begun by `begin_sqlite_transaction`, not guessed by the driver
+    """Set the pragmas of a new connection.
+
+    In WAL mode readers continue during a write. With `synchronous=NORMAL` a commit survives kill -9 without its own
+    fsync.
+    """
+    connection.isolation_level = None  # the driver must not start transactions: `begin_sqlite_transaction` does
     for pragma in (
         f"busy_timeout={BUSY_TIMEOUT_MS}",
         "journal_mode=WAL",
@@ -186,13 +212,18 @@ def configure_sqlite_connection(connection: sqlite3.Connection, _record: object)
 
 
 def begin_sqlite_transaction(connection: Connection) -> None:
-    """Take the write lock first where something is to be written (see the module's docstring)."""
+    """Begin a transaction, with the write lock if it is a write transaction (see the module docstring)."""
     is_write = connection.get_execution_options().get("plumb_write", False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if is_write else "BEGIN")
 
 
 def ensure_schema_version(connection: Connection, database: Database) -> bool:
-    """Stamp a fresh store, bring an older one up to date, refuse one that a newer program made. Is it a fresh one?"""
+    """Write the schema version into a new store, or upgrade an older store. Returns True for a new store.
+
+    Raises:
+        StoreError: The stored version is not a number.
+        StoreTooNewError: A newer program version created the store.
+    """
     row = {"key": "schema_version", "value": str(SCHEMA_VERSION)}
     is_new = database.upsert(connection, store_meta, [row]) == 1
     stored_version = connection.scalar(select(store_meta.c.value).where(store_meta.c.key == "schema_version"))
@@ -200,7 +231,7 @@ def ensure_schema_version(connection: Connection, database: Database) -> bool:
         raise StoreError(f"the store is damaged (schema version {stored_version!r}): restore it from a backup")
     if int(str(stored_version)) > SCHEMA_VERSION:
         raise StoreTooNewError(
-            f"this store has schema version {stored_version}, this program knows {SCHEMA_VERSION}: "
+            f"this store has schema version {stored_version}, this program supports {SCHEMA_VERSION}: "
             "update the program, or point store.url at another store"
         )
     if int(str(stored_version)) < SCHEMA_VERSION:
@@ -210,14 +241,14 @@ def ensure_schema_version(connection: Connection, database: Database) -> bool:
 
 
 def ensure_store_id(connection: Connection, database: Database) -> str:
-    """The id of the store, made where it has none."""
+    """Return the id of the store; create one if it has none."""
     database.upsert(connection, store_meta, [{"key": "store_id", "value": uuid.uuid4().hex}])
     return str(connection.scalar(select(store_meta.c.value).where(store_meta.c.key == "store_id")))
 
 
 @contextmanager
 def translate_errors() -> Iterator[None]:
-    """Turn the database's errors into one line that says what to do."""
+    """Convert database and file system errors to a StoreError: one line with the cause and the next step."""
     try:
         yield
     except SQLAlchemyError as error:
@@ -227,27 +258,27 @@ def translate_errors() -> Iterator[None]:
             raise StoreFullError(DISK_FULL_MESSAGE) from error
         if error.errno in FILE_LIMIT_ERRNOS:
             raise file_limit_error(str(error.strerror)) from error
-        raise StoreError(f"the store failed ({error}): see that its folder can be written, then run again") from error
+        raise StoreError(f"the store failed ({error}): check that its folder is writable, then run again") from error
 
 
 DISK_FULL_MESSAGE = (
     "the disk that holds the store is full: free some space, then run the same command again; nothing was lost"
 )
 FILE_LIMIT_ERRNOS = (errno.EDQUOT, errno.EFBIG)
-# Of all reasons why the system may refuse a write, SQLite tells a full disk apart, and no other.
+# SQLite reports a full disk separately. All other write errors of the system share these names.
 SQLITE_WRITE_ERROR_NAMES = ("SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE")
 
 
 def file_limit_error(text: str) -> StoreFullError:
-    """The error for a file of the store that the system does not let grow; `text` is what the system calls it."""
+    """Return the error for a quota or file size limit; `text` is the message of the system."""
     return StoreFullError(
-        f"the store's files may not grow ({text}): see that neither a quota nor a limit on the size of files "
-        "(ulimit -f) stops them and that the disk is sound, then run the same command again; nothing was lost"
+        f"the store's files may not grow ({text}): check the disk quota, the file size limit (ulimit -f) and the "
+        "health of the disk, then run the same command again; nothing was lost"
     )
 
 
 def to_store_error(error: SQLAlchemyError) -> StoreError:
-    """The project's error for one of SQLAlchemy's."""
+    """Convert an SQLAlchemy error to a StoreError."""
     cause = error.orig if isinstance(error, DBAPIError) else error
     text = " ".join(str(cause).split()).rstrip(".")
     if "disk is full" in text or "No space left" in text:
@@ -255,7 +286,7 @@ def to_store_error(error: SQLAlchemyError) -> StoreError:
     if getattr(cause, "sqlite_errorname", "") in SQLITE_WRITE_ERROR_NAMES:
         return file_limit_error(text)
     if "database is locked" in text:
-        return StoreError("the store is locked by another program: close what holds it open, then try again")
+        return StoreError("the store is locked by another program: close that program, then try again")
     if "not a database" in text or "malformed" in text:
         return StoreError(f"the store is damaged ({text}): restore it from a backup, or start with a fresh data_dir")
-    return StoreError(f"the store failed ({text}): see that it is there and can be written, then run again")
+    return StoreError(f"the store failed ({text}): check that it exists and is writable, then run again")

@@ -1,85 +1,88 @@
-"""The exception tree. Every error that a person is meant to read descends from `PlumblineError`.
+"""The exception hierarchy. All errors with a message for people derive from `PlumblineError`.
 
-Its text is one line that says what happened and what to do about it; the command line prints it as it
-stands and leaves with a non-zero status. Errors of libraries are wrapped where the library is called.
+The message is one line: what happened and what to do. The command line prints it unchanged and exits with a non-zero
+status. Code that calls a library wraps the library's errors.
 """
 
 
 class PlumblineError(Exception):
-    """Something went wrong that the operator can do something about."""
+    """An error that the administrator can resolve."""
 
 
 class SettingsError(PlumblineError):
-    """A setting is unknown, contradictory or out of range. The text names it by its full path."""
+    """A setting is unknown, contradictory or out of range. The message names the full path of the setting."""
 
 
 class StoreError(PlumblineError):
-    """The store could not do what was asked; nothing of the attempted change was kept."""
+    """The store could not complete an operation. No part of the attempted change was saved."""
 
 
 class StoreFullError(StoreError):
-    """No space is left on the device that holds the store."""
+    """The store cannot grow: the disk is full, or a quota or file size limit is reached."""
 
 
 class StoreTooNewError(StoreError):
-    """The store was made by a newer version of the program."""
+    """A newer version of the program created the store."""
 
 
 class BusyError(PlumblineError):
-    """Another process is already doing this on the same vertical."""
+    """Another process is already doing this work on the same vertical."""
 
 
 class LeaseLostError(StoreError):
-    """Who wants to write has lost the lease that it writes by: somebody else does this work now."""
+    """The lease for the current work was lost; another process now does the work."""
 
 
 class PortInUseError(PlumblineError):
-    """A port that the program was told to listen on belongs to another program."""
+    """Another program uses the port that this program should listen on."""
 
 
 class SolrError(PlumblineError):
-    """Solr could not be started, or refused what it was sent."""
+    """Solr could not be started, or rejected a request."""
 
 
 class SolrUnavailableError(SolrError):
-    """Solr does not answer. Asking again later may work."""
+    """Solr is not responding. A later retry may succeed."""
 
 
 class SolrStartingError(SolrUnavailableError):
-    """Solr is being started. It will answer soon."""
+    """Solr is starting. Requests will succeed soon."""
 
 
 class IndexOwnershipError(SolrError):
-    """The index was filled from another store: to bring it in step with this one would delete what it holds."""
+    """The index belongs to another store. Synchronizing it with this store would delete its documents."""
 
 
 class EmbeddingError(PlumblineError):
-    """A model of meaning cannot be used."""
+    """An embedding model cannot be used."""
 
 
 class LexiconError(PlumblineError):
-    """A dictionary or a decision on a term could not be accepted."""
+    """A dictionary, or a decision on a term, is invalid."""
 
 
 class TopicError(PlumblineError):
-    """A topic is not there, its file cannot be read, or a decision on it could not be accepted."""
+    """A topic does not exist, its file cannot be read, or a decision on it is invalid."""
 
 
 class DictionaryError(LexiconError):
-    """A list of words has lines that no lexicon takes: `line_errors`, as (number from 1, reason), all of them."""
+    """A dictionary file has invalid lines. `line_errors` lists all of them as (line number from 1, reason)."""
 
-    def __init__(self, text: str, faults: tuple[tuple[int, str], ...]) -> None:
+    def __init__(self, text: str, line_errors: tuple[tuple[int, str], ...]) -> None:
         super().__init__(text)
-        self.line_errors = faults
+        self.line_errors = line_errors
 
 
 class ConcurrentEditError(LexiconError):
-    """Somebody else (`by`, an account; "" is the miner) has changed the term `text` since it was looked at."""
+    """Another account changed the term `text` since it was loaded.
+
+    `changed_by` is the account, "" for the term miner. `changed_at` is epoch seconds, `status` the current status.
+    """
 
     def __init__(self, text: str, changed_by: str, changed_at: float | None, status: str) -> None:
-        super().__init__(f"{text} was changed meanwhile by {changed_by or 'the miner'}: it is {status} now; look again")
-        self.text, self.by, self.at, self.status = text, changed_by, changed_at, status
+        super().__init__(f"{text} was changed meanwhile by {changed_by or 'the system'}: it is {status} now; reload it")
+        self.text, self.changed_by, self.changed_at, self.status = text, changed_by, changed_at, status
 
 
 class AccountError(PlumblineError):
-    """An account could not be made or changed as asked."""
+    """An account could not be created or changed."""

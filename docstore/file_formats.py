@@ -1,6 +1,7 @@
-"""The file formats that are read beside HTML: what their URLs end with, and what servers call them. Pure.
+"""Supported file formats other than HTML: file extensions and media types. Pure functions and tables.
 
-The crawler fetches by these, the extractor reads by them and by what the bytes say, the search page names them.
+The crawler selects URLs and responses by these tables. The extractor uses them and the file content. The search site
+displays the names.
 """
 
 from dataclasses import dataclass
@@ -10,8 +11,13 @@ HTML_FORMAT = "html"
 
 @dataclass(frozen=True)
 class FileFormat:
-    """`name` as articles keep it, `extensions` of paths (lower case, without the dot), `media_types` as Content-Type has them
-    (the first is the registered one)."""
+    """One file format.
+
+    Attributes:
+        name: Name as stored with articles (`Article.format`).
+        extensions: Extensions of URL paths, lower case, without the dot.
+        media_types: Content-Type values; the first is the registered media type.
+    """
 
     name: str
     extensions: tuple[str, ...]
@@ -69,5 +75,5 @@ FORMAT_BY_MEDIA_TYPE = {
 
 
 def format_for_content_type(content_type: str) -> str:
-    """The format that a Content-Type names, parameters or not; `html` where it names none of these."""
+    """Return the format of a Content-Type header, ignoring parameters; `html` if the media type is not in the table."""
     return FORMAT_BY_MEDIA_TYPE.get(content_type.partition(";")[0].strip().lower(), HTML_FORMAT)

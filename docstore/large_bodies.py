@@ -1,7 +1,7 @@
-"""The limit of what is kept of a response."""
+"""The size limit of stored response bodies."""
 
-MAX_BODY = 10_000_000  # bytes, as `crawl.max_bytes`
+MAX_BODY_BYTES = 10_000_000  # default of the setting `crawl.max_bytes`
 
 
 class LargeBodyError(ValueError):
-    """The body is longer than the cap."""
+    """The body exceeds the size limit."""

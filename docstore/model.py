@@ -1,13 +1,13 @@
-"""The document model: what passes between the stages, as frozen values.
+"""The document model: immutable values that the stages exchange.
 
-    Link     a URL worth asking, with the words around it   crawler -> frontier
-    Page     an answer that was fetched and kept (bytes in WARC)  crawler -> extractor
-    Article  what a reader came for: title, date, body            extractor -> lexicon, indexer
-    Term     a candidate word of the domain, with its evidence    lexicon -> administrator
+    Link     a URL worth fetching, with the words around it       crawler -> frontier
+    Page     a stored response (bytes in WARC)                    crawler -> extractor
+    Article  the content of a page: title, date, body             extractor -> lexicon, indexer
+    Term     a candidate term of the domain, with its evidence    lexicon -> reviewer
     Lexicon  one immutable, published version of accepted terms   lexicon -> indexer, search_ui
-    Outcome  why a stage did what it did with one URL             every stage -> `plumb status`
+    Outcome  the result of one stage for one URL, with a reason   every stage -> `plumb status`
 
-Times are seconds since 1970-01-01 UTC (float) wherever they are stored.
+Stored times are seconds since 1970-01-01 UTC (float).
 """
 
 import hashlib
@@ -16,12 +16,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NewType
 
-Host = NewType("Host", str)  # `host[:port]` of a URL; the port only where it is not the scheme's own
+Host = NewType("Host", str)  # `host[:port]` of a URL; the port only if it is not the default port
 Origin = NewType("Origin", str)  # `scheme://host[:port]` of a URL
 
 
 class Stage(StrEnum):
-    """The stages of a run. All but `SOLR`, in which the index is opened, leave outcomes."""
+    """The stages of a run. All but `SOLR` (opening the index) record outcomes."""
 
     CRAWL = "crawl"
     EXTRACT = "extract"
@@ -32,18 +32,18 @@ class Stage(StrEnum):
 
 
 class Reason(StrEnum):
-    """What became of a URL in a stage. The first word of each group is the good end."""
+    """Outcome of a stage for a URL. The first members of each group are successes."""
 
     # crawl
     FETCHED = "fetched"
     UNCHANGED = "unchanged"  # 304, or the same bytes again
-    OFF_TOPIC = "off_topic"  # fetched, and not what the crawl looks for: neither kept nor indexed
+    OFF_TOPIC = "off_topic"  # fetched, but not relevant to the crawl: neither stored nor indexed
     INVALID_URL = "bad_url"
     URL_TOO_LONG = "url_too_long"
     OUT_OF_SCOPE = "off_scope"
     TOO_DEEP = "too_deep"
-    CRAWLER_TRAP = "trap"  # one of many URLs alike whose pages say nothing new
-    UNSUPPORTED_EXTENSION = "not_text"  # the URL ends like a picture, an archive ...
+    CRAWLER_TRAP = "trap"  # one of many similar URLs whose pages have no new content
+    UNSUPPORTED_EXTENSION = "not_text"  # the extension is that of an image, an archive ...
     ROBOTS_FORBIDDEN = "robots_forbidden"
     ROBOTS_UNAVAILABLE = "robots_unavailable"  # RFC 9309: a failing robots.txt forbids everything
     PRIVATE_ADDRESS = "inside_address"  # loopback, private or reserved network
@@ -57,38 +57,39 @@ class Reason(StrEnum):
     GONE = "gone"  # 404 or 410
     NOT_HTML = "not_html"
     EMPTY_BODY = "empty"
-    MALFORMED_RESPONSE = "bad_response"  # the answer is not HTTP, or its compression is broken
+    MALFORMED_RESPONSE = "bad_response"  # the response is not HTTP, or its compression is broken
     # extract
     EXTRACTED = "extracted"
-    ARTICLE_UNCHANGED = "same_article"  # the page's bytes changed, its article did not
+    ARTICLE_UNCHANGED = "same_article"  # the bytes of the page changed, its article did not
     UNDECODABLE = "undecodable"
     UNPARSABLE = "unparsable"
     LIST_PAGE = "list_page"
     NO_BODY = "no_body"
     COPYRIGHT_ONLY = "copyright_only"
-    CONTINUATION = "continuation"  # a later page of an article: its text is with the first page
-    ALTERNATE_VERSION = "double"  # an AMP, print or mobile version of an article that is kept under another URL
-    WARC_RECORD_LOST = "lost_page"  # its WARC record cannot be read any more
-    INCOMPLETE_BODY = "suspect_body"  # extracted, but much readable text was left out
-    NEEDS_JAVASCRIPT = "needs_scripts"  # empty until a browser has run its scripts
-    PASSWORD_PROTECTED = "encrypted"  # a document that opens with a password only
-    NO_TEXT_LAYER = "no_text_layer"  # a document of pictures alone, as a scanner makes it
+    CONTINUATION = "continuation"  # a later page of an article: its text is stored with the first page
+    ALTERNATE_VERSION = "double"  # an AMP, print or mobile version of an article stored under another URL
+    WARC_RECORD_LOST = "lost_page"  # its WARC record can no longer be read
+    INCOMPLETE_BODY = "suspect_body"  # extracted, but much readable text is missing
+    NEEDS_JAVASCRIPT = "needs_scripts"  # empty without JavaScript
+    PASSWORD_PROTECTED = "encrypted"  # a password-protected document
+    NO_TEXT_LAYER = "no_text_layer"  # a document that contains only images, such as a scan
     # embed
     EMBEDDED = "embedded"
-    NOTHING_TO_EMBED = "nothing_to_embed"  # a text without a letter
+    NOTHING_TO_EMBED = "nothing_to_embed"  # a text without letters
     # index
     INDEXED = "indexed"
     DELETED = "deleted"
     REJECTED_BY_SOLR = "refused_by_solr"
     # any stage
-    UNEXPECTED_ERROR = "failed"  # the unexpected: the traceback is in the log
+    UNEXPECTED_ERROR = "failed"  # unexpected exception: the traceback is in the log
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Why a stage did what it did with one URL.
+    """Result of one stage for one URL.
 
-    `published_date` is the day that a page gives which is no article, as `Article.published`: a list says when it was made.
+    `published_date` is the date on a page that is not an article, such as a list page, in the format of
+    `Article.published`.
     """
 
     reason: Reason
@@ -97,7 +98,10 @@ class Outcome:
 
 
 class UrlKind(StrEnum):
-    """What a page is to the crawl: seeds and hubs are asked again in every run, articles by the revisit rule."""
+    """Role of a URL in the crawl.
+
+    Seeds and hubs are fetched in every run, articles by the revisit policy.
+    """
 
     SEED = "seed"
     HUB = "hub"
@@ -107,7 +111,7 @@ class UrlKind(StrEnum):
 
 @dataclass(frozen=True)
 class Link:
-    """A link found on a page: absolute canonical `url`, its `anchor` text, and the text `context` around it."""
+    """A link on a page: absolute canonical `url`, its `anchor` text, and the text `context` around it."""
 
     url: str
     anchor: str = ""
@@ -116,10 +120,14 @@ class Link:
 
 @dataclass(frozen=True)
 class FrontierEntry:
-    """One URL of the frontier, as handed to a fetcher.
+    """One URL of the frontier, as passed to a fetch worker.
 
-    `etag` and `last_modified` are the validators of the last kept answer, `digest` its sha256 (hex) or "".
-    `gap` is the present interval between visits in seconds.
+    Attributes:
+        etag: ETag of the last stored response, or "".
+        last_modified: Last-Modified header of the last stored response, or "".
+        digest: SHA-256 (hex) of the last stored response, or "".
+        gap: Current revisit interval in seconds.
+        attempts: Failed fetches since the last success.
     """
 
     url_id: int
@@ -138,7 +146,7 @@ class FrontierEntry:
 
 @dataclass(frozen=True)
 class WarcPointer:
-    """Where the record of a fetched answer stands: file name below the WARC folder, offset and length in bytes."""
+    """Location of a WARC record: file name in the WARC folder, offset and length in bytes."""
 
     file_name: str
     offset: int
@@ -147,11 +155,16 @@ class WarcPointer:
 
 @dataclass(frozen=True)
 class Page:
-    """A fetched answer that was kept.
+    """A stored response.
 
-    `body` is the payload with transfer and content coding undone, `content_type` the header as sent (of a document that
-    it does not name: the type of its format), `digest` the sha256 (hex) of `body`. `format` is `html`, or the name of
-    the document's format (`docstore/file_formats.py`) as far as the answer's headers and first bytes tell it.
+    Attributes:
+        status: HTTP status code.
+        content_type: The Content-Type header as sent. For a document without a known type: the media type of its
+            format.
+        body: The payload without transfer coding and content coding.
+        digest: SHA-256 (hex) of `body`.
+        fetched_at: Epoch seconds.
+        format: `html`, or a document format (`docstore/file_formats.py`) derived from headers and first bytes.
     """
 
     url_id: int
@@ -169,7 +182,7 @@ class Page:
 
 
 class BlockKind(StrEnum):
-    """What a block of an article is."""
+    """Kind of an article block."""
 
     PARAGRAPH = "paragraph"
     HEADING = "heading"
@@ -179,18 +192,22 @@ class BlockKind(StrEnum):
     CODE = "code"
     PICTURE = "picture"
     CAPTION = "caption"
-    POST_START = "post"  # begins a post of a thread; its text is the author, as far as the page names one
+    POST_START = "post"  # begins a post of a thread; its text is the author, or ""
 
 
 @dataclass(frozen=True)
 class Block:
     """One block of an article.
 
-    `text` is plain; the cells of a ROW stand between tabs, CODE keeps its line breaks, a PICTURE's text is its
-    alternative text and `url` its absolute URL. `level` is 1 to 6 for a HEADING, the depth (from 1) of an ITEM;
-    `ordered` an ITEM of a numbered list. `links` are (start, end, absolute URL) in code points of `text`.
-    `page` is the page of the document that it begins on, from 1 (0: the document has no pages); `time` when a POST
-    was written, as `Article.published_at` has it.
+    Attributes:
+        text: Plain text. The cells of a TABLE_ROW are separated by tabs, and CODE contains line breaks. For a PICTURE
+            it is the alternative text, for a POST_START the author.
+        level: 1 to 6 for a HEADING; nesting depth from 1 for a LIST_ITEM.
+        ordered: True for a LIST_ITEM of a numbered list.
+        url: Absolute URL of a PICTURE.
+        links: (start, end, absolute URL); offsets in code points of `text`.
+        page: Document page on which the block begins, from 1; 0 if the document has no pages.
+        time: Time of a POST_START, in the format of `Article.published_at`.
     """
 
     kind: BlockKind
@@ -204,33 +221,41 @@ class Block:
 
 
 class PageType(StrEnum):
-    """What kind of page an article is, as the extractor decides it (`extractor/page_types/classifier.py`)."""
+    """Content type of an article, as decided by the extractor (`extractor/page_types/classifier.py`)."""
 
     ARTICLE = "article"
-    THREAD = "thread"  # posts of several people: a board, questions and answers, an issue
-    REFERENCE = "reference"  # a page of a manual, an encyclopedia, a page without a day
-    CODE = "code"  # half of it code
-    PRODUCT = "product"  # one thing that is sold
-    SERVICE = "service"  # what somebody offers to do
-    COLLECTION = "collection"  # many things, with a text of its own about them
-    GALLERY = "pictures"  # pictures with captions
-    DOCUMENT = "document"  # a file: PDF, Word, slides, a table ...
+    THREAD = "thread"  # posts of several people: forum, questions and answers, issue tracker
+    REFERENCE = "reference"  # manual, encyclopedia, page without a date
+    CODE = "code"  # at least half of the text is code
+    PRODUCT = "product"  # one product for sale
+    SERVICE = "service"  # a service offer
+    COLLECTION = "collection"  # many items, with a text about them
+    GALLERY = "pictures"  # images with captions
+    DOCUMENT = "document"  # a file: PDF, Word, slides, spreadsheet ...
 
 
 @dataclass(frozen=True)
 class Article:
-    """What a reader came for.
+    """The content of a page.
 
-    `body` is plain text, one paragraph a line; `blocks` the same with its structure and pictures. `published` is an
-    ISO date (`YYYY-MM-DD`, or `YYYY-MM` where only the month is known) or "", `published_at` the same with the time of
-    day and the time zone as far as the page states them (`2024-05-01T10:20:00+08:00`) or "", `modified` the day of the
-    last change or ""; `date_source` says where the date was read (`url`, `json-ld`, `meta`, `time`, `text`,
-    `script` or "").
-    `source` is whom the article was taken over from, `section` the channel it stands in. `canonical_url` is the
-    URL that the page names as its own, `next_url` the page on which the article goes on, `picture` its lead
-    picture; absolute, or "". `signature` is the MinHash of the body, whose likeness to another's estimates how much
-    of the two texts is the same; () for texts too short to tell. `method` names the method that read the page.
-    `format` is the file format that it was read from: `html`, `pdf`, `docx` ...
+    Attributes:
+        url: URL of the page.
+        body: Plain text, one paragraph per line.
+        blocks: The same content with structure and pictures.
+        published: ISO date (`YYYY-MM-DD`, or `YYYY-MM` if the day is unknown) or "".
+        date_source: Origin of the date: `url`, `json-ld`, `meta`, `time`, `text`, `script` or "".
+        published_at: `published` with time of day and time zone if the page states them (`2024-05-01T10:20:00+08:00`),
+            or "".
+        modified: Date of the last change, or "".
+        method: Name of the extraction method.
+        source: Original publisher of a republished article.
+        section: Section of the site, such as a news channel.
+        picture: Absolute URL of the lead picture, or "".
+        canonical_url: Absolute canonical URL that the page declares, or "".
+        next_url: Absolute URL of the next page of the article, or "".
+        signature: MinHash of the body, for estimating the resemblance of two texts; () if the text is too short.
+        page_type: A value of `PageType`, or "".
+        format: File format of the source: `html`, `pdf`, `docx` ...
     """
 
     url: str
@@ -256,19 +281,24 @@ class Article:
 
     @property
     def digest(self) -> str:
-        """sha256 (hex) of what a reader can see; equal digests need no new index entry."""
+        """SHA-256 (hex) of the visible text. Articles with equal digests need no new index entry."""
         visible_text = "\x00".join((self.title, self.published, self.body, self.author, self.source, self.section))
         return hashlib.sha256(visible_text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @dataclass(frozen=True)
 class StoredArticle:
-    """An article with its place in the store: `doc_id` is its stable id in the index, `host` its site.
+    """An article with its metadata in the store.
 
-    `duplicate_of` is the `doc_id` of the article that its copies stand behind, "" for that one itself and for an
-    article that has none. `series_id` is what it has in common with articles that are similar and no copies: versions,
-    or issues of one series; "" where that was not told. `citation_count` is how many others cite it,
-    `story_id` the id of the story that it tells with others, or "".
+    Attributes:
+        doc_id: Stable id of the document in the index.
+        host: Site of the article.
+        fetched_at: Epoch seconds.
+        duplicate_of: `doc_id` of the leader of its near-duplicate cluster; "" for a leader and for an article without
+            copies.
+        series_id: Common id of similar articles that are not copies (versions, issues of a series), or "".
+        citation_count: Number of independent sources that cite it.
+        story_id: Id of its story, or "".
     """
 
     url_id: int
@@ -284,7 +314,10 @@ class StoredArticle:
 
 @dataclass(frozen=True)
 class PageTraits:
-    """What a page teaches about its site: the `text_hash64` of its lines, and what followed the title in `<title>`."""
+    """Features of a page from which the site template is learned.
+
+    `line_hashes` are the `text_hash64` values of its lines; `title_suffix` is the text after the title in `<title>`.
+    """
 
     line_hashes: frozenset[int] = frozenset()
     title_suffix: str = ""
@@ -292,10 +325,12 @@ class PageTraits:
 
 @dataclass(frozen=True)
 class Teaser:
-    """The headline that a page's text stands below, where it leads to another page of the site at `url` (absolute).
+    """A headline that links to another page of the site, with the page text below it.
 
-    `sample_lines` are beginnings of lines of the text below it, a sample down to the next such headline; none where there is
-    no text. `is_below_own_headline`: the page shows a headline of its own above it.
+    Attributes:
+        url: Absolute URL of the linked page.
+        sample_lines: Beginnings of a sample of the lines between this headline and the next such headline.
+        is_below_own_headline: True if the page shows its own headline above this one.
     """
 
     url: str
@@ -306,10 +341,14 @@ class Teaser:
 
 @dataclass(frozen=True)
 class ExtractionResult:
-    """What the extractor made of a page, what its site can learn from it, and whose text its text may be.
+    """Result of extracting one page.
 
-    `is_declared_article`: the page itself says that it is an article, by more than that there is text on it. `warning` is recorded
-    beside an article that is kept, in place of its good end: what the article may lack.
+    Attributes:
+        result: The article, or the outcome that says why there is none.
+        page_traits: Input for the site template.
+        teaser: Headline that links to the page from which the text may be taken.
+        is_declared_article: True if markup of the page declares an article; text content is not enough.
+        warning: Outcome to record instead of success, if the article may be incomplete.
     """
 
     result: Article | Outcome
@@ -321,10 +360,13 @@ class ExtractionResult:
 
 @dataclass(frozen=True)
 class SiteTemplate:
-    """What the pages of a host have in common, by those seen so far.
+    """Repeated text of the pages of a host.
 
-    `page_count` of them were counted; `template_line_hashes` are the hashes (`text_hash64`) of lines that so many of them show that they
-    are no article's text; `title_suffixes` what follows the title in `<title>` on many of them, most frequent first.
+    Attributes:
+        page_count: Number of pages counted.
+        template_line_hashes: Hashes (`text_hash64`) of lines on so large a share of the pages that they are
+            boilerplate.
+        title_suffixes: Frequent texts after the title in `<title>`, most frequent first.
     """
 
     page_count: int = 0
@@ -333,34 +375,44 @@ class SiteTemplate:
 
 
 class TermStatus(StrEnum):
-    """What the reviewers said of a term."""
+    """Review status of a term."""
 
     CANDIDATE = "candidate"
-    DEFERRED = "later"  # looked at, to be decided another time
+    DEFERRED = "later"  # the reviewer postponed the decision
     ACCEPTED = "accepted"
-    MERGED = "merged"  # it is another word for an accepted term, and among the synonyms of that one
+    MERGED = "merged"  # a synonym of an accepted term, and listed with that term
     REJECTED = "rejected"
 
 
 class TermClass(StrEnum):
-    """What kind of word a term is, as far as a reviewer said."""
+    """Class that a reviewer assigned to a term."""
 
     NONE = ""
-    SUBJECT = "subject"  # what the domain is about
-    PROFESSIONAL = "professional"  # a word of its trade
-    JUDGEMENT = "judgement"  # a word by which its things are judged
+    SUBJECT = "subject"  # an object or topic of the domain
+    PROFESSIONAL = "professional"  # a technical term
+    JUDGEMENT = "judgement"  # an evaluative term
 
 
 @dataclass(frozen=True)
 class Term:
-    """A candidate word of the domain with its evidence, and what was said of it.
+    """A candidate term of the domain with its evidence and review state.
 
-    `score` is the scorer's value (C-value by default), `score_components` what it was made of, by name; `frequency` occurrences
-    in the corpus, `document_count` the articles it occurs in, `pos_tags` its POS sequence ("n n"), `contexts` a few sentences
-    that hold it. `synonyms` are other words for the same and `broader_terms` wider terms, which a reviewer has named;
-    `dictionary_weight` and `dictionary_tag` are what a dictionary line that was brought said (0 and "": whatever fits).
-    `review_score` is the order of review, best first: the score until decisions were learned from. `version` grows with every
-    change that people make; who makes one says which version it was made on.
+    Attributes:
+        score: Value of the scorer (C-value by default).
+        frequency: Number of occurrences in the corpus.
+        document_count: Number of articles that contain the term.
+        pos_tags: Part-of-speech sequence, such as "n n".
+        contexts: Example sentences.
+        synonyms: Other words for the term, named by a reviewer.
+        score_components: Parts of the score by name.
+        broader_terms: Broader terms, named by a reviewer.
+        dictionary_weight: Weight from an imported dictionary; 0 for automatic.
+        dictionary_tag: Part of speech from an imported dictionary; "" for automatic.
+        review_score: Sort key of the review queue, highest first. Equals `score` until a model is trained on decisions.
+        version: Increases with every edit by a person; used for optimistic locking.
+        first_seen: Epoch seconds, or None.
+        decided_at: Epoch seconds, or None.
+        decided_by: Account of the reviewer.
     """
 
     text: str
@@ -385,10 +437,10 @@ class Term:
 
 @dataclass(frozen=True)
 class LexiconEntry:
-    """One line of a published lexicon, as a jieba dictionary has it. `frequency` 0: let the segmenter choose.
+    """One entry of a published lexicon, in the format of a jieba dictionary.
 
-    `synonyms` are looked for beside the word when somebody searches; documents are not cut by them, nor by `category`
-    and `broader_terms`, which are there for those who take the lexicon elsewhere.
+    `frequency` 0 lets the segmenter choose a frequency. `synonyms` expand queries; they do not affect segmentation.
+    `category` and `broader_terms` are only exported.
     """
 
     text: str
@@ -401,19 +453,22 @@ class LexiconEntry:
 
 @dataclass(frozen=True)
 class Lexicon:
-    """One immutable version of the domain's words. Version 0 is the empty lexicon that always exists."""
+    """One immutable version of the lexicon. Version 0 is the empty lexicon, which always exists.
+
+    `published_at` and `applied_at` are epoch seconds. `applied_at` is None until the whole index uses the version.
+    """
 
     version: int = 0
     entries: tuple[LexiconEntry, ...] = ()
     published_at: float = 0.0
     applied_at: float | None = None
     note: str = ""
-    published_by: str = field(default="", compare=False)  # the account that published it
+    published_by: str = field(default="", compare=False)  # account name
 
     def changed_terms_since(self, previous: "Lexicon") -> list[str]:
-        """The terms that only one of the two has, or that they weigh differently: their documents change.
+        """Return the terms that were added, removed or got another frequency.
 
-        Synonyms change no document.
+        Documents with these terms need new segmentation. Synonyms are ignored, because they do not affect documents.
         """
         old_entries = {(entry.text, entry.frequency) for entry in previous.entries}
         new_entries = {(entry.text, entry.frequency) for entry in self.entries}
@@ -422,7 +477,7 @@ class Lexicon:
 
 @dataclass(frozen=True)
 class StageReport:
-    """What one stage did in one run: outcomes counted by reason, wall seconds, and anything worth a line."""
+    """Summary of one stage in one run: outcome counts by reason, duration in seconds, and notes for the log."""
 
     stage: Stage
     outcome_counts: Mapping[Reason, int] = field(default_factory=dict)
@@ -431,16 +486,16 @@ class StageReport:
 
     @property
     def total(self) -> int:
-        """All outcomes of the run, good and bad."""
+        """Number of all outcomes, successes and failures."""
         return sum(self.outcome_counts.values())
 
 
 def document_id(url: str) -> str:
-    """The stable id of a URL's document in the index: 128 bits of sha256, as 32 hex digits."""
+    """Return the stable id of a URL's document in the index: the first 128 bits of its SHA-256, as 32 hex digits."""
     return hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def text_hash64(text: str) -> int:
-    """64 bits (signed, as databases have them) of a text without its white space: equal for what reads the same."""
+    """Return a signed 64-bit hash (BLAKE2b) of a text without its white space."""
     without_whitespace = "".join(text.split()).encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(without_whitespace, digest_size=8).digest(), "big", signed=True)

@@ -1,11 +1,11 @@
-"""What an account of the search site may do."""
+"""Roles of search site accounts."""
 
 from enum import StrEnum
 
 
 class Role(StrEnum):
-    """What an account is for."""
+    """Permission of an account."""
 
-    REPORTS = "reports"  # reads what is searched for, and how the sites and the index are
-    REVIEWER = "reviewer"  # judges terms, publishes lexicons
-    OPERATOR = "operator"  # everything
+    REPORTS = "reports"  # can view search statistics and the state of sites and index
+    REVIEWER = "reviewer"  # can decide on terms and publish lexicons
+    OPERATOR = "operator"  # administrator: all permissions

@@ -1,7 +1,7 @@
-"""HTTP to Solr: where its answers are read, and its errors put into words.
+"""HTTP client for Solr: node failover, authentication and error messages.
 
-The indexer and its node ask by `SolrSession`, on which pysolr stands as well. The search site, for which requests is
-too slow, has a pool of urllib3 (`search_ui.query.solr_client`) and reads errors by `error_message`.
+The indexer and the Solr node manager use `SolrSession`, which is also the transport of pysolr. The search site uses its
+own urllib3 pool (`search_ui.query.solr_client`), because requests is too slow for it, and `error_message` from here.
 """
 
 import json
@@ -13,11 +13,11 @@ from urllib.parse import unquote, urlsplit
 import requests
 from urllib3.util import make_headers
 
-CONNECT_TIMEOUT_SECONDS = 2.0  # in which a node takes a connection, where there are others
+CONNECT_TIMEOUT_SECONDS = 2.0  # maximum per node, if there are several nodes
 
 
 def split_credentials(url: str) -> tuple[str, tuple[str, str] | None]:
-    """A URL without the user and password that it may name, and those: `http://user:password@host/solr`."""
+    """Split `http://user:password@host/solr` into the URL without credentials and (user, password), or None."""
     parts = urlsplit(url.rstrip("/"))
     credentials, separator, host_port = parts.netloc.rpartition("@")
     user, _, password = credentials.partition(":")
@@ -25,7 +25,7 @@ def split_credentials(url: str) -> tuple[str, tuple[str, str] | None]:
 
 
 def node_urls(urls: str) -> list[str]:
-    """The base URLs of the nodes that `urls` names, commas between, without users and passwords.
+    """Split comma-separated node URLs into a list of base URLs without credentials.
 
     >>> node_urls("http://plumb:word@a:8983/solr, http://b:8983/solr/")
     ['http://a:8983/solr', 'http://b:8983/solr']
@@ -34,32 +34,37 @@ def node_urls(urls: str) -> list[str]:
 
 
 def credentials_from_urls(urls: str) -> tuple[str, str] | None:
-    """The user and password that the first of these URLs with any names: all nodes know the same."""
+    """Return (user, password) of the first URL with credentials, or None. All nodes use the same credentials."""
     return next((credentials for url in urls.split(",") if (credentials := split_credentials(url.strip())[1])), None)
 
 
 def redact_credentials(urls: str) -> str:
-    """A URL, or those of several nodes, as it may be shown."""
+    """Return the comma-separated URLs without credentials, for display."""
     return ", ".join(node_urls(urls))
 
 
 def auth_headers(urls: str) -> dict[str, str]:
-    """The headers by which a request shows the user and password that a URL names; none where it names none."""
+    """Return the HTTP headers for the credentials in `urls`; empty if there are none."""
     credentials = credentials_from_urls(urls)
     return make_headers(basic_auth=":".join(credentials)) if credentials else {}
 
 
 class SolrNodes:
-    """The nodes of a SolrCloud: each answers for all, so the one that answered last is asked first, the next where it
-    does not answer. Safe to use from several threads: what they may forget of each other costs a try."""
+    """The nodes of a SolrCloud cluster, in failover order. Each node answers for the whole cluster.
+
+    The node that responded last is preferred. Thread-safe: a lost update of the preferred node costs at most one extra
+    request.
+    """
 
     def __init__(self, urls: str) -> None:
         self.urls = node_urls(urls)
         self._preferred = 0
 
     def iter_failover_order(self) -> Iterator[str]:
-        """Every node once, the one to be asked first at the beginning. Who asks for the next says that this one does
-        not answer."""
+        """Yield each node URL once, the preferred node first.
+
+        Advancing the iterator marks the previous node as failed.
+        """
         start = self._preferred
         for step in range(len(self.urls)):
             index = (start + step) % len(self.urls)
@@ -69,16 +74,23 @@ class SolrNodes:
 
 
 def is_unavailable_status(status: int) -> bool:
-    """Does an answer with this status say that the node cannot do it now, where another may?"""
+    """True if an HTTP status (502, 503, 504) means that another node may be able to respond."""
     return status in (HTTPStatus.BAD_GATEWAY, HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.GATEWAY_TIMEOUT)
 
 
 class SolrSession(requests.Session):
-    """Connections to the Solr at `base_url` (or to its nodes, commas between), where a request may take `timeout`
-    seconds; not by a proxy, which is meant for the crawl. Every request carries the user and password that the URL
-    names. One that a node does not answer goes to the next one: all that is sent here may be sent twice.
+    """HTTP session for Solr with authentication and failover.
 
-    Every method raises `requests.RequestException`; where Solr answered with an error, its text is `(HTTP 500) why`.
+    A request that fails on one node is sent to the next. Requests must therefore be safe to repeat. System proxies are
+    ignored, because they are meant for the crawl.
+
+    Args:
+        base_url: Base URL of Solr, or several node URLs separated by commas, optionally with user and password.
+        timeout: Maximum seconds per request.
+
+    Raises:
+        requests.RequestException: Raised by every method. If Solr reported an error, the message is `(HTTP 500)
+            reason`.
     """
 
     def __init__(self, base_url: str, timeout: float) -> None:
@@ -88,7 +100,10 @@ class SolrSession(requests.Session):
         self._base_url = self._nodes.urls[0]
 
     def request(self, method: str | bytes, url: str | bytes, *args: Any, **kwargs: Any) -> requests.Response:
-        """As `requests.Session.request`; a URL below the first node's stands for the same at any of them."""
+        """Send a request as `requests.Session.request` does, with failover.
+
+        A URL that begins with the base URL of the first node is resolved against each node.
+        """
         path, last_error = str(url).removeprefix(self._base_url), None
         if len(self._nodes.urls) > 1:
             kwargs["timeout"] = (min(CONNECT_TIMEOUT_SECONDS, self._timeout), kwargs.get("timeout"))
@@ -106,7 +121,7 @@ class SolrSession(requests.Session):
         return response
 
     def fetch(self, path: str, params: Mapping[str, str], body: bytes | None = None) -> requests.Response:
-        """The answer from `<base_url>/<path>`; a `body` is posted to it."""
+        """Return the response of `<base_url>/<path>`. Sends a POST request if there is a `body`, otherwise GET."""
         method, url = "GET" if body is None else "POST", f"{self._base_url}/{path}"
         headers = {"Content-Type": "application/octet-stream"}
         response = self.request(method, url, params=params, data=body, headers=headers, timeout=self._timeout)
@@ -117,12 +132,12 @@ class SolrSession(requests.Session):
     def request_json(
         self, path: str, params: Mapping[str, str] | None = None, body: bytes | None = None
     ) -> dict[str, Any]:
-        """The same where Solr answers in JSON."""
+        """Return the response of `<base_url>/<path>` as parsed JSON."""
         payload: dict[str, Any] = self.fetch(path, {**(params or {}), "wt": "json"}, body).json()
         return payload
 
     def post_form_json(self, path: str, params: Sequence[tuple[str, str]]) -> dict[str, Any]:
-        """The answer in JSON to many parameters, which would be too long for a URL."""
+        """Send parameters that are too long for a URL as a form, and return the response as parsed JSON."""
         response = self.request(
             "POST", f"{self._base_url}/{path}", data=[*params, ("wt", "json")], timeout=self._timeout
         )
@@ -132,18 +147,24 @@ class SolrSession(requests.Session):
         return payload
 
     def cluster_status(self) -> dict[str, Any]:
-        """The cluster's nodes, aliases and collections as Solr's CLUSTERSTATUS has them."""
+        """Return nodes, aliases and collections of the cluster, in the format of Solr's CLUSTERSTATUS."""
         cluster: dict[str, Any] = self.request_json("admin/collections", {"action": "CLUSTERSTATUS"})["cluster"]
         return cluster
 
 
 def collection_replicas(collection: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The replicas of a collection in `SolrSession.cluster_status`, of all its shards."""
+    """Return the replicas of all shards of a collection in `SolrSession.cluster_status`."""
     return [replica for shard in collection["shards"].values() for replica in shard["replicas"].values()]
 
 
 def error_message(response_body: bytes, max_chars: int | None = None, max_page_chars: int = 400) -> str:
-    """Solr's own words about an error, at most so many characters; of an answer that is not Solr's the beginning."""
+    """Extract the error message from a Solr response.
+
+    Args:
+        response_body: Body of an error response.
+        max_chars: Maximum length of Solr's message; None for no limit.
+        max_page_chars: Number of bytes to return of a response that does not come from Solr.
+    """
     try:
         return str(json.loads(response_body)["error"]["msg"])[:max_chars]
     except (ValueError, KeyError, TypeError):

@@ -1,29 +1,29 @@
-"""The one store of a vertical: what is pending, what was achieved, and the log of changes between.
+"""The store of one vertical: pending work, results, and the change log for the index.
 
-store.frontier   URLs: what is due, what a visit led to          (docstore/frontier/frontier_table.py)
-store.learned    what crawls have learned of sites, on all machines      (docstore/frontier/site_state.py)
-store.missed     documents that earlier crawls passed by      (docstore/frontier/document_backfill.py)
-store.articles   pages that wait for extraction, and articles         (docstore/articles/article_table.py)
-store.citations  who cites whom                                (docstore/articles/citations.py)
-store.stories    news of one event                              (docstore/articles/stories.py)
-store.vectors    what a model of meaning made of articles       (docstore/articles/vectors.py)
-store.originals  the answers that articles were read from      (docstore/articles/source_pages.py)
-store.judgements what a focused crawl thought of pages and links      (docstore/frontier/focused_decisions.py)
-store.topic_questions   pages that a person is asked about          (docstore/frontier/topic_questions.py)
-store.lexicon    candidate terms, decisions, published versions       (docstore/terms/lexicons.py)
-store.acts       what reviewers did with terms; undo                  (docstore/terms/review_history.py)
-store.glosses    terms that articles say in two languages             (docstore/terms/glosses.py)
-store.queue      terms in the order of review                         (docstore/terms/review_queue.py)
-store.changes    the change log that drives the index                 (docstore/change_log.py)
-store.status     counts, one URL's path                               (docstore/reports/status.py)
-store.runs       runs of the pipeline                                 (docstore/reports/runs.py)
-store.site_runs  what each run did at each site                       (docstore/reports/site_runs.py)
-store.alerts     what the operator shall know, and was told           (docstore/reports/alerts.py)
-store.accounts   who may sign in to the search site                   (docstore/accounts.py)
-store.sealing    keys of near-duplicates of past months      (docstore/near_duplicates/key_compaction.py)
-store.leases     who does which work, on which machine       (docstore/locking/leases.py)
-store.soundness  is what is kept what was written?         (docstore/integrity/integrity_checks.py)
-store.searches   the search log, without personal data                (docstore/reports/search_log.py)
+store.frontier           URLs, due dates, visits                    docstore/frontier/frontier_table.py
+store.site_state         learned state of sites, shared             docstore/frontier/site_state.py
+store.document_backfill  documents that earlier crawls skipped      docstore/frontier/document_backfill.py
+store.focused_decisions  decisions of a focused crawl               docstore/frontier/focused_decisions.py
+store.topic_questions    pages that a person should classify        docstore/frontier/topic_questions.py
+store.articles           pages pending extraction, articles         docstore/articles/article_table.py
+store.citations          citations between articles                 docstore/articles/citations.py
+store.stories            news of one event                          docstore/articles/stories.py
+store.vectors            embeddings of articles                     docstore/articles/vectors.py
+store.source_pages       stored responses of articles               docstore/articles/source_pages.py
+store.key_compaction     near-duplicate keys of past months         docstore/near_duplicates/key_compaction.py
+store.lexicons           candidate terms, published versions        docstore/terms/lexicons.py
+store.review_history     review decisions, undo                     docstore/terms/review_history.py
+store.review_queue       terms in review order                      docstore/terms/review_queue.py
+store.glosses            bilingual term pairs from articles         docstore/terms/glosses.py
+store.change_log         changes pending for the index              docstore/change_log.py
+store.status             counts, report of one URL                  docstore/reports/status.py
+store.runs               runs of the pipeline                       docstore/reports/runs.py
+store.site_runs          results of each run by site                docstore/reports/site_runs.py
+store.alerts             alerts and notifications                   docstore/reports/alerts.py
+store.search_log         search log, without personal data          docstore/reports/search_log.py
+store.accounts           accounts of the search site                docstore/accounts.py
+store.leases             exclusive work across machines             docstore/locking/leases.py
+store.integrity          checksums and repair                       docstore/integrity/integrity_checks.py
 """
 
 import time
@@ -48,7 +48,7 @@ from docstore.frontier.frontier_table import FrontierTable
 from docstore.frontier.site_state import SiteStateTable
 from docstore.frontier.topic_questions import TopicQuestionTable
 from docstore.integrity.integrity_checks import IntegrityChecks
-from docstore.large_bodies import MAX_BODY
+from docstore.large_bodies import MAX_BODY_BYTES
 from docstore.locking.leases import LeaseTable
 from docstore.near_duplicates.key_compaction import KeyCompaction
 from docstore.reports.alerts import AlertTable
@@ -65,13 +65,22 @@ from docstore.warc_archive import ROTATE_BYTES, WarcArchive
 
 
 class Store:
-    """Open the store of a vertical: database at `url`, WARC files in `warc_folder`. Close it, or use `with`.
+    """The store of a vertical. Close it after use, or use `with`.
 
-    `store_id` says which store this is, see `docstore.database.Database`; `is_shared` that other machines may have it
-    open too. Pages of more than `max_body` bytes are not read. With `warc_remote` WARC files go to that object store
-    when they are closed (`docstore.warc_object_store`).
+    Args:
+        url: SQLAlchemy URL of the database.
+        warc_folder: Folder of the WARC files.
+        rotate_bytes: Size at which a new WARC file is started.
+        clock: Returns the current time in epoch seconds.
+        max_body_bytes: Responses with larger bodies are not read.
+        warc_object_store_url: If set, closed WARC files move to this object store (`docstore.warc_object_store`).
 
-    Raises StoreError (or a child of it) with one line that says what to do.
+    Attributes:
+        store_id: Unique id of the store, see `docstore.database.Database`.
+        is_shared: True if other machines can open the store too.
+
+    Raises:
+        StoreError: The store cannot be opened. The message is one line that says what to do.
     """
 
     def __init__(
@@ -80,7 +89,7 @@ class Store:
         warc_folder: Path,
         rotate_bytes: int = ROTATE_BYTES,
         clock: Callable[[], float] = time.time,
-        max_body_bytes: int = MAX_BODY,
+        max_body_bytes: int = MAX_BODY_BYTES,
         warc_object_store_url: str = "",
     ) -> None:
         self._database = Database(url)
@@ -113,18 +122,21 @@ class Store:
         self.search_log = SearchLog(self._database, clock)
 
     def ensure_secret(self, name: str, value: str) -> str:
-        """A secret that all machines have from the store: `value`, where it has none yet."""
+        """Return the secret `name` that all machines share. If the store has none, save `value` first."""
         with self._database.write() as connection:
             self._database.upsert(connection, store_meta, [{"key": name, "value": value}])
             return str(connection.scalar(select(store_meta.c.value).where(store_meta.c.key == name)))
 
     def upload_warc_files(self) -> int:
-        """Let every machine read what this one has fetched; returns how many WARC files stay on it yet."""
+        """Close the current WARC file and upload all closed files.
+
+        Returns the number of files that stay on this machine.
+        """
         self._archive.close()
         return self._archive.upload_closed_files()
 
     def close(self) -> None:
-        """Close files and connections."""
+        """Close the WARC files and all database connections."""
         self._archive.close()
         self._database.close()
 
@@ -138,9 +150,9 @@ class Store:
 
 
 def open_sqlite_store(folder: Path) -> Store:
-    """The default store: `store.db` and `warc/` in `folder`, which is made if need be."""
+    """Open the default store: `store.db` and `warc/` in `folder`, which is created if it does not exist."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise StoreError(f"cannot make the data folder {folder}: {error.strerror}") from error
+        raise StoreError(f"cannot create the data folder {folder}: {error.strerror}") from error
     return Store(f"sqlite:///{folder / 'store.db'}", folder / "warc")

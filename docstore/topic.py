@@ -1,8 +1,8 @@
-"""What an operator says a crawl shall look for, and what waits for the operator's word (METHODS 3.4 and 3.6).
+"""The topic of a focused crawl, with suggestions that wait for the administrator's decision (METHODS 3.4 and 3.6).
 
-Topic        name, words, example pages, terms, seeds        data folder -> crawler, review page
-TopicTerm    a term of one of Wu's three classes             proposed -> confirmed or refused
-TopicSeed    a URL to begin at                          the same
+Topic        name, words, example pages, terms, seeds     data folder -> crawler, review page
+TopicTerm    a term of one of Wu's three classes          proposed -> confirmed or refused
+TopicSeed    a URL at which the crawl starts              proposed -> confirmed or refused
 """
 
 from collections.abc import Iterable
@@ -11,8 +11,11 @@ from enum import StrEnum
 
 
 class TopicTermClass(StrEnum):
-    """The three classes of a topic's terms (METHODS 3.4): what fixes the field, whom it concerns, what makes a page
-    worth keeping."""
+    """Classes of topic terms (METHODS 3.4).
+
+    PROFESSIONAL terms define the field, SUBJECT terms name the parties concerned, JUDGEMENT terms make a page worth
+    storing.
+    """
 
     PROFESSIONAL = "professional"
     SUBJECT = "subject"
@@ -20,7 +23,7 @@ class TopicTermClass(StrEnum):
 
 
 class TopicState(StrEnum):
-    """What the operator thinks of a term or seed. Only what is confirmed counts."""
+    """Decision of the administrator on a topic term or seed. Only confirmed items take effect."""
 
     PROPOSED = "proposed"
     CONFIRMED = "confirmed"
@@ -29,8 +32,13 @@ class TopicState(StrEnum):
 
 @dataclass(frozen=True)
 class TopicTerm:
-    """A term. `origin` says where it comes from (`operator`, `concepts`, `index`, `search`, `crawl`), `evidence` for
-    what reason, `score` how much speaks for it (0 to 1 within an origin)."""
+    """A topic term.
+
+    Attributes:
+        origin: Source of the term: `operator`, `concepts`, `index`, `search` or `crawl`.
+        score: Strength of the evidence, 0 to 1; comparable only within an origin.
+        evidence: Reason for the suggestion.
+    """
 
     text: str
     term_class: TopicTermClass = TopicTermClass.PROFESSIONAL
@@ -42,7 +50,7 @@ class TopicTerm:
 
 @dataclass(frozen=True)
 class TopicSeed:
-    """A URL where the crawl may begin; the other fields as those of `TopicTerm`."""
+    """A seed URL. The other fields are those of `TopicTerm`."""
 
     url: str
     state: TopicState = TopicState.PROPOSED
@@ -53,7 +61,7 @@ class TopicSeed:
 
 @dataclass(frozen=True)
 class ExamplePage:
-    """A page that is of the topic for certain. `blocks` are (kind, weight, text), see crawler/focused_policy.py."""
+    """An example page that is certainly on topic. `blocks` are (kind, weight, text), see crawler/focused_policy.py."""
 
     url: str
     title: str = ""
@@ -63,8 +71,13 @@ class ExamplePage:
 
 @dataclass(frozen=True)
 class Topic:
-    """A topic. `words` are those of its name and description; `term_tree` the operator's own tree of terms, as indented
-    lines (focused/paper_strategies/topic_tree.py); `counts_unconfirmed_terms`: terms that come up during the crawl count unconfirmed."""
+    """A topic.
+
+    Attributes:
+        words: Words of the name and description.
+        term_tree: Term tree of the administrator, as indented lines (focused/paper_strategies/topic_tree.py).
+        counts_unconfirmed_terms: If True, terms discovered during the crawl take effect without confirmation.
+    """
 
     name: str
     words: tuple[str, ...] = ()
@@ -75,32 +88,35 @@ class Topic:
     counts_unconfirmed_terms: bool = False
 
     def confirmed_terms(self, term_class: TopicTermClass) -> tuple[str, ...]:
-        """The confirmed terms of a class."""
+        """Return the confirmed terms of a class."""
         return tuple(
             term.text for term in self.terms if term.state is TopicState.CONFIRMED and term.term_class is term_class
         )
 
     def pending_count(self) -> int:
-        """How many terms and seeds wait for a decision."""
+        """Return the number of terms and seeds without a decision."""
         states = [term.state for term in self.terms] + [seed.state for seed in self.seeds]
         return states.count(TopicState.PROPOSED)
 
     def with_terms(self, new_terms: Iterable[TopicTerm]) -> "Topic":
-        """The topic with more terms; one that is there already stays as it is, whatever was decided on it."""
+        """Return a copy with more terms. Existing terms and decisions on them do not change."""
         known_texts = {term.text for term in self.terms}
-        added = {term.text: term for term in new_terms if term.text not in known_texts}
-        return replace(self, terms=(*self.terms, *added.values()))
+        added_terms = {term.text: term for term in new_terms if term.text not in known_texts}
+        return replace(self, terms=(*self.terms, *added_terms.values()))
 
     def with_seeds(self, new_seeds: Iterable[TopicSeed]) -> "Topic":
-        """The same for seeds."""
+        """Return a copy with more seeds. Existing seeds and decisions on them do not change."""
         known_urls = {seed.url for seed in self.seeds}
-        added = {seed.url: seed for seed in new_seeds if seed.url not in known_urls}
-        return replace(self, seeds=(*self.seeds, *added.values()))
+        added_seeds = {seed.url: seed for seed in new_seeds if seed.url not in known_urls}
+        return replace(self, seeds=(*self.seeds, *added_seeds.values()))
 
     def with_decision(
         self, texts: Iterable[str], state: TopicState, term_class: TopicTermClass | None = None
     ) -> "Topic":
-        """The topic with a decision on terms (by text) and seeds (by URL); `term_class` moves terms to another class."""
+        """Return a copy with a decision on terms (by text) and seeds (by URL).
+
+        If `term_class` is set, the terms also move to that class.
+        """
         targets = set(texts)
         terms = (
             replace(term, state=state, term_class=term_class or term.term_class) if term.text in targets else term
@@ -110,6 +126,6 @@ class Topic:
         return replace(self, terms=tuple(terms), seeds=tuple(seeds))
 
     def unknown_items(self, texts: Iterable[str]) -> list[str]:
-        """Those that are neither a term nor a seed of it."""
+        """Return the elements of `texts` that are neither a term nor a seed of the topic."""
         known_texts = {term.text for term in self.terms} | {seed.url for seed in self.seeds}
         return [text for text in texts if text not in known_texts]

@@ -1,9 +1,9 @@
-"""Fetched answers as WARC 1.1 files (ISO 28500), one gzip member a record, rotated by size.
+"""Writing and reading fetched responses as WARC 1.1 files (ISO 28500): one gzip member per record, rotated by size.
 
-A process only ever appends to files that it created itself: a file whose last record was cut short by a crash is
-never written to again, and nothing but that unacknowledged record is lost. Closed files may go to an object store
-(`docstore.warc_object_store`). Bodies are kept with their transfer and
-content coding undone; the headers that described those codings are renamed `X-Archive-Orig-...`.
+A process appends only to files that it created. A file whose last record was truncated by a crash is never written
+again, so a crash loses at most that unacknowledged record. Closed files may move to an object store
+(`docstore.warc_object_store`). Bodies are stored without transfer coding and content coding. The headers of those
+codings are renamed to `X-Archive-Orig-...`.
 """
 
 import fcntl
@@ -19,37 +19,47 @@ from types import TracebackType
 from typing import BinaryIO
 
 from docstore.errors import StoreError
-from docstore.large_bodies import MAX_BODY, LargeBodyError
+from docstore.large_bodies import MAX_BODY_BYTES, LargeBodyError
 from docstore.model import Outcome, Page, Reason, WarcPointer
 from docstore.warc_object_store import WarcObjectStore, machine_from_file_name, machine_name
 
 ROTATE_BYTES = 512 * 1024 * 1024
-GZIP_LEVEL = 1  # level 3 saves 2.5 % of the bytes for a third more time
+GZIP_LEVEL = 1  # level 3 saves 2.5% of the bytes but takes a third more time
 ENCODING_HEADERS = frozenset({"content-encoding", "transfer-encoding", "content-length"})
 
 
 class WarcRecordLostError(StoreError):
-    """A record that the store points at cannot be read any more, or is not what was kept."""
+    """A record in the store can no longer be read, or its content does not match the stored digest."""
 
     reason = Reason.WARC_RECORD_LOST
 
 
 class WarcRecordNotUploadedError(WarcRecordLostError):
-    """A record is in a file that its machine has not uploaded yet: it can be read later."""
+    """The file of a record is still on another machine. The record can be read after the upload."""
 
 
 class WarcRecordTooLargeError(WarcRecordLostError):
-    """A record is larger than pages may be: it was kept before there was a cap, or when there was a higher one."""
+    """A record is larger than the current size limit: it was stored without a limit or with a higher one."""
 
     reason = Reason.TOO_LARGE
 
 
 class WarcArchive:
-    """The WARC files below `folder`. Not safe for several threads: one recorder writes. A body of more than `max_body`
-    bytes is not read. With `object_store` (`s3://bucket/prefix`) files go there when they are closed."""
+    """The WARC files in `folder`. Not thread-safe: only one thread may write.
+
+    Args:
+        folder: Folder of the files; created when the first record is written.
+        rotate_bytes: Size at which a new file is started.
+        max_body_bytes: Larger bodies are not read.
+        object_store_url: URL such as `s3://bucket/prefix` to which closed files move; "" for none.
+    """
 
     def __init__(
-        self, folder: Path, rotate_bytes: int = ROTATE_BYTES, max_body_bytes: int = MAX_BODY, object_store_url: str = ""
+        self,
+        folder: Path,
+        rotate_bytes: int = ROTATE_BYTES,
+        max_body_bytes: int = MAX_BODY_BYTES,
+        object_store_url: str = "",
     ) -> None:
         self.folder = folder
         self.object_store = WarcObjectStore(object_store_url) if object_store_url else None
@@ -60,21 +70,26 @@ class WarcArchive:
         self._files_created = 0
 
     def append_page(self, page: Page) -> WarcPointer:
-        """Append one response record and hand its bytes to the operating system (so they outlive kill -9)."""
+        """Append one response record. The bytes are passed to the operating system, so they survive kill -9."""
         file = self._file_for_append()
         start = file.tell()
         try:
             write_all(file, gzip_member(response_record(page)))
         except BaseException:
-            file.truncate(start)  # a full disk must not leave half a record before the next one
+            file.truncate(start)  # after a full disk, the next record must not follow half a record
             file.seek(start)
             raise
         return WarcPointer(self._current_file_name, start, file.tell() - start)
 
     def read_body(self, pointer: WarcPointer, digest: str) -> bytes:
-        """The payload of a kept record. LostPageError if it is missing, damaged or not the one with `digest`;
-        LargePageError if it is larger than pages may be."""
-        from docstore.warc_reader import WARC_ERRORS  # warcio and with it fsspec, 0.1 s: most commands read no page
+        """Return the payload of a record.
+
+        Raises:
+            WarcRecordLostError: The record is missing, damaged, or its digest differs from `digest`.
+            WarcRecordNotUploadedError: The file is still on another machine.
+            WarcRecordTooLargeError: The body exceeds the size limit.
+        """
+        from docstore.warc_reader import WARC_ERRORS  # imported here because it takes 0.1 s
 
         try:
             body = read_first_body(io.BytesIO(self._read_record(pointer)), self._max_body_bytes)
@@ -83,33 +98,35 @@ class WarcArchive:
         except WARC_ERRORS as error:
             raise WarcRecordLostError(f"{pointer.file_name} at {pointer.offset}: {error}") from error
         if hashlib.sha256(body).hexdigest() != digest:
-            raise WarcRecordLostError(
-                f"{pointer.file_name} at {pointer.offset}: the record is not the one that was kept"
-            )
+            raise WarcRecordLostError(f"{pointer.file_name} at {pointer.offset}: the record does not match its digest")
         return body
 
     def read_page(self, pointer: WarcPointer, digest: str) -> Page:
-        """A kept record with its headers. Raises as `read_body` does."""
-        from docstore.warc_reader import WARC_ERRORS, identity_decoder, iter_records, page_from_record
+        """Return the page of a record, with headers. Raises the same errors as `read_body`."""
+        from docstore.warc_reader import WARC_ERRORS, identity_decoder, page_from_record, parse_warc_records
 
         try:
-            record = next(iter_records(io.BytesIO(self._read_record(pointer))))
+            record = next(parse_warc_records(io.BytesIO(self._read_record(pointer))))
             page = page_from_record(record, self._max_body_bytes, identity_decoder)
         except StopIteration:
-            raise WarcRecordLostError(f"{pointer.file_name} at {pointer.offset}: no record here") from None
+            raise WarcRecordLostError(f"{pointer.file_name} at {pointer.offset}: no record at this offset") from None
         except WARC_ERRORS as error:
             raise WarcRecordLostError(f"{pointer.file_name} at {pointer.offset}: {error}") from error
         if isinstance(page, Outcome):
             raise WarcRecordTooLargeError(f"{pointer.file_name} at {pointer.offset}: {page.detail}")
         if page.digest != digest:
-            raise WarcRecordLostError(
-                f"{pointer.file_name} at {pointer.offset}: the record is not the one that was kept"
-            )
+            raise WarcRecordLostError(f"{pointer.file_name} at {pointer.offset}: the record does not match its digest")
         return page
 
     def export_records(self, pointers: Iterable[WarcPointer], target: Path) -> int:
-        """Write kept records as they are into one new file; how many. LostPageError where one cannot be read any more,
-        StoreError if there is such a file already or it cannot be written: nothing is left of it then."""
+        """Copy stored records unchanged into one new file. Returns the number of records.
+
+        On any error the target file is deleted.
+
+        Raises:
+            WarcRecordLostError: A record can no longer be read.
+            StoreError: The target already exists or cannot be written.
+        """
         count = 0
         try:
             with target.open("xb", buffering=0) as file:
@@ -118,7 +135,7 @@ class WarcArchive:
                     write_all(file, self._read_record(pointer))
                     count += 1
         except FileExistsError as error:
-            raise StoreError(f"{target} is there already: name a new file") from error
+            raise StoreError(f"{target} already exists: name a new file") from error
         except OSError as error:
             target.unlink(missing_ok=True)
             raise StoreError(f"cannot write {target}: {error.strerror}") from error
@@ -133,7 +150,7 @@ class WarcArchive:
         except OSError as error:
             raise WarcRecordLostError(f"{pointer.file_name} at {pointer.offset}: {error}") from error
         if len(record) < pointer.length:
-            raise WarcRecordLostError(f"{pointer.file_name} at {pointer.offset}: the file is shorter than it was")
+            raise WarcRecordLostError(f"{pointer.file_name} at {pointer.offset}: the file was truncated")
         return record
 
     def _read_bytes(self, pointer: WarcPointer) -> bytes:
@@ -153,15 +170,14 @@ class WarcArchive:
             raise WarcRecordNotUploadedError(f"{pointer.file_name} is still on the machine {machine}") from None
 
     def close(self) -> None:
-        """Close the file being written, if any; where there is an object store, upload what can be."""
+        """Close the current file, if any, and upload closed files to the object store, if configured."""
         if self._current_file is not None:
             self._current_file.close()
             self._current_file = None
             self.upload_closed_files()
 
     def upload_closed_files(self) -> int:
-        """Upload all files that nobody writes; returns how many stay on this machine. 0 where there is no object
-        store."""
+        """Upload all closed files. Returns the number of files that stay on this machine; 0 without an object store."""
         return self.object_store.upload_closed_files(self.folder) if self.object_store else 0
 
     def __enter__(self) -> "WarcArchive":
@@ -183,11 +199,11 @@ class WarcArchive:
         self._current_file_name = (
             f"plumbline-{stamp}-{machine}{os.getpid()}-{os.urandom(3).hex()}-{self._files_created:05d}.warc.gz"
         )
-        # Unbuffered: a buffer keeps what a full disk refused, and fails with it once more when the file is closed.
+        # Unbuffered: on a full disk, a buffer would retain the unwritten data and fail again on close.
         file = (self.folder / self._current_file_name).open("xb", buffering=0)
         try:
             if self.object_store:
-                fcntl.flock(file, fcntl.LOCK_EX)  # until it is closed, however that happens, nobody uploads it
+                fcntl.flock(file, fcntl.LOCK_EX)  # no process uploads the file until it is closed
             write_all(file, gzip_member(warcinfo_record(self._current_file_name)))
         except BaseException:
             file.close()
@@ -197,20 +213,20 @@ class WarcArchive:
 
 
 def write_all(file: io.FileIO, data: bytes) -> None:
-    """Write all of `data`; the system may take a part at a time."""
+    """Write all of `data`; the system may accept only a part per call."""
     remaining = memoryview(data)
     while remaining:
         remaining = remaining[file.write(remaining) :]
 
 
 def gzip_member(record: bytes) -> bytes:
-    """One gzip member. warcio would compress at level 9, which costs more than fetching the page did."""
+    """Compress a record to one gzip member. warcio always uses level 9, which takes longer than fetching the page."""
     compressor = zlib.compressobj(GZIP_LEVEL, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
     return compressor.compress(record) + compressor.flush()
 
 
 def warcinfo_record(name: str) -> bytes:
-    """The record that begins the file `name`, not compressed."""
+    """Return the uncompressed `warcinfo` record at the beginning of the file `name`."""
     from warcio.warcwriter import WARCWriter
 
     buffer = io.BytesIO()
@@ -221,7 +237,7 @@ def warcinfo_record(name: str) -> bytes:
 
 
 def response_record(page: Page) -> bytes:
-    """The `response` record of `page`, not compressed. Written here: warcio takes ten times as long for it."""
+    """Return the uncompressed `response` record of `page`. Built without warcio, which takes ten times as long."""
     headers = page.headers or (("Content-Type", page.content_type),)
     http_lines = [f"HTTP/1.1 {page.status} -"]
     for name, value in headers:
@@ -244,14 +260,19 @@ def response_record(page: Page) -> bytes:
 
 
 def sanitize_header_value(value: str) -> str:
-    """A header value that cannot break the record: one line, encodable."""
+    """Return a header value as one line that can be encoded in UTF-8, so that it cannot break the record."""
     return " ".join(value.split()).encode("utf-8", "replace").decode("utf-8")
 
 
 def read_first_body(gzip_stream: BinaryIO, max_bytes: int) -> bytes:
-    """The body of the first record in `gzip_stream`. LargeBodyError if it is longer than `max_bytes` bytes."""
-    from docstore.warc_reader import iter_records, read_record_body
+    """Return the body of the first record in `gzip_stream`.
 
-    for record in iter_records(gzip_stream):
+    Raises:
+        LargeBodyError: The body is longer than `max_bytes` bytes.
+        EOFError: The stream contains no record.
+    """
+    from docstore.warc_reader import parse_warc_records, read_record_body
+
+    for record in parse_warc_records(gzip_stream):
         return read_record_body(record, max_bytes)
-    raise EOFError("no record here")
+    raise EOFError("no record at this offset")

@@ -1,14 +1,14 @@
-"""WARC files in an object store, beside a folder of this machine in which they are written.
+"""WARC files in an object store, in addition to a local folder in which they are written.
 
-    written      folder/NAME, by one process, which holds a lock on it; NAME says which machine that is
-    uploaded     when it is closed: URL/NAME, then the file here goes; what a killed process or a store that did not
-                 answer has left is uploaded by the next one
-    read         from the folder while it is here, else by range from the object store
+    write     folder/NAME, by one process, which locks the file; NAME contains the name of the machine
+    upload    after closing: to URL/NAME, then the local file is deleted; files that remain after a crash or a failed
+              upload are uploaded next time
+    read      from the local folder if the file exists there, otherwise a byte range from the object store
 
-A row of the database names the file from the beginning, so it need not change: whoever does not find it in either
-place knows by its name on which machine it is still (`WarcRecordNotUploadedError`).
+The database stores NAME from the beginning, so its rows do not change on upload. If a file is in neither place, its
+name tells on which machine it still is (`WarcRecordNotUploadedError`).
 
-Keys and endpoint are those of the environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_ENDPOINT_URL ...).
+Keys and endpoint come from the environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_ENDPOINT_URL ...).
 """
 
 import fcntl
@@ -22,28 +22,27 @@ from docstore.errors import StoreError
 
 log = logging.getLogger(__name__)
 
-READ_AHEAD_BYTES = (
-    1 << 20
-)  # bytes that are read at once: pages that follow each other are mostly asked for in that order
-MAX_MACHINE_NAME_CHARS = 40  # characters of a machine's name in the name of a file
+READ_AHEAD_BYTES = 1 << 20  # consecutive pages are mostly read in order
+MAX_MACHINE_NAME_CHARS = 40  # part of the machine's name that file names contain
 _WARC_FILE_NAME = re.compile(r"plumbline-[0-9]+-(?P<machine>.+)-[0-9]+-[0-9a-f]{6}-[0-9]{5}\.warc\.gz")
 
 
 def machine_name() -> str:
-    """The name of this machine as the name of a file can hold it."""
+    """Return the name of this machine, restricted to characters that file names may contain."""
     return re.sub(r"[^A-Za-z0-9.]", "_", socket.gethostname())[:MAX_MACHINE_NAME_CHARS] or "machine"
 
 
 def machine_from_file_name(name: str) -> str:
-    """The machine that wrote a WARC file; "" where its name does not say."""
+    """Return the name of the machine that wrote a WARC file; "" if the file name does not contain it."""
     match = _WARC_FILE_NAME.fullmatch(name)
     return match["machine"] if match else ""
 
 
 class WarcObjectStore:
-    """The object store at `url`, as `s3://bucket/prefix`, or another that fsspec knows.
+    """The object store at `url`: `s3://bucket/prefix`, or any other URL that fsspec supports.
 
-    Every method raises StoreError where it does not answer.
+    Raises:
+        StoreError: Raised by every method if the object store is not responding.
     """
 
     def __init__(self, url: str) -> None:
@@ -53,7 +52,11 @@ class WarcObjectStore:
         self._read_ahead: tuple[str, int, bytes] = ("", 0, b"")
 
     def read(self, name: str, offset: int, length: int) -> bytes:
-        """So many bytes of a file, fewer at its end. FileNotFoundError where there is no such file."""
+        """Return up to `length` bytes of a file from `offset`; fewer at the end of the file.
+
+        Raises:
+            FileNotFoundError: The file does not exist in the object store.
+        """
         cached_name, start, data = self._read_ahead
         if cached_name != name or not start <= offset <= offset + length <= start + len(data):
             start, data = offset, self._read_range(name, offset, offset + max(length, READ_AHEAD_BYTES))
@@ -61,7 +64,7 @@ class WarcObjectStore:
         return data[offset - start : offset - start + length]
 
     def file_sizes(self) -> dict[str, int]:
-        """The files there are, with their bytes."""
+        """Return the size in bytes of each file, by file name."""
         try:
             filesystem = self._open_filesystem()
             filesystem.invalidate_cache()
@@ -73,26 +76,28 @@ class WarcObjectStore:
         return {Path(entry["name"]).name: int(entry["size"]) for entry in entries if entry["type"] == "file"}
 
     def upload_closed_files(self, folder: Path) -> int:
-        """Upload every WARC file of `folder` that nobody writes, and delete it here once it is there whole; returns how
-        many stay."""
+        """Upload every WARC file of `folder` that no process writes, and delete it locally after its size was verified.
+
+        Returns the number of files that remain in the folder.
+        """
         remaining, paths = 0, sorted(folder.glob("*.warc.gz"))
         for position, file in enumerate(paths):
             try:
                 remaining += not self._upload_unless_locked(file)
             except StoreError as error:
                 remaining += len(paths) - position
-                log.warning("%d WARC files stay on this machine until the next crawl: %s", remaining, error)
+                log.warning("%d WARC files not uploaded; the next crawl tries again: %s", remaining, error)
                 break
         return remaining
 
     def _upload_unless_locked(self, file: Path) -> bool:
-        """Whether it went. A file that is being written has its writer's lock."""
+        """Upload a file unless its writer has it locked. Returns True if the file was uploaded."""
         try:
             with file.open("rb") as locked_file:
                 fcntl.flock(locked_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 self._upload_and_verify(file)
                 file.unlink()
-        except FileNotFoundError:  # another process was faster
+        except FileNotFoundError:  # another process uploaded it
             return True
         except BlockingIOError:
             return False
@@ -120,7 +125,7 @@ class WarcObjectStore:
             raise self._to_store_error(error) from error
 
     def _open_filesystem(self) -> Any:
-        """The file system; made when it is first needed, in the process that needs it."""
+        """Return the fsspec file system; created on first use, in the process that uses it."""
         if self._filesystem is None:
             import fsspec
 
@@ -133,6 +138,6 @@ class WarcObjectStore:
             return StoreError(f"{self.url} needs more packages: pip install 'plumbline[cluster]'")
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
         return StoreError(
-            f"the object store {self.url} does not answer ({reason}): see that it runs, that AWS_ENDPOINT_URL and the "
-            "keys in the environment are right, then run the same command again"
+            f"the object store {self.url} is not responding ({reason}): check that it runs and that AWS_ENDPOINT_URL "
+            "and the keys in the environment are correct, then run the same command again"
         )

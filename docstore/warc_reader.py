@@ -1,9 +1,9 @@
-"""Reading WARC files that anyone wrote: in bounded memory, whatever is in them.
+"""Reading WARC files from any source in bounded memory.
 
-    gzip member -> lines of headers (BoundedLines) -> body, its transfer coding undone -> content codings (`decode_page`)
+    gzip member -> header lines (BoundedWarcReader) -> body without transfer coding -> content codings (`decode`)
 
-A record that is larger than the caps is one Outcome; what follows it is read. warcio finds the records; it has no caps
-of its own, so the reader under it has.
+A record that exceeds a limit becomes an Outcome, and reading continues with the next record. warcio splits the records
+but has no limits. `BoundedWarcReader`, the stream from which it reads, enforces them.
 """
 
 import calendar
@@ -18,26 +18,26 @@ from warcio.bufferedreaders import DecompressingBufferedReader
 from warcio.exceptions import ArchiveLoadFailed
 
 from docstore.errors import StoreError
-from docstore.large_bodies import MAX_BODY, LargeBodyError
+from docstore.large_bodies import MAX_BODY_BYTES, LargeBodyError
 from docstore.model import Outcome, Page, Reason
 
-# What warcio raises at a damaged file; an AttributeError where a record lacks its URL.
+# Exceptions of warcio for damaged files; AttributeError if a record has no URL.
 WARC_ERRORS = (ArchiveLoadFailed, AttributeError, EOFError, ValueError, zlib.error)
-MAGIC_CHECK_BYTES = 1024  # bytes
-_COMPRESSED_BLOCK_BYTES = 8192  # compressed bytes that are unpacked at once: at most eight megabytes of them
+MAGIC_CHECK_BYTES = 1024
+_COMPRESSED_BLOCK_BYTES = 8192  # compressed bytes per step: they expand to at most 8 MB
 _READ_CHUNK_BYTES = 1 << 16
-_MAX_HEADER_LINE_BYTES = 1 << 16  # bytes of one header, as in http.client
-_MAX_HEADERS_BYTES = 1 << 18  # bytes of headers in a row
+_MAX_HEADER_LINE_BYTES = 1 << 16  # as in http.client
+_MAX_HEADERS_BYTES = 1 << 18  # all headers of a record
 _MAX_HEADER_COUNT = 100  # as in http.client
-_MAX_HEADER_VALUE_CHARS = 2000  # characters of a header that are kept, as in crawler/http/fetch.py
+_MAX_HEADER_VALUE_CHARS = 2000  # longer values are cut, as in crawler/http/fetch.py
 BodyDecoder = Callable[[bytes, str, int], bytes | Outcome]
 
 
 class Openable(Protocol):
-    """A file that can be opened and named, as a Path."""
+    """A file that can be opened, such as a Path. `str()` must name it."""
 
     def open(self, mode: str, /) -> Any:
-        """The open file."""
+        """Open the file and return it."""
 
 
 class _Readable(Protocol):
@@ -47,10 +47,12 @@ class _Readable(Protocol):
 
 
 class BoundedWarcReader(DecompressingBufferedReader):  # type: ignore[misc]
-    """The stream from which warcio reads records, with a limit on the length of headers.
+    """Input stream of warcio with a limit on the length of headers.
 
-    Raises ValueError if headers are longer than the limit or compressed bytes end early, and zlib.error if compressed
-    bytes are damaged: warcio takes both for the end of the file.
+    Raises:
+        ValueError: Headers exceed the limit, or the compressed data ends early. warcio alone would report the end of
+            the file.
+        zlib.error: The compressed data is damaged. warcio alone would report the end of the file.
     """
 
     def __init__(self, file: BinaryIO) -> None:
@@ -58,12 +60,12 @@ class BoundedWarcReader(DecompressingBufferedReader):  # type: ignore[misc]
         self._header_bytes = 0
 
     def read(self, length: int | None = None) -> bytes:
-        """Of a body."""
+        """Read up to `length` bytes of a body."""
         self._header_bytes = 0
         return bytes(super().read(length))
 
     def readline(self, length: int | None = None) -> bytes:
-        """Of headers."""
+        """Read one header line, with the limits on line length and total length."""
         max_length = _MAX_HEADER_LINE_BYTES if length is None else min(length, _MAX_HEADER_LINE_BYTES)
         line = bytes(super().readline(max_length))
         self._header_bytes += len(line)
@@ -74,7 +76,7 @@ class BoundedWarcReader(DecompressingBufferedReader):  # type: ignore[misc]
         return line
 
     def _decompress(self, data: bytes) -> bytes:
-        if self.decompressor is None or self.num_read == 0:  # a file that is not compressed shows it at once
+        if self.decompressor is None or self.num_read == 0:  # uncompressed files are recognized at their beginning
             return bytes(super()._decompress(data))
         return bytes(self.decompressor.decompress(data))
 
@@ -83,23 +85,29 @@ class BoundedWarcReader(DecompressingBufferedReader):  # type: ignore[misc]
         self._has_member_begun = False
 
     def _process_read(self, data: bytes) -> None:
-        # The first few hundred bytes of a gzip member may unpack to nothing.
+        # The first few hundred bytes of a gzip member may expand to nothing.
         if not data and self.decompressor is not None and self._has_member_begun and not self.decompressor.eof:
-            raise ValueError("it is cut short")  # warcio takes an EOFError for the end of the file
+            raise ValueError("it is cut short")  # warcio would take an EOFError for the end of the file
         self._has_member_begun = self._has_member_begun or bool(data)
         super()._process_read(data)
 
 
-def iter_records(file: BinaryIO) -> Iterator[Any]:
-    """warcio's records, read through `BoundedWarcReader`. Their bodies are for `read_record_body` alone."""
+def parse_warc_records(file: BinaryIO) -> Iterator[Any]:
+    """Iterate over the records of a WARC or ARC file, as warcio objects.
+
+    Read their bodies only with `read_record_body`.
+    """
     records = ArchiveIterator(file, arc2warc=True)
     records.reader = BoundedWarcReader(file)
     return iter(records)
 
 
 def read_record_body(record: Any, max_bytes: int) -> bytes:
-    """The body of a response record, its transfer coding undone. LargeBodyError if it is longer than `max_bytes` bytes; what
-    its headers say of its length does not count."""
+    """Return the body of a response record without its transfer coding. Content-Length is ignored.
+
+    Raises:
+        LargeBodyError: The body is longer than `max_bytes` bytes.
+    """
     transfer_encoding = record.http_headers.get_header("Transfer-Encoding") or ""
     if "chunked" in transfer_encoding.lower():
         return _read_chunked(record.raw_stream, max_bytes)
@@ -117,7 +125,10 @@ def _read_all(stream: _Readable, max_bytes: int, prefix: bytes = b"") -> bytes:
 
 
 def _read_chunked(stream: _Readable, max_bytes: int) -> bytes:
-    """Without chunks; as it stands, where it begins with none: many tools undo the coding and keep the header."""
+    """Decode a chunked body.
+
+    Returns the body unchanged if it has no chunks: many tools decode it but keep the header.
+    """
     parts: list[bytes] = []
     size = 0
     while True:
@@ -140,27 +151,37 @@ def _read_chunked(stream: _Readable, max_bytes: int) -> bytes:
 
 
 def identity_decoder(body: bytes, content_encoding: str, max_bytes: int) -> bytes | Outcome:
-    """For files of our own: no content coding is left in them."""
+    """Return `body` unchanged. Decoder for files of this program, which contain no content coding."""
     del content_encoding, max_bytes
     return body
 
 
 def read_warc(
     path: Openable,
-    max_bytes: int = MAX_BODY,
+    max_bytes: int = MAX_BODY_BYTES,
     decode: BodyDecoder = identity_decoder,
     accept_url: Callable[[str], bool] = lambda url: True,
 ) -> Iterator[Page | Outcome]:
-    """The HTTP answers in anyone's WARC file (.warc or .warc.gz), oldest first; other records are passed over.
+    """Iterate over the HTTP responses in a WARC file (.warc or .warc.gz) from any source, in file order.
 
-    An answer that cannot be had whole within `max_bytes` bytes is an Outcome, as is one of a URL that is not `accept_url`, whose
-    body is not read. `decode` undoes content codings: body, value of Content-Encoding, cap. `Page.url_id` is 0: the
-    importer gives each page its own. Raises StoreError when the file is no WARC file.
+    Other records are skipped. A response that exceeds a limit or cannot be decoded becomes an Outcome.
+
+    Args:
+        path: The file.
+        max_bytes: Maximum length of a body.
+        decode: Decodes content codings; called with body, Content-Encoding value and maximum length.
+        accept_url: Responses for which it returns False become an Outcome, without reading the body.
+
+    Yields:
+        Pages with `url_id` 0 (the importer assigns ids), and outcomes.
+
+    Raises:
+        StoreError: The file cannot be read, is not a WARC file, or is damaged.
     """
     try:
         with path.open("rb") as file:
             check_warc_magic(file)
-            for record in iter_records(file):
+            for record in parse_warc_records(file):
                 if record.rec_type != "response" or record.http_headers is None:
                     continue
                 url = record.rec_headers.get_header("WARC-Target-URI") or ""
@@ -175,30 +196,34 @@ def read_warc(
         problem = "a record without a URL" if isinstance(error, AttributeError) else str(error)
         detail = " ".join(problem.split())[:100]
         raise StoreError(
-            f"{path} is not a whole WARC file ({detail}): get it anew and import it again; what came before the fault "
-            "was kept"
+            f"{path} is not a complete WARC file ({detail}): download it again and import it again; the records before "
+            "the error were imported"
         ) from error
 
 
 def check_warc_magic(file: BinaryIO) -> None:
-    """Raise ValueError unless `file` begins as a WARC (or ARC) file does: warcio takes any words for an ARC record."""
+    """Raise ValueError unless `file` begins like a WARC or ARC file. warcio would accept any text as an ARC record."""
     first_bytes = file.read(MAGIC_CHECK_BYTES)
     file.seek(0)
     if first_bytes.startswith(b"\x1f\x8b"):
         first_bytes = zlib.decompressobj(wbits=31).decompress(first_bytes, MAGIC_CHECK_BYTES)
     if not first_bytes.startswith((b"WARC/", b"filedesc:")):
-        raise ValueError("it does not begin as one")
+        raise ValueError("invalid first bytes")
 
 
 def page_from_record(record: Any, max_bytes: int, decode: BodyDecoder) -> Page | Outcome:
-    """The page that a WARC response record holds, or why it cannot be had."""
+    """Convert a WARC response record to a Page, or to an Outcome that says why it cannot be read.
+
+    Raises:
+        EOFError: The record is truncated.
+    """
     http_headers = record.http_headers
     url = record.rec_headers.get_header("WARC-Target-URI") or ""
     try:
         body: bytes | Outcome = read_record_body(record, max_bytes)
     except LargeBodyError as error:
         return Outcome(Reason.TOO_LARGE, f"{url[:200]}: {error}")
-    while record.raw_stream.read(_READ_CHUNK_BYTES):  # what chunked coding left behind
+    while record.raw_stream.read(_READ_CHUNK_BYTES):  # skip data after the last chunk
         pass
     if getattr(record.raw_stream, "limit", 0) > 0:
         raise EOFError("its last record is cut short")
@@ -229,7 +254,7 @@ def page_from_record(record: Any, max_bytes: int, decode: BodyDecoder) -> Page |
 
 
 def parse_warc_date(text: str) -> float:
-    """Epoch seconds of a WARC-Date; now, where it cannot be read."""
+    """Parse a WARC-Date as epoch seconds. Returns the current time if the date is invalid."""
     try:
         return float(calendar.timegm(time.strptime(text[:19], "%Y-%m-%dT%H:%M:%S")))
     except ValueError:

@@ -23,7 +23,7 @@ from docstore.reports.search_log import Click, LoggedSearch, SearchReport
 from docstore.reports.site_runs import SiteArticles, SiteRun
 from docstore.reports.status import Freshness, OutcomeSample, SiteTotals
 from docstore.store import Store
-from docstore.terms.review_history import ActKind, ReviewDecision, TermEdit
+from docstore.terms.review_history import ReviewDecision, ReviewDecisionKind, TermEdit
 from docstore.terms.review_queue import TermQuery
 from pipeline.search_site.review_service import StoreReview
 from search_ui.app import create_app
@@ -321,7 +321,7 @@ class FakeDesk(StoreReview):
         for number in range(1, held.published.version + 1):
             self.store.lexicons.publish(Lexicon(number, held.published.entries))
 
-    def apply(self, kind: ActKind, edits: Sequence[TermEdit], actor: str) -> ReviewDecision:
+    def apply(self, kind: ReviewDecisionKind, edits: Sequence[TermEdit], actor: str) -> ReviewDecision:
         return self._told(super().apply(kind, edits, actor))
 
     def merge(self, text: str, into: str, actor: str, expected_version: int | None) -> ReviewDecision:

@@ -4,21 +4,25 @@ from collections.abc import Sequence
 
 from docstore.model import TermStatus
 from docstore.store import Store
-from docstore.terms.review_history import ActKind, ReviewDecision, TermEdit
+from docstore.terms.review_history import ReviewDecision, ReviewDecisionKind, TermEdit
 
 
 def decide(store: Store, texts: Sequence[str], status: TermStatus, by: str = "") -> ReviewDecision:
-    return store.review_history.apply(ActKind.DECIDE, [TermEdit(text, status) for text in dict.fromkeys(texts)], by)
+    return store.review_history.apply(
+        ReviewDecisionKind.DECIDE, [TermEdit(text, status) for text in dict.fromkeys(texts)], by
+    )
 
 
 def add(store: Store, texts: Sequence[str], by: str = "") -> ReviewDecision:
-    edits = [TermEdit(text, TermStatus.ACCEPTED, adds=True) for text in dict.fromkeys(texts)]
-    return store.review_history.apply(ActKind.ADD, edits, by)
+    edits = [TermEdit(text, TermStatus.ACCEPTED, create_if_missing=True) for text in dict.fromkeys(texts)]
+    return store.review_history.apply(ReviewDecisionKind.ADD, edits, by)
 
 
 def propose(store: Store, text: str, by: str = "") -> ReviewDecision:
-    return store.review_history.apply(ActKind.PROPOSE, [TermEdit(text, adds=True, keeps=True)], by)
+    return store.review_history.apply(
+        ReviewDecisionKind.PROPOSE, [TermEdit(text, create_if_missing=True, keep_existing=True)], by
+    )
 
 
 def set_synonyms(store: Store, text: str, synonyms: Sequence[str], by: str = "") -> ReviewDecision:
-    return store.review_history.apply(ActKind.SYNONYMS, [TermEdit(text, synonyms=tuple(synonyms))], by)
+    return store.review_history.apply(ReviewDecisionKind.SYNONYMS, [TermEdit(text, synonyms=tuple(synonyms))], by)

@@ -77,10 +77,12 @@ def forecast_host(backlog: HostBacklog, paces: HostPaces, settings: CrawlSetting
     seconds = paces.seconds_by_host.get(backlog.host, settings.delay + _DEFAULT_RESPONSE_SECONDS)
     pages = max(int(settings.minutes * 60 / max(seconds, _MIN_PAGE_SECONDS)), 1)
     runs = (
-        _runs_needed(backlog.new, pages - backlog.lists),
-        _runs_needed(backlog.new + backlog.due, pages - backlog.lists),
+        _runs_needed(backlog.new_urls, pages - backlog.list_pages),
+        _runs_needed(backlog.new_urls + backlog.due_urls, pages - backlog.list_pages),
     )
-    return HostForecast(backlog.host, backlog.known, backlog.new, backlog.lists, backlog.due, pages, *runs)
+    return HostForecast(
+        backlog.host, backlog.known_urls, backlog.new_urls, backlog.list_pages, backlog.due_urls, pages, *runs
+    )
 
 
 def max_runs(runs: Iterable[int | None]) -> int | None:

@@ -1,1 +1,1 @@
-"""Articles, and the pages that wait to become some. `table.py` reads, `extraction_writer.py` writes."""
+"""Articles, and the pages pending extraction. `article_table.py` reads, `extraction_writer.py` writes."""

@@ -1,7 +1,6 @@
-"""From pages to articles: which pages wait for extraction, what extraction made of them, and the articles.
+"""Pages pending extraction, and the extracted articles.
 
-What is kept of an extraction, and how pages, their doubles and near-duplicates hang together, is decided in
-docstore/articles/extraction_writer.py.
+docstore/articles/extraction_writer.py saves extraction results and resolves page roles and near-duplicates.
 """
 
 import json
@@ -40,14 +39,14 @@ from docstore.schema.crawl_tables import outcomes, pages, urls
 from docstore.warc_archive import WarcArchive, WarcRecordLostError
 
 BATCH_SIZE = 500
-REMOVAL_BATCH_SIZE = 100  # pages that are gone, in one transaction
+REMOVAL_BATCH_SIZE = 100  # removed pages per transaction
 SAVE_ADVISORY_LOCK_ID = 0x53617665
 EXACT_COPIES_ONLY = CopyDetection()
-DIGEST_BATCH_SIZE = 10_000  # listed at a time
+DIGEST_BATCH_SIZE = 10_000
 
 
 class ArticleTable:
-    """`store.articles`."""
+    """Load and save articles, and list pages pending extraction (`store.articles`)."""
 
     def __init__(self, database: Database, archive: WarcArchive, clock: Callable[[], float] = time.time) -> None:
         self._database = database
@@ -55,15 +54,18 @@ class ArticleTable:
         self._clock = clock
 
     def pending_count(self) -> int:
-        """How many pages wait for extraction."""
+        """Return the number of pages pending extraction."""
         with self._database.read() as connection:
             return connection.scalar(select(func.count()).select_from(PENDING_PAGES_QUERY)) or 0
 
     def iter_pending(self, first_url_id: int = 1, before_url_id: int | None = None) -> Iterator[PendingPage]:
-        """Pages whose kept version was not extracted yet, in order of their ids, read a batch at a time; of those alone
-        whose ids are `first_url_id` or more, and less than `before_url_id`.
+        """Iterate over the pages whose stored version was not extracted yet, ordered by id. Reads in batches.
 
-        Saving while iterating is what is expected; a page is yielded once even if it was not saved.
+        Callers may save while iterating. Each page is yielded once, saved or not.
+
+        Args:
+            first_url_id: Lowest id to yield.
+            before_url_id: Yield only ids below this one; None for no limit.
         """
         last_url_id = first_url_id - 1
         pending_pages = (
@@ -86,30 +88,38 @@ class ArticleTable:
             last_url_id = rows[-1].url_id
 
     def pending_block_numbers(self, block_size: int) -> list[int]:
-        """The blocks of so many ids in which pages wait for extraction, by rising numbers: number n has the ids from
-        n times `block_size` on."""
+        """Return the blocks of ids with pages pending extraction, in ascending order.
+
+        Block n contains the ids from n * `block_size` to (n + 1) * `block_size` - 1.
+        """
         block_number = PENDING_PAGES_QUERY.c.url_id // block_size
         with self._database.read() as connection:
             return sorted(connection.scalars(select(block_number.label("block")).distinct()))
 
     def read_page_body(self, page: PendingPage) -> bytes:
-        """The page's bytes. LostPageError when the archive does not hold them any more."""
+        """Return the bytes of a page.
+
+        Raises:
+            WarcRecordLostError: The archive can no longer read them.
+        """
         return self._archive.read_body(page.pointer, page.digest)
 
     def site_template(self, host: str) -> SiteTemplate:
-        """What the pages of a host have in common, as far as they were extracted."""
+        """Return the template of a host, learned from its extracted pages."""
         with self._database.read() as connection:
             return load_site_template(connection, host)
 
     def template_sample_pages(self) -> list[PendingPage]:
-        """Pages to learn from before any of their site is extracted: the first few that wait, of each host that is
-        little known and has enough pages for something to repeat.
+        """Return pages from which to learn site templates before the first extraction of a site.
+
+        These are the first pending pages of each host whose template is based on few pages, if the host has enough
+        pages for repetition.
         """
         with self._database.read() as connection:
             return [pending_page_from_row(row) for row in connection.execute(TEMPLATE_SAMPLE_QUERY)]
 
     def learn_templates(self, extractions: Sequence[PageExtraction]) -> None:
-        """Count what pages teach of their sites, and keep nothing else of them."""
+        """Count the page traits of extractions for the site templates, and save nothing else of them."""
         with self._database.write() as connection:
             serialize_saves(connection)
             learn_pages(
@@ -120,18 +130,27 @@ class ArticleTable:
     def save(
         self, extractions: Sequence[PageExtraction], copy_detection: CopyDetection = EXACT_COPIES_ONLY
     ) -> list[Reason]:
-        """Keep results, outcomes and change-log entries in one transaction.
+        """Save extraction results, outcomes and change-log entries in one transaction.
 
-        Returns what became of each page, then of those of other batches that are something else because of them. An
-        article equal to the one kept before is SAME_ARTICLE and makes no change-log entry. A copy stands behind the
-        article that it is a copy of, as `copy_detection` tells.
+        An article with the same digest as its stored version gets the outcome ARTICLE_UNCHANGED and no change-log
+        entry.
+
+        Args:
+            extractions: Results of a batch of pages.
+            copy_detection: Rules that decide which articles are copies.
+
+        Returns:
+            One Reason per page of the batch, then one per page of earlier batches whose role changed.
         """
         with self._database.write() as connection:
             serialize_saves(connection)
             return ExtractionWriter(self._database, connection, self._clock(), copy_detection).save(extractions)
 
     def resolve_removed_pages(self, copy_detection: CopyDetection = EXACT_COPIES_ONLY) -> list[Reason]:
-        """Resolve anew the pages that depended on pages that the crawl found gone; returns what became of them."""
+        """Resolve the roles of pages that depended on pages removed by the crawl.
+
+        Returns one Reason per changed page.
+        """
         with self._database.read() as connection:
             removed_page_ids, missing_leader_ids = (
                 list(connection.scalars(REMOVED_PAGES_QUERY)),
@@ -150,7 +169,10 @@ class ArticleTable:
         return reasons
 
     def require_extractor_version(self, version: int) -> int:
-        """Let every page wait for extraction once more if it was made by an older extractor; returns how many do."""
+        """Mark every page for extraction if an older extractor processed it.
+
+        Returns the number of pages; 0 if the stored extractor version is `version` or newer.
+        """
         with self._database.write() as connection:
             if read_meta_int(connection, EXTRACTOR_VERSION_KEY) >= version:
                 return 0
@@ -158,14 +180,14 @@ class ArticleTable:
             return mark_all_for_extraction(connection)
 
     def is_grouping_current(self, version: int) -> bool:
-        """Was it decided by these rules, or newer ones, whose copy each article is?"""
+        """True if rules of this version or a newer one assigned the near-duplicate clusters."""
         with self._database.read() as connection:
             return read_meta_int(connection, GROUPING_VERSION_KEY) >= version
 
     def regroup_all(self, version: int, copy_detection: CopyDetection) -> Iterator[int]:
-        """Decide anew whose copy each article is, a batch at a time; yields how many were looked at.
+        """Assign all articles to near-duplicate clusters again, in batches. Yields the number of articles per batch.
 
-        What was begun and broken off goes on where it was.
+        Resumes from the stored cursor after an interruption.
         """
         while ids := self._regroup_next_batch(copy_detection):
             yield len(ids)
@@ -189,18 +211,18 @@ class ArticleTable:
         return ids
 
     def text_version(self) -> int:
-        """A number that grows whenever an article is new or changed."""
+        """Return the counter that increases whenever an article is added or changed."""
         with self._database.read() as connection:
             return read_meta_int(connection, TEXT_VERSION_KEY)
 
     def load_by_url_ids(self, url_ids: Sequence[int]) -> dict[int, StoredArticle]:
-        """The articles among `url_ids`."""
+        """Return the stored articles with these ids, by url_id."""
         with self._database.read() as connection:
             rows = connection.execute(STORED_ARTICLES_QUERY.where(articles.c.url_id.in_(url_ids)))
             return {row.url_id: stored_article_from_row(row) for row in rows}
 
     def iter_all(self) -> Iterator[StoredArticle]:
-        """Every article, a batch at a time."""
+        """Iterate over all articles, ordered by url_id. Reads in batches."""
         last_url_id = 0
         while True:
             query = (
@@ -216,7 +238,7 @@ class ArticleTable:
             last_url_id = rows[-1].url_id
 
     def iter_digests(self) -> Iterator[tuple[int, str]]:
-        """The url_id of every article, by rising ids, and a digest of what a reader sees of it; a batch at a time."""
+        """Iterate over (url_id, digest of the visible text) of all articles, ordered by url_id. Reads in batches."""
         last_url_id = 0
         while True:
             query = select(articles.c.url_id, articles.c.digest).where(articles.c.url_id > last_url_id)
@@ -228,7 +250,10 @@ class ArticleTable:
             last_url_id = rows[-1].url_id
 
     def iter_texts(self, url_ids: Sequence[int]) -> Iterator[tuple[int, str, str, tuple[Block, ...]]]:
-        """url_id, title, body and blocks of the articles among `url_ids`, by rising ids."""
+        """Iterate over (url_id, title, body, blocks) of the articles with these ids, ordered by url_id.
+
+        Reads in batches.
+        """
         columns = (articles.c.url_id, articles.c.title, articles.c.body, articles.c.blocks)
         for batch in batched(sorted(url_ids), BATCH_SIZE):
             query = select(*columns).where(articles.c.url_id.in_(batch)).order_by(articles.c.url_id)
@@ -237,7 +262,7 @@ class ArticleTable:
             yield from ((row.url_id, row.title, row.body, blocks_from_lists(json.loads(row.blocks))) for row in rows)
 
     def iter_plain_texts(self) -> Iterator[tuple[int, str, str]]:
-        """url_id, title and body of every article, by rising ids; a batch at a time."""
+        """Iterate over (url_id, title, body) of all articles, ordered by url_id. Reads in batches."""
         last_url_id = 0
         while True:
             query = select(articles.c.url_id, articles.c.title, articles.c.body).where(articles.c.url_id > last_url_id)
@@ -249,23 +274,23 @@ class ArticleTable:
             last_url_id = rows[-1].url_id
 
     def count(self) -> int:
-        """How many articles there are."""
+        """Return the number of articles."""
         with self._database.read() as connection:
             return connection.scalar(select(func.count()).select_from(articles)) or 0
 
     def reextract_all(self) -> int:
-        """Let every page wait for extraction once more (after the method changed); returns how many do."""
+        """Mark every page for extraction again. Returns the number of pages."""
         with self._database.write() as connection:
             return mark_all_for_extraction(connection)
 
     def unknown_doc_ids(self, doc_ids: Sequence[str]) -> list[str]:
-        """Those of `doc_ids` that are no article's."""
+        """Return the elements of `doc_ids` that do not belong to an article."""
         with self._database.read() as connection:
             known_doc_ids = set(connection.scalars(select(articles.c.doc_id).where(articles.c.doc_id.in_(doc_ids))))
         return [doc_id for doc_id in doc_ids if doc_id not in known_doc_ids]
 
     def find_url_ids(self, doc_ids: Sequence[str]) -> list[int]:
-        """The url_ids of documents of the index."""
+        """Return the url_ids of the articles with these document ids."""
         with self._database.read() as connection:
             return list(connection.scalars(select(articles.c.url_id).where(articles.c.doc_id.in_(doc_ids))))
 
@@ -317,7 +342,7 @@ TEMPLATE_SAMPLE_QUERY = (
     )
     .order_by(UNSAMPLED_PAGES_QUERY.c.url_id)
 )
-# Pages that are no more, of those that were parts, named others, are counted, or that parts are kept under.
+# Removed pages that other tables still reference: as parts, as main pages, by page references, or as pattern members.
 REFERENCED_PAGES_QUERY = union(
     select(article_parts.c.url_id),
     select(article_parts.c.whole_id),
@@ -333,20 +358,24 @@ REMOVED_PAGES_QUERY = (
 
 
 def serialize_saves(connection: Connection) -> None:
-    """Have those who save articles at the same time wait for each other, as SQLite does anyway: what a site's pages
-    have in common, which pages are one article and whose copy an article is, is decided by all that is kept."""
+    """Serialize concurrent saves until the transaction ends.
+
+    Only PostgreSQL needs the lock; SQLite has a single writer.
+
+    Site templates, page roles and near-duplicate clusters depend on all stored articles.
+    """
     if connection.dialect.name == "postgresql":
         connection.execute(select(func.pg_advisory_xact_lock(SAVE_ADVISORY_LOCK_ID)))
 
 
 def mark_all_for_extraction(connection: Connection) -> int:
-    """Let every extracted page wait for extraction once more; returns how many there are."""
+    """Mark every extracted page for extraction again. Returns the number of pages."""
     is_extraction = outcomes.c.stage == Stage.EXTRACT
     return connection.execute(update(outcomes).where(is_extraction).values(input="")).rowcount
 
 
 def pending_page_from_row(row: Row[Any]) -> PendingPage:
-    """The pending page in a row of WAITING."""
+    """Convert a row of PENDING_PAGES_QUERY to a PendingPage."""
     pointer = WarcPointer(row.warc_file, row.warc_offset, row.warc_length)
     return PendingPage(row.url_id, row.url, row.content_type, row.digest, pointer, row.fetched_at, row.host)
 

@@ -1,12 +1,13 @@
-"""Who cites whom: what each article cites, what it is cited by, and by how many others it is cited.
+"""Citations between articles: which keys an article cites, by which keys it is cited, and by how many sources.
 
-    for batch in store.citations.unread():      # articles in the change log that were not read as they are now
-        store.citations.save(read, gone)        # what they cite; the keys that this changes wait to be counted
-    store.citations.count()                     # the articles behind those keys; who rises or falls is indexed again
+    for ids in store.citations.iter_stale():             # changed articles whose citations are out of date
+        store.citations.save(citations, removed_ids)     # their keys; the affected keys become stale
+    store.citations.recount()                            # counts for the stale keys; logs articles to index again
 
-Articles are joined by keys (text/citations.py), so that who cites may come before whom it cites. A voice counts once:
-copies are one, the parts of one work are one, and nobody cites itself. What a site says on very many of its pages is
-its frame, and a name that many documents bear names none of them. Killed anywhere, the next call goes on.
+Citing and cited articles are joined by keys (text/citations.py), so they may arrive in either order. A source counts
+once per site: copies and the parts of a work are one source, and self-citations are ignored. Citations on a large share
+of a site's pages are boilerplate and ignored. A name shared by more than MAX_ARTICLES_PER_NAME sources is ambiguous and
+ignored. An interrupted call resumes on the next call.
 """
 
 import math
@@ -29,19 +30,24 @@ from docstore.schema.relation_tables import (
     stale_citation_keys,
 )
 
-BATCH_SIZE = 200  # articles read, or keys counted, in one transaction
-MIN_BOILERPLATE_CITATIONS = 10  # citations from one site that are never taken for its frame
-MAX_BOILERPLATE_SHARE = 0.3  # of a site's articles: what more of them cite is its frame
-MAX_ARTICLES_PER_NAME = 8  # works or single articles with one name; what more of them bear is no name
-AUTHORITY_STEPS_PER_UNIT = 4  # of authority, to one unit: a smaller change is not worth indexing for
+BATCH_SIZE = 200  # articles or keys per transaction
+MIN_BOILERPLATE_CITATIONS = 10  # up to this number, citations from one site are never boilerplate
+MAX_BOILERPLATE_SHARE = 0.3  # of a site's articles; a larger share of citing articles is boilerplate
+MAX_ARTICLES_PER_NAME = 8  # sources with the same name; if there are more, the name is ambiguous
+AUTHORITY_STEPS_PER_UNIT = 4  # resolution of authority scores: smaller changes do not cause indexing
 
 CLUSTER_ID_EXPRESSION = func.coalesce(func.nullif(articles.c.duplicate_of, ""), articles.c.doc_id)
 
 
 @dataclass(frozen=True)
 class ArticleCitations:
-    """What was read of one article: the keys of what it `cited_keys` and of what it is cited by (`own_keys`). `work_name` is the name
-    of the work that it is a part of, or "".
+    """Citation keys of one article.
+
+    Attributes:
+        cluster_id: Document id of its near-duplicate cluster.
+        work_name: Name of the work of which the article is a part, or "".
+        cited_keys: Keys that the article cites.
+        own_keys: Keys by which the article is cited.
     """
 
     url_id: int
@@ -54,24 +60,24 @@ class ArticleCitations:
 
     @property
     def source_hash(self) -> int:
-        """Equal for those that count as one."""
+        """64-bit hash of the source. Articles with the same hash count as one source."""
         return text_hash64(f"work {self.work_name}" if self.work_name else self.cluster_id)
 
 
 def authority_score(count: int) -> float:
-    """How much `count` citations are worth: the logarithm of one more, in steps of a quarter."""
+    """Return the authority of an article with `count` citations: ln(1 + count), rounded to a quarter."""
     return round(math.log1p(count) * AUTHORITY_STEPS_PER_UNIT) / AUTHORITY_STEPS_PER_UNIT
 
 
 class CitationTable:
-    """`store.citations`."""
+    """Save citation keys and count citations (`store.citations`)."""
 
     def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
         self._database = database
         self._clock = clock
 
     def iter_stale(self) -> Iterator[list[int]]:
-        """Articles in the change log (`url_id`) that were not read as they are now, or are gone; a batch at a time."""
+        """Yield batches of url_ids in the change log whose citations are out of date or whose article was removed."""
         last_url_id = -1
         while True:
             query = (
@@ -87,7 +93,7 @@ class CitationTable:
             last_url_id = ids[-1]
 
     def save(self, citations: Sequence[ArticleCitations], removed_ids: Sequence[int]) -> None:
-        """Keep what was read of articles, forget what those that are `removed_ids` said."""
+        """Save the citation keys of articles, and delete those of removed articles."""
         ids = [*(item.url_id for item in citations), *removed_ids]
         cited_pairs = [(item.url_id, text_hash64(key)) for item in citations for key in item.cited_keys]
         own_pairs = [(item.url_id, text_hash64(key)) for item in citations for key in item.own_keys]
@@ -118,10 +124,8 @@ class CitationTable:
             self._database.upsert(connection, stale_citation_keys, [{"key": key} for key in sorted(stale_keys)])
 
     def recount(self) -> int:
-        """Count the citations of all articles that may have more or fewer now; returns how many are to be indexed
-        again for it.
-        """
-        with self._database.write() as connection:  # what is nobody's name cites nothing that is here
+        """Count the citations of all articles with stale keys. Returns the number of articles to index again."""
+        with self._database.write() as connection:  # drop keys that belong to no stored article
             connection.execute(
                 delete(stale_citation_keys).where(stale_citation_keys.c.key.not_in(select(article_own_keys.c.key)))
             )
@@ -142,7 +146,7 @@ class CitationTable:
                 connection.execute(delete(stale_citation_keys).where(stale_citation_keys.c.key.in_(keys)))
 
     def counts_for(self, url_ids: Sequence[int]) -> dict[int, int]:
-        """By how many others each of these articles is cited, as counted now: url_id -> count, none for 0."""
+        """Return the current number of citations of these articles by url_id, without articles that have none."""
         with self._database.read() as connection:
             articles_per_host = {row.host: row.size for row in connection.execute(_ARTICLES_PER_HOST_QUERY)}
             return {
@@ -154,16 +158,16 @@ class CitationTable:
     def _update_counts(
         self, connection: Connection, url_ids: Sequence[int], articles_per_host: Mapping[str, int]
     ) -> int:
-        """Count the citations of these articles; returns how many of them are to be indexed again."""
+        """Update the citation counts of these articles. Returns the number of articles to index again."""
         new_counts = _count_sources(connection, url_ids, articles_per_host)
         query = select(articles.c.url_id, articles.c.citations).where(articles.c.url_id.in_(url_ids))
-        changed = [row for row in connection.execute(query) if row.citations != new_counts.get(row.url_id, 0)]
-        for row in changed:
+        changed_rows = [row for row in connection.execute(query) if row.citations != new_counts.get(row.url_id, 0)]
+        for row in changed_rows:
             values = {"citations": new_counts.get(row.url_id, 0)}
             connection.execute(update(articles).where(articles.c.url_id == row.url_id).values(values))
         changed_ids = {
             row.url_id
-            for row in changed
+            for row in changed_rows
             if authority_score(row.citations) != authority_score(new_counts.get(row.url_id, 0))
         }
         already_pending = set(
@@ -195,9 +199,14 @@ _ARTICLES_PER_HOST_QUERY = select(article_citation_sources.c.host, func.count().
 def _count_sources(
     connection: Connection, url_ids: Sequence[int], articles_per_host: Mapping[str, int]
 ) -> dict[int, int]:
-    """By how many voices each of these articles is cited: url_id -> count; `articles_per_host` are the articles of each host.
+    """Return the number of sources that cite each article, by url_id.
 
-    Those that are cited by the same names alone, as the parts of a law are, are counted once.
+    Articles with the same source and the same cited keys, such as the parts of a law, are counted once.
+
+    Args:
+        connection: Transaction to read in.
+        url_ids: Articles to count.
+        articles_per_host: Number of articles by host.
     """
     ids_by_keys: dict[tuple[int, frozenset[int]], list[int]] = defaultdict(list)
     for url_id, (voice, keys) in _own_keys_by_article(connection, url_ids).items():
@@ -214,7 +223,7 @@ def _count_sources(
 
 
 def _own_keys_by_article(connection: Connection, url_ids: Sequence[int]) -> dict[int, tuple[int, frozenset[int]]]:
-    """The articles of these that anything cites: url_id -> their voice and the keys by which they are cited."""
+    """Return (source hash, keys by which it is cited) of each cited article, by url_id."""
     is_cited = select(article_cited_keys.c.key).where(article_cited_keys.c.key == article_own_keys.c.key).exists()
     query = (
         select(article_own_keys, article_citation_sources.c.voice)
@@ -254,7 +263,7 @@ def _sources_per_article(
 
 
 def _ambiguous_keys(connection: Connection, url_ids: Sequence[int]) -> list[int]:
-    """The keys of these articles that too many others bear."""
+    """Return the keys of these articles that too many sources share."""
     own_keys = select(article_own_keys.c.key).where(article_own_keys.c.url_id.in_(url_ids))
     query = (
         select(article_own_keys.c.key)

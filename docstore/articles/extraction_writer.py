@@ -1,8 +1,8 @@
-"""Keeping what extraction made of pages, in one transaction: own articles, page roles, near-duplicates, outcomes.
+"""Saving extraction results in one transaction: articles, page roles, near-duplicate clusters, outcomes.
 
-Extraction -> ties, what the site can learn              docstore/page_roles/page_graph.py, site_templates.py
-           -> PageRole of each page, and of those around it  docstore/page_roles/resolve_roles.py
-           -> articles, parts, bands, outcomes, changes   here and docstore/near_duplicates/clusters.py
+1. references between pages, site templates      docstore/page_roles/page_graph.py, site_templates.py
+2. PageRole of each page and its related pages   docstore/page_roles/resolve_roles.py
+3. articles, parts, clusters, outcomes, changes  this module and docstore/near_duplicates/clusters.py
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,14 +33,14 @@ from docstore.page_roles.url_patterns import ListEvidence, PatternMember, new_me
 from docstore.schema.article_tables import article_parts, articles
 from docstore.schema.crawl_tables import outcomes, urls
 
-# Pages whose worth lies in their links: the crawl asks them again in every run.
+# Pages that are useful for their links: the crawl fetches them in every run.
 HUB_REASONS = frozenset({Reason.LIST_PAGE, Reason.NO_BODY, Reason.NEEDS_JAVASCRIPT})
 ARTICLE_REASONS = frozenset(
     {Reason.EXTRACTED, Reason.ARTICLE_UNCHANGED, Reason.CONTINUATION, Reason.ALTERNATE_VERSION, Reason.INCOMPLETE_BODY}
 )
-SUCCESS_REASONS = frozenset({Reason.EXTRACTED, Reason.ARTICLE_UNCHANGED})  # a warning takes their place
+SUCCESS_REASONS = frozenset({Reason.EXTRACTED, Reason.ARTICLE_UNCHANGED})  # a warning replaces them
 NO_OVERRIDES: Mapping[int, Reason] = {}
-COLUMNS_SET_BY_OTHER_ARTICLES = ("duplicate_of", "series", "citations", "story")  # columns that other articles decide
+COLUMNS_SET_BY_OTHER_ARTICLES = ("duplicate_of", "series", "citations", "story")  # depend on other articles
 REPLACED_COLUMNS = tuple(
     c.name for c in articles.columns if not c.primary_key and c.name not in COLUMNS_SET_BY_OTHER_ARTICLES
 )
@@ -48,7 +48,7 @@ REPLACED_COLUMNS = tuple(
 
 @dataclass(frozen=True)
 class PendingPage:
-    """A page that waits for extraction: where its bytes are and what is known of them (times in epoch seconds)."""
+    """A page pending extraction, with the location of its bytes. `fetched_at` is epoch seconds."""
 
     url_id: int
     url: str
@@ -60,15 +60,15 @@ class PendingPage:
 
     @property
     def is_document(self) -> bool:
-        """Is it kept as a document, and not as a page?"""
+        """True if the page is a document (PDF, Office ...) and not HTML."""
         return format_for_content_type(self.content_type) != HTML_FORMAT
 
 
 @dataclass(frozen=True)
 class PageExtraction:
-    """What extraction made of one page: an article, or an outcome that says why there is none; and what it teaches.
+    """Extraction result of one page: an article, or the outcome that says why there is none.
 
-    `teaser`, `is_declared_article` and `warning`: see `docstore.model.ExtractionResult`.
+    `page_traits`, `teaser`, `is_declared_article` and `warning`: see `docstore.model.ExtractionResult`.
     """
 
     page: PendingPage
@@ -81,9 +81,9 @@ class PageExtraction:
 
 @dataclass(frozen=True)
 class ExtractionWriter:
-    """Writes what extraction made of a batch of pages, in the transaction of `connection`.
+    """Saves the extraction results of a batch in the transaction of `connection`.
 
-    `now` is the time of writing in epoch seconds, `copy_detection` says how copies are told.
+    `now` is the time of the save in epoch seconds. `copy_detection` contains the rules for near-duplicates.
     """
 
     database: Database
@@ -92,7 +92,10 @@ class ExtractionWriter:
     copy_detection: CopyDetection = field(default_factory=CopyDetection)
 
     def save(self, extractions: Sequence[PageExtraction]) -> list[Reason]:
-        """Keep a batch. Returns what became of each page, then of pages of other batches whose role it has changed."""
+        """Save a batch.
+
+        Returns one Reason per page of the batch, then one per page of earlier batches whose role changed.
+        """
         lost_ids = {extraction.page.url_id for extraction in extractions if is_record_lost(extraction)}
         readable = [extraction for extraction in extractions if extraction.page.url_id not in lost_ids]
         learn_pages(
@@ -116,12 +119,12 @@ class ExtractionWriter:
         input_digests = extraction_input_digests(self.connection, list(outcome_by_id)) | {
             extraction.page.url_id: extraction.page.digest for extraction in readable
         }
-        for url_id in lost_ids:  # the old article is better than none; the page waits on
+        for url_id in lost_ids:  # the old article stays; the page stays pending
             force_refetch(self.connection, url_id)
             input_digests[url_id] = ""
         kind_overrides = dict.fromkeys(
             collection_page_ids(readable), Reason.LIST_PAGE
-        )  # their links are worth as much as a list's
+        )  # their links are as useful as those of a list
         kind_overrides |= {
             extraction.page.url_id: Reason.EXTRACTED for extraction in extractions if extraction.page.is_document
         }  # they have no links
@@ -130,7 +133,10 @@ class ExtractionWriter:
         return [outcome_by_id[url_id].reason for url_id in order]
 
     def resolve_after_removal(self, url_ids: Sequence[int]) -> list[Reason]:
-        """These pages are gone: resolve anew the pages that depended on them. Returns what became of those."""
+        """Resolve the roles of pages that depended on the removed pages `url_ids`.
+
+        Returns one Reason per changed page.
+        """
         outcome_by_id = self.apply_roles(dict.fromkeys(url_ids), {})
         self.save_outcomes(outcome_by_id, extraction_input_digests(self.connection, list(outcome_by_id)))
         return [outcome.reason for outcome in outcome_by_id.values()]
@@ -141,7 +147,13 @@ class ExtractionWriter:
         input_digests: Mapping[int, str],
         kind_overrides: Mapping[int, Reason] = NO_OVERRIDES,
     ) -> None:
-        """Keep outcomes, and tell the crawl what the pages are: by their outcome, or by `kind_overrides`, where that differs."""
+        """Save outcomes, and update the URL kind of each page in the frontier.
+
+        Args:
+            outcome_by_id: Outcomes by url_id.
+            input_digests: Digests of the extracted versions by url_id.
+            kind_overrides: Reasons that determine the URL kind instead of the outcome, by url_id.
+        """
         for url_id, outcome in outcome_by_id.items():
             update_url_kind(self.connection, url_id, kind_overrides.get(url_id, outcome.reason))
         rows = [
@@ -153,10 +165,16 @@ class ExtractionWriter:
     def apply_roles(
         self, batch_articles: Mapping[int, PageArticle | None], batch_members: Mapping[int, PatternMember]
     ) -> dict[int, Outcome]:
-        """Keep the articles of these pages (None: it has none) and of those they change; returns the outcomes of the
-        pages that have an article or are parts of one, of the others only where it is a new one.
+        """Save the articles of the batch and of every page whose role the batch changes.
 
-        `batch_members` are those of the pages that are articles or lists.
+        Args:
+            batch_articles: Article by url_id; None for a page without an article.
+            batch_members: The pages of the batch that are articles or lists, by url_id.
+
+        Returns:
+            Outcome by url_id, for pages of the batch that have an article or are part of one, and for other pages whose
+                outcome
+            changed.
         """
         previous_next_urls = replace_references(self.database, self.connection, batch_articles)
         roles = resolve_roles(self.database, self.connection, batch_articles, previous_next_urls, batch_members)
@@ -177,7 +195,10 @@ class ExtractionWriter:
         }
 
     def save_parts(self, roles: Mapping[int, PageRole], batch_articles: Mapping[int, PageArticle | None]) -> None:
-        """Keep a page's own article beside the store's, where that is another."""
+        """Save the page's own article if it differs from the stored article.
+
+        This applies to parts of other pages, and to the main pages of articles joined of several pages.
+        """
         rows = [
             {"url_id": url_id, "whole_id": role.main_url_id, "article": article_to_json(role.page_article.article)}
             for url_id, role in roles.items()
@@ -190,7 +211,7 @@ class ExtractionWriter:
     def save_articles(
         self, roles: Mapping[int, PageRole], stored_rows: Mapping[int, Row[Any]], removed_doc_ids: Sequence[str]
     ) -> None:
-        """Write the articles, log those that a reader sees changed, and find whose copies they are."""
+        """Save articles, log visible changes for the index, and update near-duplicate clusters."""
         article_roles = {url_id: role for url_id, role in roles.items() if role.article is not None}
         rows = [article_row_for_role(role, stored_rows.get(url_id), self.now) for url_id, role in article_roles.items()]
         self.database.upsert(self.connection, articles, rows, update_columns=REPLACED_COLUMNS)
@@ -217,12 +238,12 @@ class ExtractionWriter:
 
 
 def is_record_lost(extraction: PageExtraction) -> bool:
-    """Could the page not be read? It says nothing of what the page is."""
+    """True if the stored response could not be read, so that the page remains unknown."""
     return isinstance(extraction.result, Outcome) and extraction.result.reason is Reason.WARC_RECORD_LOST
 
 
 def to_page_article(extraction: PageExtraction) -> PageArticle | None:
-    """The page's own article."""
+    """Return the page's own article before pages are joined; None if it has none."""
     page, result = extraction.page, extraction.result
     if not isinstance(result, Article):
         return None
@@ -232,7 +253,7 @@ def to_page_article(extraction: PageExtraction) -> PageArticle | None:
 def warnings_by_url_id(
     extractions: Iterable[PageExtraction], outcome_by_id: Mapping[int, Outcome]
 ) -> dict[int, Outcome]:
-    """What is recorded in place of the good end of a page whose article is kept with a warning: url_id -> outcome."""
+    """Return the warnings that replace a success outcome, by url_id."""
     warning_by_id = {}
     for extraction in extractions:
         outcome = outcome_by_id.get(extraction.page.url_id)
@@ -242,7 +263,7 @@ def warnings_by_url_id(
 
 
 def collection_page_ids(extractions: Iterable[PageExtraction]) -> frozenset[int]:
-    """The pages whose article is a collection: they lead to others as a list does."""
+    """Return the url_ids of pages whose article is a collection. They lead to other pages as lists do."""
     return frozenset(
         extraction.page.url_id
         for extraction in extractions
@@ -251,14 +272,14 @@ def collection_page_ids(extractions: Iterable[PageExtraction]) -> frozenset[int]
 
 
 def list_evidence(extraction: PageExtraction) -> ListEvidence | None:
-    """What a page is by itself; None for one that says nothing of its siblings."""
+    """Return the evidence of a page for its URL pattern; None if the page is neither an article nor a list."""
     if isinstance(extraction.result, Outcome):
         return ListEvidence.LIST if extraction.result.reason is Reason.LIST_PAGE else None
     return ListEvidence.DECLARED_ARTICLE if extraction.is_declared_article else ListEvidence.UNDECLARED_ARTICLE
 
 
 def article_row_for_role(role: PageRole, stored_row: Row[Any] | None, now: float) -> dict[str, Any]:
-    """The `articles` row of a page; one that a reader sees unchanged keeps its time."""
+    """Return the `articles` row of a page. A visibly unchanged article retains its extraction time."""
     assert role.article is not None
     row = article_row(role.page_article.url_id, role.page_article.url, role.article, now)
     if stored_row is not None and stored_row.digest == row["digest"]:
@@ -267,12 +288,12 @@ def article_row_for_role(role: PageRole, stored_row: Row[Any] | None, now: float
 
 
 def has_changed(row: Mapping[str, Any], stored_row: Row[Any] | None, *names: str) -> bool:
-    """Is the row new, or another than before in one of these columns?"""
+    """True if the row is new or differs from `stored_row` in one of the columns `names`."""
     return stored_row is None or any(getattr(stored_row, name) != row[name] for name in names)
 
 
 def outcome_for_role(role: PageRole, stored_row: Row[Any] | None) -> Outcome:
-    """The outcome of a page by its role; `stored_row` is the article that was kept of it, None for a new one."""
+    """Return the outcome of a page by its role. `stored_row` is its stored article, None for a new one."""
     if role.article is None:
         return role.outcome or Outcome(Reason.UNEXPECTED_ERROR)
     if stored_row is not None and stored_row.digest == role.article.digest:
@@ -282,7 +303,7 @@ def outcome_for_role(role: PageRole, stored_row: Row[Any] | None) -> Outcome:
 
 
 def is_outcome_changed(outcome: Outcome, stored_outcome: Row[Any] | None) -> bool:
-    """Does a page that was not extracted now need another outcome?"""
+    """True if the outcome of a page outside the batch differs from the stored outcome."""
     if outcome.reason in (Reason.ARTICLE_UNCHANGED, Reason.EXTRACTED):
         return outcome.reason is Reason.EXTRACTED
     return stored_outcome is None or (stored_outcome.reason, stored_outcome.detail) != (
@@ -292,27 +313,28 @@ def is_outcome_changed(outcome: Outcome, stored_outcome: Row[Any] | None) -> boo
 
 
 def stored_article_rows(connection: Connection, url_ids: Iterable[int]) -> dict[int, Row[Any]]:
-    """What of the articles that were kept before is compared with the new ones: url_id -> row."""
+    """Return the columns of stored articles that are compared with new articles, by url_id."""
     columns = [articles.c[name] for name in ("url_id", "doc_id", "digest", "signature", "page_type", "extracted_at")]
     query = select(*columns).where(articles.c.url_id.in_(set(url_ids)))
     return {row.url_id: row for row in connection.execute(query)}
 
 
 def extraction_outcomes(connection: Connection, url_ids: Sequence[int]) -> dict[int, Row[Any]]:
-    """The last outcomes of extraction: url_id -> row."""
+    """Return the stored outcomes of extraction, by url_id."""
     query = select(outcomes).where(outcomes.c.stage == Stage.EXTRACT, outcomes.c.url_id.in_(url_ids))
     return {row.url_id: row for row in connection.execute(query)}
 
 
 def extraction_input_digests(connection: Connection, url_ids: Sequence[int]) -> dict[int, str]:
-    """The digests of the versions that pages were last extracted from: url_id -> digest."""
+    """Return the digests of the versions that were last extracted, by url_id."""
     stored_outcomes = extraction_outcomes(connection, url_ids)
     return {url_id: stored_outcomes[url_id].input for url_id in stored_outcomes}
 
 
 def force_refetch(connection: Connection, url_id: int) -> None:
-    """Let the next crawl fetch a page whole, without a condition, unless it is never to be asked again: its record is
-    lost, and its file may not be put back.
+    """Make the next crawl fetch a page unconditionally, unless the URL is never due.
+
+    Used if the WARC record is lost, because its file may never be restored.
     """
     due = case((urls.c.due_at.is_(None), None), else_=0.0)
     values = {"etag": "", "last_modified": "", "digest": "", "due_at": due}
@@ -320,7 +342,7 @@ def force_refetch(connection: Connection, url_id: int) -> None:
 
 
 def update_url_kind(connection: Connection, url_id: int, reason: Reason) -> None:
-    """Tell the crawl what the page is. A hub is due again in the next run, whatever was set for it before."""
+    """Set the kind of a URL in the frontier by the extraction outcome. A new hub is due in the next run."""
     is_target = and_(urls.c.url_id == url_id, urls.c.kind != UrlKind.SEED)
     if reason in HUB_REASONS:
         due = func.coalesce(urls.c.visited_at, 0.0)

@@ -1,8 +1,8 @@
-"""On which page of a document a place of its text stands. Pure.
+"""Page numbers of documents: on which page a character of the text is. Pure functions.
 
-    "1:0 2:1830 3:3999"     page 2 begins at character 1,830 of the body: what the index keeps of it
+    "1:0 2:1830 3:3999"     page 2 begins at character 1,830 of the body
 
-The indexer writes it, the search site reads it: a hit names the page that its passage is on.
+The indexer writes this format to the index. The search site reads it to name the page of a matching passage.
 """
 
 import re
@@ -14,13 +14,13 @@ from docstore.model import Block
 PageOffsets = Sequence[tuple[int, int]]
 """(page, offset in code points) of each page that has text, by rising offsets."""
 
-_MATCHED_CHARS = 60  # characters of a block by which it is found in the body
+_MATCHED_CHARS = 60  # characters of a block that are searched in the body
 _MATCH_TERMINATOR = re.compile(r"[\t\n]")
 _PAGE_OFFSET_PAIR = re.compile(r"([0-9]{1,9}):([0-9]{1,9})")
 
 
 def find_page_offsets(body: str, blocks: Iterable[Block]) -> tuple[tuple[int, int], ...]:
-    """Where in `body` the pages begin that its `blocks` name; () for a text without pages."""
+    """Return where in `body` the pages begin that `blocks` name; () for a text without pages."""
     offsets: list[tuple[int, int]] = []
     search_from, page = 0, 0
     for block in blocks:
@@ -36,16 +36,16 @@ def find_page_offsets(body: str, blocks: Iterable[Block]) -> tuple[tuple[int, in
 
 
 def format_page_offsets(page_offsets: PageOffsets) -> str:
-    """As the index keeps it."""
+    """Format page offsets for the index."""
     return " ".join(f"{page}:{offset}" for page, offset in page_offsets)
 
 
 def parse_page_offsets(text: str) -> tuple[tuple[int, int], ...]:
-    """What `format_page_offsets` made a text of; () for another."""
+    """Parse the result of `format_page_offsets`. Text in another format gives ()."""
     return tuple((int(page), int(offset)) for page, offset in _PAGE_OFFSET_PAIR.findall(text))
 
 
 def page_number_at(page_offsets: PageOffsets, offset: int) -> int:
-    """The page that the character at `offset` stands on; 0 where no page is known."""
+    """Return the page that contains the character at `offset`; 0 if no page is known."""
     next_index = bisect_right([begin for _, begin in page_offsets], offset)
     return page_offsets[next_index - 1][0] if next_index else 0

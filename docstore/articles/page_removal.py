@@ -1,4 +1,4 @@
-"""A page that is no longer there, or no longer wanted: what is made of it goes too."""
+"""Removal of a page that is gone or no longer wanted, with everything derived from it."""
 
 from sqlalchemy import Connection, delete, update
 
@@ -11,7 +11,10 @@ from docstore.schema.crawl_tables import outcomes, pages, urls
 
 
 def remove_page(database: Database, connection: Connection, url_id: int, removed_at: float) -> None:
-    """The page is gone: its article leaves the store and the index, and a page that comes back is extracted anew."""
+    """Delete a page and its article from the store, and log the deletion for the index.
+
+    If the page returns, it is extracted as a new page. `removed_at` is epoch seconds.
+    """
     connection.execute(delete(pages).where(pages.c.url_id == url_id))
     connection.execute(delete(outcomes).where(outcomes.c.url_id == url_id, outcomes.c.stage == Stage.EXTRACT))
     connection.execute(update(urls).where(urls.c.url_id == url_id).values(etag="", last_modified="", digest=""))

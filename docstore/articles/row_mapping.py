@@ -1,6 +1,6 @@
-"""Articles as the tables have them: a row of `articles`, and JSON where one is kept beside it.
+"""Conversion of articles to and from table rows and JSON.
 
-Blocks are JSON lists without what is empty at their end: ["paragraph","text"] or, for a numbered item with a link,
+A block is a JSON list without default values at its end: ["paragraph","text"], or for a numbered item with a link
 ["item","text",1,true,"",[[0,4,"http://a.test/"]]].
 """
 
@@ -32,11 +32,14 @@ TEXT_COLUMNS = (
     "page_type",
     "format",
 )
-BLOCK_FIELD_DEFAULTS: tuple[Any, ...] = ("", 0, False, "", [], 0, "")  # of a block's fields after its kind
+BLOCK_FIELD_DEFAULTS: tuple[Any, ...] = ("", 0, False, "", [], 0, "")  # fields of a block after `kind`
 
 
 def article_row(url_id: int, url: str, article: Article, now: float) -> dict[str, Any]:
-    """The `articles` row of an article, but for the group of near-duplicates it falls into."""
+    """Return the `articles` row of an article, without the columns of its near-duplicate cluster.
+
+    `now` is epoch seconds.
+    """
     return {name: sanitize_text(getattr(article, name)) for name in TEXT_COLUMNS} | {
         "url_id": url_id,
         "doc_id": document_id(url),
@@ -50,12 +53,12 @@ def article_row(url_id: int, url: str, article: Article, now: float) -> dict[str
 
 
 def text_hash(article: Article) -> int:
-    """Equal for articles of which a reader sees the same title and body."""
+    """Return a 64-bit hash of title and body. Articles with the same visible text have the same hash."""
     return text_hash64(article.title + article.body)
 
 
 def article_from_row(row: Row[Any]) -> Article:
-    """The article in a row of `articles` that was joined with its URL, `url`."""
+    """Convert a row of `articles`, joined with `urls.url`, to an Article."""
     return Article(
         url=row.url,
         keywords=tuple(json.loads(row.keywords)),
@@ -66,14 +69,14 @@ def article_from_row(row: Row[Any]) -> Article:
 
 
 def stored_article_from_row(row: Row[Any]) -> StoredArticle:
-    """The stored article in such a row, with `host` and `fetched_at`."""
+    """Convert a row of `articles`, joined with `url`, `host` and `fetched_at`, to a StoredArticle."""
     article, fetched_at = article_from_row(row), row.fetched_at or 0.0
     relations = (row.duplicate_of, row.series, row.citations, row.story)
     return StoredArticle(row.url_id, row.doc_id, row.host, article, fetched_at, *relations)
 
 
 def article_to_json(article: Article) -> str:
-    """An article as text, without its URL."""
+    """Serialize an article without its URL."""
     values: dict[str, Any] = {name: sanitize_text(getattr(article, name)) for name in TEXT_COLUMNS}
     values["keywords"] = [sanitize_text(word) for word in article.keywords]
     values["blocks"] = [block_to_list(block) for block in article.blocks]
@@ -82,7 +85,7 @@ def article_to_json(article: Article) -> str:
 
 
 def article_from_json(url: str, text: str) -> Article:
-    """What `article_to_json` made a text of."""
+    """Parse the result of `article_to_json`."""
     values: dict[str, Any] = {"title": "", "body": ""} | json.loads(text)
     blocks = blocks_from_lists(values.pop("blocks", ()))
     keywords, signature = values.pop("keywords", ()), values.pop("signature", ())
@@ -90,12 +93,12 @@ def article_from_json(url: str, text: str) -> Article:
 
 
 def blocks_to_json(blocks: Sequence[Block]) -> str:
-    """Blocks as text."""
+    """Serialize blocks to compact JSON."""
     return to_compact_json([block_to_list(block) for block in blocks])
 
 
 def block_to_list(block: Block) -> list[Any]:
-    """A block as a list without its empty end."""
+    """Convert a block to a list, without default values at its end."""
     links = [[start, end, sanitize_text(url)] for start, end, url in block.links]
     values = [
         sanitize_text(block.text),
@@ -112,27 +115,27 @@ def block_to_list(block: Block) -> list[Any]:
 
 
 def blocks_from_lists(lists: Sequence[Sequence[Any]]) -> tuple[Block, ...]:
-    """The blocks in such lists."""
+    """Convert lists in the format of `block_to_list` to blocks."""
     return tuple(block_from_list(values) for values in lists)
 
 
 def block_from_list(values: Sequence[Any]) -> Block:
-    """The block in such a list."""
+    """Convert a list in the format of `block_to_list` to a block."""
     kind, text, level, ordered, url, links, page, time = *values, *BLOCK_FIELD_DEFAULTS[len(values) - 1 :]
     link_spans = tuple((start, end, target_url) for start, end, target_url in links)
     return Block(BlockKind(kind), text, level, ordered, url, link_spans, page, time)
 
 
 def signature_to_bytes(signature: Sequence[int]) -> bytes | None:
-    """A signature as the table has it; None where there is none."""
+    """Pack a MinHash signature as little-endian 32-bit integers; None for an empty signature."""
     return pack(f"<{len(signature)}I", *signature) if signature else None
 
 
 def signature_from_bytes(data: bytes | None) -> tuple[int, ...]:
-    """A signature from the table."""
+    """Unpack the result of `signature_to_bytes`."""
     return unpack(f"<{len(data) // 4}I", data) if data else ()
 
 
 def to_compact_json(value: Any) -> str:
-    """JSON without blanks."""
+    """Serialize a value as JSON without spaces."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,8 +1,8 @@
-"""What the pages of a host have in common, counted as they are extracted.
+"""Repeated text of the pages of a host, counted during extraction.
 
-For each host: how many pages were counted, on how many each line stands (by its 64-bit hash), and how often what
-followed the title in `<title>`. A page counts once, however often it is extracted. Old pages fade: past AGE pages all
-counts are halved, so that a site's new design is learned although its old one was seen more often.
+For each host the tables contain the number of counted pages. They also contain the number of pages with each line (by
+64-bit hash), and with each text after the title in `<title>`. A page is counted once, even if it is extracted again.
+After HALVE_AFTER_PAGES pages all counts are halved, so that a new site design outweighs the old one.
 """
 
 from collections import Counter
@@ -14,18 +14,18 @@ from docstore.database import dialect_insert
 from docstore.model import PageTraits, SiteTemplate
 from docstore.schema.article_tables import counted_site_pages, site_lines, site_page_counts, site_title_suffixes
 
-MIN_REPEATED_PAGES = 3  # on fewer pages a line does not repeat
-MIN_LINE_SHARE = 0.3  # of a host's pages show a line that is no article's text
-MIN_SUFFIX_SHARE = 0.05  # of a host's pages end their <title> so: each channel may have an ending of its own
-MAX_ENTRIES_PER_HOST = 5_000  # kept of a host; of each page the LINES_OF_PAGE lowest hashes, a sample that pages share
-MAX_LINES_PER_PAGE = 2_000
+MIN_REPEATED_PAGES = 3  # pages with a line or suffix before it is part of a template
+MIN_LINE_SHARE = 0.3  # of the host's pages, for a template line
+MIN_SUFFIX_SHARE = 0.05  # of the host's pages, for a title suffix: each section may have its own suffix
+MAX_ENTRIES_PER_HOST = 5_000  # stored lines and suffixes
+MAX_LINES_PER_PAGE = 2_000  # the lowest hashes: a sample that is the same on all pages
 MAX_SUFFIX_CHARS = 200
-HALVE_AFTER_PAGES = 2_000  # pages
-SAMPLE_PAGES = 20  # of a host that is not known yet are looked at before the first of them is extracted
+HALVE_AFTER_PAGES = 2_000
+SAMPLE_PAGES = 20  # pages of a new host that are read before the first extraction
 
 
 def load_site_template(connection: Connection, host: str) -> SiteTemplate:
-    """What is known of a host."""
+    """Return the template of a host."""
     pages = connection.scalar(select(site_page_counts.c.pages).where(site_page_counts.c.host == host)) or 0
     lines = select(site_lines.c.line).where(
         site_lines.c.host == host, site_lines.c.pages >= max(MIN_REPEATED_PAGES, MIN_LINE_SHARE * pages)
@@ -42,7 +42,10 @@ def load_site_template(connection: Connection, host: str) -> SiteTemplate:
 
 
 def learn_pages(connection: Connection, pages: Iterable[tuple[int, str, PageTraits]]) -> None:
-    """Count what pages (url_id, host, traits) teach; pages without traits, and those counted before, do not count."""
+    """Count the traits of pages, given as (url_id, host, traits).
+
+    Pages without traits and pages counted before are skipped.
+    """
     pages_with_traits = [page for page in pages if page[2] != PageTraits()]
     counted_ids = set(
         connection.scalars(
@@ -60,7 +63,7 @@ def learn_pages(connection: Connection, pages: Iterable[tuple[int, str, PageTrai
 
 
 def learn_host(connection: Connection, host: str, traits: Sequence[PageTraits]) -> None:
-    """Add pages of one host."""
+    """Count the traits of pages of one host."""
     lines = Counter(line for page in traits for line in sorted(page.line_hashes)[:MAX_LINES_PER_PAGE])
     suffixes = Counter(page.title_suffix[:MAX_SUFFIX_CHARS] for page in traits if page.title_suffix)
     add_counts(connection, site_page_counts, [{"host": host, "pages": len(traits)}])
@@ -77,7 +80,7 @@ def learn_host(connection: Connection, host: str, traits: Sequence[PageTraits]) 
 
 
 def add_counts(connection: Connection, table: Table, rows: Sequence[dict[str, object]]) -> None:
-    """Add the `pages` of `rows` to those counted before."""
+    """Add the `pages` values of `rows` to the stored counts."""
     statement = dialect_insert(connection, table)
     total = table.c.pages + statement.excluded.pages
     keys = list(table.primary_key.columns)
@@ -86,7 +89,7 @@ def add_counts(connection: Connection, table: Table, rows: Sequence[dict[str, ob
 
 
 def trim_rare_entries(connection: Connection, table: Table, host: str) -> None:
-    """Forget what was seen least where a host has more than MAX_LINES entries."""
+    """Delete the rarest entries of a host if it has more than MAX_ENTRIES_PER_HOST."""
     is_at_host = table.c.host == host
     if (connection.scalar(select(func.count()).where(is_at_host)) or 0) <= MAX_ENTRIES_PER_HOST:
         return
@@ -97,7 +100,7 @@ def trim_rare_entries(connection: Connection, table: Table, host: str) -> None:
 
 
 def halve_counts(connection: Connection, host: str) -> None:
-    """Halve all counts of a host."""
+    """Halve all counts of a host, and delete entries that become zero."""
     for table in (site_page_counts, site_lines, site_title_suffixes):
         connection.execute(update(table).where(table.c.host == host).values(pages=table.c.pages // 2))
     for table in (site_lines, site_title_suffixes):

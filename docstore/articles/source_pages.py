@@ -1,4 +1,4 @@
-"""The answers that articles were read from, as they were fetched."""
+"""The stored responses from which articles were extracted."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,8 +14,16 @@ from docstore.warc_archive import WarcArchive
 
 @dataclass(frozen=True)
 class ArchivedPage:
-    """A page or document of the archive: where it was found (`url`, known by; `final_url`, asked for) and how deep,
-    when it was fetched (epoch seconds), and where its record stands."""
+    """A stored page or document.
+
+    Attributes:
+        url: URL in the frontier.
+        final_url: URL after redirects.
+        depth: Link distance from a seed.
+        digest: SHA-256 (hex) of the body.
+        pointer: Location of its WARC record.
+        fetched_at: Epoch seconds.
+    """
 
     url_id: int
     url: str
@@ -33,21 +41,21 @@ ARCHIVED_PAGES_QUERY: Select[Any] = select(*pages.columns, urls.c.url, urls.c.de
 
 
 def archived_page_from_row(row: Row[Any]) -> ArchivedPage:
-    """The kept page in a row of KEPT."""
+    """Convert a row of ARCHIVED_PAGES_QUERY to an ArchivedPage."""
     pointer = WarcPointer(row.warc_file, row.warc_offset, row.warc_length)
     location = (row.url_id, row.url, row.final_url, row.depth)
     return ArchivedPage(*location, row.content_type, row.digest, pointer, row.fetched_at)
 
 
 class SourcePageTable:
-    """`store.originals`."""
+    """Find and read the stored response of an article (`store.source_pages`)."""
 
     def __init__(self, database: Database, archive: WarcArchive) -> None:
         self._database = database
         self._archive = archive
 
     def find_by_doc_id(self, doc_id: str) -> ArchivedPage | None:
-        """The answer that an article was read from; None where there is no such article, or nothing is kept of it."""
+        """Return the stored page of an article; None if the article or its page does not exist."""
         query = ARCHIVED_PAGES_QUERY.join(articles, articles.c.url_id == pages.c.url_id).where(
             articles.c.doc_id == doc_id
         )
@@ -56,5 +64,9 @@ class SourcePageTable:
         return archived_page_from_row(row) if row else None
 
     def read(self, archived_page: ArchivedPage) -> Page:
-        """It with its headers and bytes. LostPageError where the archive does not hold it any more."""
+        """Read a stored page with headers and body.
+
+        Raises:
+            WarcRecordLostError: The archive can no longer read it.
+        """
         return self._archive.read_page(archived_page.pointer, archived_page.digest)

@@ -1,11 +1,11 @@
-"""Stories: news of one event, told by several sites within days.
+"""Stories: news of one event, reported by several sites within a few days.
 
-An article joins the story of the article that is most like it, within `MAX_DAYS_APART`, or begins one together with it, if both
-are of different sites; so a story has two sites at least. What is a copy stands behind its original and begins nothing.
-A story keeps its id, which is made of the article that it began with, and never becomes part of another one.
+An article joins the story of the most similar article within `MAX_DAYS_APART`. If that article has no story and is from
+another site, the two start a new story. A story therefore has at least two sites. Copies of an article do not start
+stories. The id of a story is derived from its first article and never changes; stories are not merged.
 
-An article is compared with those alone that share words with it that few have, so what it costs does not grow with the
-store. Whether two tell of the same event, whoever calls decides (`EventSimilarity`).
+An article is only compared with articles that share rare words with it, so the cost does not grow with the store. The
+caller decides how similar two events are (`EventSimilarity`).
 """
 
 import hashlib
@@ -21,16 +21,21 @@ from docstore.model import text_hash64
 from docstore.schema.article_tables import articles
 from docstore.schema.relation_tables import news_item_keys, news_items
 
-MAX_DAYS_APART = 3  # between two articles that are taken for news of one event
-MAX_STORY_DAYS = 14  # days that a story lasts
-MIN_SHARED_KEYS = 2  # keys that two articles share before they are compared
+MAX_DAYS_APART = 3  # between two articles on one event
+MAX_STORY_DAYS = 14  # between the first and the last article of a story
+MIN_SHARED_KEYS = 2  # common keys of two articles before they are compared
 MAX_CANDIDATES = 20
 
 
 @dataclass(frozen=True)
 class NewsItem:
-    """An article as stories see it: `ordinal_day` is that of publication, counted from 0001-01-01; `word_weights` are
-    those that tell of its event, with their weights, `keys` the most telling ones; `vector` is int8 bytes, or none.
+    """An article as input of story detection.
+
+    Attributes:
+        ordinal_day: Day of publication, counted from 0001-01-01.
+        word_weights: Words that describe the event, with their weights.
+        keys: The most distinctive words.
+        vector: int8 bytes, or empty.
     """
 
     url_id: int
@@ -43,11 +48,11 @@ class NewsItem:
 
 
 EventSimilarity = Callable[[NewsItem, NewsItem], float]
-"""How surely two articles tell of the same event; 0 where they do not."""
+"""Confidence that two articles report the same event; 0 if they do not."""
 
 
 class StoryTable:
-    """`store.stories`."""
+    """Assign articles to stories (`store.stories`)."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -55,8 +60,15 @@ class StoryTable:
     def assign(
         self, items: Sequence[NewsItem], removed_ids: Iterable[int], event_similarity: EventSimilarity, now: float
     ) -> int:
-        """Find the stories of new or changed articles; `removed_ids` are no news (any more). What of other articles changes is
-        put into the change log; returns how many those are.
+        """Assign new or changed articles to stories. Returns the number of other articles whose story changed.
+
+        Those other articles are added to the change log.
+
+        Args:
+            items: New or changed news articles.
+            removed_ids: url_ids of articles that are not, or no longer, news.
+            event_similarity: Confidence that two articles report the same event.
+            now: Epoch seconds.
         """
         with self._database.write() as connection:
             previous_stories = _remove_items(connection, [*(item.url_id for item in items), *removed_ids])
@@ -96,7 +108,7 @@ class StoryTable:
 def _assign_story(
     connection: Connection, item: NewsItem, previous_story: str, event_similarity: EventSimilarity
 ) -> set[int]:
-    """Find the story of an article that has none; returns the articles whose story is another now."""
+    """Assign an article without a story. Returns the url_ids of all articles whose story changed."""
     candidates = [(event_similarity(item, other), other, story) for other, story in _similar_items(connection, item)]
     ranked_candidates = sorted(
         (candidate for candidate in candidates if candidate[0]),
@@ -112,12 +124,12 @@ def _assign_story(
 
 
 def story_id(doc_id: str) -> str:
-    """The id of the story that began with this article: 16 hex digits."""
+    """Return the id of the story that began with this article: 16 hex digits."""
     return hashlib.sha256(f"story {doc_id}".encode()).hexdigest()[:16]
 
 
 def _similar_items(connection: Connection, item: NewsItem) -> list[tuple[NewsItem, str]]:
-    """The articles within the days that share most keys with this one, each with its story."""
+    """Return the articles within `MAX_DAYS_APART` that share the most keys with `item`, each with its story."""
     query = (
         select(news_item_keys.c.url_id)
         .where(
@@ -148,7 +160,7 @@ def _set_story(connection: Connection, story: str, url_ids: Sequence[int]) -> se
 
 
 def _remove_items(connection: Connection, url_ids: Sequence[int]) -> Mapping[int, str]:
-    """Forget these articles; returns the stories that they were in."""
+    """Delete articles from the story tables. Returns their stories by url_id."""
     is_removed = news_items.c.url_id.in_(url_ids)
     query = select(news_items.c.url_id, news_items.c.story).where(is_removed, news_items.c.story > "")
     previous_stories = {row.url_id: row.story for row in connection.execute(query)}
@@ -159,7 +171,7 @@ def _remove_items(connection: Connection, url_ids: Sequence[int]) -> Mapping[int
 
 
 def _dissolve_single_site_stories(connection: Connection, stories: Iterable[str]) -> set[int]:
-    """Take apart those of these stories that one site alone tells any more; returns the articles that were in them."""
+    """Dissolve stories that only one site still reports. Returns the url_ids of their articles."""
     changed_ids: set[int] = set()
     for story in stories:
         rows = connection.execute(

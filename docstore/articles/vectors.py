@@ -1,8 +1,8 @@
-"""Vectors of articles: which articles wait for a model of meaning, and what it made of them.
+"""Embedding vectors of articles, and the articles that are pending embedding.
 
-A vector belongs to a digest, not to a URL: articles that a reader sees alike share theirs, and an article that changes
-waits anew. What is written puts the articles into the change log, so the index gets it. The vectors themselves are
-bytes here (text/embedding/embedder.py says of what).
+A vector belongs to an article digest, not to a URL. Articles with the same visible text share their vectors, and a
+changed article is pending again. Saving vectors logs the articles as changed for the index. The vectors are opaque
+bytes here; text/embedding/embedder.py defines their format.
 """
 
 import time
@@ -20,14 +20,19 @@ from docstore.schema.base import store_meta
 
 BATCH_SIZE = 200
 SERVED_MODELS_KEY = "served_models"
-WHOLE_ARTICLE = 0  # the number of the passage that stands for the article
+ARTICLE_PASSAGE_NUMBER = 0  # the passage that represents the article
 
 
 @dataclass(frozen=True)
 class PassageVector:
-    """The `vector` of the characters `start_offset` to `end_offset` of an article's body. Passage `WHOLE_ARTICLE` is its title and the
-    beginning of its body, up to `end_offset`; those that follow have the numbers from 1 on, in their order. A vector of no
-    bytes: there is nothing to compare.
+    """The vector of a passage of an article.
+
+    Attributes:
+        passage_number: `ARTICLE_PASSAGE_NUMBER` for the title and the beginning of the body; other passages count from
+            1.
+        start_offset: First character of the passage in the body.
+        end_offset: End of the passage in the body, exclusive.
+        vector: The vector; empty if the text cannot be embedded.
     """
 
     passage_number: int
@@ -38,7 +43,7 @@ class PassageVector:
 
 @dataclass(frozen=True)
 class PendingText:
-    """An article without a vector, by its digest."""
+    """A text that is pending embedding, with the digest and the lowest url_id of its articles."""
 
     url_id: int
     digest: str
@@ -48,7 +53,7 @@ class PendingText:
 
 @dataclass(frozen=True)
 class EmbeddingResult:
-    """What a model made of a text: its vectors, or none and an outcome that says why."""
+    """Result of embedding a text: its vectors, or no vectors and the outcome with the reason."""
 
     digest: str
     vectors: tuple[PassageVector, ...]
@@ -56,14 +61,17 @@ class EmbeddingResult:
 
 
 class VectorTable:
-    """`store.vectors`. `model` is the id of a model, `languages` those that it understands, none: all of them."""
+    """Load and save embedding vectors (`store.vectors`).
+
+    In all methods `model` is a model id, and `languages` are the languages that the model supports (empty: all).
+    """
 
     def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
         self._database = database
         self._clock = clock
 
     def pending_count(self, model: str, languages: Sequence[str]) -> int:
-        """How many articles wait for a vector of this model."""
+        """Return the number of articles that are pending embedding by `model`."""
         query = select(func.count()).select_from(articles).where(_is_in_languages(languages), _has_no_vector(model))
         with self._database.read() as connection:
             return connection.scalar(query) or 0
@@ -71,10 +79,16 @@ class VectorTable:
     def iter_pending(
         self, model: str, languages: Sequence[str], first_url_id: int = 1, before_url_id: int | None = None
     ) -> Iterator[PendingText]:
-        """The articles that wait, in order of their ids, each digest once, read a batch at a time; with `before_url_id` those
-        alone whose ids are `first_url_id` or more, and less than it, and that stand for their digest (`pending_block_numbers`).
+        """Iterate over the texts that are pending embedding, ordered by id. Reads in batches.
 
-        Saving while iterating is what is expected; an article is yielded once even if it was not saved.
+        Callers may save while iterating. Each text is yielded once, saved or not.
+
+        Args:
+            model: Id of the model.
+            languages: Languages that the model supports; empty for all.
+            first_url_id: Lowest id to yield.
+            before_url_id: Yield only ids below this one, and only the first article of each digest (as in
+                `pending_block_numbers`).
         """
         last_url_id = first_url_id - 1
         columns = (articles.c.url_id, articles.c.digest, articles.c.title, articles.c.body)
@@ -91,17 +105,20 @@ class VectorTable:
             last_url_id = rows[-1].url_id
 
     def pending_block_numbers(self, model: str, languages: Sequence[str], block_size: int) -> list[int]:
-        """The blocks of so many ids in which articles wait, by rising numbers: number n has the ids from n times `block_size`
-        on. Of articles with one digest the one with the lowest id counts, so no two blocks have the same to do."""
+        """Return the blocks of ids with articles that are pending embedding, in ascending order.
+
+        Block n contains the ids from n * `block_size` to (n + 1) * `block_size` - 1. A digest belongs to the block of
+        its lowest id, so that no two blocks contain the same text.
+        """
         is_pending = _is_in_languages(languages), _has_no_vector(model), _is_first_with_digest(languages)
         query = select((articles.c.url_id // block_size).label("block")).where(*is_pending).distinct()
         with self._database.read() as connection:
             return sorted(connection.scalars(query))
 
     def save(self, model: str, results: Sequence[EmbeddingResult]) -> list[Reason]:
-        """Keep vectors, outcomes and change-log entries in one transaction; returns what became of each article.
+        """Save vectors, outcomes and change-log entries in one transaction. Returns one Reason per article.
 
-        What was kept of the same digest before is replaced. Where there is no vector the article waits on.
+        New vectors replace earlier vectors of the same digest and model. An article without vectors stays pending.
         """
         by_digest = {result.digest: result for result in results}
         now = self._clock()
@@ -126,9 +143,11 @@ class VectorTable:
         return [result.outcome.reason for _, result in article_results]
 
     def article_vectors(self, digests: Iterable[str]) -> dict[str, dict[str, bytes]]:
-        """The vectors that stand for articles with these digests: digest -> model -> vector; nothing empty."""
+        """Return the article vectors of these digests: digest -> model -> vector. Empty vectors are excluded."""
         vectors_by_digest: dict[str, dict[str, bytes]] = {}
-        query = select(vectors.c.digest, vectors.c.model, vectors.c.vector).where(vectors.c.passage == WHOLE_ARTICLE)
+        query = select(vectors.c.digest, vectors.c.model, vectors.c.vector).where(
+            vectors.c.passage == ARTICLE_PASSAGE_NUMBER
+        )
         with self._database.read() as connection:
             for batch in batched(sorted(set(digests)), BATCH_SIZE):
                 for row in connection.execute(query.where(vectors.c.digest.in_(batch))):
@@ -137,7 +156,7 @@ class VectorTable:
         return vectors_by_digest
 
     def passage_vectors(self, model: str, digests: Iterable[str]) -> dict[str, list[PassageVector]]:
-        """All vectors that a model made of articles with these digests, `WHOLE_ARTICLE` first."""
+        """Return all passage vectors of a model for these digests, the article passage first."""
         vectors_by_digest: dict[str, list[PassageVector]] = {}
         columns = (vectors.c.digest, vectors.c.passage, vectors.c.start, vectors.c.end, vectors.c.vector)
         query = select(*columns).where(vectors.c.model == model).order_by(vectors.c.digest, vectors.c.passage)
@@ -148,33 +167,38 @@ class VectorTable:
         return vectors_by_digest
 
     def model_ids(self) -> list[str]:
-        """The models that have made vectors."""
+        """Return the ids of all models with stored vectors."""
         with self._database.read() as connection:
             return list(connection.scalars(select(vectors.c.model).distinct()))
 
     def text_counts(self) -> Mapping[str, int]:
-        """How many texts each model has made vectors of."""
+        """Return the number of embedded texts by model id."""
         query = (
-            select(vectors.c.model, func.count()).where(vectors.c.passage == WHOLE_ARTICLE).group_by(vectors.c.model)
+            select(vectors.c.model, func.count())
+            .where(vectors.c.passage == ARTICLE_PASSAGE_NUMBER)
+            .group_by(vectors.c.model)
         )
         with self._database.read() as connection:
             return {row[0]: row[1] for row in connection.execute(query)}
 
     def served_models(self) -> str:
-        """What was last said to `set_served_models`; "" before."""
+        """Return the value of the last `set_served_models` call, or ""."""
         with self._database.read() as connection:
             return str(connection.scalar(select(store_meta.c.value).where(store_meta.c.key == SERVED_MODELS_KEY)) or "")
 
     def set_served_models(self, models: str) -> None:
-        """Let searches use these models from now on (a text that only its writer reads)."""
+        """Store which models searches use, in the format of the caller."""
         with self._database.write() as connection:
             self._database.upsert(
                 connection, store_meta, [{"key": SERVED_MODELS_KEY, "value": models}], update_columns=("value",)
             )
 
     def purge(self, models: Sequence[str] | None = None) -> int:
-        """Forget the vectors of texts that no article has any more and, with `models`, those of all other models.
-        Returns how many vectors that were."""
+        """Delete the vectors of digests without an article. Returns the number of deleted vectors.
+
+        Args:
+            models: If set, also delete the vectors of all other models.
+        """
         is_orphaned: ColumnElement[bool] = ~exists().where(articles.c.digest == vectors.c.digest)
         if models is not None:
             is_orphaned = or_(is_orphaned, vectors.c.model.not_in(models))
@@ -183,15 +207,15 @@ class VectorTable:
 
 
 def _has_no_vector(model: str) -> ColumnElement[bool]:
-    """The articles of which this model has made nothing."""
+    """SQL condition: the article has no vector of this model."""
     is_article_vector = and_(
-        vectors.c.digest == articles.c.digest, vectors.c.model == model, vectors.c.passage == WHOLE_ARTICLE
+        vectors.c.digest == articles.c.digest, vectors.c.model == model, vectors.c.passage == ARTICLE_PASSAGE_NUMBER
     )
     return ~exists().where(is_article_vector)
 
 
 def _is_in_languages(languages: Sequence[str], source: FromClause = articles) -> ColumnElement[bool]:
-    """The articles in one of these languages, of whatever region."""
+    """SQL condition: the article is in one of these languages, in any region."""
     if not languages:
         return true()
     regions = [source.c.language.like(f"{language}-%") for language in languages]
@@ -199,7 +223,7 @@ def _is_in_languages(languages: Sequence[str], source: FromClause = articles) ->
 
 
 def _is_first_with_digest(languages: Sequence[str]) -> ColumnElement[bool]:
-    """The article with the lowest id among those of its digest that the model understands."""
+    """SQL condition: the article has the lowest id of its digest among articles in these languages."""
     other = articles.alias()
     earlier = and_(other.c.digest == articles.c.digest, other.c.url_id < articles.c.url_id)
     return ~exists().where(earlier, _is_in_languages(languages, other))

@@ -1,1 +1,1 @@
-"""Every URL ever accepted, when it is due, and what its visits led to. `table.py` first."""
+"""All accepted URLs with due dates and visit results. Read `frontier_table.py` first."""

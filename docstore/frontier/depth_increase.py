@@ -1,4 +1,7 @@
-"""A crawl that may go deeper than the last one: links of the deepest pages were not kept, so they are read anew."""
+"""Requeue pages after the depth limit of a crawl was raised.
+
+Links of the deepest pages were not stored, so these pages must be fetched again.
+"""
 
 from sqlalchemy import func, select, update
 
@@ -6,11 +9,14 @@ from docstore.database import Database
 from docstore.schema.base import store_meta
 from docstore.schema.crawl_tables import urls
 
-CRAWL_DEPTH_KEY = "crawl_depth"  # key of the depth that the table was filled with
+CRAWL_DEPTH_KEY = "crawl_depth"  # key of the depth limit of the last crawl
 
 
 def requeue_deepest_pages(database: Database, depth: int) -> int:
-    """See `FrontierDesk.requeue_deepest_pages`. A table that does not say how deep it is, is as deep as its deepest URL."""
+    """Make the deepest pages due if `depth` exceeds the stored depth limit, and store `depth` as the new limit.
+
+    If no limit is stored, the maximum depth of all URLs is used. Returns the number of requeued URLs.
+    """
     with database.write() as connection:
         stored_depth = connection.scalar(select(store_meta.c.value).where(store_meta.c.key == CRAWL_DEPTH_KEY))
         previous_depth = int(stored_depth) if stored_depth else connection.scalar(select(func.max(urls.c.depth)))

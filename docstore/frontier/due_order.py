@@ -1,16 +1,16 @@
-"""In which order due URLs of a queue are asked, and how many are due and how often they change at each host.
+"""Order of due URLs within a queue, and counts of due URLs and change rates by host.
 
-seeds and lists      they tell of new pages
-never fetched        by priority, then in the order in which they were found
-fetched before       by what a visit is worth: first those that are said to have changed (due before their
-                     interval is over: by a sitemap, or the operator), then the longest overdue by their interval
+    1. seeds and lists            they link to new pages
+    2. never fetched              by priority, then in order of discovery
+    3. reported as changed        due before their interval ended: by a sitemap or the administrator
+    4. other fetched URLs         the longest overdue first, relative to their interval
 
-Where a topic is looked for, URLs never fetched are without end, and most lead off it (`by_promise`):
+A focused crawl (`is_focused`) discovers more URLs than it can fetch, and most lead off topic. Its order is:
 
-seeds and lists      as above
-said to have changed pages that are kept
-by promise           never fetched, and kept pages that are due: a change on topic is worth as much as a new page
-off topic            last, the longest overdue first
+    1. seeds and lists            as above
+    2. reported as changed        only stored pages
+    3. new URLs, stored pages     by priority: a change of a page on topic is worth as much as a new page
+    4. off-topic pages            the longest overdue first
 """
 
 import re
@@ -24,17 +24,24 @@ from docstore.schema.crawl_tables import urls
 
 _IS_SEED_OR_HUB = f"kind IN ('{UrlKind.SEED.value}', '{UrlKind.HUB.value}')"
 _HOST_PATTERN = re.compile(r"[A-Za-z0-9_.:\[\]-]+")
-_IS_DUE_EARLY = "attempts = 0 AND due_at < visited_at + gap - 1"  # a second: times are floats
+_IS_DUE_EARLY = "attempts = 0 AND due_at < visited_at + gap - 1"  # 1 s tolerance for float times
 _IS_OFF_TOPIC = "digest = '' AND gap > 0 AND attempts = 0"
 
 
 def is_off_topic(entry: FrontierEntry) -> bool:
-    """Fetched, answered and not kept; a seed or list is asked all the same."""
+    """True if the URL was fetched but not stored, and is neither a seed nor a hub."""
     return entry.kind not in (UrlKind.SEED, UrlKind.HUB) and not entry.digest and entry.gap > 0 and not entry.attempts
 
 
 def due_order_sql(due_before: float, is_focused: bool = False) -> str:
-    """The ORDER BY of due URLs, for a run that began at `due_before`. Numbers alone, so no text of anyone's."""
+    """Return the SQL ORDER BY expression for due URLs.
+
+    Interpolates only numbers and constants, so SQL injection is impossible.
+
+    Args:
+        due_before: Start of the run in epoch seconds.
+        is_focused: Use the order of a focused crawl.
+    """
     overdue = f"({float(due_before)!r} - visited_at) / (CASE WHEN gap > 1 THEN gap ELSE 1 END)"
     if is_focused:
         return (
@@ -48,21 +55,28 @@ def due_order_sql(due_before: float, is_focused: bool = False) -> str:
 
 
 def host_filter_sql(hosts: Iterable[str]) -> str:
-    """The condition that a URL is at one of these hosts (none: at any), as SQL. ValueError for what is no host."""
+    """Return an SQL condition that restricts URLs to `hosts`; always true if `hosts` is empty.
+
+    Raises:
+        ValueError: An element is not a host name.
+    """
     host_list = list(hosts)
     if invalid_hosts := [host for host in host_list if not _HOST_PATTERN.fullmatch(host)]:
-        raise ValueError(f"not a host: {invalid_hosts[0]!r}")  # it would stand in a statement
+        raise ValueError(f"not a host: {invalid_hosts[0]!r}")  # prevents SQL injection
     return f"host IN ({', '.join(repr(host) for host in host_list)})" if host_list else "1 = 1"
 
 
 def due_counts_by_host_and_queue(connection: Connection, due_before: float) -> dict[tuple[Host, int], int]:
-    """(host, queue) -> how many of its URLs are due."""
+    """Return the number of due URLs by (host, queue)."""
     query = select(urls.c.host, urls.c.queue, func.count()).where(urls.c.due_at <= due_before)
     return {(row[0], row[1]): row[2] for row in connection.execute(query.group_by(urls.c.host, urls.c.queue))}
 
 
 def change_rates_by_host(connection: Connection) -> dict[Host, tuple[float, int]]:
-    """Host -> the sum of the rates of change of its articles (one by the interval, a second), and of how many."""
+    """Return the change rate of each host and the number of articles it is based on.
+
+    The rate is the sum of 1 / interval over the articles of the host, in changes per second.
+    """
     has_change_rate = (urls.c.gap > 0) & (urls.c.digest != "") & urls.c.kind.not_in((UrlKind.SEED, UrlKind.HUB))
     query = select(urls.c.host, func.sum(1.0 / urls.c.gap), func.count()).where(has_change_rate).group_by(urls.c.host)
     with_gap = query.where(urls.c.visited_at.is_not(None))
@@ -71,30 +85,36 @@ def change_rates_by_host(connection: Connection) -> dict[Host, tuple[float, int]
 
 @dataclass(frozen=True)
 class HostBacklog:
-    """What a host has for the next run: URLs known, never fetched, seeds and lists that are due, others that are due
-    again."""
+    """Pending URLs of a host for the next run.
+
+    Attributes:
+        known_urls: All URLs of the host.
+        new_urls: Due URLs that were never fetched, without seeds and lists.
+        list_pages: Due seeds and lists.
+        due_urls: Other due URLs, fetched before.
+    """
 
     host: Host
-    known: int
-    new: int
-    lists: int
-    due: int
+    known_urls: int
+    new_urls: int
+    list_pages: int
+    due_urls: int
 
 
 def backlog_by_host(connection: Connection, due_before: float) -> list[HostBacklog]:
-    """Of each host, those with most URLs first."""
+    """Return the backlog of each host, the host with the most URLs first."""
     is_list = urls.c.kind.in_((UrlKind.SEED, UrlKind.HUB))
-    due = urls.c.due_at <= due_before
+    is_due = urls.c.due_at <= due_before
 
-    def count(condition: ColumnElement[bool]) -> ColumnElement[int]:
+    def count_if(condition: ColumnElement[bool]) -> ColumnElement[int]:
         return func.sum(case((condition, 1), else_=0))
 
     columns = (
         urls.c.host,
         func.count(),
-        count(due & urls.c.visited_at.is_(None) & ~is_list),
-        count(due & is_list),
-        count(due & urls.c.visited_at.is_not(None) & ~is_list),
+        count_if(is_due & urls.c.visited_at.is_(None) & ~is_list),
+        count_if(is_due & is_list),
+        count_if(is_due & urls.c.visited_at.is_not(None) & ~is_list),
     )
     query = select(*columns).group_by(urls.c.host).order_by(func.count().desc(), urls.c.host)
     return [HostBacklog(row[0], *(int(number) for number in row[1:])) for row in connection.execute(query)]

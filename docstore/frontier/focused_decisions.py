@@ -1,7 +1,7 @@
-"""What a focused crawl thought of pages and links. Its state can be made of these rows again at each start.
+"""Decisions of a focused crawl on pages and links. The crawl rebuilds its state from these rows at each start.
 
-Guidance   all that one judged page led to      crawler -> kept with its visit, in the same transaction
-Judged     a page as it was judged              -> crawler (at start), operator
+FocusedDecision        decision on one page, saved in the transaction of its visit    crawler -> store
+StoredFocusedDecision  the decision as stored                                        store -> crawler, administrator
 """
 
 import time
@@ -18,13 +18,13 @@ from docstore.database import Database
 from docstore.model import Outcome, Reason, Stage, WarcPointer
 from docstore.schema.crawl_tables import focused_decisions, pages, rejected_links, urls
 
-_BATCH_SIZE = 200  # with their words, in memory at once
-_SCORE_BATCH_SIZE = 10_000  # rows without
+_BATCH_SIZE = 200  # rows with words
+_SCORE_BATCH_SIZE = 10_000  # rows without words
 
 
 @dataclass(frozen=True)
 class RejectedLink:
-    """A link that is not followed, and why."""
+    """A link that the crawl does not follow, with the reason."""
 
     url: str
     anchor: str
@@ -33,9 +33,17 @@ class RejectedLink:
 
 @dataclass(frozen=True)
 class FocusedDecision:
-    """What a focused crawl makes of a page. `packed_words` is what it read, packed; `seq` the place in the order of judging.
+    """Decision of a focused crawl on one page.
 
-    `priorities` are those of URLs found before, as they are now; `rejected_links` links that are not followed.
+    Attributes:
+        seq: Position in the order of decisions.
+        strategy: Name of the strategy.
+        topic: Name of the topic.
+        score: Relevance score.
+        is_retained: True if the page is stored as relevant.
+        packed_words: Packed text features that the decision used.
+        priorities: New priorities of URLs discovered before.
+        rejected_links: Links of the page that are not followed.
     """
 
     seq: int
@@ -50,7 +58,7 @@ class FocusedDecision:
 
 @dataclass(frozen=True)
 class StoredFocusedDecision:
-    """A page as it was judged. `packed_words` is what was read, packed."""
+    """A stored decision with the URL of its page. Fields as in `FocusedDecision`."""
 
     url: str
     seq: int
@@ -63,7 +71,7 @@ class StoredFocusedDecision:
 
 @dataclass(frozen=True)
 class StoredFocusedScore:
-    """The same without what was read."""
+    """A stored decision without its text features."""
 
     url: str
     seq: int
@@ -72,14 +80,14 @@ class StoredFocusedScore:
 
 @dataclass(frozen=True)
 class DecisionSample:
-    """Some of the judged pages: each that is so many places after the last one, and these URLs."""
+    """A sample of the decided pages: every `interval`-th page, and the URLs `always_included_urls`."""
 
     interval: int = 1
     always_included_urls: frozenset[str] = frozenset()
 
     @property
     def sql_condition(self) -> ColumnElement[bool]:
-        """Of rows of `focused_decisions` with their URLs."""
+        """SQL condition on rows of `focused_decisions` joined with `urls`."""
         return (focused_decisions.c.seq % self.interval == 0) | urls.c.url.in_(self.always_included_urls)
 
 
@@ -88,7 +96,7 @@ ALL_DECISIONS = DecisionSample()
 
 @dataclass(frozen=True)
 class RevisedDecision:
-    """What is thought of a page after it was judged."""
+    """A new decision on a page that was already decided."""
 
     is_retained: bool
     score: float
@@ -96,8 +104,12 @@ class RevisedDecision:
 
 @dataclass(frozen=True)
 class RevisionResult:
-    """What came of new verdicts. `dropped_count` are pages that are not kept any more; `missing_urls` the URLs of those that would
-    be kept and that the archive does not have."""
+    """Result of revised decisions.
+
+    Attributes:
+        dropped_count: Number of pages removed from the store.
+        missing_urls: URLs of pages that are now relevant, but whose content is not in the archive.
+    """
 
     dropped_count: int = 0
     missing_urls: tuple[str, ...] = ()
@@ -105,8 +117,11 @@ class RevisionResult:
 
 @dataclass(frozen=True)
 class HostHarvest:
-    """Pages of a host that a strategy judged, and how many it kept. `mean_retained_score` is the mean of those kept: the precision
-    to be expected, where scores are probabilities."""
+    """Decisions of one strategy on the pages of a host.
+
+    `mean_retained_score` is the mean score of the retained pages. If scores are probabilities, it is the expected
+    precision.
+    """
 
     host: str
     strategy: str
@@ -116,12 +131,12 @@ class HostHarvest:
 
     @property
     def harvest_rate(self) -> float:
-        """The part that was kept, 0 to 1."""
+        """Share of the decided pages that were retained, 0 to 1."""
         return self.retained_count / self.decided_count if self.decided_count else 0.0
 
 
 class FocusedDecisionTable:
-    """`store.focused_decisions`."""
+    """Save, load and revise decisions of focused crawls (`store.focused_decisions`)."""
 
     def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
         self._database = database
@@ -130,14 +145,16 @@ class FocusedDecisionTable:
     def iter_decisions(
         self, since_seq: int = 0, sample: DecisionSample = ALL_DECISIONS
     ) -> Iterator[StoredFocusedDecision]:
-        """The judged pages of a sample in the order of judging, from a place on; some at a time, so that memory stays
-        bounded."""
+        """Iterate over the decisions of a sample in order of decision, from `since_seq`. Reads in batches."""
         yield from map(
             _decision_from_row, self._iter_rows(_DECISIONS_QUERY, since_seq, sample.sql_condition, _BATCH_SIZE)
         )
 
     def iter_unsampled_scores(self, since_seq: int, sample: DecisionSample) -> Iterator[StoredFocusedScore]:
-        """The same of all that are not in the sample."""
+        """Iterate over the scores of all pages outside a sample in order of decision, from `since_seq`.
+
+        Reads in batches.
+        """
         rows = self._iter_rows(_SCORES_QUERY, since_seq, ~sample.sql_condition, _SCORE_BATCH_SIZE)
         return (StoredFocusedScore(row.url, row.seq, row.score) for row in rows)
 
@@ -155,14 +172,14 @@ class FocusedDecisionTable:
                 .limit(batch_size)
             )
             with self._database.read() as connection:
-                rows_found = connection.execute(query).all()
-            yield from rows_found
-            if len(rows_found) < batch_size:
+                rows = connection.execute(query).all()
+            yield from rows
+            if len(rows) < batch_size:
                 return
-            last_key = (rows_found[-1].seq, rows_found[-1].url_id)
+            last_key = (rows[-1].seq, rows[-1].url_id)
 
     def count(self, before_seq: int | None = None) -> int:
-        """How many pages were judged; only those before a place in the order, if it is given."""
+        """Return the number of decided pages, only those before position `before_seq` if it is set."""
         query = select(func.count()).select_from(focused_decisions)
         with self._database.read() as connection:
             return (
@@ -171,7 +188,7 @@ class FocusedDecisionTable:
             )
 
     def undecided_pages(self, limit: int) -> list[PendingPage]:
-        """Pages that are kept and that no focused crawl has judged, the newest `limit`, the oldest of them first."""
+        """Return the newest `limit` stored pages without a decision, oldest first."""
         query = (
             select(pages, urls.c.url, urls.c.host)
             .join(urls, urls.c.url_id == pages.c.url_id)
@@ -184,7 +201,7 @@ class FocusedDecisionTable:
             return [_pending_page_from_row(row) for row in connection.execute(query)][::-1]
 
     def save(self, decisions: Sequence[tuple[int, FocusedDecision]]) -> None:
-        """Keep what was thought of pages of the archive: (url_id, guidance) of each, in order."""
+        """Save decisions on pages of the archive, as (url_id, decision) in order."""
         decided_at = self._clock()
         with self._database.write() as connection:
             write_focused_decisions(
@@ -192,13 +209,13 @@ class FocusedDecisionTable:
             )
 
     def find(self, url: str) -> StoredFocusedDecision | None:
-        """The judgement of a URL."""
+        """Return the decision on a URL, or None."""
         with self._database.read() as connection:
             row = connection.execute(_DECISIONS_QUERY.where(urls.c.url == url)).first()
         return _decision_from_row(row) if row else None
 
     def find_rejected_link(self, url: str) -> tuple[RejectedLink, str] | None:
-        """Why a link was not followed, and the URL of the page that it was last seen on."""
+        """Return a rejected link and the URL of the page on which it was last seen ("" if unknown), or None."""
         query = (
             select(rejected_links, urls.c.url.label("parent"))
             .outerjoin(urls, urls.c.url_id == rejected_links.c.parent_id)
@@ -209,7 +226,7 @@ class FocusedDecisionTable:
         return (RejectedLink(row.url, row.anchor, row.reason), row.parent or "") if row else None
 
     def harvest_by_host(self) -> list[HostHarvest]:
-        """What each strategy kept of each host's pages, the hosts with most pages first."""
+        """Return the retained and decided pages by host and strategy, the host with the most pages first."""
         query = (
             select(
                 *(urls.c.host, focused_decisions.c.strategy, func.count(), func.sum(focused_decisions.c.kept)),
@@ -227,7 +244,11 @@ class FocusedDecisionTable:
         ]
 
     def score_totals(self, topic: str, strategy: str) -> tuple[int, float, float]:
-        """The pages kept for a topic, the sum of their scores, and that of all pages judged for it."""
+        """Return totals for a topic and a strategy.
+
+        Returns:
+            (number of retained pages, sum of their scores, sum of the scores of all decided pages)
+        """
         query = select(
             func.coalesce(func.sum(focused_decisions.c.kept), 0),
             func.coalesce(func.sum(focused_decisions.c.score * focused_decisions.c.kept), 0.0),
@@ -238,8 +259,11 @@ class FocusedDecisionTable:
         return int(retained_count), float(retained_score_sum), float(score_sum)
 
     def apply_revisions(self, revisions: Mapping[str, RevisedDecision], strategy: str) -> RevisionResult:
-        """Take new verdicts on pages that `strategy` fetched: those that are not kept any more leave the store and the
-        index. Batch by batch, so that it may be stopped anywhere and done again."""
+        """Apply revised decisions to pages that `strategy` decided.
+
+        Pages that are no longer relevant leave the store and the index. Works in batches, so that it can be interrupted
+        and repeated. `revisions` maps URL -> decision.
+        """
         dropped_count, last_url_id = 0, -1
         missing_urls: list[str] = []
         while True:
@@ -250,19 +274,19 @@ class FocusedDecisionTable:
                 rows = connection.execute(query).all()
             if not rows:
                 return RevisionResult(dropped_count, tuple(missing_urls))
-            changed = [
+            changes = [
                 (row, revisions[row.url]) for row in rows if row.url in revisions and _is_changed(row, revisions)
             ]
-            if changed:
+            if changes:
                 with self._database.write() as connection:
                     connection.execute(
-                        _REVISE_STATEMENT, [_revision_params(row, revision) for row, revision in changed]
+                        _REVISE_STATEMENT, [_revision_params(row, revision) for row, revision in changes]
                     )
-                    dropped_rows = [row for row, revision in changed if not revision.is_retained and row.digest]
+                    dropped_rows = [row for row, revision in changes if not revision.is_retained and row.digest]
                     self._remove_pages(connection, dropped_rows, strategy)
                 dropped_count += len(dropped_rows)
             missing_urls += [
-                row.url for row, revision in changed if revision.is_retained and not row.kept and not row.digest
+                row.url for row, revision in changes if revision.is_retained and not row.kept and not row.digest
             ]
             last_url_id = rows[-1].url_id
 
@@ -270,7 +294,7 @@ class FocusedDecisionTable:
         removed_at = self._clock()
         for row in rows:
             remove_page(self._database, connection, row.url_id, removed_at)
-        outcome = Outcome(Reason.OFF_TOPIC, f"{strategy} has thought again")
+        outcome = Outcome(Reason.OFF_TOPIC, f"no longer relevant according to {strategy}")
         write_outcomes(
             self._database, connection, [OutcomeRow(row.url_id, Stage.CRAWL, outcome, removed_at) for row in rows]
         )
@@ -285,7 +309,10 @@ class FocusedDecisionTable:
 def write_focused_decisions(
     database: Database, connection: Connection, decisions: Sequence[tuple[int, FocusedDecision, float]]
 ) -> None:
-    """Keep what was thought of pages: (url_id, guidance, time) of each, in order. Their links are in the table."""
+    """Save decisions as (url_id, decision, epoch seconds) in order.
+
+    The URLs in `FocusedDecision.priorities` must already be in `urls`.
+    """
     database.upsert(
         connection,
         focused_decisions,
@@ -357,7 +384,7 @@ _UPDATED_COLUMNS = (
     "score",
     "kept",
     "words",
-)  # a page that is read again keeps its place in the order
+)  # not `seq`: a page that is fetched again keeps its position
 _DECISIONS_QUERY = select(focused_decisions, urls.c.url).join(urls, urls.c.url_id == focused_decisions.c.url_id)
 _SCORES_QUERY = select(focused_decisions.c.seq, focused_decisions.c.url_id, focused_decisions.c.score, urls.c.url).join(
     urls, urls.c.url_id == focused_decisions.c.url_id

@@ -1,4 +1,4 @@
-"""What an operator sees of the frontier and does to it: sites, counts, URLs to add, block or ask again."""
+"""Administration of the frontier: site counts, and commands to list, block and requeue URLs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,21 +17,33 @@ _BATCH_SIZE = 10_000
 
 @dataclass(frozen=True)
 class SiteHealth:
-    """One host: URLs known, never asked, due now, with a page kept; last visits that ended badly, and when the
-    last one was (None: never)."""
+    """Counts of one host.
+
+    Attributes:
+        url_count: All URLs.
+        new_count: URLs never fetched.
+        due_count: URLs due now.
+        archived_count: URLs with a stored page.
+        failed_count: URLs whose last visit failed.
+        last_visit: Epoch seconds of the latest visit; None if there was none.
+    """
 
     host: str
-    known: int
-    new: int
-    due: int
-    kept: int
-    bad: int
+    url_count: int
+    new_count: int
+    due_count: int
+    archived_count: int
+    failed_count: int
     last_visit: float | None
 
 
 @dataclass(frozen=True)
 class UrlStatus:
-    """One URL: its place, when it is due (None: never), and how its last visit ended ("" if there was none)."""
+    """State of one URL.
+
+    `due_at` is None if the URL is never due. `reason` and `detail` are the outcome of the last visit, "" if there was
+    none. Times are epoch seconds.
+    """
 
     url: str
     host: str
@@ -46,13 +58,16 @@ class UrlStatus:
 
 
 class FrontierAdmin:
-    """Questions and orders of an operator. A *part* is a URL, or one that ends in `*`: all that begin so."""
+    """Administrator commands on the frontier (`store.frontier.admin`).
+
+    A URL pattern is a URL, or a prefix followed by `*`.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def site_health(self, now: float) -> list[SiteHealth]:
-        """Every host, those with most URLs first."""
+        """Return the counts of all hosts, the host with the most URLs first. `now` is epoch seconds."""
         is_failed = and_(outcomes.c.reason.is_not(None), outcomes.c.reason.not_in(_SUCCESS_REASONS))
         columns = (
             urls.c.host,
@@ -73,7 +88,7 @@ class FrontierAdmin:
             return [SiteHealth(*row) for row in connection.execute(query)]
 
     def iter_urls(self, url_pattern: str = "*", limit: int | None = None) -> Iterator[UrlStatus]:
-        """The URLs of a part in the order in which they were found, some at a time (memory stays bounded)."""
+        """Iterate over the URLs that match a pattern in order of discovery, at most `limit`. Reads in batches."""
         last_url_id, remaining = 0, limit
         while remaining is None or remaining > 0:
             size = _BATCH_SIZE if remaining is None else min(remaining, _BATCH_SIZE)
@@ -85,14 +100,14 @@ class FrontierAdmin:
                 .limit(size)
             )
             with self._database.read() as connection:
-                rows_found = connection.execute(query).all()
-            yield from (url_status_from_row(row) for row in rows_found)
-            if len(rows_found) < size:
+                rows = connection.execute(query).all()
+            yield from (url_status_from_row(row) for row in rows)
+            if len(rows) < size:
                 return
-            last_url_id, remaining = rows_found[-1].url_id, None if remaining is None else remaining - size
+            last_url_id, remaining = rows[-1].url_id, None if remaining is None else remaining - size
 
     def iter_archived_pages(self, url_pattern: str = "*") -> Iterator[WarcPointer]:
-        """Where the pages kept of a part stand, in the order in which their URLs were found."""
+        """Iterate over the WARC locations of the stored pages that match a pattern, in order of discovery."""
         last_url_id = 0
         while True:
             query = (
@@ -103,40 +118,40 @@ class FrontierAdmin:
                 .limit(_BATCH_SIZE)
             )
             with self._database.read() as connection:
-                rows_found = connection.execute(query).all()
-            yield from (WarcPointer(row.warc_file, row.warc_offset, row.warc_length) for row in rows_found)
-            if len(rows_found) < _BATCH_SIZE:
+                rows = connection.execute(query).all()
+            yield from (WarcPointer(row.warc_file, row.warc_offset, row.warc_length) for row in rows)
+            if len(rows) < _BATCH_SIZE:
                 return
-            last_url_id = rows_found[-1].url_id
+            last_url_id = rows[-1].url_id
 
     def requeue_deepest_pages(self, depth: int) -> int:
-        """Have the deepest pages read anew where links may now be followed further than before; how many."""
+        """Make the deepest pages due if `depth` exceeds the previous depth limit. Returns the number of URLs."""
         return requeue_deepest_pages(self._database, depth)
 
     def block_urls(self, url_pattern: str) -> int:
-        """Never ask the known URLs of a part again (until `requeue_urls`); how many there are."""
+        """Never fetch the known URLs that match a pattern, until `requeue_urls`. Returns the number of URLs."""
         return self._set_due_at(url_pattern, None)
 
     def requeue_urls(self, url_pattern: str) -> int:
-        """Ask the known URLs of a part in the next run, as if they had not failed; how many there are."""
+        """Make the known URLs that match a pattern due and reset their failure counts. Returns the number of URLs."""
         return self._set_due_at(url_pattern, 0.0)
 
-    def _set_due_at(self, url_pattern: str, due: float | None) -> int:
-        change = update(urls).where(matches_url_pattern(url_pattern)).values(due_at=due, attempts=0)
+    def _set_due_at(self, url_pattern: str, due_at: float | None) -> int:
+        statement = update(urls).where(matches_url_pattern(url_pattern)).values(due_at=due_at, attempts=0)
         with self._database.write() as connection:
-            return connection.execute(change).rowcount
+            return connection.execute(statement).rowcount
 
 
 _HAS_CRAWL_OUTCOME = and_(outcomes.c.url_id == urls.c.url_id, outcomes.c.stage == Stage.CRAWL)
 
 
 def count_if(condition: ColumnElement[bool]) -> ColumnElement[int]:
-    """How many rows meet a condition."""
+    """SQL expression: the number of rows that meet a condition."""
     return func.coalesce(func.sum(case((condition, 1), else_=0)), 0)
 
 
 def matches_url_pattern(url_pattern: str) -> ColumnElement[bool]:
-    """The URLs of a part."""
+    """SQL condition: the URL matches a pattern (see `FrontierAdmin`)."""
     if url_pattern == "*":
         return urls.c.url_id > 0
     if not url_pattern.endswith("*"):
@@ -145,7 +160,7 @@ def matches_url_pattern(url_pattern: str) -> ColumnElement[bool]:
 
 
 def url_status_from_row(row: Any) -> UrlStatus:
-    """The row that a question for URLs gave."""
+    """Convert a row of `urls`, joined with its crawl outcome, to a UrlStatus."""
     return UrlStatus(
         row.url,
         row.host,

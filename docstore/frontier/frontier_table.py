@@ -1,8 +1,8 @@
-"""The frontier: every URL ever accepted, when it is due, and what its visits led to.
+"""The frontier: all accepted URLs, their due dates, and the results of their visits.
 
 NewUrl         a URL that passed the crawl's rules     crawler -> frontier
-FrontierEntry  one that is due                              frontier -> crawler
-Visit          all that one fetch led to                    crawler -> frontier, kept in one transaction
+FrontierEntry  a due URL                               frontier -> crawler
+Visit          all results of one fetch                crawler -> frontier, saved in one transaction
 """
 
 import time
@@ -29,7 +29,7 @@ from docstore.frontier.focused_decisions import FocusedDecision, write_focused_d
 from docstore.frontier.frontier_admin import FrontierAdmin
 from docstore.frontier.queue_reassignment import reassign_queues
 from docstore.frontier.spurious_changes import discount_spurious_changes
-from docstore.locking.leases import Lease, still_held
+from docstore.locking.leases import Lease, lock_held_leases
 from docstore.model import FrontierEntry, Host, Origin, Outcome, Page, Stage, UrlKind, WarcPointer
 from docstore.schema.crawl_tables import pages, robots_files, urls
 from docstore.warc_archive import WarcArchive
@@ -40,7 +40,7 @@ MAX_SQL_PARAMETERS = 10_000
 
 @dataclass(frozen=True)
 class NewUrl:
-    """A discovered URL that passed the rules. `url` is canonical, `host` is host[:port]."""
+    """A discovered URL that passed the crawl's rules. `url` is canonical, `host` is host[:port]."""
 
     url: str
     host: Host
@@ -55,11 +55,17 @@ class NewUrl:
 
 @dataclass(frozen=True)
 class Visit:
-    """Everything one fetch led to.
+    """All results of one fetch.
 
-    `next_visit_at` is when the URL is due again (None: never), `revisit_seconds` the present interval in seconds, `page` a new
-    or changed version to keep (None after a 304, the same bytes or a failure), `is_gone` that its article has to leave
-    the index; `focused_decision` is what a focused crawl made of the page.
+    Attributes:
+        visited_at: Epoch seconds.
+        next_visit_at: Epoch seconds at which the URL is due again; None for never.
+        revisit_seconds: Current revisit interval in seconds.
+        page: A new or changed version to store; None after a 304, an unchanged body or a failure.
+        is_gone: True if the article must leave the store and the index.
+        discovered_urls: Links of the page that passed the rules.
+        failed_attempts: Failures since the last success.
+        focused_decision: Decision of a focused crawl on the page.
     """
 
     entry: FrontierEntry
@@ -78,9 +84,13 @@ class Visit:
 
 @dataclass(frozen=True)
 class LastVisit:
-    """When a URL was visited (None: never) and is due (None: never again); failures since the last success.
+    """Times of the last and the next visit of a URL, in epoch seconds.
 
-    `can_postpone` says that it is neither seed nor hub and was fetched well: it may be left alone for a while.
+    Attributes:
+        visited_at: None if the URL was never visited.
+        due_at: None if the URL is never due again.
+        failed_attempts: Failures since the last success.
+        can_postpone: True if the last fetch succeeded and the URL is neither a seed nor a hub.
     """
 
     visited_at: float | None
@@ -91,7 +101,7 @@ class LastVisit:
 
 @dataclass(frozen=True)
 class StoredRobots:
-    """robots.txt of one origin as fetched: HTTP status (0: no answer), body, and when."""
+    """robots.txt of one origin: HTTP status (0: no response), body, and time of the fetch in epoch seconds."""
 
     origin: Origin
     status: int
@@ -100,11 +110,11 @@ class StoredRobots:
 
 
 LeaseForQueue = Callable[[int], Lease | None]
-"""The lease of a queue."""
+"""Returns the lease of a queue, or None."""
 
 
 class FrontierTable:
-    """`store.frontier`. URLs are unique and never forgotten; adding one twice does nothing."""
+    """All accepted URLs (`store.frontier`). URLs are unique and never deleted; adding an existing URL does nothing."""
 
     def __init__(self, database: Database, archive: WarcArchive, clock: Callable[[], float] = time.time) -> None:
         self._database = database
@@ -114,44 +124,47 @@ class FrontierTable:
         self._lease_for_queue: LeaseForQueue | None = None
 
     def restrict_to_hosts(self, hosts: Sequence[str]) -> None:
-        """Let only URLs of these hosts be due, as long as this table is open (none: of all)."""
+        """Restrict due URLs to these hosts while this table is open; no restriction if `hosts` is empty."""
         self._hosts = tuple(hosts)
 
     def use_leases(self, lease_for_queue: LeaseForQueue) -> None:
-        """Record a visit only while the lease of its queue is this crawler's."""
+        """Save visits only while this crawler owns the lease of their queue."""
         self._lease_for_queue = lease_for_queue
 
     @property
     def admin(self) -> FrontierAdmin:
-        """What an operator sees and does."""
+        """Administrator commands on this frontier."""
         return FrontierAdmin(self._database)
 
     def make_opener(self) -> Callable[[], AbstractContextManager["FrontierTable"]]:
-        """What opens the same table in another process, with WARC files of its own."""
+        """Return a picklable function that opens this frontier in another process, with separate WARC files."""
         with self._database.read() as connection:
             url = connection.engine.url.render_as_string(hide_password=False)
         object_store_url = self._archive.object_store.url if self._archive.object_store else ""
         return partial(open_frontier, url, self._archive.folder, self._hosts, object_store_url)
 
     def add_urls(self, new_urls: Sequence[NewUrl]) -> int:
-        """Add URLs; returns how many were not known. One known before as something else can become a seed."""
+        """Add URLs. Returns the number of new URLs.
+
+        A known URL is promoted if it is added as a seed.
+        """
         with self._database.write() as connection:
             return self._add(connection, new_urls)
 
     def _add(self, connection: Connection, new_urls: Sequence[NewUrl]) -> int:
         now = self._clock()
         rows = [url_row(entry, now) for entry in new_urls]
-        if self._database.is_shared:  # several crawlers that add the same URLs in one order never wait in a circle
+        if self._database.is_shared:  # a common order prevents deadlocks between crawlers that add the same URLs
             rows.sort(key=lambda row: str(row["url"]))
-        added = self._database.upsert(connection, urls, rows)
+        added_count = self._database.upsert(connection, urls, rows)
         seeds = [entry.url for entry in new_urls if entry.kind is UrlKind.SEED]
         if seeds:
             is_promoted = urls.c.url.in_(seeds) & (urls.c.kind != UrlKind.SEED)
             connection.execute(update(urls).where(is_promoted).values(kind=UrlKind.SEED, depth=0, due_at=0.0))
-        return added
+        return added_count
 
     def due_counts_by_queue(self, due_before: float) -> dict[int, int]:
-        """Queue number -> how many of its URLs are due."""
+        """Return the number of due URLs by queue number."""
         query = select(urls.c.queue, func.count()).where(urls.c.due_at <= due_before).group_by(urls.c.queue)
         if self._hosts:
             query = query.where(urls.c.host.in_(self._hosts))
@@ -159,38 +172,49 @@ class FrontierTable:
             return {row[0]: row[1] for row in connection.execute(query)}
 
     def due_counts_by_host_and_queue(self, due_before: float) -> dict[tuple[Host, int], int]:
-        """(host, queue) -> how many of its URLs are due."""
+        """Return the number of due URLs by (host, queue)."""
         with self._database.read() as connection:
             counts = due_counts_by_host_and_queue(connection, due_before)
         return {key: count for key, count in counts.items() if not self._hosts or key[0] in self._hosts}
 
     def change_rates_by_host(self) -> dict[Host, tuple[float, int]]:
-        """Host -> the sum of its articles' rates of change (changes a second), and how many articles have one."""
+        """Return the change rate of each host in changes per second, and the number of articles it is based on."""
         with self._database.read() as connection:
             return change_rates_by_host(connection)
 
     def due_entries(
         self, queue: int, due_before: float, limit: int, excluded_ids: Collection[int] = (), is_focused: bool = False
     ) -> list[FrontierEntry]:
-        """The first `limit` due URLs of a queue (docstore/frontier/due_order.py), without those in `excluded_ids`: url_ids that
-        were handed out. `is_focused` where a topic is looked for."""
+        """Return the first `limit` due URLs of a queue, in the order of docstore/frontier/due_order.py.
+
+        Args:
+            queue: Queue number.
+            due_before: Start of the run in epoch seconds.
+            limit: Maximum number of entries.
+            excluded_ids: url_ids of entries that are already in flight.
+            is_focused: Use the order of a focused crawl.
+        """
         exclusion_sql = f" AND url_id NOT IN ({','.join(map(str, map(int, excluded_ids)))})" if excluded_ids else ""
-        # Numbers alone, so no text of anyone's: SQLAlchemy would compile the list of ids anew for each question.
+        # Plain SQL, because SQLAlchemy would compile the list of ids for each query. Safe: it contains only numbers.
         sql = (
-            f"SELECT {ENTRY_COLUMNS} FROM urls WHERE queue = {int(queue)} AND due_at <= {float(due_before)!r}{exclusion_sql} "
-            f"AND {host_filter_sql(self._hosts)} ORDER BY {due_order_sql(due_before, is_focused)} LIMIT {int(limit)}"
+            f"SELECT {ENTRY_COLUMNS} FROM urls WHERE queue = {int(queue)} AND due_at <= {float(due_before)!r}"
+            f"{exclusion_sql} AND {host_filter_sql(self._hosts)} "
+            f"ORDER BY {due_order_sql(due_before, is_focused)} LIMIT {int(limit)}"
         )
         with self._database.read() as connection:
             return [frontier_entry_from_row(row) for row in connection.exec_driver_sql(sql)]
 
     def clamp_future_visits(self, now: float) -> int:
-        """Make due what was visited after `now`: the clock was ahead then. Returns how many URLs."""
+        """Reset visit times after `now`, which a wrong clock recorded, to `now`, and make these URLs due.
+
+        Returns the number of URLs.
+        """
         is_in_future = (urls.c.visited_at > now) & urls.c.due_at.is_not(None)
         with self._database.write() as connection:
             return connection.execute(update(urls).where(is_in_future).values(due_at=now, visited_at=now)).rowcount
 
     def find_entries(self, urls_to_find: Sequence[str]) -> dict[str, FrontierEntry]:
-        """The known ones among `urls_to_find` (canonical URLs)."""
+        """Return the entries of the known URLs among `urls_to_find` (canonical URLs), by URL."""
         entry_by_url: dict[str, FrontierEntry] = {}
         with self._database.read() as connection:
             for batch in batched(urls_to_find, MAX_SQL_PARAMETERS):
@@ -199,7 +223,7 @@ class FrontierTable:
         return entry_by_url
 
     def last_visits(self, urls_to_find: Sequence[str]) -> dict[str, LastVisit]:
-        """When each of the known ones among `urls_to_find` was visited and is due."""
+        """Return the visit times of the known URLs among `urls_to_find`, by URL."""
         visit_by_url: dict[str, LastVisit] = {}
         columns = (urls.c.url, urls.c.visited_at, urls.c.due_at, urls.c.attempts, urls.c.kind)
         with self._database.read() as connection:
@@ -210,17 +234,19 @@ class FrontierTable:
         return visit_by_url
 
     def archived_urls_not_due(self, origin: Origin, now: float) -> list[str]:
-        """URLs of an origin whose page is kept, that are not due yet, and that were last seen a while ago: longer
-        than an eighth of their interval (of a new article, that is less than a day)."""
+        """Return URLs of an origin with a stored page that are not due but were last visited some time ago.
+
+        The minimum age is one eighth of the revisit interval; for a new article that is less than a day.
+        """
         is_at_origin = (urls.c.url >= f"{origin}/") & (
             urls.c.url < f"{origin}0"
-        )  # "0" is what follows "/": by the index
+        )  # "0" follows "/" in ASCII; a range condition uses the index
         is_revisitable = (urls.c.due_at > now) & (urls.c.digest != "") & (urls.c.visited_at + urls.c.gap / 8 <= now)
         with self._database.read() as connection:
             return list(connection.scalars(select(urls.c.url).where(is_at_origin, is_revisitable)))
 
     def reschedule(self, due_at_by_url: Mapping[str, float]) -> None:
-        """Set when URLs are due (epoch seconds)."""
+        """Set the due times of URLs, in epoch seconds."""
         if due_at_by_url:
             with self._database.write() as connection:
                 connection.execute(
@@ -228,7 +254,7 @@ class FrontierTable:
                 )
 
     def known_urls(self, urls_to_find: Sequence[str]) -> set[str]:
-        """The exact seen test: which of `urls_to_find` were ever added."""
+        """Return the URLs among `urls_to_find` that are in the frontier (exact test)."""
         known_urls: set[str] = set()
         with self._database.read() as connection:
             for batch in batched(urls_to_find, MAX_SQL_PARAMETERS):
@@ -237,7 +263,7 @@ class FrontierTable:
         return known_urls
 
     def iter_urls(self) -> Iterator[str]:
-        """Every URL, a page of rows at a time (memory stays bounded)."""
+        """Iterate over all URLs. Reads in batches, so that memory stays bounded."""
         last_url_id = 0
         while True:
             query = (
@@ -254,12 +280,12 @@ class FrontierTable:
             last_url_id = rows[-1].url_id
 
     def url_count(self) -> int:
-        """How many URLs are known."""
+        """Return the number of known URLs."""
         with self._database.read() as connection:
             return connection.scalar(select(func.count()).select_from(urls)) or 0
 
     def record_visits(self, visits: Sequence[Visit]) -> None:
-        """Keep what visits led to: WARC records first, then everything else in one transaction."""
+        """Save visits: first their WARC records, then everything else in one transaction."""
         if not visits:
             return
         with translate_errors():
@@ -288,11 +314,11 @@ class FrontierTable:
     def _without_lost_leases(
         self, connection: Connection, visits: Sequence[Visit], pointers: Sequence[WarcPointer | None]
     ) -> tuple[Sequence[Visit], Sequence[WarcPointer | None]]:
-        """What of it may be kept: not what another crawler does now, which has taken over the host."""
+        """Drop the visits whose queue lease this crawler has lost. Returns the remaining visits and their pointers."""
         if self._lease_for_queue is None:
             return visits, pointers
         visit_leases = [self._lease_for_queue(visit.entry.queue) for visit in visits]
-        held_leases = still_held(connection, [lease for lease in set(visit_leases) if lease is not None])
+        held_leases = lock_held_leases(connection, [lease for lease in set(visit_leases) if lease is not None])
         retained_positions = [position for position, lease in enumerate(visit_leases) if lease in held_leases]
         return [visits[position] for position in retained_positions], [
             pointers[position] for position in retained_positions
@@ -313,17 +339,20 @@ class FrontierTable:
             connection.execute(UPDATE_VALIDATORS_STATEMENT, validators)
 
     def export_warc(self, url_pattern: str, target: Path) -> int:
-        """Write the pages kept of a part (see `FrontierAdmin`) into one new WARC file; how many."""
+        """Write the stored pages that match a URL pattern (see `FrontierAdmin`) to a new WARC file.
+
+        Returns the number of pages.
+        """
         return self._archive.export_records(self.admin.iter_archived_pages(url_pattern), target)
 
     def find_robots(self, origin: Origin) -> StoredRobots | None:
-        """robots.txt of `origin` as last fetched, if ever."""
+        """Return the last fetched robots.txt of `origin`, or None."""
         with self._database.read() as connection:
             row = connection.execute(select(robots_files).where(robots_files.c.origin == origin)).first()
         return StoredRobots(row.origin, row.status, row.body, row.fetched_at) if row else None
 
     def save_robots(self, robots: StoredRobots) -> None:
-        """Keep robots.txt of an origin in place of an earlier one."""
+        """Save the robots.txt of an origin. Replaces the earlier version."""
         row = {
             "origin": robots.origin,
             "status": robots.status,
@@ -334,16 +363,17 @@ class FrontierTable:
             self._database.upsert(connection, robots_files, [row], update_columns=("status", "body", "fetched_at"))
 
     def reassign_queues(self, policy_name: str, queue_for_url: Callable[[str], int]) -> int:
-        """Put every URL into the queue that `queue_for_url` names, if `policy_name` is not the one used so far.
+        """Move every URL to the queue that `queue_for_url` returns, unless `policy_name` is already the stored policy.
 
-        Returns how many URLs moved. Interrupted, it starts over on the next call.
+        Returns the number of moved URLs. An interrupted call starts again from the beginning.
         """
         return reassign_queues(self._database, policy_name, queue_for_url)
 
     def discount_spurious_changes(self, next_interval: Callable[[float], float]) -> int:
-        """Take visits for unchanged ones where the bytes were new and the article was not; returns how many.
+        """Record visits as unchanged whose bytes changed but whose article did not. Returns the number of visits.
 
-        `next_interval` gives the interval that a visit without a change would have led to, by the one that it led to.
+        Args:
+            next_interval: Maps the current revisit interval to the interval after an unchanged visit, both in seconds.
         """
         return discount_spurious_changes(self._database, next_interval)
 
@@ -352,7 +382,10 @@ class FrontierTable:
 def open_frontier(
     url: str, warc_folder: Path, hosts: Sequence[str] = (), object_store_url: str = ""
 ) -> Iterator[FrontierTable]:
-    """The frontier of a store that is open elsewhere too; `hosts` as in `FrontierTable.restrict_to_hosts`."""
+    """Open the frontier of a store that other processes have open too.
+
+    `hosts` restricts due URLs, see `FrontierTable.restrict_to_hosts`.
+    """
     with closing(Database(url)) as database, WarcArchive(warc_folder, object_store_url=object_store_url) as archive:
         table = FrontierTable(database, archive)
         table.restrict_to_hosts(hosts)
@@ -379,7 +412,7 @@ UPDATE_VALIDATORS_STATEMENT = (
 
 
 def url_row(entry: NewUrl, now: float) -> dict[str, Any]:
-    """The `urls` row of a new URL; 0 as due time means never asked yet."""
+    """Return the `urls` row of a new URL. The due time is 0: due immediately."""
     return {
         "url": entry.url,
         "host": entry.host,
@@ -396,13 +429,16 @@ def url_row(entry: NewUrl, now: float) -> dict[str, Any]:
 
 
 def visit_params(visit: Visit) -> dict[str, Any]:
-    """What a visit changes in its `urls` row."""
+    """Return the parameters of RECORD_VISIT_STATEMENT for a visit."""
     timing = {"due": visit.next_visit_at, "new_gap": visit.revisit_seconds, "at": visit.visited_at}
     return {"key": visit.entry.url_id, **timing, "tries": visit.failed_attempts}
 
 
 def validator_params(visit: Visit) -> dict[str, Any]:
-    """The validators to send with the next request: of the page kept now, or new ones for the one kept before."""
+    """Return the parameters of UPDATE_VALIDATORS_STATEMENT for a visit.
+
+    The validators belong to the new page, or they are new validators of the page stored before.
+    """
     validators_source, digest = visit.page or visit, visit.page.digest if visit.page else visit.entry.digest
     validators = {
         "etag": sanitize_text(validators_source.etag),
@@ -412,7 +448,7 @@ def validator_params(visit: Visit) -> dict[str, Any]:
 
 
 def page_row(url_id: int, page: Page, pointer: WarcPointer) -> dict[str, Any]:
-    """The `pages` row of a kept answer."""
+    """Return the `pages` row of a stored response."""
     return {
         "url_id": url_id,
         "final_url": sanitize_text(page.final_url),
@@ -427,7 +463,7 @@ def page_row(url_id: int, page: Page, pointer: WarcPointer) -> dict[str, Any]:
 
 
 def frontier_entry_from_row(row: Row[Any]) -> FrontierEntry:
-    """The frontier entry in a `urls` row."""
+    """Convert a row of `urls` to a FrontierEntry."""
     return FrontierEntry(
         url_id=row.url_id,
         url=row.url,

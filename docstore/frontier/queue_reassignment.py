@@ -1,4 +1,4 @@
-"""Every URL into the queue of another policy."""
+"""Move all URLs to the queues of another queue policy."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -10,12 +10,15 @@ from docstore.schema.base import store_meta
 from docstore.schema.crawl_tables import urls
 
 BATCH_SIZE = 10_000
-QUEUE_POLICY_KEY = "queue_policy"  # key of the policy that the queues are by
+QUEUE_POLICY_KEY = "queue_policy"  # key of the policy that assigned the queues
 MOVE_STATEMENT = update(urls).where(urls.c.url_id == bindparam("key")).values(queue=bindparam("to"))
 
 
 def reassign_queues(database: Database, policy_name: str, queue_for_url: Callable[[str], int]) -> int:
-    """See `FrontierTable.requeue`."""
+    """Move every URL to its queue under a new policy. Does nothing if the stored policy is `policy_name`.
+
+    An interrupted call starts again from the beginning. Returns the number of moved URLs.
+    """
     with database.read() as connection:
         stored_policy = connection.scalar(select(store_meta.c.value).where(store_meta.c.key == QUEUE_POLICY_KEY))
     if stored_policy == policy_name:
@@ -29,7 +32,7 @@ def reassign_queues(database: Database, policy_name: str, queue_for_url: Callabl
 
 
 def iter_url_batches(database: Database) -> Iterator[Sequence[Any]]:
-    """All URLs with their queues, some at a time."""
+    """Iterate over all URLs with their queues, in batches of rows."""
     last_url_id = 0
     while True:
         query = select(urls.c.url_id, urls.c.url, urls.c.queue).where(urls.c.url_id > last_url_id)
@@ -42,7 +45,7 @@ def iter_url_batches(database: Database) -> Iterator[Sequence[Any]]:
 
 
 def reassign_batch(database: Database, rows: Sequence[Any], queue_for_url: Callable[[str], int]) -> int:
-    """Move those that belong elsewhere; how many."""
+    """Move the URLs of a batch whose queue differs. Returns the number of moved URLs."""
     moves = [{"key": row.url_id, "to": queue_for_url(row.url)} for row in rows]
     moves = [move for move, row in zip(moves, rows, strict=True) if move["to"] != row.queue]
     if moves:

@@ -1,7 +1,7 @@
-"""What crawls have learned of sites, where several machines share a store: one row a heading and host, as JSON.
+"""Learned state of sites, shared by several machines: one row per category and host, as JSON.
 
-A crawler works with small files of its own (crawler/state_files.py). Here is what it begins with, and what it leaves:
-whoever asks a host next goes on from there.
+A crawler works with local files (crawler/state_files.py). It loads its initial state from here and saves its final
+state here, so that the next crawler of a host continues with it.
 """
 
 import json
@@ -15,13 +15,13 @@ from docstore.schema.crawl_tables import site_state
 
 
 class SiteStateTable:
-    """`store.learned`."""
+    """Load and save learned state of sites (`store.site_state`)."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def load(self, category: str) -> dict[str, Any]:
-        """Host -> what is known of it under a heading."""
+        """Return the states of a category by host."""
         with self._database.read() as connection:
             rows = connection.execute(
                 select(site_state.c.host, site_state.c.value).where(site_state.c.heading == category)
@@ -29,7 +29,7 @@ class SiteStateTable:
             return {row.host: json.loads(row.value) for row in rows}
 
     def save(self, category: str, state_by_host: Mapping[str, Any]) -> None:
-        """Know this of these hosts from now on."""
+        """Save the states of hosts in a category. Replaces their earlier states; other hosts do not change."""
         values = sorted((host[:300], json.dumps(state)) for host, state in state_by_host.items())
         rows = [{"heading": category, "host": host, "value": value} for host, value in values]
         with self._database.write() as connection:

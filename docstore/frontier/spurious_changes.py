@@ -1,7 +1,7 @@
-"""Changes that were none: new bytes (a date, a counter, an advertisement) around the same article.
+"""Spurious changes: new bytes (a date, a counter, an advertisement) around an unchanged article.
 
-The crawl compares bytes, the extractor articles. What the extractor found goes back to the crawl here: such a visit is
-taken for one without a change, so that the page is asked less often.
+The crawl compares bytes, the extractor compares articles. This module corrects the crawl by the extraction result: the
+visit is recorded as unchanged, and the page is fetched less often.
 """
 
 from collections.abc import Callable
@@ -32,7 +32,13 @@ _MARK_UNCHANGED_STATEMENT = (
 
 
 def discount_spurious_changes(database: Database, next_interval: Callable[[float], float]) -> int:
-    """See `FrontierTable.discount_spurious_changes`. Each visit is discounted once: its outcome says so then."""
+    """Record visits as unchanged whose bytes changed but whose article did not. Returns the number of visits.
+
+    Each visit is discounted once, because its outcome changes to UNCHANGED.
+
+    Args:
+        next_interval: Maps the current revisit interval to the interval after an unchanged visit, both in seconds.
+    """
     with database.write() as connection:
         visits = connection.execute(_SPURIOUS_CHANGES_QUERY).all()
         if visits:

@@ -1,4 +1,4 @@
-"""What a person is asked about a focused crawl, and what was answered: is this page of the topic?"""
+"""Pages that a person should classify for a focused crawl, with the answers: is the page on topic?"""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +15,10 @@ MAX_TITLE_CHARS = 300
 
 @dataclass(frozen=True)
 class TopicQuestion:
-    """A page that waits for an answer; `score` is its probability of the topic when it was asked about."""
+    """A page without an answer.
+
+    `score` is its estimated probability of being on topic when the question was created.
+    """
 
     url: str
     title: str
@@ -23,14 +26,17 @@ class TopicQuestion:
 
 
 class TopicQuestionTable:
-    """`store.topic_questions`. Answers stay; questions make room for those that are asked next."""
+    """Save and load topic questions and answers (`store.topic_questions`).
+
+    Answers are permanent. Unanswered questions are replaced by the next questions.
+    """
 
     def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
         self._database = database
         self._clock = clock
 
     def replace_pending(self, topic: str, questions: Sequence[TopicQuestion]) -> None:
-        """Ask these in place of those that wait; what was answered is not asked again."""
+        """Replace the unanswered questions of a topic by `questions`. Pages with an answer are skipped."""
         rows = [
             {
                 "topic": topic,
@@ -48,7 +54,7 @@ class TopicQuestionTable:
             self._database.upsert(connection, topic_questions, rows)
 
     def pending(self, topic: str) -> list[TopicQuestion]:
-        """The questions that were not answered, in order."""
+        """Return the unanswered questions of a topic, in order."""
         query = (
             select(topic_questions)
             .where(topic_questions.c.topic == topic, topic_questions.c.answer.is_(None))
@@ -58,7 +64,7 @@ class TopicQuestionTable:
             return [TopicQuestion(row.url, row.title, row.score) for row in connection.execute(query)]
 
     def answers(self, topic: str) -> dict[str, bool]:
-        """What was answered: URL -> is it of the topic?"""
+        """Return the answers of a topic: URL -> True if the page is on topic."""
         query = select(topic_questions.c.url, topic_questions.c.answer).where(
             topic_questions.c.topic == topic, topic_questions.c.answer.is_not(None)
         )
@@ -66,7 +72,13 @@ class TopicQuestionTable:
             return {url: bool(answer) for url, answer in connection.execute(query)}
 
     def save_answers(self, topic: str, answers: Mapping[str, bool], actor: str) -> None:
-        """Keep answers, also about pages that nobody was asked about. A later answer takes an earlier one's place."""
+        """Save answers, also for pages without a question. A later answer replaces an earlier one.
+
+        Args:
+            topic: Name of the topic.
+            answers: URL -> True if the page is on topic.
+            actor: Account of the person.
+        """
         now = self._clock()
         rows = [
             {

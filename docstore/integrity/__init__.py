@@ -1,1 +1,1 @@
-"""Is the store what was written? Sums of what nothing can make again, and what can be saved of a damaged database."""
+"""Integrity of the store: checksums of data that cannot be derived again, checks, and salvage of a damaged database."""

@@ -1,4 +1,4 @@
-"""Is what the store holds what was written? Asked of the database itself; the WARC files have digests of their own."""
+"""Integrity checks inside the database. WARC files have digests of their own."""
 
 import sqlite3
 import time
@@ -22,14 +22,14 @@ from docstore.model import Stage, WarcPointer, document_id
 from docstore.schema.article_tables import articles, index_changes, indexed_documents
 from docstore.schema.crawl_tables import outcomes, pages, urls
 
-CHECKSUM_FORMAT_KEY = "row_sums_form"  # key of what the sums of the store cover
+CHECKSUM_FORMAT_KEY = "row_sums_form"  # key of the id of the columns that the checksums cover
 BATCH_SIZE = 500
-RECORD_BATCH_SIZE = 10_000  # listed at a time
-MAX_REPORTED_FAULTS = 20  # that SQLite's own check names
+RECORD_BATCH_SIZE = 10_000
+MAX_REPORTED_FAULTS = 20  # messages of SQLite's integrity check
 
 
 class IntegrityChecks:
-    """`store.soundness`."""
+    """Check and repair the content of the database (`store.integrity`)."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -38,8 +38,13 @@ class IntegrityChecks:
                 write_meta_int(database, connection, CHECKSUM_FORMAT_KEY, checksum_format_id())
 
     def sqlite_faults(self, quick: bool = False) -> list[str]:
-        """What SQLite finds wrong with its pages and indexes; `quick` leaves the indexes out. PostgreSQL checks its
-        pages by itself (`initdb --data-checksums`): nothing."""
+        """Return the messages of SQLite's integrity check; empty if the database is intact.
+
+        Returns an empty list for PostgreSQL, which has its own checksums (`initdb --data-checksums`).
+
+        Args:
+            quick: Skip the check of indexes.
+        """
         pragma = "quick_check" if quick else "integrity_check"
         with self._database.read() as connection:
             if connection.dialect.name != "sqlite":
@@ -51,17 +56,18 @@ class IntegrityChecks:
                 orphan_rows = connection.exec_driver_sql("PRAGMA foreign_key_check").fetchmany(1)
             except (DatabaseError, sqlite3.DatabaseError) as error:
                 return [" ".join(str(error).split())]
-        return [line for line in check_output if line != "ok"] + ["rows without what they belong to"] * bool(
-            orphan_rows
-        )
+        return [line for line in check_output if line != "ok"] + ["rows with a missing foreign key"] * bool(orphan_rows)
 
     def rebuild_indexes(self) -> None:
-        """Make SQLite's indexes anew from their tables."""
+        """Rebuild all SQLite indexes from their tables."""
         with self._database.write() as connection:
             connection.exec_driver_sql("REINDEX")
 
     def ensure_row_checksums(self) -> bool:
-        """Give every row its sum where the store has none of this form yet; did it have none?"""
+        """Compute the checksums of all rows if the stored ones cover other columns or do not exist.
+
+        Returns True if they were computed.
+        """
         with self._database.write() as connection:
             if read_meta_int(connection, CHECKSUM_FORMAT_KEY) == checksum_format_id():
                 return False
@@ -70,7 +76,7 @@ class IntegrityChecks:
             return True
 
     def damaged_rows(self) -> Mapping[str, list[str]]:
-        """Table -> keys of rows that are not what was written, as text; tables without such rows are left out."""
+        """Return the keys of rows whose checksum does not match, by table. Tables without damage are omitted."""
         with self._database.read() as connection:
             damaged_by_table = {
                 name: damaged_keys(connection, checksummed_table)
@@ -79,7 +85,7 @@ class IntegrityChecks:
         return {name: keys for name, keys in damaged_by_table.items() if keys}
 
     def mark_for_extraction(self, url_ids: list[int]) -> None:
-        """Let these pages wait for extraction; what is kept of their articles goes if its page is there."""
+        """Mark pages for extraction, and delete their stored articles. Pages without a stored response are skipped."""
         with self._database.write() as connection:
             archived_ids = list(connection.scalars(select(pages.c.url_id).where(pages.c.url_id.in_(url_ids))))
             connection.execute(delete(articles).where(articles.c.url_id.in_(archived_ids)))
@@ -88,20 +94,23 @@ class IntegrityChecks:
             update_row_checksums(self._database, connection, articles, url_ids)
 
     def force_refetch(self, url_ids: list[int]) -> None:
-        """Let the next crawl fetch these pages whole: their records are lost."""
+        """Make the next crawl fetch these pages unconditionally, because their WARC records are lost."""
         with self._database.write() as connection:
             for url_id in url_ids:
                 force_refetch(connection, url_id)
 
     def enqueue_documents(self, doc_ids: list[str]) -> None:
-        """Put these articles into the change log."""
+        """Add these articles to the change log."""
         with self._database.write() as connection:
             for batch in batched(doc_ids, BATCH_SIZE):
                 batch_ids = connection.scalars(select(articles.c.url_id).where(articles.c.doc_id.in_(batch))).all()
                 log_index_changes(connection, IndexOperation.UPSERT, batch_ids, time.time())
 
     def iter_warc_records(self) -> Iterator[tuple[int, WarcPointer, str]]:
-        """url_id, place and digest of every page's record, file by file in the order of their places."""
+        """Iterate over (url_id, WARC location, digest) of all stored pages, ordered by file and offset.
+
+        Reads in batches.
+        """
         columns = (pages.c.url_id, pages.c.warc_file, pages.c.warc_offset, pages.c.warc_length, pages.c.digest)
         last_position = ("", -1)
         while True:
@@ -120,8 +129,7 @@ class IntegrityChecks:
             last_position = (rows[-1][1], rows[-1][2])
 
     def indexed_and_pending_doc_ids(self) -> tuple[set[str], set[str]]:
-        """The ids of documents that the index holds by our own account, and of those that wait to be written or
-        deleted."""
+        """Return two sets of document ids: in the index according to the store, and with pending changes."""
         with self._database.read() as connection:
             indexed_urls = select(urls.c.url).join(indexed_documents, indexed_documents.c.url_id == urls.c.url_id)
             pending_urls = select(urls.c.url).join(index_changes, index_changes.c.url_id == urls.c.url_id)

@@ -1,14 +1,21 @@
-"""Sums of the pages of a SQLite store, so that damage at rest is seen wherever it falls, and mended from a backup.
+"""Checksums of the pages of a SQLite store, to detect damage at rest and to repair pages from a backup.
 
-`store.db-sums` stands beside a store that was closed in good order and says what each page was then:
+`store.db-sums` is stored next to a database that was closed cleanly:
 
-    magic (8 bytes), CRC-32 of the rest (4), page size (4), SQLite's header (100), CRC-32 of each page (4 each), numbers
-    little-endian
+    magic                   8 bytes
+    CRC-32 of the rest      4
+    page size               4
+    SQLite file header      100
+    CRC-32 of each page     4 each
 
-Whoever writes to the store takes the file away before and after the commit; whoever closes the store last makes it
-anew. So it is there or not, and never of an older store. A process that reads the store's file by itself loses its
-locks on it (POSIX gives back all locks of a process when it closes any descriptor): `create_checksums` looks only while no
-`Database` of this process is open, and the others count themselves (`register_open`, `register_close`).
+The first two integers are little-endian; the CRC-32 values of pages are in the byte order of the machine.
+
+Every writer deletes the file before and after its commit. The last process to close the store creates it again. The
+file therefore either matches the store or does not exist.
+
+A process that opens the database file itself loses its SQLite locks when it closes the descriptor (POSIX releases all
+locks of a process on any close). `create_checksums` therefore runs only while this process has no open `Database`,
+which `register_open` and `register_close` count.
 """
 
 import os
@@ -25,26 +32,26 @@ from enum import StrEnum
 from pathlib import Path
 
 FILE_MAGIC = b"PLSUMS01"
-CHECKSUM_FILE_SUFFIX = "-sums"  # of the file beside the store
-PAGE_SIZE_OFFSET = 16  # in SQLite's header, two bytes, big-endian; 1 stands for 65,536
-SQLITE_HEADER_BYTES = 100  # bytes of the first page that say of the whole file what a copy may say otherwise
-PAGES_PER_READ = 256  # pages read at a time
+CHECKSUM_FILE_SUFFIX = "-sums"  # appended to the name of the database file
+PAGE_SIZE_OFFSET = 16  # in SQLite's header; two bytes, big-endian; 1 means 65,536
+SQLITE_HEADER_BYTES = 100  # may differ between the store and a backup, so it is saved with the checksums
+PAGES_PER_READ = 256
 
 _open_counts: Counter[Path] = Counter()
 _open_counts_lock = threading.Lock()
 
 
 class ChecksumStatus(StrEnum):
-    """What the sums say of a store."""
+    """Result of a comparison of a store with its checksums."""
 
     INTACT = "sound"
     DAMAGED = "damaged"
-    UNKNOWN = "unknown"  # there are none: it is in use, or was not closed
+    UNKNOWN = "unknown"  # no checksum file: the store is in use or was not closed cleanly
 
 
 @dataclass(frozen=True)
 class PageChecksums:
-    """The size of a page in bytes, the header of the file, and the CRC-32 of each page."""
+    """Page size in bytes, SQLite file header, and CRC-32 of each page."""
 
     page_size: int
     header: bytes
@@ -52,44 +59,50 @@ class PageChecksums:
 
 
 def checksum_file(database: Path) -> Path:
-    """Where the sums of a store are."""
+    """Return the path of the checksum file of a database."""
     return database.with_name(database.name + CHECKSUM_FILE_SUFFIX)
 
 
 def register_open(database: Path) -> None:
-    """This process has the store open once more."""
+    """Register one open handle of this process on the database."""
     with _open_counts_lock:
         _open_counts[database.resolve()] += 1
 
 
 def register_close(database: Path) -> None:
-    """And once less; the last one makes the sums where there are none."""
+    """Unregister one open handle. When the last handle closes, create the checksum file unless it already exists."""
     with _open_counts_lock:
         _open_counts[database.resolve()] -= 1
         if _open_counts[database.resolve()] <= 0:
             del _open_counts[database.resolve()]
-            with suppress(OSError):  # a full disk: there are none then, which costs nothing but certainty
+            with suppress(OSError):  # on a full disk the store just has no checksums
                 create_checksums(database)
 
 
 def delete_checksums(database: Path) -> None:
-    """The store is being changed. Costs a system call."""
+    """Delete the checksum file, because the store is being changed."""
     with suppress(FileNotFoundError):
         checksum_file(database).unlink()
 
 
 def create_checksums(database: Path) -> None:
-    """Make the sums of a store that rests, where there are none; of one that somebody else uses none are made."""
+    """Create the checksum file of an idle store if it is missing.
+
+    Does nothing if a WAL exists. Discards the result if the store changed meanwhile.
+    """
     state_before = quiescent_state(database)
     if state_before is None or checksum_file(database).exists():
         return
     write_checksums(checksum_file(database), compute_checksums(database))
-    if quiescent_state(database) != state_before:  # somebody wrote meanwhile
+    if quiescent_state(database) != state_before:  # another process wrote meanwhile
         delete_checksums(database)
 
 
 def quiescent_state(database: Path) -> tuple[int, int] | None:
-    """Size and time of a store without a write-ahead log; None while there is one, or no store."""
+    """Return size and modification time (ns) of a store, or None if it is not quiescent.
+
+    A store is not quiescent if it has a WAL with content, is empty or does not exist.
+    """
     wal = database.with_name(database.name + "-wal")
     try:
         if wal.exists() and wal.stat().st_size:
@@ -101,7 +114,7 @@ def quiescent_state(database: Path) -> tuple[int, int] | None:
 
 
 def compute_checksums(database: Path, page_size: int = 0) -> PageChecksums:
-    """The sums of the file as it is; `page_size` 0: as its header says."""
+    """Compute the checksums of a database file. `page_size` 0 reads the page size from the file header."""
     checksums = array("I")
     with database.open("rb", buffering=0) as file:
         header = file.read(SQLITE_HEADER_BYTES)
@@ -115,7 +128,7 @@ def compute_checksums(database: Path, page_size: int = 0) -> PageChecksums:
 
 
 def page_size_from_header(header: bytes) -> int:
-    """The page size in SQLite's header; 4,096 where it says nothing sensible."""
+    """Return the page size in a SQLite header; 4,096 if the value is invalid."""
     size = int.from_bytes(header[PAGE_SIZE_OFFSET : PAGE_SIZE_OFFSET + 2], "big")
     if size == 1:
         return 65_536
@@ -123,7 +136,7 @@ def page_size_from_header(header: bytes) -> int:
 
 
 def write_checksums(path: Path, checksums: PageChecksums) -> None:
-    """Keep sums, whole or not at all."""
+    """Write a checksum file atomically, with the permissions of the database file."""
     payload = (
         checksums.page_size.to_bytes(4, "little")
         + checksums.header.ljust(SQLITE_HEADER_BYTES, b"\0")
@@ -132,13 +145,13 @@ def write_checksums(path: Path, checksums: PageChecksums) -> None:
     temporary_file = path.with_name(path.name + ".new")
     temporary_file.write_bytes(FILE_MAGIC + zlib.crc32(payload).to_bytes(4, "little") + payload)
     store = path.with_name(path.name.removesuffix(CHECKSUM_FILE_SUFFIX))
-    if store.exists():  # who reads the store reads these
+    if store.exists():
         temporary_file.chmod(stat.S_IMODE(store.stat().st_mode))
     os.replace(temporary_file, path)
 
 
 def read_checksums(path: Path) -> PageChecksums | None:
-    """The sums that were kept; None if there are none, or they are damaged themselves."""
+    """Read a checksum file; None if it does not exist or is damaged."""
     try:
         data = path.read_bytes()
     except OSError:
@@ -158,7 +171,7 @@ def read_checksums(path: Path) -> PageChecksums | None:
 
 
 def changed_pages(expected: PageChecksums, database: Path) -> list[int]:
-    """The pages (from 0) of the store that are not what was kept; those missing or too many are among them."""
+    """Return the numbers (from 0) of pages that differ from `expected`, including missing and additional pages."""
     actual = compute_checksums(database, expected.page_size).checksums
     page_count = max(len(expected.checksums), len(actual))
     return [
@@ -169,7 +182,7 @@ def changed_pages(expected: PageChecksums, database: Path) -> list[int]:
 
 
 def iter_matching_pages(backup: Path, expected: PageChecksums, page_numbers: list[int]) -> Iterator[tuple[int, bytes]]:
-    """Those of the `page_numbers` pages that a backup has exactly as they were kept, with their bytes."""
+    """Iterate over (number, bytes) of those `page_numbers` whose content in a backup matches the checksums."""
     with backup.open("rb") as file:
         for number in page_numbers:
             if number >= len(expected.checksums):
@@ -183,9 +196,9 @@ def iter_matching_pages(backup: Path, expected: PageChecksums, page_numbers: lis
 
 
 def repair_pages(database: Path, backup: Path) -> list[int]:
-    """Put damaged pages of a store right from a backup that has them as they were; returns those that it has not.
+    """Replace damaged pages of a store by matching pages of a backup. Returns the numbers of pages that remain damaged.
 
-    A backup is SQLite's own copy page by page, so a page that was not written since is the same there.
+    A backup is a page-by-page copy by SQLite, so pages that were not written since are identical.
     """
     expected = read_checksums(checksum_file(database))
     if expected is None:
@@ -204,7 +217,10 @@ def repair_pages(database: Path, backup: Path) -> list[int]:
 
 
 def verify_checksums(database: Path) -> ChecksumStatus:
-    """Is the store what it was when its sums were made? A writer takes them away before it changes anything."""
+    """Compare a store with its checksum file.
+
+    Returns UNKNOWN without a checksum file, which every writer deletes before it changes the store.
+    """
     expected = read_checksums(checksum_file(database))
     if expected is None:
         return ChecksumStatus.UNKNOWN

@@ -1,9 +1,9 @@
-"""Sums of rows that nothing can make again, written in the transaction that writes the rows: `row_checksums`.
+"""Checksums of rows that cannot be derived again. They are written in the transaction that writes the rows.
 
-A sum covers all rows that share the first column of the primary key: one article, one account, one decided term, one
-act with its changes, one published version. What stages work out anew whenever they run is left out of it (whose copy
-an article is, how many cite it, which story it tells, when a version was applied). CRC-32 finds every damage of up to
-three bits, and misses one in four milliards of others.
+A checksum covers all rows with the same first column of the primary key: one article, one account, one decided term,
+one review decision with its changes, one published version. Columns that stages recompute in every run are excluded
+(near-duplicate cluster, citation count, story, time of application). CRC-32 detects any change of up to three bits and
+misses other damage with probability 2^-32.
 """
 
 import zlib
@@ -27,7 +27,7 @@ RowKey = int | str
 
 @dataclass(frozen=True)
 class ChecksummedTable:
-    """A table whose rows have sums: which columns count, and of which rows."""
+    """A table with row checksums: the covered columns, and an optional condition on the covered rows."""
 
     table: Table
     columns: tuple[str, ...]
@@ -35,12 +35,12 @@ class ChecksummedTable:
 
     @property
     def key_column(self) -> Column[Any]:
-        """The column by which rows share a sum."""
+        """The column whose values group rows to one checksum."""
         return next(iter(self.table.primary_key.columns))
 
 
 def columns_except(table: Table, *names: str) -> tuple[str, ...]:
-    """The columns of a table without some."""
+    """Return the column names of a table except `names`."""
     return tuple(column.name for column in table.columns if column.name not in names)
 
 
@@ -64,7 +64,7 @@ CHECKSUMMED_TABLES: Mapping[str, ChecksummedTable] = {
 
 
 def update_row_checksums(database: Database, connection: Connection, table: Table, keys: Iterable[RowKey]) -> None:
-    """Bring the sums of the rows with these keys in line with the rows, also of those that are no more."""
+    """Update the checksums of the rows with these keys, and delete the checksums of removed rows."""
     checksummed_table = CHECKSUMMED_TABLES[table.name]
     for batch in batched(list(dict.fromkeys(keys)), BATCH_SIZE):
         current = dict(iter_current_checksums(connection, checksummed_table, checksummed_table.key_column.in_(batch)))
@@ -76,7 +76,7 @@ def update_row_checksums(database: Database, connection: Connection, table: Tabl
 
 
 def rebuild_row_checksums(database: Database, connection: Connection) -> None:
-    """Give every row its sum, in a store that was made before there were any."""
+    """Compute the checksums of all rows again."""
     connection.execute(delete(row_checksums))
     for checksummed_table in CHECKSUMMED_TABLES.values():
         rows = (
@@ -90,7 +90,7 @@ def rebuild_row_checksums(database: Database, connection: Connection) -> None:
 def iter_current_checksums(
     connection: Connection, checksummed_table: ChecksummedTable, where: ColumnElement[bool] | None = None
 ) -> Iterator[tuple[RowKey, int]]:
-    """Each key of a table with the sum of its rows as they are."""
+    """Iterate over (key, checksum of its rows) of a table as it is now."""
     columns = [checksummed_table.table.c[name] for name in checksummed_table.columns]
     query = select(checksummed_table.key_column, *columns).order_by(*checksummed_table.table.primary_key.columns)
     for condition in (where, checksummed_table.row_filter):
@@ -102,7 +102,7 @@ def iter_current_checksums(
 
 
 def rows_crc32(rows: Iterable[Iterable[Any]]) -> int:
-    """The CRC-32 of rows, values apart and rows apart."""
+    """Return the CRC-32 of rows, with separators between values and between rows."""
     checksum = 0
     for row in rows:
         text = "\x1f".join(map(canonical_value_text, row))
@@ -111,7 +111,7 @@ def rows_crc32(rows: Iterable[Iterable[Any]]) -> int:
 
 
 def canonical_value_text(value: Any) -> str:
-    """A value of a row as its sum sees it: 1 and 1.0 and "1" are three."""
+    """Return the text of a value for its checksum. 1, 1.0 and "1" have different texts."""
     if isinstance(value, str):
         return value
     if isinstance(value, bytes | memoryview):
@@ -120,7 +120,7 @@ def canonical_value_text(value: Any) -> str:
 
 
 def checksum_format_id() -> int:
-    """A number for what the sums cover: a program that covers other columns makes them anew."""
+    """Return an id of the covered tables and columns. If it changes, the checksums are computed again."""
     covered_columns = sorted(
         (name, checksummed_table.columns) for name, checksummed_table in CHECKSUMMED_TABLES.items()
     )
@@ -128,7 +128,7 @@ def checksum_format_id() -> int:
 
 
 def damaged_keys(connection: Connection, checksummed_table: ChecksummedTable) -> list[str]:
-    """The keys whose rows are not what was written: changed, lost, or written by nobody."""
+    """Return the keys whose rows were changed, lost or added without updating the checksum."""
     query = select(row_checksums.c.key, row_checksums.c.sum).where(row_checksums.c.name == checksummed_table.table.name)
     expected_checksums = {row.key: row.sum for row in connection.execute(query)}
     changed_keys = [

@@ -1,7 +1,8 @@
-"""A new SQLite store of what can be read of a damaged one, and of its backup where that cannot be.
+"""Salvage of a damaged SQLite store: build a new store from its readable rows and from a backup.
 
-Rows are taken as far as SQLite reads them and their sums (row_sums.py) prove them; a row that is not what
-was written comes from the backup, if its sum proves it there. What neither has is said. The damaged file is only read.
+A row of the damaged file is used if SQLite can read it and its checksum matches (row_checksums.py). Otherwise the row
+of the backup is used, if its checksum matches there. Rows that neither file has are listed in the report. The damaged
+file is only read.
 """
 
 import sqlite3
@@ -18,12 +19,9 @@ from docstore.database import Database
 from docstore.integrity.row_checksums import CHECKSUMMED_TABLES, ChecksummedTable, rows_crc32
 from docstore.schema import metadata
 
-TABLES_NOT_RESTORED = (
-    "changes",
-    "indexed",
-    "outcomes",
-)  # what the stages say of the present state is not the backup's to say
-MAX_SKIPPED_ROWIDS = 1 << 40  # of row numbers that are passed by where a page cannot be read
+# Current stage state: never restored from a backup, where it is stale.
+TABLES_NOT_RESTORED = ("changes", "indexed", "outcomes")
+MAX_SKIPPED_ROWIDS = 1 << 40  # largest step when searching for the next readable row
 BATCH_SIZE = 500
 
 Rows = list[tuple[Any, ...]]
@@ -31,7 +29,13 @@ Rows = list[tuple[Any, ...]]
 
 @dataclass
 class SalvageReport:
-    """What became of it: tables that could not be read whole, rows from the backup, and sealed rows nobody has."""
+    """Result of a salvage.
+
+    Attributes:
+        partial_tables: Tables with unreadable rows.
+        rows_from_backup: Number of keys restored from the backup, by table.
+        lost_keys: Keys of rows with checksums that neither file has, by table.
+    """
 
     partial_tables: list[str] = field(default_factory=list)
     rows_from_backup: dict[str, int] = field(default_factory=dict)
@@ -39,9 +43,12 @@ class SalvageReport:
 
 
 def salvage_store(damaged_file: Path, backup: Path | None, target: Path) -> SalvageReport:
-    """Make the store `target` (a new file) of `damaged_file` and `backup`. sqlite3.DatabaseError where `damaged_file` cannot be
-    opened."""
-    Database(f"sqlite:///{target}").close()  # its tables
+    """Build the new store `target` from `damaged_file` and, if not None, from `backup`.
+
+    Raises:
+        sqlite3.DatabaseError: `damaged_file` cannot be opened or contains no tables.
+    """
+    Database(f"sqlite:///{target}").close()  # creates the tables
     report = SalvageReport()
     with closing(open_read_only(damaged_file)) as source, closing(sqlite3.connect(target)) as destination:
         if not source.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
@@ -64,14 +71,14 @@ def salvage_store(damaged_file: Path, backup: Path | None, target: Path) -> Salv
 
 
 def open_read_only(path: Path) -> sqlite3.Connection:
-    """A store to read, whatever its bytes are."""
+    """Open a SQLite file for reading. Text with invalid bytes is decoded with replacement characters."""
     connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
     connection.text_factory = lambda data: data.decode("utf-8", "replace")
     return connection
 
 
 def copy_readable_rows(source: sqlite3.Connection, destination: sqlite3.Connection, table: Table) -> bool:
-    """Copy the rows that can be read and are not there yet; were it all?"""
+    """Copy all readable rows that `destination` lacks. Returns False if any row was unreadable."""
     try:
         source_columns = {row[1] for row in source.execute(f"PRAGMA table_info({table.name})")}
     except sqlite3.DatabaseError:
@@ -84,13 +91,13 @@ def copy_readable_rows(source: sqlite3.Connection, destination: sqlite3.Connecti
     for row in reader_state.iter_rows():
         try:
             destination.execute(insert_sql, row)
-        except sqlite3.Error:  # a value that no longer is of its kind
+        except sqlite3.Error:  # a value with an invalid type
             reader_state.is_complete = False
     return reader_state.is_complete
 
 
 class ResilientTableReader:
-    """The rows of a table in the order of their numbers, those that cannot be read passed by."""
+    """Reads the rows of a table by rowid and skips unreadable ones. `is_complete` is False if any row was skipped."""
 
     def __init__(self, source: sqlite3.Connection, table: str, names: Sequence[str]) -> None:
         self.is_complete = True
@@ -98,7 +105,10 @@ class ResilientTableReader:
         self._query = f"SELECT rowid, {', '.join(names)} FROM {table} NOT INDEXED WHERE rowid > ? ORDER BY rowid"
 
     def iter_rows(self) -> Iterator[tuple[Any, ...]]:
-        """See the class."""
+        """Iterate over all readable rows.
+
+        After an unreadable row, the step to the next rowid doubles on each failure.
+        """
         last_rowid, gap = -1, 1
         while gap < MAX_SKIPPED_ROWIDS:
             try:
@@ -117,17 +127,24 @@ def restore_damaged_rows(
     checksummed_table: ChecksummedTable,
     report: SalvageReport,
 ) -> None:
-    """Take the rows of a table that are not what was written from the backup; what it lacks too is lost and said."""
+    """Replace rows whose checksum does not match by the backup's rows.
+
+    Rows that the backup cannot verify are deleted and listed in `report.lost_keys`.
+    """
     name, key = checksummed_table.table.name, checksummed_table.key_column.name
     expected_checksums = stored_checksums(destination, name)
-    current = {str(value): checksum for value, checksum in iter_current_checksums(destination, checksummed_table)}
+    current_checksums = {
+        str(value): checksum for value, checksum in iter_current_checksums(destination, checksummed_table)
+    }
     for damaged_key in [
-        value for value in {*expected_checksums, *current} if expected_checksums.get(value) != current.get(value)
+        value
+        for value in {*expected_checksums, *current_checksums}
+        if expected_checksums.get(value) != current_checksums.get(value)
     ]:
         rows = verified_rows(backup, checksummed_table, damaged_key) if backup is not None else None
         if (
-            rows is None and damaged_key in current and damaged_key not in expected_checksums
-        ):  # its sum is lost: nothing speaks against it
+            rows is None and damaged_key in current_checksums and damaged_key not in expected_checksums
+        ):  # only its checksum is lost: keep the row
             rows = rows_with_key(destination, checksummed_table, damaged_key)
         elif rows is not None:
             report.rows_from_backup[name] = report.rows_from_backup.get(name, 0) + 1
@@ -147,7 +164,7 @@ def restore_damaged_rows(
 
 
 def stored_checksums(connection: sqlite3.Connection, name: str) -> dict[str, int]:
-    """The sums that were kept of a table's rows."""
+    """Return the stored checksums of a table by key; empty if they cannot be read."""
     try:
         return dict(connection.execute("SELECT key, sum FROM row_sums WHERE name = ?", (name,)).fetchall())
     except sqlite3.DatabaseError:
@@ -157,7 +174,7 @@ def stored_checksums(connection: sqlite3.Connection, name: str) -> dict[str, int
 def iter_current_checksums(
     connection: sqlite3.Connection, checksummed_table: ChecksummedTable, key: str | None = None
 ) -> Iterator[tuple[Any, int]]:
-    """The sums of a table's rows as they are, or of those with one key."""
+    """Iterate over (key, checksum of its rows) of a table as it is now, for all keys or for `key`."""
     order = ", ".join(column.name for column in checksummed_table.table.primary_key.columns)
     conditions = (
         []
@@ -167,29 +184,29 @@ def iter_current_checksums(
     if key is not None:
         conditions.append(f"CAST({checksummed_table.key_column.name} AS TEXT) = :key")
     where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
-    query = f"SELECT {checksummed_table.key_column.name}, {', '.join(checksummed_table.columns)} FROM {checksummed_table.table.name} {where} ORDER BY {order}"
+    columns = ", ".join((checksummed_table.key_column.name, *checksummed_table.columns))
+    query = f"SELECT {columns} FROM {checksummed_table.table.name} {where} ORDER BY {order}"
     rows = connection.execute(query, {"key": key} if key is not None else {})
     for value, key_rows in groupby(rows, key=lambda row: row[0]):
         yield value, rows_crc32(row[1:] for row in key_rows)
 
 
 def rows_with_key(connection: sqlite3.Connection, checksummed_table: ChecksummedTable, key: str) -> Rows:
-    """The rows with a key, with all columns."""
+    """Return the rows with a key, with all columns."""
     columns = ", ".join(column.name for column in checksummed_table.table.columns)
-    return connection.execute(
-        f"SELECT {columns} FROM {checksummed_table.table.name} WHERE CAST({checksummed_table.key_column.name} AS TEXT) = ?",
-        (key,),
-    ).fetchall()
+    table_name, key_column_name = checksummed_table.table.name, checksummed_table.key_column.name
+    query = f"SELECT {columns} FROM {table_name} WHERE CAST({key_column_name} AS TEXT) = ?"
+    return connection.execute(query, (key,)).fetchall()
 
 
 def verified_rows(backup: sqlite3.Connection, checksummed_table: ChecksummedTable, key: str) -> Rows | None:
-    """The rows with a key, where their sum proves them."""
+    """Return the rows of the backup with a key if their checksum matches, otherwise None."""
     try:
         expected_checksum = stored_checksums(backup, checksummed_table.table.name).get(key)
-        current = [value for _, value in iter_current_checksums(backup, checksummed_table, key)]
+        current_checksums = [value for _, value in iter_current_checksums(backup, checksummed_table, key)]
         return (
             rows_with_key(backup, checksummed_table, key)
-            if expected_checksum is not None and current == [expected_checksum]
+            if expected_checksum is not None and current_checksums == [expected_checksum]
             else None
         )
     except sqlite3.DatabaseError:
@@ -197,8 +214,8 @@ def verified_rows(backup: sqlite3.Connection, checksummed_table: ChecksummedTabl
 
 
 def delete_orphans(destination: sqlite3.Connection) -> None:
-    """Remove rows whose owner is not there."""
-    for _ in range(3):  # what belongs to a stray is one
+    """Delete rows whose foreign key refers to a missing row."""
+    for _ in range(3):  # deleting orphans can orphan further rows
         orphans = destination.execute("PRAGMA foreign_key_check").fetchall()
         if not orphans:
             return

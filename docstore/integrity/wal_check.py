@@ -1,8 +1,8 @@
-"""The write-ahead log of a SQLite store, read without SQLite: are there pages in it that it will pass over?
+"""Check of the write-ahead log (WAL) of a SQLite store, without SQLite: frames that SQLite would silently ignore.
 
-SQLite takes a log up to the first frame whose sum is wrong and forgets the rest without a word. After kill -9 only the
-last frame can be wrong, cut off while it was written. So a frame of this log behind a wrong one is damage.
-Format: https://www.sqlite.org/fileformat2.html#walformat
+SQLite reads a WAL up to the first frame with a wrong checksum and ignores the rest. After kill -9 only the last frame
+can be incomplete. A frame of the same WAL after a wrong frame is therefore damage. Format:
+https://www.sqlite.org/fileformat2.html#walformat
 """
 
 import struct
@@ -13,7 +13,7 @@ LITTLE_ENDIAN_MAGIC, BIG_ENDIAN_MAGIC = 0x377F0682, 0x377F0683
 
 
 def count_damaged_frames(wal: Path) -> int:
-    """How many frames of the log in use SQLite would pass over; 0 where all is well or there is no log."""
+    """Return the number of frames of the current WAL that SQLite would ignore; 0 if it is intact or does not exist."""
     try:
         data = wal.read_bytes()
     except OSError:
@@ -48,7 +48,7 @@ def count_damaged_frames(wal: Path) -> int:
 
 
 def wal_checksum(data: bytes, byte_order: str, state: tuple[int, int]) -> tuple[int, int]:
-    """SQLite's sum of the log, over 32-bit words two at a time."""
+    """Return SQLite's WAL checksum of `data`, continued from `state`."""
     first, second = state
     words = struct.unpack(f"{byte_order}{len(data) // 4}I", data)
     for word_a, word_b in zip(words[::2], words[1::2], strict=True):

@@ -1,5 +1,5 @@
-"""Who may do which work: one process of this machine, or of all machines that share the store.
+"""Exclusive work: locks for one machine, and leases for all machines that share the store.
 
-Open `file_locks.py` first: what a stage holds while it works, on one machine. Where PostgreSQL is the store,
-`cluster_locks.py` adds a lease to it; `leases.py` are rows with an end and a token, which is checked in each commit.
+Read `file_locks.py` first: the locks of the stages on one machine. With a PostgreSQL store, `cluster_locks.py` adds a
+lease. `leases.py` contains the leases: rows with an expiry time and a fencing token that every commit checks.
 """

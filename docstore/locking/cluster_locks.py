@@ -1,8 +1,8 @@
-"""One run at a time per stage, where several machines share a store: the lock of this machine, then a lease.
+"""One process per stage on all machines that share a store: a local file lock, then a lease.
 
-The flock (docstore/locking/file_locks.py) says that no other process of this machine is in the stage, so a lease that
-one of them left when it was killed is taken over at once; that of a machine that died runs out. Every writing
-transaction of the thread that is in the stage is fenced by the lease.
+The file lock (docstore/locking/file_locks.py) guarantees that no other process of this machine runs the stage. A lease
+left by a killed process of this machine is therefore taken over immediately. A lease left by another machine expires.
+Every write transaction of the thread is fenced by the lease.
 """
 
 import os
@@ -20,12 +20,12 @@ from docstore.locking.file_locks import stage_lock
 from docstore.locking.leases import Lease, LeaseHeartbeat, LeaseTable, fence
 
 STAGE_LEASE_KIND = "stage"
-POLL_SECONDS = 0.2  # seconds
-ALLOWED_MISSED_BEATS = 3  # that may be missed before a lease has run out
+POLL_SECONDS = 0.2
+ALLOWED_MISSED_BEATS = 3  # missed heartbeats after which a lease expires
 
 
 def machine_id(folder: Path) -> str:
-    """Which machine's locks the data folder holds (16 hex digits); made with the first lock."""
+    """Return the id of this machine in the data folder (16 hex digits). The first call creates it."""
     path = folder / "locks" / "machine"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -34,12 +34,12 @@ def machine_id(folder: Path) -> str:
     except FileExistsError:
         pass
     except OSError as error:
-        raise StoreError(f"cannot write {path}: {error.strerror}; see that its folder can be written") from error
+        raise StoreError(f"cannot write {path}: {error.strerror}; check that its folder is writable") from error
     return path.read_text()
 
 
 def holder_name(folder: Path) -> str:
-    """This process among all of all machines."""
+    """Return the name of this process among all processes of all machines: machine id, host name and process id."""
     return f"{machine_id(folder)} {socket.gethostname()[:60]} {os.getpid()}"
 
 
@@ -52,7 +52,20 @@ def cluster_stage_lock(
     wait_seconds: float = 0.0,
     report_wait: Callable[[str], None] = lambda _: None,
 ) -> Iterator[None]:
-    """As `stage_lock`, on all machines that share the store. LeaseLostError at a commit after the lease was lost."""
+    """Lock a stage on all machines that share the store. Arguments as for `stage_lock`.
+
+    Args:
+        folder: The data folder.
+        leases: Leases of the store.
+        stage: Name of the stage.
+        interval_seconds: Seconds between two renewals of the lease.
+        wait_seconds: Maximum time to wait for the lock.
+        report_wait: Called with a message when waiting begins.
+
+    Raises:
+        BusyError: Another process runs the stage.
+        LeaseLostError: At a commit after the lease was lost.
+    """
     process_leases = leases.with_holder(holder_name(folder))
     with (
         stage_lock(folder, stage, wait_seconds, report_wait),
@@ -64,7 +77,7 @@ def cluster_stage_lock(
 
 
 def cluster_stage_holder(leases: LeaseTable, stage: str) -> int | None:
-    """The process that is in `stage` now, on whichever machine; None if nobody is."""
+    """Return the process id that runs `stage` on any machine, or None."""
     holder = leases.holders_by_key(STAGE_LEASE_KIND).get(stage)
     return int(holder.split()[-1]) if holder else None
 

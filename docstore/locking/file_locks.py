@@ -1,7 +1,7 @@
-"""One run at a time per stage and vertical.
+"""One process per stage and vertical on one machine.
 
-A lock is an flock on a file in the data folder: the kernel gives it back when its process ends, however it ends, so
-none is ever left in the way.
+A lock is an flock on a file in the data folder. The kernel releases it when the process ends for any reason, so stale
+locks cannot remain.
 """
 
 import fcntl
@@ -13,16 +13,24 @@ from pathlib import Path
 
 from docstore.errors import BusyError, StoreError
 
-POLL_SECONDS = 0.2  # seconds
+POLL_SECONDS = 0.2
 
 
 @contextmanager
 def stage_lock(
     folder: Path, stage: str, wait_seconds: float = 0.0, report_wait: Callable[[str], None] = lambda _: None
 ) -> Iterator[None]:
-    """Hold the lock of `stage` in `folder`. BusyError if another process has it for longer than `wait_seconds` seconds.
+    """Lock `stage` in the data folder `folder` during the `with` block.
 
-    `report_wait` hears it where there is somebody to wait for.
+    Args:
+        folder: The data folder.
+        stage: Name of the stage.
+        wait_seconds: Maximum time to wait for the lock.
+        report_wait: Called with a message when waiting begins.
+
+    Raises:
+        BusyError: Another process still runs the stage after `wait_seconds`.
+        StoreError: The lock file cannot be created.
     """
     path = folder / "locks" / stage
     try:
@@ -30,18 +38,18 @@ def stage_lock(
         file = path.open("a+")
     except OSError as error:
         raise StoreError(
-            f"cannot make the lock file {path}: {error.strerror}; see that its folder can be written"
+            f"cannot create the lock file {path}: {error.strerror}; check that its folder is writable"
         ) from error
     with file:
         acquire_lock(file.fileno(), stage, wait_seconds, path, report_wait)
-        with suppress(OSError):  # who holds it is a courtesy that a full disk may refuse
+        with suppress(OSError):  # the process id is informative only; writing it may fail on a full disk
             os.ftruncate(file.fileno(), 0)
             os.write(file.fileno(), f"{os.getpid()}\n".encode())
         yield
 
 
 def stage_lock_holder(folder: Path, stage: str) -> int | None:
-    """The process that is in `stage` now, 0 if it has not said its id yet; None if nobody is."""
+    """Return the process id that runs `stage`, 0 if it has not written its id yet, or None if no process runs it."""
     path = folder / "locks" / stage
     try:
         with path.open("r") as file:
@@ -57,7 +65,10 @@ def stage_lock_holder(folder: Path, stage: str) -> int | None:
 def acquire_lock(
     descriptor: int, stage: str, wait_seconds: float, path: Path, report_wait: Callable[[str], None]
 ) -> None:
-    """Wait `wait_seconds` seconds for the lock. It is always tried twice: somebody may only have looked whether it is held."""
+    """Acquire the lock within `wait_seconds`.
+
+    Tries at least twice, because `stage_lock_holder` locks the file for a moment to test it.
+    """
     deadline, has_reported = time.monotonic() + max(wait_seconds, POLL_SECONDS), False
     while not try_lock(descriptor):
         held_by = f"another process (pid {path.read_text().strip() or 'unknown'}) is in the {stage} stage"
@@ -70,7 +81,7 @@ def acquire_lock(
 
 
 def try_lock(descriptor: int) -> bool:
-    """Try to take the lock once."""
+    """Try to acquire the lock once. Returns False if another process holds it."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

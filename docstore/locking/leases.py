@@ -1,14 +1,15 @@
-"""Who does which work, where several machines share a store: leases with an end, and a token checked in the commit.
+"""Leases: exclusive work across machines that share a store, with an expiry time and a fencing token.
 
-    take      the lease is free, or its end is past: it gets a holder, an end, and a token one higher than any before
-    renew     the end is put off, for who still holds it (Heartbeat, a thread, does so)
-    fence     in the transaction that writes: who has lost the lease cannot commit
-    release   the end is now, or after a rest
+    acquire   a free or expired lease gets a holder, an expiry time, and a token one higher than any before
+    renew     the current holder extends the expiry time; `LeaseHeartbeat` does so in a thread
+    fence     a write transaction checks the token: a process that lost its lease cannot commit
+    release   the lease expires immediately, or after a cooldown
 
-Crawl work is leased by host, all other work by block, never by URL. A lease says only who does the work: what there is
-to do is asked of the store each time. Times are those of the database, so machines may disagree about the hour.
-A token that is still the newest proves that nobody else has begun, even where the end is past; the row is locked until
-the commit, so that nobody begins meanwhile (Kleppmann, How to do distributed locking, 2016: fencing tokens).
+Crawl work is leased by host, all other work by block of ids, never by URL. A lease only decides who does the work; the
+work itself is always read from the store. Times are those of the database clock, so machine clocks may differ. A token
+that is still the newest proves that no other process started the work, even after the expiry time. The row is locked
+until the commit, so that no process can start meanwhile (Kleppmann, How to do distributed locking, 2016: fencing
+tokens).
 """
 
 import threading
@@ -24,12 +25,12 @@ from docstore.database import Database
 from docstore.errors import LeaseLostError, StoreError
 from docstore.schema.operation_tables import leases
 
-MAX_KEYS_PER_STATEMENT = 1_000  # keys in one statement
+MAX_KEYS_PER_STATEMENT = 1_000
 
 
 @dataclass(frozen=True)
 class Lease:
-    """One piece of work, and the token by which it is ours."""
+    """An acquired lease: kind of work, key within the kind, and fencing token."""
 
     kind: str
     key: str
@@ -37,24 +38,29 @@ class Lease:
 
     @property
     def identity(self) -> tuple[str, str]:
-        """What there is one lease for."""
+        """(kind, key): the unit of work."""
         return self.kind, self.key
 
 
 class LeaseTable:
-    """`store.leases`, as `holder` sees it: a name that says which process of which machine it is."""
+    """Acquire, renew and release leases (`store.leases`) on behalf of `holder`.
+
+    `holder` is the name of a process on a machine, see `docstore.locking.cluster_locks.holder_name`.
+    """
 
     def __init__(self, database: Database, holder: str = "") -> None:
         self._database = database
         self.holder = holder[:100]
 
     def with_holder(self, holder: str) -> "LeaseTable":
-        """The same leases, taken as another holder."""
+        """Return the same leases on behalf of another holder."""
         return LeaseTable(self._database, holder)
 
     def acquire(self, kind: str, keys: Iterable[str], seconds: float, limit: int = 1) -> list[Lease]:
-        """Take at most so many of the leases that are free among `keys`, for so many seconds. Who asks at the same time
-        is not waited for, and gets others."""
+        """Acquire up to `limit` free leases among `keys` for `seconds`.
+
+        Rows locked by a concurrent caller are skipped.
+        """
         acquired_leases: list[Lease] = []
         for batch in batched(list(keys), MAX_KEYS_PER_STATEMENT):
             acquired_leases += self._acquire_batch(kind, batch, seconds, limit - len(acquired_leases))
@@ -66,7 +72,10 @@ class LeaseTable:
         return acquired_leases
 
     def take_over(self, kind: str, key: str, seconds: float, holder_prefix: str) -> Lease | None:
-        """Take a lease whose holder's name begins with `holder_prefix`, who is known to be dead."""
+        """Acquire a lease from a holder whose name begins with `holder_prefix`; None if there is no such lease.
+
+        The caller must know that the holder is dead.
+        """
         is_requested = and_(
             leases.c.kind == kind, leases.c.key == key, leases.c.holder.startswith(holder_prefix, autoescape=True)
         )
@@ -94,7 +103,7 @@ class LeaseTable:
         return update(leases).values(values).returning(leases.c.key, leases.c.token)
 
     def renew(self, leases_held: Collection[Lease], seconds: float) -> list[Lease]:
-        """Hold leases for so many seconds from now; those that are still ours."""
+        """Extend leases to `seconds` from now. Returns the leases that this holder still owns."""
         renewed_keys: set[tuple[str, str, int]] = set()
         for batch in batched(list(leases_held), MAX_KEYS_PER_STATEMENT):
             with self._database.write() as connection:
@@ -103,14 +112,14 @@ class LeaseTable:
         return [lease for lease in leases_held if (lease.kind, lease.key, lease.token) in renewed_keys]
 
     def release(self, leases_held: Collection[Lease], cooldown_seconds: float = 0.0) -> None:
-        """Let others have them, after so many seconds."""
+        """Release leases. Others can acquire them after `cooldown_seconds`."""
         for batch in batched(list(leases_held), MAX_KEYS_PER_STATEMENT):
             with self._database.write() as connection:
                 released_values = {"holder": "", "until": database_now(connection) + cooldown_seconds}
                 connection.execute(update(leases).where(matches_leases(batch)).values(released_values))
 
     def holders_by_key(self, kind: str) -> dict[str, str]:
-        """The keys that somebody holds now -> who."""
+        """Return the current holders of leases of a kind, by key."""
         with self._database.read() as connection:
             is_held = and_(leases.c.kind == kind, leases.c.holder != "", leases.c.until > database_now(connection))
             rows = connection.execute(select(leases.c.key, leases.c.holder).where(is_held))
@@ -121,44 +130,44 @@ LEASE_COLUMNS = (leases.c.kind, leases.c.key, leases.c.token)
 
 
 def matches_leases(leases_held: Collection[Lease]) -> ColumnElement[bool]:
-    """The rows of leases that nobody has taken since."""
+    """SQL condition: the row is one of these leases with an unchanged token."""
     return tuple_(*LEASE_COLUMNS).in_([(lease.kind, lease.key, lease.token) for lease in leases_held])
 
 
 def database_now(connection: Connection) -> ColumnElement[float]:
-    """The present time of the database in epoch seconds."""
+    """SQL expression: the current time of the database in epoch seconds."""
     if connection.dialect.name == "postgresql":
         return cast(extract("epoch", func.clock_timestamp()), Float)
     return (func.julianday("now") - 2440587.5) * 86400.0
 
 
-def still_held(connection: Connection, leases_held: Collection[Lease]) -> set[Lease]:
-    """Those leases that nobody else has taken; nobody can until the transaction ends."""
+def lock_held_leases(connection: Connection, leases_held: Collection[Lease]) -> set[Lease]:
+    """Return the leases that are still owned, and lock their rows until the transaction ends."""
     query = select(*LEASE_COLUMNS).where(matches_leases(leases_held)).with_for_update(read=True)
     held_rows = {tuple(row) for row in connection.execute(query)} if leases_held else set()
     return {lease for lease in leases_held if (lease.kind, lease.key, lease.token) in held_rows}
 
 
 def fence(connection: Connection, leases_held: Collection[Lease]) -> None:
-    """Raise LeaseLostError where somebody else has taken one of the leases by which a transaction writes."""
-    lost_leases = set(leases_held) - still_held(connection, leases_held)
+    """Raise LeaseLostError if another process acquired one of these leases."""
+    lost_leases = set(leases_held) - lock_held_leases(connection, leases_held)
     if lost_leases:
         kind, key = min(lease.identity for lease in lost_leases)
         raise LeaseLostError(
-            f"another process has taken over this work ({kind} {key}), because nothing was heard of this one for too "
-            "long: nothing was lost; see that machines and database reach each other"
+            f"another process has taken over this work ({kind} {key}), because this process missed its heartbeats: no "
+            "data was lost; check the network between this machine and the database"
         )
 
 
 class LeaseHeartbeat:
-    """Holds leases for `lease_seconds` each, and puts their ends off every `interval_seconds` seconds until it is closed.
+    """Renews leases in a thread every `interval_seconds` until closed. Each renewal is for `lease_seconds`.
 
-    How long a lease is ours for sure is told by this machine's clock, counted from before the database was asked; so it
-    ends here before it ends there, also while the database does not answer.
+    The remaining time of a lease is measured by the clock of this machine, from before the database request. A lease
+    therefore expires here before it expires in the database, also while the database is not responding.
     """
 
-    def __init__(self, table: LeaseTable, seconds: float, interval_seconds: float) -> None:
-        self.lease_table, self.lease_seconds, self.interval_seconds = table, seconds, interval_seconds
+    def __init__(self, lease_table: LeaseTable, lease_seconds: float, interval_seconds: float) -> None:
+        self.lease_table, self.lease_seconds, self.interval_seconds = lease_table, lease_seconds, interval_seconds
         self._expires_at: dict[Lease, float] = {}
         self._lock = threading.Lock()
         self._stop_event = threading.Event()
@@ -166,23 +175,23 @@ class LeaseHeartbeat:
         self._thread.start()
 
     def acquire(self, kind: str, keys: Iterable[str], limit: int = 1) -> list[Lease]:
-        """As `LeaseTable.acquire`; what is got is held from now on."""
+        """Acquire leases as `LeaseTable.acquire` does, and start to renew them."""
         requested_at = time.monotonic()
         acquired_leases = self.lease_table.acquire(kind, keys, self.lease_seconds, limit)
         self.track(acquired_leases, requested_at)
         return acquired_leases
 
     def track(self, acquired_leases: Iterable[Lease], requested_at: float) -> None:
-        """Hold leases that were asked for at `requested_at` (monotonic)."""
+        """Start to renew leases. `requested_at` is the monotonic time before their request."""
         with self._lock:
             self._expires_at.update(dict.fromkeys(acquired_leases, requested_at + self.lease_seconds))
 
     def seconds_left(self, lease: Lease) -> float:
-        """For how many seconds a lease is ours for sure; 0 or less where it may be another's."""
+        """Return the seconds for which a lease is certainly owned; 0 or less if another process may own it."""
         return self._expires_at.get(lease, 0.0) - time.monotonic()
 
     def release(self, leases_held: Collection[Lease], cooldown_seconds: float = 0.0) -> None:
-        """Give leases back. A database that does not take that has them end by themselves."""
+        """Stop renewing leases and release them. If the database fails, they expire."""
         with self._lock:
             for lease in leases_held:
                 self._expires_at.pop(lease, None)
@@ -192,7 +201,7 @@ class LeaseHeartbeat:
             return
 
     def close(self) -> None:
-        """Give all back."""
+        """Stop the thread and release all leases."""
         self._stop_event.set()
         self._thread.join()
         self.release(list(self._expires_at))
@@ -207,7 +216,7 @@ class LeaseHeartbeat:
                     set(self.lease_table.renew(tracked_leases, self.lease_seconds)) if tracked_leases else set()
                 )
             except StoreError:
-                continue  # the database is away: what is held runs out unless it comes back in time
+                continue  # database unavailable: the leases expire unless it recovers in time
             with self._lock:
                 for lease in tracked_leases:
                     if lease not in self._expires_at:

@@ -1,21 +1,22 @@
-"""Clusters of near-duplicates: each article leads a cluster, often of itself alone, or follows a cluster leader.
+"""Clusters of near-duplicates: each article leads a cluster (often alone) or follows a cluster leader.
 
-A leader leaves keys in a table: pieces of its signature (bands), and keys of its text. A new article is compared only
-with leaders that share a key with it, so finding its cluster costs what is similar, not what exists (locality-sensitive
-hashing: Leskovec, Rajaraman, Ullman, Mining of Massive Datasets, 3.4.1). With 21 bands of 6 places two texts of which a
-share s is the same are compared with probability 1 - (1 - s^6)^21: .998 at .8, .93 at .7, .28 at .5, .02 at .3.
+A leader stores keys in a table: bands of its signature, and keys of its text. A new article is compared only with
+leaders that share a key. The cost of finding its cluster therefore depends on the number of similar articles, not on
+the size of the store (locality-sensitive hashing: Leskovec, Rajaraman, Ullman, Mining of Massive Datasets, 3.4.1). With
+21 bands of 6 values, two texts with Jaccard index s share a band with probability 1 - (1 - s^6)^21: .998 at .8, .93 at
+.7, .28 at .5, .02 at .3.
 
-Similar signatures only make a candidate: the texts decide whether it is a copy, as `CopyDetection.make_text` reads them. The
-members of a series (a price note a day, for years) are all similar, and each leads its own cluster; so a key that
-MAX_LEADERS leaders have left marks a series, and takes no more of them. The keys of the text tell copies from the rest
-of a series.
+Similar signatures only make a candidate. The texts decide whether it is a copy (`CopyDetection.make_text`). Members of
+a series (such as daily price notes) are similar but not copies, and each leads its own cluster. A key that
+MAX_LEADERS_PER_KEY leaders have stored is too common, and no further leader stores it. The keys of the text distinguish
+copies from other members of a series.
 
-Where there is much of it, what leaders of past months have left lies in parts (docstore/near_duplicates/key_segments.py).
+In large stores, keys of past months are moved to compact segments (docstore/near_duplicates/key_segments.py).
 
-A leader stays one until it changes or goes; then its followers are assigned anew, the oldest first.
+A leader remains a leader until it changes or is removed. Then its followers are assigned again, oldest first.
 
-Articles that are similar and no copies are of one series: an article takes the series of the most similar leader, or
-begins one.
+Similar articles that are not copies form a series: an article joins the series of the most similar leader, or starts a
+new series.
 """
 
 import hashlib
@@ -35,27 +36,27 @@ from docstore.page_roles.pagination import estimate_jaccard
 from docstore.schema.article_tables import articles, near_duplicate_keys, sealed_leaders
 
 MIN_JACCARD = 0.6  # of the shingles of two texts, as estimated by their signatures
-BAND_SIZE = 6  # places of a signature in a band
-MAX_LEADERS_PER_KEY = 16  # cluster leaders that leave the same key
-MAX_SIGNATURES_READ = 16  # leaders that share keys with an article, whose signatures are read
+BAND_SIZE = 6  # signature values per band
+MAX_LEADERS_PER_KEY = 16  # cluster leaders that store the same key
+MAX_SIGNATURES_READ = 16  # leaders with common keys whose signatures are compared
 MAX_TEXT_COMPARISONS = 4  # candidates whose texts are compared
-MAX_SQL_PARAMETERS = 10_000  # of one statement
+MAX_SQL_PARAMETERS = 10_000  # per statement
 
 
 class ComparedText(Protocol):
-    """An article's text as copies are told by it."""
+    """The text of an article, prepared for the detection of copies."""
 
     @property
     def duplicate_keys(self) -> Sequence[int]:
-        """64-bit numbers (signed). Copies share some of them; texts that are only similar share few or none."""
+        """Signed 64-bit keys. Copies share some of them; texts that are only similar share few or none."""
 
-    def is_duplicate_of(self, right: Any) -> bool:
-        """Is one of the two the other one, published again?"""
+    def is_duplicate(self, other: Any) -> bool:
+        """True if one of the two texts is a republication of the other."""
 
 
 @dataclass(frozen=True)
 class ExactText:
-    """A text whose copies have the same title and the same body."""
+    """A text whose copies have the same title and body."""
 
     title: str
     body: str
@@ -63,31 +64,38 @@ class ExactText:
 
     @property
     def duplicate_keys(self) -> Sequence[int]:
-        """None: the same text has the same signature."""
+        """No keys: equal texts have equal signatures."""
         return ()
 
-    def is_duplicate_of(self, right: "ExactText") -> bool:
-        """Are title and body the same?"""
-        return (self.title, self.body) == (right.title, right.body)
+    def is_duplicate(self, other: "ExactText") -> bool:
+        """True if title and body are equal."""
+        return (self.title, self.body) == (other.title, other.body)
 
 
 @dataclass(frozen=True)
 class CopyDetection:
-    """How copies are told. The texts of two articles are compared if the Jaccard index of their shingles, as their
-    signatures estimate it (0 to 1), is at least `min_jaccard`. `make_text` makes a text of title, body and date.
+    """Rules for the detection of copies.
+
+    Attributes:
+        min_jaccard: Minimum estimated Jaccard index of the shingles of two articles (0 to 1) before their texts are
+            compared.
+        make_text: Creates a text for comparison from title, body and date.
     """
 
     min_jaccard: float = MIN_JACCARD
     make_text: Callable[[str, str, str], ComparedText] = ExactText
 
     def text_from_row(self, row: Row[Any]) -> ComparedText:
-        """The text of a row that has the columns `title`, `body` and `published`."""
+        """Create the text for comparison from a row with the columns `title`, `body` and `published`."""
         return self.make_text(row.title, row.body, row.published)
 
 
 @dataclass(frozen=True)
 class ClusterRole:
-    """The role of an article in its cluster: it follows `leader_doc_id` (a `doc_id`), or leads (""); and its `series_id`."""
+    """The role of an article in its cluster.
+
+    `leader_doc_id` is "" for a leader and for an article without signature.
+    """
 
     leader_doc_id: str = ""
     series_id: str = ""
@@ -95,8 +103,11 @@ class ClusterRole:
 
 @dataclass(frozen=True)
 class LeaderCandidate:
-    """A cluster leader whose copy an article may be: how many keys of the text they share, and their estimated Jaccard
-    index (0 to 1).
+    """A cluster leader of which an article may be a copy.
+
+    Attributes:
+        shared_key_count: Number of common keys of the texts.
+        jaccard: Estimated Jaccard index, 0 to 1.
     """
 
     url_id: int
@@ -107,18 +118,18 @@ class LeaderCandidate:
 
     @property
     def sort_key(self) -> tuple[float, ...]:
-        """Sort key: the likeliest comes first; of equals, the oldest."""
+        """Order of candidates: the most probable first, then the oldest."""
         return -self.shared_key_count, -self.jaccard, self.url_id
 
 
 def signature_bands(signature: Sequence[int]) -> list[int]:
-    """The bands of a signature as 64-bit numbers (signed, as databases have them); places over are left out."""
+    """Return the bands of a signature as signed 64-bit keys. Values after the last complete band are ignored."""
     starts = range(0, len(signature) - BAND_SIZE + 1, BAND_SIZE)
     return [band_key(start, signature[start : start + BAND_SIZE]) for start in starts]
 
 
 def band_key(start: int, values: Sequence[int]) -> int:
-    """The key of the band that begins at place `start`; equal places elsewhere make another key."""
+    """Return the key of the band at index `start`. Equal values at another index have another key."""
     packed_values = pack(f"<{len(values) + 1}I", start, *values)
     return int.from_bytes(hashlib.blake2b(packed_values, digest_size=8).digest(), "big", signed=True)
 
@@ -130,8 +141,17 @@ def reassign_clusters(
     removed_doc_ids: Sequence[str],
     copy_detection: CopyDetection,
 ) -> list[int]:
-    """Assign new or changed articles (`url_id`) to clusters, and those that followed them or followed articles that
-    are gone (`doc_id`). Returns the articles whose role has changed (`url_id`).
+    """Assign new or changed articles to clusters, and the followers of changed or removed leaders again.
+
+    Args:
+        connection: Transaction to write in.
+        database: The store.
+        changed_ids: url_ids of new or changed articles.
+        removed_doc_ids: doc_ids of removed articles.
+        copy_detection: Rules for the detection of copies.
+
+    Returns:
+        url_ids of the articles whose role changed.
     """
     ids, segments = list(changed_ids), ready_segments(connection)
     former_leaders = leaders_with_keys(connection, ids)
@@ -140,7 +160,7 @@ def reassign_clusters(
     orphaned_followers = follower_ids(connection, [*removed_doc_ids, *former_leaders.values()])
     former_leader_ids = [
         url_id for url_id in ids if url_id in former_leaders
-    ]  # a former leader has the first claim to lead again
+    ]  # former leaders come first, so that they lead again
     ids_in_order = dict.fromkeys([*sorted(former_leader_ids), *sorted({*ids, *orphaned_followers})])
     previous_roles = current_roles(connection, list(ids_in_order))
     connection.execute(delete(near_duplicate_keys).where(near_duplicate_keys.c.url_id.in_(ids)))
@@ -163,8 +183,10 @@ def assign_role(
     copy_detection: CopyDetection,
     segments: Sequence[KeySegment],
 ) -> ClusterRole:
-    """The role of an article from now on. One that leads leaves its keys in the table. `segments` are those of past
-    months."""
+    """Determine the role of an article. A new leader stores its keys.
+
+    `segments` are the compact segments with keys of past months.
+    """
     row = comparison_rows(connection, [url_id])[url_id]
     signature, text = signature_from_bytes(row.signature), copy_detection.text_from_row(row)
     if not signature:
@@ -176,7 +198,7 @@ def assign_role(
     ]
     candidate_rows = comparison_rows(connection, [candidate.url_id for candidate in candidates])
     for candidate in candidates:
-        if text.is_duplicate_of(copy_detection.text_from_row(candidate_rows[candidate.url_id])):
+        if text.is_duplicate(copy_detection.text_from_row(candidate_rows[candidate.url_id])):
             return ClusterRole(candidate.doc_id, candidate.series_id)
     leader_count_by_key = Counter(key for keys_shared in keys_by_leader.values() for key in keys_shared)
     available_keys = sorted(key for key in keys if leader_count_by_key[key] < MAX_LEADERS_PER_KEY)
@@ -185,14 +207,14 @@ def assign_role(
 
 
 def new_series_id(row: Row[Any]) -> str:
-    """The series that an article begins; with another text it begins another one."""
+    """Return the id of the series that an article starts. It depends on the document and its text."""
     return hashlib.blake2b(row.doc_id.encode() + row.signature, digest_size=16).hexdigest()
 
 
 def leaders_by_shared_keys(
     connection: Connection, url_id: int, keys: Collection[int], segments: Sequence[KeySegment]
 ) -> dict[int, list[int]]:
-    """The cluster leaders, without `url_id`, that have left some of `keys`: url_id -> the keys they share."""
+    """Return the keys that each leader shares with an article, by url_id. `url_id` itself is excluded."""
     keys_by_leader: dict[int, list[int]] = {}
     for row in connection.execute(
         select(near_duplicate_keys).where(near_duplicate_keys.c.band.in_(keys), near_duplicate_keys.c.url_id != url_id)
@@ -212,7 +234,7 @@ def rank_candidates(
     text: ComparedText,
     min_jaccard: float,
 ) -> list[LeaderCandidate]:
-    """The leaders that share keys and have at least `min_jaccard` in common with the article, the likeliest first."""
+    """Return the leaders with common keys and at least `min_jaccard` similarity, the most probable copy first."""
     text_key_matches = {
         url_id: len(set(text.duplicate_keys).intersection(keys)) for url_id, keys in keys_by_leader.items()
     }
@@ -230,33 +252,33 @@ def rank_candidates(
 
 
 def comparison_rows(connection: Connection, url_ids: Sequence[int]) -> dict[int, Row[Any]]:
-    """The columns that articles are compared by: url_id -> row."""
+    """Return the columns of articles that are needed for comparison, by url_id."""
     columns = [articles.c[name] for name in ("url_id", "doc_id", "title", "body", "published", "signature")]
     query = select(*columns).where(articles.c.url_id.in_(url_ids))
     return {row.url_id: row for row in connection.execute(query)} if url_ids else {}
 
 
 def leaders_with_keys(connection: Connection, url_ids: Sequence[int]) -> dict[int, str]:
-    """Those of `url_ids` that lead a cluster and left keys: url_id -> doc_id."""
+    """Return the doc_ids of the articles among `url_ids` that lead a cluster and have keys in the table, by url_id."""
     leader_ids = select(near_duplicate_keys.c.url_id).where(near_duplicate_keys.c.url_id.in_(url_ids))
     query = select(articles.c.url_id, articles.c.doc_id).where(articles.c.url_id.in_(leader_ids))
     return {row.url_id: row.doc_id for row in connection.execute(query)}
 
 
 def leaders_with_sealed_keys(connection: Connection, url_ids: Sequence[int]) -> dict[int, str]:
-    """As `leaders_with_keys`, of those whose keys are in sealed parts."""
+    """Return the doc_ids of the articles among `url_ids` that have keys in sealed segments, by url_id."""
     leader_ids = select(sealed_leaders.c.url_id).where(sealed_leaders.c.url_id.in_(url_ids))
     query = select(articles.c.url_id, articles.c.doc_id).where(articles.c.url_id.in_(leader_ids))
     return {row.url_id: row.doc_id for row in connection.execute(query)}
 
 
 def follower_ids(connection: Connection, doc_ids: Sequence[str]) -> list[int]:
-    """The articles (`url_id`) that follow the leaders `doc_ids`."""
+    """Return the url_ids of the articles that follow these leaders."""
     return list(connection.scalars(select(articles.c.url_id).where(articles.c.duplicate_of.in_(doc_ids))))
 
 
 def current_roles(connection: Connection, url_ids: Sequence[int]) -> dict[int, ClusterRole]:
-    """The present roles of articles: url_id -> role."""
+    """Return the stored roles of articles, by url_id."""
     role_by_id: dict[int, ClusterRole] = {}
     for batch in batched(url_ids, MAX_SQL_PARAMETERS):
         query = select(articles.c.url_id, articles.c.duplicate_of, articles.c.series)
@@ -266,7 +288,7 @@ def current_roles(connection: Connection, url_ids: Sequence[int]) -> dict[int, C
 
 
 def missing_leaders(connection: Connection) -> list[str]:
-    """Cluster leaders (`doc_id`) that are gone although others still follow them."""
+    """Return the doc_ids of removed leaders that still have followers."""
     leader = articles.alias("leader")
     query = (
         select(articles.c.duplicate_of)

@@ -1,12 +1,12 @@
-"""Sealing: the keys of near-duplicates of past months become parts (docstore/near_duplicates/key_segments.py), at night.
+"""Compaction of near-duplicate keys: keys of past months move from table rows to segments.
 
-    seal    keys of some thousand articles at a time: read, packed into a part, deleted from the table; one transaction
-    merge   parts that are of a size become one, some buckets a transaction; the old ones count until it is whole
-    drop    the buckets of parts that count no more
+    seal    read the keys of up to 500 articles, pack them to a segment, delete the rows; one transaction
+    merge   combine segments of similar size, some buckets per transaction; activated when complete
+    drop    delete the buckets of inactive segments
 
-Whatever is killed, each key is in the table or in a part that counts, and in one of them only: a seal is all or
-nothing, a merge is seen when it is whole. What a kill has left is dropped at the next sealing. Transactions are short,
-so that whoever saves articles meanwhile hardly waits.
+At any time each key is either in the table or in exactly one active segment, also after a crash: a seal is one
+transaction, and a merged segment is activated in one transaction. The next compaction deletes remains of an interrupted
+one. Transactions are short, so that concurrent saves of articles hardly wait. Segments: key_segments.py.
 """
 
 import time
@@ -43,24 +43,30 @@ from docstore.schema.article_tables import (
     sealed_leaders,
 )
 
-MIN_ROWS_TO_SEAL = 1_000_000  # rows of the table: below, it is fast and small
-ARTICLES_PER_SEAL = 500  # in one transaction: about 15,000 rows
-MERGE_SLICE_BITS = 7  # two to the power of so many buckets are written in one transaction of a merge
-MIN_SEGMENTS_TO_MERGE = 4  # parts: fewer are not merged
-SEAL_COUNTER_KEY = "key_seals"  # how many seals there were
-SEALED_BEFORE_KEY = "keys_sealed_to"  # beginning of the month (epoch seconds) before which all is sealed
+MIN_ROWS_TO_SEAL = 1_000_000  # a smaller table is fast enough without compaction
+ARTICLES_PER_SEAL = 500  # per transaction: about 15,000 rows
+MERGE_SLICE_BITS = 7  # a merge writes 2^7 buckets per transaction
+MIN_SEGMENTS_TO_MERGE = 4
+SEAL_COUNTER_KEY = "key_seals"  # number of seals so far
+SEALED_BEFORE_KEY = "keys_sealed_to"  # start of a month (epoch seconds): all earlier keys are sealed
 
 
 class KeyCompaction:
-    """`store.key_compaction`. Who calls it holds the lock of extraction."""
+    """Move near-duplicate keys of past months to segments (`store.key_compaction`).
+
+    The caller must own the lock of the extract stage.
+    """
 
     def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
         self._database = database
         self._clock = clock
 
     def seal_past_months(self, min_rows: int | None = None) -> int:
-        """Seal the keys of all articles that were extracted before this month (UTC), once a month, where the table has
-        more than `min_rows` rows (None: SEAL_ABOVE). Returns how many articles were sealed."""
+        """Seal the keys of all articles that were extracted before the current month (UTC), then merge segments.
+
+        Does nothing if these months are already sealed, or if the table has at most `min_rows` rows (None:
+        MIN_ROWS_TO_SEAL). Returns the number of sealed articles.
+        """
         self._delete_dropped()
         sealed_count = self._seal_before(month_start(self._clock()), MIN_ROWS_TO_SEAL if min_rows is None else min_rows)
         while self._merge_once():
@@ -68,12 +74,15 @@ class KeyCompaction:
         return sealed_count
 
     def iter_faults(self) -> Iterator[str]:
-        """What of the sealed parts is not what was written, one line a part."""
+        """Yield one message per damaged segment, and one for articles whose segment is missing."""
         with self._database.snapshot() as connection:
             segments = ready_segments(connection)
             for segment in segments:
                 if (intact_count := count_intact_entries(connection, segment)) != segment.entry_count:
-                    yield f"part {segment.segment_id} of the keys of near-duplicates has {intact_count} of {segment.entry_count} entries"
+                    yield (
+                        f"segment {segment.segment_id} of the near-duplicate keys has {intact_count} of "
+                        f"{segment.entry_count} entries"
+                    )
             if segments or connection.scalar(select(sealed_leaders.c.seal).limit(1)) is not None:
                 is_covered = select(key_segments.c.part).where(
                     key_segments.c.state == SegmentState.READY,
@@ -82,10 +91,10 @@ class KeyCompaction:
                 )
                 query = select(func.count()).select_from(sealed_leaders).where(~is_covered.exists())
                 if lost_count := connection.scalar(query):
-                    yield f"the keys of near-duplicates of {lost_count} articles are in no part"
+                    yield f"the near-duplicate keys of {lost_count} articles are in no segment"
 
     def drop_all(self) -> None:
-        """Throw all parts away; the next extraction decides anew whose copy each article is."""
+        """Delete all segments. The next extraction assigns all articles to clusters again."""
         with self._database.write() as connection:
             serialize_saves(connection)
             connection.execute(delete(sealed_leaders))
@@ -95,7 +104,7 @@ class KeyCompaction:
         self._delete_dropped()
 
     def _seal_before(self, month: int, min_rows: int) -> int:
-        """Seal what was extracted before `month`, where it is time for that; returns of how many articles."""
+        """Seal the keys of articles extracted before `month`, if due. Returns the number of articles."""
         with self._database.read() as connection:
             if read_meta_int(connection, SEALED_BEFORE_KEY) >= month or not has_more_rows_than(connection, min_rows):
                 return 0
@@ -108,7 +117,7 @@ class KeyCompaction:
         return sealed_count
 
     def _next_ids_to_seal(self, month: int, last_url_id: int) -> list[int]:
-        """The next articles that were extracted before `month` and have rows, by their ids (above `last_url_id`)."""
+        """Return the next articles with keys in the table that were extracted before `month`, ordered by url_id."""
         query = (
             select(near_duplicate_keys.c.url_id)
             .join(articles, articles.c.url_id == near_duplicate_keys.c.url_id)
@@ -121,13 +130,13 @@ class KeyCompaction:
             return list(connection.scalars(query))
 
     def _seal_articles(self, ids: Sequence[int]) -> int:
-        """Make a part of the rows of these articles; returns how many of them are sealed now."""
+        """Move the keys of these articles from the table to a new segment. Returns the number of sealed articles."""
         with self._database.write() as connection:
             serialize_saves(connection)
             present_ids = select(articles.c.url_id).where(articles.c.url_id.in_(ids))
             locked_ids = list(
                 connection.scalars(present_ids.with_for_update(read=True, key_share=True))
-            )  # nobody deletes them now
+            )  # prevents their deletion until the commit
             rows = select(near_duplicate_keys.c.band, near_duplicate_keys.c.url_id).where(
                 near_duplicate_keys.c.url_id.in_(locked_ids)
             )
@@ -146,30 +155,30 @@ class KeyCompaction:
         return len(leaders)
 
     def _merge_once(self) -> bool:
-        """Merge the parts that it is time for; were there any?"""
+        """Merge one group of segments of similar size. Returns False if there was nothing to merge."""
         with self._database.write() as connection:
             merged_segments = choose_segments_to_merge(ready_segments(connection))
             if not merged_segments:
                 return False
-            bits = bucket_bits_for(sum(segment_id.entry_count for segment_id in merged_segments))
+            bits = bucket_bits_for(sum(segment.entry_count for segment in merged_segments))
             segment_id = insert_segment(
                 connection, merged_segments[0].first_seal, merged_segments[-1].last_seal, bits, SegmentState.BUILDING
             )
-        entries, slice_bits = 0, max(0, bits - MERGE_SLICE_BITS)
+        entry_count, slice_bits = 0, max(0, bits - MERGE_SLICE_BITS)
         for slice_number in range(1 << slice_bits):
             with self._database.write() as connection:
-                valid = sorted(iter_valid_entries(connection, merged_segments, slice_number, slice_bits))
-                write_buckets(connection, segment_id, bits, valid)
-                entries += len(valid)
+                valid_entries = sorted(iter_valid_entries(connection, merged_segments, slice_number, slice_bits))
+                write_buckets(connection, segment_id, bits, valid_entries)
+                entry_count += len(valid_entries)
         with self._database.write() as connection:
-            serialize_saves(connection)  # who groups articles reads the parts that it has found at its beginning
-            if activate_merged(connection, segment_id, entries, merged_segments) != 1 + len(merged_segments):
-                raise StoreError("another process seals the keys of near-duplicates too: nothing was lost")
+            serialize_saves(connection)  # a concurrent save uses the segments that it loaded at its beginning
+            if activate_merged(connection, segment_id, entry_count, merged_segments) != 1 + len(merged_segments):
+                raise StoreError("another process compacts the near-duplicate keys too: nothing was lost")
         self._delete_dropped()
         return True
 
     def _delete_dropped(self) -> None:
-        """Delete the parts that do not count, a batch of buckets at a time."""
+        """Delete the inactive segments, a batch of buckets per transaction."""
         is_not_ready = key_segments.c.state != SegmentState.READY
         with self._database.read() as connection:
             dropped_segments = list(
@@ -189,25 +198,27 @@ class KeyCompaction:
 
 
 def month_start(now: float) -> int:
-    """The beginning of the month of a time, both in epoch seconds."""
+    """Return the start of the month (UTC) that contains `now`, both in epoch seconds."""
     today = datetime.fromtimestamp(now, UTC)
     return int(datetime(today.year, today.month, 1, tzinfo=UTC).timestamp())
 
 
 def has_more_rows_than(connection: Connection, min_rows: int) -> bool:
-    """Has the table of keys more than so many rows? No more than these are counted."""
+    """True if the key table has more than `min_rows` rows. Counts at most `min_rows` + 1 rows."""
     limited_ids = select(near_duplicate_keys.c.url_id).limit(min_rows + 1).subquery()
     return (connection.scalar(select(func.count()).select_from(limited_ids)) or 0) > min_rows
 
 
 def choose_segments_to_merge(segments: Sequence[KeySegment]) -> list[KeySegment]:
-    """The newest of `segments` (in the order of their seals) that shall become one: the most, and MIN_MERGED at least, of
-    which the oldest is at most three times as large as all others together. So the number of parts grows with the
-    logarithm of what is sealed, and so does how often an entry is written.
+    """Return the newest segments to merge; empty if there are none. `segments` are in the order of their seals.
+
+    Chooses as many as possible, at least MIN_SEGMENTS_TO_MERGE, such that the oldest is at most three times as large as
+    all others together. The number of segments, and the number of times an entry is written, are therefore logarithmic
+    in the number of sealed entries.
     """
     newer_entry_counts = [0, *accumulate(segment.entry_count for segment in reversed(segments))][:-1][
         ::-1
-    ]  # entries of all newer parts
+    ]  # number of entries in all newer segments
     for position in range(len(segments) - MIN_SEGMENTS_TO_MERGE + 1):
         if segments[position].entry_count <= 3 * newer_entry_counts[position]:
             return list(segments[position:])
@@ -215,15 +226,15 @@ def choose_segments_to_merge(segments: Sequence[KeySegment]) -> list[KeySegment]
 
 
 def insert_segment(
-    connection: Connection, first_seal: int, last_seal: int, bits: int, state: SegmentState, entries: int = 0
+    connection: Connection, first_seal: int, last_seal: int, bits: int, state: SegmentState, entry_count: int = 0
 ) -> int:
-    """Make a row of `key_segments`; returns the part's number."""
-    values = {"first_seal": first_seal, "last_seal": last_seal, "bits": bits, "entries": entries, "state": state}
+    """Insert a row of `key_segments`. Returns the id of the segment."""
+    values = {"first_seal": first_seal, "last_seal": last_seal, "bits": bits, "entries": entry_count, "state": state}
     return int(connection.execute(insert(key_segments).values(values).returning(key_segments.c.part)).scalar_one())
 
 
 def write_buckets(connection: Connection, segment_id: int, bits: int, entries: Sequence[KeyEntry]) -> None:
-    """Write the buckets of `entries`, which are in order and all of their buckets."""
+    """Write the buckets of `entries`, which must be sorted and complete for each bucket."""
     buckets = groupby(entries, key=lambda entry: bucket_for_key(entry[0], bits))
     rows = [
         {"part": segment_id, "bucket": bucket, "entries": pack_bucket(list(bucket_entries), bits)}
@@ -234,12 +245,15 @@ def write_buckets(connection: Connection, segment_id: int, bits: int, entries: S
 
 
 def activate_merged(
-    connection: Connection, segment_id: int, entries: int, merged_segments: Sequence[KeySegment]
+    connection: Connection, segment_id: int, entry_count: int, merged_segments: Sequence[KeySegment]
 ) -> int:
-    """Have `segment_id` count from now on, and `merged_segments` no more; returns how many parts that has changed."""
+    """Activate the segment `segment_id` in place of `merged_segments`.
+
+    Returns the number of segments whose state changed.
+    """
     is_new_segment = (key_segments.c.part == segment_id, key_segments.c.state == SegmentState.BUILDING)
     activated_count = connection.execute(
-        update(key_segments).where(*is_new_segment).values(state=SegmentState.READY, entries=entries)
+        update(key_segments).where(*is_new_segment).values(state=SegmentState.READY, entries=entry_count)
     ).rowcount
     is_old_segment = (
         key_segments.c.part.in_([segment.segment_id for segment in merged_segments]),
@@ -254,15 +268,15 @@ def activate_merged(
 def iter_valid_entries(
     connection: Connection, segments: Sequence[KeySegment], slice_number: int, bits: int
 ) -> Iterator[KeyEntry]:
-    """The entries of `segments` that count and whose keys begin with the `bits` of `slice_number`."""
+    """Iterate over the valid entries of `segments` whose keys begin with `slice_number`, a number of `bits` bits."""
     for segment in segments:
-        valid = list(iter_slice_entries(connection, segment, slice_number, bits))
-        seals = load_seals(connection, {url_id for _, url_id in valid})
-        yield from (entry for entry in valid if contains_seal(segment, seals.get(entry[1])))
+        entries = list(iter_slice_entries(connection, segment, slice_number, bits))
+        seals = load_seals(connection, {url_id for _, url_id in entries})
+        yield from (entry for entry in entries if contains_seal(segment, seals.get(entry[1])))
 
 
 def iter_slice_entries(connection: Connection, segment: KeySegment, slice_number: int, bits: int) -> Iterator[KeyEntry]:
-    """The entries of a part whose keys begin with the `bits` of `slice_number`, in order."""
+    """Iterate over the entries of a segment whose keys begin with `slice_number`, a number of `bits` bits, in order."""
     first_key, end_key = ((n << (KEY_BITS - bits)) - SIGN_OFFSET for n in (slice_number, slice_number + 1))
     buckets = key_segment_buckets.c.bucket.between(
         bucket_for_key(first_key, segment.bucket_bits), bucket_for_key(end_key - 1, segment.bucket_bits)
@@ -281,7 +295,7 @@ def iter_slice_entries(connection: Connection, segment: KeySegment, slice_number
 
 
 def count_intact_entries(connection: Connection, segment: KeySegment) -> int:
-    """How many entries a part has in buckets that are what was written."""
+    """Return the number of entries of a segment in undamaged buckets."""
     query = (
         select(key_segment_buckets)
         .where(key_segment_buckets.c.part == segment.segment_id)

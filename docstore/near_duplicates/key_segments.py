@@ -1,17 +1,23 @@
-"""Keys of near-duplicates of past months: sorted, packed, and found by one read each.
+"""Compact segments of near-duplicate keys of past months: sorted, packed, and looked up with one read per segment.
 
-    bands          key, article                  a row each; what is new and what has changed
-    sealed_keys    part, bucket -> entries       the sorted (key, article) pairs whose keys begin with the bucket's bits
-    key_parts      which parts there are, and the seals that each holds
-    sealed_leaders article -> seal               whose entries count
+    bands           key, article                  one row per key; keys of new and changed articles
+    sealed_keys     segment, bucket -> entries    sorted (key, article) pairs whose keys begin with the bucket's bits
+    key_parts       the segments, and the range of seals that each contains
+    sealed_leaders  article -> seal               the articles whose entries are valid
 
-A part is never changed. The entries of an article count while it is in `sealed_leaders` with a seal that the part
-holds: an article that is deleted or changes leaves that table, and what it has left in parts is ignored from then on.
-So the same copies are found as in rows. docstore/near_duplicates/key_compaction.py makes parts and merges them.
+A segment is immutable. The entries of an article are valid while `sealed_leaders` lists it with a seal in the segment's
+range. A deleted or changed article leaves that table, and its entries are then ignored. Lookups therefore give
+the same result as table rows. docstore/near_duplicates/key_compaction.py creates and merges segments.
 
-The entries of a bucket, in bytes: CRC-32 of what follows (4, little-endian), width of an article's number (1), the keys
-without the bits that the bucket says, in order (each (64 - bits) / 8 rounded up, big-endian: they compare as bytes),
-then the articles (`url_id`, each of that width, little-endian). Numbers of one width need no unpacking to be searched.
+Format of a bucket, in bytes:
+
+    CRC-32 of the rest    4, little-endian
+    width of an article   1
+    keys                  in order, without the bucket's bits: (64 - bits) / 8 rounded up, big-endian, so that they
+                          compare as bytes
+    articles              url_id, of the given width, little-endian
+
+All elements have a fixed width, so they can be searched without unpacking.
 """
 
 import zlib
@@ -28,26 +34,24 @@ from docstore.schema.article_tables import key_segment_buckets, key_segments, se
 
 SIGN_OFFSET = 1 << 63
 KEY_BITS = 64
-TARGET_BUCKET_ENTRIES = (
-    192  # at most, on average: a row of PostgreSQL that stays below the 2 kB from which it is kept apart
-)
-BUCKET_HEADER_BYTES = 5  # bytes before the keys
-MAX_IDS_PER_STATEMENT = 10_000  # numbers in one statement
+TARGET_BUCKET_ENTRIES = 192  # maximum average: larger than 2 kB, PostgreSQL would move the value to a TOAST table
+BUCKET_HEADER_BYTES = 5
+MAX_IDS_PER_STATEMENT = 10_000
 
 KeyEntry = tuple[int, int]  # key (64 bits, signed), url_id
 
 
 class SegmentState(StrEnum):
-    """What becomes of a part."""
+    """Life cycle of a segment."""
 
-    BUILDING = "building"  # nobody reads it yet; what a killed process was at
+    BUILDING = "building"  # not readable yet; remains in this state after a crash
     READY = "ready"
-    DROPPED = "dropped"  # nobody reads it any more
+    DROPPED = "dropped"  # no longer read
 
 
 @dataclass(frozen=True)
 class KeySegment:
-    """A row of `key_segments`: the entries of the seals `first_seal` to `last_seal`, in two to the power of `bucket_bits` buckets."""
+    """A row of `key_segments`: the entries of the seals `first_seal` to `last_seal`, in 2^`bucket_bits` buckets."""
 
     segment_id: int
     first_seal: int
@@ -57,29 +61,29 @@ class KeySegment:
 
 
 class DamagedKeysError(StoreError):
-    """A bucket that is not what was written."""
+    """The checksum of a bucket does not match."""
 
     def __init__(self) -> None:
-        super().__init__("keys of near-duplicates in the store are damaged: run `plumb check --repair`")
+        super().__init__("near-duplicate keys in the store are damaged: run `plumb check --repair`")
 
 
-def bucket_bits_for(entries: int) -> int:
-    """How many bits of a key tell the bucket of a part of so many entries."""
-    return (entries // TARGET_BUCKET_ENTRIES).bit_length()
+def bucket_bits_for(entry_count: int) -> int:
+    """Return the number of key bits that select a bucket in a segment with `entry_count` entries."""
+    return (entry_count // TARGET_BUCKET_ENTRIES).bit_length()
 
 
 def bucket_for_key(key: int, bits: int) -> int:
-    """The bucket of a key; keys in order have buckets in order."""
+    """Return the bucket number of a key. The order of buckets follows the order of keys."""
     return (key + SIGN_OFFSET) >> (KEY_BITS - bits)
 
 
 def key_suffix_bytes(bits: int) -> int:
-    """Bytes of a key without its bucket's bits."""
+    """Return the bytes per key without the bits of the bucket."""
     return (KEY_BITS - bits + 7) // 8
 
 
 def pack_bucket(entries: Sequence[KeyEntry], bits: int) -> bytes:
-    """The bytes of a bucket. `entries` are some of one bucket, in order."""
+    """Pack entries of one bucket. `entries` must be sorted by key."""
     suffix_mask = (1 << (KEY_BITS - bits)) - 1
     width, number_width = key_suffix_bytes(bits), (max(url_id for _, url_id in entries).bit_length() + 7) // 8
     keys = b"".join(((key + SIGN_OFFSET) & suffix_mask).to_bytes(width, "big") for key, _ in entries)
@@ -90,7 +94,11 @@ def pack_bucket(entries: Sequence[KeyEntry], bits: int) -> bytes:
 
 @dataclass(frozen=True)
 class Bucket:
-    """The packed entries of a bucket of a part. Raises DamagedKeysError where they are not what was written."""
+    """The packed entries of one bucket.
+
+    Raises:
+        DamagedKeysError: The checksum does not match.
+    """
 
     packed_bytes: bytes
     bucket_number: int
@@ -108,18 +116,18 @@ class Bucket:
         )
 
     def key_suffix(self, index: int) -> bytes:
-        """The key at a place, without the bucket's bits."""
+        """Return the key at an index, without the bits of the bucket."""
         width = key_suffix_bytes(self.bucket_bits)
         return self.packed_bytes[BUCKET_HEADER_BYTES + index * width : BUCKET_HEADER_BYTES + (index + 1) * width]
 
     def url_id(self, index: int) -> int:
-        """The article at a place."""
+        """Return the article at an index."""
         width = self.packed_bytes[4]
         start = BUCKET_HEADER_BYTES + len(self) * key_suffix_bytes(self.bucket_bits) + index * width
         return int.from_bytes(self.packed_bytes[start : start + width], "little")
 
     def leaders_with_key(self, key: int) -> Iterator[int]:
-        """The articles that have left `key`, which belongs into this bucket."""
+        """Iterate over the articles with `key`, which must belong to this bucket."""
         suffix_mask = (1 << (KEY_BITS - self.bucket_bits)) - 1
         key_suffix = ((key + SIGN_OFFSET) & suffix_mask).to_bytes(key_suffix_bytes(self.bucket_bits), "big")
         index = bisect_left(range(len(self)), key_suffix, key=self.key_suffix)
@@ -128,14 +136,14 @@ class Bucket:
             index += 1
 
     def iter_entries(self) -> Iterator[KeyEntry]:
-        """All of it, in order."""
+        """Iterate over all entries in order."""
         first_key = (self.bucket_number << (KEY_BITS - self.bucket_bits)) - SIGN_OFFSET
         for index in range(len(self)):
             yield first_key + int.from_bytes(self.key_suffix(index), "big"), self.url_id(index)
 
 
 def ready_segments(connection: Connection) -> list[KeySegment]:
-    """The parts that count, in the order of their seals."""
+    """Return the active segments in the order of their seals."""
     query = select(key_segments).where(key_segments.c.state == SegmentState.READY).order_by(key_segments.c.first_seal)
     rows = connection.execute(query)
     return [KeySegment(row.part, row.first_seal, row.last_seal, row.bits, row.entries) for row in rows]
@@ -144,7 +152,7 @@ def ready_segments(connection: Connection) -> list[KeySegment]:
 def iter_sealed_matches(
     connection: Connection, segments: Sequence[KeySegment], keys: Collection[int]
 ) -> Iterator[KeyEntry]:
-    """The entries that count and have one of `keys`."""
+    """Iterate over the valid entries with one of `keys`."""
     segment_by_id = {segment.segment_id: segment for segment in segments}
     keys_by_bucket: dict[int, dict[int, list[int]]] = {segment.segment_id: {} for segment in segments}
     for segment in segments:
@@ -170,12 +178,12 @@ def iter_sealed_matches(
 
 
 def contains_seal(segment: KeySegment, seal: int | None) -> bool:
-    """Do the entries in `segment` count of an article with this seal (None: it has none)?"""
+    """True if the segment contains valid entries of an article with this seal (None: the article is not sealed)."""
     return seal is not None and segment.first_seal <= seal <= segment.last_seal
 
 
 def load_seals(connection: Connection, url_ids: Collection[int]) -> dict[int, int]:
-    """The seals of those articles that have one: url_id -> seal."""
+    """Return the seals of the sealed articles among `url_ids`, by url_id."""
     seal_by_id: dict[int, int] = {}
     for batch in batched(sorted(url_ids), MAX_IDS_PER_STATEMENT):
         query = select(sealed_leaders.c.url_id, sealed_leaders.c.seal).where(sealed_leaders.c.url_id.in_(batch))

@@ -1,1 +1,1 @@
-"""Which pages are one article, and which articles are copies of another. `resolve.py` first."""
+"""Which pages form one article, and which articles are copies of others. Read `resolve_roles.py` first."""

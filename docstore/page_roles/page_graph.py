@@ -1,6 +1,6 @@
-"""The graph of pages as one transaction sees it: next pages, canonical pages, and each page's own article.
+"""The graph of pages in one transaction: next pages, canonical pages, and each page's own article.
 
-Everything is read once and only when asked for; the pages of the present batch are read together.
+Rows are loaded on first use and cached. The pages of the current batch are loaded together.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,24 +19,27 @@ from docstore.schema.crawl_tables import urls
 
 NEXT_PAGE = "next"
 CANONICAL_PAGE = "canonical"
-MAX_REFERRERS = 200  # pages looked at that name the same page as their next or canonical one
+MAX_REFERRERS = 200  # referring pages to load per target page
 NO_TEASER: tuple[str, list[str]] = ("", [])
-MAX_CANONICAL_HOPS = 10  # from a page to its canonical page, to that one's canonical page ...
+MAX_CANONICAL_HOPS = 10  # length of a chain of canonical references
 
 
 @dataclass(frozen=True)
 class PageArticle:
-    """What extraction made of one page by itself, before pages are joined."""
+    """The extracted article of one page, before pages are joined."""
 
     url_id: int
     url: str
     host: str
     article: Article
-    teaser: Teaser | None = None  # of a page of the present batch
+    teaser: Teaser | None = None  # only for pages of the current batch
 
 
 class PageGraph:
-    """The pages around a batch. `fresh` is what extraction has just made of each of its pages; None: no article."""
+    """The pages around a batch.
+
+    `batch_articles` contains the extraction result of each page of the batch: url_id -> article, None if there is none.
+    """
 
     def __init__(self, connection: Connection, batch_articles: Mapping[int, PageArticle | None]) -> None:
         self._connection = connection
@@ -53,23 +56,24 @@ class PageGraph:
         )
 
     def is_in_batch(self, url_id: int) -> bool:
-        """Is it a page of the present batch?"""
+        """True if the page belongs to the current batch."""
         return url_id in self._batch_ids
 
     def page_article(self, url_id: int) -> PageArticle | None:
-        """The page's own article, if it has one."""
+        """Return the page's own article, or None."""
         if url_id not in self._page_articles:
             self._page_articles[url_id] = load_page_article(self._connection, url_id)
         return self._page_articles[url_id]
 
     def next_page(self, url_id: int) -> int | None:
-        """The page that `url_id` names as its next; None where one of the two is a list: lists go on too."""
+        """Return the page that `url_id` references as its next page; None if either page is a list."""
         next_id = next(iter(self.pages_at_url(self._referenced_url(url_id, NEXT_PAGE), url_id)), None)
         return None if next_id is None or self.is_list(url_id) or self.is_list(next_id) else next_id
 
     def previous_page(self, url_id: int) -> int | None:
-        """The page that names `url_id` as its next. Of several the one that names no other page as canonical,
-        then the first known.
+        """Return the page that references `url_id` as its next page, or None.
+
+        If there are several, pages without a canonical reference come first, then the page with the lowest id.
         """
         referrers = sorted(
             self.referring_pages(url_id, NEXT_PAGE),
@@ -78,7 +82,7 @@ class PageGraph:
         return next((page for page in referrers if self.page_article(page) and self.next_page(page) == url_id), None)
 
     def canonical_chain(self, url_id: int) -> list[int]:
-        """The page that `url_id` names as canonical, the one that this one names, and so on, until one comes back."""
+        """Follow canonical references from `url_id`. Stops before a page that is already in the chain."""
         target_ids: list[int] = []
         current_id = url_id
         while len(target_ids) < MAX_CANONICAL_HOPS:
@@ -103,22 +107,27 @@ class PageGraph:
         return None
 
     def is_list(self, url_id: int) -> bool:
-        """Is a page with an article a list all the same: because it shows another page, or because of its siblings?"""
+        """True if a page with an article is a list after all.
+
+        It teases another page, or nearly all pages of its URL pattern are lists.
+        """
         return self.teased_page(url_id) is not None or self.is_in_list_pattern(url_id)
 
     def is_in_list_pattern(self, url_id: int) -> bool:
-        """Does nothing vouch for the page, and are its siblings under one URL pattern lists?"""
+        """True if the page is not a declared article and nearly all pages of its URL pattern are lists."""
         if url_id not in self._in_list_pattern:
             self._in_list_pattern[url_id] = is_in_list_pattern(self._connection, url_id)
         return self._in_list_pattern[url_id]
 
     def clear_pattern_cache(self) -> None:
-        """Read anew what is known of siblings: it has changed."""
+        """Discard the cached list patterns after their members changed."""
         self._in_list_pattern.clear()
 
     def teased_page(self, url_id: int) -> int | None:
-        """The page whose text is all that `url_id` shows; None if that page shows another one in turn, so that pages
-        which show each other are not lost together.
+        """Return the page whose text is the whole text of `url_id`, or None.
+
+        Returns None if that page teases another page itself. Otherwise pages that tease each other would both become
+        lists.
         """
         shown_id = self._find_teased_page(url_id)
         return shown_id if shown_id is not None and self._find_teased_page(shown_id) is None else None
@@ -134,7 +143,7 @@ class PageGraph:
         return None
 
     def referring_pages(self, url_id: int, kind: str) -> list[int]:
-        """The first MAX_REFERRERS pages that name `url_id` as their next or canonical page (`kind`)."""
+        """Return the first MAX_REFERRERS pages that reference `url_id` as their next or canonical page (`kind`)."""
         page_article = self.page_article(url_id)
         if page_article is None:
             return []
@@ -144,7 +153,7 @@ class PageGraph:
         return [page for page in self._referrers[target].get(kind, [])[:MAX_REFERRERS] if page != url_id]
 
     def pages_at_url(self, target: str, excluded_id: int = 0) -> list[int]:
-        """The pages with an article at a URL without scheme, without the page `excluded_id`."""
+        """Return the pages with an article at a URL without scheme, except `excluded_id`."""
         if not target:
             return []
         if target not in self._pages_by_url:
@@ -171,7 +180,7 @@ class PageGraph:
 
 
 def load_page_article(connection: Connection, url_id: int) -> PageArticle | None:
-    """A page's own article: the one in `article_parts`, or else the one in `articles`; None if it has none."""
+    """Load a page's own article from `article_parts`, otherwise from `articles`; None if it has none."""
     part_query = select(article_parts.c.article, urls.c.url, urls.c.host).join(
         urls, urls.c.url_id == article_parts.c.url_id
     )
@@ -186,7 +195,10 @@ def load_page_article(connection: Connection, url_id: int) -> PageArticle | None
 def replace_references(
     database: Database, connection: Connection, batch_articles: Mapping[int, PageArticle | None]
 ) -> list[str]:
-    """Keep what the pages of a batch name now; returns the next pages (URLs without scheme) that they named before."""
+    """Replace the stored references and teasers of a batch.
+
+    Returns the next-page URLs (without scheme) stored before.
+    """
     is_in_batch = page_references.c.url_id.in_(list(batch_articles))
     previous_next_urls = list(
         connection.scalars(select(page_references.c.target).where(is_in_batch, page_references.c.kind == NEXT_PAGE))
@@ -203,7 +215,7 @@ def replace_references(
 
 
 def reference_rows(page_article: PageArticle) -> Iterable[dict[str, object]]:
-    """The `page_references` rows of a page: the next and the canonical page that it names, where they are plausible."""
+    """Return the `page_references` rows of a page: its next and canonical page, if they are plausible."""
     referenced_urls = {NEXT_PAGE: page_article.article.next_url, CANONICAL_PAGE: page_article.article.canonical_url}
     for kind, url in referenced_urls.items():
         if can_reference(page_article.url, url):

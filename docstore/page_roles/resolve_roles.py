@@ -1,13 +1,13 @@
-"""The role of each page in the store: an article, a continuation, a double or a list.
+"""The role of each page: article, continuation, alternate version or list.
 
-    p1 -next-> p2 -next-> p3          a pagination chain: one article at p1; p2 and p3 are continuations
-    amp -canonical-> p1               amp is a double of p1, once p1 is an article and says the same
-    print (same title and body)       superseded by p1, and a double of it, unless it names itself as canonical
-    tag page below p1's headline      a list, once p1 is an article that has its text
-    tag page among lists              a list, as long as nothing vouches for it
+    p1 -next-> p2 -next-> p3          pagination chain: one article at p1; p2 and p3 are continuations
+    amp -canonical-> p1               alternate version of p1, if p1 is an article with the same content
+    print (same title and body)       alternate version of p1, unless it declares itself canonical
+    tag page below p1's headline      list, if p1 is an article with that text
+    tag page among lists              list, unless it is a declared article
 
-Only pages whose role a batch can have changed are resolved again, from each page's own article. The answer depends on
-what is known of the pages alone, never on the order in which they came.
+Only pages whose role a batch can change are resolved again, from each page's own article. The result depends only on
+the known pages, never on their order of arrival.
 """
 
 from collections.abc import Iterable, Mapping
@@ -27,7 +27,7 @@ from docstore.page_roles.pagination import (
     join_pages,
     without_scheme,
 )
-from docstore.page_roles.teasers import is_not_part_of, teased_urls, teasing_pages_query
+from docstore.page_roles.teasers import is_not_yet_part, teased_urls, teasing_pages_query
 from docstore.page_roles.url_patterns import (
     ListEvidence,
     PatternMember,
@@ -39,13 +39,18 @@ from docstore.page_roles.url_patterns import (
 from docstore.schema.article_tables import article_parts, articles, pattern_members, teasers
 from docstore.schema.crawl_tables import outcomes, urls
 
-MAX_DEPENDENTS = 2_000  # pages that one change can touch in one transaction; the others are extracted again
+MAX_DEPENDENTS = 2_000  # pages that one transaction resolves because of one change; the others are extracted again
 
 
 @dataclass(frozen=True)
 class PageRole:
-    """What a page is: an `article`, joined of `page_count` pages; or part of the page `main_url_id`, and `outcome` says why
-    (continuation, double, list).
+    """The role of a page.
+
+    Attributes:
+        page_article: The page's own article.
+        main_url_id: The page that represents this page; the page itself if it is an article.
+        article: The article, joined of `page_count` pages; None if the page is not an article.
+        outcome: Reason why the page is not an article (continuation, alternate version, list).
     """
 
     page_article: PageArticle
@@ -57,7 +62,10 @@ class PageRole:
 
 @dataclass(frozen=True)
 class CanonicalCandidate:
-    """An article that may be the canonical one among those with the same text on a host: the first by `sort_key` is."""
+    """An article that may be the canonical one among the articles of a host with the same text.
+
+    The candidate with the lowest `sort_key` is canonical.
+    """
 
     url_id: int
     url: str
@@ -65,12 +73,12 @@ class CanonicalCandidate:
 
     @property
     def is_self_canonical(self) -> bool:
-        """Does the page name itself as canonical? Then nothing supersedes it."""
+        """True if the page declares itself canonical; then no other page supersedes it."""
         return without_scheme(self.canonical_url) == without_scheme(self.url)
 
     @property
     def sort_key(self) -> tuple[bool, bool, int, int]:
-        """Sort key: what names itself as canonical, then what names no page, then the shortest URL, then the oldest."""
+        """Order: self-canonical pages, pages without a canonical URL, the shortest URL, the lowest url_id."""
         return not self.is_self_canonical, bool(self.canonical_url), len(self.url), self.url_id
 
 
@@ -81,11 +89,16 @@ def resolve_roles(
     previous_next_urls: Iterable[str],
     batch_members: Mapping[int, PatternMember],
 ) -> dict[int, PageRole]:
-    """The roles of the pages of a batch and of all others that it changes: url_id -> role. A page without an article of
-    its own has none.
+    """Return the roles of the pages of a batch and of all pages that the batch affects, by url_id.
 
-    `batch_articles` is what extraction made of the batch's pages (None: no article), `previous_next_urls` are the URLs that they named as
-    their next pages before (`page_graph.replace_references`), `batch_members` those of the batch that are lists or articles.
+    Pages without their own article have no role.
+
+    Args:
+        database: The store.
+        connection: Transaction of the batch.
+        batch_articles: Article of each page of the batch by url_id; None for a page without an article.
+        previous_next_urls: Next-page URLs of the batch stored before (`page_graph.replace_references`).
+        batch_members: Pages of the batch that are lists or articles, by url_id.
     """
     graph = PageGraph(connection, batch_articles)
     ids = affected_pages(connection, graph, batch_articles, previous_next_urls)
@@ -111,14 +124,16 @@ def affected_pages(
     batch_articles: Mapping[int, PageArticle | None],
     previous_next_urls: Iterable[str],
 ) -> set[int]:
-    """The pages whose role may depend on pages of the batch: by what these name or named, and by what shows them."""
+    """Return the pages whose role may depend on the batch: by old or new references, or by teasers."""
     ids = set(batch_articles) | {page for target in previous_next_urls for page in graph.pages_at_url(target)}
     return related_pages(connection, graph, ids | teasing_pages(connection, graph, batch_articles))
 
 
 def related_pages(connection: Connection, graph: PageGraph, url_ids: Iterable[int]) -> set[int]:
-    """The pages `url_ids`, and those that may belong to one article with them: what shows them, the pages of their
-    chains, the pages that they name as canonical or that name them so, and the pages they were part of.
+    """Return `url_ids` and the pages that may belong to one article with them.
+
+    These are pages that tease them, the pages of their pagination chains, pages with canonical references in either
+    direction, and the main pages of which they were parts.
     """
     ids = set(url_ids)
     ids |= teasing_pages(connection, graph, ids)
@@ -133,7 +148,7 @@ def related_pages(connection: Connection, graph: PageGraph, url_ids: Iterable[in
 
 
 def teasing_pages(connection: Connection, graph: PageGraph, url_ids: Iterable[int]) -> set[int]:
-    """The pages that show one of these pages (docstore/page_roles/teasers.py)."""
+    """Return the pages that tease one of these pages (docstore/page_roles/teasers.py)."""
     targets = {
         without_scheme(page_article.url): page_article.url_id
         for page_article in map(graph.page_article, url_ids)
@@ -141,9 +156,12 @@ def teasing_pages(connection: Connection, graph: PageGraph, url_ids: Iterable[in
     }
     teasing_ids: set[int] = set()
     for target in teased_urls(connection, targets):
-        is_not_part_yet = is_not_part_of(targets[target])
-        teasing_ids |= take_first(
-            connection, teasing_pages_query(target), teasers.c.url_id, MAX_REFERRERS, is_not_part_yet
+        teasing_ids |= load_first_pages(
+            connection,
+            teasing_pages_query(target),
+            teasers.c.url_id,
+            MAX_REFERRERS,
+            is_not_yet_part(targets[target]),
         )
     return teasing_ids
 
@@ -155,8 +173,9 @@ def update_pattern_members(
     ids: Iterable[int],
     batch_members: Mapping[int, PatternMember],
 ) -> set[int]:
-    """Keep what the pages `ids` are among their siblings; returns the pages that become lists by that, or are none any
-    longer.
+    """Save the pages `ids` as members of their URL patterns.
+
+    Returns the pages that become lists or articles because of it.
     """
     stored_members = load_members(connection, ids)
     current_members = {url_id: member for url_id, member in stored_members.items() if not graph.is_in_batch(url_id)} | {
@@ -169,14 +188,14 @@ def update_pattern_members(
     flipped_patterns = replace_members(database, connection, stored_members, updated_members)
     graph.clear_pattern_cache()
     return (
-        take_first(connection, undeclared_pages_query(flipped_patterns), pattern_members.c.url_id, MAX_DEPENDENTS)
+        load_first_pages(connection, undeclared_pages_query(flipped_patterns), pattern_members.c.url_id, MAX_DEPENDENTS)
         if flipped_patterns
         else set()
     )
 
 
 def following_pages(graph: PageGraph, url_id: int) -> list[int]:
-    """The pages after a page in its chain, whichever article they belong to."""
+    """Return the pages after a page in its pagination chain, whichever article they belong to."""
     following_ids: list[int] = []
     current_id = graph.next_page(url_id)
     while current_id is not None and current_id not in following_ids and len(following_ids) < MAX_CHAIN_PAGES:
@@ -186,7 +205,7 @@ def following_pages(graph: PageGraph, url_id: int) -> list[int]:
 
 
 def initial_role(graph: PageGraph, url_id: int) -> PageRole:
-    """The role of a page by what pages name and show, before articles of the same text are compared."""
+    """Return the role of a page by references and teasers, before articles with the same text are compared."""
     page_article = graph.page_article(url_id)
     assert page_article is not None
     if list_page_role := list_role(graph, page_article):
@@ -194,24 +213,24 @@ def initial_role(graph: PageGraph, url_id: int) -> PageRole:
     head = find_first_page(url_id, graph.previous_page)
     chain = [url_id] if head is None else follow_next_pages(head, graph.next_page, graph.previous_page)
     if head is not None and head != url_id:
-        return part_of_role(page_article, head, Reason.CONTINUATION, page_url(graph, head))
+        return represented_page_role(page_article, head, Reason.CONTINUATION, page_url(graph, head))
     canonical = canonical_page(graph, url_id, chain)
     if canonical is not None:
-        return part_of_role(page_article, canonical, Reason.ALTERNATE_VERSION, page_url(graph, canonical))
+        return represented_page_role(page_article, canonical, Reason.ALTERNATE_VERSION, page_url(graph, canonical))
     pages = [page for page in map(graph.page_article, chain) if page]
     return PageRole(page_article, url_id, join_pages([page.article for page in pages]), len(pages))
 
 
 def list_role(graph: PageGraph, page_article: PageArticle) -> PageRole | None:
-    """The role of a page that is a list, because of what it shows or what its siblings are; None if it is none."""
+    """Return the role of a page that is a list because of its teaser or its URL pattern; None if it is not a list."""
     shown_id = graph.teased_page(page_article.url_id)
     if shown_id is not None:
-        return part_of_role(
+        return represented_page_role(
             page_article, shown_id, Reason.LIST_PAGE, f"its text is that of {page_url(graph, shown_id)}"
         )
     if not graph.is_in_list_pattern(page_article.url_id):
         return None
-    return part_of_role(
+    return represented_page_role(
         page_article,
         page_article.url_id,
         Reason.LIST_PAGE,
@@ -220,21 +239,22 @@ def list_role(graph: PageGraph, page_article: PageArticle) -> PageRole | None:
 
 
 def canonical_page(graph: PageGraph, url_id: int, chain: list[int]) -> int | None:
-    """The canonical page that this one is a double of; None if it is none. Of pages that name each other as canonical
-    it is the first known.
+    """Return the canonical page of an alternate version; None if the page is not one.
+
+    If pages reference each other as canonical, the page with the lowest id is canonical.
     """
     targets = graph.canonical_chain(url_id)
     is_first_of_ring = url_id in targets and url_id == min(targets)
     return None if not targets or targets[0] in chain or is_first_of_ring else targets[0]
 
 
-def part_of_role(page_article: PageArticle, main_url_id: int, reason: Reason, detail: str) -> PageRole:
-    """The role of a page that is no article but part of the page `main_url_id`."""
+def represented_page_role(page_article: PageArticle, main_url_id: int, reason: Reason, detail: str) -> PageRole:
+    """Return the role of a page that is not an article and is represented by the page `main_url_id`."""
     return PageRole(page_article, main_url_id, outcome=Outcome(reason, detail))
 
 
 def page_url(graph: PageGraph, url_id: int) -> str:
-    """The URL of a page that has an article of its own, else ""."""
+    """Return the URL of a page with its own article, otherwise ""."""
     page_article = graph.page_article(url_id)
     return page_article.url if page_article else ""
 
@@ -242,10 +262,13 @@ def page_url(graph: PageGraph, url_id: int) -> str:
 def mark_alternate_versions(
     connection: Connection, roles: dict[int, PageRole], resolved_ids: AbstractSet[int]
 ) -> set[int]:
-    """Of articles of a host with the same text keep the best candidate; the others in `roles` become its doubles.
+    """Retain the best candidate among articles of a host with the same text.
 
-    Pages in `resolved_ids` that are not in `roles` are no articles any more, whatever the store has of them. Returns the
-    superseded articles outside of `roles`: they have to be resolved as well.
+    The others in `roles` become alternate versions. Stored articles of pages in `resolved_ids` that have no role are
+    ignored, because they are articles no longer.
+
+    Returns:
+        url_ids of superseded articles outside `roles`, which must be resolved too.
     """
     clusters: dict[tuple[str, int], list[CanonicalCandidate]] = {}
     for url_id, role in roles.items():
@@ -260,14 +283,16 @@ def mark_alternate_versions(
         outranked_ids = {rival.url_id for rival in cluster if rival is not best and not rival.is_self_canonical}
         superseded_ids |= outranked_ids - roles.keys()
         for url_id in outranked_ids & roles.keys():
-            roles[url_id] = part_of_role(roles[url_id].page_article, best.url_id, Reason.ALTERNATE_VERSION, best.url)
+            roles[url_id] = represented_page_role(
+                roles[url_id].page_article, best.url_id, Reason.ALTERNATE_VERSION, best.url
+            )
     return superseded_ids
 
 
 def stored_candidates(
     connection: Connection, keys: Iterable[tuple[str, int]], resolved_ids: AbstractSet[int]
 ) -> list[tuple[tuple[str, int], CanonicalCandidate]]:
-    """The articles in the store that have one of `keys` (host, text_key), without the pages `resolved_ids`."""
+    """Return the stored articles with one of `keys` (host, text hash), except the pages `resolved_ids`."""
     requested_keys = set(keys)
     query = (
         select(articles.c.url_id, articles.c.text_key, articles.c.canonical_url, urls.c.url, urls.c.host)
@@ -284,36 +309,42 @@ def stored_candidates(
 def dependent_pages(
     connection: Connection, roles: Mapping[int, PageRole], batch_articles: Mapping[int, PageArticle | None]
 ) -> set[int]:
-    """The parts of articles whose text or existence has changed: their roles may be others now."""
+    """Return the parts of articles whose text or existence changed. Their roles may change."""
     ids = {*roles, *batch_articles}
     query = select(articles.c.url_id, articles.c.text_key).where(articles.c.url_id.in_(ids))
     hash_before = {row.url_id: row.text_key for row in connection.execute(query)}
     hash_now = {url_id: text_hash(role.article) for url_id, role in roles.items() if role.article}
-    changed = {url_id for url_id in ids if url_id not in hash_now or hash_before.get(url_id) != hash_now[url_id]}
+    changed_ids = {url_id for url_id in ids if url_id not in hash_now or hash_before.get(url_id) != hash_now[url_id]}
     part_ids = (
-        select(article_parts.c.url_id).where(article_parts.c.whole_id.in_(changed)).order_by(article_parts.c.url_id)
+        select(article_parts.c.url_id).where(article_parts.c.whole_id.in_(changed_ids)).order_by(article_parts.c.url_id)
     )
-    return take_first(connection, part_ids, article_parts.c.url_id, MAX_DEPENDENTS)
+    return load_first_pages(connection, part_ids, article_parts.c.url_id, MAX_DEPENDENTS)
 
 
-def take_first(
+def load_first_pages(
     connection: Connection,
     url_ids: Select[int],
     column: Column[int],
     limit: int,
     rest_filter: ColumnElement[bool] | None = None,
 ) -> set[int]:
-    """The first `limit` pages of a query that is in order of `column`. The others, or those of them for which `rest_filter`
-    holds, are extracted again.
+    """Return the first `limit` pages of a query ordered by `column`, and mark the other pages for extraction.
+
+    Args:
+        connection: Transaction to read and write in.
+        url_ids: Query for url_ids.
+        column: The column by which the query is ordered.
+        limit: Maximum number of pages to return.
+        rest_filter: If set, mark only those other pages that meet this condition.
     """
-    first = list(connection.scalars(url_ids.limit(limit)))
-    if len(first) == limit:
-        rest_query = url_ids.where(column > first[-1])
+    first_ids = list(connection.scalars(url_ids.limit(limit)))
+    if len(first_ids) == limit:
+        rest_query = url_ids.where(column > first_ids[-1])
         mark_for_extraction(connection, rest_query if rest_filter is None else rest_query.where(rest_filter))
-    return set(first)
+    return set(first_ids)
 
 
 def mark_for_extraction(connection: Connection, url_ids: Select[int]) -> None:
-    """Let pages wait for extraction, which resolves their roles one batch at a time."""
+    """Mark pages for extraction, which resolves their roles in later batches."""
     is_target = and_(outcomes.c.stage == Stage.EXTRACT, outcomes.c.url_id.in_(url_ids))
     connection.execute(update(outcomes).where(is_target).values(input=""))

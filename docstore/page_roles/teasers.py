@@ -1,6 +1,7 @@
-"""Pages whose text is another page's: lists that show an article, or its lead, below that article's headline.
+"""Pages whose text belongs to another page.
 
-A list page and its article come in any order and any night: what a page shows is kept, and decided once both are known.
+They are lists that show an article, or its lead, below the headline of that article. A list and its article may be
+crawled in either order. Teasers are stored, and resolved when both pages are known.
 """
 
 import json
@@ -14,14 +15,12 @@ from docstore.model import Article, Teaser
 from docstore.page_roles.pagination import normalize_for_comparison, without_scheme
 from docstore.schema.article_tables import article_parts, teasers
 
-COMPARED_CHARS = 40  # characters of a line that are compared: the lead on a list may be cut anywhere
-MIN_MATCHING_LINES_SHARE = (
-    0.5  # of the lines that a page shows below a headline stand in the text that the headline leads to
-)
+COMPARED_CHARS = 40  # characters of a line that are compared: a list may cut the lead anywhere
+MIN_MATCHING_LINES_SHARE = 0.5  # share of the teaser's lines that the linked article must contain
 
 
 def replace_teasers(database: Database, connection: Connection, batch_teasers: Mapping[int, Teaser | None]) -> None:
-    """Keep what the pages of a batch (url_id -> teaser, None for none) show now."""
+    """Replace the stored teasers of a batch: url_id -> teaser, None for no teaser."""
     connection.execute(delete(teasers).where(teasers.c.url_id.in_(list(batch_teasers))))
     rows = [
         {
@@ -36,7 +35,7 @@ def replace_teasers(database: Database, connection: Connection, batch_teasers: M
 
 
 def shows_article(lines: Sequence[str], article: Article) -> bool:
-    """Are the lines that a page shows the text of `article`?"""
+    """True if the lines of a teaser are text of `article`."""
     text = normalize_for_comparison(article.body)
     line_starts = [normalize_for_comparison(line)[:COMPARED_CHARS] for line in lines if line.strip()]
     return bool(line_starts) and sum(lead in text for lead in line_starts) >= MIN_MATCHING_LINES_SHARE * len(
@@ -45,21 +44,21 @@ def shows_article(lines: Sequence[str], article: Article) -> bool:
 
 
 def teased_urls(connection: Connection, targets: Iterable[str]) -> list[str]:
-    """Those of the URLs (without scheme) that any page shows."""
+    """Return the elements of `targets` (URLs without scheme) for which a teaser is stored."""
     return list(connection.scalars(select(teasers.c.target).distinct().where(teasers.c.target.in_(list(targets)))))
 
 
 def teasing_pages_query(target: str) -> Select[int]:
-    """The pages that show the page at a URL (without scheme)."""
+    """Query for the url_ids of pages with a teaser for a URL (without scheme)."""
     return select(teasers.c.url_id).where(teasers.c.target == target).order_by(teasers.c.url_id)
 
 
-def is_not_part_of(url_id: int) -> ColumnElement[bool]:
-    """Of pages that show another: it is not known yet that they are lists of it."""
+def is_not_yet_part(url_id: int) -> ColumnElement[bool]:
+    """SQL condition: the teasing page is not yet stored as a part of `url_id`."""
     return teasers.c.url_id.not_in(select(article_parts.c.url_id).where(article_parts.c.whole_id == url_id))
 
 
 def load_teasers(connection: Connection, url_ids: Iterable[int]) -> dict[int, tuple[str, list[str]]]:
-    """What pages show: url_id -> target, lines."""
+    """Return (target URL without scheme, lines) of the teasers of these pages, by url_id."""
     query = select(teasers).where(teasers.c.url_id.in_(list(url_ids)))
     return {row.url_id: (row.target, json.loads(row.lines)) for row in connection.execute(query)}

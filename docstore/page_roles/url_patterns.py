@@ -1,10 +1,10 @@
-"""Pages whose siblings under one pattern of URLs are lists.
+"""Pages that are lists because nearly all pages of their URL pattern are lists.
 
     /tags/oil/  /tags/gas/page/2/  /archives/2018/02/      /tags/*/  /tags/*/page/#/  /archives/#/#/
 
-Of each page it is kept what speaks for it by itself, and of each pattern how many of its pages are lists. A page that
-nothing vouches for is a list where nearly all pages of its pattern are; it is an article again as soon as they are not.
-Counts are kept up to date page by page, so that the answer is a matter of the pages known, never of their order.
+The store contains the evidence of each page, and the number of lists and other pages of each pattern. A page that is
+not a declared article is a list if nearly all pages of its pattern are lists. It becomes an article again when they no
+longer are. Counts are updated per page, so the result depends on the known pages only, never on their order.
 """
 
 import re
@@ -20,9 +20,9 @@ from docstore.database import Database
 from docstore.model import text_hash64
 from docstore.schema.article_tables import pattern_members, url_pattern_counts
 
-MIN_LIST_PAGES = 8  # fewer pages of a pattern are no habit
-MAX_NON_LIST_RATIO = 0.2  # of the lists of a pattern may be as many pages that are none
-MAX_PATTERN_SEGMENTS = 6  # steps of a path that make a pattern; of a deeper one the last
+MIN_LIST_PAGES = 8  # lists in a pattern before it decides about other pages
+MAX_NON_LIST_RATIO = 0.2  # other pages of a pattern per list
+MAX_PATTERN_SEGMENTS = 6  # a longer path is represented by its last segments
 DIGITS = re.compile(r"\d+")
 PAGE_NUMBER_SEGMENT = re.compile(r"(?:page|p|seite|index)[-_/]?\d+", re.IGNORECASE)
 FILE_EXTENSION = re.compile(r"\.\w{1,5}$")
@@ -32,16 +32,19 @@ ListCounts = tuple[int, int]  # pages of a pattern that are lists, pages that ar
 
 
 class ListEvidence(IntEnum):
-    """What a page is by itself."""
+    """Evidence of a page itself about its role."""
 
     LIST = 0
-    UNDECLARED_ARTICLE = 1  # an article, by nothing but the text on it
+    UNDECLARED_ARTICLE = 1  # has article text, but no markup that declares an article
     DECLARED_ARTICLE = 2
 
 
 @dataclass(frozen=True)
 class PatternMember:
-    """A page among those of its pattern. `is_list`: by itself, or because its text is another page's."""
+    """A page as a member of its URL pattern.
+
+    `is_list`: a list by its own evidence, or because its text is another page's.
+    """
 
     url_id: int
     pattern: int
@@ -50,9 +53,10 @@ class PatternMember:
 
 
 def url_pattern(url: str) -> str:
-    """What the URL of a page has in common with those of its siblings: `host/tags/*/`.
+    """Return the pattern of a URL, such as `host/tags/*/`, which the page shares with its siblings.
 
-    A number is `#`; the step before a page's number, or else the last one, is `*`, but for the days of an archive.
+    Numbers become `#`. The segment that names the page (the last one, or the one before a page number) becomes `*`,
+    except for the days of an archive.
     """
     try:
         parts = urlsplit(url)
@@ -67,7 +71,7 @@ def url_pattern(url: str) -> str:
 
 
 def own_segment_index(segments: Sequence[str]) -> int:
-    """Which step of a path is a page's own; -1 for none."""
+    """Return the index of the path segment that names the page; -1 if there is none."""
     last_index = len(segments) - 1
     if PAGE_NUMBER_SEGMENT.fullmatch("/".join(segments[-2:])):
         return last_index - 2
@@ -81,7 +85,7 @@ def own_segment_index(segments: Sequence[str]) -> int:
 
 
 def generalize_segment(segment: str, is_name: bool) -> str:
-    """A step of a path without what tells siblings apart."""
+    """Replace the variable part of a path segment: the whole name if `is_name`, otherwise the digits."""
     if not is_name:
         return DIGITS.sub("#", segment)
     extension = FILE_EXTENSION.search(segment)
@@ -89,12 +93,12 @@ def generalize_segment(segment: str, is_name: bool) -> str:
 
 
 def is_list_pattern(list_count: int, other_count: int) -> bool:
-    """Are the pages of a pattern lists?"""
+    """True if a pattern with these counts is a pattern of lists."""
     return list_count >= MIN_LIST_PAGES and other_count <= MAX_NON_LIST_RATIO * list_count
 
 
 def load_members(connection: Connection, url_ids: Iterable[int]) -> dict[int, PatternMember]:
-    """What was kept of pages."""
+    """Return the stored pattern members among these pages, by url_id."""
     query = select(pattern_members).where(pattern_members.c.url_id.in_(list(url_ids)))
     return {
         row.url_id: PatternMember(row.url_id, row.pattern, ListEvidence(row.evidence), bool(row.is_list))
@@ -103,7 +107,7 @@ def load_members(connection: Connection, url_ids: Iterable[int]) -> dict[int, Pa
 
 
 def new_member(url_id: int, url: str, evidence: ListEvidence) -> PatternMember:
-    """A page as it is by itself."""
+    """Return the pattern member of a page by its own evidence."""
     return PatternMember(url_id, text_hash64(url_pattern(url)), evidence, evidence is ListEvidence.LIST)
 
 
@@ -113,17 +117,21 @@ def replace_members(
     old_members: Mapping[int, PatternMember],
     new_members: Mapping[int, PatternMember],
 ) -> list[int]:
-    """Keep the siblings `new_members` in place of `old_members`; returns the patterns that turned to lists or back."""
+    """Replace the stored pattern members `old_members` by `new_members`, and update the counts of their patterns.
+
+    Returns:
+        Patterns (hashes) that became list patterns or stopped being list patterns.
+    """
     removed_members = {url_id: member for url_id, member in old_members.items() if new_members.get(url_id) != member}
     added_members = {url_id: member for url_id, member in new_members.items() if old_members.get(url_id) != member}
     count_changes: dict[int, list[int]] = defaultdict(lambda: [0, 0])
-    for siblings, member in ((removed_members, -1), (added_members, 1)):
-        for sibling in siblings.values():
-            count_changes[sibling.pattern][not sibling.is_list] += member
+    for members, change in ((removed_members, -1), (added_members, 1)):
+        for member in members.values():
+            count_changes[member.pattern][not member.is_list] += change
     connection.execute(
         delete(pattern_members).where(pattern_members.c.url_id.in_(old_members.keys() - new_members.keys()))
     )
-    rows = [{**vars(sibling), "is_list": int(sibling.is_list)} for sibling in added_members.values()]
+    rows = [{**vars(member), "is_list": int(member.is_list)} for member in added_members.values()]
     database.upsert(connection, pattern_members, rows, update_columns=("pattern", "evidence", "is_list"))
     counts_before = pattern_counts(connection, count_changes)
     counts_after = {
@@ -139,7 +147,7 @@ def replace_members(
 
 
 def pattern_counts(connection: Connection, patterns: Iterable[int]) -> dict[int, ListCounts]:
-    """How many pages of patterns are lists, and how many are not."""
+    """Return (number of lists, number of other pages) by pattern."""
     keys = list(patterns)
     query = select(url_pattern_counts).where(url_pattern_counts.c.pattern.in_(keys))
     stored_counts = {row.pattern: (row.lists, row.others) for row in connection.execute(query)}
@@ -147,7 +155,7 @@ def pattern_counts(connection: Connection, patterns: Iterable[int]) -> dict[int,
 
 
 def is_in_list_pattern(connection: Connection, url_id: int) -> bool:
-    """Does nothing vouch for a page, and are its siblings lists?"""
+    """True if a page is not a declared article and its URL pattern is a pattern of lists."""
     query = (
         select(url_pattern_counts.c.lists, url_pattern_counts.c.others)
         .join(pattern_members, pattern_members.c.pattern == url_pattern_counts.c.pattern)
@@ -158,7 +166,7 @@ def is_in_list_pattern(connection: Connection, url_id: int) -> bool:
 
 
 def undeclared_pages_query(patterns: Iterable[int]) -> Select[int]:
-    """The pages of patterns that are what their siblings are."""
+    """Query for the url_ids of the undeclared articles of these patterns; their role follows the pattern."""
     return (
         select(pattern_members.c.url_id)
         .where(

@@ -1,1 +1,1 @@
-"""What is asked about the whole store: counts, one URL's report, runs of the pipeline, the search log."""
+"""Reports on the whole store: counts, the report of one URL, runs of the pipeline, alerts, the search log."""

@@ -1,4 +1,4 @@
-"""Which alerts fire, and what each channel has been told: kept in the store, so that each is told once."""
+"""Firing alerts, and the notifications sent on each channel. Both are stored so that each notification is sent once."""
 
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -12,7 +12,7 @@ from docstore.schema.operation_tables import alert_notices, alerts
 
 @dataclass(frozen=True, order=True)
 class AlertKey:
-    """What an alert is about: its kind, and a subject of that kind (a host; "" where there is but one)."""
+    """Identity of an alert: its kind, and a subject such as a host ("" if the kind has only one)."""
 
     kind: str
     subject: str = ""
@@ -20,7 +20,10 @@ class AlertKey:
 
 @dataclass(frozen=True)
 class Alert:
-    """Something that the operator shall know. `message_values` are what its message says; `firing_since` epoch seconds."""
+    """A condition that needs an administrator.
+
+    `message_values` are the values in its message; `firing_since` is epoch seconds.
+    """
 
     key: AlertKey
     message_values: Mapping[str, str | int] = field(default_factory=dict)
@@ -28,21 +31,21 @@ class Alert:
 
 
 class AlertTable:
-    """`store.alerts`."""
+    """Load and save firing alerts and sent notifications (`store.alerts`)."""
 
     def __init__(self, database: Database, clock: Callable[[], float]) -> None:
         self._database = database
         self._clock = clock
 
     def firing(self) -> list[Alert]:
-        """The alerts that fire, those that began first ahead."""
+        """Return the firing alerts, oldest first."""
         query = select(alerts).order_by(alerts.c.since, alerts.c.kind, alerts.c.subject)
         with self._database.read() as connection:
             rows = connection.execute(query).all()
         return [Alert(AlertKey(row.kind, row.subject), json.loads(row.details), row.since) for row in rows]
 
     def replace_firing(self, now_firing: Iterable[Alert]) -> None:
-        """Let these fire and no others; one that fired before keeps its `since`."""
+        """Replace the firing alerts. An alert that was already firing retains its start time."""
         firing_since = {alert.key: alert.firing_since for alert in self.firing()}
         rows = [
             {
@@ -59,13 +62,16 @@ class AlertTable:
                 connection.execute(alerts.insert(), rows)
 
     def unresolved_notices(self, channel: str) -> dict[AlertKey, Mapping[str, str | int]]:
-        """What this channel was told of and not yet that it is over; with the values that it was told."""
+        """Return the open notifications of a channel: alert key -> message values last sent.
+
+        Alerts already reported as resolved are excluded.
+        """
         query = select(alert_notices).where(alert_notices.c.channel == channel)
         with self._database.read() as connection:
             return {AlertKey(row.kind, row.subject): json.loads(row.details) for row in connection.execute(query)}
 
     def record_notified(self, channel: str, started: Collection[Alert], resolved_keys: Collection[AlertKey]) -> None:
-        """Note that this channel was told of what has begun and of what is over."""
+        """Record that a channel was notified of started alerts and of resolved alerts."""
         rows = [
             {
                 "channel": channel,

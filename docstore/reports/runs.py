@@ -1,7 +1,8 @@
-"""Runs of the pipeline: what each stage of each run did, and how it ended.
+"""Runs of the pipeline: results of each stage, and how each run ended.
 
-A row is written when a run begins and again whenever a stage begins or ends, so that a run that was killed still says
-in which stage. Whether one without an end goes on or was killed, no row can say: its lock does (run_states.py).
+A row is written when a run starts, and again whenever a stage starts or ends. The row of a killed run therefore shows
+its last stage. Only the lock of a run shows whether an unfinished run is active or was killed
+(pipeline/runs/run_history.py).
 """
 
 import json
@@ -17,24 +18,24 @@ from docstore.database import Database
 from docstore.model import StageReport
 from docstore.schema.operation_tables import runs
 
-MAX_ERROR_CHARS = 1000  # characters of an error that are kept
+MAX_ERROR_CHARS = 1000  # longer error messages are cut
 
 
 class RunState(StrEnum):
-    """How a run, or a stage of it, is."""
+    """State of a run or of a stage."""
 
     RUNNING = "running"
     DONE = "done"
-    FAILED = "failed"  # an error ended it
-    STOPPED = "stopped"  # somebody, or the machine's service manager, asked it to stop
-    KILLED = "killed"  # it went without a word: kill -9, a crash, the power
+    FAILED = "failed"  # ended by an error
+    STOPPED = "stopped"  # stopped by a person or the service manager
+    KILLED = "killed"  # ended without recording a result: kill -9, crash, power failure
 
 
 @dataclass(frozen=True)
 class StageRun:
-    """One stage of a run: outcomes by reason, wall seconds, notes, and the error that ended it, if one did.
+    """One stage of a run: outcome counts by reason, duration in seconds, notes, and the error that ended it or "".
 
-    A stage that is RUNNING in a run that was killed is where it was killed.
+    A stage that is RUNNING in a killed run is the stage in which the run was killed.
     """
 
     stage: str
@@ -47,7 +48,7 @@ class StageRun:
 
 @dataclass(frozen=True)
 class PipelineRun:
-    """One run. Times are epoch seconds; `finished_at` is None while it goes on, or where it was killed."""
+    """One run. Times are epoch seconds; `finished_at` is None for an active or killed run."""
 
     run_id: int
     command: str
@@ -57,41 +58,41 @@ class PipelineRun:
 
     @property
     def is_partial(self) -> bool:
-        """Was it a stage alone, or some sites alone, on the timetable?"""
+        """True if the run was limited to a stage or to some sites of the schedule."""
         return " " in self.command
 
     @property
     def last_stage(self) -> StageRun | None:
-        """Where it is, or where it ended."""
+        """The current or last stage; None if no stage has started."""
         return self.stages[-1] if self.stages else None
 
     def current_state(self, is_lock_held: bool) -> RunState:
-        """How it is; `is_lock_held`: a living process holds the lock of this run."""
+        """Return the state of the run. `is_lock_held`: a living process owns the lock of this run."""
         if self.finished_at is None:
             return RunState.RUNNING if is_lock_held else RunState.KILLED
         return self.last_stage.state if self.last_stage else RunState.DONE
 
 
 class RunTable:
-    """`store.runs`."""
+    """Save and list pipeline runs (`store.runs`)."""
 
     def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
         self._database = database
         self._clock = clock
 
     def start(self, command: str) -> int:
-        """Note that a run has begun; returns its id."""
+        """Record the start of a run. Returns its id."""
         with self._database.write() as connection:
             result = connection.execute(runs.insert().values(command=command, started_at=self._clock(), report=""))
             key = result.inserted_primary_key
             return int(key[0]) if key is not None else 0
 
     def save_progress(self, run_id: int, stages: Sequence[StageRun]) -> None:
-        """Note how far a run is."""
+        """Save the current stages of a run."""
         self._update_run(run_id, report=stages_to_json(stages))
 
     def finish(self, run_id: int, stages: Sequence[StageRun]) -> None:
-        """Note that a run has ended, and how."""
+        """Record the end of a run with its stages."""
         self._update_run(run_id, report=stages_to_json(stages), finished_at=self._clock())
 
     def _update_run(self, run_id: int, **values: Any) -> None:
@@ -99,51 +100,57 @@ class RunTable:
             connection.execute(runs.update().where(runs.c.run_id == run_id).values(**values))
 
     def list_newest(self, limit: int = 5) -> list[PipelineRun]:
-        """The last runs, newest first."""
+        """Return the last `limit` runs, newest first."""
         with self._database.read() as connection:
             rows = connection.execute(select(runs).order_by(runs.c.run_id.desc()).limit(limit))
             return [run_from_row(row) for row in rows]
 
     def finished_after(self, run_id: int) -> list[PipelineRun]:
-        """The runs behind this one, oldest first, up to the first that has not ended and may go on."""
+        """Return the runs after `run_id` that have ended, oldest first.
+
+        The newest run without an end is excluded, because it may be active.
+        """
         with self._database.read() as connection:
             rows = connection.execute(select(runs).where(runs.c.run_id > run_id).order_by(runs.c.run_id)).all()
         later_runs = [run_from_row(row) for row in rows]
-        # Of those without an end, only the newest can go on: the others were killed.
+        # Only the newest run can still be active: all others without an end were killed.
         return [run for run in later_runs if run.finished_at is not None or run is not later_runs[-1]]
 
     def since_last_success(self) -> tuple[PipelineRun | None, list[PipelineRun]]:
-        """The newest whole run that did all it was asked, and those that began after it, newest first."""
+        """Return the newest complete run without errors, and all later runs that did not succeed, newest first.
+
+        The first element is None if there is no such run. An active run counts as not successful.
+        """
         runs_after: list[PipelineRun] = []
         with self._database.read() as connection:
             for row in connection.execute(select(runs).order_by(runs.c.run_id.desc())):
                 run = run_from_row(row)
                 if run.current_state(is_lock_held=False) is RunState.DONE:
                     if run.is_partial:
-                        continue  # a stage that is well says nothing of the night
+                        continue  # the success of a partial run says nothing about complete runs
                     return run, runs_after
                 runs_after.append(run)
         return None, runs_after
 
 
 def stage_run_from_report(report: StageReport) -> StageRun:
-    """A stage that is done, as a run keeps it."""
+    """Convert the report of a finished stage to a StageRun."""
     counts = {reason.value: count for reason, count in report.outcome_counts.items()}
     return StageRun(report.stage.value, counts, round(report.seconds, 3), report.notes)
 
 
 def stages_to_json(stages: Sequence[StageRun]) -> str:
-    """The stages as the table keeps them."""
+    """Serialize stages for the `runs` table."""
     return json.dumps([asdict(stage) for stage in stages], ensure_ascii=False)
 
 
 def run_from_row(row: Row[Any]) -> PipelineRun:
-    """The run in a row."""
+    """Convert a row of `runs` to a PipelineRun."""
     return PipelineRun(row.run_id, row.command, row.started_at, row.finished_at, tuple(stages_from_json(row.report)))
 
 
 def stages_from_json(text: str) -> Iterator[StageRun]:
-    """The stages that a row keeps; those of older programs have no state: only done ones were kept."""
+    """Parse the stages of a `runs` row. Older programs stored only finished stages, without a state."""
     for row in json.loads(text or "[]"):
         state = RunState(row.get("state", RunState.DONE))
         yield StageRun(row["stage"], row["counts"], row["seconds"], tuple(row["notes"]), state, row.get("error", ""))

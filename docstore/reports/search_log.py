@@ -1,7 +1,7 @@
-"""The search log: what was searched for, how much was found, what was opened. Nothing in it says by whom.
+"""The search log: queries, numbers of results, and opened results, without personal data.
 
-A search has a random id that no cookie holds, and the minute in which it was made; a click names the search it came
-from. Queries come here folded, and with personal data masked (search_ui/search_log.py).
+A search has a random id, which is in no cookie, and a time in minutes. A click refers to its search. Queries arrive
+case-folded and with personal data masked (search_ui/search_log.py).
 """
 
 import time
@@ -16,18 +16,24 @@ from docstore.bookkeeping import read_meta_int, sanitize_text, write_meta_int
 from docstore.database import Database
 from docstore.schema.operation_tables import clicks, searches
 
-DROPPED_SEARCHES_KEY = "searches_dropped"  # key of a number: what could not be logged, ever
-MIN_POPULAR_DAYS = 3  # on so many different days a query was asked before others are shown it
-MAX_QUERY_CHARS = 160  # characters
-MAX_REPORTED_QUERIES = 20  # queries in a list of the report
+DROPPED_SEARCHES_KEY = "searches_dropped"  # key of the number of searches that could not be logged
+MIN_POPULAR_DAYS = 3  # number of days with a query before it is suggested to others
+MAX_QUERY_CHARS = 160
+MAX_REPORTED_QUERIES = 20  # per list of a report
 MINUTES_PER_DAY = 24 * 60
 
 
 @dataclass(frozen=True)
 class LoggedSearch:
-    """One result page that was shown. `query` is folded; `is_masked`: personal data was taken out of it.
+    """One displayed results page.
 
-    `filters` are the names of those used (`site from`), `latency_ms` how long the site took to answer.
+    Attributes:
+        query: Case-folded query.
+        latency_ms: Response time of the search site in milliseconds.
+        page: Number of the results page, from 1.
+        filters: Names of the filters used, separated by spaces (`site from`).
+        is_masked: True if personal data was masked in the query.
+        searched_at: Epoch seconds.
     """
 
     search_id: str
@@ -42,7 +48,7 @@ class LoggedSearch:
 
 @dataclass(frozen=True)
 class Click:
-    """A result that was opened: `rank` counts from 1 over all pages."""
+    """An opened result. `rank` counts from 1 over all results pages."""
 
     search_id: str
     doc_id: str
@@ -51,7 +57,7 @@ class Click:
 
 @dataclass(frozen=True)
 class DayCount:
-    """One day (`2016-05-09`): searches, and those of them that found nothing."""
+    """Number of searches, and of searches without results, on one day (`2016-05-09`)."""
 
     day: str
     search_count: int
@@ -60,7 +66,7 @@ class DayCount:
 
 @dataclass(frozen=True)
 class QueryCount:
-    """A query with how often it was asked, what it found at best, and how many of its searches led to a click."""
+    """Statistics of a query: number of searches, maximum number of results, and number of searches with a click."""
 
     query: str
     search_count: int
@@ -71,7 +77,7 @@ class QueryCount:
 
 @dataclass(frozen=True)
 class SlowSearch:
-    """One of the slowest answers."""
+    """One of the slowest searches. `searched_at` is epoch seconds, accurate to the minute."""
 
     query: str
     latency_ms: int
@@ -80,7 +86,10 @@ class SlowSearch:
 
 @dataclass(frozen=True)
 class SearchReport:
-    """The search log of some days. Later pages of a search count in nothing but `slowest_searches` and the latencies."""
+    """Statistics of the search log over some days.
+
+    Only `slowest_searches` and the latencies include results pages after the first.
+    """
 
     by_day: tuple[DayCount, ...]
     search_count: int
@@ -95,7 +104,7 @@ class SearchReport:
 
 
 class SearchLog:
-    """`store.searches`."""
+    """Write, purge and evaluate the search log (`store.search_log`)."""
 
     def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
         self._database = database
@@ -104,7 +113,10 @@ class SearchLog:
     def save(
         self, searches_to_log: Sequence[LoggedSearch], clicks_to_log: Sequence[Click], dropped_count: int = 0
     ) -> None:
-        """Write to the log, one transaction. `dropped_count`: so many more could not be kept. Repeating it does nothing."""
+        """Save searches and clicks in one transaction. Rows that already exist are skipped.
+
+        `dropped_count` is the number of searches that could not be logged; it is added to the stored total.
+        """
         with self._database.write() as connection:
             self._database.upsert(connection, searches, [search_row(search) for search in searches_to_log])
             self._database.upsert(connection, clicks, [vars(click) for click in clicks_to_log])
@@ -117,7 +129,7 @@ class SearchLog:
                 )
 
     def purge(self, days: int) -> int:
-        """Forget what is older than `days`, and clicks on it. Returns how many searches."""
+        """Delete searches older than `days` days, with their clicks. Returns the number of searches."""
         oldest = epoch_minute(self._clock()) - days * MINUTES_PER_DAY
         with self._database.write() as connection:
             deleted_count = connection.execute(delete(searches).where(searches.c.minute < oldest)).rowcount
@@ -125,9 +137,10 @@ class SearchLog:
         return deleted_count
 
     def popular_queries(self, limit: int) -> list[str]:
-        """Queries that found something and were asked on at least POPULAR_DAYS days, the most frequent first.
+        """Return queries with results that were used on at least MIN_POPULAR_DAYS days, most frequent first.
 
-        So nobody is shown what one other person looked for today; what was masked is never among them.
+        A query of a single day, which may be from one person, is therefore not shown to others. Masked queries are
+        excluded.
         """
         query = (
             select(searches.c.query)
@@ -141,7 +154,10 @@ class SearchLog:
             return list(connection.scalars(query))
 
     def report(self, days: int, utc_offset: int = 0) -> SearchReport:
-        """The last `days` days, today included; `utc_offset` in minutes says where days begin."""
+        """Return the statistics of the last `days` days, including today.
+
+        `utc_offset` in minutes defines when days begin.
+        """
         today = (epoch_minute(self._clock()) + utc_offset) // MINUTES_PER_DAY
         is_recent = searches.c.minute >= (today - days + 1) * MINUTES_PER_DAY - utc_offset
         with self._database.read() as connection:
@@ -166,27 +182,27 @@ class SearchLog:
 
 
 def epoch_minute(seconds: float) -> int:
-    """Epoch seconds as epoch minutes."""
+    """Convert epoch seconds to epoch minutes."""
     return int(seconds // 60)
 
 
 def iso_day(day: int) -> str:
-    """A day's number since 1970-01-01 as `2016-05-09`."""
+    """Format a day number since 1970-01-01 as `2016-05-09`."""
     return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(days=day)).date().isoformat()
 
 
 def day_expression(utc_offset: int) -> ColumnElement[int]:
-    """The number of a search's day."""
+    """SQL expression: day number of a search. `utc_offset` is in minutes."""
     return (searches.c.minute + utc_offset) // MINUTES_PER_DAY
 
 
 def has_click() -> ColumnElement[bool]:
-    """Did the search lead to a click?"""
+    """SQL condition: the search has a click."""
     return searches.c.search_id.in_(select(clicks.c.search_id))
 
 
 def search_row(search: LoggedSearch) -> dict[str, Any]:
-    """The `searches` row of a search."""
+    """Return the `searches` row of a search."""
     return {
         "search_id": search.search_id,
         "minute": epoch_minute(search.searched_at),
@@ -200,7 +216,7 @@ def search_row(search: LoggedSearch) -> dict[str, Any]:
 
 
 def day_counts(connection: Connection, is_recent: ColumnElement[bool], utc_offset: int) -> dict[int, tuple[int, int]]:
-    """A day's number -> searches, and those that found nothing."""
+    """Return (number of searches, number of searches without results) by day number."""
     day = day_expression(utc_offset).label("day")
     without_hits = func.sum(case((searches.c.hits == 0, 1), else_=0))
     query = select(day, func.count(), without_hits).where(is_recent, searches.c.page == 1).group_by(day)
@@ -208,14 +224,14 @@ def day_counts(connection: Connection, is_recent: ColumnElement[bool], utc_offse
 
 
 def latency_percentile(connection: Connection, is_recent: ColumnElement[bool], fraction: float) -> int:
-    """The latency in ms that `fraction` of the answers stayed within; 0 without any."""
+    """Return the latency in milliseconds below which `fraction` of the searches are; 0 without searches."""
     total = connection.scalar(select(func.count()).where(is_recent)) or 0
     latencies = select(searches.c.latency_ms).where(is_recent).order_by(searches.c.latency_ms)
     return connection.scalar(latencies.offset(max(0, int(fraction * total + 0.5) - 1)).limit(1)) or 0
 
 
 def query_counts_statement(is_first_page: ColumnElement[bool]) -> Select[Any]:
-    """Queries with their counts, the most frequent first."""
+    """Return the SQL query for queries with their counts, most frequent first."""
     clicked_count = func.sum(case((has_click(), 1), else_=0)).label("clicked")
     return (
         select(
@@ -233,17 +249,17 @@ def query_counts_statement(is_first_page: ColumnElement[bool]) -> Select[Any]:
 
 
 def query_counts(connection: Connection, query: Select[Any]) -> tuple[QueryCount, ...]:
-    """The rows of `query_counts_statement`."""
+    """Execute a query built with `query_counts_statement`."""
     return tuple(query_count_from_row(row) for row in connection.execute(query))
 
 
 def query_count_from_row(row: Row[Any]) -> QueryCount:
-    """One row of `query_counts_statement`."""
+    """Convert a row of `query_counts_statement` to a QueryCount."""
     return QueryCount(row.query, int(row.searches), int(row.hits), int(row.clicked), bool(row.masked))
 
 
 def slowest_searches(connection: Connection, is_recent: ColumnElement[bool]) -> tuple[SlowSearch, ...]:
-    """The slowest answers, worst first."""
+    """Return the slowest searches, slowest first."""
     query = (
         select(searches)
         .where(is_recent)

@@ -1,6 +1,6 @@
-"""What each run did at each site: outcomes by host, stage and reason, counted once when the run has ended.
+"""Results of each run by site: outcome counts by host, stage and reason, computed at the end of the run.
 
-The store keeps the last outcome of a URL only; here is what lets one night be compared with those before it.
+The store contains only the last outcome of a URL. These counts make it possible to compare runs.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,10 +14,10 @@ from docstore.schema.article_tables import articles
 from docstore.schema.crawl_tables import outcomes, urls
 from docstore.schema.operation_tables import runs, site_runs
 
-CERTIFICATE_ERROR = "certificate"  # in place of `unreachable`: the site answered with a certificate that is not valid
-CERTIFICATE_ERROR_LIKE = "%certificate verify failed%"  # how OpenSSL says it
+CERTIFICATE_ERROR = "certificate"  # replaces `unreachable` if the certificate of the site is invalid
+CERTIFICATE_ERROR_LIKE = "%certificate verify failed%"  # message of OpenSSL
 MAX_STORED_RUNS = 60
-MAX_HOSTS = 2000  # of one run, those with the most outcomes
+MAX_HOSTS = 2000  # per run: the hosts with the most outcomes
 SECONDS_PER_DAY = 86_400
 COUNTED_STAGES = (Stage.CRAWL, Stage.EXTRACT)
 
@@ -26,9 +26,9 @@ ReasonCounts = Mapping[str, int]
 
 @dataclass(frozen=True)
 class SiteRun:
-    """One run at one site: how many URLs ended how in crawl and extract, by the codes of `Reason` and CERTIFICATE.
+    """Outcome counts of one run at one site, for crawl and extraction. Keys are `Reason` values and CERTIFICATE_ERROR.
 
-    `started_at` (epoch seconds) and `run_id` are those of the run.
+    `started_at` is the start of the run in epoch seconds.
     """
 
     run_id: int
@@ -39,7 +39,13 @@ class SiteRun:
 
 @dataclass(frozen=True)
 class SiteArticles:
-    """The articles of a host: how many, when the URL of the newest was found (epoch seconds), on how many days any."""
+    """Articles of a host.
+
+    Attributes:
+        article_count: Number of articles.
+        newest_found_at: Discovery of the newest URL with an article, in epoch seconds.
+        days_with_articles: Number of days on which such URLs were discovered.
+    """
 
     article_count: int
     newest_found_at: float
@@ -47,15 +53,15 @@ class SiteArticles:
 
 
 class SiteRunTable:
-    """`store.site_runs`."""
+    """Save and load results of runs by site (`store.site_runs`)."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def record_run(self, run_id: int) -> None:
-        """Count what URLs came to since this run began, as what it did; runs long past are forgotten.
+        """Save the outcome counts since the start of a run, and delete those of runs older than MAX_STORED_RUNS runs.
 
-        Counting a run again replaces what was counted.
+        Repeating it for the same run replaces its counts.
         """
         with self._database.snapshot() as connection:
             started_at = connection.scalar(select(runs.c.started_at).where(runs.c.run_id == run_id)) or 0.0
@@ -69,7 +75,10 @@ class SiteRunTable:
                 connection.execute(site_runs.insert(), [run | row for row in count_rows])
 
     def runs_by_host(self, host: str | None = None) -> dict[str, list[SiteRun]]:
-        """Host (or this one alone) -> its runs, newest first. A run that did not ask a host is not among its runs."""
+        """Return the runs of each host, or only of `host`, newest first.
+
+        Runs without outcomes for a host are omitted.
+        """
         query = select(site_runs).order_by(site_runs.c.host, site_runs.c.run_id.desc())
         if host is not None:
             query = query.where(site_runs.c.host == host)
@@ -88,7 +97,7 @@ class SiteRunTable:
         }
 
     def articles_by_host(self, hosts: Sequence[str] | None = None) -> dict[str, SiteArticles]:
-        """Host (of those named, or all) -> its articles."""
+        """Return the article statistics by host, for all hosts or for `hosts`."""
         day = cast(urls.c.found_at / SECONDS_PER_DAY, Integer)
         query = (
             select(urls.c.host, func.count(), func.max(urls.c.found_at), func.count(day.distinct()))
@@ -102,7 +111,7 @@ class SiteRunTable:
 
 
 def count_outcomes_since(connection: Connection, since: float) -> list[tuple[str, str, str, int]]:
-    """(host, stage, reason, count) of the URLs that came to something since `since` (epoch seconds)."""
+    """Return (host, stage, reason, count) of the outcomes recorded since `since` (epoch seconds)."""
     bad_certificate = (outcomes.c.reason == Reason.UNREACHABLE) & outcomes.c.detail.like(CERTIFICATE_ERROR_LIKE)
     code = case((bad_certificate, literal(CERTIFICATE_ERROR)), else_=outcomes.c.reason).label("code")
     query = (
@@ -117,7 +126,7 @@ def count_outcomes_since(connection: Connection, since: float) -> list[tuple[str
 def limit_to_largest_hosts(
     rows: Iterable[tuple[str, str, str, int]], max_hosts: int
 ) -> list[tuple[str, str, str, int]]:
-    """The rows (host, stage, reason, count) of the `max_hosts` hosts with the highest counts."""
+    """Return the rows (host, stage, reason, count) of the `max_hosts` hosts with the highest total counts."""
     row_list = list(rows)
     totals: dict[str, int] = {}
     for host, _, _, count in row_list:

@@ -1,4 +1,4 @@
-"""Questions about the whole store: counts for `plumb status`, one document's path for `plumb explain`."""
+"""Counts for `plumb status`, results by site, and the report of one URL for `plumb explain`."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -14,12 +14,12 @@ from docstore.schema.article_tables import articles, index_changes, indexed_docu
 from docstore.schema.crawl_tables import outcomes, pages, urls
 
 MAX_SITES = 200
-SAMPLES_PER_REASON = 3  # URLs of each reason that are shown
+SAMPLES_PER_REASON = 3  # example URLs per reason
 
 
 @dataclass(frozen=True)
 class Freshness:
-    """How far the index is behind the store. Times are epoch seconds, None where nothing has happened yet."""
+    """How far the index is behind the store. Times are epoch seconds, None if there was no such event."""
 
     article_count: int
     indexed_count: int
@@ -31,10 +31,13 @@ class Freshness:
 
 @dataclass(frozen=True)
 class SiteTotals:
-    """One host: its URLs, those that are due, articles, how the last visit to each of its pages ended, and how many
-    pages were read in part (`suspect_body`) or need their scripts (`needs_scripts`).
+    """Totals of one host.
 
-    `example_url` is one of its URLs, `last_visit_at` epoch seconds or None.
+    Attributes:
+        example_url: Any URL of the host.
+        last_visit_at: Epoch seconds, or None.
+        outcome_counts: Number of pages by the outcome of their last visit, and of pages whose extraction is incomplete
+            (`suspect_body`) or needs JavaScript (`needs_scripts`).
     """
 
     host: str
@@ -48,7 +51,7 @@ class SiteTotals:
 
 @dataclass(frozen=True)
 class OutcomeSample:
-    """A URL that ended with `reason` in `stage` at `recorded_at` (epoch seconds); `detail` says more, or is ""."""
+    """A URL with the outcome `reason` in `stage`. `recorded_at` is epoch seconds; `detail` may be ""."""
 
     stage: Stage
     reason: Reason
@@ -58,14 +61,14 @@ class OutcomeSample:
 
 
 class StatusReports:
-    """`store.status`."""
+    """Load counts and reports (`store.status`)."""
 
     def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
         self._database = database
         self._clock = clock
 
     def outcome_counts(self) -> dict[Stage, dict[Reason, int]]:
-        """How many URLs ended how in each stage, by their last outcome."""
+        """Return the number of URLs by stage and reason of their last outcome."""
         query = select(outcomes.c.stage, outcomes.c.reason, func.count()).group_by(outcomes.c.stage, outcomes.c.reason)
         counts: dict[Stage, dict[Reason, int]] = {}
         with self._database.snapshot() as connection:
@@ -74,36 +77,38 @@ class StatusReports:
         return counts
 
     def page_count(self) -> int:
-        """How many pages are kept."""
+        """Return the number of stored pages."""
         with self._database.snapshot() as connection:
             return connection.scalar(select(func.count()).select_from(pages)) or 0
 
     def format_counts(self) -> dict[str, int]:
-        """How many articles were read from each file format, the most frequent first."""
+        """Return the number of articles by file format, most frequent first."""
         query = select(articles.c.format, func.count()).group_by(articles.c.format)
         with self._database.snapshot() as connection:
             return {row.format: row[1] for row in connection.execute(query.order_by(func.count().desc()))}
 
     def due_count(self, due_before: float) -> int:
-        """How many URLs are due."""
+        """Return the number of due URLs."""
         with self._database.snapshot() as connection:
             return connection.scalar(select(func.count()).where(urls.c.due_at <= due_before)) or 0
 
     def due_count_and_since(self, due_before: float) -> tuple[int, float | None]:
-        """How many URLs are due, and since when (epoch seconds) the first of them: one never asked, since it was
-        found."""
+        """Return the number of due URLs and the time since which the oldest is due, in epoch seconds.
+
+        A URL that was never fetched is due since its discovery.
+        """
         due_since = case((urls.c.due_at > 0, urls.c.due_at), else_=urls.c.found_at)
         with self._database.snapshot() as connection:
             row = connection.execute(select(func.count(), func.min(due_since)).where(urls.c.due_at <= due_before)).one()
             return int(row[0]), row[1]
 
     def backlog_by_host(self, due_before: float) -> list[HostBacklog]:
-        """What each host has for the next crawl, those with most URLs first."""
+        """Return the backlog of each host, the host with the most URLs first."""
         with self._database.snapshot() as connection:
             return backlog_by_host(connection, due_before)
 
     def freshness(self) -> Freshness:
-        """How far the index is behind."""
+        """Return how far the index is behind the store."""
         with self._database.snapshot() as connection:
             pending_count, pending_since = connection.execute(select(func.count(), func.min(index_changes.c.at))).one()
             return Freshness(
@@ -116,14 +121,14 @@ class StatusReports:
             )
 
     def site_totals(self, limit: int = MAX_SITES) -> list[SiteTotals]:
-        """The `limit` hosts with the most URLs."""
+        """Return the totals of the `limit` hosts with the most URLs."""
         return self._load_site_totals(limit)
 
     def _load_site_totals(self, limit: int, host: str | None = None) -> list[SiteTotals]:
         host_filter = urls.c.host == host if host is not None else true()
-        due = func.sum(case((urls.c.due_at <= self._clock(), 1), else_=0))
-        hosts = (
-            select(urls.c.host, func.min(urls.c.url), func.count(), due, func.max(urls.c.visited_at))
+        due_count = func.sum(case((urls.c.due_at <= self._clock(), 1), else_=0))
+        hosts_query = (
+            select(urls.c.host, func.min(urls.c.url), func.count(), due_count, func.max(urls.c.visited_at))
             .where(host_filter)
             .group_by(urls.c.host)
             .order_by(func.count().desc(), urls.c.host)
@@ -133,29 +138,29 @@ class StatusReports:
             select(urls.c.host, func.count()).join(articles, articles.c.url_id == urls.c.url_id).where(host_filter)
         )
         with self._database.snapshot() as connection:
-            with_articles = {
+            article_counts = {
                 row.host: int(row[1]) for row in connection.execute(article_counts_query.group_by(urls.c.host))
             }
             outcomes_of_hosts = outcomes_by_host(connection, host_filter)
             return [
                 SiteTotals(
                     host,
-                    example,
-                    count,
-                    due,
-                    with_articles.get(host, 0),
+                    example_url,
+                    url_count,
+                    due_count,
+                    article_counts.get(host, 0),
                     last_visit_at,
                     outcomes_of_hosts.get(host, {}),
                 )
-                for host, example, count, due, last_visit_at in connection.execute(hosts)
+                for host, example_url, url_count, due_count, last_visit_at in connection.execute(hosts_query)
             ]
 
     def find_site_totals(self, host: str) -> SiteTotals | None:
-        """One host; None if none of its URLs was ever seen."""
+        """Return the totals of a host; None if it has no URLs."""
         return next(iter(self._load_site_totals(1, host)), None)
 
     def outcome_samples(self, host: str, per_reason: int = SAMPLES_PER_REASON) -> list[OutcomeSample]:
-        """How the last visits to the pages of a host and their extraction ended: of each reason the newest `per_reason`."""
+        """Return the newest `per_reason` URLs of a host for each stage and reason of their last outcome."""
         recency_rank = func.row_number().over(
             partition_by=(outcomes.c.stage, outcomes.c.reason), order_by=outcomes.c.at.desc()
         )
@@ -184,7 +189,7 @@ class StatusReports:
             ]
 
     def urls_with_outcome(self, stage: Stage, reason: Reason, limit: int = 20) -> list[tuple[str, str]]:
-        """Some (URL, detail) that ended with `reason` in `stage`, newest first."""
+        """Return (URL, detail) of up to `limit` URLs with an outcome, newest first."""
         query = (
             select(urls.c.url, outcomes.c.detail)
             .join(urls, urls.c.url_id == outcomes.c.url_id)
@@ -196,18 +201,17 @@ class StatusReports:
             return [(row.url, row.detail) for row in connection.execute(query)]
 
     def url_report(self, url: str) -> UrlReport | None:
-        """Everything the store knows of a canonical URL; None if it was never seen."""
+        """Return everything the store contains about a canonical URL; None if the URL is unknown."""
         with self._database.snapshot() as connection:
             return url_report(connection, url)
 
 
-# Of extraction: what an operator can do something about, site by site.
+# Outcomes of extraction that an administrator can resolve per site.
 ACTIONABLE_REASONS = (Reason.INCOMPLETE_BODY, Reason.NEEDS_JAVASCRIPT)
 
 
 def outcomes_by_host(connection: Connection, host_filter: ColumnElement[bool]) -> dict[str, dict[Reason, int]]:
-    """Host -> how the last visits to its pages ended, and how many of them were read in part or need scripts; of the
-    hosts that are wanted."""
+    """Return outcome counts by host and reason: all outcomes of the crawl, and ACTIONABLE_REASONS of extraction."""
     query = (
         select(urls.c.host, outcomes.c.reason, func.count())
         .join(outcomes, outcomes.c.url_id == urls.c.url_id)

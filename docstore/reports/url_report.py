@@ -1,7 +1,7 @@
-"""Everything the store knows of one URL, as typed rows: what `plumb explain` tells, and what a refresh looks at.
+"""The report of one URL as typed rows, for `plumb explain`, imports and refreshes of single pages.
 
-A row has the columns of its table, in their order and by their names (docstore/schema says what each one means);
-times are epoch seconds.
+A row type has the columns of its table, in the same order and with the same names (see docstore/schema). Times are
+epoch seconds.
 """
 
 from dataclasses import dataclass
@@ -13,13 +13,13 @@ from docstore.model import Reason, Stage
 from docstore.schema.article_tables import article_parts, articles, index_changes, indexed_documents, page_references
 from docstore.schema.crawl_tables import outcomes, pages, urls
 
-MAX_RELATED = 20  # parts and copies of one article
+MAX_RELATED = 20  # per list: parts, near-duplicates
 MAX_SIMILAR = 5
 
 
 @dataclass(frozen=True)
 class UrlRow:
-    """The URL in the frontier. `due_at` is 0 before the first visit, None when it is never asked again."""
+    """The URL in the frontier. `due_at` is 0 before the first visit, None if the URL is never due."""
 
     url_id: int
     url: str
@@ -43,7 +43,7 @@ class UrlRow:
 
 @dataclass(frozen=True)
 class PageRow:
-    """The answer that is kept of a URL, and where in the archive."""
+    """The stored response of a URL, with its WARC location."""
 
     url_id: int
     final_url: str
@@ -58,7 +58,7 @@ class PageRow:
 
 @dataclass(frozen=True)
 class StageOutcome:
-    """What a stage last did with the URL, and why. `input` is the digest of what the stage was given."""
+    """The last outcome of a stage for the URL. `input` is the digest of the data that the stage processed."""
 
     url_id: int
     stage: str
@@ -70,7 +70,10 @@ class StageOutcome:
 
 @dataclass(frozen=True)
 class ArticleRow:
-    """The article under this URL. `keywords` and `blocks` are JSON, `signature` is packed (docstore/articles/row_mapping)."""
+    """The stored article of this URL.
+
+    `keywords` and `blocks` are JSON, `signature` is packed (docstore/articles/row_mapping.py).
+    """
 
     url_id: int
     doc_id: str
@@ -104,7 +107,7 @@ class ArticleRow:
 
 @dataclass(frozen=True)
 class PageReferenceRow:
-    """A page that this one names: as its next page or as its original (`kind`). `target` is a URL without scheme."""
+    """A reference of this page to its next or canonical page (`kind`). `target` is a URL without scheme."""
 
     url_id: int
     kind: str
@@ -113,7 +116,7 @@ class PageReferenceRow:
 
 @dataclass(frozen=True)
 class ChangeRow:
-    """A change that the indexer has still to make."""
+    """A change that is pending for the index."""
 
     seq: int
     url_id: int
@@ -123,7 +126,7 @@ class ChangeRow:
 
 @dataclass(frozen=True)
 class IndexedRow:
-    """What the index holds of the URL, and by which lexicon it was segmented (0: by none)."""
+    """State of the URL's document in the index. `lexicon_version` is the version of its segmentation (0: none)."""
 
     url_id: int
     digest: str
@@ -133,7 +136,7 @@ class IndexedRow:
 
 @dataclass(frozen=True)
 class ArticlePart:
-    """Another page that the article here stands for, and the outcome of that page's extraction."""
+    """Another page that the article represents, with the extraction outcome of that page."""
 
     url: str
     reason: str | None
@@ -141,7 +144,7 @@ class ArticlePart:
 
 @dataclass(frozen=True)
 class SimilarArticle:
-    """An article of the same series that stands for itself."""
+    """An article of the same series that is not a copy."""
 
     url_id: int
     url: str
@@ -149,17 +152,18 @@ class SimilarArticle:
 
 @dataclass(frozen=True)
 class NearDuplicate(SimilarArticle):
-    """An article of the same cluster of near-duplicates."""
+    """An article of the same near-duplicate cluster. `stands_for_the_group`: it is the cluster leader."""
 
     stands_for_the_group: bool
 
 
 @dataclass(frozen=True)
 class UrlReport:
-    """What the store knows of a URL; what it has nothing of is None or empty.
+    """Everything the store contains about a URL. Missing items are None or empty.
 
-    `found_on` is the page whose link was the first that led to this URL. `near_duplicates` are the article that this
-    one stands behind, or those that stand behind this one.
+    Attributes:
+        found_on: URL of the page with the first link to this URL.
+        near_duplicates: The cluster leader of this article, or its followers.
     """
 
     url_row: UrlRow
@@ -175,12 +179,12 @@ class UrlReport:
     similar_articles: tuple[SimilarArticle, ...]
 
     def outcome(self, stage: Stage) -> StageOutcome | None:
-        """The last outcome of a stage."""
+        """Return the last outcome of a stage, or None."""
         return next((outcome for outcome in self.outcomes if outcome.stage == stage), None)
 
 
 def url_report(connection: Connection, url: str) -> UrlReport | None:
-    """The report of a canonical URL; None if it was never seen."""
+    """Return the report of a canonical URL; None if the URL is unknown."""
     row = fetch_first_as(connection, UrlRow, select(urls).where(urls.c.url == url))
     if row is None:
         return None
@@ -212,12 +216,12 @@ T = TypeVar("T")
 
 
 def fetch_all_as(connection: Connection, row_type: type[T], query: Select[Any]) -> tuple[T, ...]:
-    """The rows of a query whose columns are the fields of `row_type`."""
+    """Convert all rows of a query to `row_type`. The column names must be the field names."""
     return tuple(row_type(**row._mapping) for row in connection.execute(query))
 
 
 def fetch_first_as(connection: Connection, row_type: type[T], query: Select[Any]) -> T | None:
-    """The first row of such a query."""
+    """Convert the first row of a query to `row_type`; None without rows."""
     return next(iter(fetch_all_as(connection, row_type, query)), None)
 
 
@@ -225,14 +229,16 @@ PARTS_QUERY = (
     select(urls.c.url, outcomes.c.reason)
     .join(article_parts, article_parts.c.url_id == urls.c.url_id)
     .outerjoin(outcomes, (outcomes.c.url_id == urls.c.url_id) & (outcomes.c.stage == Stage.EXTRACT))
-    .where(func.coalesce(outcomes.c.reason, "") != Reason.LIST_PAGE)  # a list shows the article, and is no part of it
+    .where(
+        func.coalesce(outcomes.c.reason, "") != Reason.LIST_PAGE
+    )  # a list shows the article, but is not a part of it
     .order_by(urls.c.url_id)
     .limit(MAX_RELATED)
 )
 
 
 def near_duplicates_query(url_id: int) -> Select[Any]:
-    """The article that this one stands behind, and those behind this one."""
+    """Query for the cluster leader of an article, and for its followers."""
     own_row = articles.alias("mine")
     is_same_cluster = (articles.c.doc_id == own_row.c.duplicate_of) | (articles.c.duplicate_of == own_row.c.doc_id)
     return (
@@ -246,7 +252,7 @@ def near_duplicates_query(url_id: int) -> Select[Any]:
 
 
 def similar_articles_query(url_id: int) -> Select[Any]:
-    """Articles of the same series that stand for themselves, those that were found next to it first."""
+    """Query for articles of the same series that are not copies, those discovered next to the article first."""
     own_row = articles.alias("mine")
     return (
         select(urls.c.url_id, urls.c.url)

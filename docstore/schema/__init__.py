@@ -1,16 +1,18 @@
-"""The tables of a store. SQLite (WAL) by default, PostgreSQL by URL; nothing here is special to either.
+"""The tables of a store, for SQLite (WAL; the default) and PostgreSQL alike.
 
-crawl_tables      URLs, pages, outcomes, robots.txt, what a crawl for a topic thought
-article_tables    articles, copies, vectors, sites, the change log
-relation_tables   what articles are to each other: citations, stories, glosses
-lexicon_tables    terms, what was said of them, published lexicons
-operation_tables  runs, alerts, accounts, searches, sums, leases
-base, migrations  their version, and the way to it from older ones
+    crawl_tables      URLs, pages, outcomes, robots.txt, decisions of focused crawls
+    article_tables    articles, near-duplicates, vectors, site templates, the change log
+    relation_tables   relations between articles: citations, stories, glosses
+    lexicon_tables    terms, review decisions, published lexicons
+    operation_tables  runs, alerts, accounts, searches, checksums, leases
+    base, migrations  schema version, and upgrades from older versions
 
-Who makes all tables imports `metadata` from here, which knows them all then.
+Import `metadata` from here to create tables: only then all tables are registered.
+
+The names of tables and columns are part of the file format and may be older than the names in the code.
 """
 
-from docstore.schema import (  # noqa: F401  # each makes its tables known
+from docstore.schema import (  # noqa: F401  # each registers its tables
     article_tables,
     crawl_tables,
     lexicon_tables,

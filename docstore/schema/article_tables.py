@@ -1,16 +1,16 @@
-"""The tables of articles: what pages became, what a site's pages have in common, what the index has still to do.
+"""The tables of articles, near-duplicates, site templates, and the change log.
 
-articles  the article that a page (or a chain of pages) became; `duplicate_of` groups copies, `series` what is similar
-parts     what a page is by itself, where the article is kept under another URL or joined of several pages
-ties      URLs that a page names as the next page of its article, or as its original
-bands     keys of those articles that copies and similar ones are looked for among
-key_parts, sealed_keys, sealed_leaders   the same of past months, packed (docstore/near_duplicates/key_segments.py)
-teasers   what a page shows of another one below that one's headline
-page_kinds, url_patterns   is a page a list by itself, and how many of its siblings under one pattern of URLs are
-sites, site_pages, site_lines, site_tails   what the pages of a host have in common
-vectors   what a model of meaning made of a text: one vector of the article, one a passage
-changes   the change log: what the indexer has still to do, in order; a row is deleted when it is done
-indexed   what the index holds of a URL, and by which lexicon it was segmented
+articles       the article of a page or pagination chain; `duplicate_of` groups copies, `series` similar articles
+parts          a page's own article, if the stored article has another URL or is joined of several pages
+ties           next-page and canonical URLs that pages reference
+bands          keys of cluster leaders, to find copies and similar articles
+key_parts, sealed_keys, sealed_leaders        the same for past months (docstore/near_duplicates/key_segments.py)
+teasers        headlines that link to another page, with the text below them
+page_kinds, url_patterns                      evidence of pages, and counts of lists by URL pattern
+sites, site_pages, site_lines, site_tails     repeated text of the pages of a host
+vectors        embedding vectors: one per article, one per passage
+changes        the change log: entries that the indexer must process; deleted when done
+indexed        state of each document in the index
 """
 
 from sqlalchemy import BigInteger, Column, Float, ForeignKey, Index, Integer, LargeBinary, String, Table, Text
@@ -40,13 +40,13 @@ articles = Table(
     Column("canonical_url", Text, nullable=False, server_default=""),
     Column("next_url", Text, nullable=False, server_default=""),
     Column("blocks", Text, nullable=False, server_default="[]"),  # JSON, see docstore/articles/row_mapping.py
-    Column("signature", LargeBinary),  # little-endian 32-bit numbers; NULL: a text too short for one
-    Column("text_key", BigInteger),  # line_hash of title and body; NULL until extracted again after an upgrade
+    Column("signature", LargeBinary),  # little-endian 32-bit integers; NULL: the text is too short
+    Column("text_key", BigInteger),  # text_hash64 of title and body; NULL until extracted again after an upgrade
     Column("duplicate_of", String(32), nullable=False, server_default=""),  # doc_id
-    Column("series", String(32), nullable=False, server_default=""),  # "": not told yet, or too short a text
-    Column("page_type", String(16), nullable=False, server_default=""),  # "": not told yet
+    Column("series", String(32), nullable=False, server_default=""),  # "": not determined yet, or text too short
+    Column("page_type", String(16), nullable=False, server_default=""),  # "": not determined yet
     Column("format", String(16), nullable=False, server_default="html"),
-    Column("citations", Integer, nullable=False, server_default="0"),  # by how many others it is cited
+    Column("citations", Integer, nullable=False, server_default="0"),  # number of citing sources
     Column("story", String(16), nullable=False, server_default=""),  # see docstore/articles/stories.py
     Index("articles_by_text", "text_key"),
     Index("articles_by_digest", "digest"),
@@ -58,7 +58,9 @@ article_parts = Table(
     "parts",
     metadata,
     Column("url_id", BigInteger, ForeignKey("urls.url_id"), primary_key=True, autoincrement=False),
-    Column("whole_id", BigInteger, nullable=False),  # the page that stands for this one; itself: the first of several
+    Column(
+        "whole_id", BigInteger, nullable=False
+    ),  # the page that represents this one; the page itself if it is the first of several
     Column("article", Text, nullable=False),  # JSON
     Index("parts_by_whole", "whole_id"),
 )
@@ -75,12 +77,16 @@ page_references = Table(
 vectors = Table(
     "vectors",
     metadata,
-    Column("digest", String(64), primary_key=True),  # of articles: those that a reader sees alike share theirs
+    Column(
+        "digest", String(64), primary_key=True
+    ),  # digest of articles: articles with the same visible text share vectors
     Column("model", String(64), primary_key=True),
     Column("passage", Integer, primary_key=True, autoincrement=False),  # 0: the title and the beginning of the body
-    Column("start", Integer, nullable=False),  # the passage's characters of the body
+    Column("start", Integer, nullable=False),  # offset of the passage in the body
     Column("end", Integer, nullable=False),
-    Column("vector", LargeBinary, nullable=False),  # a byte a dimension, see text/embedding/embedder.py; empty: no text
+    Column(
+        "vector", LargeBinary, nullable=False
+    ),  # one byte per dimension, see text/embedding/embedder.py; empty: no text
 )
 
 teasers = Table(
@@ -96,11 +102,9 @@ pattern_members = Table(
     "page_kinds",
     metadata,
     Column("url_id", BigInteger, ForeignKey("urls.url_id"), primary_key=True, autoincrement=False),
-    Column("pattern", BigInteger, nullable=False),  # line_hash, see docstore/page_roles/url_patterns.py
-    Column(
-        "evidence", Integer, nullable=False
-    ),  # of the page by itself: 0 a list, 1 an article, 2 one that is vouched for
-    Column("is_list", Integer, nullable=False),  # 1 where it is, by itself or because its text is another page's
+    Column("pattern", BigInteger, nullable=False),  # text_hash64, see docstore/page_roles/url_patterns.py
+    Column("evidence", Integer, nullable=False),  # `ListEvidence`: 0 list, 1 undeclared article, 2 declared article
+    Column("is_list", Integer, nullable=False),  # 1: a list by its own evidence, or because its text is another page's
     Index("page_kinds_by_pattern", "pattern", "evidence"),
 )
 
@@ -132,7 +136,7 @@ key_segments = Table(
     Column("part", BigIntegerId, primary_key=True, autoincrement=True),
     Column("first_seal", BigInteger, nullable=False),
     Column("last_seal", BigInteger, nullable=False),
-    Column("bits", Integer, nullable=False),  # it has two to the power of so many buckets
+    Column("bits", Integer, nullable=False),  # the segment has 2^bits buckets
     Column("entries", BigInteger, nullable=False),
     Column("state", String(16), nullable=False),  # building, ready or dropped
     sqlite_autoincrement=True,
@@ -142,7 +146,7 @@ key_segment_buckets = Table(
     "sealed_keys",
     metadata,
     Column("part", BigInteger, primary_key=True, autoincrement=False),
-    Column("bucket", BigInteger, primary_key=True, autoincrement=False),  # the first bits of its keys
+    Column("bucket", BigInteger, primary_key=True, autoincrement=False),  # first bits of its keys
     Column("entries", LargeBinary, nullable=False),
 )
 
@@ -152,7 +156,7 @@ sealed_leaders = Table(
     Column(
         "url_id", BigIntegerId, ForeignKey("articles.url_id", ondelete="CASCADE"), primary_key=True, autoincrement=False
     ),
-    Column("seal", BigInteger, nullable=False),  # which of all seals, counted from 1, holds its keys
+    Column("seal", BigInteger, nullable=False),  # number (from 1) of the seal that contains its keys
 )
 
 site_page_counts = Table(
@@ -165,14 +169,14 @@ site_page_counts = Table(
 counted_site_pages = Table(
     "site_pages",
     metadata,
-    Column("url_id", BigInteger, ForeignKey("urls.url_id"), primary_key=True, autoincrement=False),  # counted
+    Column("url_id", BigInteger, ForeignKey("urls.url_id"), primary_key=True, autoincrement=False),
 )
 
 site_lines = Table(
     "site_lines",
     metadata,
     Column("host", String(300), primary_key=True),
-    Column("line", BigInteger, primary_key=True, autoincrement=False),  # line_hash
+    Column("line", BigInteger, primary_key=True, autoincrement=False),  # text_hash64
     Column("pages", Integer, nullable=False),
 )
 
@@ -192,7 +196,7 @@ index_changes = Table(
     Column("op", String(16), nullable=False),
     Column("at", Float, nullable=False),
     Index("changes_by_url", "url_id", "seq"),
-    sqlite_autoincrement=True,  # a sequence number is never given twice, even after rows are deleted
+    sqlite_autoincrement=True,  # sequence numbers are never reused, even after rows are deleted
 )
 
 indexed_documents = Table(

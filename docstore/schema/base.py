@@ -1,6 +1,6 @@
-"""What all tables have in common: where they are known, how rows are numbered, which version of them this is.
+"""Common parts of all tables: metadata, row ids, schema version.
 
-meta      schema version, the id of this store, and other single values
+meta      schema version, id of the store, and other single values
 """
 
 from sqlalchemy import BigInteger, Column, Integer, MetaData, String, Table, Text
@@ -9,7 +9,7 @@ SCHEMA_VERSION = 9
 
 metadata = MetaData()
 
-# SQLite numbers rows by itself only for a column of type INTEGER.
+# SQLite assigns row ids only to columns of type INTEGER.
 BigIntegerId = BigInteger().with_variant(Integer, "sqlite")
 
 store_meta = Table(

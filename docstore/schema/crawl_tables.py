@@ -1,13 +1,13 @@
-"""The tables of the crawl: what is asked, what was answered, what was thought of it.
+"""The tables of the crawl.
 
-urls      the frontier: one row a URL ever accepted; `due_at` says when it is to be asked (again)
-pages     the answer kept for a URL, as a pointer into the WARC files
-outcomes  what each stage last did with a URL, and why
-robots    robots.txt as fetched, one row an origin
-judged    what a focused crawl read and thought of a page: its state is made of these rows again
-left_out  links that a focused crawl did not follow, and why
-topic_questions   pages that a person is asked about, are they of the topic? and what was answered
-learned   what crawls have learned of sites, where several machines share a store
+urls             the frontier: one row per accepted URL; `due_at` is the time of the next visit
+pages            the stored response of a URL, as a pointer into the WARC files
+outcomes         the last outcome of each stage for a URL
+robots           robots.txt as fetched, one row per origin
+judged           decisions of a focused crawl on pages; it rebuilds its state from these rows
+left_out         links that a focused crawl did not follow
+topic_questions  pages that a person should classify for a topic, and the answers
+learned          learned state of sites, shared by several machines
 """
 
 from sqlalchemy import BigInteger, Column, Float, ForeignKey, Index, Integer, LargeBinary, String, Table, Text
@@ -24,7 +24,7 @@ urls = Table(
     Column("depth", Integer, nullable=False),
     Column("kind", String(16), nullable=False),
     Column("priority", Float, nullable=False),
-    Column("due_at", Float),  # epoch seconds; 0 never asked yet; NULL never again
+    Column("due_at", Float),  # epoch seconds; 0: due immediately; NULL: never
     Column("gap", Float, nullable=False, default=0.0),
     Column("attempts", Integer, nullable=False, default=0),  # failures since the last success
     Column("etag", Text, nullable=False, default=""),
@@ -59,7 +59,7 @@ outcomes = Table(
     Column("stage", String(16), primary_key=True),
     Column("reason", String(32), nullable=False),
     Column("detail", Text, nullable=False, default=""),
-    Column("input", String(64), nullable=False, default=""),  # digest of what the stage was given
+    Column("input", String(64), nullable=False, default=""),  # digest of the data that the stage processed
     Column("at", Float, nullable=False),
     Index("outcomes_by_reason", "stage", "reason"),
 )
@@ -77,11 +77,11 @@ focused_decisions = Table(
     "judged",
     metadata,
     Column("url_id", BigInteger, ForeignKey("urls.url_id"), primary_key=True, autoincrement=False),
-    Column("seq", BigInteger, nullable=False),  # the order of judging
+    Column("seq", BigInteger, nullable=False),  # order of the decisions
     Column("strategy", String(32), nullable=False),
     Column("topic", String(100), nullable=False),
     Column("score", Float, nullable=False),
-    Column("kept", Integer, nullable=False),  # 1 where it was
+    Column("kept", Integer, nullable=False),  # 1: retained, 0: not
     Column("words", LargeBinary, nullable=False),  # see crawler/focused_policy.py
     Index("judged_by_seq", "seq"),
 )
@@ -102,9 +102,9 @@ topic_questions = Table(
     Column("topic", String(100), primary_key=True),
     Column("url", Text, primary_key=True),
     Column("title", Text, nullable=False),
-    Column("place", Integer, nullable=False),  # in the order of asking
-    Column("score", Float, nullable=False),  # probability of the topic when it was asked
-    Column("answer", Integer),  # 1 for yes, 0 for no, null where it waits
+    Column("place", Integer, nullable=False),  # order of the questions
+    Column("score", Float, nullable=False),  # probability of being on topic when the question was created
+    Column("answer", Integer),  # 1: yes, 0: no, NULL: not answered
     Column("answered_by", String(64), nullable=False),
     Column("answered_at", Float),
 )

@@ -1,8 +1,8 @@
-"""The tables of the domain's words: candidates, what reviewers said of them, and what was published.
+"""The tables of the lexicon.
 
-terms     candidate words with their evidence and what reviewers said of them
-term_acts, term_changes   who said what of which terms and when, with what there was before: nothing is ever lost
-lexicons, lexicon_entries   published versions; never changed once written
+terms                       candidate terms with their evidence and review state
+term_acts, term_changes     review decisions, with the state of each term before and after
+lexicons, lexicon_entries   published versions; immutable once written
 """
 
 from sqlalchemy import BigInteger, Column, Float, ForeignKey, Index, Integer, String, Table, Text
@@ -25,13 +25,13 @@ terms = Table(
     Column("parts", Text, nullable=False, server_default="[]"),  # JSON list of [name, value]
     Column("category", String(16), nullable=False, server_default=""),
     Column("broader", Text, nullable=False, server_default="[]"),  # JSON list of strings
-    Column("weight", Integer, nullable=False, server_default="0"),  # frequency in the dictionary; 0: let it be chosen
+    Column("weight", Integer, nullable=False, server_default="0"),  # frequency in the dictionary; 0: automatic
     Column("tag", String(16), nullable=False, server_default=""),
-    Column("place", Float, nullable=False, server_default="0"),  # the order of review, highest first
-    Column("version", Integer, nullable=False, server_default="0"),  # changes made by people
+    Column("place", Float, nullable=False, server_default="0"),  # sort key of the review queue, highest first
+    Column("version", Integer, nullable=False, server_default="0"),  # number of edits by people
     Column("first_seen", Float),
     Column("decided_by", String(64), nullable=False, server_default=""),
-    Column("decided_on", Integer, nullable=False, server_default="0"),  # the frequency it was decided on
+    Column("decided_on", Integer, nullable=False, server_default="0"),  # frequency at the time of the decision
     Index("terms_by_score", "status", "score"),
     Index("terms_by_place", "status", "place"),
     Index("terms_by_decision", "decided_at"),
@@ -42,10 +42,10 @@ review_decisions = Table(
     metadata,
     Column("act_id", BigIntegerId, primary_key=True, autoincrement=True),
     Column("at", Float, nullable=False),
-    Column("by_whom", String(64), nullable=False),  # account; "" is the miner
+    Column("by_whom", String(64), nullable=False),  # account; "" for the term miner
     Column("kind", String(16), nullable=False),
-    Column("undoes", BigInteger),  # an earlier act
-    Column("undone_by", BigInteger),  # a later act
+    Column("undoes", BigInteger),  # an earlier decision
+    Column("undone_by", BigInteger),  # a later decision
 )
 
 review_changes = Table(
@@ -53,9 +53,9 @@ review_changes = Table(
     metadata,
     Column("act_id", BigInteger, ForeignKey("term_acts.act_id"), primary_key=True, autoincrement=False),
     Column("text", String(200), primary_key=True),
-    Column("before", Text, nullable=False),  # JSON, see docstore/terms/row_mapping.py; "": there was no such term
+    Column("before", Text, nullable=False),  # JSON, see docstore/terms/row_mapping.py; "": the term did not exist
     Column("after", Text, nullable=False),
-    Column("version", Integer, nullable=False),  # of the term after the act
+    Column("version", Integer, nullable=False),  # of the term after the decision
     Index("term_changes_by_text", "text"),
 )
 
@@ -64,7 +64,7 @@ lexicons = Table(
     metadata,
     Column("version", Integer, primary_key=True, autoincrement=False),
     Column("published_at", Float, nullable=False),
-    Column("applied_at", Float),  # when the documents to re-segment were put into the change log
+    Column("applied_at", Float),  # when documents to segment again were added to the change log
     Column("note", Text, nullable=False, default=""),
     Column("by_whom", String(64), nullable=False, server_default=""),
 )

@@ -1,7 +1,7 @@
-"""Bringing an older store up to this program's tables: one transaction, so a kill leaves the old store or the new.
+"""Upgrades of older stores to the current tables, in one transaction: an interruption leaves the old store.
 
-New tables are made by `metadata.create_all`; here is what it cannot do, columns and indexes of tables that exist.
-Statements are literal: they describe the past, whatever docstore/schema says by now.
+`metadata.create_all` creates new tables. This module changes existing tables: columns and indexes. The statements are
+literal, because they must not change with docstore/schema.
 """
 
 from sqlalchemy import Connection
@@ -59,10 +59,10 @@ TO_VERSION_7 = (
     "ALTER TABLE articles ADD COLUMN citations INTEGER NOT NULL DEFAULT '0'",
     "ALTER TABLE articles ADD COLUMN story VARCHAR(16) NOT NULL DEFAULT ''",
 )
-# New tables (topic_questions, leases, learned), which are made with those of a new store; who does not know the leases
-# may not write.
+# Only new tables (topic_questions, leases, learned), created by `create_all`. The version keeps programs from writing
+# that do not respect leases.
 TO_VERSION_8: tuple[str, ...] = ()
-# New tables (key_parts, sealed_keys, sealed_leaders): who does not know them would miss copies of what is sealed.
+# Only new tables (key_parts, sealed_keys, sealed_leaders). Older programs would miss copies of articles in segments.
 TO_VERSION_9: tuple[str, ...] = ()
 MIGRATIONS_BY_VERSION = {
     1: TO_VERSION_2,
@@ -77,7 +77,7 @@ MIGRATIONS_BY_VERSION = {
 
 
 def upgrade_schema(connection: Connection, from_version: int) -> None:
-    """Take the tables of an existing store from `from_version` to the present one."""
+    """Upgrade the tables of a store from `from_version` to SCHEMA_VERSION."""
     types = {"bytes": "BYTEA" if connection.dialect.name == "postgresql" else "BLOB"}
     for step in (MIGRATIONS_BY_VERSION[n] for n in sorted(MIGRATIONS_BY_VERSION) if n >= from_version):
         for statement in step:

@@ -1,12 +1,13 @@
-"""The tables of running it: runs, alerts, accounts, searches, sums, leases.
+"""The tables for operation: runs, alerts, accounts, searches, checksums, leases.
 
-runs      one row a run of the pipeline, with its report
-site_runs what each of the last runs did at each site, by outcome
-alerts, alert_notices   what the operator shall know, and what each channel has been told
-accounts  who may sign in to the search site, and for what
-searches, clicks   what was searched for and opened; nothing that says by whom
-row_sums  sums of rows that nothing can make again          (docstore/integrity/row_checksums.py)
-leases    who does which work, where several machines share a store      (docstore/leases.py)
+runs                    one row per run of the pipeline, with its report
+site_runs               outcomes of the last runs by site
+alerts, alert_notices   firing alerts, and the notifications sent on each channel
+accounts                accounts of the search site
+ended_sessions          revoked sessions
+searches, clicks        queries and opened results, without personal data
+row_sums                checksums of rows                    (docstore/integrity/row_checksums.py)
+leases                  exclusive work across machines       (docstore/locking/leases.py)
 """
 
 from sqlalchemy import DDL, BigInteger, Column, Float, Index, Integer, String, Table, Text, event
@@ -20,7 +21,7 @@ runs = Table(
     Column("command", String(64), nullable=False),
     Column("started_at", Float, nullable=False),
     Column("finished_at", Float),
-    Column("report", Text, nullable=False, default=""),  # JSON: one entry a stage
+    Column("report", Text, nullable=False, default=""),  # JSON: one entry per stage
 )
 
 site_runs = Table(
@@ -40,7 +41,7 @@ alerts = Table(
     metadata,
     Column("kind", String(32), primary_key=True),
     Column("subject", String(300), primary_key=True),  # a host, or ""
-    Column("details", Text, nullable=False),  # JSON: what its message says
+    Column("details", Text, nullable=False),  # JSON: values of the message
     Column("since", Float, nullable=False),
 )
 
@@ -56,9 +57,9 @@ alert_notices = Table(
 accounts = Table(
     "accounts",
     metadata,
-    Column("name", String(64), primary_key=True),  # folded, see docstore/accounts.py
+    Column("name", String(64), primary_key=True),  # canonical form, see docstore/accounts.py
     Column("password_hash", Text, nullable=False),
-    Column("roles", String(100), nullable=False),  # names in order, with commas between
+    Column("roles", String(100), nullable=False),  # role names, comma-separated
     Column("created_at", Float, nullable=False),
     Column("disabled_at", Float),
 )
@@ -67,19 +68,19 @@ revoked_sessions = Table(
     "ended_sessions",
     metadata,
     Column("session", String(32), primary_key=True),  # hex digits
-    Column("until", Float, nullable=False),  # it would have ended then by itself
+    Column("until", Float, nullable=False),  # regular expiry time
 )
 
 searches = Table(
     "searches",
     metadata,
-    Column("search_id", String(32), primary_key=True),  # random; no cookie holds it
-    Column("minute", Integer, nullable=False),  # since 1970-01-01 UTC: no more of the time is kept
-    Column("query", Text, nullable=False),  # folded, personal data masked
-    Column("masked", Integer, nullable=False),  # 1 where something was
+    Column("search_id", String(32), primary_key=True),  # random; not in any cookie
+    Column("minute", Integer, nullable=False),  # since 1970-01-01 UTC: the time is not stored more precisely
+    Column("query", Text, nullable=False),  # case-folded, personal data masked
+    Column("masked", Integer, nullable=False),  # 1: personal data was masked
     Column("hits", BigInteger, nullable=False),
     Column("page", Integer, nullable=False),
-    Column("filters", String(200), nullable=False),  # their names, with blanks between
+    Column("filters", String(200), nullable=False),  # names separated by spaces
     Column("latency_ms", Integer, nullable=False),
     Index("searches_by_minute", "minute"),
 )
@@ -87,15 +88,15 @@ searches = Table(
 row_checksums = Table(
     "row_sums",
     metadata,
-    Column("name", String(32), primary_key=True),  # of a table
-    Column("key", String(200), primary_key=True),  # the first column of its primary key, as text
+    Column("name", String(32), primary_key=True),  # name of a table
+    Column("key", String(200), primary_key=True),  # value of the first primary key column, as text
     Column("sum", BigInteger, nullable=False),  # CRC-32
 )
 
 clicks = Table(
     "clicks",
     metadata,
-    Column("search_id", String(32), primary_key=True),  # of a row that may still be on its way
+    Column("search_id", String(32), primary_key=True),  # the row in `searches` may be written later
     Column("doc_id", String(64), primary_key=True),
     Column("rank", Integer, nullable=False),  # from 1
 )
@@ -103,13 +104,13 @@ clicks = Table(
 leases = Table(
     "leases",
     metadata,
-    Column("kind", String(16), primary_key=True),  # host, ip, stage, or the stage whose blocks they are
+    Column("kind", String(16), primary_key=True),  # host, ip, stage, or a stage whose blocks are leased
     Column("key", String(320), primary_key=True),
-    Column("token", BigInteger, nullable=False),  # one more whenever somebody takes it: the fencing token
+    Column("token", BigInteger, nullable=False),  # fencing token: increases with every acquisition
     Column("holder", String(100), nullable=False),
-    Column("until", Float, nullable=False),  # epoch seconds by the database's clock; past: it is free
+    Column("until", Float, nullable=False),  # epoch seconds of the database clock; the lease is free after it
 )
-# A renewal changes no indexed column and finds room on its page, so that it leaves no work for a vacuum. A statement of
-# its own: with `postgresql_with` every command on SQLite would load that dialect.
-FILL_HALF = DDL("ALTER TABLE %(fullname)s SET (fillfactor = 50)")  # type: ignore[no-untyped-call]
-event.listen(leases, "after_create", FILL_HALF.execute_if(dialect="postgresql"))
+# A renewal changes no indexed column and finds space on its page (heap-only update), so it causes little vacuum work.
+# A separate statement, because `postgresql_with` would load the PostgreSQL dialect in every command on SQLite.
+FILL_FACTOR_50_PERCENT = DDL("ALTER TABLE %(fullname)s SET (fillfactor = 50)")  # type: ignore[no-untyped-call]
+event.listen(leases, "after_create", FILL_FACTOR_50_PERCENT.execute_if(dialect="postgresql"))

@@ -1,9 +1,9 @@
-"""The tables of what articles are to each other, beside those of docstore/schema/article_tables.py.
+"""The tables of relations between articles.
 
-citing, citations, cited_names   who cites what, and by what each article is cited (docstore/articles/citations.py)
-uncounted   keys of citations that have changed since the citations of articles were counted
-news, news_keys   dated articles by the words that tell of their events (docstore/articles/stories.py)
-glosses   where articles say the same in Chinese and English (docstore/terms/glosses.py)
+citing, citations, cited_names   citation keys of articles (docstore/articles/citations.py)
+uncounted                        citation keys that changed since the last count
+news, news_keys                  dated articles and their distinctive words (docstore/articles/stories.py)
+glosses                          bilingual term pairs in articles (docstore/terms/glosses.py)
 """
 
 from sqlalchemy import BigInteger, Column, Index, Integer, LargeBinary, String, Table, Text
@@ -13,10 +13,12 @@ from docstore.schema.base import metadata
 article_citation_sources = Table(
     "citing",
     metadata,
-    Column("url_id", BigInteger, primary_key=True, autoincrement=False),  # of an article that was read, also once gone
-    Column("digest", String(64), nullable=False),  # of the article as it was read
+    Column(
+        "url_id", BigInteger, primary_key=True, autoincrement=False
+    ),  # not a foreign key: the row outlives the article until the next update
+    Column("digest", String(64), nullable=False),  # of the article when it was read
     Column("cluster", String(32), nullable=False),  # doc_id
-    Column("voice", BigInteger, nullable=False),  # line_hash; of copies, and of the parts of a work, the same
+    Column("voice", BigInteger, nullable=False),  # text_hash64; equal for copies and for the parts of a work
     Column("host", String(300), nullable=False),
 )
 
@@ -24,7 +26,7 @@ article_cited_keys = Table(
     "citations",
     metadata,
     Column("url_id", BigInteger, primary_key=True, autoincrement=False),
-    Column("key", BigInteger, primary_key=True, autoincrement=False),  # line_hash, see text/citations.py
+    Column("key", BigInteger, primary_key=True, autoincrement=False),  # text_hash64, see text/citations.py
     Index("citations_by_key", "key"),
 )
 
@@ -48,7 +50,7 @@ news_items = Table(
     Column("url_id", BigInteger, primary_key=True, autoincrement=False),
     Column("doc_id", String(32), nullable=False),
     Column("host", String(300), nullable=False),
-    Column("day", Integer, nullable=False),  # of publication, from 0001-01-01
+    Column("day", Integer, nullable=False),  # day of publication, counted from 0001-01-01
     Column("words", Text, nullable=False),  # JSON: word -> weight
     Column("vector", LargeBinary, nullable=False),
     Column("story", String(16), nullable=False),
@@ -58,7 +60,7 @@ news_items = Table(
 news_item_keys = Table(
     "news_keys",
     metadata,
-    Column("key", BigInteger, primary_key=True, autoincrement=False),  # line_hash of a word
+    Column("key", BigInteger, primary_key=True, autoincrement=False),  # text_hash64 of a word
     Column("url_id", BigInteger, primary_key=True, autoincrement=False),
     Column("day", Integer, nullable=False),
     Index("news_keys_by_day", "key", "day"),
@@ -71,5 +73,5 @@ glosses = Table(
     Column("url_id", BigInteger, primary_key=True, autoincrement=False),
     Column("han", String(40), primary_key=True),
     Column("latin", String(200), primary_key=True),
-    Column("han_whole", Integer, nullable=False),  # 1: the Chinese side is a whole term, 0: the other one is
+    Column("han_whole", Integer, nullable=False),  # 1: the Chinese side is a complete term, 0: the Latin side is
 )

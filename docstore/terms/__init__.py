@@ -1,1 +1,1 @@
-"""Candidate terms, the decisions on them with their history, and the published versions of the lexicon."""
+"""Candidate terms, review decisions with their history, and published versions of the lexicon."""

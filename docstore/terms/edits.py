@@ -1,4 +1,4 @@
-"""The changes that people make to terms."""
+"""Edits of terms by reviewers."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -6,8 +6,8 @@ from enum import StrEnum
 from docstore.model import TermClass, TermStatus
 
 
-class ActKind(StrEnum):
-    """What an act was."""
+class ReviewDecisionKind(StrEnum):
+    """Kind of a review decision."""
 
     DECIDE = "decide"
     MERGE = "merge"
@@ -18,25 +18,27 @@ class ActKind(StrEnum):
     ADD = "add"
     PROPOSE = "propose"
     REVERT = "revert"
-    RETURN = "return"  # the miner's: a rejected term whose evidence has doubled
+    REOPEN = "return"  # by the term miner: a rejected term whose frequency doubled
     UNDO = "undo"
 
 
 @dataclass(frozen=True)
 class TermEdit:
-    """A change of one term; None leaves a part as it is.
+    """An edit of one term. None leaves a field unchanged.
 
-    `seen` is the version of the term that it was made on, None for whichever there is. `adds` makes the term where
-    there is none; `keeps` leaves one that there is.
+    Attributes:
+        seen_version: Version of the term on which the edit is based, for optimistic locking; None skips the check.
+        create_if_missing: Create the term if it does not exist.
+        keep_existing: Do nothing if the term exists.
     """
 
     text: str
     status: TermStatus | None = None
     category: TermClass | None = None
     synonyms: tuple[str, ...] | None = None
-    broader: tuple[str, ...] | None = None
-    weight: int | None = None
-    tag: str | None = None
-    seen: int | None = None
-    adds: bool = False
-    keeps: bool = False
+    broader_terms: tuple[str, ...] | None = None
+    dictionary_weight: int | None = None
+    dictionary_tag: str | None = None
+    seen_version: int | None = None
+    create_if_missing: bool = False
+    keep_existing: bool = False

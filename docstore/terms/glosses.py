@@ -1,6 +1,6 @@
-"""Where articles say the same in Chinese and in English: `页岩气 (shale gas)`. It is offered as a synonym of the term.
+"""Bilingual term pairs in articles, such as `页岩气 (shale gas)`. The review page suggests them as synonyms.
 
-Kept as articles are read before they are indexed; looked up when a term is reviewed. `Gloss` is text/glosses.py's.
+Pairs are saved when articles are read before indexing, and loaded when a term is reviewed. text/glosses.py finds them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,13 +13,13 @@ from docstore.database import Database
 from docstore.schema.article_tables import articles
 from docstore.schema.relation_tables import glosses
 
-MAX_GLOSSES_PER_TERM = 200  # glosses that are looked at for one term
-GLOSS_LANGUAGES = ("zh", "en")  # offered where a vertical has articles in both
+MAX_GLOSSES_PER_TERM = 200
+GLOSS_LANGUAGES = ("zh", "en")  # glosses are only suggested if the store has articles in both
 
 
 @dataclass(frozen=True)
 class StoredGloss:
-    """A Chinese and a Latin side of which one is a whole term and the other a run that ends with one."""
+    """A Chinese and a Latin text. One is a complete term; the other is a text run that ends with a term."""
 
     han: str
     latin: str
@@ -27,13 +27,13 @@ class StoredGloss:
 
 
 class GlossTable:
-    """`store.glosses`."""
+    """Save and find bilingual term pairs (`store.glosses`)."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def save(self, glosses_by_id: Mapping[int, Iterable[StoredGloss]], url_ids: Sequence[int]) -> None:
-        """Keep what was read of articles, in place of what was said by any of `url_ids` before."""
+        """Replace the glosses of the articles `url_ids` by `glosses_by_id`."""
         rows = [
             {
                 "url_id": url_id,
@@ -49,8 +49,9 @@ class GlossTable:
             self._database.upsert(connection, glosses, rows)
 
     def find_by_ending(self, terms: Sequence[str]) -> dict[str, list[StoredGloss]]:
-        """The glosses with a side that is or ends with each of `terms`, once an article; none where the vertical has
-        articles in one language alone.
+        """Return the glosses with a side that ends with the term, for each of `terms`.
+
+        Returns an empty dict unless the store has articles in both languages.
         """
         with self._database.read() as connection:
             if not all(_has_articles(connection, language) for language in GLOSS_LANGUAGES):

@@ -1,4 +1,4 @@
-"""Candidate terms with the administrator's decisions, and the published versions of the lexicon."""
+"""Candidate terms with their review status, and the published versions of the lexicon."""
 
 import time
 from collections.abc import Callable, Collection, Sequence
@@ -29,11 +29,14 @@ from docstore.terms.row_mapping import entry_row, lexicon_entry_from_row, lexico
 
 BATCH_SIZE = 500
 EVIDENCE_COLUMNS = ("score", "frequency", "documents", "tags", "contexts", "parts", "place", "mined_at")
-REOPEN_FREQUENCY_FACTOR = 2  # times as often as when it was rejected: then a term is worth another look
+REOPEN_FREQUENCY_FACTOR = 2  # a rejected term is a candidate again if its frequency grew by this factor
 
 
 class LexiconTable:
-    """`store.lexicon`. Versions are numbered from 1, never changed once published; version 0 is the empty one."""
+    """Save candidate terms, and publish and load lexicon versions (`store.lexicons`).
+
+    Versions are numbered from 1 and immutable. Version 0 is the empty lexicon.
+    """
 
     def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
         self._database = database
@@ -41,16 +44,19 @@ class LexiconTable:
         self._review_history = ReviewHistory(database, clock)
 
     def are_candidates_outdated(self) -> bool:
-        """Has any article come or changed since the candidates were mined?"""
+        """True if any article was added or changed since the last term mining."""
         with self._database.read() as connection:
             return read_meta_int(connection, TEXT_VERSION_KEY) != read_meta_int(connection, MINED_TEXT_VERSION_KEY)
 
     def replace_candidates(self, mined_terms: Sequence[Term], text_version: int = 0) -> int:
-        """Keep the newest evidence. Returns how many terms are new.
+        """Save newly mined terms. Returns the number of new terms.
 
-        Decisions stay, but that a rejected term whose evidence has doubled is a candidate again; undecided terms that
-        are no longer mined go. `text_version` is that of the articles before they were read
-        (`ArticleTable.text_version`).
+        Review decisions do not change, except that a rejected term whose frequency doubled becomes a candidate again.
+        Undecided terms that were not mined again are deleted.
+
+        Args:
+            mined_terms: All mined terms.
+            text_version: Text version before the articles were read (`ArticleTable.text_version`).
         """
         now = self._clock()
         with self._database.write() as connection:
@@ -75,7 +81,14 @@ class LexiconTable:
     def find_terms(
         self, status: TermStatus | None = None, text: str = "", offset: int = 0, limit: int = 50
     ) -> tuple[int, list[Term]]:
-        """How many terms match, and one page of them, best score first. `text` matches anywhere in the term."""
+        """Return the number of matching terms and one page of them, highest score first.
+
+        Args:
+            status: Only terms with this status; None for any.
+            text: Only terms that contain this text.
+            offset: Number of terms to skip.
+            limit: Maximum number of terms to return.
+        """
         query = select(terms)
         if status is not None:
             query = query.where(terms.c.status == status)
@@ -87,25 +100,29 @@ class LexiconTable:
             return total, [term_from_row(row) for row in connection.execute(page)]
 
     def status_counts(self) -> dict[TermStatus, int]:
-        """How many terms have each status."""
+        """Return the number of terms by status."""
         query = select(terms.c.status, func.count()).group_by(terms.c.status)
         with self._database.read() as connection:
             count_by_status = {TermStatus(status): count for status, count in connection.execute(query)}
         return {status: count_by_status.get(status, 0) for status in TermStatus}
 
     def accepted_terms(self) -> list[Term]:
-        """Every accepted term, in the order of their text."""
+        """Return all accepted terms, sorted by text."""
         query = select(terms).where(terms.c.status == TermStatus.ACCEPTED).order_by(terms.c.text)
         with self._database.read() as connection:
             return [term_from_row(row) for row in connection.execute(query)]
 
     def publish(self, lexicon: Lexicon) -> Lexicon:
-        """Keep a new version. LexiconError if someone else published that number meanwhile."""
+        """Save a new version. Returns it with its time of publication.
+
+        Raises:
+            LexiconError: Another version was published meanwhile.
+        """
         published = replace(lexicon, published_at=self._clock(), applied_at=None)
         with self._database.write() as connection:
             latest = connection.scalar(select(func.max(lexicons.c.version))) or 0
             if published.version != latest + 1:
-                raise LexiconError(f"version {latest} was published meanwhile: look at the changes, then publish again")
+                raise LexiconError(f"version {latest} was published meanwhile: check the changes, then publish again")
             row = {
                 "version": published.version,
                 "published_at": published.published_at,
@@ -121,27 +138,27 @@ class LexiconTable:
         return published
 
     def load_latest(self) -> Lexicon:
-        """The newest published version (version 0, empty, if none was)."""
+        """Return the newest published version, or version 0."""
         with self._database.read() as connection:
             return self._load(connection, select(func.max(lexicons.c.version)))
 
     def load_applied(self) -> Lexicon:
-        """The newest version that documents are segmented with."""
+        """Return the newest version with which documents are segmented, or version 0."""
         newest = select(func.max(lexicons.c.version)).where(lexicons.c.applied_at.is_not(None))
         with self._database.read() as connection:
             return self._load(connection, newest)
 
     def applied_version(self) -> int:
-        """The number of the version that documents are segmented with (cheap to ask)."""
+        """Return the number of the version with which documents are segmented, without loading it."""
         newest = select(func.max(lexicons.c.version)).where(lexicons.c.applied_at.is_not(None))
         with self._database.read() as connection:
             return connection.scalar(newest) or 0
 
     def versions_in_index(self) -> list[int]:
-        """The versions by which documents in the index may be cut, newest first: more than one while a newly applied
-        version still has documents in the change log.
+        """Return the versions with which documents in the index may be segmented, newest first.
 
-        A version is left behind when nothing is pending from the time in which it was followed by the next.
+        A superseded version is still in the index while the change log has entries from before its successor was
+        applied.
         """
         applied_query = select(lexicons.c.version, lexicons.c.applied_at).where(lexicons.c.applied_at.is_not(None))
         with self._database.read() as connection:
@@ -149,7 +166,7 @@ class LexiconTable:
             applied_rows = connection.execute(applied_query.order_by(lexicons.c.version.desc())).all()
         superseded_at = [
             row.applied_at for row in applied_rows
-        ]  # when the version after each came; version 0 is the last
+        ]  # times when the versions in versions[1:] were superseded
         versions = [*(row.version for row in applied_rows), 0]
         still_indexed = [
             v
@@ -159,17 +176,17 @@ class LexiconTable:
         return [versions[0], *still_indexed]
 
     def load_version(self, version_number: int) -> Lexicon:
-        """One published version; the empty one if there is none of this number."""
+        """Return a published version; the empty lexicon if it does not exist."""
         with self._database.read() as connection:
             return self._load(connection, select(lexicons.c.version).where(lexicons.c.version == version_number))
 
     def latest_version(self) -> int:
-        """The number of the newest published version (cheap to ask)."""
+        """Return the number of the newest published version, without loading it."""
         with self._database.read() as connection:
             return connection.scalar(select(func.max(lexicons.c.version))) or 0
 
     def list_versions(self) -> list[tuple[Lexicon, int]]:
-        """Every version without its entries, newest first, with how many entries it has."""
+        """Return all versions without entries, newest first, with the number of entries of each."""
         count = (
             select(lexicon_entries.c.version, func.count().label("size")).group_by(lexicon_entries.c.version).subquery()
         )
@@ -182,7 +199,7 @@ class LexiconTable:
             return [(lexicon_from_row(row, ()), row.size or 0) for row in connection.execute(query)]
 
     def mark_applied(self, version: int, url_ids: Collection[int]) -> None:
-        """From now on documents are segmented with `version`; `url_ids` are those that have to be done again."""
+        """Record that documents are now segmented with `version`, and log the documents to segment again."""
         now = self._clock()
         with self._database.write() as connection:
             log_index_changes(connection, IndexOperation.RESEGMENT, url_ids, now)

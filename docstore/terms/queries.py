@@ -1,4 +1,4 @@
-"""Selections of terms for lists and review pages."""
+"""Queries for terms in lists and on review pages."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,7 +7,7 @@ from docstore.model import TermClass, TermStatus
 
 
 class Order(StrEnum):
-    """In which order terms are listed, the first value first."""
+    """Order of a term list; always descending."""
 
     REVIEW = "review"
     SCORE = "score"
@@ -17,14 +17,20 @@ class Order(StrEnum):
 
 @dataclass(frozen=True)
 class TermQuery:
-    """Which terms are wanted: of this `status` and `category` (None: any), that hold `text`, in so many documents, and
-    are themselves as the regular expression `pattern` says.
+    """Filter, order and page of a list of terms.
+
+    Attributes:
+        status: Only terms with this status; None for any.
+        text: Only terms that contain this text, in the term or a synonym.
+        category: Only terms of this class; None for any.
+        min_documents: Minimum number of documents that contain the term.
+        pattern: Only terms that match this regular expression.
     """
 
     status: TermStatus | None = TermStatus.CANDIDATE
     text: str = ""
     category: TermClass | None = None
-    least_documents: int = 0
+    min_documents: int = 0
     pattern: str = ""
     order: Order = Order.REVIEW
     offset: int = 0

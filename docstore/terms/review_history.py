@@ -1,7 +1,7 @@
-"""What people say of terms, with a history: each act is kept with what there was before, and can be taken back.
+"""Review decisions on terms, with undo. Each decision stores the state of its terms before and after.
 
-Two reviewers at once: whoever changes a term says which version of it was looked at, and is refused
-(ChangedMeanwhileError) where somebody else was faster. Nothing of an act is kept unless all of it can be.
+Edits use optimistic locking: an edit based on an outdated version raises ConcurrentEditError. A decision is saved
+completely or not at all.
 """
 
 import json
@@ -19,7 +19,7 @@ from docstore.errors import ConcurrentEditError, LexiconError
 from docstore.integrity.row_checksums import update_row_checksums
 from docstore.model import Term, TermClass, TermStatus
 from docstore.schema.lexicon_tables import review_changes, review_decisions, terms
-from docstore.terms.edits import ActKind, TermEdit
+from docstore.terms.edits import ReviewDecisionKind, TermEdit
 from docstore.terms.row_mapping import (
     UNDECIDED_STATE,
     DecisionState,
@@ -31,13 +31,16 @@ from docstore.terms.row_mapping import (
 )
 
 BATCH_SIZE = 500
-MAX_SYNONYMS = 8  # of one term
-MAX_SYNONYM_CHARS = 64  # characters
+MAX_SYNONYMS = 8  # per term
+MAX_SYNONYM_CHARS = 64
 
 
 @dataclass(frozen=True)
 class TermChange:
-    """One term in an act: what was said of it `before` and `after` (None: there was no such term), its version then."""
+    """Change of one term by a decision.
+
+    `before` and `after` are its states, None if the term does not exist. `version` is its version after the decision.
+    """
 
     text: str
     before: DecisionState | None
@@ -47,37 +50,50 @@ class TermChange:
 
 @dataclass(frozen=True)
 class ReviewDecision:
-    """One act of a person (`by` is an account, "" the miner); `undoes` is the act that it took back, `undone` says
-    whether it was taken back itself.
+    """One review decision. The field names are public: `plumb lexicon history --json` prints them.
+
+    Attributes:
+        act_id: Id, increasing.
+        at: Epoch seconds.
+        by: Account of the reviewer; "" for the term miner.
+        changes: Changed terms.
+        undoes: Id of the decision that this one undid; None if it is not an undo.
+        undone: True if this decision was undone.
     """
 
     act_id: int
     at: float
     by: str
-    kind: ActKind
+    kind: ReviewDecisionKind
     changes: tuple[TermChange, ...]
     undoes: int | None = None
     undone: bool = False
 
 
 class ReviewHistory:
-    """`store.review_history`."""
+    """Apply, undo and list review decisions (`store.review_history`)."""
 
     def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
         self._database = database
         self._clock = clock
 
-    def apply(self, kind: ActKind, edits: Sequence[TermEdit], actor: str = "") -> ReviewDecision:
-        """Change terms, all of them or none. An act that changes nothing has the number 0, and is not kept.
+    def apply(self, kind: ReviewDecisionKind, edits: Sequence[TermEdit], actor: str = "") -> ReviewDecision:
+        """Apply edits as one decision, completely or not at all.
 
-        Raises LexiconError that names unknown terms or says what is wrong with a synonym, ChangedMeanwhileError for a
-        term that is not what was seen.
+        A decision without changes has the id 0 and is not saved.
+
+        Raises:
+            LexiconError: A term does not exist, or a synonym is invalid.
+            ConcurrentEditError: A term changed since the version on which its edit is based.
         """
         with self._database.write() as connection:
             return self._apply(connection, kind, edits, actor)
 
     def merge(self, text: str, into: str, actor: str = "", seen_version: int | None = None) -> ReviewDecision:
-        """Make `text` another word for the term `into`, with whatever was one for `text`."""
+        """Merge the term `text` into the term `into`: `text` and its synonyms become synonyms of `into`.
+
+        Raises the same errors as `apply`.
+        """
         with self._database.write() as connection:
             rows = term_rows(connection, [text, into])
             require_terms(rows, [text, into])
@@ -88,31 +104,43 @@ class ReviewHistory:
             )
             synonyms = tuple(dict.fromkeys((*target_synonyms, text, *source_synonyms)))
             edits = (
-                TermEdit(text, TermStatus.MERGED, synonyms=(), seen=seen_version),
+                TermEdit(text, TermStatus.MERGED, synonyms=(), seen_version=seen_version),
                 TermEdit(into, synonyms=synonyms),
             )
-            return self._apply(connection, ActKind.MERGE, edits, actor)
+            return self._apply(connection, ReviewDecisionKind.MERGE, edits, actor)
 
     def rename(self, text: str, new_text: str, actor: str = "", seen_version: int | None = None) -> ReviewDecision:
-        """Accept `new_text` in the place of `text`, whose limits or spelling were wrong; `text` is rejected.
+        """Replace the term `text` by `new_text` with correct limits or spelling: accept `new_text` and reject `text`.
 
-        What was said of `text` goes over. The form of `new_text` was checked by the caller.
+        `new_text` inherits class, synonyms and broader terms. The caller must validate its form. Raises the same errors
+        as `apply`.
         """
         with self._database.write() as connection:
             rows = term_rows(connection, [text])
             require_terms(rows, [text])
             if text == new_text:
-                raise LexiconError(f"{text!r} is what the term is called already")
+                raise LexiconError(f"{text!r} is already the text of the term")
             row = rows[text]
-            carried_over = (tuple(json.loads(row.synonyms)), tuple(json.loads(row.broader)))
-            new_term_edit = TermEdit(new_text, TermStatus.ACCEPTED, TermClass(row.category), *carried_over, adds=True)
-            edits = (TermEdit(text, TermStatus.REJECTED, synonyms=(), broader=(), seen=seen_version), new_term_edit)
-            return self._apply(connection, ActKind.RENAME, edits, actor)
+            inherited_terms = (tuple(json.loads(row.synonyms)), tuple(json.loads(row.broader)))
+            new_term_edit = TermEdit(
+                new_text, TermStatus.ACCEPTED, TermClass(row.category), *inherited_terms, create_if_missing=True
+            )
+            old_term_edit = TermEdit(
+                text, TermStatus.REJECTED, synonyms=(), broader_terms=(), seen_version=seen_version
+            )
+            edits = (old_term_edit, new_term_edit)
+            return self._apply(connection, ReviewDecisionKind.RENAME, edits, actor)
 
     def undo(self, actor: str = "", decision_id: int | None = None) -> ReviewDecision:
-        """Take an act back, by default the last one of `actor` that was not: its terms are again what they were before.
+        """Undo a decision: restore the earlier state of its terms. Returns the new decision of kind UNDO.
 
-        Raises LexiconError where there is none, ChangedMeanwhileError if one of its terms was changed since.
+        Args:
+            actor: Account of the reviewer.
+            decision_id: The decision to undo; None for the last decision of `actor` that was not undone.
+
+        Raises:
+            LexiconError: There is no such decision, or it was already undone.
+            ConcurrentEditError: A term changed since the decision.
         """
         with self._database.write() as connection:
             decision = self._find_undoable(connection, actor, decision_id)
@@ -122,13 +150,13 @@ class ReviewHistory:
             restored_changes = [
                 self._restore_term(connection, change, rows.get(change.text)) for change in decision.changes
             ]
-            if decision.undoes is not None:  # what was undone counts again, and can be undone again
+            if decision.undoes is not None:  # undo of an undo: the original decision is effective again
                 connection.execute(
                     update(review_decisions).where(review_decisions.c.act_id == decision.undoes).values(undone_by=None)
                 )
                 update_row_checksums(self._database, connection, review_decisions, [decision.undoes])
             undo_decision = self._record_decision(
-                connection, ActKind.UNDO, restored_changes, actor, self._clock(), undoes=decision.act_id
+                connection, ReviewDecisionKind.UNDO, restored_changes, actor, self._clock(), undoes=decision.act_id
             )
             connection.execute(
                 update(review_decisions)
@@ -141,7 +169,14 @@ class ReviewHistory:
     def list_decisions(
         self, text: str = "", actor: str = "", offset: int = 0, limit: int = 50
     ) -> tuple[int, list[ReviewDecision]]:
-        """How many acts there were, on the term `text` and of `actor` if these are named, and a page, the latest first."""
+        """Return the number of decisions and one page of them, newest first.
+
+        Args:
+            text: Only decisions on this term; "" for all.
+            actor: Only decisions of this account; "" for all.
+            offset: Number of decisions to skip.
+            limit: Maximum number of decisions to return.
+        """
         query = select(review_decisions)
         if text:
             query = query.where(
@@ -157,19 +192,21 @@ class ReviewHistory:
             return total, [review_decision_from_row(connection, row) for row in connection.execute(page).all()]
 
     def last_decision_id(self) -> int:
-        """The number of the last act; grows with each (cheap to ask)."""
+        """Return the id of the last decision, or 0. It increases with every decision."""
         with self._database.read() as connection:
             return connection.scalar(select(func.max(review_decisions.c.act_id))) or 0
 
     # -- inside a transaction
 
-    def _apply(self, connection: Connection, kind: ActKind, edits: Sequence[TermEdit], actor: str) -> ReviewDecision:
+    def _apply(
+        self, connection: Connection, kind: ReviewDecisionKind, edits: Sequence[TermEdit], actor: str
+    ) -> ReviewDecision:
         edits = [replace(edit, text=sanitize_text(edit.text)) for edit in edits]
         rows = term_rows(connection, [edit.text for edit in edits])
-        require_terms(rows, [edit.text for edit in edits if not edit.adds])
+        require_terms(rows, [edit.text for edit in edits if not edit.create_if_missing])
         for edit in edits:
             check_seen_version(connection, edit, rows.get(edit.text))
-        effective_edits = [edit for edit in edits if not (edit.keeps and edit.text in rows)]
+        effective_edits = [edit for edit in edits if not (edit.keep_existing and edit.text in rows)]
         new_texts = [edit.text for edit in effective_edits if edit.text not in rows]
         self._insert_terms(connection, new_texts)
         now = self._clock()
@@ -195,7 +232,7 @@ class ReviewHistory:
     def _record_decision(
         self,
         connection: Connection,
-        kind: ActKind,
+        kind: ReviewDecisionKind,
         changes: Sequence[TermChange],
         actor: str,
         now: float,
@@ -221,24 +258,26 @@ class ReviewHistory:
         return ReviewDecision(decision_id, now, actor, kind, tuple(changes), undoes)
 
     def reopen_terms(self, connection: Connection, texts: Sequence[str]) -> None:
-        """Let rejected terms be candidates again, as an act of the miner. For use inside another change."""
+        """Make rejected terms candidates again, as a decision of the term miner, in the transaction of the caller."""
         edits = [TermEdit(text, TermStatus.CANDIDATE) for text in texts]
         if edits:
-            self._apply(connection, ActKind.RETURN, edits, "")
+            self._apply(connection, ReviewDecisionKind.REOPEN, edits, "")
 
     def _find_undoable(self, connection: Connection, actor: str, decision_id: int | None) -> ReviewDecision:
         query = select(review_decisions).where(review_decisions.c.undone_by.is_(None))
         if decision_id is None:
-            query = query.where(review_decisions.c.by_whom == actor, review_decisions.c.kind != ActKind.UNDO)
+            query = query.where(review_decisions.c.by_whom == actor, review_decisions.c.kind != ReviewDecisionKind.UNDO)
         else:
             query = query.where(review_decisions.c.act_id == decision_id)
         row = connection.execute(query.order_by(review_decisions.c.act_id.desc()).limit(1)).first()
         if row is None:
-            raise LexiconError("there is nothing to undo" if decision_id is None else "this was undone already")
+            raise LexiconError(
+                "there is nothing to undo" if decision_id is None else "this decision was already undone"
+            )
         return review_decision_from_row(connection, row)
 
     def _restore_term(self, connection: Connection, change: TermChange, row: Row[Any] | None) -> TermChange:
-        """Make a term what it was before `change`, in a version that nobody has seen yet; returns what that changed."""
+        """Restore the state of a term before `change`, with a new version number. Returns the resulting change."""
         current_state = None if row is None else decision_state_from_row(row)
         previous_state, version = change.before, (change.version if row is None else row.version) + 1
         if previous_state is None and row is not None and row.mined_at is None:
@@ -254,14 +293,17 @@ class ReviewHistory:
 def edits_with_rows(
     edits: Sequence[TermEdit], rows: Mapping[str, Row[Any]], new_rows: Mapping[str, Row[Any]]
 ) -> list[tuple[TermEdit, Row[Any]]]:
-    """Each edit with the row of its term."""
+    """Pair each edit with the row of its term."""
     return [(edit, rows[edit.text] if edit.text in rows else new_rows[edit.text]) for edit in edits]
 
 
 def term_change_for_edit(
     edit: TermEdit, previous_row: Row[Any] | None, row: Row[Any], actor: str, now: float
 ) -> TermChange:
-    """What `edit` makes of the term in `row`; `previous_row` is None where the term was made for it."""
+    """Return the change that `edit` makes to the term in `row`.
+
+    `previous_row` is None if the term was created for the edit.
+    """
     new_state = decision_state_from_row(row)
     if edit.status is not None:
         is_decided = edit.status is not TermStatus.CANDIDATE
@@ -273,28 +315,36 @@ def term_change_for_edit(
         new_state["category"] = edit.category.value
     if edit.synonyms is not None:
         new_state["synonyms"] = to_json_list(clean_synonyms(edit.text, edit.synonyms))
-    if edit.broader is not None:
-        new_state["broader"] = to_json_list(clean_synonyms(edit.text, edit.broader))
-    new_state |= {name: value for name, value in (("weight", edit.weight), ("tag", edit.tag)) if value is not None}
+    if edit.broader_terms is not None:
+        new_state["broader"] = to_json_list(clean_synonyms(edit.text, edit.broader_terms))
+    new_state |= {
+        name: value
+        for name, value in (("weight", edit.dictionary_weight), ("tag", edit.dictionary_tag))
+        if value is not None
+    }
     return TermChange(
         edit.text, None if previous_row is None else decision_state_from_row(previous_row), new_state, row.version + 1
     )
 
 
 def clean_synonyms(text: str, words: Sequence[str]) -> tuple[str, ...]:
-    """`words` without blanks around them, empty ones, and `text` itself. LexiconError for too many or too long ones."""
+    """Return `words` trimmed, without duplicates, empty words and `text` itself.
+
+    Raises:
+        LexiconError: There are too many synonyms, or one is too long.
+    """
     synonyms = tuple(
         word for word in dict.fromkeys(sanitize_text(raw_word).strip() for raw_word in words) if word not in ("", text)
     )
     if len(synonyms) > MAX_SYNONYMS:
-        raise LexiconError(f"{text!r} can have {MAX_SYNONYMS} synonyms, not {len(synonyms)}")
+        raise LexiconError(f"{text!r} can have at most {MAX_SYNONYMS} synonyms, not {len(synonyms)}")
     if too_long := [word[:40] for word in synonyms if len(word) > MAX_SYNONYM_CHARS]:
         raise LexiconError(f"a synonym has at most {MAX_SYNONYM_CHARS} characters: {', '.join(too_long)} ...")
     return synonyms
 
 
 def term_rows(connection: Connection, texts: Sequence[str]) -> dict[str, Row[Any]]:
-    """The rows of those of `texts` that are terms."""
+    """Return the rows of the terms among `texts`, by text."""
     row_by_text: dict[str, Row[Any]] = {}
     for batch in batched(texts, BATCH_SIZE):
         row_by_text.update((row.text, row) for row in connection.execute(select(terms).where(terms.c.text.in_(batch))))
@@ -302,25 +352,28 @@ def term_rows(connection: Connection, texts: Sequence[str]) -> dict[str, Row[Any
 
 
 def require_terms(rows: Mapping[str, Row[Any]], texts: Sequence[str]) -> None:
-    """LexiconError that names those of `texts` that are no terms."""
-    if unknown := [text for text in texts if text not in rows]:
-        raise LexiconError(f"no such term: {', '.join(unknown[:5])} (add it first: plumb lexicon add TERM)")
+    """Raise LexiconError with the names of those `texts` that are not terms."""
+    if unknown_texts := [text for text in texts if text not in rows]:
+        raise LexiconError(f"no such term: {', '.join(unknown_texts[:5])} (add it first: plumb lexicon add TERM)")
 
 
 def check_seen_version(connection: Connection, edit: TermEdit, row: Row[Any] | None) -> None:
-    """ChangedMeanwhileError if the term is not any more what its reviewer looked at."""
-    if edit.seen is not None and row is not None and row.version != edit.seen:
+    """Raise ConcurrentEditError if the term changed since the version on which the edit is based."""
+    if edit.seen_version is not None and row is not None and row.version != edit.seen_version:
         raise concurrent_edit_error(connection, row.text, row.status)
 
 
 def check_not_changed_since(connection: Connection, change: TermChange, row: Row[Any] | None) -> None:
-    """ChangedMeanwhileError if a term is not what an act made of it; later acts that were undone do not count."""
+    """Raise ConcurrentEditError if the state of a term differs from its state after `change`.
+
+    Later decisions that were undone do not matter.
+    """
     if (None if row is None else decision_state_from_row(row)) != change.after:
         raise concurrent_edit_error(connection, change.text, row.status if row else "gone")
 
 
 def concurrent_edit_error(connection: Connection, text: str, status: str) -> ConcurrentEditError:
-    """The error that says who changed a term last, and when."""
+    """Return the error with account and time of the last change of a term."""
     query = select(review_decisions).join(review_changes, review_changes.c.act_id == review_decisions.c.act_id)
     last_decision = connection.execute(
         query.where(review_changes.c.text == text).order_by(review_decisions.c.act_id.desc())
@@ -331,7 +384,7 @@ def concurrent_edit_error(connection: Connection, text: str, status: str) -> Con
 
 
 def review_decision_from_row(connection: Connection, row: Row[Any]) -> ReviewDecision:
-    """The act in a `review_decisions` row, with its changes in the order of their terms."""
+    """Convert a row of `review_decisions` to a ReviewDecision; its changes are sorted by term."""
     query = select(review_changes).where(review_changes.c.act_id == row.act_id).order_by(review_changes.c.text)
     changes = tuple(
         TermChange(
@@ -343,5 +396,5 @@ def review_decision_from_row(connection: Connection, row: Row[Any]) -> ReviewDec
         for change_row in connection.execute(query)
     )
     return ReviewDecision(
-        row.act_id, row.at, row.by_whom, ActKind(row.kind), changes, row.undoes, row.undone_by is not None
+        row.act_id, row.at, row.by_whom, ReviewDecisionKind(row.kind), changes, row.undoes, row.undone_by is not None
     )

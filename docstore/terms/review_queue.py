@@ -1,4 +1,4 @@
-"""Terms as their reviewers meet them: in which order, beside which others, and how well the last decisions went."""
+"""The review queue: terms in review order, their context of other terms, and statistics of past decisions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,17 +15,21 @@ from docstore.terms.queries import Order, TermQuery
 from docstore.terms.row_mapping import term_from_row
 
 BATCH_SIZE = 500
-RANKED_DECISION_KEY = "ranked_act"  # key of the last act that the order of review was learned from
-RANKED_TEXT_VERSION_KEY = "ranked_mined"  # key of the version of the texts whose terms were put in order
-NEVER_RANKED = -1  # no version of the texts
+RANKED_DECISION_KEY = "ranked_act"  # key of the last decision that the ranking was learned from
+RANKED_TEXT_VERSION_KEY = "ranked_mined"  # key of the mined text version of the ranking
+NEVER_RANKED = -1  # differs from every text version
 POSITIVE_STATUSES = (TermStatus.ACCEPTED, TermStatus.MERGED)
 DECIDED_STATUSES = (*POSITIVE_STATUSES, TermStatus.REJECTED)
 
 
 @dataclass(frozen=True)
 class TermStatistics:
-    """What a report on all terms is made of: how many have each length (characters) and each POS pattern, by status,
-    and their scores.
+    """Statistics of all terms.
+
+    Attributes:
+        lengths: (length in characters, status, number of terms).
+        pos_tags: (part-of-speech sequence, status, number of terms).
+        scores: (score, status) of each term.
     """
 
     lengths: tuple[tuple[int, TermStatus, int], ...]
@@ -34,13 +38,13 @@ class TermStatistics:
 
 
 class ReviewQueue:
-    """`store.queue`."""
+    """List terms for review and save their ranking (`store.review_queue`)."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def find_page(self, term_query: TermQuery) -> tuple[int, list[Term]]:
-        """How many terms are as `term_query`, and the page of them that it names."""
+        """Return the number of terms that match a query, and its page of them."""
         query = matching_terms_query(term_query)
         with self._database.read() as connection:
             total = connection.scalar(select(func.count()).select_from(query.subquery())) or 0
@@ -52,7 +56,7 @@ class ReviewQueue:
             return total, [term_from_row(row) for row in connection.execute(page)]
 
     def find_terms(self, texts: Sequence[str]) -> dict[str, Term]:
-        """Those of `texts` that are terms."""
+        """Return the terms among `texts`, by text."""
         term_by_text: dict[str, Term] = {}
         with self._database.read() as connection:
             for batch in batched([sanitize_text(text) for text in texts], BATCH_SIZE):
@@ -61,7 +65,7 @@ class ReviewQueue:
         return term_by_text
 
     def terms_containing(self, texts: Sequence[str], limit: int) -> dict[str, list[tuple[str, TermStatus]]]:
-        """For each of `texts` the terms that hold it, the most frequent first, each with its status."""
+        """Return up to `limit` longer terms that contain each of `texts`, with their status, most frequent first."""
         if not texts:
             return {}
         containing_queries = [_containing_query(sanitize_text(text), limit) for text in texts]
@@ -72,13 +76,17 @@ class ReviewQueue:
         return terms_by_part
 
     def texts_with_status(self, status: TermStatus) -> list[str]:
-        """All terms of a status."""
+        """Return the texts of all terms with a status, sorted."""
         with self._database.read() as connection:
             return list(connection.scalars(select(terms.c.text).where(terms.c.status == status).order_by(terms.c.text)))
 
     def unpublished_change_counts(self) -> tuple[int, int, int]:
-        """How many accepted terms the newest version has not, how many of its words are not accepted any more, and of
-        how many it has other synonyms, another class or other broader terms.
+        """Compare the accepted terms with the newest published version.
+
+        Returns:
+            (number of accepted terms that are not published, number of published terms that are no longer accepted,
+                number of
+            published terms with other synonyms, class or broader terms)
         """
         newest = select(func.max(lexicons.c.version)).scalar_subquery()
         words = select(lexicon_entries.c.text).where(lexicon_entries.c.version == newest)
@@ -88,26 +96,30 @@ class ReviewQueue:
         joined_tables = terms.join(lexicon_entries, terms.c.text == lexicon_entries.c.text)
         is_published_and_accepted = (terms.c.status == TermStatus.ACCEPTED) & (lexicon_entries.c.version == newest)
         with self._database.read() as connection:
-            added, removed = (
+            added_count, removed_count = (
                 connection.scalar(select(func.count()).select_from(base_set.except_(subtracted_set).subquery())) or 0
                 for base_set, subtracted_set in ((accepted, words), (words, accepted))
             )
-            changed = (
+            changed_count = (
                 connection.scalar(
                     select(func.count()).select_from(joined_tables).where(is_published_and_accepted & differs)
                 )
                 or 0
             )
-            return added, removed, changed
+            return added_count, removed_count, changed_count
 
     def narrower_terms(self, text: str) -> list[str]:
-        """The terms of which `text` is a broader one: its narrower terms."""
+        """Return the terms for which `text` is a broader term."""
         with self._database.read() as connection:
             rows = connection.execute(select(terms).where(terms.c.broader != "[]").order_by(terms.c.text))
             return [row.text for row in rows if text in term_from_row(row).broader_terms]
 
     def recent_acceptance(self, limit: int = 100) -> tuple[int, int]:
-        """Of the last `limit` mined terms that were decided: how many were good ones, and how many there were."""
+        """Return how many of the last `limit` decided terms from mining were accepted or merged.
+
+        Returns:
+            (number of accepted or merged terms, number of decided terms, at most `limit`)
+        """
         is_decided = (
             terms.c.status.in_(DECIDED_STATUSES) & terms.c.mined_at.is_not(None) & terms.c.decided_at.is_not(None)
         )
@@ -117,7 +129,7 @@ class ReviewQueue:
         return sum(status in POSITIVE_STATUSES for status in statuses), len(statuses)
 
     def statistics(self) -> TermStatistics:
-        """What a report is made of."""
+        """Return statistics of all terms."""
         length = func.length(terms.c.text)
         lengths = select(length, terms.c.status, func.count()).group_by(length, terms.c.status).order_by(length)
         tags = select(terms.c.tags, terms.c.status, func.count()).group_by(terms.c.tags, terms.c.status)
@@ -131,10 +143,10 @@ class ReviewQueue:
                 ),
             )
 
-    # -- the order of review
+    # -- ranking
 
     def needs_reranking(self, min_new_decisions: int) -> bool:
-        """Have there been so many acts, or has anything been mined, since terms were last put in order?"""
+        """True if there were at least `min_new_decisions` decisions, or new mined terms, since the last ranking."""
         newest = select(func.max(review_decisions.c.act_id))
         with self._database.read() as connection:
             last_decision_id, mined_version = (
@@ -147,7 +159,7 @@ class ReviewQueue:
             )
 
     def decided_terms(self, limit: int) -> list[Term]:
-        """The mined terms that were decided, the latest first."""
+        """Return the last `limit` decided terms from mining, newest decision first."""
         is_decided = (
             terms.c.status.in_(DECIDED_STATUSES) & terms.c.mined_at.is_not(None) & terms.c.decided_at.is_not(None)
         )
@@ -156,7 +168,10 @@ class ReviewQueue:
             return [term_from_row(row) for row in connection.execute(query)]
 
     def undecided_terms(self) -> tuple[tuple[int, int], list[Term]]:
-        """All candidates, and the state of things that they were read in, as `save_ranking` wants it."""
+        """Return the current ranking state for `save_ranking`, and all candidate and deferred terms.
+
+        The state is (id of the last decision, mined text version).
+        """
         newest = select(func.max(review_decisions.c.act_id))
         with self._database.read() as connection:
             state = (connection.scalar(newest) or 0, read_meta_int(connection, MINED_TEXT_VERSION_KEY))
@@ -164,7 +179,7 @@ class ReviewQueue:
             return state, [term_from_row(row) for row in connection.execute(query)]
 
     def save_ranking(self, scores: Mapping[str, float], state: tuple[int, int]) -> None:
-        """Keep the order of review, the highest first, as it was learned from `state`."""
+        """Save review scores by text, and the ranking state from `undecided_terms` that they are based on."""
         statement = update(terms).where(terms.c.text == bindparam("term")).values(place=bindparam("at"))
         rows: list[dict[str, Any]] = [{"term": text, "at": score} for text, score in scores.items()]
         with self._database.write() as connection:
@@ -183,14 +198,14 @@ ORDER_BY_COLUMNS: Mapping[Order, tuple[Any, ...]] = {
 
 
 def matching_terms_query(term_query: TermQuery) -> Select[Any]:
-    """The terms of a query, in no order."""
+    """Return the SQL query for the terms of a TermQuery, without order and page."""
     query = select(terms)
     if term_query.status is not None:
         query = query.where(terms.c.status == term_query.status)
     if term_query.category is not None:
         query = query.where(terms.c.category == term_query.category)
-    if term_query.least_documents:
-        query = query.where(terms.c.documents >= term_query.least_documents)
+    if term_query.min_documents:
+        query = query.where(terms.c.documents >= term_query.min_documents)
     if term_query.pattern:
         query = query.where(terms.c.text.regexp_match(term_query.pattern))
     if term_query.text:

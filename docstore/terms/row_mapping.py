@@ -1,4 +1,4 @@
-"""Rows of the lexicon's tables as values, and back."""
+"""Conversion of terms, lexicons and review states to and from table rows and JSON."""
 
 import json
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from docstore.bookkeeping import sanitize_text
 from docstore.model import Lexicon, LexiconEntry, Term, TermClass, TermStatus
 
 DecisionState = dict[str, Any]
-"""The columns of a term that people change, as `term_changes` keeps them (JSON)."""
+"""Values of the columns of a term that people edit; stored as JSON in `term_changes`."""
 
 DECISION_COLUMNS = (
     "status",
@@ -37,7 +37,10 @@ UNDECIDED_STATE: DecisionState = {
 
 
 def term_row(term: Term, mined_at: float | None, now: float) -> dict[str, Any]:
-    """The `terms` row of a term that comes in at `now`; `mined_at` is None for one that people bring."""
+    """Return the `terms` row of a new term.
+
+    `mined_at` is None for a term added by a person; times are epoch seconds.
+    """
     return {
         "text": sanitize_text(term.text),
         "score": term.score,
@@ -60,12 +63,12 @@ def term_row(term: Term, mined_at: float | None, now: float) -> dict[str, Any]:
 
 
 def to_json_list(words: tuple[str, ...]) -> str:
-    """Words as a column holds them."""
+    """Serialize words to a JSON list."""
     return json.dumps([sanitize_text(word) for word in words], ensure_ascii=False)
 
 
 def term_from_row(row: Row[Any]) -> Term:
-    """The term in a `terms` row."""
+    """Convert a row of `terms` to a Term."""
     return Term(
         text=row.text,
         score=row.score,
@@ -89,23 +92,23 @@ def term_from_row(row: Row[Any]) -> Term:
 
 
 def decision_state_from_row(row: Row[Any]) -> DecisionState:
-    """What people have said, of a `terms` row."""
+    """Return the columns of a `terms` row that people edit."""
     return {name: getattr(row, name) for name in DECISION_COLUMNS}
 
 
 def decision_state_to_json(state: Mapping[str, Any] | None) -> str:
-    """A state as `term_changes` keeps it; None, for no term, is ""."""
+    """Serialize a state for `term_changes`; "" for None (no term)."""
     return "" if state is None else json.dumps(state, ensure_ascii=False)
 
 
 def decision_state_from_json(text: str) -> DecisionState | None:
-    """The state in a text by `decision_state_to_json`."""
+    """Parse the result of `decision_state_to_json`."""
     state: DecisionState | None = json.loads(text) if text else None
     return state
 
 
 def entry_row(version: int, entry: LexiconEntry) -> dict[str, Any]:
-    """The `lexicon_entries` row of one entry."""
+    """Return the `lexicon_entries` row of an entry."""
     return {
         "version": version,
         "text": entry.text,
@@ -118,11 +121,11 @@ def entry_row(version: int, entry: LexiconEntry) -> dict[str, Any]:
 
 
 def lexicon_entry_from_row(row: Row[Any]) -> LexiconEntry:
-    """The entry in a `lexicon_entries` row."""
-    synonyms, broader = (tuple(json.loads(column)) for column in (row.synonyms, row.broader))
-    return LexiconEntry(row.text, row.frequency, row.tag, synonyms, TermClass(row.category), broader)
+    """Convert a row of `lexicon_entries` to a LexiconEntry."""
+    synonyms, broader_terms = (tuple(json.loads(column)) for column in (row.synonyms, row.broader))
+    return LexiconEntry(row.text, row.frequency, row.tag, synonyms, TermClass(row.category), broader_terms)
 
 
 def lexicon_from_row(row: Row[Any], entries: tuple[LexiconEntry, ...]) -> Lexicon:
-    """The lexicon in a `lexicons` row."""
+    """Create a Lexicon from a row of `lexicons` and its entries."""
     return Lexicon(row.version, entries, row.published_at, row.applied_at, row.note, row.by_whom)

@@ -194,7 +194,7 @@ def sites(context: click.Context, as_json: bool) -> None:
         return
     with open_engine(load_call_settings(context)) as engine:
         site_rows = engine.store.frontier.admin.site_health(time.time())
-    print_table_or_json(site_rows, lambda: site_table(site_rows), as_json)
+    print_table_or_json(list(map(site_record, site_rows)), lambda: site_table(site_rows), as_json)
 
 
 @sites.command("proposed")
@@ -260,9 +260,22 @@ def site_table(site_rows: "list[SiteHealth]") -> Table:
     for name in ("host", "known", "new", "due", "kept", "bad", "last visit"):
         table.add_column(name, justify="left" if name == "host" else "right")
     for site in site_rows:
-        cells = (str(number) for number in (site.known, site.new, site.due, site.kept, site.bad))
-        table.add_row(site.host, *cells, format_minute(site.last_visit))
+        counts = (site.url_count, site.new_count, site.due_count, site.archived_count, site.failed_count)
+        table.add_row(site.host, *map(str, counts), format_minute(site.last_visit))
     return table
+
+
+def site_record(site: "SiteHealth") -> dict[str, str | int | float | None]:
+    """Return the record of a site for `plumb sites --json`."""
+    return {
+        "host": site.host,
+        "known": site.url_count,
+        "new": site.new_count,
+        "due": site.due_count,
+        "kept": site.archived_count,
+        "bad": site.failed_count,
+        "last_visit": site.last_visit,
+    }
 
 
 def format_minute(timestamp: float | None) -> str:

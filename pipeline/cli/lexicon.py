@@ -9,7 +9,7 @@ from rich.table import Table
 
 from docstore.errors import DictionaryError, LexiconError
 from docstore.model import LexiconEntry, Term, TermStatus
-from docstore.terms.edits import ActKind, TermEdit
+from docstore.terms.edits import ReviewDecisionKind, TermEdit
 from docstore.terms.queries import Order, TermQuery
 from lexicon.c_value.rule_derivation import derive_rules, format_rules
 from lexicon.jieba_dictionary import MAX_LISTED_ERRORS, decode_dictionary
@@ -77,7 +77,7 @@ def show_terms(
     query = TermQuery(
         TermStatus(status) if status else None,
         text,
-        least_documents=min_documents,
+        min_documents=min_documents,
         pattern=LANGUAGE_PATTERNS.get(language or "", ""),
         order=Order(order),
         limit=limit,
@@ -121,8 +121,8 @@ def reject_terms(context: click.Context, terms: tuple[str, ...]) -> None:
 def add_terms(context: click.Context, terms: tuple[str, ...]) -> None:
     """Add and accept your own terms. For lists, use `plumb lexicon import`."""
     with open_engine(load_call_settings(context)) as engine:
-        edits = [TermEdit(term, TermStatus.ACCEPTED, adds=True) for term in dict.fromkeys(terms)]
-        open_review(engine).apply(ActKind.ADD, edits, terminal_user())
+        edits = [TermEdit(term, TermStatus.ACCEPTED, create_if_missing=True) for term in dict.fromkeys(terms)]
+        open_review(engine).apply(ReviewDecisionKind.ADD, edits, terminal_user())
         stdout_console.print(f"added {len(terms)}: `plumb lexicon publish` makes them count", highlight=False)
 
 
@@ -139,7 +139,9 @@ def import_terms(context: click.Context, file: Path, list_format: str | None, le
     with open_engine(settings) as engine:
         from pipeline.search_site.review_service import edit_for_entry
 
-        engine.store.review_history.apply(ActKind.ADD, [edit_for_entry(entry) for entry in entries], terminal_user())
+        engine.store.review_history.apply(
+            ReviewDecisionKind.ADD, [edit_for_entry(entry) for entry in entries], terminal_user()
+        )
         stdout_console.print(f"added {len(entries)}: `plumb lexicon publish` makes them count", highlight=False)
 
 

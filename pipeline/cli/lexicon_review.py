@@ -9,7 +9,7 @@ from rich.table import Table
 
 from docstore.errors import LexiconError
 from docstore.model import Lexicon, Term, TermClass, TermStatus
-from docstore.terms.edits import ActKind, TermEdit
+from docstore.terms.edits import ReviewDecisionKind, TermEdit
 from pipeline.cli.config_argument import VerticalCommand
 from pipeline.cli.console import json_option, print_lines, print_lines_or_json, print_table_or_json, stdout_console
 from pipeline.cli.session import format_time_or_none, load_call_settings, open_engine, terminal_user
@@ -48,7 +48,7 @@ def defer_terms(context: click.Context, terms: tuple[str, ...]) -> None:
     """Defer terms, to be decided later."""
     with open_engine(load_call_settings(context)) as engine:
         edits = [TermEdit(text, TermStatus.DEFERRED) for text in terms]
-        print_decision(open_review(engine).apply(ActKind.DECIDE, edits, terminal_user()))
+        print_decision(open_review(engine).apply(ReviewDecisionKind.DECIDE, edits, terminal_user()))
 
 
 @click.command("merge", cls=VerticalCommand)
@@ -79,7 +79,9 @@ def classify_term(context: click.Context, text: str, category: str) -> None:
     """Set the class of a term."""
     with open_engine(load_call_settings(context)) as engine:
         kind = TermClass(category.removesuffix("none"))
-        print_decision(open_review(engine).apply(ActKind.CLASSIFY, [TermEdit(text, category=kind)], terminal_user()))
+        print_decision(
+            open_review(engine).apply(ReviewDecisionKind.CLASSIFY, [TermEdit(text, category=kind)], terminal_user())
+        )
 
 
 @click.command("relate", cls=VerticalCommand)
@@ -89,7 +91,11 @@ def classify_term(context: click.Context, text: str, category: str) -> None:
 def set_broader_terms(context: click.Context, text: str, broader: tuple[str, ...]) -> None:
     """Set the broader terms of TEXT (replaces the current ones)."""
     with open_engine(load_call_settings(context)) as engine:
-        print_decision(open_review(engine).apply(ActKind.RELATE, [TermEdit(text, broader=broader)], terminal_user()))
+        print_decision(
+            open_review(engine).apply(
+                ReviewDecisionKind.RELATE, [TermEdit(text, broader_terms=broader)], terminal_user()
+            )
+        )
 
 
 @click.command("synonyms", cls=VerticalCommand)
@@ -99,7 +105,9 @@ def set_broader_terms(context: click.Context, text: str, broader: tuple[str, ...
 def set_synonyms(context: click.Context, text: str, words: tuple[str, ...]) -> None:
     """Set the synonyms of TEXT (replaces the current ones)."""
     with open_engine(load_call_settings(context)) as engine:
-        print_decision(open_review(engine).apply(ActKind.SYNONYMS, [TermEdit(text, synonyms=words)], terminal_user()))
+        print_decision(
+            open_review(engine).apply(ReviewDecisionKind.SYNONYMS, [TermEdit(text, synonyms=words)], terminal_user())
+        )
 
 
 @click.command("undo", cls=VerticalCommand)

@@ -12,7 +12,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import closing
 from functools import lru_cache, partial
 
-from docstore.articles.vectors import WHOLE_ARTICLE, EmbeddingResult, PassageVector, PendingText
+from docstore.articles.vectors import ARTICLE_PASSAGE_NUMBER, EmbeddingResult, PassageVector, PendingText
 from docstore.batches import batched
 from docstore.model import Outcome, Reason
 from pipeline.embedding.models import load_model
@@ -127,7 +127,7 @@ def build_embedded(article: PendingText, parts: Sequence[Passage], vectors: Iter
     """The article with its vectors, which are taken from `vectors`."""
     if not parts:
         return EmbeddingResult(
-            article.digest, (PassageVector(WHOLE_ARTICLE, 0, 0, b""),), Outcome(Reason.NOTHING_TO_EMBED)
+            article.digest, (PassageVector(ARTICLE_PASSAGE_NUMBER, 0, 0, b""),), Outcome(Reason.NOTHING_TO_EMBED)
         )
     passage_vectors = tuple(
         PassageVector(n, passage.start, passage.end, next(vectors)) for n, passage in enumerate(parts)

@@ -24,7 +24,7 @@ from docstore.integrity.wal_check import count_damaged_frames
 from docstore.store import Store
 from docstore.warc_archive import WarcArchive, WarcRecordLostError
 from docstore.warc_object_store import machine_from_file_name, machine_name
-from docstore.warc_reader import WARC_ERRORS, iter_records
+from docstore.warc_reader import WARC_ERRORS, parse_warc_records
 from pipeline.maintenance.file_checksums import find_damage
 from pipeline.settings import Settings
 
@@ -105,7 +105,7 @@ def has_readable_first_record(file: Path) -> bool:
     """Is the record that says what the file is there? Other programs read a WARC file from its beginning."""
     try:
         with file.open("rb") as stream:
-            return next(iter_records(stream), None) is not None
+            return next(parse_warc_records(stream), None) is not None
     except WARC_ERRORS:
         return False
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from docstore.errors import LexiconError
 from docstore.model import Lexicon, LexiconEntry, Term, TermStatus
 from docstore.store import Store
-from docstore.terms.edits import ActKind, TermEdit
+from docstore.terms.edits import ReviewDecisionKind, TermEdit
 from docstore.terms.queries import TermQuery
 from docstore.terms.review_history import ReviewDecision
 from docstore.terms.review_queue import TermStatistics
@@ -80,21 +80,29 @@ class StoreReview:
     def pending_counts(self) -> tuple[int, int, int]:
         return self._store.review_queue.unpublished_change_counts()
 
-    def apply(self, kind: ActKind, edits: Sequence[TermEdit], actor: str) -> ReviewDecision:
-        ensure_acceptable(edit.text for edit in edits if edit.status is TermStatus.ACCEPTED or edit.adds)
-        ensure_acceptable(word for edit in edits for word in (*(edit.synonyms or ()), *(edit.broader or ())) if word)
+    def apply(self, kind: ReviewDecisionKind, edits: Sequence[TermEdit], actor: str) -> ReviewDecision:
+        ensure_acceptable(edit.text for edit in edits if edit.status is TermStatus.ACCEPTED or edit.create_if_missing)
+        ensure_acceptable(
+            word for edit in edits for word in (*(edit.synonyms or ()), *(edit.broader_terms or ())) if word
+        )
         return self._store.review_history.apply(kind, edits, actor)
 
     def decide(self, texts: Sequence[str], status: TermStatus, actor: str) -> ReviewDecision:
-        return self.apply(ActKind.DECIDE, [TermEdit(text, status) for text in dict.fromkeys(texts)], actor)
+        return self.apply(ReviewDecisionKind.DECIDE, [TermEdit(text, status) for text in dict.fromkeys(texts)], actor)
 
     def propose(self, text: str, actor: str) -> ReviewDecision:
-        return self.apply(ActKind.PROPOSE, [TermEdit(text, adds=True, keeps=True)], actor)
+        return self.apply(
+            ReviewDecisionKind.PROPOSE, [TermEdit(text, create_if_missing=True, keep_existing=True)], actor
+        )
 
     def add_synonym(self, text: str, word: str, actor: str) -> ReviewDecision:
         term = self.find_terms([text]).get(text)
         synonyms, version = (term.synonyms, term.version) if term else ((), None)
-        return self.apply(ActKind.SYNONYMS, [TermEdit(text, synonyms=(*synonyms, word.strip()), seen=version)], actor)
+        return self.apply(
+            ReviewDecisionKind.SYNONYMS,
+            [TermEdit(text, synonyms=(*synonyms, word.strip()), seen_version=version)],
+            actor,
+        )
 
     def merge(self, text: str, into: str, actor: str, expected_version: int | None) -> ReviewDecision:
         ensure_acceptable([text])
@@ -124,7 +132,9 @@ class StoreReview:
         target, latest = table.load_version(version), table.load_latest()
         if target.entries == latest.entries:
             raise NothingToPublishError(f"nothing to publish: version {latest.version} has the words of {version}")
-        self._store.review_history.apply(ActKind.REVERT, edits_to_reach(target.entries, table.accepted_terms()), actor)
+        self._store.review_history.apply(
+            ReviewDecisionKind.REVERT, edits_to_reach(target.entries, table.accepted_terms()), actor
+        )
         note = f"as version {version}"
         return table.publish(Lexicon(latest.version + 1, target.entries, note=note, published_by=actor))
 
@@ -142,7 +152,7 @@ class StoreReview:
         text = decode_dictionary(content)
         entries = parse_word_list(text, detect_word_list_format(name, text))
         if entries:
-            self.apply(ActKind.ADD, [edit_for_entry(entry) for entry in entries], actor)
+            self.apply(ReviewDecisionKind.ADD, [edit_for_entry(entry) for entry in entries], actor)
         return len(entries)
 
     def export(self, list_format: str) -> str:
@@ -244,5 +254,5 @@ def edit_for_entry(entry: LexiconEntry) -> TermEdit:
         entry.broader_terms,
         entry.frequency,
         entry.pos_tag,
-        adds=True,
+        create_if_missing=True,
     )

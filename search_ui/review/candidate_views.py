@@ -13,7 +13,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from docstore.errors import ConcurrentEditError, LexiconError
 from docstore.model import Term, TermClass, TermStatus
 from docstore.roles import Role
-from docstore.terms.edits import ActKind, TermEdit
+from docstore.terms.edits import ReviewDecisionKind, TermEdit
 from docstore.terms.queries import Order, TermQuery
 from docstore.terms.review_history import ReviewDecision
 from search_ui.accounts import add_no_store_headers, require_role
@@ -62,7 +62,7 @@ class TermListState:
             "text": query.text,
             "language": self.language,
             "category": str(query.category or ""),
-            "least": str(query.least_documents or ""),
+            "least": str(query.min_documents or ""),
             "order": query.order.value if query.order is not Order.REVIEW else "",
         }
         return {name: value for name, value in values.items() if value or name in ("status", "text")}
@@ -81,7 +81,7 @@ def parse_listing(values: Mapping[str, str]) -> TermListState:
             status=status_filter,
             text=values.get("text", "")[:MAX_TERM_CHARS],
             category=TermClass(category) if category and category in set(TermClass) else None,
-            least_documents=min_documents,
+            min_documents=min_documents,
             pattern=LANGUAGE_PATTERNS.get(language, ""),
             order=Order(order) if order in set(Order) else Order.REVIEW,
             offset=(number - 1) * TERMS_ON_PAGE,
@@ -153,9 +153,9 @@ def review_state() -> dict[str, Any]:
 def decide() -> BaseResponse:
     """Set the status of one term (`term`, `decision`), as it was seen (`expected_version`)."""
     text, status = request.form.get("term", ""), _requested_status()
-    term_edit = TermEdit(text, status, seen=expected_version(request.form))
+    term_edit = TermEdit(text, status, seen_version=expected_version(request.form))
     return apply_and_respond(
-        lambda review_service: review_service.apply(ActKind.DECIDE, [term_edit], current_account_name()),
+        lambda review_service: review_service.apply(ReviewDecisionKind.DECIDE, [term_edit], current_account_name()),
         translate(f"review.now_{status.value}", text=clean_text(text)),
     )
 
@@ -170,15 +170,17 @@ def change_term() -> BaseResponse:
     words = tuple(word.strip() for word in value.replace("，", ",").split(",") if word.strip())
     operations: dict[str, Callable[[ReviewService], ReviewDecision]] = {
         "class": lambda review_service: review_service.apply(
-            ActKind.CLASSIFY,
-            [TermEdit(text, category=_requested_category(value), seen=version)],
+            ReviewDecisionKind.CLASSIFY,
+            [TermEdit(text, category=_requested_category(value), seen_version=version)],
             current_account_name(),
         ),
         "synonyms": lambda review_service: review_service.apply(
-            ActKind.SYNONYMS, [TermEdit(text, synonyms=words, seen=version)], current_account_name()
+            ReviewDecisionKind.SYNONYMS, [TermEdit(text, synonyms=words, seen_version=version)], current_account_name()
         ),
         "broader": lambda review_service: review_service.apply(
-            ActKind.RELATE, [TermEdit(text, broader=words, seen=version)], current_account_name()
+            ReviewDecisionKind.RELATE,
+            [TermEdit(text, broader_terms=words, seen_version=version)],
+            current_account_name(),
         ),
         "merge": lambda review_service: review_service.merge(text, value.strip(), current_account_name(), version),
         "rename": lambda review_service: review_service.rename(text, value.strip(), current_account_name(), version),
@@ -222,7 +224,7 @@ def decide_bulk() -> BaseResponse:
     edits = _bulk_edits(status, review_service)
     rejected_count = 0
     try:
-        review_service.apply(ActKind.DECIDE, edits, current_account_name())
+        review_service.apply(ReviewDecisionKind.DECIDE, edits, current_account_name())
     except LexiconError:
         rejected_count = sum(not _try_decide(review_service, edit) for edit in edits)
     flash(translate(f"review.bulk_{status.value}", n=len(edits) - rejected_count))
@@ -233,7 +235,7 @@ def decide_bulk() -> BaseResponse:
 
 def _try_decide(review_service: ReviewService, edit: TermEdit) -> bool:
     try:
-        review_service.apply(ActKind.DECIDE, [edit], current_account_name())
+        review_service.apply(ReviewDecisionKind.DECIDE, [edit], current_account_name())
     except LexiconError:
         return False
     return True
@@ -245,13 +247,13 @@ def _bulk_edits(status: TermStatus, review_service: ReviewService) -> list[TermE
         texts = request.form.getlist("term")[:MAX_BULK_TERMS]
         versions: list[int | None] = [_to_int(version) for version in request.form.getlist("seen")]
         versions = versions or [None] * len(texts)
-        return [TermEdit(text, status, seen=version) for text, version in zip(texts, versions, strict=False)]
+        return [TermEdit(text, status, seen_version=version) for text, version in zip(texts, versions, strict=False)]
     if not _to_int(limit_text):
         abort(400)
     query = parse_listing({**request.form, "status": TermStatus.CANDIDATE, "page": "1"}).query
     limit = min(int(limit_text), MAX_BULK_TERMS)
     terms: Sequence[Term] = review_service.find_page(TermQuery(**{**vars(query), "limit": limit}))[1]
-    return [TermEdit(term.text, status, seen=term.version) for term in terms]
+    return [TermEdit(term.text, status, seen_version=term.version) for term in terms]
 
 
 @blueprint.post("/publish")
@@ -284,7 +286,10 @@ def _rejected_response(review_service: ReviewService, error: LexiconError) -> Ba
     if isinstance(error, ConcurrentEditError):
         status = translate(f"review.{error.status}") if error.status in set(TermStatus) else translate("review.gone")
         message = translate(
-            "review.meanwhile", text=clean_text(error.text), by=error.by or translate("review.miner"), status=status
+            "review.meanwhile",
+            text=clean_text(error.text),
+            by=error.changed_by or translate("review.miner"),
+            status=status,
         )
     else:
         message = str(error)

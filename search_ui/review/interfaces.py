@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from docstore.model import Lexicon, Term, TermStatus
-from docstore.terms.edits import ActKind, TermEdit
+from docstore.terms.edits import ReviewDecisionKind, TermEdit
 from docstore.terms.queries import TermQuery
 from docstore.terms.review_history import ReviewDecision
 from docstore.terms.review_queue import TermStatistics
@@ -70,7 +70,7 @@ class ReviewService(Protocol):
     def pending_counts(self) -> tuple[int, int, int]:
         """How many words the next version would add and take out, and say something else of."""
 
-    def apply(self, kind: ActKind, edits: Sequence[TermEdit], actor: str) -> ReviewDecision:
+    def apply(self, kind: ReviewDecisionKind, edits: Sequence[TermEdit], actor: str) -> ReviewDecision:
         """Change terms, all or none; `ConcurrentEditError` for one that is not what was seen."""
 
     def decide(self, texts: Sequence[str], status: TermStatus, actor: str) -> ReviewDecision:

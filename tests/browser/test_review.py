@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from docstore.frontier.focused_decisions import FocusedDecision
 from docstore.model import Term, TermClass, TermStatus
-from docstore.terms.review_history import ActKind, TermEdit
+from docstore.terms.review_history import ReviewDecisionKind, TermEdit
 from docstore.terms.review_queue import TermQuery
 from docstore.topic import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
 from focused.topic.topic_file_store import TopicFileStore
@@ -32,7 +32,7 @@ def clean(vertical: Vertical) -> Iterator[None]:
     before = store.review_history.last_decision_id()
     yield
     for act in store.review_history.list_decisions(limit=1000)[1]:
-        if act.act_id > before and not act.undone and act.kind is not ActKind.UNDO:
+        if act.act_id > before and not act.undone and act.kind is not ReviewDecisionKind.UNDO:
             store.review_history.undo("test", act.act_id)
 
 
@@ -151,7 +151,7 @@ def test_two_reviewers_see_each_other_s_decisions(visit: Visit, vertical: Vertic
     page = sign_in(visit(409))
     first = page.locator(".term").first
     name = first.locator("h2 bdi").inner_text()
-    vertical.engine.store.review_history.apply(ActKind.DECIDE, [TermEdit(name, TermStatus.DEFERRED)], "bert")
+    vertical.engine.store.review_history.apply(ReviewDecisionKind.DECIDE, [TermEdit(name, TermStatus.DEFERRED)], "bert")
     page.keyboard.type("ja")
     expect(page.locator("#trouble")).to_contain_text("已被 bert 改动")
     expect(first).to_have_attribute("data-status", "later")

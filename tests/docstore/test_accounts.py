@@ -1,4 +1,4 @@
-"""Accounts: names, roles, and what ends a session."""
+"""Accounts: names, roles, and revocation of sessions."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Copies and series in a store, told by the texts themselves: in any order, after a restart, among thousands."""
+"""Copies and series in a store, decided by the texts: in any order, after a restart, among thousands of articles."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -68,7 +68,7 @@ def test_a_series_is_shown_whole_and_its_copies_once_in_any_order(name: str, tmp
         shuffled = random.Random(order).sample(made, len(made))
         folder = tmp_path / str(order)
         folder.mkdir()
-        for start in range(0, len(shuffled), 8):  # each batch in a process of its own, as far as the store can tell
+        for start in range(0, len(shuffled), 8):  # a new Store per batch, as if each batch ran in a separate process
             with Store(f"sqlite:///{folder}/x.db", folder / "warc") as store:
                 Web(store).add(*(one for _, one in shuffled[start : start + 8]))
         with Store(f"sqlite:///{folder}/x.db", folder / "warc") as store:

@@ -1,4 +1,4 @@
-"""What the store says where the system does not let its files grow, and what is left of it."""
+"""Errors of the store when the system refuses to let its files grow."""
 
 import errno
 import os
@@ -48,7 +48,7 @@ INTO_THE_ARCHIVE = """
 
 @pytest.mark.parametrize("writing", [INTO_THE_DATABASE, INTO_THE_ARCHIVE], ids=["database", "archive"])
 def test_a_file_may_not_grow(tmp_path: Path, writing: str) -> None:
-    """Whichever of the files comes to its limit first: what was acknowledged is there, the reason is said."""
+    """Whichever file reaches its limit first, acknowledged data is readable and the error names the reason."""
     url = f"sqlite:///{tmp_path / 'store.db'}"
     program = LIMITED.replace("{writing}", writing.strip())
     command = [sys.executable, "-c", program, url, str(tmp_path / "warc")]
@@ -67,7 +67,7 @@ def test_a_file_may_not_grow(tmp_path: Path, writing: str) -> None:
         (errno.ENOSPC, StoreFullError, "the disk that holds the store is full: free some space"),
         (errno.EDQUOT, StoreFullError, "quota"),
         (errno.EFBIG, StoreFullError, "may not grow (File too large)"),
-        (errno.EROFS, StoreError, "see that its folder can be written"),
+        (errno.EROFS, StoreError, "check that its folder is writable"),
     ],
     ids=["full", "quota", "limit", "read-only"],
 )

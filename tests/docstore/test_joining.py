@@ -1,4 +1,4 @@
-"""Which pages are one article, and how articles are kept: the parts that need no store."""
+"""Pages that form one article, and conversion of articles to rows: the parts that need no store."""
 
 from dataclasses import replace
 

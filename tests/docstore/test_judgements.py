@@ -1,4 +1,4 @@
-"""What a focused crawl thought: kept with its visits, in their transaction."""
+"""Decisions of a focused crawl: saved with their visits in one transaction."""
 
 from docstore.frontier.focused_decisions import (
     DecisionSample,
@@ -104,8 +104,10 @@ def test_pages_of_the_archive_that_nobody_has_judged(store: Store) -> None:
 
 
 def test_new_verdicts_let_pages_go_and_name_those_to_ask_again(store: Store) -> None:
-    """One that was kept and is not any more leaves; one that was not and would be has to be fetched again; what another
-    strategy fetched stays."""
+    """Pages that are no longer relevant leave the store.
+
+    Pages that become relevant must be fetched again. Pages of another strategy do not change.
+    """
     record(store, SEED, guidance(0))
     record(store, "http://a.test/2", guidance(1, is_retained=False, score=0.1), kept=False)
     record(store, "http://a.test/3", guidance(2))

@@ -1,4 +1,4 @@
-"""Kinds of pages, pages in doubt and pages that need scripts, through the store: outcomes, status, the change log."""
+"""Content types, incomplete pages and pages that need JavaScript in the store: outcomes, status, the change log."""
 
 import hashlib
 

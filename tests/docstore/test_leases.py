@@ -1,4 +1,4 @@
-"""Who does which work on which machine: leases that end, and who has lost one cannot write."""
+"""Leases: exclusive work across machines. A process that lost a lease cannot commit."""
 
 import threading
 from contextlib import closing

@@ -1,4 +1,4 @@
-"""Lists among the articles: pages that show another page's text, and pages whose siblings are lists, in any order."""
+"""Lists among the articles: pages that show another page's text, and pages of list patterns, in any order."""
 
 import hashlib
 import itertools

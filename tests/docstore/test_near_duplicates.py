@@ -1,4 +1,4 @@
-"""Groups of copies in the store: found by what is alike, told by their texts, stable when articles change or go."""
+"""Clusters of near-duplicates: found by similarity, decided by texts, stable when articles change or are removed."""
 
 import random
 from collections.abc import Mapping
@@ -39,15 +39,15 @@ class Titled:
     def issue(self) -> str:
         return self.title.partition(" issue ")[2]
 
-    def is_duplicate_of(self, right: "Titled") -> bool:
-        return self.issue == right.issue
+    def is_duplicate(self, other: "Titled") -> bool:
+        return self.issue == other.issue
 
 
 GROUPING = CopyDetection(0.8, Titled)
 
 
 class Web(AnyWeb):
-    """Pages whose copies are told by their titles."""
+    """Pages whose copies are decided by their titles."""
 
     grouping = GROUPING
 
@@ -265,9 +265,9 @@ def test_one_series_of_hundreds_costs_a_bounded_number_of_rows_and_comparisons(t
 
     @dataclass(frozen=True)
     class Counted(Titled):
-        def is_duplicate_of(self, right: Titled) -> bool:
-            read.append(right.title)
-            return super().is_duplicate_of(right)
+        def is_duplicate(self, other: Titled) -> bool:
+            read.append(other.title)
+            return super().is_duplicate(other)
 
     with Store(f"sqlite:///{tmp_path / 'x.db'}", tmp_path / "warc") as store:
         web = Web(store)

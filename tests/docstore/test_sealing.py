@@ -1,4 +1,4 @@
-"""Keys of near-duplicates in sealed parts: copies are found as by rows, whatever goes, changes or is killed."""
+"""Near-duplicate keys in segments give the same copies as table rows, after any change, removal or crash."""
 
 import random
 import signal
@@ -319,7 +319,7 @@ for line in sys.stdin:
 
 @on_both
 def test_a_kill_loses_nothing_and_doubles_nothing(nights: Nights, store_url: str, tmp_path: Path) -> None:
-    """Killed at some statement, begun again and killed at another one, and so on until it comes to its end."""
+    """Kill the compaction at one statement after another until it completes."""
     nights.add(*(article(str(n), signature(n)) for n in range(36)))
     nights.lose("3", "4")
     nights.add(article("5", signature("changed")))

@@ -1,4 +1,4 @@
-"""The search log: what is kept, counted, shown to others, and forgotten."""
+"""The search log: saving, counting, suggesting and purging."""
 
 from collections.abc import Callable
 from dataclasses import replace

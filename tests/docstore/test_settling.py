@@ -1,4 +1,4 @@
-"""Articles over several pages, and pages that are versions of one: what the store makes of them, in whatever order."""
+"""Articles over several pages, and alternate versions of a page: their roles do not depend on the order of arrival."""
 
 import hashlib
 import random
@@ -248,7 +248,7 @@ class TestDoubles:
         assert web.log() == [(IndexOperation.DELETE, "amp/news/1"), (IndexOperation.UPSERT, "news/1")]
 
     def test_an_original_that_says_something_else_is_none(self, web: Web) -> None:
-        """A theme that names one page as the original of all must not cost the site its articles."""
+        """A theme that declares one page as canonical for all pages must not cost the site its articles."""
         others = [article(f"n{n}", f"正文{n}，各不相同。", original="about", title=f"题目{n * '甲'}") for n in range(3)]
         web.add(article("about", "关于我们。", title="关于我们"), *others)
         assert len(web.bodies()) == 4
@@ -334,7 +334,7 @@ def parts_of(store: Store) -> Iterable[tuple[str, str, str]]:
 
 @pytest.mark.parametrize("seed", seeds(SEEDS))
 def test_what_came_of_many_changes_is_what_the_last_pages_say(seed: int, tmp_path: Path) -> None:
-    """The law behind it all: a store that saw pages come, change and go in any order equals one that saw the end."""
+    """A store that saw pages arrive, change and disappear in any order equals a store that saw only the final state."""
     chance = random.Random(seed)
     names = [str(n) for n in range(9)]
     world, now = World(chance, names), dict.fromkeys(names, NO_ARTICLE)
@@ -364,7 +364,7 @@ def test_what_came_of_many_changes_is_what_the_last_pages_say(seed: int, tmp_pat
 
 @on_both
 def test_a_kill_between_pages_leaves_whole_states(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is kept of a batch is kept in one transaction: where it fails at its end, nothing of it is there."""
+    """A batch is saved in one transaction: if it fails at its end, none of it is stored."""
     web.add(CHAIN[0])
     web.crawl("2")
     before = state(web.store)

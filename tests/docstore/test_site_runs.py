@@ -1,4 +1,4 @@
-"""What each run did at each site, and what fires: counted and kept, on SQLite and on PostgreSQL alike."""
+"""Results of runs by site, and firing alerts, on SQLite and PostgreSQL."""
 
 from dataclasses import replace
 

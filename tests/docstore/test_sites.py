@@ -1,4 +1,4 @@
-"""What the pages of a host have in common, learned as they are extracted."""
+"""Site templates: repeated text of the pages of a host, learned during extraction."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""New bytes around the same article are no change to the crawl."""
+"""New bytes around an unchanged article do not count as a change in the crawl."""
 
 from collections.abc import Iterator
 from dataclasses import replace

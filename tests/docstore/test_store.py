@@ -1,4 +1,4 @@
-"""The store's laws, on SQLite and on PostgreSQL alike."""
+"""Invariants of the store, on SQLite and PostgreSQL."""
 
 import errno
 import gzip
@@ -150,7 +150,7 @@ class TestFrontier:
         assert store.frontier.due_counts_by_queue(1.0) == {6: 5}
 
     def test_what_was_visited_in_the_future_is_due(self, store: Store) -> None:
-        """The clock was set back since; what is never to be asked again stays so."""
+        """The clock was set back since the visit. URLs that are never due do not change."""
         ahead, never, past = (one_entry(store, f"http://a.test/{n}") for n in (1, 2, 3))
         times = ((ahead, 9e9, 9e9 + 1), (never, 9e9, None), (past, 500.0, 9e9))
         for entry, visited, due in times:
@@ -483,7 +483,7 @@ class TestArchive:
     def test_a_record_that_is_not_the_kept_one_is_lost(self, tmp_path: Path) -> None:
         with WarcArchive(tmp_path) as archive:
             pointer = archive.append_page(page("http://a.test/"))
-            with pytest.raises(WarcRecordLostError, match="not the one"):
+            with pytest.raises(WarcRecordLostError, match="does not match its digest"):
                 archive.read_body(pointer, "0" * 64)
 
     def test_a_full_disk_leaves_no_half_record(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -506,7 +506,7 @@ class TestArchive:
 
     def test_a_file_that_is_no_warc(self, tmp_path: Path) -> None:
         (tmp_path / "x.warc.gz").write_bytes(gzip.compress(b"hello"))
-        with pytest.raises(StoreError, match="not a whole WARC"):
+        with pytest.raises(StoreError, match="not a complete WARC"):
             list(read_warc(tmp_path / "x.warc.gz"))
         with pytest.raises(StoreError, match="cannot read"):
             list(read_warc(tmp_path / "absent.warc"))
@@ -521,7 +521,7 @@ class TestArchive:
         assert len(list(read_warc(cut))) == 1
         for length in range(1, pointer.length):
             cut.write_bytes(whole[: pointer.offset + length])
-            with pytest.raises(StoreError, match="not a whole WARC"):
+            with pytest.raises(StoreError, match="not a complete WARC"):
                 list(read_warc(cut))
 
     def test_a_damaged_warc_file_brings_pages_or_the_one_error(self, tmp_path: Path) -> None:
@@ -537,7 +537,7 @@ class TestArchive:
                 try:
                     assert len(list(read_warc(damaged))) <= 5
                 except StoreError as error:
-                    assert "is not a whole WARC file" in str(error)
+                    assert "is not a complete WARC file" in str(error)
 
 
 class TestErrors:

@@ -1,4 +1,4 @@
-"""What reviewers do with terms: a history of it, undo of everything, and two of them at once."""
+"""Review decisions on terms: history, undo, and concurrent reviewers."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from docstore.errors import ConcurrentEditError, LexiconError
 from docstore.model import Term, TermClass, TermStatus
 from docstore.store import Store
-from docstore.terms.review_history import ActKind, TermEdit
+from docstore.terms.review_history import ReviewDecisionKind, TermEdit
 from docstore.terms.review_queue import Order, TermQuery
 from lexicon.publishing import build_next_version
 from tests.terms import add, propose, set_synonyms
@@ -30,7 +30,7 @@ def one(store: Store, text: str) -> Term:
 
 
 def decide(store: Store, text: str, status: TermStatus, by: str = "anna", seen: int | None = None) -> None:
-    store.review_history.apply(ActKind.DECIDE, [TermEdit(text, status, seen=seen)], by)
+    store.review_history.apply(ReviewDecisionKind.DECIDE, [TermEdit(text, status, seen_version=seen)], by)
 
 
 def test_who_did_what_and_when_is_kept(reviewed: Store) -> None:
@@ -39,7 +39,7 @@ def test_who_did_what_and_when_is_kept(reviewed: Store) -> None:
     total, acts = reviewed.review_history.list_decisions()
     assert (total, [(act.by, act.kind, act.changes[0].text) for act in acts]) == (
         2,
-        [("bert", ActKind.DECIDE, "钻井"), ("anna", ActKind.DECIDE, "页岩气")],
+        [("bert", ReviewDecisionKind.DECIDE, "钻井"), ("anna", ReviewDecisionKind.DECIDE, "页岩气")],
     )
     before, after = acts[1].changes[0].before, acts[1].changes[0].after
     assert before and after and (before["status"], after["status"]) == ("candidate", "accepted")
@@ -51,7 +51,7 @@ def test_who_did_what_and_when_is_kept(reviewed: Store) -> None:
 
 def test_what_changes_nothing_is_no_act(reviewed: Store) -> None:
     propose(reviewed, "钻井", "anna")  # it is known
-    reviewed.review_history.apply(ActKind.DECIDE, [], "anna")
+    reviewed.review_history.apply(ReviewDecisionKind.DECIDE, [], "anna")
     assert reviewed.review_history.list_decisions() == (0, [])
 
 
@@ -62,7 +62,7 @@ def test_what_the_next_version_would_change_is_counted(reviewed: Store) -> None:
     reviewed.lexicons.publish(build_next_version(reviewed.lexicons.accepted_terms(), reviewed.lexicons.load_latest()))
     assert reviewed.review_queue.unpublished_change_counts() == (0, 0, 0)
     set_synonyms(reviewed, "页岩气", ["shale gas"], "anna")
-    reviewed.review_history.apply(ActKind.CLASSIFY, [TermEdit("页岩", category=TermClass.SUBJECT)], "anna")
+    reviewed.review_history.apply(ReviewDecisionKind.CLASSIFY, [TermEdit("页岩", category=TermClass.SUBJECT)], "anna")
     decide(reviewed, "页岩气井", REJECTED)
     decide(reviewed, "钻井", ACCEPTED)
     assert reviewed.review_queue.unpublished_change_counts() == (1, 1, 2)
@@ -73,9 +73,9 @@ def test_two_reviewers_do_not_overwrite_each_other(reviewed: Store) -> None:
     with pytest.raises(ConcurrentEditError, match="页岩气 was changed meanwhile by anna: it is accepted now"):
         decide(reviewed, "页岩气", REJECTED, "bert", seen=0)
     assert one(reviewed, "页岩气").status is ACCEPTED
-    edits = [TermEdit("钻井", REJECTED, seen=0), TermEdit("页岩气", REJECTED, seen=0)]
+    edits = [TermEdit("钻井", REJECTED, seen_version=0), TermEdit("页岩气", REJECTED, seen_version=0)]
     with pytest.raises(ConcurrentEditError):
-        reviewed.review_history.apply(ActKind.DECIDE, edits, "bert")
+        reviewed.review_history.apply(ReviewDecisionKind.DECIDE, edits, "bert")
     assert one(reviewed, "钻井").status is CANDIDATE  # all of an act or nothing
     decide(reviewed, "页岩气", REJECTED, "bert", seen=1)
     assert one(reviewed, "页岩气").decided_by == "bert"
@@ -83,18 +83,28 @@ def test_two_reviewers_do_not_overwrite_each_other(reviewed: Store) -> None:
 
 Doing = Callable[[Store], object]
 ACTS: dict[str, Doing] = {
-    "decide": lambda s: s.review_history.apply(ActKind.DECIDE, [TermEdit(t, REJECTED) for t in TEXTS[:3]], "anna"),
-    "later": lambda s: s.review_history.apply(ActKind.DECIDE, [TermEdit("钻井", TermStatus.DEFERRED)], "anna"),
+    "decide": lambda s: s.review_history.apply(
+        ReviewDecisionKind.DECIDE, [TermEdit(t, REJECTED) for t in TEXTS[:3]], "anna"
+    ),
+    "later": lambda s: s.review_history.apply(
+        ReviewDecisionKind.DECIDE, [TermEdit("钻井", TermStatus.DEFERRED)], "anna"
+    ),
     "merge": lambda s: s.review_history.merge("页岩", "页岩气", "anna"),
     "rename": lambda s: s.review_history.rename("页岩气井", "页岩气水平井", "anna"),
     "rename to a known one": lambda s: s.review_history.rename("页岩气井", "钻井", "anna"),
-    "class": lambda s: s.review_history.apply(ActKind.CLASSIFY, [TermEdit("钻井", category=TermClass.SUBJECT)], "anna"),
-    "relate": lambda s: s.review_history.apply(ActKind.RELATE, [TermEdit("页岩气井", broader=("钻井",))], "anna"),
+    "class": lambda s: s.review_history.apply(
+        ReviewDecisionKind.CLASSIFY, [TermEdit("钻井", category=TermClass.SUBJECT)], "anna"
+    ),
+    "relate": lambda s: s.review_history.apply(
+        ReviewDecisionKind.RELATE, [TermEdit("页岩气井", broader_terms=("钻井",))], "anna"
+    ),
     "synonyms": lambda s: set_synonyms(s, "钻井", ["打井"], "anna"),
     "add": lambda s: add(s, ["可燃冰", "钻井"], "anna"),
     "propose": lambda s: propose(s, "可燃冰", "anna"),
     "weight": lambda s: s.review_history.apply(
-        ActKind.ADD, [TermEdit("可燃冰", ACCEPTED, weight=7, tag="nz", adds=True)], "anna"
+        ReviewDecisionKind.ADD,
+        [TermEdit("可燃冰", ACCEPTED, dictionary_weight=7, dictionary_tag="nz", create_if_missing=True)],
+        "anna",
     ),
 }
 
@@ -124,7 +134,7 @@ def test_acts_on_one_term_are_undone_one_after_the_other(reviewed: Store) -> Non
     before = everything(reviewed)
     decide(reviewed, "页岩气", ACCEPTED)
     ACTS["class"](reviewed)
-    reviewed.review_history.apply(ActKind.RELATE, [TermEdit("钻井", broader=("钻头",))], "anna")
+    reviewed.review_history.apply(ReviewDecisionKind.RELATE, [TermEdit("钻井", broader_terms=("钻头",))], "anna")
     reviewed.review_history.merge("页岩", "页岩气", "anna")
     decide(reviewed, "页岩气", REJECTED)
     versions = [one(reviewed, "页岩气").version]
@@ -165,7 +175,7 @@ def test_a_merged_word_is_a_synonym_with_its_own_synonyms(reviewed: Store) -> No
 
 
 def test_a_renamed_term_leaves_its_old_name_rejected(reviewed: Store) -> None:
-    reviewed.review_history.apply(ActKind.CLASSIFY, [TermEdit("页岩气井", category=TermClass.PROFESSIONAL)])
+    reviewed.review_history.apply(ReviewDecisionKind.CLASSIFY, [TermEdit("页岩气井", category=TermClass.PROFESSIONAL)])
     reviewed.review_history.rename("页岩气井", "页岩气水平井", "anna")
     new = one(reviewed, "页岩气水平井")
     assert (new.status, new.category) == (ACCEPTED, TermClass.PROFESSIONAL)
@@ -180,7 +190,7 @@ def test_a_rejected_term_comes_back_when_its_evidence_has_doubled(reviewed: Stor
         assert one(reviewed, "页岩气").status is status
     assert one(reviewed, "钻井").status is ACCEPTED
     assert next((act.kind, act.by) for act in reviewed.review_history.list_decisions("页岩气")[1]) == (
-        ActKind.RETURN,
+        ReviewDecisionKind.REOPEN,
         "",
     )
     decide(reviewed, "页岩气", REJECTED)
@@ -193,8 +203,10 @@ def test_terms_are_found_filtered_and_put_in_order(reviewed: Store) -> None:
         return [term.text for term in reviewed.review_queue.find_page(TermQuery(**wanted))[1]]  # type: ignore[arg-type]
 
     assert texts() == list(TEXTS)
-    assert texts(text="页岩", least_documents=9) == ["页岩气", "页岩"]
-    reviewed.review_history.apply(ActKind.CLASSIFY, [TermEdit("钻头", category=TermClass.SUBJECT, synonyms=("牙轮",))])
+    assert texts(text="页岩", min_documents=9) == ["页岩气", "页岩"]
+    reviewed.review_history.apply(
+        ReviewDecisionKind.CLASSIFY, [TermEdit("钻头", category=TermClass.SUBJECT, synonyms=("牙轮",))]
+    )
     assert texts(category=TermClass.SUBJECT) == ["钻头"] == texts(text="牙轮")
     assert texts(order=Order.FREQUENCY, limit=2, offset=1) == ["页岩", "页岩气井"]
     assert reviewed.review_queue.needs_reranking(9)  # somebody has begun, and nothing was ever put in order
@@ -223,7 +235,7 @@ def test_terms_are_found_by_their_language(store: Store) -> None:
 
 def test_the_neighbours_of_a_term(reviewed: Store) -> None:
     decide(reviewed, "页岩气井", ACCEPTED)
-    reviewed.review_history.apply(ActKind.RELATE, [TermEdit("页岩气井", broader=("钻井", "页岩"))])
+    reviewed.review_history.apply(ReviewDecisionKind.RELATE, [TermEdit("页岩气井", broader_terms=("钻井", "页岩"))])
     assert reviewed.review_queue.terms_containing(["页岩", "钻"], 2) == {
         "页岩": [("页岩气", CANDIDATE), ("页岩气井", ACCEPTED)],
         "钻": [("钻井", CANDIDATE), ("钻头", CANDIDATE)],

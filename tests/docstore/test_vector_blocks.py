@@ -1,9 +1,9 @@
-"""Which articles wait for a vector in which block of ids, on SQLite and PostgreSQL."""
+"""Articles pending embedding by block of ids, on SQLite and PostgreSQL."""
 
 from sqlalchemy import create_engine, text
 
 from docstore.articles.article_table import PageExtraction
-from docstore.articles.vectors import WHOLE_ARTICLE, EmbeddingResult, PassageVector, PendingText
+from docstore.articles.vectors import ARTICLE_PASSAGE_NUMBER, EmbeddingResult, PassageVector, PendingText
 from docstore.model import Article, Outcome, Reason
 from docstore.store import Store
 from tests.docstore.test_store import keep_page
@@ -37,7 +37,7 @@ def test_blocks_part_what_waits(store: Store) -> None:
     assert [one for part in parts for one in part] == list(store.vectors.iter_pending(MODEL, ZH))
     assert all(one.url_id // size == number for number, part in zip(blocks, parts, strict=True) for one in part)
     done = [
-        EmbeddingResult(one.digest, (PassageVector(WHOLE_ARTICLE, 0, 1, b"v"),), Outcome(Reason.EMBEDDED))
+        EmbeddingResult(one.digest, (PassageVector(ARTICLE_PASSAGE_NUMBER, 0, 1, b"v"),), Outcome(Reason.EMBEDDED))
         for one in parts[0]
     ]
     store.vectors.save(MODEL, done)
@@ -47,7 +47,7 @@ def test_blocks_part_what_waits(store: Store) -> None:
 
 
 def test_what_readers_see_alike_is_one_blocks_work(store: Store, store_url: str) -> None:
-    """The first that the model understands stands for all; here doubles that were extracted before they were told."""
+    """The first article that the model supports represents all; here copies that were extracted before they were detected."""
     ids = kept(store, article(1, language="en"), *map(article, (2, 3, 4, 5)))
     engine = create_engine(store_url)
     with engine.begin() as connection:
@@ -59,6 +59,8 @@ def test_what_readers_see_alike_is_one_blocks_work(store: Store, store_url: str)
     assert in_block(store, 4, 1) == []
     assert store.vectors.pending_count(MODEL, ZH) == 4
     [first] = in_block(store, 2, 1)
-    made = [EmbeddingResult(first.digest, (PassageVector(WHOLE_ARTICLE, 0, 1, b"v"),), Outcome(Reason.EMBEDDED))]
+    made = [
+        EmbeddingResult(first.digest, (PassageVector(ARTICLE_PASSAGE_NUMBER, 0, 1, b"v"),), Outcome(Reason.EMBEDDED))
+    ]
     assert store.vectors.save(MODEL, made) == [Reason.EMBEDDED] * 3
     assert store.vectors.pending_block_numbers(MODEL, ZH, 1) == [3, 5]

@@ -12,7 +12,7 @@ from docstore.model import Outcome, Reason, Stage, StageReport, Term, TermStatus
 from docstore.reports.runs import RunState, stage_run_from_report
 from docstore.reports.search_log import LoggedSearch
 from docstore.store import Store
-from docstore.terms.review_history import ActKind
+from docstore.terms.review_history import ReviewDecisionKind
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
 from pipeline.search_site.actions import StoreSiteBackend
@@ -110,8 +110,8 @@ def test_a_synonym_is_named_beside_those_there_are_and_by_whom_is_kept(engine: E
     review.add_synonym("页岩气", " 页岩天然气", "bert")
     assert store.lexicons.accepted_terms()[0].synonyms == ("shale gas", "页岩天然气")
     assert [(act.by, act.kind) for act in review.history("页岩气", "", 0, 2)[1]] == [
-        ("bert", ActKind.SYNONYMS),
-        ("anna", ActKind.SYNONYMS),
+        ("bert", ReviewDecisionKind.SYNONYMS),
+        ("anna", ReviewDecisionKind.SYNONYMS),
     ]
     review.undo("bert", None)
     assert store.lexicons.accepted_terms()[0].synonyms == ("shale gas",)

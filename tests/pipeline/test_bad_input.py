@@ -255,7 +255,7 @@ class TestStore:
         [
             ("nonsense", "store.url"),
             ("oracle://host/x", "store.url"),
-            ("postgresql+psycopg://127.0.0.1:1/x", "see that it is there"),
+            ("postgresql+psycopg://127.0.0.1:1/x", "check that it exists"),
         ],
     )
     def test_another_database(self, vertical: LocalVertical, url: str, part: str) -> None:
@@ -309,9 +309,9 @@ class TestFolders:
             ("file:data", "status", ["cannot make", "choose another vertical.data_dir"]),
             ("file:data/logs", "status", ["cannot make", "vertical.data_dir"]),
             ("folder:data/logs/plumb.log", "status", ["cannot write the log", "see that it can be written"]),
-            ("file:data/warc", "crawl", ["data/warc", "see that its folder can be written"]),
-            ("file:data/locks", "crawl", ["cannot make the lock file", "can be written"]),
-            ("folder:data/store.db", "status", ["unable to open", "see that it is there and can be written"]),
+            ("file:data/warc", "crawl", ["data/warc", "check that its folder is writable"]),
+            ("file:data/locks", "crawl", ["cannot create the lock file", "is writable"]),
+            ("folder:data/store.db", "status", ["unable to open", "check that it exists and is writable"]),
             ("file:data/solr", "index", ["data/solr", "cannot be used"]),
         ],
     )
@@ -423,7 +423,7 @@ class TestImport:
         file = vertical.folder / name
         file.write_bytes(content)
         said = vertical.plumb("import", str(file))
-        refused(said, f"{file} is not a whole WARC file", "import it again")
+        refused(said, f"{file} is not a complete WARC file", "import it again")
         assert len(said.err) < 400
 
     def test_missing(self, vertical: LocalVertical) -> None:
@@ -435,7 +435,7 @@ class TestImport:
         whole, name = (warc, "x.warc.gz") if packed else (gzip.decompress(warc), "x.warc")
         file = vertical.folder / name
         file.write_bytes(whole[: len(whole) // 2])
-        refused(vertical.plumb("import", str(file)), "is not a whole WARC file", "what came before the fault was kept")
+        refused(vertical.plumb("import", str(file)), "is not a complete WARC file", "the records before the error were imported")
         some = vertical.check_archive()
         assert 10 < some < 31
         file.write_bytes(whole)
@@ -446,7 +446,7 @@ class TestImport:
     def test_a_record_without_an_address(self, vertical: LocalVertical, warc: bytes) -> None:
         file = vertical.folder / "x.warc"
         file.write_bytes(gzip.decompress(warc).replace(b"WARC-Target-URI", b"WARC-Tarnished!", 1))
-        refused(vertical.plumb("import", str(file)), "is not a whole WARC file")
+        refused(vertical.plumb("import", str(file)), "is not a complete WARC file")
 
 
 class TestWords:

@@ -215,7 +215,7 @@ def test_a_truncated_import_keeps_what_came_before(chain: Chain, tmp_path: Path)
     pages = [(f"http://cut.test/{n}.html", 200, "text/html", body + str(n).encode()) for n in range(3)]
     file = warc(tmp_path / "cut.warc.gz", pages)
     file.write_bytes(file.read_bytes()[:-40])
-    with pytest.raises(StoreError, match="not a whole WARC"):
+    with pytest.raises(StoreError, match="not a complete WARC"):
         import_warc_file(chain.engine, file)
     assert chain.engine.store.frontier.known_urls([url for url, *_ in pages]) >= {pages[0][0], pages[1][0]}
 

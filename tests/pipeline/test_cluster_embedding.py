@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from benchmarks.scale_cluster import Cluster
-from docstore.articles.vectors import WHOLE_ARTICLE, EmbeddingResult, PassageVector
+from docstore.articles.vectors import ARTICLE_PASSAGE_NUMBER, EmbeddingResult, PassageVector
 from docstore.errors import EmbeddingError, LeaseLostError
 from docstore.model import Article, Outcome, Reason
 from pipeline import stages
@@ -155,7 +155,7 @@ def test_a_block_is_one_workers_and_who_lost_it_cannot_write(dask: Engine) -> No
     assert embed_block_on_worker(0, spec.model_id, dask.settings) is None
     others.release(held)
     one = next(worker.store.vectors.iter_pending(spec.model_id, spec.languages, 0, 1000))
-    made = EmbeddingResult(one.digest, (PassageVector(WHOLE_ARTICLE, 0, 1, b"v"),), Outcome(Reason.EMBEDDED))
+    made = EmbeddingResult(one.digest, (PassageVector(ARTICLE_PASSAGE_NUMBER, 0, 1, b"v"),), Outcome(Reason.EMBEDDED))
     with worker.lease_block(EMBED_LEASE, 0) as lease, ThreadPoolExecutor(1) as elsewhere:
         assert lease is not None
         assert elsewhere.submit(others.take_over, EMBED_LEASE, "0", PATIENCE, worker.leases.holder).result(PATIENCE)

@@ -10,7 +10,7 @@ from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 
 from docstore.articles.article_table import PageExtraction
-from docstore.articles.vectors import WHOLE_ARTICLE
+from docstore.articles.vectors import ARTICLE_PASSAGE_NUMBER
 from docstore.model import Article, Reason
 from docstore.store import Store, open_sqlite_store
 from indexer.embedded_solr import EmbeddedSolr
@@ -253,7 +253,7 @@ class TestBadInput:
             parts = engine.store.vectors.passage_vectors(engine.configured_models[0].model_id, digests)
             assert max(map(len, parts.values())) == 4
             assert all(len(part.vector) in (0, 512) for one in parts.values() for part in one)
-            assert {part.passage_number for one in parts.values() for part in one} >= {WHOLE_ARTICLE, 1, 3}
+            assert {part.passage_number for one in parts.values() for part in one} >= {ARTICLE_PASSAGE_NUMBER, 1, 3}
 
     def test_a_damaged_model_is_one_line_and_a_run_goes_on_by_words(self, tmp_path: Path) -> None:
         folder = tmp_path / "model"

@@ -146,7 +146,7 @@ def test_an_import_needs_little_memory_whatever_the_file_says(tmp_path: Path) ->
     assert all(stored_urls(tmp_path / str(number)) == ["http://a.test/good"] for number in range(len(files) + 1))
     headers, cut_short, long = (said[name] for name in faults)
     assert "headers without end" in str(headers["error"])
-    assert "what came before the fault was kept" in str(headers["error"])
+    assert "the records before the error were imported" in str(headers["error"])
     assert "cut short" in str(cut_short["error"])
     assert long == {"url_too_long": 1, "fetched": 1}
 
@@ -214,7 +214,7 @@ def test_damaged_compression_is_no_end_of_the_file(tmp_path: Path, damage: str) 
     file = tmp_path / "damaged.warc.gz"
     file.write_bytes(damaged)
     urls = []
-    with pytest.raises(StoreError, match="not a whole WARC file"):
+    with pytest.raises(StoreError, match="not a complete WARC file"):
         for page in read_warc(file):
             assert isinstance(page, Page)
             urls.append(page.url)

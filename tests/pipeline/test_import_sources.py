@@ -62,7 +62,7 @@ def test_a_folder_is_read_side_by_side_and_filtered(engine: Engine, crawled: Pat
 
 def test_a_damaged_file_is_said_and_the_others_are_kept(engine: Engine, crawled: Path) -> None:
     (crawled / "a.warc.gz").write_bytes((crawled / "a.warc.gz").read_bytes()[:-30])
-    with pytest.raises(StoreError, match=r"a\.warc\.gz is not a whole WARC file"):
+    with pytest.raises(StoreError, match=r"a\.warc\.gz is not a complete WARC file"):
         import_warc_files(engine, resolve_sources([str(crawled)]), processes=2)
     assert engine.store.frontier.url_count() >= 5
 

@@ -55,5 +55,5 @@ def test_waiting_for_the_lock(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(StoreError, match="cannot make the lock file"), stage_lock(tmp_path / "file", "crawl"):
+    with pytest.raises(StoreError, match="cannot create the lock file"), stage_lock(tmp_path / "file", "crawl"):
         pass

@@ -2,7 +2,7 @@
 
 from docstore.model import Article, Term, TermStatus
 from docstore.store import Store
-from docstore.terms.review_history import ActKind, TermEdit
+from docstore.terms.review_history import ReviewDecisionKind, TermEdit
 from indexer.article_relations import update_relations
 from lexicon.word_lists import FORMATTERS
 from pipeline.search_site.review_service import StoreReview
@@ -34,7 +34,7 @@ def test_a_pair_is_offered_reviewed_exported_and_searched_for(store: Store) -> N
     assert offered(store) == ("shale gas",)
     review = StoreReview(store)
     edit = TermEdit("页岩气", TermStatus.ACCEPTED, synonyms=("shale gas",))
-    review.apply(ActKind.SYNONYMS, [edit], "ann")
+    review.apply(ReviewDecisionKind.SYNONYMS, [edit], "ann")
     assert offered(store) == ()  # it is said
     lexicon = review.publish("ann")
     assert "shale gas" in FORMATTERS["synonyms"](lexicon.entries)

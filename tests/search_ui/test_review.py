@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 
 from docstore.errors import StoreFullError
 from docstore.model import Lexicon, LexiconEntry, TermClass, TermStatus
-from docstore.terms.review_history import ActKind, ReviewDecision, TermEdit
+from docstore.terms.review_history import ReviewDecision, ReviewDecisionKind, TermEdit
 from search_ui.charts import ChartPoint
 from search_ui.review.lexicon_views import length_chart, pos_pattern_points, score_chart
 from search_ui.security import MAX_LIST_BYTES
@@ -155,7 +155,7 @@ def test_a_key_decides_and_is_told_what_has_changed() -> None:
 def test_two_reviewers_are_told_of_each_other() -> None:
     held = actions()
     client, token = reviewing(held)
-    held.review_service.apply(ActKind.DECIDE, [TermEdit("词0", TermStatus.ACCEPTED)], "bert")
+    held.review_service.apply(ReviewDecisionKind.DECIDE, [TermEdit("词0", TermStatus.ACCEPTED)], "bert")
     told = post(client, token, "decide", term="词0", decision="rejected", seen="0")
     assert told.status_code == 409
     assert told.json["error"]["message"] == "“词0” 已被 bert 改动，现在的状态是：已接受。请看过之后再决定。"
@@ -311,7 +311,7 @@ def test_the_history_says_who_did_what_and_takes_it_back() -> None:
     held = actions()
     client, token = reviewing(held)
     post(client, token, "decide", term="词0", decision="accepted")
-    held.review_service.apply(ActKind.DECIDE, [TermEdit("词1", TermStatus.REJECTED)], "bert")
+    held.review_service.apply(ReviewDecisionKind.DECIDE, [TermEdit("词1", TermStatus.REJECTED)], "bert")
     page = get(client, "/admin/lexicon/history")
     assert [row.select("td")[0].text for row in page.select("#acts tbody tr")] == ["bert", "operator"]
     assert "待审核 → 已拒绝" in page.select_one("#acts tbody tr").text
@@ -405,7 +405,7 @@ def test_a_list_is_taken_in_by_the_browser() -> None:
     assert {one.text: one.status for one in held.all_terms} == dict.fromkeys(
         ("页岩气", "PDC钻头", "词0"), TermStatus.ACCEPTED
     )
-    assert [act.kind for act in held.review_service.history("", "", 0, 1)[1]] == [ActKind.ADD]
+    assert [act.kind for act in held.review_service.history("", "", 0, 1)[1]] == [ReviewDecisionKind.ADD]
     table = "term,synonyms\n压裂,水力压裂|hydraulic fracturing\n".encode()
     assert "已收入 1 个词" in send_list(client, token, table, "terms.CSV").text
 
