@@ -114,7 +114,7 @@ class BoundedServer(TcpWSGIServer):  # type: ignore[misc]
 
     def close_longest_waiting(self) -> None:
         """Close the connection that has waited longest for its client."""
-        waiting = [channel for channel in self.active_channels.values() if channel.allowed()]
+        waiting = [channel for channel in self.active_channels.values() if channel.allowed_seconds()]
         if waiting:
             min(waiting, key=lambda channel: channel.waiting_since).handle_close()
 

@@ -65,7 +65,7 @@ def ask(port: int, host: str, path: str = "/", method: str = "GET", **headers: s
 
 
 def path_of(article: DemoArticle) -> str:
-    return "/" + load_design(article.site).path_of(article)
+    return "/" + load_design(article.site).page_path(article)
 
 
 # --- articles
@@ -85,7 +85,7 @@ def test_articles_counts() -> None:
     assert len(generate_articles()) == 300
     assert Counter(a.site for a in generate_articles()) == {"cangyuan": 105, "lanwan": 100, "yuanshan": 95}
     assert Counter(a.site for a in articles_of(language="en")) == {"lanwan": 40}
-    assert Counter(a.site for a in articles_of(picture=True)) == dict.fromkeys(SITES, 10)
+    assert Counter(a.site for a in articles_of(has_picture=True)) == dict.fromkeys(SITES, 10)
 
 
 def test_articles_are_different_whole_and_in_order() -> None:
@@ -100,14 +100,14 @@ def test_articles_are_different_whole_and_in_order() -> None:
 
 
 def test_the_day_in_the_text_is_the_day_of_the_article() -> None:
-    named = [(re.search(r"(\d+)月(\d+)日", a.paragraphs[0]), a.date) for a in articles_of(language="zh", picture=False)]
+    named = [(re.search(r"(\d+)月(\d+)日", a.paragraphs[0]), a.date) for a in articles_of(language="zh", has_picture=False)]
     found = [(date(day.year, int(m[1]), int(m[2])), day) for m, day in named if m]
     assert len(found) > 200
     assert all(said == day for said, day in found)
 
 
 def test_picture_news_is_a_short_caption() -> None:
-    captions = [a.paragraphs for a in articles_of(picture=True)]
+    captions = [a.paragraphs for a in articles_of(has_picture=True)]
     assert all(len(paragraphs) == 1 for paragraphs in captions)
     assert all(20 <= len(caption) <= 60 for (caption,) in captions)
     assert all(sum(caption.count(mark) for mark in PUNCTUATION) >= 3 for (caption,) in captions)
@@ -151,8 +151,8 @@ def test_base_words_rank_the_scattered_set_first(weight: int) -> None:
 def test_footer_outweighs_every_caption(key: str) -> None:
     design = load_design(key)
     files = render_site(design, generate_articles()).files
-    for article in articles_of(site=key, picture=True):
-        page = html.fromstring(files[design.path_of(article)].decode(design.encoding))
+    for article in articles_of(site=key, has_picture=True):
+        page = html.fromstring(files[design.page_path(article)].decode(design.encoding))
         footer = page.xpath("//*[@class='footer' or @class='foot' or @id='bottom']")[0]
         assert len(footer.text_content()) > 4 * len(article.paragraphs[0])
         assert footer.xpath(".//a")
@@ -165,9 +165,9 @@ def test_titles_follow_each_sites_own_form() -> None:
         design = load_design(key)
         article = next(a for a in articles_of(site=key, language="zh"))
         page = html.fromstring(
-            render_site(design, generate_articles()).files[design.path_of(article)].decode(design.encoding)
+            render_site(design, generate_articles()).files[design.page_path(article)].decode(design.encoding)
         )
-        section = design.section_of(article).name
+        section = design.section_for(article).name
         assert page.findtext(".//title") == form.format(title=article.title, section=section, site=design.name)
 
 
@@ -262,7 +262,7 @@ def test_each_host_has_its_own_site_and_others_are_told_so(server: DemoServer) -
     ],
 )
 def test_content_types(server: DemoServer, path: str, content_type: str) -> None:
-    picture = articles_of(site="cangyuan", picture=True)[0].number
+    picture = articles_of(site="cangyuan", has_picture=True)[0].number
     reply = ask(server.port, CANGYUAN, path.format(picture=picture))
     assert (reply.status, reply.headers["Content-Type"]) == (200, content_type)
     assert len(reply.body) > 20
