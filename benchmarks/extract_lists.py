@@ -75,7 +75,7 @@ def demo_pages() -> Iterator[KnownPage]:
     """Articles, lists and home pages of the demo sites."""
     articles = generate_articles()
     for design in map(load_design, SITES):
-        texts = {design.path_of(article) for article in articles if article.site == design.key}
+        texts = {design.page_path(article) for article in articles if article.site == design.key}
         for path, content in render_site(design, articles).files.items():
             url = f"http://{design.host}/{'' if path == 'index.html' else path}"
             if b"<body" in content and path not in design.file:  # the files of its own are forms and such

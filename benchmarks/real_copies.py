@@ -17,7 +17,7 @@ from benchmarks.real_vertical import Vertical, is_article, is_list, path_of
 from benchmarks.results import Figure, out_folder
 from docstore.model import StoredArticle
 from pipeline import stages
-from pipeline.compute.extraction_jobs import duplicate_grouping
+from pipeline.compute.extraction_jobs import create_copy_detection
 
 PAIRS = Path(__file__).parent / "real_copies.tsv"
 MADE_FROM = 12  # articles of each site
@@ -46,7 +46,7 @@ def copy_figures(vertical: Vertical) -> Iterator[Figure]:
     """Precision and recall on both halves, real and made; what is hidden wrongly, or was never judged, is a line of
     `out/real-copies.tsv`.
     """
-    stages.regroup_duplicates(vertical.engine, duplicate_grouping(vertical.engine.settings.extract))
+    stages.regroup_duplicates(vertical.engine, create_copy_detection(vertical.engine.settings.extract))
     kept = {one.article.url: one for one in vertical.engine.store.articles.iter_all()}
     groups = {url: one.duplicate_of or one.doc_id for url, one in kept.items()}
     judged = load_pairs()

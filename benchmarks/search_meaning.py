@@ -18,7 +18,7 @@ from docstore.articles.vectors import ARTICLE_PASSAGE_NUMBER, PendingText
 from docstore.batches import batched
 from docstore.model import Lexicon, StoredArticle
 from extractor.fields.language import detect_language
-from pipeline.embedding.embedding_pool import embed_articles
+from pipeline.embedding.embedding_pool import embed_in_processes
 from pipeline.embedding.models import Embedders, configured_models, fetch_models
 from pipeline.embedding.settings import EmbedSettings
 from search_ui.query.ranking import PROFILES
@@ -119,7 +119,7 @@ def vectors_of(stored: Sequence[StoredArticle], spec: ModelSpec) -> dict[str, by
     known = dict(kept(path))
     missing = {one.article.digest: one for one in stored if one.article.digest not in known}
     pending = (PendingText(0, digest, one.article.title, one.article.body) for digest, one in missing.items())
-    for batches in batched(embed_articles(pending, spec, SETTINGS), SAVE_EVERY):
+    for batches in batched(embed_in_processes(pending, spec, SETTINGS), SAVE_EVERY):
         made = [one for batch in batches for one in batch]
         known |= {
             one.digest: part.vector

@@ -20,7 +20,7 @@ from docstore.articles.article_table import PendingPage
 from docstore.errors import PlumblineError
 from docstore.file_formats import FORMAT_BY_EXTENSION, FORMATS_BY_NAME
 from docstore.model import FrontierEntry, Origin, Outcome, Page, Reason, SiteTemplate, UrlKind, WarcPointer
-from pipeline.workers.page_reading import EXTRACTOR
+from pipeline.workers.page_reading import EXTRACTOR_MODULES
 from pipeline.workers.worker_process import WorkerError, WorkerProcess
 
 if TYPE_CHECKING:  # a worker process reads pages without a store, an index and a site
@@ -57,7 +57,7 @@ def run_isolated(page: LoadedPage, function: Callable[P, T], *args: P.args, **kw
 
     PlumblineError names the page that takes too long or too much memory, or kills its process.
     """
-    with closing(WorkerProcess(preload=[function.__module__, *EXTRACTOR])) as process:
+    with closing(WorkerProcess(preload=[function.__module__, *EXTRACTOR_MODULES])) as process:
         try:
             return process.call(function, *args, **kwargs)
         except WorkerError as error:

@@ -114,13 +114,13 @@ def focused_crawl(engine: "Engine") -> "Iterator[tuple[CrawlSettings, FocusedPol
 
 def extract(engine: "Engine") -> StageReport:
     """Make an article, or an outcome, of every page that was fetched new or changed."""
-    from pipeline.compute.extraction_jobs import duplicate_grouping, extract_pending
+    from pipeline.compute.extraction_jobs import create_copy_detection, extract_pending
 
     started, counts = time.monotonic(), Counter[Reason]()
     articles = engine.store.articles
     with engine.lock("extract"):
         articles.require_extractor_version(EXTRACTOR_VERSION)
-        grouping = duplicate_grouping(engine.settings.extract)
+        grouping = create_copy_detection(engine.settings.extract)
         regroup_duplicates(engine, grouping)
         counts.update(articles.resolve_removed_pages(grouping))
         learn_site_templates(engine)
@@ -248,9 +248,9 @@ def index(engine: "Engine", wait: float = INDEX_LOCK_WAIT_SECONDS, adopt: bool =
 
 def embed(engine: "Engine", seconds: float | None = None) -> StageReport:
     """Give articles their vectors, for at most so many seconds. Raises EmbedError, JarError where there is no model."""
-    from pipeline.embedding.stage import embed as embed_all  # numpy: what embeds nothing does without
+    from pipeline.embedding.stage import run_embed_stage  # imports numpy, which no other stage needs
 
-    return embed_all(engine, seconds)
+    return run_embed_stage(engine, seconds)
 
 
 def embed_if_possible(engine: "Engine", seconds: float | None = None) -> StageReport:

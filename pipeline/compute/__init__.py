@@ -1,1 +1,1 @@
-"""Where the work of a stage is done: in processes of this machine, or those of a Dask cluster. `contract.py` first."""
+"""Where stages run their parallel work: local processes or the workers of a Dask cluster. Start with `backend.py`."""

@@ -1,12 +1,12 @@
-"""What a stage asks of who computes: `work` done with each of many pieces.
+"""Interface for parallel execution: apply a picklable function to many items, locally or on a Dask cluster.
 
-    local   in this process, which has its own workers where it needs them      pipeline/compute/local_backend.py
+    local   in this process, which starts worker processes if needed             pipeline/compute/local_backend.py
     dask    on the workers of a Dask cluster                                     pipeline/compute/dask_backend.py
 
-The store alone says what is pending. An engine computes and tries again; it keeps nothing that the next run could miss,
-so that whatever dies costs the pieces that were under way, and they are pending still. `work` is a function of a module
-that workers can import, or a `partial` of one; it and the pieces can be pickled. It may be called twice with a piece,
-also while the first call goes on elsewhere, and sees to it by a lease that this does no harm.
+Only the store records which items are pending. A backend executes and retries, and keeps no state that the next run
+needs. If a process dies, the items in flight stay pending. `function` is a module-level function that workers can
+import, or a `partial` of one. The function and the items are picklable. A backend may call the function twice for one
+item, even while the first call still runs. The function uses a lease to make this harmless.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -17,17 +17,22 @@ R = TypeVar("R")
 
 
 class ComputeBackend(Protocol):
-    """Does the work of stages."""
+    """Executes the work of the pipeline stages."""
 
     is_distributed: bool
-    """Is it done on other machines, so that it has to be cut into blocks?"""
+    """True if other machines do the work, so that the caller must split it into blocks."""
 
     def map_unordered(self, function: Callable[[P], R], items: Iterable[P]) -> Iterator[tuple[P, R]]:
-        """Each piece with its result, as they come; few pieces are held at once. A piece that has failed for good is
-        left out: who asks the store finds it pending. WorkersGoneError where nobody is there to work."""
+        """Yield (item, result) pairs in order of completion, with a bounded number of items in flight.
+
+        An item that fails permanently is omitted and stays pending in the store. Raises ClusterUnavailableError if no
+        worker is available.
+        """
 
     def map_ordered(self, function: Callable[[P], R], items: Iterable[P]) -> Iterator[R]:
-        """The results in the order of the pieces, of which few are held at once. Raises what `function` raises."""
+        """Yield the results in the order of the items, with a bounded number in flight. Raises the errors of
+        `function`.
+        """
 
     def close(self) -> None:
-        """Let go of what was opened."""
+        """Release connections and processes."""

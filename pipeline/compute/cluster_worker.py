@@ -1,7 +1,6 @@
-"""What a worker of a cluster has open from one piece of work to the next: store, heartbeat, processes that read pages
-or embed articles.
+"""Resources that a cluster worker keeps open between tasks: the store, the lease heartbeat and its worker processes.
 
-One a process, made with the first piece. A worker that is killed takes it along; its leases run out.
+Each process has one `ClusterWorker`, created with its first task. If the process is killed, its leases expire.
 """
 
 import logging
@@ -31,7 +30,7 @@ _workers_lock = threading.Lock()
 
 
 class ClusterWorker:
-    """One process's own."""
+    """Store, leases and process pools of one cluster worker process."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -44,8 +43,8 @@ class ClusterWorker:
 
     @property
     def extraction_pools(self) -> "ExtractionPools":
-        """Processes that read pages: one for each thread of this worker that asks."""
-        from pipeline.workers.extraction_pool import ExtractionPools  # whoever only crawls or embeds does without
+        """Processes that extract pages; each thread of this worker has its own."""
+        from pipeline.workers.extraction_pool import ExtractionPools  # not needed for crawling or embedding
 
         if not hasattr(self._thread_local, "pools"):
             self._thread_local.pools = ExtractionPools(self.settings.extract, workers=1)
@@ -54,8 +53,8 @@ class ClusterWorker:
 
     @property
     def embedding_pool(self) -> "EmbeddingPool":
-        """A process that embeds articles: one for each thread of this worker that asks."""
-        from pipeline.embedding.embedding_pool import EmbeddingPool  # numpy: who only reads pages does without
+        """A process that embeds articles; each thread of this worker has its own."""
+        from pipeline.embedding.embedding_pool import EmbeddingPool  # imports numpy, which extraction does not need
 
         if not hasattr(self._thread_local, "embedding"):
             self._thread_local.embedding = EmbeddingPool(self.settings.embed.passages, 1)
@@ -63,8 +62,10 @@ class ClusterWorker:
         return pool
 
     def get_model(self, model_id: str) -> "ModelSpec":
-        """The model of this id, as it is on this machine; its files are fetched where they are not there. EmbedError or
-        JarError where they cannot be had, or are others than elsewhere."""
+        """Return the model with this id on this machine, after fetching missing files.
+
+        Raises EmbeddingError or JarError if the files are not available or differ from those of the other machines.
+        """
         from pipeline.embedding.models import configured_models, ensure_models_available
 
         if model_id not in self._models:
@@ -74,15 +75,17 @@ class ClusterWorker:
             }
         if model_id not in self._models:
             raise EmbeddingError(
-                f"a worker has another model than {model_id}: see that program and files of embed.model are the same "
-                "on all machines"
+                f"a worker has another model than {model_id}: install the same program version and the same files of "
+                "embed.model on all machines"
             )
         return self._models[model_id]
 
     @contextmanager
     def lease_block(self, stage: str, block_number: int) -> Iterator[Lease | None]:
-        """Hold the lease of a block while its work is done; None where somebody else has it. What is written meanwhile
-        is fenced by it."""
+        """Hold the lease of a block during the `with` block; yields None if another worker holds it.
+
+        Every write to the store inside the `with` block is fenced by the lease.
+        """
         leases = self.heartbeat.acquire(stage, [str(block_number)])
         if not leases:
             yield None
@@ -95,7 +98,7 @@ class ClusterWorker:
 
 
 def get_worker(settings: Settings) -> ClusterWorker:
-    """This process's worker for a vertical."""
+    """Return this process's worker for a vertical; creates it on the first call."""
     key = f"{settings.folder} {settings.store.url}"
     with _workers_lock:
         if key not in _workers:

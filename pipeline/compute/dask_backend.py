@@ -1,7 +1,8 @@
-"""Work done by the workers of a Dask cluster (`distributed`), which an operator has started.
+"""Compute backend on a Dask cluster (`distributed`) that an administrator has started.
 
-Dask computes, tries again where a worker was lost, and shows (its dashboard). It is asked for few pieces at a time, so
-that a scheduler holds next to nothing, and one that is lost costs a restart: what was under way is pending still.
+Dask executes tasks, retries them after the loss of a worker, and shows them in its dashboard. Only few tasks are
+submitted at a time. The scheduler therefore keeps almost no state, and losing it costs only a restart: tasks in flight
+are still pending in the store.
 """
 
 import logging
@@ -17,16 +18,16 @@ from pipeline.compute.backend import P, R
 log = logging.getLogger(__name__)
 
 CONNECT_SECONDS = 20.0
-TASKS_PER_THREAD = 2  # pieces a thread of a worker, waiting or under way
-WAIT_TIMEOUT_SECONDS = 5.0  # seconds after which is looked whether the scheduler lives
+TASKS_PER_THREAD = 2  # tasks per worker thread, queued or running
+WAIT_TIMEOUT_SECONDS = 5.0  # interval of the check that the scheduler is alive
 
 
 class ClusterUnavailableError(PlumblineError):
-    """Nobody is there to work."""
+    """The Dask scheduler is not responding."""
 
 
 class DaskBackend:
-    """See `pipeline.compute.backend.ComputeBackend`, here and below. Connects when it is first asked for something."""
+    """Implements `pipeline.compute.backend.ComputeBackend` with Dask. Connects on first use."""
 
     is_distributed = True
 
@@ -50,7 +51,7 @@ class DaskBackend:
                     elif not is_transient(result):
                         raise result
                     else:
-                        log.warning("a piece of work has failed and waits for the next turn: %s", result)
+                        log.warning("task failed and will be retried on the next run: %s", result)
         finally:
             self._cancel(in_flight)
 
@@ -85,7 +86,7 @@ class DaskBackend:
         return self._client
 
     def _max_in_flight(self) -> int:
-        """How many pieces are given away at once."""
+        """Maximum number of submitted tasks."""
         threads = sum(self._get_client().nthreads().values())
         return max(1, int(threads)) * TASKS_PER_THREAD
 
@@ -93,7 +94,9 @@ class DaskBackend:
         return self._get_client().submit(function, item, pure=False)
 
     def _wait_finished(self, in_flight: Iterable[Any]) -> list[Any]:
-        """Those that are done now; none after a while. WorkersGoneError where the scheduler is gone."""
+        """Return the futures that are done, an empty list on timeout. Raises ClusterUnavailableError if the scheduler
+        is gone.
+        """
         wait = import_module("distributed").wait
 
         try:
@@ -107,18 +110,18 @@ class DaskBackend:
             raise self._scheduler_lost_error() from None
 
     def _result(self, future: Any) -> Any:
-        """What the work has returned, or the exception that it ended with."""
+        """Return the result of the task, or the exception that it raised."""
         try:
             return future.result(timeout=CONNECT_SECONDS)
         except CancelledError:
             raise self._scheduler_lost_error() from None
-        except Exception as error:  # noqa: BLE001 (judged by who asked)
+        except Exception as error:  # noqa: BLE001 (the caller decides)
             return error
 
     def _scheduler_lost_error(self) -> ClusterUnavailableError:
         return ClusterUnavailableError(
-            f"the Dask scheduler at {self._scheduler} is gone: start it, then run the same command again; "
-            "nothing was lost"
+            f"the Dask scheduler at {self._scheduler} is not responding: start it, then run the same command again; "
+            "no saved work is lost"
         )
 
     def _cancel(self, in_flight: Iterable[Any]) -> None:
@@ -128,7 +131,7 @@ class DaskBackend:
 
 
 def is_transient(exc: Exception) -> bool:
-    """May the same piece be done by the next one who tries: was a worker lost, or the store away?"""
+    """True if a retry of the same item can succeed: a worker was lost, or the store was not available."""
     from distributed.scheduler import KilledWorker
 
     from docstore.errors import StoreError
@@ -137,17 +140,27 @@ def is_transient(exc: Exception) -> bool:
 
 
 def connect_client(scheduler: str, connect_timeout: float) -> Any:
-    """A client of the scheduler. SettingsError where there is none, or its library is not here."""
+    """Return a Dask client of the scheduler.
+
+    Args:
+        scheduler: address, such as tcp://scheduler.example.org:8786
+        connect_timeout: seconds
+
+    Raises:
+        SettingsError: the library `distributed` is not installed
+        ClusterUnavailableError: no scheduler responds
+    """
     try:
         client = import_module("distributed").Client
     except ModuleNotFoundError:
         raise SettingsError(
-            "cluster.engine is dask, and its library is not here: install the extra cluster (pip install '.[cluster]')"
+            "cluster.engine is dask, but the library is not installed: install the extra cluster "
+            "(pip install '.[cluster]')"
         ) from None
     try:
         return client(scheduler, timeout=connect_timeout, set_as_default=False)
     except (OSError, ValueError) as error:
         raise ClusterUnavailableError(
-            f"no Dask scheduler answers at {scheduler} ({error}): start one (dask scheduler), correct "
+            f"no Dask scheduler responds at {scheduler} ({error}): start one (dask scheduler), correct "
             "cluster.scheduler, or set cluster.engine to local"
         ) from error

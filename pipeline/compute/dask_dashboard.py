@@ -1,4 +1,4 @@
-"""Where Dask's own pages are: as the settings say, or as the scheduler says."""
+"""URL of the Dask dashboard, from the settings or from the scheduler."""
 
 import threading
 import time
@@ -9,15 +9,16 @@ from typing import Any
 from docstore.errors import PlumblineError
 from pipeline.compute.settings import DASK, ClusterSettings, is_http_url
 
-SCHEDULER_TIMEOUT_SECONDS = 1.0  # for an answer of the scheduler: a person waits for the page
-CACHE_SECONDS = 60.0  # what it has said, also that it does not answer
+SCHEDULER_TIMEOUT_SECONDS = 1.0  # short: a person waits for the page
+CACHE_SECONDS = 60.0  # also for the result that the scheduler does not respond
 
 
 class DashboardLink:
-    """The link of one vertical, for a page that is asked for again and again: the scheduler is asked once a minute.
+    """Link to the Dask dashboard of one vertical. The scheduler is queried at most once a minute.
 
-    `ask` gets the address of a scheduler and returns what that says, or raises PlumblineError; `clock` tells seconds
-    that never go back.
+    Args:
+        query_scheduler: returns the dashboard URL for a scheduler address, or raises PlumblineError
+        clock: monotonic clock, in seconds
     """
 
     def __init__(
@@ -31,7 +32,7 @@ class DashboardLink:
         self._cached_url, self._cached_until = "", float("-inf")
 
     def url(self) -> str:
-        """An http or https URL; "" where Dask does not compute, or its scheduler does not answer."""
+        """Return an http or https URL; "" if the engine is not dask, or its scheduler does not respond."""
         if self._settings.engine != DASK:
             return ""
         if self._settings.dashboard:
@@ -51,13 +52,16 @@ class DashboardLink:
 
 
 def query_dashboard_url(scheduler: str) -> str:
-    """What a scheduler says of its pages, "" where that makes no URL; one that was told to have none names its port all
-    the same. PlumblineError where it does not answer."""
-    from pipeline.compute.dask_backend import connect_client  # Dask: who computes alone does without
+    """Return the dashboard URL that the scheduler reports; "" if its link template is invalid.
+
+    A scheduler that was started without a dashboard reports a URL as well. Raises PlumblineError if it does not
+    respond.
+    """
+    from pipeline.compute.dask_backend import connect_client  # imports Dask, which the local backend does not need
 
     client: Any = connect_client(scheduler, SCHEDULER_TIMEOUT_SECONDS)
     with closing(client):
         try:
             return str(client.dashboard_link or "")
-        except (KeyError, IndexError, ValueError):  # a template of links that is wrong
+        except (KeyError, IndexError, ValueError):  # invalid link template in the Dask configuration
             return ""

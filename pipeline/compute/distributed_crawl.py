@@ -1,7 +1,8 @@
-"""Crawlers on several machines: long pieces of work, each of which leases hosts as long as any has something due.
+"""Crawl on several machines: long-running tasks, each of which leases hosts until no host has due URLs.
 
-This machine puts the seeds into the table and adds up what the crawlers count; which host is whose, they agree on by
-leases alone (crawler/workers/host_leases.py). One that dies leaves its hosts to the others when its leases run out.
+This process adds the seed URLs to the frontier table and sums the counts of the crawlers. The crawlers coordinate the
+assignment of hosts only by leases (crawler/workers/host_leases.py). If a crawler dies, other crawlers take over its
+hosts when the leases expire.
 """
 
 import time
@@ -36,19 +37,19 @@ from pipeline.settings import Settings
 if TYPE_CHECKING:
     from pipeline.engine import Engine
 
-SHARED_STATE_KEYS = ("lastmod", "likeness", "proposed", PACES_STATE)  # of what a crawl learns of sites, by host
-MAX_IDLE_ROUNDS = 20  # turns in a row, a heartbeat apart, in which crawlers visited nothing although something was due
+SHARED_STATE_KEYS = ("lastmod", "likeness", "proposed", PACES_STATE)  # files of the site state, keyed by host
+MAX_IDLE_ROUNDS = 20  # consecutive rounds, a heartbeat apart, in which URLs were due and no crawler fetched any
 HOST_QUEUE_POLICY = "host"  # the queue policy whose numbers name hosts
 
 
 def is_distributed_crawl(settings: Settings) -> bool:
-    """Do workers crawl? Not for a topic: one process learns what is relevant."""
+    """True if cluster workers crawl. A focused crawl is never distributed: one process learns the relevance model."""
     has_cluster_crawlers = settings.cluster.engine == DASK and settings.cluster.crawlers > 0
     return has_cluster_crawlers and resolve_strategy(settings.crawl) not in FOCUSED_STRATEGIES
 
 
 def crawl_on_cluster(engine: "Engine", on_progress: Callable[[CrawlProgress], None]) -> StageReport:
-    """Crawl until nothing is due, the time or the page limit is reached; visits are counted by reason."""
+    """Crawl until no URL is due, or the time or page limit is reached. Returns the number of visits by reason."""
     started, settings, table = time.monotonic(), engine.settings, engine.store.frontier
     plan = cluster_crawl_plan(settings)
     require_contact(plan)
@@ -56,7 +57,7 @@ def crawl_on_cluster(engine: "Engine", on_progress: Callable[[CrawlProgress], No
     table.discount_spurious_changes(plan.revisit_policy.next_interval)
     tally = Tally(urls_added=table.add_urls(make_seed_urls(plan)))
     crawl_task = partial(
-        crawl_until_done, settings=settings, due_before=time.time(), until=time.time() + plan.max_seconds
+        crawl_until_done, settings=settings, due_before=time.time(), deadline=time.time() + plan.max_seconds
     )
     for tally_part in _iter_tallies(engine, crawl_task, plan):
         tally.merge(tally_part)
@@ -65,16 +66,16 @@ def crawl_on_cluster(engine: "Engine", on_progress: Callable[[CrawlProgress], No
 
 
 def _iter_tallies(engine: "Engine", crawl_task: "partial[Tally]", plan: CrawlPlan) -> Iterator[Tally]:
-    """What crawlers have counted, until nothing is due that was when they began: those that fail leave work behind."""
+    """Yield the counts of the crawlers until no URL is due that was due at the start. Failed crawlers leave URLs."""
     pages_fetched = idle_rounds = 0
     heartbeat_seconds, max_pages = (
         engine.settings.cluster.heartbeat_seconds,
         plan.max_pages * engine.settings.cluster.crawlers,
     )
-    before, until = crawl_task.keywords["before"], crawl_task.keywords["until"]
+    due_before, deadline = crawl_task.keywords["due_before"], crawl_task.keywords["deadline"]
     while (
-        engine.store.frontier.due_counts_by_queue(before)
-        and time.time() < until
+        engine.store.frontier.due_counts_by_queue(due_before)
+        and time.time() < deadline
         and not (max_pages and pages_fetched >= max_pages)
     ):
         visit_count = 0
@@ -86,23 +87,28 @@ def _iter_tallies(engine: "Engine", crawl_task: "partial[Tally]", plan: CrawlPla
             yield tally_part
         idle_rounds = 0 if visit_count else idle_rounds + 1
         if idle_rounds == MAX_IDLE_ROUNDS:
-            raise PlumblineError("no crawler could crawl what is due: see the logs of the workers")
+            raise PlumblineError("URLs are due, but no crawler could fetch any: see the logs of the workers")
         time.sleep(0.0 if visit_count else heartbeat_seconds)
 
 
 def cluster_crawl_plan(settings: Settings) -> CrawlPlan:
-    """How all of them crawl: the queues are by host, for a queue is what is leased."""
+    """Build the crawl plan of all crawlers. Queues are per host, because a lease covers one queue."""
     crawl = with_added_sites(settings.crawl, settings.data_dir)
     plan = build_crawl_plan(replace(crawl, processes=1, queue_policy=HOST_QUEUE_POLICY))
     pages_per_crawler = -(-plan.max_pages // settings.cluster.crawlers)
     return replace(plan, max_pages=pages_per_crawler, processes=1)
 
 
-def crawl_until_done(crawler_number: int, settings: Settings, due_before: float, until: float) -> Tally:
-    """On a worker: crawl what no other crawler does, until nothing is due that was `due_before`, or it is `until` (both
-    epoch seconds)."""
+def crawl_until_done(crawler_number: int, settings: Settings, due_before: float, deadline: float) -> Tally:
+    """Crawl hosts that no other crawler has leased; runs on a cluster worker.
+
+    Args:
+        crawler_number: index of this crawler, from 0; names its state folder
+        due_before: only URLs that were due then, in epoch seconds
+        deadline: epoch seconds
+    """
     worker, plan = get_worker(settings), cluster_crawl_plan(settings)
-    plan = replace(plan, max_seconds=max(until - time.time(), 0.0))
+    plan = replace(plan, max_seconds=max(deadline - time.time(), 0.0))
     seen_path = settings.data_dir / f"crawler-{crawler_number}" / "seen.bloom"
     ip_policy = PublicOnlyPolicy(settings.crawl.inside_hosts)
     heartbeat_seconds, max_request_seconds = (
@@ -139,13 +145,13 @@ def crawl_until_done(crawler_number: int, settings: Settings, due_before: float,
 
 
 def load_shared_state(shared_state: SiteStateTable, seen_path: Path) -> None:
-    """Put what all crawlers have learned of sites where this one looks for it."""
+    """Copy the shared site state of all crawlers into the state files of this crawler."""
     for key in SHARED_STATE_KEYS:
         write_state(state_path_factory(seen_path)(key), shared_state.load(key))
 
 
 def save_shared_state(shared_state: SiteStateTable, seen_path: Path, visited_hosts: Collection[str]) -> None:
-    """Tell the others what this crawler has learned of the hosts that it has asked."""
+    """Share the state that this crawler has learned about the hosts it visited."""
     for key in SHARED_STATE_KEYS:
         state_by_host = read_state(state_path_factory(seen_path)(key))
         shared_state.save(key, {host: state for host, state in state_by_host.items() if host in visited_hosts})

@@ -1,7 +1,7 @@
-"""Embedding as work: all that waits for a model on this machine, or block by block on many.
+"""Embedding jobs: all pending articles on this machine, or block by block on a cluster.
 
-A block is a thousand ids of articles; see pipeline/compute/extraction_jobs.py. Articles that a reader sees alike share their
-vectors, so the one with the lowest id stands for all, and its block alone makes them.
+A block is a range of article ids, see pipeline/compute/extraction_jobs.py. Articles with equal visible text share their
+vectors: the article with the lowest id represents them, and only its block computes the vectors.
 """
 
 import logging
@@ -15,37 +15,43 @@ from docstore.model import Reason
 from pipeline.compute.backend import ComputeBackend
 from pipeline.compute.cluster_worker import get_worker
 from pipeline.compute.leased_blocks import process_blocks
-from pipeline.embedding.embedding_pool import embed_articles
+from pipeline.embedding.embedding_pool import embed_in_processes
 from pipeline.settings import Settings
 from text.embedding.model_spec import ModelSpec
 
 log = logging.getLogger(__name__)
 
 EMBED_LEASE = "embed"
-OutcomeCounts = Counter[Reason]  # what became of articles
+OutcomeCounts = Counter[Reason]  # articles by outcome
 NO_DEADLINE = float("inf")
 
 
 def embed_pending(
     backend: ComputeBackend, table: VectorTable, spec: ModelSpec, settings: Settings, deadline: float = NO_DEADLINE
 ) -> Iterator[OutcomeCounts]:
-    """Make and save the vectors of all that waits for the model of `spec`; what became of it, some at a time. Workers
-    stop at `deadline` (epoch seconds); here stops who asks for no more."""
+    """Compute and save the vectors of all articles that are pending for the model of `spec`.
+
+    Yields the outcome counts of one batch at a time. Cluster workers stop at `deadline` (epoch seconds). Without a
+    cluster `deadline` is ignored: the caller stops the iteration.
+    """
     if backend.is_distributed:
         process_block = partial(embed_block_on_worker, model_id=spec.model_id, settings=settings, deadline=deadline)
         list_pending = partial(table.pending_block_numbers, spec.model_id, spec.languages, settings.cluster.block)
         retry_seconds, failure = settings.cluster.heartbeat_seconds, "articles could not be embedded"
         yield from process_blocks(backend, process_block, list_pending, retry_seconds, failure)
         return
-    for batch in embed_articles(table.iter_pending(spec.model_id, spec.languages), spec, settings.embed):
+    for batch in embed_in_processes(table.iter_pending(spec.model_id, spec.languages), spec, settings.embed):
         yield Counter(table.save(spec.model_id, batch))
 
 
 def embed_block_on_worker(
     block_number: int, model_id: str, settings: Settings, deadline: float = NO_DEADLINE
 ) -> OutcomeCounts | None:
-    """On a worker: what became of a block's articles; None where somebody else is at it. EmbedError or JarError where
-    the model cannot be had here."""
+    """Embed the pending articles of one block; runs on a cluster worker.
+
+    Returns the outcome counts, or None if another worker holds the lease. Raises EmbeddingError or JarError if the
+    model is not available on this machine.
+    """
     worker, size = get_worker(settings), settings.cluster.block
     spec, table, counts = worker.get_model(model_id), worker.store.vectors, Counter[Reason]()
     with worker.lease_block(EMBED_LEASE, block_number) as lease:

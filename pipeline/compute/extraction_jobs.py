@@ -1,9 +1,10 @@
-"""Extraction as work: all that waits on this machine, or block by block on many. Before it, what pages teach of sites
-that are new: on many machines a few pages at a time.
+"""Extraction jobs: all pending pages on this machine, or block by block on a cluster.
 
-A block is a thousand ids. Who does it leases it, reads and extracts what is still pending of it, and saves that a few
-pages at a time, fenced by the lease: a worker that is killed costs the computing time of those pages. Results go into
-the store from where they are made; what comes back is counts.
+Before the extraction, `learn_site_statistics` learns the templates of new sites, on a cluster in small batches.
+
+A block is a range of `cluster.block` page ids. The worker leases the block, then extracts and saves its pending pages
+in small batches, fenced by the lease. If the worker is killed, only the computing time of one batch is lost. The worker
+writes the results to the store itself and returns only counts.
 """
 
 from collections import Counter
@@ -24,12 +25,12 @@ from pipeline.workers.extraction_pool import ExtractionPools
 from text.similarity.duplicates import ComparedArticle
 
 EXTRACT_LEASE = "extract"
-SAVE_BATCH_SIZE = 25  # extractions in one transaction: what kill -9 can cost is their computing time
-ExtractionResult = tuple[Counter[Reason], int]  # what became of pages, and of how many
+SAVE_BATCH_SIZE = 25  # extractions per transaction; kill -9 costs at most their computing time
+ExtractionCounts = tuple[Counter[Reason], int]  # outcomes by reason, number of pages
 
 
-def extract_pending(backend: ComputeBackend, articles: ArticleTable, settings: Settings) -> Iterator[ExtractionResult]:
-    """Extract and save all that waits; what became of it, some at a time."""
+def extract_pending(backend: ComputeBackend, articles: ArticleTable, settings: Settings) -> Iterator[ExtractionCounts]:
+    """Extract and save all pending pages. Yields the outcome counts of one batch at a time."""
     if backend.is_distributed:
         list_pending = partial(articles.pending_block_numbers, settings.cluster.block)
         retry_seconds, failure = settings.cluster.heartbeat_seconds, "pages could not be extracted"
@@ -44,7 +45,7 @@ def extract_pending(backend: ComputeBackend, articles: ArticleTable, settings: S
 def learn_site_statistics(
     backend: ComputeBackend, articles: ArticleTable, sample: Sequence[PendingPage], settings: Settings
 ) -> Iterator[int]:
-    """Count what pages teach of their sites, and keep nothing else of them; of how many, some at a time."""
+    """Learn site templates from sample pages without saving articles. Yields the number of pages of each batch."""
     if backend.is_distributed:
         batches = batched(sample, SAVE_BATCH_SIZE)
         yield from (
@@ -58,36 +59,41 @@ def learn_site_statistics(
 def count_site_statistics(
     articles: ArticleTable, pools: ExtractionPools, pages: Sequence[PendingPage]
 ) -> Iterator[int]:
-    """Read pages and count what they teach."""
+    """Extract pages in `pools` and add their template statistics to the store. Yields the number of pages of each
+    batch.
+    """
     for batch in batched(pools.extract(pages, articles.read_page_body), SAVE_BATCH_SIZE):
         articles.learn_templates(batch)
         yield len(batch)
 
 
 def learn_pages_on_worker(pages: Sequence[PendingPage], settings: Settings) -> int:
-    """On a worker: count what pages teach; how many were read. A page counts once, so nobody needs a lease."""
+    """Learn site templates from pages; runs on a cluster worker. Returns the number of pages.
+
+    The store counts each page once, so no lease is needed.
+    """
     worker = get_worker(settings)
     return sum(count_site_statistics(worker.store.articles, worker.extraction_pools, pages))
 
 
-def duplicate_grouping(settings: ExtractSettings) -> CopyDetection:
-    """How articles are told from copies of them."""
+def create_copy_detection(settings: ExtractSettings) -> CopyDetection:
+    """Create the near-duplicate detection of the settings."""
     return CopyDetection(settings.near_duplicate, ComparedArticle)
 
 
 def extract_and_save(
     articles: ArticleTable, pools: ExtractionPools, settings: Settings, first_id: int = 1, end_id: int | None = None
-) -> Iterator[ExtractionResult]:
-    """Extract and save what waits among some ids."""
+) -> Iterator[ExtractionCounts]:
+    """Extract and save the pending pages with ids from `first_id` up to, but not including, `end_id`."""
     extractions = pools.extract(
         articles.iter_pending(first_id, end_id), articles.read_page_body, articles.site_template
     )
     for batch in batched(extractions, SAVE_BATCH_SIZE):
-        yield Counter(articles.save(batch, duplicate_grouping(settings.extract))), len(batch)
+        yield Counter(articles.save(batch, create_copy_detection(settings.extract))), len(batch)
 
 
-def extract_block_on_worker(block_number: int, settings: Settings) -> ExtractionResult | None:
-    """On a worker: what became of a block's pages; None where somebody else is at it."""
+def extract_block_on_worker(block_number: int, settings: Settings) -> ExtractionCounts | None:
+    """Extract the pending pages of one block on a cluster worker. Returns None if another worker holds the lease."""
     worker, size = get_worker(settings), settings.cluster.block
     counts, pages = Counter[Reason](), 0
     with worker.lease_block(EXTRACT_LEASE, block_number) as lease:

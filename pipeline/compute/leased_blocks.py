@@ -1,4 +1,4 @@
-"""Work that the store cuts into blocks, done by many workers: each block by whoever holds its lease."""
+"""Process blocks of ids on many workers; each block is processed by the worker that holds its lease."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -8,7 +8,7 @@ from docstore.errors import PlumblineError
 from pipeline.compute.backend import ComputeBackend
 
 R = TypeVar("R")
-MAX_IDLE_ROUNDS = 20  # looks in a row, a heartbeat apart, that found blocks pending and none that could be done
+MAX_IDLE_ROUNDS = 20  # consecutive rounds, a heartbeat apart, without progress on the pending blocks
 
 
 def process_blocks(
@@ -18,9 +18,18 @@ def process_blocks(
     retry_seconds: float,
     failure: str,
 ) -> Iterator[R]:
-    """What `process_block` makes of each block (its number), until none is `list_pending` but those that were done once: what cannot be
-    done waits on. `process_block` returns None where somebody else is at a block; after `retry_seconds` seconds is looked again.
-    PlumblineError where none can be done for long; `failure` says of what they are.
+    """Process every pending block once and yield the results.
+
+    A processed block that is still pending, because some of its items failed, is not repeated.
+
+    Args:
+        process_block: processes the block with this number; returns None if another worker holds the lease
+        list_pending: returns the numbers of the pending blocks
+        retry_seconds: pause before leased blocks are tried again
+        failure: ends the error message "N blocks of ..."
+
+    Raises:
+        PlumblineError: MAX_IDLE_ROUNDS rounds without progress
     """
     completed, idle_rounds = set[int](), 0
     while pending_blocks := [number for number in list_pending() if number not in completed]:

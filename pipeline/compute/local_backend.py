@@ -1,4 +1,4 @@
-"""Work done by this process, one piece after another: what needs several processors starts processes of its own."""
+"""Compute backend that runs in this process, one item after another. CPU-bound functions start their own processes."""
 
 from collections.abc import Callable, Iterable, Iterator
 
@@ -6,7 +6,7 @@ from pipeline.compute.backend import P, R
 
 
 class LocalBackend:
-    """See `pipeline.compute.backend.ComputeBackend`, here and below."""
+    """Implements `pipeline.compute.backend.ComputeBackend` in this process."""
 
     is_distributed = False
 

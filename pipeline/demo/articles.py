@@ -1,13 +1,13 @@
-"""Some 300 news articles of an invented oil-and-gas press, generated from story frames; the same ones every time.
+"""Generates 300 news articles of an invented oil-and-gas press from story templates; the same articles every time.
 
-A story frame (data/stories_*.toml) has titles, leads, details, quotes, background and closings. A slot in braces is
+A story template (data/stories_*.toml) has titles, leads, details, quotes, background and closings. A slot in braces is
 
-    {field}          a name from data/words.toml, kept for the whole article; {field2} is a different one
-    {v:20-90}        a number from the range, kept for the whole article; {:20-90} is drawn anew each time
+    {field}          a name from data/words.toml, the same in all of the article; {field2} is a different name
+    {v:20-90}        a number from the range, the same in all of the article; {:20-90} is drawn again each time
     {day}            the article's date in words
 
-Title number i goes with lead i modulo the number of leads, so that the two tell the same news. A frame with a
-`quota` gives exactly so many articles; the others share what is left.
+Title number i is used with lead i modulo the number of leads, so that both report the same event. A template with a
+`quota` gives exactly that number of articles; the other templates share the remaining articles.
 """
 
 import random
@@ -27,19 +27,21 @@ ENGLISH_ARTICLE_COUNT = 40
 PICTURE_ARTICLE_COUNT = 30
 FIRST_DAY = date(2024, 1, 3)
 LAST_DAY = date(2026, 10, 29)
-# Chinese text articles by site; the English section comes on top of the second one, pictures are dealt in turn.
+# Chinese text articles by site. The English articles are added to the second site, picture stories to each in turn.
 ARTICLES_PER_SITE = {"cangyuan": 95, "lanwan": 50, "yuanshan": 85}
 ENGLISH_SITE = "lanwan"
-COMPARISON_TERM = "世界石油大会"  # the query of the comparison search, Wang Du 2019, WD-S3
+COMPARISON_TERM = "世界石油大会"  # query of the comparison search, Wang Du 2019, WD-S3
 
 _SLOT = re.compile(r"\{([a-z]*)(\d?)(?::([\d.]+)-([\d.]+))?\}")
-_BRIEF_SHARE = 0.2  # share of short news: a lead, one or two details, a closing sentence
-_JOIN_PROBABILITY = 0.2  # chance that a detail continues the paragraph before it
+_BRIEF_SHARE = 0.2  # share of short articles: a lead, one or two details, a closing sentence
+_JOIN_PROBABILITY = 0.2  # probability that a detail continues the previous paragraph
 
 
 @dataclass(frozen=True)
 class DemoArticle:
-    """One article: `number` counts all of them by date from 1, `site` and `section` are keys, `story` the frame."""
+    """One article. `number` counts all articles by date, from 1; `site` and `section` are keys, `story` is the template
+    name.
+    """
 
     site: str
     number: int
@@ -55,13 +57,13 @@ class DemoArticle:
 
     @property
     def text(self) -> str:
-        """Title and paragraphs, one a line."""
+        """Title and paragraphs, one per line."""
         return "\n".join((self.title, *self.paragraphs))
 
 
 @dataclass(frozen=True)
 class StoryTemplate:
-    """One frame, as data/stories_*.toml has it."""
+    """A story template of data/stories_*.toml; the fields are its TOML keys."""
 
     name: str
     section: str
@@ -75,20 +77,22 @@ class StoryTemplate:
 
     @property
     def language(self) -> str:
-        """ "en" or "zh"."""
+        """Language of the articles: "en" or "zh"."""
         return "en" if self.section == "english" else "zh"
 
 
 @dataclass
 class SlotFiller:
-    """Fills the slots of one article's sentences. `fixed_values` remembers what must stay the same throughout."""
+    """Fills the slots in the sentences of one article. `fixed_values` contains the values that must not change within
+    it.
+    """
 
     rng: random.Random
     words: Mapping[str, Sequence[str]]
     fixed_values: dict[str, str] = field(default_factory=dict)
 
     def fill(self, text: str) -> str:
-        """`text` with every slot replaced, those inside a replacement too."""
+        """Replace every slot in `text`, including slots inside replacements."""
         return _SLOT.sub(self._value, text)
 
     def _value(self, slot: re.Match[str]) -> str:
@@ -112,7 +116,7 @@ class SlotFiller:
 
 @cache
 def generate_articles(seed: int = SEED) -> tuple[DemoArticle, ...]:
-    """All articles in order of date. Equal seeds give equal articles, on every machine."""
+    """Generate all articles in order of date. Equal seeds give equal articles on every machine."""
     rng = random.Random(seed)
     words = load_toml("words.toml")
     plan = [(story, site) for story, site in _assign_stories(load_stories(), rng)]
@@ -125,19 +129,19 @@ def generate_articles(seed: int = SEED) -> tuple[DemoArticle, ...]:
 
 
 def load_toml(name: str) -> dict[str, Any]:
-    """One file of data/, parsed."""
+    """Parse a file of data/."""
     return tomllib.loads((files("pipeline.demo") / "data" / name).read_text("utf-8"))
 
 
 def load_stories() -> tuple[StoryTemplate, ...]:
-    """Every story frame of data/stories_*.toml, in order of file name."""
+    """Load all story templates of data/stories_*.toml, in order of file name."""
     folder = files("pipeline.demo") / "data"
     names = sorted(entry.name for entry in folder.iterdir() if entry.name.startswith("stories_"))
     return tuple(StoryTemplate(**frame) for name in names for frame in load_toml(name)["story"])
 
 
 def _assign_stories(stories: Sequence[StoryTemplate], rng: random.Random) -> Iterator[tuple[StoryTemplate, str]]:
-    """Which story goes to which site, in no order worth keeping."""
+    """Yield (story, site) pairs in arbitrary order."""
     english = [story for story in stories if story.language == "en"]
     pictures = [story for story in stories if story.section == "picture"]
     fixed = [story for story in stories for _ in range(story.quota)]
@@ -153,7 +157,7 @@ def _assign_stories(stories: Sequence[StoryTemplate], rng: random.Random) -> Ite
 
 
 def _random_dates(count: int, rng: random.Random) -> list[date]:
-    """`count` days in order, spread over the whole period."""
+    """Return `count` sorted random dates of the demo period."""
     span = (LAST_DAY - FIRST_DAY).days
     return sorted(FIRST_DAY + timedelta(rng.randint(0, span)) for _ in range(count))
 
@@ -183,7 +187,7 @@ def _format_date(day: date, language: str) -> str:
 
 
 def _pick_unused_title(story: StoryTemplate, slots: SlotFiller, used_titles: set[str]) -> int:
-    """Number of a title pattern that no earlier article used with the same words; remembers its words."""
+    """Choose a title whose filled text no earlier article uses, and fix its words. Returns the index of the title."""
     fixed_before = dict(slots.fixed_values)
     while True:
         title_index = slots.rng.randrange(len(story.titles))
@@ -209,7 +213,7 @@ def _build_paragraphs(story: StoryTemplate, slots: SlotFiller, title_index: int)
 
 
 def _sample_details(story: StoryTemplate, brief: bool, rng: random.Random) -> list[str]:
-    """A part of the details in their order; those that hold the whole term always."""
+    """Sample details in their order; details that contain COMPARISON_TERM are always included."""
     count = len(story.details)
     sample_size = rng.randint(1, 2) if brief else rng.randint(min(4, count), count)
     sampled_indexes = set(rng.sample(range(count), sample_size))
@@ -217,7 +221,7 @@ def _sample_details(story: StoryTemplate, brief: bool, rng: random.Random) -> li
 
 
 def _join_sentences(sentences: Sequence[str], language: str, rng: random.Random) -> Iterator[str]:
-    """`sentences` as paragraphs, now and then two in one."""
+    """Yield `sentences` as paragraphs; now and then a paragraph has two sentences or more."""
     gap = " " if language == "en" else ""
     paragraph = ""
     for sentence in sentences:

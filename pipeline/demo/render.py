@@ -1,8 +1,9 @@
-"""Articles + a site's design (data/site_*.toml) -> the files of the site. Pure: nothing is written here.
+"""Renders the files of a site from articles and the site's design (data/site_*.toml). Writes nothing to disk.
 
-Every site has a home page with the newest of each section, list pages of 20, article pages with navigation,
-breadcrumbs, hot and related news, share box and a long footer, robots.txt, pictures, style and icon. Any article
-is at most three links away from the home page: home -> list -> list page n -> article.
+Every site has a home page with the newest articles of each section, list pages of 20 articles, and article pages. An
+article page has navigation, breadcrumbs, hot and related news, a share box and a long footer. There are also
+robots.txt, pictures, a style sheet and an icon. Any article is at most three links away from the home page: home ->
+list -> list page n -> article.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,20 +14,20 @@ from string import Template
 from pipeline.demo import picture
 from pipeline.demo.articles import DemoArticle, load_toml
 
-SITES = {  # key of the site: host, name
+SITES = {  # (host, name) by site key
     "cangyuan": ("news.cangyuan-oil.localhost", "苍原石油新闻中心"),
     "lanwan": ("www.lanwan-gas.localhost", "蓝湾天然气网"),
     "yuanshan": ("daily.yuanshan-energy.localhost", "远山能源日报"),
 }
-PER_PAGE = 20
-_ITEMS_PER_BOX = 8
-_HOT_LINKS = 10
-_RELATED_LINKS = 6
+ARTICLES_PER_LIST_PAGE = 20
+_ARTICLES_PER_BOX = 8
+_MAX_HOT_LINKS = 10
+_MAX_RELATED_LINKS = 6
 
 
 @dataclass(frozen=True)
 class Section:
-    """A section of a site: the article sections `article_sections` that it shows, below the folder (or list name) `folder`."""
+    """A section of a site. It shows the article sections `article_sections` in the folder (or list name) `folder`."""
 
     name: str
     folder: str
@@ -35,7 +36,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Redirect:
-    """A path that answers with `status` and sends the reader to `target`."""
+    """A redirect from `path` to `target` with the HTTP status `status`."""
 
     path: str
     target: str
@@ -44,7 +45,7 @@ class Redirect:
 
 @dataclass(frozen=True)
 class SiteDesign:
-    """How one site looks and is addressed; all but the first three are the keys of data/site_*.toml."""
+    """Templates and URL scheme of a site. All fields except the first three are the keys of data/site_*.toml."""
 
     key: str
     host: str
@@ -62,41 +63,41 @@ class SiteDesign:
     piece: Mapping[str, Template]
     file: Mapping[str, str]
 
-    def section_of(self, article: DemoArticle) -> Section:
-        """The section of this site that shows `article`."""
+    def section_for(self, article: DemoArticle) -> Section:
+        """Return the section of this site that shows `article`."""
         return next(section for section in self.section if article.section in section.article_sections)
 
-    def path_of(self, article: DemoArticle) -> str:
-        """Where `article` stands below the site's root, without the first slash."""
-        folder = self.section_of(article).folder
+    def page_path(self, article: DemoArticle) -> str:
+        """Return the path of the page of `article` below the site's root, without the first slash."""
+        folder = self.section_for(article).folder
         return self.article_path.format(date=article.date, id=self.first_id + article.number, folder=folder)
 
     def list_url(self, section: Section, page: int = 1) -> str:
-        """Path of a section's list page."""
+        """Return the path of a section's list page."""
         suffix = "" if page == 1 else f"_{page}"
         return "/" + self.list_path.format(folder=section.folder, page=suffix)
 
     def fill_template(self, template_name: str, **values: str) -> str:
-        """One piece of the template with its places filled; values are HTML already."""
+        """Fill the placeholders of a template; `values` must already be HTML."""
         return self.piece[template_name].substitute(values)
 
     def paragraph(self, text: str) -> str:
-        """One paragraph of an article's body."""
+        """Render a paragraph of an article body."""
         return self.fill_template("paragraph", text=_escape(text))
 
 
 @dataclass(frozen=True)
 class RenderedSite:
-    """The files of one site by path below its root, and its one redirect."""
+    """The files of a site by path below its root, and its redirect."""
 
     files: Mapping[str, bytes]
     redirect: Redirect
 
 
 def load_design(key: str) -> SiteDesign:
-    """The design of one of SITES."""
+    """Load the design of a site of SITES."""
     raw = load_toml(f"site_{key}.toml")
-    raw["section"] = tuple(Section(**section) for section in raw["section"])
+    raw["section"] = tuple(Section(row["name"], row["folder"], row["keys"]) for row in raw["section"])
     raw["piece"] = {name: Template(text.lstrip("\n")) for name, text in raw["piece"].items()}
     raw["file"] = {path: text.lstrip("\n") for path, text in raw["file"].items()}
     host, name = SITES[key]
@@ -104,55 +105,55 @@ def load_design(key: str) -> SiteDesign:
 
 
 def render_site(design: SiteDesign, articles: Sequence[DemoArticle]) -> RenderedSite:
-    """The whole site of `design` with those of `articles` that belong to it, newest first on its lists."""
+    """Render the site of `design` with its articles from `articles`; lists show the newest first."""
     site_articles = sorted((a for a in articles if a.site == design.key), key=lambda a: a.number, reverse=True)
-    pages = dict(_SitePages(design, site_articles).pages())
+    pages = dict(_SiteRenderer(design, site_articles).iter_pages())
     texts = {**pages, **design.file}
     files = {path: text.encode(design.encoding) for path, text in texts.items()}
     files |= {_picture_path(a): picture.draw_scene(a.number) for a in site_articles if a.has_picture}
     files["favicon.ico"] = picture.draw_icon()
     newest = next(a for a in site_articles if not a.has_picture)
-    target = "/" + design.path_of(newest)
+    target = "/" + design.page_path(newest)
     return RenderedSite(files, Redirect(design.redirect_from, target, design.redirect_status))
 
 
 @dataclass(frozen=True)
-class _SitePages:
-    """The HTML pages of one site. `articles` are its own, newest first."""
+class _SiteRenderer:
+    """Renders the HTML pages of one site. `articles` contains only the site's articles, newest first."""
 
     design: SiteDesign
     articles: Sequence[DemoArticle]
 
-    def pages(self) -> Iterator[tuple[str, str]]:
-        """(path, HTML) of every page."""
-        yield "index.html", self._home()
+    def iter_pages(self) -> Iterator[tuple[str, str]]:
+        """Yield (path, HTML) of every page."""
+        yield "index.html", self._render_home()
         for section in self.design.section:
-            yield from self._list_pages(section)
+            yield from self._iter_list_pages(section)
         for article in self.articles:
-            yield self.design.path_of(article), self._article(article)
+            yield self.design.page_path(article), self._render_article(article)
 
     def _articles_in(self, section: Section) -> list[DemoArticle]:
         return [article for article in self.articles if article.section in section.article_sections]
 
     def _wrap_page(self, html_title: str, main: str) -> str:
         nav = (("nav", self.design.list_url(s), s.name) for s in self.design.section)
-        hot = self.articles[:: max(1, len(self.articles) // _HOT_LINKS)][:_HOT_LINKS]
+        hot = self.articles[:: max(1, len(self.articles) // _MAX_HOT_LINKS)][:_MAX_HOT_LINKS]
         return self.design.fill_template(
             "shell",
             html_title=html_title,
             nav="".join(self.design.fill_template(piece, url=url, title=name) for piece, url, name in nav),
-            hot=self._links(hot),
+            hot=self._render_links(hot),
             main=main,
         )
 
-    def _home(self) -> str:
+    def _render_home(self) -> str:
         headline = next(article for article in self.articles if article.has_picture)
         boxes = "\n".join(
             self.design.fill_template(
                 "box",
                 section=section.name,
                 section_url=self.design.list_url(section),
-                items=self._items(self._articles_in(section)[:_ITEMS_PER_BOX]),
+                items=self._render_items(self._articles_in(section)[:_ARTICLES_PER_BOX]),
             )
             for section in self.design.section
         )
@@ -165,34 +166,36 @@ class _SitePages:
         )
         return self._wrap_page(self.design.name, main)
 
-    def _list_pages(self, section: Section) -> Iterator[tuple[str, str]]:
+    def _iter_list_pages(self, section: Section) -> Iterator[tuple[str, str]]:
         members = self._articles_in(section)
-        chunks = [members[i : i + PER_PAGE] for i in range(0, len(members), PER_PAGE)]
+        chunks = [members[i : i + ARTICLES_PER_LIST_PAGE] for i in range(0, len(members), ARTICLES_PER_LIST_PAGE)]
         pager = "".join(
             self.design.fill_template("page", url=self.design.list_url(section, number), title=str(number))
             for number in range(1, len(chunks) + 1)
         )
         for number, chunk in enumerate(chunks, start=1):
-            main = self.design.fill_template("listing", section=section.name, items=self._items(chunk), pager=pager)
+            main = self.design.fill_template(
+                "listing", section=section.name, items=self._render_items(chunk), pager=pager
+            )
             path = self.design.list_url(section, number).removeprefix("/")
             yield path, self._wrap_page(f"{section.name}_{self.design.name}", main)
 
-    def _article(self, article: DemoArticle) -> str:
-        design, section, title = self.design, self.design.section_of(article), _escape(article.title)
+    def _render_article(self, article: DemoArticle) -> str:
+        design, section, title = self.design, self.design.section_for(article), _escape(article.title)
         title_template = Template(design.title_form)
         main = design.fill_template(
             "article",
             title=title,
             section=section.name,
             section_url=design.list_url(section),
-            byline=self._byline(article),
-            picture=self._picture(article),
+            byline=self._render_byline(article),
+            picture=self._render_picture(article),
             body="\n".join(design.paragraph(text) for text in article.paragraphs),
-            related=self._links(self._related(article, section)),
+            related=self._render_links(self._related_articles(article, section)),
         )
         return self._wrap_page(title_template.substitute(title=title, section=section.name, site=design.name), main)
 
-    def _byline(self, article: DemoArticle) -> str:
+    def _render_byline(self, article: DemoArticle) -> str:
         clock = f"{8 + article.number % 11:02d}:{article.number * 7 % 60:02d}"
         return self.design.fill_template(
             f"byline_{article.language}",
@@ -202,23 +205,23 @@ class _SitePages:
             clock=clock,
         )
 
-    def _picture(self, article: DemoArticle) -> str:
+    def _render_picture(self, article: DemoArticle) -> str:
         if not article.has_picture:
             return ""
         return self.design.fill_template("picture", image="/" + _picture_path(article), title=_escape(article.title))
 
-    def _related(self, article: DemoArticle, section: Section) -> list[DemoArticle]:
-        """The articles of the same section that are nearest in time."""
+    def _related_articles(self, article: DemoArticle, section: Section) -> list[DemoArticle]:
+        """Return the articles of the same section that are closest in time."""
         other_articles = [other for other in self._articles_in(section) if other is not article]
-        return sorted(other_articles, key=lambda other: abs(other.number - article.number))[:_RELATED_LINKS]
+        return sorted(other_articles, key=lambda other: abs(other.number - article.number))[:_MAX_RELATED_LINKS]
 
     def _url(self, article: DemoArticle) -> str:
-        return "/" + self.design.path_of(article)
+        return "/" + self.design.page_path(article)
 
-    def _links(self, articles: Sequence[DemoArticle]) -> str:
+    def _render_links(self, articles: Sequence[DemoArticle]) -> str:
         return "\n".join(self.design.fill_template("link", url=self._url(a), title=_escape(a.title)) for a in articles)
 
-    def _items(self, articles: Sequence[DemoArticle]) -> str:
+    def _render_items(self, articles: Sequence[DemoArticle]) -> str:
         return "\n".join(
             self.design.fill_template("item", url=self._url(a), title=_escape(a.title), date=a.date.isoformat())
             for a in articles

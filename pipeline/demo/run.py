@@ -1,7 +1,7 @@
-"""`plumb demo`: the whole engine on the bundled vertical, from three news sites on loopback to a search page.
+"""`plumb demo`: the complete engine on the bundled vertical, from three news sites on loopback to a search page.
 
-The folder holds everything: the sites as files (change one and run again), `vertical.toml`, and the data. A second
-run is incremental.
+The folder contains the sites as files (change one and run again), `vertical.toml`, and the data. A second run is
+incremental.
 """
 
 import json
@@ -33,17 +33,19 @@ from pipeline.settings_template import toml_value
 from search_ui.pages.compare import compare_lexicons
 from search_ui.passwords import hash_password
 
-ACCEPTED_TERM_COUNT = 200  # candidates that the demo accepts in the administrator's place
+ACCEPTED_TERM_COUNT = 200  # candidates that the demo accepts instead of a reviewer
 LOOPBACK = "127.0.0.1"
 DEMO_QUERY = "世界石油大会"
 DEMO_ACCOUNT = "demo"
-PASSWORD_VARIABLE = "PLUMB_ADMIN_PASSWORD"  # a password of one's own for the demo's account
-MIN_INDEXED_SHARE = 0.95  # share of the written articles that has to arrive in the index
+PASSWORD_VARIABLE = "PLUMB_ADMIN_PASSWORD"  # environment variable with a password for the demo account
+MIN_INDEXED_SHARE = 0.95  # of the written articles that must be in the index
 
 
 @dataclass(frozen=True)
 class DemoOptions:
-    """How the demo is asked for."""
+    """Options of `plumb demo`. `is_check` verifies the result and exits, `is_change` measures the refresh of a changed
+    page.
+    """
 
     folder: Path
     port: int = 8080
@@ -55,9 +57,9 @@ class DemoOptions:
 def run_demo(
     options: DemoOptions, progress: Progress, console: Console, configure_logging: Callable[[Path], None]
 ) -> None:
-    """Run the demo. Raises PlumblineError if, with `check_demo`, anything came short."""
+    """Run the demo. Raises PlumblineError if the checks of `is_check` fail."""
     if not options.is_change:
-        require_free_port(options.port)  # first: nobody shall wait for a crawl to hear it
+        require_free_port(options.port)  # before the crawl, to report the error at once
     ensure_folder(options.folder)
     site_report = write_sites(options.folder / "sites")
     settings = demo_settings(options)
@@ -76,25 +78,25 @@ def run_demo(
 
 
 def require_free_port(port: int) -> None:
-    """Raise PortInUseError where the search page could not listen."""
+    """Raise PortInUseError if the search page cannot listen on the port."""
     try:
         open_listening_socket(LOOPBACK, port).close()
     except PortInUseError as error:
         raise PortInUseError(
-            f"port {port} of the search page is taken by another program (or by a demo that runs already): stop it, "
+            f"port {port} of the search page is taken by another program (or by a running demo): stop it, "
             "or choose another port (make demo PORT=..., plumb demo --port ...)"
         ) from error
 
 
 def demo_settings(options: DemoOptions) -> Settings:
-    """The demo's vertical, written to `vertical.toml` for other commands to use."""
+    """Write the demo's settings to `vertical.toml`, for use by other commands, and load them."""
     path = options.folder / "vertical.toml"
     path.write_text(render_demo_toml(options), encoding="utf-8")
     return load_settings(path)
 
 
 def render_demo_toml(options: DemoOptions) -> str:
-    """The demo's settings: its own sites need no pauses, and are looked at anew in every run."""
+    """Return the demo's settings as TOML: no crawl delay, and every page is fetched again in every run."""
     names = {f"{host}:{options.site_port}": name for host, name in SITE_NAMES.items()}
     sections: dict[str, dict[str, Any]] = {
         "vertical": {"name": "油气资讯 · Plumbline demo", "data_dir": "data"},
@@ -109,7 +111,7 @@ def render_demo_toml(options: DemoOptions) -> str:
         },
         "search": {"host": LOOPBACK, "port": options.port, "site_names": names},
     }
-    lines = ["# The demo. Written anew at each start."]
+    lines = ["# The demo. Overwritten at each start."]
     for section, values in sections.items():
         lines += [f"[{section}]", *(f"{key} = {toml_value(value)}" for key, value in values.items()), ""]
     return "\n".join(lines)
@@ -117,7 +119,7 @@ def render_demo_toml(options: DemoOptions) -> str:
 
 @contextmanager
 def serve_demo_sites(options: DemoOptions) -> Iterator[None]:
-    """The three sites, served; or those of a demo that already runs."""
+    """Serve the three sites during the `with` block, unless another demo already serves them."""
     try:
         server = DemoServer(options.folder / "sites", options.site_port)
     except PortInUseError:
@@ -130,7 +132,7 @@ def serve_demo_sites(options: DemoOptions) -> Iterator[None]:
 
 
 def is_demo_site(port: int) -> bool:
-    """Is it our own sites that answer at this port?"""
+    """True if the demo sites are served at this port."""
     host = next(iter(SITE_NAMES))
     try:
         response = requests.get(f"http://127.0.0.1:{port}/", headers={"Host": f"{host}:{port}"}, timeout=3)
@@ -140,7 +142,7 @@ def is_demo_site(port: int) -> bool:
 
 
 def run_demo_stages(engine: Engine, console: Console) -> list[StageReport]:
-    """All stages; the first time also a lexicon, accepted in the administrator's place."""
+    """Run all stages. The first run also publishes a lexicon with the best candidates, accepted without a reviewer."""
     reports = stages.run(engine)
     if engine.store.lexicons.latest_version() == 0:
         best = [
@@ -156,19 +158,19 @@ def run_demo_stages(engine: Engine, console: Console) -> list[StageReport]:
 
 
 def show_urls_and_wait(engine: Engine, options: DemoOptions, site: SearchSite, console: Console) -> None:
-    """Tell the person where to look, and wait for Ctrl-C."""
+    """Print the URLs of the demo and wait for Ctrl-C."""
     config = options.folder / "vertical.toml"
     console.print(f"\nsearch page:      {site.url}search?q={DEMO_QUERY}")
     console.print(
         f"administration:   {site.url}admin/   ({sign_in_hint(engine, config)})", markup=False, highlight=False
     )
-    console.print(f"the paper's comparison:  plumb -c {config} compare {DEMO_QUERY}")
+    console.print(f"comparison search:       plumb -c {config} compare {DEMO_QUERY}")
     console.print("Ctrl-C stops everything; the next run is incremental.")
     site.wait()
 
 
 def sign_in_hint(engine: Engine, config: Path) -> str:
-    """How to sign in. The demo makes its account itself, with a password that is shown this once."""
+    """Describe how to sign in. The first call creates the demo account; its generated password is shown only then."""
     password_override, accounts = os.environ.get(PASSWORD_VARIABLE, ""), engine.store.accounts
     if accounts.find(DEMO_ACCOUNT) is None:
         password = password_override or secrets.token_urlsafe(9)
@@ -177,13 +179,13 @@ def sign_in_hint(engine: Engine, config: Path) -> str:
     if password_override:
         accounts.reset_password(DEMO_ACCOUNT, hash_password(password_override))
         return f"account {DEMO_ACCOUNT}, password from {PASSWORD_VARIABLE}"
-    return f"account {DEMO_ACCOUNT}; a new password: plumb -c {config} account password {DEMO_ACCOUNT}"
+    return f"account {DEMO_ACCOUNT}; to reset the password: plumb -c {config} account password {DEMO_ACCOUNT}"
 
 
 def measure_refresh(engine: Engine, options: DemoOptions, console: Console) -> None:
-    """Change a page on disk and show when each stage was done with it."""
+    """Change a page on disk and print the time at which each stage finished with it."""
     if engine.store.articles.count() == 0:
-        raise PlumblineError("the demo has not crawled yet: run `plumb demo` once first")
+        raise PlumblineError("the demo has no crawled pages yet: run `plumb demo` first")
     url, marker = change_article(options.folder / "sites", int(time.time()), options.site_port)
     trace = refresh_page(engine, url)
     for line in format_refresh_times(trace):
@@ -199,41 +201,41 @@ def measure_refresh(engine: Engine, options: DemoOptions, console: Console) -> N
 def check_demo(
     engine: Engine, site_report: WrittenSites, reports: list[StageReport], url: str, console: Console
 ) -> None:
-    """Ask the page and compare every stage's counts with what was written."""
+    """Compare the counts of every stage with the written articles, and query the search page. Raises PlumblineError."""
     faults = [*iter_count_faults(engine, site_report, reports), *iter_page_faults(engine, url)]
     if faults:
-        raise PlumblineError("the demo came short: " + "; ".join(faults))
+        raise PlumblineError("demo check failed: " + "; ".join(faults))
     store = engine.store
     console.print(
         f"check passed: {store.articles.count()} of {site_report.article_count} articles indexed, lexicon version "
-        f"{store.lexicons.latest_version()}, the search page answers at {url}",
+        f"{store.lexicons.latest_version()}, the search page responds at {url}",
         highlight=False,
     )
 
 
 def iter_count_faults(engine: Engine, site_report: WrittenSites, reports: list[StageReport]) -> Iterator[str]:
-    """What is missing in the stages."""
+    """Yield each stage whose counts are too low or too high."""
     store, min_count = engine.store, int(site_report.article_count * MIN_INDEXED_SHARE)
     visited_count = sum(
         r.outcome_counts.get(Reason.FETCHED, 0) + r.outcome_counts.get(Reason.UNCHANGED, 0) for r in reports
     )
     if visited_count < min_count:
-        yield f"the crawl visited {visited_count} pages, expected {min_count}"
+        yield f"the crawl fetched {visited_count} pages, expected {min_count}"
     if store.articles.count() < min_count:
         yield f"{store.articles.count()} articles were extracted, expected {min_count}"
     if store.articles.count() > site_report.article_count:
-        yield f"{store.articles.count()} articles were made of {site_report.article_count}: list pages are among them"
+        yield f"{store.articles.count()} articles were extracted from {site_report.article_count}: some are list pages"
     if store.lexicons.applied_version() == 0:
         yield "no lexicon is published"
     if engine.index.count() != store.articles.count():
-        yield f"Solr finds {engine.index.count()} documents, the store has {store.articles.count()} articles"
+        yield f"Solr has {engine.index.count()} documents, the store has {store.articles.count()} articles"
 
 
 def iter_page_faults(engine: Engine, url: str) -> Iterator[str]:
-    """What the search page does not do."""
+    """Yield the faults of the search page."""
     response = requests.get(f"{url}search", params={"q": DEMO_QUERY, "format": "json"}, timeout=10)
     if not response.ok:
-        yield f"the search page answered {response.status_code}"
+        yield f"the search page returned HTTP status {response.status_code}"
         return
     if not json.loads(response.content).get("hits"):
         yield f"the search page finds nothing for {DEMO_QUERY}"
@@ -243,6 +245,6 @@ def iter_page_faults(engine: Engine, url: str) -> Iterator[str]:
         DEMO_QUERY,
     )
     if domain.measures.first_rank != 1 or domain.measures.precision_at_10 < base.measures.precision_at_10:
-        yield f"the domain lexicon does not put the whole term {DEMO_QUERY} first"
+        yield f"with the domain lexicon the first result does not contain the complete term {DEMO_QUERY}"
     if requests.get(f"{url}admin/lexicon", timeout=10).status_code != requests.codes.ok:
-        yield "the review page does not answer"
+        yield "the review page is not responding"

@@ -1,11 +1,11 @@
 """The demo sites on disk and on loopback.
 
-    write_sites(folder)          folder/<host>/...  static files; folder/demo.json  what the server must know
-    change_article(folder, ...)  one article gets another sentence, as an editor would do
-    DemoServer(folder, port)     serves all sites on one port; the Host header says which
+    write_sites(folder)          writes static files to folder/<host>/..., data for the server to folder/demo.json
+    change_article(folder, ...)  adds a sentence to one article, as an editor would do
+    DemoServer(folder, port)     serves all sites on one port, selected by the Host header
 
-The folder belongs to the reader once it is written: files that were edited stay as they are until the generated
-sites themselves change with a new version of the program.
+After the first write the folder belongs to the user: edited files do not change until a new version of the program
+generates different sites.
 """
 
 import errno
@@ -50,7 +50,7 @@ _ADDED_SENTENCES = {
 
 @dataclass(frozen=True)
 class WrittenSites:
-    """What stands in `folder`: `article_count` of all sites, and how many files this call `written_count`."""
+    """Result of `write_sites`: the number of articles of all sites, and the number of files that this call wrote."""
 
     folder: Path
     article_count: int
@@ -58,9 +58,9 @@ class WrittenSites:
 
 
 def write_sites(folder: Path) -> WrittenSites:
-    """Put the three sites below `folder`, unless this version of them was put there before.
+    """Write the three sites to `folder`, unless this version of them was written before.
 
-    A file that is already as it should be is not touched, so its date stays. Raises PlumblineError if the folder
+    Files with the right content are not touched, so their dates do not change. Raises PlumblineError if the folder
     cannot be written.
     """
     articles = generate_articles()
@@ -69,60 +69,60 @@ def write_sites(folder: Path) -> WrittenSites:
         if _read_stamp(folder) == stamp:
             return WrittenSites(folder, len(articles), 0)
         written_count = sum(_write_if_changed(folder / path, content) for path, content in files.items())
-        # Last: a folder that was left half written has no stamp and is completed the next time.
+        # Written last: an incomplete folder has no stamp, so the next call completes it.
         _write_if_changed(folder / _STAMP_FILE, json.dumps(stamp, indent=1).encode())
     except OSError as error:
         raise PlumblineError(
-            f"cannot write the demo sites to {folder} ({error.strerror}): name another folder"
+            f"cannot write the demo sites to {folder} ({error.strerror}): choose another folder"
         ) from error
     return WrittenSites(folder, len(articles), written_count)
 
 
 def demo_urls(port: int) -> list[str]:
-    """The home pages of the sites: the seeds of a crawl."""
+    """Return the home pages of the sites, the seed URLs of a crawl."""
     return [f"http://{host}:{port}/" for host in SITE_NAMES]
 
 
 def change_article(folder: Path, number: int, port: int) -> tuple[str, str]:
-    """Add a sentence to one article on disk; `number` picks it, any integer will do.
+    """Add a sentence to one article on disk. Any integer `number` selects an article.
 
-    Returns the article's URL and the word that now occurs nowhere but there. Raises PlumblineError if the sites are
-    not there or the article was edited beyond recognition.
+    Returns the article's URL and a word that occurs only in the new sentence. Raises PlumblineError if the sites do not
+    exist or the article was edited beyond recognition.
     """
     text_articles = [article for article in generate_articles() if not article.has_picture]
     article = text_articles[number % len(text_articles)]
     design = load_design(article.site)
-    file = folder / design.host / design.path_of(article)
+    file = folder / design.host / design.page_path(article)
     try:
         marker = _add_sentence(file, design, article)
     except (OSError, ValueError) as error:
         raise PlumblineError(f"cannot change {file} ({error}): remove {folder} and start the demo again") from error
-    return f"http://{design.host}:{port}/{design.path_of(article)}", marker
+    return f"http://{design.host}:{port}/{design.page_path(article)}", marker
 
 
 def _add_sentence(file: Path, design: SiteDesign, article: DemoArticle) -> str:
     original = file.read_bytes()
     head, end, tail = original.rpartition(design.body_end.encode(design.encoding))
     if not end:
-        raise ValueError(f"it has no line {design.body_end}")
+        raise ValueError(f"the file has no line {design.body_end}")
     marker = _unique_word(original)
     added = design.paragraph(_ADDED_SENTENCES[article.language].format(marker=marker)) + "\n"
     modified = file.stat().st_mtime
     temporary = file.with_suffix(".new")
     temporary.write_bytes(head + added.encode(design.encoding) + end + tail)
-    temporary.replace(file)  # at once: the server never reads half a file
-    # Last-Modified counts whole seconds; a change within the same second would not show.
+    temporary.replace(file)  # atomic: the server never reads an incomplete file
+    # Last-Modified has a resolution of one second, so move the time of the change to the next second.
     os.utime(file, (max(file.stat().st_mtime, modified + 1),) * 2)
     return marker
 
 
 def _unique_word(content: bytes) -> str:
-    """A word of sixteen letters that stands for this content alone."""
+    """Return a word of sixteen letters derived from the content."""
     return "zq" + "".join(chr(ord("a") + int(digit, 16)) for digit in hashlib.sha256(content).hexdigest()[:14])
 
 
 def _render_all_files(articles: tuple[DemoArticle, ...]) -> tuple[dict[str, bytes], dict[str, Any]]:
-    """Every file by its path below the folder, and the stamp: a digest of them with what the server must know."""
+    """Render all files by path below the folder, and the stamp: a digest of the files and the data for the server."""
     files: dict[str, bytes] = {}
     sites: dict[str, Any] = {}
     for design in map(load_design, SITES):
@@ -140,7 +140,7 @@ def _render_all_files(articles: tuple[DemoArticle, ...]) -> tuple[dict[str, byte
 
 
 def _read_stamp(folder: Path) -> Any:
-    """What `demo.json` holds; None if there is none that can be read."""
+    """Read `demo.json`; None if it is missing or not valid."""
     try:
         return json.loads((folder / _STAMP_FILE).read_bytes())
     except (FileNotFoundError, ValueError):
@@ -148,7 +148,7 @@ def _read_stamp(folder: Path) -> Any:
 
 
 def _write_if_changed(file: Path, content: bytes) -> bool:
-    """Write a file unless it is the same already; says whether it wrote."""
+    """Write a file unless it already has this content. Returns True if it was written."""
     if file.is_file() and file.read_bytes() == content:
         return False
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -157,11 +157,11 @@ def _write_if_changed(file: Path, content: bytes) -> bool:
 
 
 class DemoServer:
-    """Serves the sites of `folder` on 127.0.0.1:`port` (0: any free port), from `with` to its end.
+    """Serves the sites of `folder` on 127.0.0.1:`port` (0: any free port) within a `with` block.
 
-    `port` is the port that was taken, `response_counts` counts answers by (host, status). The port is taken when the
-    server is made: raises PortInUseError if another program has it, PlumblineError if it cannot be had or the
-    folder holds no sites.
+    `port` is the actual port, `response_counts` counts responses by (host, status). The constructor opens the port. It
+    raises PortInUseError if another program uses the port, PlumblineError for any other port error or if the folder
+    contains no sites.
     """
 
     def __init__(self, folder: Path, port: int) -> None:
@@ -184,7 +184,7 @@ class DemoServer:
         self._thread.join()
 
     def respond(self, host: str, target: str, conditions: "ConditionalHeaders") -> "DemoResponse":
-        """The answer to a GET of `target` (path and query) at `host`, counted."""
+        """Return the response to a GET of `target` (path and query) at `host`, and count it."""
         response = self._sites.respond(host, target, conditions)
         with self._count_lock:
             self.response_counts[host, int(response.status)] += 1
@@ -193,7 +193,7 @@ class DemoServer:
 
 @dataclass(frozen=True)
 class ConditionalHeaders:
-    """The conditional headers of a request, "" where there is none."""
+    """The conditional headers of a request; "" for a missing header."""
 
     if_none_match: str = ""
     if_modified_since: str = ""
@@ -201,7 +201,7 @@ class ConditionalHeaders:
 
 @dataclass(frozen=True)
 class DemoResponse:
-    """Status, headers and body of one answer."""
+    """Status, headers and body of a response."""
 
     status: int
     headers: Mapping[str, str]
@@ -209,17 +209,17 @@ class DemoResponse:
 
 
 class _SiteFiles:
-    """Decides what is answered; knows files, not sockets."""
+    """Selects the response to a request; has no network code."""
 
     def __init__(self, folder: Path) -> None:
         stamp = _read_stamp(folder)
         if stamp is None:
-            raise PlumblineError(f"there are no demo sites in {folder}: write them first (`plumb demo` does)")
+            raise PlumblineError(f"no demo sites in {folder}: run `plumb demo` to create them")
         self._folder = folder.resolve()
         self._sites: Mapping[str, Any] = stamp["sites"]
 
     def respond(self, host: str, target: str, conditions: ConditionalHeaders) -> DemoResponse:
-        """The answer to a GET."""
+        """Return the response to a GET."""
         site = self._sites.get(host)
         if site is None:
             return _html_response(HTTPStatus.NOT_FOUND, f"no site {host} here; there are {', '.join(self._sites)}")
@@ -233,13 +233,13 @@ class _SiteFiles:
         return _file_response(file, _CONTENT_TYPES.get(file.suffix, site["html_type"]), conditions)
 
     def _file(self, host: str, path: str) -> Path | None:
-        """The file behind a path, the index of a folder; None for whatever is not below the host's folder."""
+        """Return the file of a path, or the index file of a folder; None for anything outside the host's folder."""
         root = self._folder / host
         try:
             file = (root / path.lstrip("/")).resolve()
             file = file / "index.html" if file.is_dir() else file
             return file if file.is_relative_to(root) and file.is_file() else None
-        except (OSError, ValueError):  # a name too long for the file system, a zero byte
+        except (OSError, ValueError):  # a name that is too long for the file system, a zero byte
             return None
 
 
@@ -254,13 +254,13 @@ def _file_response(file: Path, content_type: str, conditions: ConditionalHeaders
 
 
 def _is_not_modified(conditions: ConditionalHeaders, etag: str, modified: datetime) -> bool:
-    """RFC 9110, 13.2.2: If-Modified-Since counts only where there is no If-None-Match."""
+    """RFC 9110, 13.2.2: If-Modified-Since is ignored if the request has If-None-Match."""
     if conditions.if_none_match:
         tags = {tag.strip().removeprefix("W/") for tag in conditions.if_none_match.split(",")}
         return bool(tags & {etag, "*"})
     try:
         return modified <= parsedate_to_datetime(conditions.if_modified_since)
-    except (TypeError, ValueError):  # no date, or one without a zone
+    except (TypeError, ValueError):  # no date, or a date without a time zone
         return False
 
 
@@ -286,29 +286,29 @@ class _DemoHttpServer(ThreadingHTTPServer):
     request_queue_size = 64
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that hangs up is no news; anything else is shown as usual."""
+        """Ignore clients that disconnect; other errors are handled as usual."""
         if not isinstance(sys.exc_info()[1], ConnectionError):
             super().handle_error(request, client_address)
 
 
 class _RequestHandler(BaseHTTPRequestHandler):
-    """One connection: reads requests, sends what the server of the sites answers."""
+    """One connection: reads requests and sends the responses of `DemoServer.respond`."""
 
     protocol_version = "HTTP/1.1"
     server_version = "PlumblineDemo"
     timeout = 30
-    wbufsize = 1 << 16  # headers and body in one packet, or each answer waits for a delayed ACK
+    wbufsize = 1 << 16  # sends headers and body in one packet, which avoids the wait for a delayed ACK
 
     def __init__(self, demo: DemoServer, *connection: Any) -> None:
         self._demo = demo
         super().__init__(*connection)  # answers all requests of the connection
 
     def do_GET(self) -> None:
-        """Answer with the body."""
+        """Send the response with its body."""
         self._respond(with_body=True)
 
     def do_HEAD(self) -> None:
-        """Answer without it."""
+        """Send the response without its body."""
         self._respond(with_body=False)
 
     def _respond(self, with_body: bool) -> None:
@@ -327,4 +327,4 @@ class _RequestHandler(BaseHTTPRequestHandler):
             self.wfile.write(response.body)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing: the counts of DemoServer tell what was asked."""
+        """Log nothing: DemoServer counts the responses."""

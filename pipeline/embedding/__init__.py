@@ -1,1 +1,1 @@
-"""Finding by meaning: which models there are, and the stage that makes vectors of articles."""
+"""Semantic search: the embedding models and the stage that computes article vectors."""

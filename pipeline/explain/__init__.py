@@ -1,1 +1,1 @@
-"""Why a page became what it is: for `plumb explain URL` and the coloured page."""
+"""Explanations of how a page or URL was processed: for `plumb explain URL` and the annotated HTML page."""

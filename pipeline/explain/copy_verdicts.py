@@ -1,4 +1,4 @@
-"""Why an article is a copy of another, or similar to it and none: what `plumb explain URL` tells of each of them."""
+"""Why another article is a duplicate of this article, or only similar; part of `plumb explain URL`."""
 
 from docstore.articles.article_table import ArticleTable
 from docstore.model import Article
@@ -7,14 +7,15 @@ from pipeline.explain.url_explanation import CopyVerdict
 from text.similarity.duplicates import ComparedArticle, DifferenceKind, TextDifference
 from text.similarity.duplicates import compare_articles as compare
 
-MAX_DIFFERENCES = 3  # differences of each pair
-MAX_TEXT_LENGTH = 60  # characters of what differs
-MINOR_KINDS = (DifferenceKind.SPELLING, DifferenceKind.BOILERPLATE)  # they make no other text of it
+MAX_DIFFERENCES = 3  # per pair of articles
+MAX_TEXT_LENGTH = 60  # characters of each differing text
+MINOR_KINDS = (DifferenceKind.SPELLING, DifferenceKind.BOILERPLATE)  # do not distinguish two texts
 
 
 def copy_verdicts(articles: ArticleTable, report: UrlReport) -> dict[int, CopyVerdict]:
-    """The verdict on each near-duplicate and similar article of a URL's article, by `url_id`; none on articles that
-    the store does not have.
+    """Compare a URL's article with each near-duplicate and similar article. Returns the verdicts by `url_id`.
+
+    Articles that the store does not have are omitted.
     """
     if report.article is None:
         return {}
@@ -30,12 +31,12 @@ def copy_verdicts(articles: ArticleTable, report: UrlReport) -> dict[int, CopyVe
 
 
 def comparable_text(article: Article) -> ComparedArticle:
-    """An article as copies are told by it."""
+    """Return the parts of an article that duplicate detection compares."""
     return ComparedArticle(article.title, article.body, article.published)
 
 
 def compare_articles(text: ComparedArticle, other: ComparedArticle) -> CopyVerdict:
-    """The verdict on two articles, with the differences that tell most."""
+    """Compare two articles. The verdict lists the most significant differences."""
     verdict = compare(text, other, MAX_DIFFERENCES)
     main_differences = sorted(verdict.differences, key=lambda difference: difference.kind in MINOR_KINDS)[
         :MAX_DIFFERENCES
@@ -44,11 +45,11 @@ def compare_articles(text: ComparedArticle, other: ComparedArticle) -> CopyVerdi
 
 
 def describe_difference(difference: TextDifference) -> str:
-    """`numbers after “held in”: “2016”, there “2017”`."""
+    """Format a difference: `numbers after “held in”: “2016”, other “2017”`."""
     after = f" after “{truncate(difference.context)}”" if difference.context else ""
-    return f"{difference.kind}{after}: “{truncate(difference.left)}”, there “{truncate(difference.right)}”"
+    return f"{difference.kind}{after}: “{truncate(difference.left)}”, other “{truncate(difference.right)}”"
 
 
 def truncate(text: str) -> str:
-    """A text as long as a line bears."""
+    """Shorten a text to MAX_TEXT_LENGTH characters."""
     return text if len(text) <= MAX_TEXT_LENGTH else text[:MAX_TEXT_LENGTH] + "…"

@@ -1,6 +1,6 @@
-"""The coloured page: a page's own text, each line in the colour of what became of it, the chosen element in a frame.
+"""Annotated page: the text of a page, each line coloured by its verdict, with a frame around the chosen element.
 
-One self-contained file without scripts. Everything that comes from the page is escaped, and its links are dead.
+The output is one self-contained HTML file without scripts. All content of the page is escaped, and links are disabled.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,11 +15,11 @@ from extractor.page.layout import CODE_TAG
 from extractor.page.tag_info import Hint
 from pipeline.explain.extraction_report import ExtractionReport, count_verdicts, element_of_span, format_value
 
-MAX_CHIP_LENGTH = 40  # characters up to which a dropped line may share a row with others
+MAX_CHIP_LENGTH = 40  # characters; dropped lines up to this length share a row
 ARTICLE_FIELDS = ("title", "published_at", "published", "date_source", "author", "source", "section", "language")
-# A hue for each reason, in the order of REASONS; green is kept.
+# Hue in degrees of each reason, in the order of VERDICT_REASONS; green means kept.
 REASON_HUES = (140, 265, 0, 240, 80, 215, 330, 25, 185, 50, 290, 0, 0)
-FIRST_GREY_INDEX = len(REASON_HUES) - 2  # the last two reasons have no hue
+FIRST_GREY_INDEX = len(REASON_HUES) - 2  # the last two reasons are grey
 
 CSS = """
 :root { color-scheme: light dark; --paper: #fff; --ink: #1b1f24; --soft: #59636e; --rule: #d1d9e0; --tint: 92%;
@@ -62,7 +62,7 @@ section > header { display: inline-block; background: var(--frame); color: var(-
 
 
 def render_html(report: ExtractionReport) -> str:
-    """The page as HTML."""
+    """Render the report as an HTML document."""
     name = escape(report.page.label)
     return "\n".join(
         (
@@ -83,19 +83,19 @@ def render_html(report: ExtractionReport) -> str:
 
 
 def reason_css() -> str:
-    """The colours of the reasons: a tint as ground, a deep tone of the same hue as ink."""
+    """Return the CSS rules for the reasons: a light tint as background, a dark tone of the same hue as text colour."""
     rules = []
     for number, hue in enumerate(REASON_HUES):
         saturation = "0%" if number >= FIRST_GREY_INDEX else "60%"
         rules.append(
-            f".r{number} {{ background: hsl({hue} {saturation} var(--tint)); color: hsl({hue} {saturation} var(--tone));"
-            f" border-color: hsl({hue} {saturation} 50%); }}"
+            f".r{number} {{ background: hsl({hue} {saturation} var(--tint));"
+            f" color: hsl({hue} {saturation} var(--tone)); border-color: hsl({hue} {saturation} 50%); }}"
         )
     return "\n".join(rules)
 
 
 def render_result(report: ExtractionReport) -> str:
-    """What became of the page: the article's fields, or why there is none."""
+    """Render the fields of the article, or the reason why there is no article."""
     result = report.result
     if isinstance(result, Outcome):
         return f'<p class="bad">{escape(report.summary)}</p>'
@@ -103,19 +103,18 @@ def render_result(report: ExtractionReport) -> str:
 
 
 def render_fields(report: ExtractionReport, article: Article) -> str:
-    """Title, date, author ... each with where the page shows it."""
+    """Render title, date, author and other fields, each with its locations on the page."""
     rows = []
     for name in ARTICLE_FIELDS:
         value = str(getattr(article, name))
         if value:
-            rows.append(
-                f"<dt>{name.replace('_', ' ')}</dt><dd>{escape(value)}{render_field_locations(report, name, value)}</dd>"
-            )
+            locations = render_field_locations(report, name, value)
+            rows.append(f"<dt>{name.replace('_', ' ')}</dt><dd>{escape(value)}{locations}</dd>")
     return f"<dl>{''.join(rows)}</dl>"
 
 
 def render_field_locations(report: ExtractionReport, name: str, value: str) -> str:
-    """Where a field's value stands on the page: links to lines, and the names of what is not shown."""
+    """Render the locations of a field value: links to lines, and metadata names for values that are not visible."""
     field = "date" if name.startswith("published") else name
     lines = [line_number for line_number, marks in report.fields_by_line.items() if field in marks]
     locations = [f'<a href="#l{line_number}">line {line_number}</a>' for line_number in lines]
@@ -125,7 +124,7 @@ def render_field_locations(report: ExtractionReport, name: str, value: str) -> s
 
 
 def iter_title_sources(report: ExtractionReport, title: str) -> Iterator[str]:
-    """Where the head of the page states the title."""
+    """Yield the metadata elements of the page head that contain the title."""
     document = report.document
     if title in document.title:
         yield "<title>"
@@ -135,7 +134,7 @@ def iter_title_sources(report: ExtractionReport, title: str) -> Iterator[str]:
 
 
 def render_legend(report: ExtractionReport) -> str:
-    """The reasons that occur, with how many lines they have."""
+    """Render the reasons that occur, with their number of lines."""
     line_counts = dict(count_verdicts(report))
     spans = (
         f'<span class="{css_class(reason)}">{escape(reason)} {line_counts[reason]}</span>'
@@ -145,19 +144,19 @@ def render_legend(report: ExtractionReport) -> str:
 
 
 def sort_reasons(line_counts: Mapping[str, int]) -> list[str]:
-    """Known reasons in their order, then any that a method has of its own."""
+    """Sort the reasons: those of VERDICT_REASONS in their order, then the method's own reasons."""
     return [reason for reason in VERDICT_REASONS if reason in line_counts] + [
         reason for reason in line_counts if reason not in VERDICT_REASONS
     ]
 
 
 def css_class(reason: str) -> str:
-    """The class of a reason."""
+    """Return the CSS class of a reason."""
     return f"r{VERDICT_REASONS.index(reason)}" if reason in VERDICT_REASONS else f"r{FIRST_GREY_INDEX}"
 
 
 def iter_line_html(report: ExtractionReport) -> Iterator[str]:
-    """All lines in order, those of the chosen element in a frame."""
+    """Yield the HTML of all lines in order, with a frame around the lines of the chosen element."""
     chosen_span, layout = report.explanation.chosen_span, report.document.layout
     span = layout.spans[chosen_span] if chosen_span >= 0 else None
     verdicts = report.explanation.verdicts
@@ -172,7 +171,7 @@ def iter_line_html(report: ExtractionReport) -> Iterator[str]:
 
 
 def iter_row_html(report: ExtractionReport, verdicts: Iterable[LineVerdict]) -> Iterator[str]:
-    """Lines below each other; short dropped ones of a kind side by side."""
+    """Yield the HTML of lines as rows; short dropped lines with the same reason share a row."""
     for (group_is_chip, _), group in groupby(verdicts, key=lambda verdict: (is_chip(report, verdict), verdict.why)):
         if group_is_chip:
             yield f'<div class="chips">{"".join(render_chip(report, verdict) for verdict in group)}</div>'
@@ -181,7 +180,7 @@ def iter_row_html(report: ExtractionReport, verdicts: Iterable[LineVerdict]) -> 
 
 
 def is_chip(report: ExtractionReport, verdict: LineVerdict) -> bool:
-    """A dropped line that is short and shows nothing."""
+    """True for a short dropped line that shows no article field."""
     highlights = verdict.line in report.fields_by_line
     return (
         not verdict.kept and not highlights and len(report.document.layout.lines[verdict.line].text) <= MAX_CHIP_LENGTH
@@ -189,7 +188,7 @@ def is_chip(report: ExtractionReport, verdict: LineVerdict) -> bool:
 
 
 def render_row(report: ExtractionReport, verdict: LineVerdict) -> str:
-    """One line: its number, its text, why."""
+    """Render a line as a row: number, text and reason."""
     line = report.document.layout.lines[verdict.line]
     marks = "".join(
         f'<span class="mark">{escape(field)}</span>' for field in report.fields_by_line.get(verdict.line, ())
@@ -202,42 +201,43 @@ def render_row(report: ExtractionReport, verdict: LineVerdict) -> str:
 
 
 def render_chip(report: ExtractionReport, verdict: LineVerdict) -> str:
-    """One short line."""
+    """Render a short dropped line as an inline element."""
     text = escape(report.document.layout.lines[verdict.line].text)
     attributes = f'id="l{verdict.line}" title="{escape(tooltip(report, verdict))}"'
     return f'<span class="chip {css_class(verdict.why)}" {attributes}>{text}</span>'
 
 
 def text_class(tag: str) -> str:
-    """How a line of such an element is set."""
+    """Return the CSS class for the text of an element."""
     if tag in HEADING_TAGS:
         return "big" if tag == "h1" else "head"
     return {"li": "item", CODE_TAG: "code"}.get(tag, "text")
 
 
 def tooltip(report: ExtractionReport, verdict: LineVerdict) -> str:
-    """The features of a line."""
+    """Return the features of a line as tooltip text."""
     layout = report.document.layout
     line = layout.lines[verdict.line]
     around = [describe_element(report, span) for span in list(layout.iter_enclosing(line.span_index))[:4]]
     return "\n".join(
         (
             f"line {verdict.line}: {verdict.why}",
-            f"weight {verdict.weight:.1f}, size {line.size:.0f}, link share {line.link_share:.0%}, marks {line.punctuation_count}",
+            f"weight {verdict.weight:.1f}, size {line.size:.0f}, link share {line.link_share:.0%}, "
+            f"marks {line.punctuation_count}",
             " < ".join(around),
         )
     )
 
 
 def describe_element(report: ExtractionReport, span: int) -> str:
-    """An element, and what its name says it is."""
+    """Return the CSS name of an element, and the hint from its class and id names."""
     layout = report.document.layout
     hint = layout.spans[span].tag_info.hint
     return element_of_span(layout, span) + ("" if hint is Hint.NONE else f" ({hint.name.lower()})")
 
 
 def render_candidates(report: ExtractionReport) -> str:
-    """The candidates with their features, best first."""
+    """Render the candidate elements as a table with their features, best first."""
     candidates = report.explanation.candidates
     if not candidates:
         return '<p class="soft">none</p>'
@@ -248,7 +248,7 @@ def render_candidates(report: ExtractionReport) -> str:
 
 
 def render_candidate(report: ExtractionReport, candidate: BodyCandidate, features: Iterable[str]) -> str:
-    """One candidate; its element leads to its first line."""
+    """Render a candidate as a table row; its name links to its first line."""
     layout, is_chosen = report.document.layout, candidate.span == report.explanation.chosen_span
     element = (
         f'<a href="#l{layout.spans[candidate.span].start_line}">{escape(element_of_span(layout, candidate.span))}</a>'

@@ -1,6 +1,6 @@
-"""Why the extractor made of a page what it did: every line with its verdict, every candidate with its features.
+"""Extraction report of a page: every line with its verdict, every candidate element with its features.
 
-For the operator whose page went wrong: as tables (here) or as the page itself in colours (page.py).
+For an administrator who debugs the extraction: as tables (this module) or as an annotated page (extraction_html.py).
 """
 
 from collections import Counter
@@ -27,14 +27,16 @@ from pipeline.workers.page_reading import is_document
 from text.decoding.decode import decode_page
 
 MAX_CELL_LENGTH = 60  # characters of a line in a table
-MAX_ELEMENT_LENGTH = 60
-MAX_MARKED_LINE_LENGTH = 300  # characters of a line that may show title, date or author
+MAX_ELEMENT_LENGTH = 60  # characters of a CSS selector
+MAX_MARKED_LINE_LENGTH = 300  # characters; a longer line is not marked as title, date, author or source
 
 
 @dataclass(frozen=True)
 class ExtractionReport:
-    """A page, what the extractor made of it, and how it chose. `fields_by_line` say what a line shows: title, date, author;
-    `page_kind` says what kind of page it is and why, `warning` what the article may lack.
+    """A page, its extraction result, and the reasons.
+
+    `fields_by_line` lists the article fields that a line shows: title, date, author, source. `page_kind` is the page
+    type with its reason, `warning` describes a possible fault of the article.
     """
 
     page: LoadedPage
@@ -49,7 +51,7 @@ class ExtractionReport:
 
     @property
     def summary(self) -> str:
-        """What became of the page, in a line."""
+        """One-line summary of the result."""
         kept_count = sum(verdict.kept for verdict in self.explanation.verdicts)
         line_summary = f"{kept_count} of {len(self.explanation.verdicts)} lines kept by {self.method}, {self.encoding}"
         if isinstance(self.result, Outcome):
@@ -60,10 +62,10 @@ class ExtractionReport:
 
 
 def explain_extraction(page: LoadedPage, settings: ExtractSettings) -> ExtractionReport:
-    """How the extractor reads a page. PlumblineError with the reason where there is nothing to read."""
+    """Extract a page and explain the result. Raises PlumblineError if it is a document or cannot be parsed."""
     if is_document(page.body, page.url, page.content_type):
-        raise PlumblineError(f"{page.label} is a document, no page of lines: `plumb extract` prints what is read of it")
-    decoded = decode_page(page.body, page.content_type)
+        raise PlumblineError(f"{page.label} is a file, not an HTML page: run `plumb extract` to see its text")
+    decoded_page = decode_page(page.body, page.content_type)
     extractor = ArticleExtractor(settings)
     document = extractor.parse_page(page.body, page.url, page.content_type, page.site)
     if isinstance(document, Outcome):
@@ -72,18 +74,18 @@ def explain_extraction(page: LoadedPage, settings: ExtractSettings) -> Extractio
     result = reading.result
     explanation = with_tag_block_features(document, extractor.method.explain(document))
     marks = locate_fields(document.layout, result, explanation.chosen_span) if isinstance(result, Article) else {}
-    encoding = decoded.encoding if decoded is not None else ""
+    encoding = decoded_page.encoding if decoded_page is not None else ""
     kind = extractor.describe_page_type(document, page.fetched_at)
     return ExtractionReport(
         page, settings.method, encoding, document, explanation, result, marks, kind, reading.warning
     )
 
 
-# -- what a line shows
+# -- article fields of a line
 
 
 def locate_fields(layout: Layout, article: Article, chosen_span: int) -> dict[int, tuple[str, ...]]:
-    """The lines that show title, date, author and source of the article: for each the line nearest to the body."""
+    """Find the lines that show title, date, author and source: for each field the line nearest to the body."""
     start = layout.spans[chosen_span].start_line if chosen_span >= 0 else 0
     matchers: dict[str, Callable[[Line], bool]] = {
         "title": lambda line: is_same_title(article.title, line.text),
@@ -107,7 +109,7 @@ def locate_fields(layout: Layout, article: Article, chosen_span: int) -> dict[in
 
 
 def is_same_title(title: str, text: str) -> bool:
-    """A line that is the title, white space and case apart."""
+    """True if the line is the title, ignoring white space and case."""
     return bool(title) and "".join(text.split()).lower() == "".join(title.split()).lower()
 
 
@@ -115,7 +117,7 @@ def is_same_title(title: str, text: str) -> bool:
 
 
 def css_path(tag: TagInfo) -> str:
-    """An element as CSS names it: `div#main.article`."""
+    """Return the CSS selector of an element: `div#main.article`."""
     names = tag.attributes.get("class", "").split()
     identity = tag.attributes.get("id", "")
     selector = tag.tag + (f"#{identity}" if identity else "") + "".join(f".{name}" for name in names)
@@ -123,19 +125,19 @@ def css_path(tag: TagInfo) -> str:
 
 
 def element_of_span(layout: Layout, span: int) -> str:
-    """The element of a span, "page" for none."""
+    """Return the CSS selector of the element of a span; "page" if the span is negative."""
     return css_path(layout.spans[span].tag_info) if span >= 0 else "page"
 
 
 def format_value(value: float | str) -> str:
-    """A feature for a person."""
+    """Format a feature value for display."""
     if isinstance(value, str):
         return value
     return f"{value:.2f}" if isinstance(value, float) and abs(value) < 10 else f"{value:,.0f}"
 
 
 def candidate_table(report: ExtractionReport) -> Table:
-    """The candidate elements, best first; a mark says which was chosen."""
+    """Build a table of the candidate elements, best first, with a mark at the chosen candidate."""
     explanation, layout = report.explanation, report.document.layout
     title = f"candidates, ● chosen by {report.method}"
     table = Table(title=title, title_justify="left", box=SIMPLE, collapse_padding=True, pad_edge=False)
@@ -148,14 +150,14 @@ def candidate_table(report: ExtractionReport) -> Table:
     for candidate in explanation.candidates:
         span = layout.spans[candidate.span]
         cells = [format_value(candidate.score), *(format_value(candidate.features.get(name, "")) for name in features)]
-        cursor_mark = "●" if candidate.span == explanation.chosen_span else ""
+        chosen_mark = "●" if candidate.span == explanation.chosen_span else ""
         line_range = f"{span.start_line}-{span.end_line - 1}" if span.end_line > span.start_line else "none"
-        table.add_row(cursor_mark, Text(css_path(span.tag_info)), line_range, *map(Text, cells))
+        table.add_row(chosen_mark, Text(css_path(span.tag_info)), line_range, *map(Text, cells))
     return table
 
 
 def line_table(report: ExtractionReport) -> Table:
-    """Every line of the page, and why it was kept or dropped."""
+    """Build a table of all lines with the reason why each was kept or dropped."""
     layout = report.document.layout
     table = Table(title="lines, ● kept", title_justify="left", box=SIMPLE)
     table.add_column("line", justify="right", no_wrap=True, min_width=4)
@@ -173,12 +175,12 @@ def line_table(report: ExtractionReport) -> Table:
 
 
 def count_verdicts(report: ExtractionReport) -> list[tuple[str, int]]:
-    """How many lines were kept or dropped for each reason."""
+    """Count the lines of each reason, most frequent first."""
     return Counter(verdict.why for verdict in report.explanation.verdicts).most_common()
 
 
 def report_json(report: ExtractionReport) -> dict[str, Any]:
-    """The same for a program."""
+    """Return the report as JSON-compatible data."""
     explanation, layout = report.explanation, report.document.layout
     return {
         "page": report.page.label,
@@ -199,7 +201,7 @@ def report_json(report: ExtractionReport) -> dict[str, Any]:
 
 
 def line_json(report: ExtractionReport, verdict: LineVerdict) -> dict[str, Any]:
-    """One line with its verdict and features."""
+    """Return a line with its verdict and features as JSON-compatible data."""
     line = report.document.layout.lines[verdict.line]
     return {
         **asdict(verdict),

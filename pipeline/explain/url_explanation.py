@@ -1,4 +1,4 @@
-"""All that is known of one URL, from the store, the topic's crawl and Solr; and its rows as JSON can hold them."""
+"""All information about one URL from the store, the focused crawl and Solr, with its JSON form."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
     Row = TypeVar("Row", bound=DataclassInstance)
 
-MAX_TEXT_LENGTH = 160  # characters of a text
+MAX_TEXT_LENGTH = 160  # characters; longer texts are cut
 TopicRows = Mapping[str, Sequence[Mapping[str, Any]]]
 
 
 @dataclass(frozen=True)
 class CopyVerdict:
-    """Why another article is a copy of this one or not, and the differences that this rests on."""
+    """The verdict on whether another article is a duplicate, and the main differences."""
 
     verdict: str
     differences: str
@@ -26,8 +26,10 @@ class CopyVerdict:
 
 @dataclass(frozen=True)
 class UrlExplanation:
-    """`report` is None for a URL that was never seen; `topic_rows` is empty where no crawl looked for one; `solr_document` is None
-    where Solr has no document. `verdicts` are those on near-duplicates and similar articles, by `url_id`.
+    """Information about one URL.
+
+    `report` is None if the URL is unknown. `topic_rows` is empty without a focused crawl. `solr_document` is None if
+    Solr has no document. `verdicts` contains the verdicts on near-duplicates and similar articles, by `url_id`.
     """
 
     report: UrlReport | None
@@ -36,7 +38,9 @@ class UrlExplanation:
     verdicts: Mapping[int, CopyVerdict] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
-        """Part -> its rows, with readable times and cut texts. Parts of the store are named as its tables."""
+        """Return the rows of each part, with readable times and shortened texts. Parts of the store have the names of
+        its tables.
+        """
         rows_by_part: dict[str, Any] = {}
         if self.report is not None:
             rows_by_part |= {
@@ -71,17 +75,17 @@ class UrlExplanation:
 
 
 def dataclass_rows(parts: "Iterable[DataclassInstance | None]") -> list[dict[str, Any]]:
-    """Dataclasses as dictionaries, without those that are None."""
+    """Convert dataclasses to dictionaries, without the None entries."""
     return [asdict(part) for part in parts if part is not None]
 
 
 def readable_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row with its times readable and its long texts cut."""
+    """Return a row with readable times and shortened texts."""
     return {key: readable_value(key, value) for key, value in row.items()}
 
 
 def readable_value(key: str, value: Any) -> Any:
-    """A value as a person reads it."""
+    """Format times and bytes, and shorten long texts."""
     if value and (key.endswith("_at") or key == "at") and isinstance(value, int | float):
         return local_time(value)
     if isinstance(value, bytes):
@@ -90,7 +94,7 @@ def readable_value(key: str, value: Any) -> Any:
 
 
 def one_line_text(text: str) -> str:
-    """A text in one line, cut where it is long."""
+    """Join a text to one line and shorten it to MAX_TEXT_LENGTH characters."""
     single_line = " ".join(text.replace("\u200b", "|").split())
     return (
         single_line
@@ -100,5 +104,5 @@ def one_line_text(text: str) -> str:
 
 
 def readable(row: "Row") -> "Row":
-    """A dataclass with its texts in one line each, cut where they are long."""
+    """Return a dataclass with each text joined to one line and shortened."""
     return replace(row, **{name: one_line_text(value) for name, value in vars(row).items() if isinstance(value, str)})

@@ -1,1 +1,1 @@
-"""What the search site may do with the store, and the server that runs it."""
+"""The search site on the store of a vertical, and the server that runs it."""

@@ -1,4 +1,4 @@
-"""What the search site may do: the implementation of `search_ui.interfaces.SiteBackend` on the store."""
+"""Data and actions of the search site: implements `search_ui.interfaces.SiteBackend` on the store."""
 
 import time
 from collections.abc import Sequence
@@ -17,11 +17,13 @@ from pipeline.search_site.review_service import StoreReview
 from search_ui.interfaces import Overview, RunHistory, SiteDetail, SiteReport
 from text.segment import Segmenter, base_segmenter
 
-MAX_RUNS_SHOWN = 30
+MAX_RUNS_SHOWN = 30  # on the page of run history
 
 
 class StoreSiteBackend:
-    """Decisions go to the store at once; publishing leaves the re-segmenting to the follower (serve.py)."""
+    """Site backend on the store. Decisions are saved immediately; after a publish the index follower (serve.py)
+    reindexes.
+    """
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -32,70 +34,74 @@ class StoreSiteBackend:
 
     @property
     def review_service(self) -> StoreReview:
-        """What the review pages work with."""
+        """The service that the review pages use."""
         return self._review
 
     def lexicon(self) -> Lexicon:
-        """The version that the documents in the index were built with."""
+        """Return the lexicon version that the documents in the index are segmented with."""
         return self._engine.analysis().lexicon
 
     def domain_segmenter(self) -> Segmenter:
-        """Cuts by `lexicon()`."""
+        """Return the segmenter for `lexicon()`."""
         return self._engine.analysis().domain_segmenter
 
     def query_segmenters(self) -> Sequence[Segmenter]:
-        """`domain_segmenter()`, and those of older versions by which some documents are cut until a publish is through."""
+        """Return `domain_segmenter()`, and the segmenters of older versions that some documents use until reindexing is
+        done.
+        """
         return self._engine.query_segmenters()
 
     def base_segmenter(self) -> Segmenter:
-        """Cuts by the base dictionary alone."""
+        """Return the segmenter with only the base dictionary."""
         return base_segmenter()
 
     def find_terms(self, status: TermStatus | None, text: str, offset: int, limit: int) -> tuple[int, list[Term]]:
-        """How many terms match, and a page of them, best score first."""
+        """Return the number of matching terms, and one page of them, best score first."""
         return self._lexicon.find_terms(status, text, offset, limit)
 
     def count_terms_by_status(self) -> dict[TermStatus, int]:
-        """Terms by status."""
+        """Return the number of terms of each status."""
         return self._lexicon.status_counts()
 
     def count_pending_documents(self) -> int:
-        """Documents that are still to be indexed."""
+        """Return the number of documents that are pending indexing."""
         return self._engine.store.change_log.pending_document_count()
 
     def may_have_thumbnail(self, article_url: str, picture_url: str) -> bool:
-        """Is it one that would be fetched, and was it not in vain lately?"""
+        """True if `thumbnail` would fetch this picture, and has not failed recently."""
         return self._engine.thumbnails.may_have(article_url, picture_url)
 
     def thumbnail(self, article_url: str, picture_url: str) -> bytes | None:
-        """A small picture, fetched where the crawl may fetch; see `pipeline.search_site.thumbnails`."""
+        """Return a thumbnail, fetched under the rules of the crawl; see `pipeline.search_site.thumbnails`."""
         return self._engine.thumbnails.get(article_url, picture_url)
 
     @property
     def originals(self) -> Originals:
-        """Pages and documents as they were fetched; see `pipeline.search_site.originals`."""
+        """Saved pages and files; see `pipeline.search_site.originals`."""
         return self._engine.originals
 
     def popular_queries(self, limit: int) -> list[str]:
-        """What was found often, on several days; see `docstore.reports.search_log.SearchLog.popular_queries`."""
+        """Return queries with many results on several days; see
+        `docstore.reports.search_log.SearchLog.popular_queries`.
+        """
         return self._engine.store.search_log.popular_queries(limit)
 
     def overview(self) -> Overview:
-        """Index, lexicon and the last runs."""
+        """Return the state of index and lexicon, the run history, and the firing alerts."""
         store = self._engine.store
         versions = self._lexicon.latest_version(), self._lexicon.applied_version()
         return Overview(store.status.freshness(), *versions, self.run_history(), store.alerts.firing())
 
     def dashboard_url(self) -> str:
-        """Where Dask's own pages are; see `pipeline.compute.dask_dashboard`."""
+        """Return the URL of the Dask dashboard, or ""; see `pipeline.compute.dask_dashboard`."""
         return self._dashboard.url()
 
     def run_history(self) -> RunHistory:
-        """The last runs."""
+        """Return the most recent runs."""
         return load_run_history(self._engine, MAX_RUNS_SHOWN)
 
     def sites(self) -> Sequence[SiteReport]:
-        """The sites with the most URLs."""
+        """Return reports of the sites with the most URLs."""
         store = self._engine.store
         runs, articles_by_host, runs_left = (
             store.site_runs.runs_by_host(),
@@ -114,7 +120,7 @@ class StoreSiteBackend:
         ]
 
     def site(self, host: str) -> SiteDetail | None:
-        """One site; None if it was never met."""
+        """Return the details of a site; None if the host is unknown."""
         store = self._engine.store
         totals = store.status.find_site_totals(host)
         if totals is None:
@@ -128,7 +134,7 @@ class StoreSiteBackend:
         return SiteDetail(site_report, runs, store.status.outcome_samples(host))
 
     def _runs_left_by_host(self) -> dict[str, int | None]:
-        """Host -> runs until all that is due was asked; None: never."""
+        """Return by host the number of runs until all due URLs are crawled; None means that this never happens."""
         settings, paces = self._engine.settings, HostPaces.load_all(self._engine.settings.data_dir)
         backlog = self._engine.store.status.backlog_by_host(time.time())
         return {
@@ -137,11 +143,11 @@ class StoreSiteBackend:
         }
 
     def _effective_delay(self, totals: SiteTotals) -> float:
-        """Seconds between requests to a site: as set, or more where its robots.txt asks for more."""
-        stored_robots = self._engine.store.frontier.find_robots(url_origin(totals.example_url))
+        """Return the crawl delay of a site in seconds: the setting, or a longer delay of its robots.txt."""
+        stored_robots = self._engine.store.frontier.find_robots(origin_of(totals.example_url))
         robots_delay = parse_stored_robots(stored_robots, self._robots_agent).crawl_delay if stored_robots else 0.0
         return max(self._engine.settings.crawl.delay, robots_delay)
 
     def search_report(self, days: int) -> SearchReport:
-        """The search log of the last days, as the clock on the wall counts them."""
+        """Return the search report of the last `days` days, in local time."""
         return self._engine.store.search_log.report(days, time.localtime().tm_gmtoff // 60)

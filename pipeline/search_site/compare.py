@@ -1,4 +1,4 @@
-"""The comparison search (Wang Du 2019, WD-S3, figs. 6-7): one term with the base and with the domain lexicon."""
+"""Comparison search (Wang Du 2019, WD-S3, figs. 6-7): one term with the base and with the domain lexicon."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,10 @@ from search_ui.pages.compare import LexiconResult, compare_lexicons
 
 
 def compare_term(engine: Engine, term: str) -> Sequence[LexiconResult]:
-    """Both result lists for `term`, base first, with the rank of the first whole-term document, MRR and P@10."""
+    """Return the results for `term` with both lexicons, base first.
+
+    Each has the rank of the first document that contains the complete term, MRR and P@10.
+    """
     analysis = engine.analysis()
     return compare_lexicons(
         create_search_client(engine), {"base": analysis.base_segmenter, "domain": analysis.domain_segmenter}, term

@@ -1,9 +1,10 @@
-"""The process that answers HTTP: gunicorn on a socket that it inherits, each worker with an engine of its own.
+"""The process that serves HTTP: gunicorn on an inherited socket, with one engine per worker.
 
-`python -m pipeline.search_site.gunicorn_app FD PARENT`; on standard input the settings and whether Solr is open, pickled.
-pipeline/search_site/serve.py starts it.
-The arbiter has neither a store nor threads, so that its workers can be forked from it at any time: SQLite must not be
-carried across a fork. A worker that dies is replaced; when the parent dies, all of it ends.
+`python -m pipeline.search_site.gunicorn_app FD PARENT` reads from standard input the pickled settings and whether Solr
+is open. pipeline/search_site/serve.py starts it.
+
+The arbiter has no store and no threads, so it can fork workers at any time: an open SQLite database must not be used
+across a fork. A worker that dies is replaced. If the parent dies, the arbiter stops with all workers.
 """
 
 import logging
@@ -34,13 +35,13 @@ from search_ui.search_log import SearchLogWriter
 
 THREADS_PER_WORKER = 8
 MAX_METRIC_FILES = 64
-GRACEFUL_TIMEOUT_SECONDS = 10  # for requests under way when the site stops
-SOLR_OPEN_TIMEOUT_SECONDS = 10.0  # for a worker to open a Solr that answers this program already
-WORKER_TIMEOUT_SECONDS = 60  # a worker that does not stir for so long is replaced
+GRACEFUL_TIMEOUT_SECONDS = 10  # for requests in flight when the site stops
+SOLR_OPEN_TIMEOUT_SECONDS = 10.0  # for a worker to connect to a Solr that already runs
+WORKER_TIMEOUT_SECONDS = 60  # a worker without a heartbeat for this time is replaced
 
 
 class SiteApplication(BaseApplication):  # type: ignore[misc]
-    """The search site as gunicorn wants it: its configuration, and a WSGI application for each worker."""
+    """The search site as a gunicorn application: configuration, and one WSGI application per worker."""
 
     def __init__(self, settings: Settings, descriptor: int, is_solr_open: bool) -> None:
         self._settings = settings
@@ -50,7 +51,7 @@ class SiteApplication(BaseApplication):  # type: ignore[misc]
         super().__init__()
 
     def load_config(self) -> None:
-        """gunicorn's settings; what stands here is all of them, no file and no environment is read."""
+        """Set the complete gunicorn configuration; no file and no environment variable is read."""
         gunicorn_settings: dict[str, Any] = {
             "bind": f"fd://{self._descriptor}",
             "workers": self._settings.search.workers,
@@ -58,7 +59,7 @@ class SiteApplication(BaseApplication):  # type: ignore[misc]
             "threads": THREADS_PER_WORKER,
             "timeout": WORKER_TIMEOUT_SECONDS,
             "graceful_timeout": GRACEFUL_TIMEOUT_SECONDS,
-            "forwarded_allow_ips": "",  # search.trusted_proxies alone says whose headers count
+            "forwarded_allow_ips": "",  # search.trusted_proxies decides which proxy headers are trusted
             "logger_class": GunicornLogger,
             "loglevel": "warning",
             "control_socket_disable": True,
@@ -69,21 +70,21 @@ class SiteApplication(BaseApplication):  # type: ignore[misc]
             self.cfg.set(name, value)
 
     def load(self) -> Flask:
-        """In a worker, once: its engine and the site on it, ready to answer."""
+        """Create the engine and the WSGI application; runs once in each worker."""
         engine = self._resources.enter_context(Engine(self._settings, NullProgress()))
         search_log = SearchLogWriter(engine.store.search_log.save)
         self._resources.callback(search_log.close)
         engine.analysis()
         self._resources.enter_context(
             IndexFollower(engine, open_or_reconnect_solr)
-        )  # until it has opened Solr, pages say that it starts
-        if self._is_solr_open:  # then it takes a moment, and nobody has to be told
+        )  # until Solr is open, pages show that it is starting
+        if self._is_solr_open:  # the connection is fast, so no request needs to see the starting page
             wait_for_solr(engine, time.monotonic() + SOLR_OPEN_TIMEOUT_SECONDS)
         return create_search_app(engine, search_log, opens_solr=False)
 
 
 def clean_up_worker_metrics(pid: int) -> None:
-    """A worker has ended: its counts stay, but of very many that ended only those of the newest do."""
+    """Mark a worker as dead in the metrics, and delete the oldest metric files beyond MAX_METRIC_FILES."""
     folder = Path(os.environ.get(MULTIPROCESS_DIR_ENV, ""))
     mark_process_dead(pid)  # type: ignore[no-untyped-call]
     files = sorted(folder.glob("*.db"), key=lambda file: file.stat().st_mtime)
@@ -92,7 +93,7 @@ def clean_up_worker_metrics(pid: int) -> None:
 
 
 def open_or_reconnect_solr(engine: Engine) -> None:
-    """Open Solr, if it did not answer before, or go after it to where it was revived."""
+    """Open Solr if it is not open yet; otherwise restart it if it died, or reconnect."""
     if engine.has_index:
         engine.restart_dead_solr()
     else:
@@ -106,10 +107,10 @@ def wait_for_solr(engine: Engine, deadline: float) -> None:
 
 
 class GunicornLogger(Logger):  # type: ignore[misc]
-    """gunicorn's messages go where all of ours go. `search_ui.admin.access_log` logs answers, if anybody does."""
+    """Sends gunicorn's messages to the root logger. Access logging is in `search_ui.admin.access_log`."""
 
     def setup(self, cfg: Any) -> None:
-        """Called by gunicorn."""
+        """Configure the loggers; gunicorn calls this method."""
         self.cfg = cfg
         self._access_log_enabled = False
         self.error_log.propagate = True
@@ -117,20 +118,20 @@ class GunicornLogger(Logger):  # type: ignore[misc]
 
 
 class SiteArbiter(Arbiter):  # type: ignore[misc]
-    """gunicorn's arbiter, which ends with the process that started it."""
+    """gunicorn arbiter that stops if its parent process dies."""
 
     def __init__(self, application: SiteApplication, parent: int) -> None:
         super().__init__(application)
         self._parent = parent
 
     def maybe_promote_master(self) -> None:
-        """gunicorn asks about once a second whether its parent has gone; ours is never replaced by it."""
+        """Stop if the parent process is gone; gunicorn calls this method about once a second."""
         if os.getppid() != self._parent:
-            raise StopIteration  # its way to say: stop in good order
+            raise StopIteration  # makes gunicorn stop gracefully
 
 
 def main() -> None:
-    """See the module's docstring."""
+    """Run the server until the parent process stops it."""
     descriptor, parent = map(int, sys.argv[1:])
     settings: Settings
     settings, is_solr_open = pickle.load(sys.stdin.buffer)

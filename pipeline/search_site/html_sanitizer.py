@@ -1,9 +1,9 @@
-"""A page as it was fetched, made harmless: its text, structure and inline styles, and nothing that acts or loads.
+"""Sanitizes a saved page: only text, structure and inline styles remain, nothing that runs or loads.
 
-    bytes -> text -> tree -> without what acts -> only known elements and attributes -> HTML in UTF-8
+    bytes -> text -> tree -> without active content -> only allowed elements and attributes -> HTML in UTF-8
 
-What is served of it stands in a frame without scripts, under a policy that lets nothing be loaded
-(`search_ui/pages/originals.py`). This is the other half: there is nothing in it that would ask for anything.
+The search site serves the result in a frame without scripts, under a policy that blocks all loading
+(`search_ui/pages/originals.py`). This module is the second safeguard: the HTML contains nothing that would load.
 """
 
 import re
@@ -18,13 +18,13 @@ from crawler.robots.page_directives import parse_meta_robots, parse_x_robots_tag
 from extractor.page.dom import CONTENT_TAGS, parse
 from text.decoding.decode import decode_page
 
-MAX_HTML_LENGTH = 3_000_000  # characters that are shown
-MAX_DATA_URI_LENGTH = 300_000  # characters of a picture that stands in the page itself
-MAX_TITLE_LENGTH = 500  # characters of what a link is said to lead to
-# Gone with what stands in them, which is no text of the page.
+MAX_HTML_LENGTH = 3_000_000  # characters of a page that is shown
+MAX_DATA_URI_LENGTH = 300_000  # characters of an inline picture
+MAX_TITLE_LENGTH = 500  # characters of the link target in the title attribute
+# Removed with their content, which is not text of the page.
 REMOVED_TAGS = ("script", "template", "iframe", "noframes", "svg", "math", "datalist", "frameset")
-FORM_CONTROL_TAGS = ("select", "textarea")  # gone too, unless their end tag is missing and they have swallowed the page
-# Gone, and what stands in them stays: for the parser some of them go on where browsers see them end.
+FORM_CONTROL_TAGS = ("select", "textarea")  # removed too, unless a missing end tag made them include the page
+# Replaced by their content, because the parser extends some of them beyond their end in browsers.
 UNWRAPPED_TAGS = (
     *("object", "embed", "applet", "frame", "canvas", "audio", "video", "source", "track", "link", "meta", "base"),
     *("input", "area", "map", "dialog", "portal", "param", "fencedframe", "noscript", "picture", "bgsound", "keygen"),
@@ -51,17 +51,19 @@ CSS_LOADING_FUNCTION = re.compile(
 
 @dataclass(frozen=True)
 class SanitizedPage:
-    """`html` is the harmless page; "" where nothing can be read, or where its author asks that no copy be shown
-    (`is_noarchive`)."""
+    """Result of `sanitize_page`.
+
+    `html` is the safe page; "" if the page cannot be parsed, or if it forbids saved copies (`is_noarchive`).
+    """
 
     html: str = ""
     is_noarchive: bool = False
 
 
 def sanitize_page(body: bytes, content_type: str, url: str, robots: Sequence[str], robots_agent: str) -> SanitizedPage:
-    """The page in `body`, which was fetched at `url` with these X-Robots-Tag headers, as it can be shown."""
-    decoded = decode_page(body, content_type)
-    root = parse(decoded.text) if decoded else None
+    """Sanitize the page `body` that was fetched from `url`. `robots` contains its X-Robots-Tag headers."""
+    decoded_page = decode_page(body, content_type)
+    root = parse(decoded_page.text) if decoded_page else None
     if root is None:
         return SanitizedPage()
     if is_noarchive_page(root, robots, robots_agent):
@@ -71,7 +73,7 @@ def sanitize_page(body: bytes, content_type: str, url: str, robots: Sequence[str
 
 
 def is_noarchive_page(root: Element, robots: Sequence[str], robots_agent: str) -> bool:
-    """Does the page ask that no copy of it be shown, all of us or `robots_agent` by name?"""
+    """True if the page forbids saved copies, for all robots or for `robots_agent`."""
     directives = parse_x_robots_tag(robots, robots_agent)
     for meta in root.iter("meta"):
         if name := str(meta.get("name") or ""):
@@ -80,12 +82,12 @@ def is_noarchive_page(root: Element, robots: Sequence[str], robots_agent: str) -
 
 
 def is_noarchive_file(robots: Sequence[str], robots_agent: str) -> bool:
-    """The same of a document, which has nothing but its headers to say so."""
+    """True if the headers of a file forbid saved copies."""
     return parse_x_robots_tag(robots, robots_agent).noarchive
 
 
 def sanitize_tree(root: Element, url: str) -> None:
-    """Take out of a tree, in place, what acts, what loads, and what is not known to do neither."""
+    """Remove active, loading and unknown content from a tree, in place."""
     url = base_url(root, url)
     for control in list(root.iter(*FORM_CONTROL_TAGS)):
         control.tag = REMOVED_TAGS[0] if next(control.iter(*CONTENT_TAGS), None) is None else UNWRAPPED_TAGS[0]
@@ -115,7 +117,7 @@ def sanitize_tree(root: Element, url: str) -> None:
 
 
 def base_url(root: Element, url: str) -> str:
-    """What the links of a page are relative to."""
+    """Return the base URL of the links of a page."""
     base_href = next((str(base.get("href")) for base in root.iter("base") if base.get("href")), "")
     try:
         return urljoin(url, base_href.strip())
@@ -124,13 +126,13 @@ def base_url(root: Element, url: str) -> str:
 
 
 def sanitize_css(css: str) -> str:
-    """Styles that load nothing. An escape could hide what does: it loses its backslash, and with it its meaning."""
+    """Remove everything that loads from CSS. Backslashes are removed, since an escape could hide a function name."""
     css = CSS_AT_RULE.sub("", css.replace("\\", "").replace("<", ""))
     return CSS_LOADING_FUNCTION.sub("none", css)
 
 
 def disable_link(element: Element, target: str, url: str) -> None:
-    """A link within the page works; any other says where it led to, and leads nowhere."""
+    """Leave links within the page; for any other link show the target as title and remove the link."""
     target = target.strip()
     if target.startswith("#"):
         element.set("href", target)
@@ -142,7 +144,7 @@ def disable_link(element: Element, target: str, url: str) -> None:
 
 
 def sanitize_image(element: Element, source: str) -> None:
-    """A picture that stands in the page itself; of any other, what stands for it in words."""
+    """Leave an inline picture; replace any other picture by its alternative text."""
     if len(source) <= MAX_DATA_URI_LENGTH and DATA_IMAGE_URI.fullmatch(source):
         element.set("src", source)
         return
@@ -155,5 +157,5 @@ def sanitize_image(element: Element, source: str) -> None:
 
 
 def x_robots_tags(headers: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-    """The X-Robots-Tag headers of an answer."""
+    """Return the X-Robots-Tag headers of a response."""
     return tuple(value for name, value in headers if name.lower() == "x-robots-tag")

@@ -1,11 +1,11 @@
-"""Pages and documents as they were fetched, for the search site: read from the archive, made harmless in a process.
+"""Saved pages and files for the search site, read from the archive and sanitized in a worker process.
 
-    Originals(...).of(doc_id)      where, when, what
-    .html(doc_id)                  the page, harmless (`html_sanitizer`)
-    .file(doc_id)                  the bytes of a document
+    Originals(...).find(doc_id)       URL, time, format
+    .sanitized_html(doc_id)           the sanitized page (`html_sanitizer`)
+    .file_bytes(doc_id)               the bytes of a file
 
-A reader names an article of the store and nothing else. One page at a time is made harmless, in a process that has a
-deadline and so much memory; who comes meanwhile waits a little.
+A request can only name the id of an article in the store. One page at a time is sanitized, in a process with limits on
+time and memory. Concurrent requests wait up to LOCK_TIMEOUT_SECONDS.
 """
 
 import logging
@@ -26,12 +26,15 @@ from search_ui.interfaces import OriginalDocument, OriginalError
 log = logging.getLogger(__name__)
 
 WORKER_LIMITS = Limits(seconds=15.0, megabytes=512)
-LOCK_TIMEOUT_SECONDS = 5.0  # seconds until a reader is told to come again
-PAGE_CACHE_SIZE = 4  # pages that are remembered: the frame is asked for right after what stands around it
+LOCK_TIMEOUT_SECONDS = 5.0  # then the request fails with "busy"
+PAGE_CACHE_SIZE = 4  # sanitized pages; a browser requests the frame right after the page around it
 
 
 class Originals:
-    """Safe to use from many threads; close it after use. `agent` is the User-Agent that the crawl was made with."""
+    """Access to saved pages and files. Thread-safe; close it after use.
+
+    `user_agent` is the User-Agent of the crawl. Robots rules for it apply.
+    """
 
     def __init__(self, table: SourcePageTable, user_agent: str) -> None:
         self._table = table
@@ -41,7 +44,7 @@ class Originals:
         self._html_by_digest: OrderedDict[str, str] = OrderedDict()
 
     def find(self, doc_id: str) -> OriginalDocument | None:
-        """What is kept of an article's page; None where there is nothing."""
+        """Return the metadata of an article's saved page; None if there is none."""
         archived_page = self._table.find_by_doc_id(doc_id)
         if archived_page is None:
             return None
@@ -53,7 +56,7 @@ class Originals:
         )
 
     def sanitized_html(self, doc_id: str) -> str:
-        """The page of an article, harmless. OriginalError says why there is none to be shown."""
+        """Return the sanitized page of an article. Raises OriginalError with the reason if it cannot be shown."""
         archived_page = self._require_page(doc_id)
         if format_for_content_type(archived_page.content_type) != HTML_FORMAT:
             raise OriginalError("not_found")
@@ -65,7 +68,7 @@ class Originals:
             return self._html_by_digest[archived_page.digest]
 
     def file_bytes(self, doc_id: str) -> bytes:
-        """The bytes of a document. OriginalError says why there are none to be had."""
+        """Return the bytes of a file. Raises OriginalError with the reason if it cannot be shown."""
         archived_page = self._require_page(doc_id)
         if format_for_content_type(archived_page.content_type) == HTML_FORMAT:
             raise OriginalError("not_found")
@@ -76,12 +79,12 @@ class Originals:
         return page.body
 
     def close(self) -> None:
-        """End the process, if there is one."""
+        """Terminate the worker process, if it runs."""
         self._process.close()
 
     @contextmanager
     def _exclusive(self) -> Iterator[None]:
-        """One at a time. OriginalError where that takes too long."""
+        """Admit one request at a time. Raises OriginalError after LOCK_TIMEOUT_SECONDS."""
         if not self._lock.acquire(timeout=LOCK_TIMEOUT_SECONDS):
             raise OriginalError("busy")
         try:
@@ -114,7 +117,7 @@ class Originals:
         try:
             sanitized_page = self._process.call(sanitize_page, *arguments)
         except WorkerError as error:
-            log.warning("%s cannot be shown as it was: %s", archived_page.url, error)
+            log.warning("cannot sanitize the saved page of %s: %s", archived_page.url, error)
             raise OriginalError("unreadable") from error
         if sanitized_page.is_noarchive:
             raise OriginalError("refused")

@@ -1,4 +1,4 @@
-"""What the search site knows of meaning: the models of the vertical, and the vectors of passages in the store."""
+"""Semantic search of the site: the embedding models of the vertical, and the passage vectors in the store."""
 
 import logging
 import threading
@@ -20,21 +20,24 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-QUERY_CACHE_SIZE = 512  # queries whose vectors are kept: half a megabyte
-REFRESH_SECONDS = 30.0  # seconds after which the store is asked again which models have vectors
+QUERY_CACHE_SIZE = 512  # query vectors, about half a megabyte
+REFRESH_SECONDS = 30.0  # interval between queries to the store for the models with vectors
 
 
 @dataclass(frozen=True)
 class ServingModels:
-    """The models that searches use, and those that have made vectors."""
+    """The models that searches use, and the ids of the models that have vectors in the store."""
 
     embedders: "Embedders"
     model_ids_with_vectors: frozenset[str] = frozenset()
 
 
 class StoreQueryVectors:
-    """See `search_ui.query.semantic.hybrid`. A model is loaded with the first query that needs it, once a process; a
-    vertical without vectors loads none. What fails is logged, and words alone find then."""
+    """Query and article vectors, see `search_ui.query.semantic.hybrid`.
+
+    Each process loads a model with the first query that needs it; without vectors in the store it loads none. Errors
+    are logged, and the search then uses keywords only.
+    """
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -47,12 +50,12 @@ class StoreQueryVectors:
         )
 
     def query_vector(self, text: str) -> QueryVector | None:
-        """What a query means; None where no model reads it, or none has read the articles."""
+        """Return the vector of a query; None if no model supports its language, or the model has no article vectors."""
         try:
             models = self._current_models()
         except (EmbeddingError, StoreError) as error:
             if str(error) != self._last_warning:
-                log.warning("ranking by words alone: %s", error)
+                log.warning("search uses keywords only: %s", error)
             self._last_warning = str(error)
             return None
         from pipeline.embedding.models import detect_query_language
@@ -65,7 +68,7 @@ class StoreQueryVectors:
         return self._cached_query_vector(embedder, spec, text) if embedder else None
 
     def _current_models(self) -> ServingModels:
-        """As it was some seconds ago at the most; models that go on serving stay loaded."""
+        """Return the serving models, at most REFRESH_SECONDS old. Models that are still in use stay loaded."""
         from pipeline.embedding.models import Embedders
 
         with self._lock:
@@ -73,19 +76,19 @@ class StoreQueryVectors:
                 self._refresh_at = time.monotonic() + REFRESH_SECONDS
                 specs, previous = self._engine.serving_models(), self._serving_models
                 embedders = previous.embedders if previous and previous.embedders.specs == specs else Embedders(specs)
-                self._serving_models = ServingModels(embedders)  # what follows may fail
+                self._serving_models = ServingModels(embedders)  # the next line may fail
                 self._serving_models = ServingModels(embedders, frozenset(self._engine.store.vectors.model_ids()))
             return self._serving_models
 
     def article_vector(self, digest: str) -> QueryVector | None:
-        """What the article with this digest means, by the model that has read it; the store alone is asked."""
+        """Return the stored vector of the article with this digest; None if there is none. Loads no model."""
         from array import array
 
         try:
             models = self._current_models()
             vectors_by_model = self._engine.store.vectors.article_vectors([digest]).get(digest, {})
         except (EmbeddingError, StoreError) as error:
-            log.warning("similar by words alone: %s", error)
+            log.warning("related articles use keywords only: %s", error)
             return None
         specs_with_vector = (spec for spec in models.embedders.specs if spec.model_id in vectors_by_model)
         if (spec := next(specs_with_vector, None)) is None:
@@ -94,7 +97,10 @@ class StoreQueryVectors:
         return QueryVector(spec.model_id, vector_field_name(spec.model_id, len(values)), values, spec.min_cosine)
 
     def best_passages(self, query_vector: QueryVector, digests: Iterable[str]) -> Mapping[str, tuple[int, int]]:
-        """Of articles with these digests the passage nearest to the query; their beginnings have a say as well."""
+        """Return by digest the offsets (start, end) of the passage that is most similar to the query.
+
+        The beginning of an article is used only if it has no other passage.
+        """
         import numpy as np
 
         from text.embedding.embedder import cosine_similarities, unpack_vectors
@@ -112,7 +118,7 @@ class StoreQueryVectors:
 
 
 def compute_query_vector(embedder: "Embedder", spec: "ModelSpec", text: str) -> QueryVector:
-    """What a query means to a model."""
+    """Compute the quantized vector of a query."""
     from text.embedding.embedder import quantize
 
     values = tuple(quantize(embedder.encode_queries([text]))[0].tolist())

@@ -1,4 +1,4 @@
-"""The review of the lexicon on the store, for the pages and the terminal: `search_ui.review.interfaces.ReviewService`."""
+"""Lexicon review on the store, for pages and command line: implements `search_ui.review.interfaces.ReviewService`."""
 
 import threading
 from collections.abc import Sequence
@@ -20,13 +20,13 @@ from text.folding import word_key
 from text.glosses import Gloss, rank_translations, run_suffixes
 from text.segment import RjiebaSegmenter, Segmenter
 
-MAX_RELATED_TERMS = 6  # words of each kind beside a term
-MIN_INNER_WORD_LENGTH = 2  # characters of a word inside another
-REORDER_AFTER_DECISIONS = 10  # acts, after which the order of review is learned anew
+MAX_RELATED_TERMS = 6  # of each kind
+MIN_INNER_WORD_LENGTH = 2  # characters of a term inside another term
+REORDER_AFTER_DECISIONS = 10  # new review decisions after which candidates are ranked again
 
 
 class StoreReview:
-    """Reviewing, on one store."""
+    """Lexicon review on one store; the methods are documented in `ReviewService`."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -34,7 +34,7 @@ class StoreReview:
         self._cached_proposal: tuple[tuple[int, int], VersionProposal] | None = None
 
     def find_page(self, query: TermQuery) -> tuple[int, list[Term]]:
-        """See `ReviewService`, here and below."""
+        """See `ReviewService`, also for the methods below."""
         return self._store.review_queue.find_page(query)
 
     def find_terms(self, texts: Sequence[str]) -> dict[str, Term]:
@@ -59,7 +59,7 @@ class StoreReview:
         ]
 
     def _translations(self, texts: Sequence[str]) -> dict[str, list[str]]:
-        """What articles say to be the same as each of these terms in the other language."""
+        """Return likely translations of each term, from glosses in the articles."""
         glosses_by_text = self._store.glosses.find_by_ending(texts)
         glosses = {
             text: [Gloss(row.han, row.latin, row.is_han_whole) for row in glosses_by_text[text]]
@@ -128,13 +128,13 @@ class StoreReview:
     def revert(self, version: int, actor: str) -> Lexicon:
         table = self._store.lexicons
         if not 0 <= version <= table.latest_version():
-            raise LexiconError(f"there is no version {version}")
+            raise LexiconError(f"no lexicon version {version}")
         target, latest = table.load_version(version), table.load_latest()
         if target.entries == latest.entries:
-            raise NothingToPublishError(f"nothing to publish: version {latest.version} has the words of {version}")
-        self._store.review_history.apply(
-            ReviewDecisionKind.REVERT, edits_to_reach(target.entries, table.accepted_terms()), actor
-        )
+            raise NothingToPublishError(
+                f"nothing to publish: version {latest.version} has the same terms as version {version}"
+            )
+        self._store.review_history.apply(ActKind.REVERT, edits_to_reach(target.entries, table.accepted_terms()), actor)
         note = f"as version {version}"
         return table.publish(Lexicon(latest.version + 1, target.entries, note=note, published_by=actor))
 
@@ -145,7 +145,7 @@ class StoreReview:
         table = self._store.lexicons
         for number in (before, after):
             if not 0 <= number <= table.latest_version():
-                raise LexiconError(f"there is no version {number}")
+                raise LexiconError(f"no lexicon version {number}")
         return version_changes(table.load_version(before), table.load_version(after))
 
     def import_list(self, name: str, content: bytes, actor: str) -> int:
@@ -185,10 +185,10 @@ class StoreReview:
 
 
 def update_review_order(store: Store, min_new_decisions: int = REORDER_AFTER_DECISIONS) -> bool:
-    """Put the candidates in the order that the decisions so far suggest, if there were `min_new_decisions` new ones; did it?"""
+    """Rank the candidates again, based on the decisions so far. Returns False if there are too few new decisions."""
     if not store.review_queue.needs_reranking(min_new_decisions):
         return False
-    # Imported where it is used: scikit-learn takes longer to load than most commands take to run.
+    # Imported here, because scikit-learn takes longer to load than most commands take to run.
     from lexicon.review_ranking import MAX_DECISIONS, predict_acceptance
 
     decided_terms = store.review_queue.decided_terms(MAX_DECISIONS)
@@ -198,7 +198,7 @@ def update_review_order(store: Store, min_new_decisions: int = REORDER_AFTER_DEC
 
 
 def substrings(text: str) -> list[str]:
-    """All that a word holds as a run of characters, the longest first; for long words the shorter runs alone."""
+    """Return the substrings of a word, the longest first, with at most 12 characters each."""
     longest = min(len(text) - 1, 12)
     return [
         text[start : start + size]
@@ -208,18 +208,18 @@ def substrings(text: str) -> list[str]:
 
 
 def known_substrings(words: Sequence[str], known_terms: dict[str, Term]) -> tuple[TermWithStatus, ...]:
-    """Those of `words` that are terms, each once, with their status."""
+    """Return the distinct `words` that are terms, with their status."""
     terms = dict.fromkeys(word for word in words if word in known_terms)
     return tuple((word, known_terms[word].status) for word in terms)[:MAX_RELATED_TERMS]
 
 
 def create_domain_segmenter(lexicon: Lexicon) -> Segmenter:
-    """What cuts by a version."""
+    """Create the segmenter of a lexicon version."""
     return RjiebaSegmenter((entry.text, entry.frequency, entry.pos_tag) for entry in lexicon.entries)
 
 
 def version_changes(before: Lexicon, after: Lexicon) -> list[VersionChange]:
-    """What `after` has otherwise, in the order of the words."""
+    """Return the entries that `after` adds, removes or changes, in order of the text."""
     lexicon_diff = diff_lexicons(before, after)
     changes = [
         *(VersionChange(entry.text, "", format_entry(entry)) for entry in lexicon_diff.added),
@@ -230,7 +230,7 @@ def version_changes(before: Lexicon, after: Lexicon) -> list[VersionChange]:
 
 
 def format_entry(entry: LexiconEntry) -> str:
-    """An entry in one line: `页岩气 77 n = shale gas < 天然气 (subject)`."""
+    """Format an entry in one line: `页岩气 77 n = shale gas < 天然气 (subject)`."""
     parts = [entry.text, *([str(entry.frequency)] if entry.frequency else []), entry.pos_tag]
     parts += ["=", " | ".join(entry.synonyms)] if entry.synonyms else []
     parts += ["<", " | ".join(entry.broader_terms)] if entry.broader_terms else []
@@ -238,14 +238,14 @@ def format_entry(entry: LexiconEntry) -> str:
 
 
 def edits_to_reach(entries: Sequence[LexiconEntry], accepted: Sequence[Term]) -> list[TermEdit]:
-    """What makes `entries` the accepted terms: others go back among the candidates."""
+    """Return the edits that make `entries` the accepted terms; other accepted terms become candidates again."""
     target_texts = {entry.text for entry in entries}
     removals = [TermEdit(term.text, TermStatus.CANDIDATE) for term in accepted if term.text not in target_texts]
     return removals + [edit_for_entry(entry) for entry in entries]
 
 
 def edit_for_entry(entry: LexiconEntry) -> TermEdit:
-    """What makes a term of a dictionary line and accepts it."""
+    """Return the edit that adds a lexicon entry as an accepted term."""
     return TermEdit(
         entry.text,
         TermStatus.ACCEPTED,

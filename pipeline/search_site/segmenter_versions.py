@@ -1,7 +1,7 @@
-"""By which lexicon versions the documents in the index are cut, while a newly published one is on its way there.
+"""Lexicon versions of the documents in the index while a newly published version is being applied.
 
-Documents that hold a changed term are segmented again one after the other; until that is done some are cut by the
-newer version and some by the older, and a query has to be cut by both to find the one as well as the other.
+After a publish, the documents that contain a changed term are segmented again one by one. Until this is done, some
+documents use the newer version and some the older, so a query must be segmented with both.
 """
 
 import time
@@ -12,13 +12,14 @@ from docstore.terms.lexicons import LexiconTable
 from indexer.document_mapping import TextAnalysis
 from text.segment import Segmenter
 
-VISIBILITY_SECONDS = (
-    5.0  # seconds from Solr's acknowledgement of a document until every search has it, with time to spare
-)
+VISIBILITY_SECONDS = 5.0  # from Solr's acknowledgement of a document until every search sees it, with a margin
 
 
 class SegmenterVersions:
-    """The segmenters of the versions in the index. For one thread at a time; `clock` counts seconds."""
+    """The segmenters of the lexicon versions in the index. Not thread-safe.
+
+    `clock` is a monotonic clock in seconds.
+    """
 
     def __init__(
         self,
@@ -31,16 +32,16 @@ class SegmenterVersions:
         self._clock = clock
         self._by_version: dict[int, Segmenter] = {}
         self._newest: int | None = None
-        self._older_versions: list[int] = []  # versions beside the newest
-        self._last_mixed = 0.0  # when documents of several versions were last known
+        self._older_versions: list[int] = []  # versions in the index, without the newest
+        self._last_mixed_at = 0.0  # when the index last had documents of several versions
 
     def segmenters(self, analysis: TextAnalysis) -> tuple[Segmenter, ...]:
-        """`newest.domain`, then the segmenters of older versions that documents in the index may be cut by."""
+        """Return the newest segmenter, then those of older versions that documents in the index may use."""
         version = analysis.lexicon.version
         if version != self._newest:
             self._by_version[version] = analysis.domain_segmenter
             self._older_versions = [] if self._newest is None else [self._newest]
-            self._newest, self._last_mixed = version, self._clock()
+            self._newest, self._last_mixed_at = version, self._clock()
             self._refresh(version)
         elif self._older_versions:
             self._refresh(version)
@@ -49,8 +50,8 @@ class SegmenterVersions:
     def _refresh(self, newest_version: int) -> None:
         older_versions = [number for number in self._lexicon.versions_in_index() if number != newest_version]
         if older_versions:
-            self._older_versions, self._last_mixed = older_versions, self._clock()
-        elif self._clock() - self._last_mixed > VISIBILITY_SECONDS:
+            self._older_versions, self._last_mixed_at = older_versions, self._clock()
+        elif self._clock() - self._last_mixed_at > VISIBILITY_SECONDS:
             self._older_versions = []
             self._by_version = {newest_version: self._by_version[newest_version]}
 

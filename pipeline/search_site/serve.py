@@ -1,4 +1,4 @@
-"""The search site: gunicorn in a process of its own, and a follower that keeps the index in step while it runs."""
+"""The search site: gunicorn in a child process, and a follower that updates the index while the site runs."""
 
 import logging
 import os
@@ -41,17 +41,17 @@ log = logging.getLogger(__name__)
 
 POLL_SECONDS = 0.3
 BUSY_RETRY_SECONDS = 2.0  # while another process indexes
-ERROR_RETRY_SECONDS = 10.0  # after an error
+ERROR_RETRY_SECONDS = 10.0
 START_TIMEOUT_SECONDS = 120.0
-HEALTH_TIMEOUT_SECONDS = 10.0  # for an answer to whoever asks whether the site is well
-STOP_TIMEOUT_SECONDS = 20.0  # for requests under way; whatever still runs then is killed
-LISTEN_BACKLOG = 1024  # connections that wait while a worker starts
+HEALTH_TIMEOUT_SECONDS = 10.0  # for the response to a health check
+STOP_TIMEOUT_SECONDS = 20.0  # for requests in flight; after it the server is killed
+LISTEN_BACKLOG = 1024  # connections queued while a worker starts
 
 
 class EngineSearchClient:
-    """The search side of whichever Solr the engine has: one that was killed comes back at another address.
+    """Search client for the engine's current Solr, which may restart at another URL.
 
-    With `waits` a search opens Solr where nothing has yet; without, it fails at once until something else has.
+    With `opens_solr` a search opens Solr if it is not open. Without it, a search fails immediately until Solr is open.
     """
 
     def __init__(self, engine: Engine, opens_solr: bool = True) -> None:
@@ -61,11 +61,11 @@ class EngineSearchClient:
         self._url = ""
 
     def select(self, params: Params) -> SolrResponse:
-        """See `search_ui.query.solr_client.SolrBackend`."""
+        """Send a search request, see `search_ui.query.solr_client.SolrBackend`."""
         if not (self._opens_solr or self._engine.has_index):
             if error := self._engine.index_error:
                 raise SolrUnavailableError(error)
-            raise SolrStartingError("Solr has not answered yet since the site was started")
+            raise SolrStartingError("Solr is still starting")
         url = self._engine.index.base_url
         if self._client is None or url != self._url:
             self._client, self._url = create_search_client(self._engine), url
@@ -73,7 +73,7 @@ class EngineSearchClient:
 
 
 def create_search_client(engine: Engine) -> SolrSearchClient:
-    """The search side of the engine's Solr."""
+    """Create a search client for the engine's Solr."""
     search_settings = engine.settings.search
     return SolrSearchClient(
         engine.index.base_url, engine.settings.index.collection, search_settings.timeout, search_settings.at_once
@@ -81,7 +81,10 @@ def create_search_client(engine: Engine) -> SolrSearchClient:
 
 
 def create_search_app(engine: Engine, search_log: SearchLogWriter | None = None, opens_solr: bool = True) -> Flask:
-    """The search site on this engine. Close the log after the last request; without one nothing is logged."""
+    """Create the WSGI application of the search site. Without `search_log` no searches are logged.
+
+    The caller closes the log after the last request.
+    """
     return create_app(
         engine.settings.search,
         EngineSearchClient(engine, opens_solr),
@@ -98,12 +101,12 @@ def create_search_app(engine: Engine, search_log: SearchLogWriter | None = None,
 
 
 def load_or_create_metrics_token(path: Path) -> str:
-    """What lets other machines ask for /metrics, made once."""
+    """Return the token that authorizes /metrics requests from other machines; created on the first call."""
     return load_or_create_private_text(path, secrets.token_urlsafe)
 
 
 def load_session_key(engine: Engine) -> bytes:
-    """The key that signs sessions: one for all machines that share the store, whichever of them a reader comes to."""
+    """Return the key that signs sessions. All machines that share a store use the same key."""
     local_key = load_or_create_secret(engine.settings.data_dir / "session.key")
     return (
         engine.store.ensure_secret("session_key", local_key.decode()).encode() if engine.store.is_shared else local_key
@@ -111,12 +114,14 @@ def load_session_key(engine: Engine) -> bytes:
 
 
 def load_or_create_secret(path: Path) -> bytes:
-    """The key that signs sessions, made once."""
+    """Return a random key from a private file; created on the first call."""
     return load_or_create_private_text(path, lambda: secrets.token_hex(32)).encode()
 
 
 def load_or_create_private_text(path: Path, create: Callable[[], str]) -> str:
-    """The text in a file that only its owner may read; made by `create` if there is none."""
+    """Return the text in a file that only its owner can read. Creates the file with the result of `create` if it is
+    missing.
+    """
     try:
         if not path.exists():
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -124,12 +129,13 @@ def load_or_create_private_text(path: Path, create: Callable[[], str]) -> str:
                 file.write(create() + "\n")
         return path.read_text().strip()
     except OSError as error:
-        raise StoreError(f"cannot read or make {path}: {error.strerror}") from error
+        raise StoreError(f"cannot read or create {path}: {error.strerror}") from error
 
 
 class IndexFollowStep:
-    """One step of keeping the index in step: revive a Solr that was killed, index what is new, and learn the order of
-    review from what was decided. The first step also makes a collection and fills one that has lost documents.
+    """One step of the index follower: restart a dead Solr, index changes, and rank the review candidates again.
+
+    The first step also creates the collection and refills an index that has lost documents.
     """
 
     def __init__(self) -> None:
@@ -144,10 +150,10 @@ class IndexFollowStep:
 
 
 class IndexFollower:
-    """Does `step` three times a second, by default `IndexFollowStep`: what other processes change in the store is indexed.
+    """Calls `step` about every POLL_SECONDS in a thread, so that the index follows changes by other processes.
 
-    Errors are logged and said, one that lasts once, and it goes on after a while. While another process indexes, it
-    waits. Use with `with`.
+    The default step is `IndexFollowStep`. An error is logged and reported once until it changes, and the follower
+    retries after ERROR_RETRY_SECONDS. While another process indexes, it waits. Use it in a `with` block.
     """
 
     def __init__(self, engine: Engine, step: Callable[[Engine], object] | None = None) -> None:
@@ -167,7 +173,7 @@ class IndexFollower:
         self._stop.set()
         self._thread.join(
             STOP_TIMEOUT_SECONDS * 3 if self._engine.has_index else 0
-        )  # nothing is lost by a Solr that starts
+        )  # a Solr that is still starting need not be waited for
 
     def _follow(self) -> None:
         while not self._stop.wait(POLL_SECONDS):
@@ -180,29 +186,29 @@ class IndexFollower:
                 self._report_once(str(error))
                 self._stop.wait(ERROR_RETRY_SECONDS)
             except Exception:
-                log.exception("the index could not follow")
+                log.exception("index update failed, retrying in %g s", ERROR_RETRY_SECONDS)
                 self._stop.wait(ERROR_RETRY_SECONDS)
 
     def _report_once(self, text: str) -> None:
         if text != self._last_message:
-            log.warning("the index could not follow: %s", text)
-            self._engine.progress.note(f"the index could not follow: {text}")
+            log.warning("index update failed, retrying in %g s: %s", ERROR_RETRY_SECONDS, text)
+            self._engine.progress.note(f"index update failed, retrying in {ERROR_RETRY_SECONDS:g} s: {text}")
             self._last_message = text
 
 
 def is_index_stale(engine: Engine) -> bool:
-    """Is there anything the index has not been told?"""
+    """True if changes or a lexicon version are not in the index yet."""
     lexicon = engine.store.lexicons
     return engine.store.change_log.pending_document_count() > 0 or lexicon.latest_version() != lexicon.applied_version()
 
 
 class SearchSite:
-    """The search site on its port. Use with `with`; `wait` returns when it is stopped.
+    """The search site on its port. Use it in a `with` block; `wait` returns when the site is stopped.
 
-    It answers at once: from what the index has, or, while Solr is still starting, by saying so.
+    The site responds immediately: from the index, or, while Solr is still starting, with a notice.
 
-    This process takes the port and holds the follower; gunicorn (web_server.py) answers in another, since its
-    workers are forked, and nothing that has a store open or threads may be. Raises PortInUseError.
+    This process opens the socket and runs the follower. gunicorn (gunicorn_app.py) serves requests in another process,
+    because it forks workers, which is not safe with an open store or with threads. Raises PortInUseError.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -215,7 +221,7 @@ class SearchSite:
 
     def __enter__(self) -> "SearchSite":
         self._server = start_server(self._engine, self._socket)
-        self._socket.close()  # the server has it now; should that die, nobody is left waiting
+        self._socket.close()  # the server owns it now; if the server dies, connections fail at once
         self._follower.__enter__()
         try:
             wait_for_answer(self.url)
@@ -225,7 +231,7 @@ class SearchSite:
         return self
 
     def is_healthy(self) -> bool:
-        """Does it answer?"""
+        """True if the site responds."""
         with requests.Session() as session:
             session.trust_env = False
             try:
@@ -234,39 +240,40 @@ class SearchSite:
                 return False
 
     def wait(self) -> None:
-        """Until Ctrl-C. PlumblineError if the server ends by itself."""
+        """Wait until Ctrl-C. Raises PlumblineError if the server ends by itself."""
         while self._server is not None:
             try:
                 status = self._server.wait(timeout=1)
             except subprocess.TimeoutExpired:
                 continue
             raise PlumblineError(
-                f"the search site ended by itself (status {status}): see logs/plumb.log, start it anew"
+                f"the search site ended by itself (status {status}): see logs/plumb.log, then start it again"
             )
 
     def __exit__(
         self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
     ) -> None:
         if self._server is not None:
-            self._server.terminate()  # it lets requests under way end
+            self._server.terminate()  # requests in flight are completed
         self._follower.__exit__(exc_type, exc, traceback)
         if self._server is not None:
             wait_or_kill(self._server)
 
 
 def open_listening_socket(host: str, port: int) -> socket.socket:
-    """A socket that listens there; connections wait in it until somebody accepts them."""
+    """Open a listening socket; connections queue in it until a process accepts them. Raises PortInUseError."""
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         return socket.create_server(address[:2], family=family, backlog=LISTEN_BACKLOG)
     except (OSError, ValueError, OverflowError) as error:  # ValueError: a name that cannot be a host's
         raise PortInUseError(
-            f"cannot listen on {host}:{port} ({error}): stop the program that does, or set search.host and search.port"
+            f"cannot listen on {host}:{port} ({error}): stop the program that uses it, or set search.host and "
+            "search.port"
         ) from error
 
 
 def start_server(engine: Engine, listening_socket: socket.socket) -> "subprocess.Popen[bytes]":
-    """gunicorn on this socket. It ends when it is terminated, and when this process dies."""
+    """Start gunicorn on this socket. It stops when it is terminated or this process dies."""
     metrics_dir = engine.settings.data_dir / "metrics"
     clear_metrics_folder(metrics_dir)
     server = subprocess.Popen(
@@ -274,18 +281,18 @@ def start_server(engine: Engine, listening_socket: socket.socket) -> "subprocess
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         pass_fds=[listening_socket.fileno()],
-        process_group=0,  # a terminal's Ctrl-C is for this process, which then stops the server in good order
-        cwd=Path(__file__).parents[2],  # where `pipeline` is found, whatever the caller's folder
+        process_group=0,  # Ctrl-C in a terminal reaches only this process, which then stops the server gracefully
+        cwd=Path(__file__).parents[2],  # makes `pipeline` importable from any working directory
         env={**os.environ, MULTIPROCESS_DIR_ENV: str(metrics_dir)},
     )
     assert server.stdin is not None
-    with suppress(BrokenPipeError), server.stdin as pipe:  # one that has ended already is told by `wait_for_answer`
+    with suppress(BrokenPipeError), server.stdin as pipe:  # `wait_for_answer` reports a server that has already ended
         pickle.dump((engine.settings, engine.has_index), pipe)
     return server
 
 
 def clear_metrics_folder(folder: Path) -> None:
-    """A folder without files, for its owner alone: the figures in it begin anew with the site."""
+    """Create or empty the private folder of the metric files. The counters restart with the site."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         for file in folder.glob("*.db"):
@@ -295,9 +302,9 @@ def clear_metrics_folder(folder: Path) -> None:
 
 
 def wait_for_answer(url: str) -> None:
-    """Return once the site answers; PlumblineError if its server ends instead, or takes too long."""
+    """Wait until the site responds. Raises PlumblineError if the server ends or START_TIMEOUT_SECONDS pass."""
     with requests.Session() as session:
-        session.trust_env = False  # a proxy meant for the crawl is not meant for ourselves
+        session.trust_env = False  # proxy variables are for the crawl, not for loopback
         try:
             session.get(f"{url}robots.txt", timeout=START_TIMEOUT_SECONDS).raise_for_status()
         except requests.RequestException as error:
@@ -305,7 +312,7 @@ def wait_for_answer(url: str) -> None:
 
 
 def wait_or_kill(server: "subprocess.Popen[bytes]") -> None:
-    """Wait for a terminated server; kill it if it takes too long."""
+    """Wait for a terminated server; kill it after STOP_TIMEOUT_SECONDS."""
     try:
         server.wait(timeout=STOP_TIMEOUT_SECONDS)
     except subprocess.TimeoutExpired:

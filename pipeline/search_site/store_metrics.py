@@ -1,4 +1,4 @@
-"""What the store knows, as figures for Prometheus: read when they are asked for, at most twice a minute."""
+"""Prometheus metrics of the store, read on request, at most twice a minute."""
 
 import threading
 import time
@@ -14,17 +14,17 @@ from pipeline.engine import Engine
 from pipeline.runs.run_history import load_run_history
 from search_ui.interfaces import RunHistory
 
-CACHE_SECONDS = 30.0  # a store of a million URLs is not counted for every scrape
+CACHE_SECONDS = 30.0  # counting a store of a million URLs is too slow for every scrape
 STAGE_COUNTERS = {
-    "crawl": ("plumbline_fetches", "URLs asked, by outcome"),
-    "extract": ("plumbline_extractions", "Pages read, by outcome"),
+    "crawl": ("plumbline_fetches", "URLs fetched, by outcome"),
+    "extract": ("plumbline_extractions", "Pages extracted, by outcome"),
 }
 
 
 class StoreMetrics:
-    """A collector of prometheus-client. Safe to use from several threads.
+    """A collector for prometheus-client. Thread-safe.
 
-    Counters are sums over all runs that have ended, so they are the same in every process and after every restart.
+    Counters are sums over all finished runs, so they are equal in every process and survive restarts.
     """
 
     def __init__(self, engine: Engine, clock: Callable[[], float] = time.monotonic) -> None:
@@ -38,7 +38,7 @@ class StoreMetrics:
         self._runs_by_state: Counter[str] = Counter()
 
     def collect(self) -> Iterable[Metric]:
-        """All figures; where the store does not answer, that alone."""
+        """Return all metrics; if the store is not available, only the metrics that do not need it."""
         with self._lock:
             if self._clock() >= self._cached_until:
                 self._cached = list(self._read_all())
@@ -46,7 +46,7 @@ class StoreMetrics:
             return self._cached
 
     def _read_all(self) -> Iterator[Metric]:
-        started, is_up = time.perf_counter(), 1
+        started_at, is_up = time.perf_counter(), 1
         try:
             yield from [
                 *self._queue_metrics(),
@@ -56,34 +56,40 @@ class StoreMetrics:
             ]
         except PlumblineError:
             is_up = 0
-        yield gauge_metric("plumbline_store_up", "Did the store answer?", is_up)
-        yield gauge_metric("plumbline_solr_up", "Has Solr answered this process?", int(self._engine.has_index))
-        elapsed = time.perf_counter() - started
-        yield gauge_metric("plumbline_figures_seconds", "Time to read these figures from the store", elapsed)
+        yield gauge_metric("plumbline_store_up", "1 if the store responds", is_up)
+        yield gauge_metric("plumbline_solr_up", "1 if this process is connected to Solr", int(self._engine.has_index))
+        read_seconds = time.perf_counter() - started_at
+        yield gauge_metric("plumbline_figures_seconds", "Time to read these metrics from the store", read_seconds)
 
     def _queue_metrics(self) -> Iterator[Metric]:
         store, now = self._engine.store, time.time()
         freshness, (due, oldest_due_at) = store.status.freshness(), store.status.due_count_and_since(now)
-        depth = GaugeMetricFamily("plumbline_queue_depth", "What waits for a stage", labels=["stage"])
+        depth = GaugeMetricFamily("plumbline_queue_depth", "Pending items of a stage", labels=["stage"])
         depth.add_metric(["crawl"], due)
         depth.add_metric(["extract"], store.articles.pending_count())
         depth.add_metric(["index"], freshness.pending_count)
-        age = GaugeMetricFamily("plumbline_queue_age_seconds", "Since when the oldest waits", labels=["stage"])
+        age = GaugeMetricFamily(
+            "plumbline_queue_age_seconds", "Age of the oldest pending item in seconds", labels=["stage"]
+        )
         age.add_metric(["crawl"], max(0.0, now - oldest_due_at) if oldest_due_at is not None else 0.0)
         lag = max(0.0, now - freshness.pending_since) if freshness.pending_since is not None else 0.0
         age.add_metric(["index"], lag)
         yield from (depth, age)
-        yield gauge_metric("plumbline_index_lag_seconds", "How far the index is behind the store", lag)
+        yield gauge_metric(
+            "plumbline_index_lag_seconds", "Age of the oldest document that is pending indexing, in seconds", lag
+        )
         yield gauge_metric("plumbline_articles", "Articles in the store", freshness.article_count)
-        yield gauge_metric("plumbline_indexed", "Articles in the index, by the store", freshness.indexed_count)
+        yield gauge_metric(
+            "plumbline_indexed", "Articles in the index, according to the store", freshness.indexed_count
+        )
 
     def _last_run_metrics(self) -> Iterator[Metric]:
         history = load_run_history(self._engine, 1)
         last = history.runs[0] if history.runs else None
         is_running = last is not None and last.state is RunState.RUNNING
-        yield gauge_metric("plumbline_run_running", "Does a run go on?", int(is_running))
+        yield gauge_metric("plumbline_run_running", "1 while a run is active", int(is_running))
         if last is not None:
-            yield gauge_metric("plumbline_last_run_timestamp_seconds", "When the newest run began", last.started_at)
+            yield gauge_metric("plumbline_last_run_timestamp_seconds", "Start of the newest run", last.started_at)
         yield from run_timestamp_metrics(history)
 
     def _run_counters(self) -> Iterator[Metric]:
@@ -94,7 +100,7 @@ class StoreMetrics:
             for code, count in self._stage_totals[stage].items():
                 counter.add_metric([code], count)
             yield counter
-        runs = CounterMetricFamily("plumbline_runs", "Runs that ended, by how", labels=["state"])
+        runs = CounterMetricFamily("plumbline_runs", "Finished runs, by state", labels=["state"])
         for state in RunState:
             if state is not RunState.RUNNING:
                 runs.add_metric([state.value], self._runs_by_state[state.value])
@@ -116,20 +122,20 @@ class StoreMetrics:
 
 
 def run_timestamp_metrics(history: RunHistory) -> Iterator[Metric]:
-    """When the last good run began, since when none has succeeded, when the next one is: those that are known."""
+    """Yield the known times: last successful run, first failure since then, and next scheduled run."""
     for name, text, timestamp in (
-        ("plumbline_last_good_run_timestamp_seconds", "When the newest good run began", history.last_success_at),
+        ("plumbline_last_good_run_timestamp_seconds", "Start of the newest successful run", history.last_success_at),
         (
             "plumbline_failing_since_timestamp_seconds",
-            "When the first of the runs since then failed",
+            "Start of the first failed run since the newest successful run",
             history.failing_since,
         ),
-        ("plumbline_next_run_timestamp_seconds", "When the next run is", history.next_run_at),
+        ("plumbline_next_run_timestamp_seconds", "Time of the next scheduled run", history.next_run_at),
     ):
         if timestamp is not None:
             yield gauge_metric(name, text, timestamp)
 
 
 def gauge_metric(name: str, text: str, value: float) -> Metric:
-    """A figure without labels."""
+    """Create a gauge without labels."""
     return GaugeMetricFamily(name, text, value=value)

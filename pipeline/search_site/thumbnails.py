@@ -1,11 +1,11 @@
-"""Small pictures of articles for the search site: fetched as the crawl would, made small, and kept.
+"""Thumbnails of article pictures for the search site: fetched under the rules of the crawl, resized and cached.
 
-    Pictures(...).of("https://news.example/1.html", "https://img.news.example/a.jpg") -> WebP of a few kB, or None
+    ThumbnailCache(...).get("https://news.example/1.html", "https://img.news.example/a.jpg") -> WebP bytes, or None
 
-A reader's browser asks nobody but the search site, so no other site learns who searches for what. The picture is the
-one that the index has for an article: a reader cannot name a URL. It is fetched from the article's own domain alone,
-where robots.txt allows it, and from the public internet (`ip_policy`). What is served was decoded and written
-anew here, so it is a picture and nothing else.
+A browser requests thumbnails only from the search site, so other sites learn nothing about searches. The picture URL
+comes from the index, so a request cannot name an arbitrary URL. Pictures are fetched only from the article's own
+domain, only as robots.txt allows, and only from the public internet (`ip_policy`). Every picture is decoded and encoded
+again, so a thumbnail cannot contain anything else.
 """
 
 import dataclasses
@@ -32,29 +32,27 @@ from docstore.model import Reason
 
 log = logging.getLogger(__name__)
 
-THUMBNAIL_SIZE = (320, 240)  # pixels at most, twice what a page shows
-MIN_SOURCE_SIDE = 80  # of the original: what is smaller is an icon
-MAX_ASPECT_RATIO = 4  # times as long as wide: what is longer is a banner
-MAX_DECODED_PIXELS = 8_000_000  # that are decoded, some 60 MB
-MAX_PROGRESSIVE_PIXELS = 16_000_000  # pixels of a progressive JPEG, whose decoder holds all of it at some 7 bytes each
-MAX_JPEG_SCANS = 40  # of a JPEG; encoders write ten. A scan of 26 bytes costs a pass over the whole picture
-MAX_DOWNLOAD_BYTES = 5_000_000  # that are fetched
-MAX_CACHED_FILES = 20_000  # that are kept, some 200 MB
-MAX_REDIRECTS = 3  # redirects
-FETCH_TIMEOUT_SECONDS = 4.0  # that one picture may take
-MAX_CONCURRENT_FETCHES = (
-    2  # pictures that are fetched at the same time; who comes then waits for `SLOT_TIMEOUT_SECONDS` seconds
-)
+THUMBNAIL_SIZE = (320, 240)  # maximum pixels, twice the size on the page
+MIN_SOURCE_SIDE = 80  # pixels; a smaller picture is an icon
+MAX_ASPECT_RATIO = 4  # a picture with a higher ratio is a banner
+MAX_DECODED_PIXELS = 8_000_000  # about 60 MB
+MAX_PROGRESSIVE_PIXELS = 16_000_000  # of a progressive JPEG, which is decoded in full at about 7 bytes per pixel
+MAX_JPEG_SCANS = 40  # encoders write ten; each scan costs a pass over all pixels, even if it has only 26 bytes
+MAX_DOWNLOAD_BYTES = 5_000_000
+MAX_CACHED_FILES = 20_000  # about 200 MB
+MAX_REDIRECTS = 3
+FETCH_TIMEOUT_SECONDS = 4.0  # per picture
+MAX_CONCURRENT_FETCHES = 2  # further requests wait up to SLOT_TIMEOUT_SECONDS
 SLOT_TIMEOUT_SECONDS = 1.0
-RETRY_AFTER_SECONDS = 24 * 3600.0  # until a picture that could not be had is asked for again
-JPEG_SCAN_MARKER = b"\xff\xda"  # in no other place of a JPEG's data, which has a 0 behind each 0xff of its own
+RETRY_AFTER_SECONDS = 24 * 3600.0  # after a failed fetch
+JPEG_SCAN_MARKER = b"\xff\xda"  # unambiguous: within JPEG data each 0xff byte is followed by a 0 byte
 IMAGE_FORMATS = ("JPEG", "PNG", "WEBP", "GIF")
 
 
 class ThumbnailCache:
-    """Small pictures in `folder`, at most `MAX_CACHED_FILES`. Safe to use from many threads.
+    """Thumbnails in `folder`, at most MAX_CACHED_FILES. Thread-safe. Close it after use.
 
-    `robots` keeps robots.txt files, as the crawl's frontier does; `now` tells epoch seconds. Close it after use.
+    `robots` stores robots.txt files, as the crawl's frontier does; `now` returns epoch seconds.
     """
 
     def __init__(
@@ -79,7 +77,7 @@ class ThumbnailCache:
         self._now = now
 
     def may_have(self, article_url: str, picture_url: str) -> bool:
-        """Could `get` have one? Asks nobody."""
+        """True if `get` may return a thumbnail. Makes no request."""
         url = canonicalize_url(picture_url)
         return (
             not isinstance(url, Reason)
@@ -88,7 +86,9 @@ class ThumbnailCache:
         )
 
     def get(self, article_url: str, picture_url: str) -> bytes | None:
-        """The picture, small, as WebP; None where there is none to be had, or not now. Never raises for bad answers."""
+        """Return the thumbnail as WebP; None if there is none or it is not available now. Network errors are not
+        raised.
+        """
         url = canonicalize_url(picture_url)
         if isinstance(url, Reason) or not is_same_site(article_url, url):
             return None
@@ -102,7 +102,7 @@ class ThumbnailCache:
             write_cached(file, thumbnail)
             return thumbnail or None
         except FetchError as error:
-            log.info("no picture %s: %s", url, error.outcome)
+            log.info("cannot fetch picture %s: %s", url, error.outcome)
             write_cached(file, b"")
             return None
         finally:
@@ -124,7 +124,7 @@ class ThumbnailCache:
             return False
 
     def _read_cached(self, file: Path) -> bytes | None:
-        """What is kept, b"" for what could not be had lately; None if it has to be fetched."""
+        """Return the cached thumbnail, b"" after a recent failure, None if it has to be fetched."""
         try:
             content = file.read_bytes()
             return content if content or self._failed_recently(file) else None
@@ -155,7 +155,7 @@ class ThumbnailCache:
 
 
 def is_same_site(article_url: str, picture_url: str) -> bool:
-    """Does the picture stand on the article's own site, or one of the same domain?"""
+    """True if the picture is on the article's host or another host of the same domain."""
     article = canonicalize_url(article_url)
     if isinstance(article, Reason):
         return False
@@ -169,16 +169,17 @@ def _is_image_response(status: int, content_type: str) -> bool:
 
 
 def make_thumbnail(content: bytes) -> bytes | None:
-    """The picture as a WebP that fits into `THUMBNAIL_SIZE`; None for what is no picture, an icon, a banner, or too large.
+    """Return the picture as a WebP that fits into THUMBNAIL_SIZE; None for an icon, a banner, or data that is not a
+    picture.
 
-    Of a moving picture it is the first frame.
+    Also returns None for a picture that is too large. An animation gives its first frame.
     """
     try:
         with Image.open(io.BytesIO(content), formats=IMAGE_FORMATS) as picture:
             width, height = picture.size
             if min(width, height) < MIN_SOURCE_SIDE or max(width, height) > MAX_ASPECT_RATIO * min(width, height):
                 return None
-            picture.draft("RGB", THUMBNAIL_SIZE)  # a JPEG is decoded as small as will do
+            picture.draft("RGB", THUMBNAIL_SIZE)  # a JPEG is decoded at the smallest sufficient size
             if picture.width * picture.height > MAX_DECODED_PIXELS or (
                 picture.format == "JPEG"
                 and is_expensive_jpeg(content, width * height, bool(picture.info.get("progressive")))
@@ -191,18 +192,18 @@ def make_thumbnail(content: bytes) -> bytes | None:
         buffer = io.BytesIO()
         on_white.save(buffer, "WEBP", quality=75)
         return buffer.getvalue()
-    except Exception:  # decoders of broken files raise whatever comes to their mind
-        log.info("a picture could not be read", exc_info=True)
+    except Exception:  # decoders of damaged files raise arbitrary exceptions
+        log.info("cannot decode a picture", exc_info=True)
         return None
 
 
 def is_expensive_jpeg(jpeg: bytes, pixels: int, is_progressive: bool) -> bool:
-    """Would a JPEG take much memory or time to decode, however small it is wanted?"""
+    """True if decoding a JPEG takes much memory or time at any output size."""
     return jpeg.count(JPEG_SCAN_MARKER) > MAX_JPEG_SCANS or (is_progressive and pixels > MAX_PROGRESSIVE_PIXELS)
 
 
 def write_cached(file: Path, content: bytes) -> None:
-    """Write a picture, or b"" for one that cannot be had, all of it or nothing. A full disk costs the picture alone."""
+    """Write a thumbnail, or b"" after a failure, atomically. Write errors such as a full disk are ignored."""
     with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
         temporary = file.with_name(f"{file.name}.{os.getpid()}.{threading.get_ident()}")

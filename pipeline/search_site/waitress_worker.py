@@ -1,9 +1,9 @@
-"""gunicorn's worker that answers readers: waitress takes requests in and gives answers out, whoever is slow at either.
+"""gunicorn worker for the search site: waitress buffers requests and responses, so slow clients occupy no thread.
 
-A thread of the site sees whole requests only, and hands its answer to a buffer; so a slow client costs a socket and
-some kilobytes, and no thread. What takes too long is closed: a request head, a body, an answer that is not read, a
-connection that says nothing. One address may hold so many connections; those of the machine itself may hold all, since
-a proxy in front has one address for all readers.
+A thread of the site receives only complete requests, and writes its response to a buffer. A slow client therefore costs
+only a socket and some kilobytes. Slow connections are closed: headers, bodies and idle connections have timeouts, and
+so has the reading of a response. The number of connections per IP address is limited, except for loopback, because a
+proxy in front of the site has one address for all clients.
 """
 
 import ipaddress
@@ -22,23 +22,23 @@ from waitress.server import TcpWSGIServer
 
 from search_ui.security import MAX_LIST_BYTES
 
-HEADER_TIMEOUT_SECONDS = 10.0  # from the first byte of a request to the end of its head
-BODY_TIMEOUT_SECONDS = 30.0  # from there to the end of its body
-RESPONSE_READ_TIMEOUT_SECONDS = 60.0  # for an answer to be read, from when it is ready
-IDLE_TIMEOUT_SECONDS = 15.0  # a connection without a request
-MAX_CONNECTIONS = 1000  # beyond it the one that has waited longest for its request is closed
+HEADER_TIMEOUT_SECONDS = 10.0  # from the first byte of a request to the end of its headers
+BODY_TIMEOUT_SECONDS = 30.0  # from the end of the headers to the end of the body
+RESPONSE_READ_TIMEOUT_SECONDS = 60.0  # for the client to read a response, from when it is ready
+IDLE_TIMEOUT_SECONDS = 15.0  # for a connection without a request
+MAX_CONNECTIONS = 1000  # beyond this the connection that has waited longest for its client is closed
 MAX_CONNECTIONS_PER_IP = 64
-MAX_HEADER_BYTES = 16_384  # bytes of a request's first line and headers
-RESERVED_FILE_DESCRIPTORS = 64  # descriptors that a worker needs beside connections: store, logs, Solr
+MAX_HEADER_BYTES = 16_384  # request line and headers
+RESERVED_FILE_DESCRIPTORS = 64  # that a worker needs in addition to connections: store, logs, Solr
 POLL_SECONDS = 1.0
 
-logging.getLogger("waitress").setLevel(logging.ERROR)  # it warns of every queue and of every client that leaves
+logging.getLogger("waitress").setLevel(logging.ERROR)  # its warnings report every queue and every disconnect
 
 
 class TimedChannel(HTTPChannel):  # type: ignore[misc]
-    """A connection that knows since when it waits for its client (`waiting_since`, epoch seconds)."""
+    """A connection with the time since when it waits for its client (`waiting_since`, epoch seconds)."""
 
-    request_count = 0  # requests of this connection
+    request_count = 0  # completed requests of this connection
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -46,7 +46,7 @@ class TimedChannel(HTTPChannel):  # type: ignore[misc]
         self.waiting_since = time.time()
 
     def allowed_seconds(self) -> float:
-        """Seconds that the client may take for what is waited for now; 0 while the site is at work for it."""
+        """Return the time limit in seconds of the current phase; 0 while the site processes a request."""
         if self.requests:
             phase, seconds = "answered", 0.0
         elif self.total_outbufs_len:
@@ -62,29 +62,29 @@ class TimedChannel(HTTPChannel):  # type: ignore[misc]
         return seconds
 
     def service(self) -> None:
-        """One request, in a thread."""
+        """Process one request in a thread."""
         super().service()
         self.request_count += 1
 
     def is_timed_out(self, now: float) -> bool:
-        """Has the client taken longer than it may?"""
+        """True if the client exceeded the time limit of the current phase."""
         seconds = self.allowed_seconds()
         return bool(seconds) and now - self.waiting_since > seconds
 
     @property
     def is_idle(self) -> bool:
-        """Neither a request is coming in nor an answer going out."""
+        """True if no request is being received or processed and no response is being sent."""
         return not self.requests and not self.total_outbufs_len and self.request is None
 
 
 class BoundedServer(TcpWSGIServer):  # type: ignore[misc]
-    """Holds so many connections in all and from one address."""
+    """A server that limits the number of connections, in total and per IP address."""
 
     channel_class = TimedChannel
     next_channel_cleanup = 0.0
 
     def readable(self) -> bool:
-        """Is there room for a connection, or can room be made?"""
+        """True if the server accepts connections. Also runs `maintenance` every POLL_SECONDS."""
         now = time.time()
         if now >= self.next_channel_cleanup:
             self.next_channel_cleanup = now + POLL_SECONDS
@@ -92,14 +92,14 @@ class BoundedServer(TcpWSGIServer):  # type: ignore[misc]
         return bool(self.accepting)
 
     def handle_accept(self) -> None:
-        """Take a connection in; see the module's docstring for who has to go."""
+        """Accept a connection; close it, or the longest-waiting connection, if a limit is reached."""
         try:
             accepted = self.accept()
             if accepted is None:
                 return
             connection, ip_address = accepted
             self.set_socket_options(connection)
-        except OSError:  # it has gone already
+        except OSError:  # the client has already disconnected
             return
         if not is_loopback(ip_address[0]) and self.count_connections(ip_address[0]) >= MAX_CONNECTIONS_PER_IP:
             connection.close()
@@ -109,27 +109,27 @@ class BoundedServer(TcpWSGIServer):  # type: ignore[misc]
         self.channel_class(self, connection, ip_address, self.adj, map=self._map)
 
     def count_connections(self, ip_address: str) -> int:
-        """How many connections an address holds."""
+        """Return the number of open connections from an IP address."""
         return sum(channel.addr[0] == ip_address for channel in self.active_channels.values())
 
     def close_longest_waiting(self) -> None:
         """Close the connection that has waited longest for its client."""
-        waiting = [channel for channel in self.active_channels.values() if channel.allowed()]
-        if waiting:
-            min(waiting, key=lambda channel: channel.waiting_since).handle_close()
+        waiting_channels = [channel for channel in self.active_channels.values() if channel.allowed_seconds()]
+        if waiting_channels:
+            min(waiting_channels, key=lambda channel: channel.waiting_since).handle_close()
 
     def maintenance(self, now: float) -> None:
-        """Close what is late."""
+        """Close all connections that exceed their time limit. `now` is in epoch seconds."""
         for channel in list(self.active_channels.values()):
             if channel.is_timed_out(now):
                 channel.handle_close()
 
 
 class WaitressWorker(Worker):  # type: ignore[misc]
-    """See the module's docstring."""
+    """gunicorn worker class that runs a `BoundedServer`."""
 
     def run(self) -> None:
-        """Answer until told to stop, or until the arbiter has gone; then finish what is under way."""
+        """Serve until gunicorn stops the worker or the arbiter is gone; then finish the requests in flight."""
         [listener] = self.sockets
         server = create_server(listener.sock, self.wsgi, self.cfg.threads)
         while self.alive and self.ppid == os.getppid():
@@ -141,7 +141,7 @@ class WaitressWorker(Worker):  # type: ignore[misc]
         server.task_dispatcher.shutdown(timeout=0)
 
     def drain(self, server: BoundedServer, deadline: float) -> None:
-        """Let requests that have begun come in, and answers go out."""
+        """Complete started requests and responses, until the deadline (monotonic seconds)."""
         while time.monotonic() < deadline:
             self.notify()
             for channel in list(server.active_channels.values()):
@@ -153,19 +153,19 @@ class WaitressWorker(Worker):  # type: ignore[misc]
 
 
 def poll_once(server: BoundedServer, seconds: float = POLL_SECONDS) -> None:
-    """Wait so long at most for something to happen, and see to it."""
+    """Wait up to `seconds` for socket events and process them."""
     wasyncore.loop(seconds, use_poll=True, map=server._map, count=1)
 
 
 def create_server(listener: socket.socket, application: Any, threads: int) -> BoundedServer:
-    """A server on a socket that listens already; nothing of it runs by itself but the threads that answer."""
+    """Create a server on a listening socket. Only its worker threads run by themselves; the caller polls."""
     max_open_files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     options = {
         "threads": threads,
         "connection_limit": max(min(MAX_CONNECTIONS, max_open_files - RESERVED_FILE_DESCRIPTORS), 1),
         "max_request_header_size": MAX_HEADER_BYTES,
-        "max_request_body_size": 2 * MAX_LIST_BYTES,  # the site says itself, and in words, what is too large for it
-        "clear_untrusted_proxy_headers": False,  # search.trusted_proxies says whose headers count
+        "max_request_body_size": 2 * MAX_LIST_BYTES,  # the site itself rejects large bodies with a clear message
+        "clear_untrusted_proxy_headers": False,  # search.trusted_proxies decides which headers are trusted
         "ident": None,
         "sockets": [listener],
     }
@@ -175,5 +175,5 @@ def create_server(listener: socket.socket, application: Any, threads: int) -> Bo
 
 
 def is_loopback(ip_address: str) -> bool:
-    """Is this an address of the machine itself?"""
+    """True if this is an address of the local machine."""
     return ipaddress.ip_address(ip_address.partition("%")[0]).is_loopback

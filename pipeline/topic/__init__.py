@@ -1,1 +1,1 @@
-"""A crawl for a topic, put together from store, extractor, lexicon and `focused`."""
+"""Focused crawl for a topic: connects the store, the extractor, the lexicon and the package `focused`."""

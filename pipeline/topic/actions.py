@@ -1,4 +1,4 @@
-"""What the search site may do with topics: the implementation of `search_ui.review.topic_interfaces.TopicBackend`."""
+"""Topic actions of the search site: implements `search_ui.review.topic_interfaces.TopicBackend`."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,7 +12,7 @@ from search_ui.review.topic_interfaces import TopicReviewState
 
 
 class StoreTopics:
-    """The topics in the data folder."""
+    """Topics from the topic files in the data folder."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -23,23 +23,23 @@ class StoreTopics:
         return self._files.names()
 
     def active_topic(self) -> str:
-        """The name of the topic that the crawl looks for, "" for none."""
+        """Return the topic of the configured crawl; "" if none is set."""
         return self._engine.settings.crawl.topic
 
     def topic(self, name: str) -> Topic:
-        """A topic. TopicError where there is none, or its file is not valid."""
+        """Read a topic. Raises TopicError if it does not exist or its file is not valid."""
         return self._files.read(name)
 
     def decide(self, name: str, items: Sequence[str], state: TopicState, kind: TopicTermClass | None) -> None:
-        """Decide on terms and seeds, all of them or none."""
+        """Set the state (and class, if given) of terms and seed URLs; all of them or, on an error, none."""
         decide_terms(self._files, name, items, state, kind)
 
     def harvest(self) -> Sequence[HostHarvest]:
-        """What each strategy kept of each host's pages."""
+        """Return the on-topic rate of each strategy by host."""
         return self._engine.store.focused_decisions.harvest_by_host()
 
     def review_questions(self, name: str) -> TopicReviewState:
-        """What is kept of a topic, and the pages that a person is asked about."""
+        """Return the expected quality of the retained pages and the pages that a reviewer should label."""
         coverage, questions_table = estimate_coverage(self._engine, name), self._engine.store.topic_questions
         target_precision, answers, open_questions = (
             self._engine.settings.topic.precision,
@@ -53,5 +53,5 @@ class StoreTopics:
         )
 
     def save_answers(self, name: str, answers: Mapping[str, bool], by: str) -> None:
-        """Keep answers: a crawl that goes on takes them at once, else the next one does."""
+        """Save page labels. A running crawl applies them immediately, otherwise the next crawl does."""
         save_answers(self._engine, name, answers, by)

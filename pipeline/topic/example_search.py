@@ -1,4 +1,4 @@
-"""Where scheme 2 of the feature library looks for pages: the engine's own index, or a search site by URL template."""
+"""Search sources for scheme 2 of the topic library: the engine's own index, or a search site given as URL template."""
 
 from collections.abc import Iterator
 from math import log
@@ -17,11 +17,11 @@ from pipeline.workers.page_reading import read_article
 
 QUERY_PLACEHOLDER = "{query}"
 INDEX_ORIGIN, SEARCH_ORIGIN = "index", "search"
-_LINKS_PER_RESULT = 3  # times as many links of a result page are tried as results are wanted
+_LINKS_PER_RESULT = 3  # links of a results page that are tried for each requested result
 
 
 def index_search(engine: Engine) -> SearchSource:
-    """The engine's own Solr; idf is that of all its documents."""
+    """Search the engine's own Solr index. The idf is computed over all its documents."""
     base_query = {
         "q": "{!bool should=$in_title should=$in_body}",
         "in_title": f"{{!field f={solr_fields.TITLE} v=$words}}",
@@ -31,7 +31,7 @@ def index_search(engine: Engine) -> SearchSource:
 
     def find(term: str, limit: int) -> Iterator[ExamplePage]:
         if not any(map(str.isalnum, term)):
-            return  # Solr has no question for what holds no word
+            return  # a term without a letter or digit makes an empty Solr query
         field_list = f"{solr_fields.URL},{solr_fields.TITLE},{solr_fields.BODY}"
         response = engine.index.search({**base_query, "words": term, "rows": limit, "fl": field_list})
         for doc in response["response"]["docs"]:
@@ -45,13 +45,15 @@ def index_search(engine: Engine) -> SearchSource:
 
 
 def template_search(engine: Engine, template: str) -> SearchSource:
-    """Asks a search site as politely as any other, and follows the links of its answer that lead elsewhere.
+    """Search a website through a URL template, and fetch the results that link to other hosts.
 
-    PlumblineError for a template without a place for the query.
+    Requests follow the crawl settings, as for any other site. Raises PlumblineError if the template has no placeholder
+    for the query.
     """
     if QUERY_PLACEHOLDER not in template:
         raise PlumblineError(
-            f"--search {template}: put {QUERY_PLACEHOLDER} where the words go, as https://example.org/?q={QUERY_PLACEHOLDER}"
+            f"--search {template}: the URL needs the placeholder {QUERY_PLACEHOLDER}, such as "
+            f"https://example.org/?q={QUERY_PLACEHOLDER}"
         )
 
     def find(term: str, limit: int) -> Iterator[ExamplePage]:
@@ -61,7 +63,7 @@ def template_search(engine: Engine, template: str) -> SearchSource:
             try:
                 yield extract_example(fetch_page(url, engine.settings.crawl), engine)
             except PlumblineError as error:
-                engine.progress.note(f"left out: {error}")
+                engine.progress.note(f"skipped: {error}")
                 continue
             remaining -= 1
             if not remaining:
@@ -71,7 +73,10 @@ def template_search(engine: Engine, template: str) -> SearchSource:
 
 
 def result_urls(result_page: LoadedPage) -> list[str]:
-    """The URLs on a page of results that lead to another host, in order; of its own, where there are none."""
+    """Return the link URLs of a results page that lead to other hosts, in page order.
+
+    If there are no such links, return the links to the same host.
+    """
     page = Page(
         0, result_page.url, result_page.url, 200, result_page.content_type, result_page.body, "", result_page.fetched_at
     )
@@ -81,7 +86,7 @@ def result_urls(result_page: LoadedPage) -> list[str]:
 
 
 def extract_example(page: LoadedPage, engine: Engine) -> ExamplePage:
-    """The article of a page; the whole page where it has none."""
+    """Return the article of a page as an example; the complete page if it has no article."""
     settings = engine.settings.extract
     article = run_isolated(page, read_article, page.body, page.url, page.content_type, page.fetched_at, settings)
     return (
@@ -92,5 +97,5 @@ def extract_example(page: LoadedPage, engine: Engine) -> ExamplePage:
 
 
 def loaded_page_to_example(page: LoadedPage) -> ExamplePage:
-    """The page as a topic keeps it."""
+    """Convert a page to an example of a topic."""
     return run_isolated(page, read_example, page.url or page.label, page.body, page.content_type)

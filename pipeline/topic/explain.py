@@ -1,6 +1,6 @@
-"""Why a focused crawl gives a URL its priority: the pages that lead to it, and every part of the score.
+"""Explain the priority of a URL in a focused crawl: the pages that link to it, and every part of the score.
 
-The strategy is shown all that it has seen, as at the start of a crawl, and watched when it comes to the URL.
+The strategy replays its decisions as at the start of a crawl, and a recorder observes the links to the URL.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,36 +21,36 @@ from pipeline.engine import Engine
 from pipeline.topic.policy_factory import focused_crawl_settings, policy_config, restore_policy
 
 MAX_SOURCES = 20  # pages that lead to a URL
-MAX_CONTEXT_WORDS = 12
-OTHER_PAGE_COUNTS = "on this page; another one promises something"
+MAX_CONTEXT_WORDS = 12  # of the anchor text and of its context
+OTHER_PAGE_COUNTS = "on this page; another page gives it a priority"
 Row = Mapping[str, Any]
 
 
 @dataclass
 class RecordingStrategy:
-    """A strategy, and what it says of one URL: each page that leads there with the link's promise and its parts.
+    """Wraps a strategy and records every link to `url` with its score and the parts of the score.
 
-    `seed_urls` are the seeds: one that leads nowhere else is followed.
+    Links of a page in `seed_urls` are followed even if the strategy discards all of them.
     """
 
     strategy: FocusedStrategy
     url: str
     seed_urls: frozenset[str] = frozenset()
     sources: list[Row] = field(default_factory=list)
-    link_scores: list[float | None] = field(default_factory=list)  # of the sources
+    link_scores: list[float | None] = field(default_factory=list)  # parallel to `sources`
 
     def __getattr__(self, name: str) -> Any:
-        """What a strategy can beside these, as the strategy has it."""
+        """Delegate all other attributes to the strategy."""
         return getattr(self.strategy, name)
 
     def score_page(self, page: PageWords) -> RelevanceScore:
-        """As the strategy has it."""
+        """Delegate to the strategy."""
         return self.strategy.score_page(page)
 
     def link_priorities(
         self, page: PageWords, relevance: RelevanceScore, links: Sequence[LinkWords]
     ) -> Sequence[float | None]:
-        """As the strategy has it; the URL' is noted."""
+        """Delegate to the strategy and record the score of links to `url`."""
         link_scores = self.strategy.link_priorities(page, relevance, links)
         is_followed = page.url in self.seed_urls and all(value is None for value in link_scores)
         for link, value in zip(links, link_scores, strict=True):
@@ -59,7 +59,7 @@ class RecordingStrategy:
         return link_scores
 
     def _record(self, source: Row, value: float | None) -> None:
-        """Of very many sources the one that promises most is among those kept: its promise counts."""
+        """Store a source. Beyond MAX_SOURCES, only a source with the highest score replaces the last one."""
         if len(self.sources) >= MAX_SOURCES:
             if value is None or value <= max((score for score in self.link_scores if score is not None), default=-inf):
                 return
@@ -68,17 +68,17 @@ class RecordingStrategy:
         self.link_scores.append(value)
 
     def observe_page(self, page: PageWords, relevance: RelevanceScore) -> None:
-        """As the strategy has it."""
+        """Delegate to the strategy."""
         self.strategy.observe_page(page, relevance)
 
     def take_changed_priorities(self) -> Mapping[str, float]:
-        """As the strategy has it."""
+        """Delegate to the strategy."""
         return self.strategy.take_changed_priorities()
 
     def _source_row(
         self, page: PageWords, relevance: RelevanceScore, link: LinkWords, value: float | None, is_followed: bool
     ) -> Row:
-        discarded_text = "discarded, but followed: a seed that promises nothing" if is_followed else "discarded"
+        discarded_text = "discarded, but followed: link of a seed URL" if is_followed else "discarded"
         return {
             "page": page.url,
             "page_score": f"{relevance.score:.3f} ({'kept' if relevance.is_relevant else 'off topic'})",
@@ -90,7 +90,7 @@ class RecordingStrategy:
 
 
 def score_parts(strategy: FocusedStrategy, relevance: RelevanceScore, link: LinkWords, value: float | None) -> Row:
-    """What the promise of a link is made of, by the formula of its strategy."""
+    """Return the parts of a link score, by the formula of its strategy."""
     if isinstance(strategy, SemanticStrategy):
         return semantic_score_parts(strategy, relevance, link, value)
     if isinstance(strategy, SemanticTreeStrategy):
@@ -121,8 +121,10 @@ def semantic_score_parts(
 
 
 def explain_topic(engine: Engine, url: str) -> dict[str, list[Row]]:
-    """What the focused crawl thinks of a URL: its judgement if it was fetched, else its priority and the parts of
-    that. Empty where the crawl looks for nothing, and for a URL that it has not met.
+    """Return what the focused crawl knows about a URL, as rows by part.
+
+    For a fetched URL this is its focused decision; otherwise its priority and the parts of the priority. Empty if no
+    focused crawl is configured or has met the URL.
     """
     decision, left_out = (
         engine.store.focused_decisions.find(url),
@@ -142,7 +144,7 @@ def explain_topic(engine: Engine, url: str) -> dict[str, list[Row]]:
 
 
 def explain_priority(engine: Engine, url: str) -> dict[str, list[Row]]:
-    """The pages that lead to a URL, and what speaks for it now."""
+    """Return the pages that link to a URL and its current priority."""
     settings = focused_crawl_settings(engine)
     config = policy_config(engine, settings.topic, build_crawl_plan(settings))
     recording = RecordingStrategy(config.strategy, url, config.seed_urls)
@@ -160,8 +162,9 @@ def explain_priority(engine: Engine, url: str) -> dict[str, list[Row]]:
 
 
 def annotate_sources(recording: RecordingStrategy, priority: float | None) -> list[Row]:
-    """The sources, with what becomes of their promises: a page that discards a link takes nothing from what another one
-    has promised for it."""
+    """Add a remark to the score of each source. Discarding a link on one page does not lower its score from another
+    page.
+    """
     link_scores = [score for score in recording.link_scores if score is not None]
     if priority is None or not link_scores:
         return recording.sources
@@ -169,18 +172,14 @@ def annotate_sources(recording: RecordingStrategy, priority: float | None) -> li
     rows: list[Row] = []
     for index, (row, value) in enumerate(zip(recording.sources, recording.link_scores, strict=True)):
         remark = (
-            "counts: the best one"
-            if index == best
-            else "less than the best one"
-            if value is not None
-            else OTHER_PAGE_COUNTS
+            "used: the best" if index == best else "lower than the best" if value is not None else OTHER_PAGE_COUNTS
         )
         rows.append({**row, "promise": f"{row['promise']} ({remark})"})
     return rows
 
 
 def fused_score_parts(strategy: FusedFeatureStrategy, url: str) -> list[Row]:
-    """Each feature in standard deviations of the frontier, its weight, and their product; the largest first."""
+    """Return each feature in standard deviations of the frontier, its weight, and their product; the largest first."""
     parts = sorted(strategy.priority_contributions(url), key=lambda part: -abs(part[1] * part[2]))
     return [
         {"part": name, "value": f"{value:.3f}", "weight": f"{weight:.3f}", "product": f"{value * weight:.3f}"}

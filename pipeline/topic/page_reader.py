@@ -1,4 +1,4 @@
-"""Pages as a focused crawl reads them: by the extractor's blocks, cut once by the words of lexicon and topic."""
+"""Reads pages for a focused crawl: text blocks of the extractor, segmented with lexicon and topic terms."""
 
 import logging
 import threading
@@ -19,12 +19,12 @@ from text.segment import RjiebaSegmenter, Segmenter
 
 log = logging.getLogger(__name__)
 
-_DESCRIPTION_METAS = ("description", "keywords")  # of Zhou: <title>, meta description, meta keywords
-_MAX_TEXT_LENGTH = 200_000  # characters of a page that are looked at
+_DESCRIPTION_METAS = ("description", "keywords")  # Zhou uses <title>, meta description and meta keywords
+_MAX_TEXT_LENGTH = 200_000  # characters of a page that are read
 
 
 def create_topic_segmenter(lexicon: Lexicon, terms: Iterable[str]) -> Segmenter:
-    """A segmenter that knows the words of the lexicon and the terms of a topic."""
+    """Create a segmenter for the terms of the lexicon and of a topic."""
     lexicon_texts = {entry.text for entry in lexicon.entries}
     extra_terms = dict.fromkeys(term for term in terms if term not in lexicon_texts and not find_term_error(term))
     return RjiebaSegmenter(
@@ -36,15 +36,19 @@ def create_topic_segmenter(lexicon: Lexicon, terms: Iterable[str]) -> Segmenter:
 
 
 class PageReader:
-    """Reads pages and documents for a crawl, in any thread: documents one at a time, in a process that bears what they
-    do to it. Close it after use."""
+    """Reads pages and documents of a crawl. Thread-safe. Close it after use.
+
+    Documents are read one at a time in a worker process, which contains crashes and excess memory.
+    """
 
     def __init__(self, settings: ExtractSettings) -> None:
         self._process = WorkerProcess(Limits(settings.document_seconds, settings.document_mb), [__name__])
         self._lock = threading.Lock()
 
     def read(self, page: Page) -> ExamplePage:
-        """A page of the crawl, as `read_example` reads it. Of a document that cannot be read only its URL is known."""
+        """Read a page of the crawl as `read_example` does. A document that cannot be read gives an example with only
+        its URL.
+        """
         if page.format == HTML_FORMAT:
             return page_to_example(page)
         with self._lock:
@@ -55,23 +59,26 @@ class PageReader:
                 return ExamplePage(page.url)
 
     def close(self) -> None:
-        """End the process, if there is one."""
+        """Terminate the worker process, if it runs."""
         self._process.close()
 
 
 def page_to_example(page: Page) -> ExamplePage:
-    """A page of the crawl, as `read_example` reads it."""
+    """Convert a page of the crawl as `read_example` does."""
     return read_example(page.url, page.body, page.content_type, page.final_url)
 
 
 def article_to_example(url: str, title: str, body: str) -> ExamplePage:
-    """An article without what stands around it."""
+    """Convert an article without the rest of its page."""
     return ExamplePage(url, title, "", ((BLOCK_TITLE, 0.5, title), (BLOCK_CONTENT, 0.5, body[:_MAX_TEXT_LENGTH])))
 
 
 def read_example(url: str, html: bytes, content_type: str = "", base_url: str = "") -> ExamplePage:
-    """A page with the text of its title, its description and its blocks (WY-F1 to F5); nothing but its URL where
-    it cannot be read. `base_url` is where it was found, if elsewhere."""
+    """Read the text of a page: title, description and blocks (WY-F1 to F5).
+
+    A page that cannot be read gives an example with only its URL. `base_url` is the final URL after redirects, if it
+    differs from `url`.
+    """
     if is_document(html, url, content_type):
         article = read_document(html, url, content_type)
         return (

@@ -1,9 +1,9 @@
-"""A crawl that looks for a topic, put together: the topic's file, the strategy by name, pages as words.
+"""Creates the policy of a focused crawl from the topic file, the strategy and the page reader.
 
-At the start the guide is as the last run left it (focused/state_snapshot.py); where that cannot be had, because topic,
-strategy or program are others, the strategy is shown again what the store has of earlier runs. Then the priorities of
-all URLs that wait are what it says now. A topic or strategy that has changed thus takes effect on the whole frontier,
-and pages that were not kept and now would be are asked again.
+At the start the policy is restored from the snapshot of the last run (focused/state_snapshot.py). If the topic, the
+strategy or the program has changed, the snapshot is not valid, and the strategy replays the decisions in the store.
+Then all URLs in the frontier get their current priorities. A change of topic or strategy therefore applies to the
+complete frontier, and rejected pages that are now on topic are fetched again.
 """
 
 import hashlib
@@ -41,10 +41,10 @@ from pipeline.topic.page_reader import PageReader, create_topic_segmenter
 from pipeline.topic.retention import load_instructions, report_coverage, reschedule_refetch
 
 MAX_ARCHIVE_PAGES, ARCHIVE_BATCH_SIZE = 5_000, 100  # pages
-CRAWL_ORIGIN = "crawl"  # the origin of terms that came up while crawling
+CRAWL_ORIGIN = "crawl"  # origin of terms found during a crawl
 CreateStrategy = Callable[[TopicWords, OperatorResources], FocusedStrategy]
 
-# Those that take what the operator has beside the topic.
+# Strategies that use word vectors, concepts or a term tree in addition to the topic.
 STRATEGIES_WITH_RESOURCES: Mapping[str, CreateStrategy] = {
     "semantic": SemanticStrategy,
     "semantic_tree": SemanticTreeStrategy,
@@ -54,8 +54,11 @@ STRATEGIES_WITH_RESOURCES: Mapping[str, CreateStrategy] = {
 
 
 def focused_crawl_settings(engine: Engine) -> CrawlSettings:
-    """The settings of a crawl that looks for a topic, with the topic's seeds: those confirmed, which widen the scope,
-    and the example pages that lie in it. SettingsError for settings that cannot be followed."""
+    """Return the crawl settings with the seed URLs of the topic added.
+
+    The seeds are the confirmed seeds, which also extend the scope, and the example pages in the scope. Raises
+    SettingsError for invalid settings.
+    """
     settings = engine.settings.crawl
     topic = TopicFileStore(engine.settings.data_dir).read(settings.topic)
     confirmed_seeds = tuple(seed.url for seed in topic.seeds if seed.state is TopicState.CONFIRMED)
@@ -69,12 +72,13 @@ def focused_crawl_settings(engine: Engine) -> CrawlSettings:
 
 
 def create_policy(engine: Engine, settings: CrawlSettings) -> TopicPolicy:
-    """The guide of a crawl by the settings of `focused_crawl_settings`, as it was when the last run ended.
+    """Create the policy of a crawl with settings from `focused_crawl_settings`, in the state at the end of the last
+    run.
 
-    TopicError for a topic that is not there or whose file is not valid.
+    Raises TopicError if the topic does not exist or its file is not valid.
     """
     plan = build_crawl_plan(settings)
-    engine.progress.note(f"the crawl looks for {settings.topic} by {plan.strategy}")
+    engine.progress.note(f"focused crawl for the topic {settings.topic}, strategy {plan.strategy}")
     policy = TopicPolicy(policy_config(engine, settings.topic, plan))
     table = engine.store.focused_decisions
     policy.load_snapshot(table.count)
@@ -89,7 +93,7 @@ def create_policy(engine: Engine, settings: CrawlSettings) -> TopicPolicy:
 
 
 def restore_policy(engine: Engine, policy: TopicPolicy) -> list[str]:
-    """Bring a guide to where the store is: `restore` of the pages after its state, or of a sample of them."""
+    """Replay the decisions after the snapshot, or a sample of them. Returns the URLs to fetch again."""
     table = engine.store.focused_decisions
     pages_behind, last_seq = table.count() - policy.state.page_count, policy.next_seq
     sample = policy.replay_sample(pages_behind)
@@ -100,7 +104,7 @@ def restore_policy(engine: Engine, policy: TopicPolicy) -> list[str]:
 
 
 def train_on_archive(engine: Engine, policy: TopicPolicy, plan: CrawlPlan) -> None:
-    """Show the strategy what was crawled before there was a topic: the newest pages of the archive, seeds first."""
+    """Show the strategy the pages that were crawled before the topic existed: the newest pages, seed URLs first."""
     table = engine.store.focused_decisions
     archived_pages = sorted(
         table.undecided_pages(MAX_ARCHIVE_PAGES), key=lambda page: page.url not in policy.config.seed_urls
@@ -120,7 +124,7 @@ def train_on_archive(engine: Engine, policy: TopicPolicy, plan: CrawlPlan) -> No
 def decide_archived_page(
     engine: Engine, policy: TopicPolicy, plan: CrawlPlan, page: PendingPage
 ) -> tuple[int, FocusedDecision] | None:
-    """What the guide makes of a page of the archive; None where its bytes are lost."""
+    """Let the policy decide on an archived page; returns None if its bytes are lost."""
     try:
         body = engine.store.articles.read_page_body(page)
     except WarcRecordLostError:
@@ -131,11 +135,11 @@ def decide_archived_page(
     )
     links = [link for link in parse_page(fetched_page).links if rejection_reason(link.url, plan.url_rules) is None]
     decision = policy.decide(policy.tokenize_page(fetched_page, links), {link.url: link.anchor for link in links})
-    return page.url_id, replace(decision, strategy=BREADTH_FIRST)  # which fetched it
+    return page.url_id, replace(decision, strategy=BREADTH_FIRST)  # the strategy that fetched the page
 
 
 def policy_config(engine: Engine, name: str, plan: CrawlPlan) -> TopicPolicyConfig:
-    """What the guide of a crawl for the topic `name` is made of. TopicError for a topic that cannot be read."""
+    """Build the policy configuration for the topic `name`. Raises TopicError if the topic cannot be read."""
     files = TopicFileStore(engine.settings.data_dir)
     topic = files.read(name)
     tokenize = make_tokenizer(
@@ -144,7 +148,7 @@ def policy_config(engine: Engine, name: str, plan: CrawlPlan) -> TopicPolicyConf
     words, seed_urls = topic_words(topic, tokenize), frozenset(plan.seeds)
     resources = (
         OperatorResources() if plan.strategy == "fused" else load_resources(engine, topic, tokenize)
-    )  # it looks at the topic alone
+    )  # `fused` uses only the topic
     key_parts = (plan.strategy, topic.name, words, topic.counts_unconfirmed_terms, sorted(seed_urls), code_digest())
     resource_key_parts = () if plan.strategy == "fused" else (topic.term_tree, resource_digests(engine, resources))
     key = hashlib.sha256(repr((key_parts, resource_key_parts)).encode("utf-8", "surrogatepass")).digest()
@@ -170,12 +174,12 @@ def policy_config(engine: Engine, name: str, plan: CrawlPlan) -> TopicPolicyConf
 
 
 def policy_state_path(data_dir: Path) -> Path:
-    """Where the state of a focused crawl lies."""
+    """Return the path of the state file of a focused crawl."""
     return data_dir / "topics" / "guide.state"
 
 
 def resource_digests(engine: Engine, resources: OperatorResources) -> list[str]:
-    """What tells vectors and files of concepts from others."""
+    """Return digests of the word vectors and the concept files, to detect changes."""
     files = [engine.settings.folder / name for name in engine.settings.crawl.concepts]
     parts = [path.read_bytes() for path in files if path.is_file()]
     if resources.vectors is not None:
@@ -187,7 +191,7 @@ def resource_digests(engine: Engine, resources: OperatorResources) -> list[str]:
 
 
 def create_strategy(strategy: str, topic: TopicWords, resources: OperatorResources, automatic: bool) -> FocusedStrategy:
-    """The strategy of a name, with all that it can use; `fused` looks at the topic alone."""
+    """Create a strategy by name, with the resources it can use; `fused` uses only the topic."""
     if strategy == "fused":
         return STRATEGIES[strategy](topic)
     if strategy == "topic_library":
@@ -196,7 +200,7 @@ def create_strategy(strategy: str, topic: TopicWords, resources: OperatorResourc
 
 
 def topic_words(topic: Topic, tokenize: WordTokenizer) -> TopicWords:
-    """The topic as a strategy knows it: confirmed terms only."""
+    """Convert a topic to the form that strategies use; contains only confirmed terms."""
 
     def words(texts: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(word for text in texts for word in tokenize(text)))
@@ -211,18 +215,20 @@ def topic_words(topic: Topic, tokenize: WordTokenizer) -> TopicWords:
 
 
 def load_resources(engine: Engine, topic: Topic, tokenize: WordTokenizer) -> OperatorResources:
-    """The vectors of the vertical's articles, where there are enough; the operator's concepts and tree."""
+    """Load the word vectors of the articles, if there are enough articles, the administrator's concepts and the term
+    tree.
+    """
     files = [engine.settings.folder / name for name in engine.settings.crawl.concepts]
     tree = parse_tree(topic.term_tree) if topic.term_tree else None
     return OperatorResources(vectors=corpus_vectors(engine, tokenize), concepts=load_concepts(files), tree=tree)
 
 
 def add_proposals(files: TopicFileStore, name: str, words: Sequence[str]) -> None:
-    """Terms that kept pages share: for the operator to judge, or in automatic mode to count from the next run on."""
+    """Add terms that retained pages share: as proposals, or in automatic mode as confirmed terms for the next run."""
 
     def add_terms(topic: Topic) -> Topic:
         state = TopicState.CONFIRMED if topic.counts_unconfirmed_terms else TopicState.PROPOSED
-        evidence = "shared by the pages kept of late"
+        evidence = "shared by recently retained pages"
         return topic.with_terms(TopicTerm(word, state=state, origin=CRAWL_ORIGIN, evidence=evidence) for word in words)
 
     files.update(name, add_terms)

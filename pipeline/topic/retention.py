@@ -1,7 +1,7 @@
-"""What is kept of a crawl for a topic, decided when it ends and whenever a person has answered.
+"""Decides which pages of a focused crawl are retained, at the end of the crawl and after new labels.
 
-guide.verdicts -> table of judgements -> pages that are not kept any more leave, others are asked again
-               -> questions to a person
+policy.current_scores -> table of focused decisions -> rejected pages are removed, pages now on topic are fetched again
+                      -> pages for a person to label
 """
 
 from collections.abc import Mapping
@@ -14,15 +14,18 @@ from docstore.errors import TopicError
 from docstore.frontier.focused_decisions import RevisedDecision
 from docstore.frontier.topic_questions import TopicQuestion
 
-if TYPE_CHECKING:  # scikit-learn: whoever only reads answers does without
+if TYPE_CHECKING:  # imports scikit-learn, which reading answers does not need
     from focused.topic_policy import TopicPolicy
     from pipeline.engine import Engine
 
 
 @dataclass(frozen=True)
 class TopicCoverage:
-    """What is kept of a topic. `precision` and `recall` are what is to be expected: the share of it that is of the
-    topic, and of all pages of the topic that were fetched the share that is kept."""
+    """Number of retained pages (`kept`) of a topic, with estimated quality.
+
+    `precision` is the expected share of on-topic pages among the retained pages. `recall` is the expected share of the
+    fetched on-topic pages that are retained. The field names are JSON keys of `plumb topic show --json`.
+    """
 
     kept: int
     precision: float
@@ -30,12 +33,12 @@ class TopicCoverage:
 
 
 def load_instructions(engine: "Engine", topic: str) -> ReviewInstructions:
-    """What the operator wants, and what was answered so far."""
+    """Return the target precision and all labels so far."""
     return ReviewInstructions(engine.settings.topic.precision, engine.store.topic_questions.answers(topic))
 
 
 def estimate_coverage(engine: "Engine", topic: str) -> TopicCoverage | None:
-    """What is to be expected of the pages kept for a topic; None where `fused` has fetched none."""
+    """Estimate the quality of the retained pages of a topic; None if the strategy `fused` has fetched no page."""
     retained_count, expected_on_topic, expected_total = engine.store.focused_decisions.score_totals(topic, "fused")
     return (
         TopicCoverage(
@@ -49,45 +52,43 @@ def estimate_coverage(engine: "Engine", topic: str) -> TopicCoverage | None:
 
 
 def apply_retention(engine: "Engine", policy: "TopicPolicy") -> None:
-    """Decide what is kept, by all that is known now, and ask what is to be known next."""
-    verdicts = policy.current_scores()
-    if not verdicts:
+    """Revise the decisions on all pages with the current model, and select the pages to label next."""
+    current_scores = policy.current_scores()
+    if not current_scores:
         return
     table, topic = engine.store.focused_decisions, policy.config.topic_name
-    new_verdicts = {url: RevisedDecision(verdict.is_relevant, verdict.score) for url, verdict in verdicts.items()}
-    revision = table.apply_revisions(new_verdicts, policy.config.strategy_name)
+    revisions = {url: RevisedDecision(score.is_relevant, score.score) for url, score in current_scores.items()}
+    revision = table.apply_revisions(revisions, policy.config.strategy_name)
     reschedule_refetch(engine, revision.missing_urls)
-    engine.store.topic_questions.replace_pending(topic, select_questions(engine, policy, new_verdicts))
+    engine.store.topic_questions.replace_pending(topic, select_questions(engine, policy, revisions))
     if revision.dropped_count:
-        engine.progress.note(f"{revision.dropped_count} pages proved to be off topic and are not kept")
+        engine.progress.note(f"{revision.dropped_count} pages are off topic by the current model and were removed")
     report_coverage(engine, topic)
 
 
 def report_coverage(engine: "Engine", topic: str) -> None:
-    """Say what is to be expected of what is kept."""
+    """Report the expected quality of the retained pages as a progress note."""
     coverage = estimate_coverage(engine, topic)
     if coverage is not None:
         target_precision = engine.settings.topic.precision
         engine.progress.note(
-            f"{coverage.kept} pages are kept for {topic}; expected: {coverage.precision:.0%} of them on topic (wanted "
-            f"{target_precision:.0%}), {coverage.recall:.0%} of those on topic that were fetched"
+            f"{coverage.kept} pages retained for {topic}: expected precision {coverage.precision:.0%} (target "
+            f"{target_precision:.0%}), expected recall {coverage.recall:.0%} of the fetched pages on topic"
         )
 
 
 def reschedule_refetch(engine: "Engine", urls: tuple[str, ...] | list[str]) -> None:
-    """Have pages fetched again that were not kept and would be now; those that the archive has need not be."""
+    """Reschedule rejected pages that are now on topic, except those whose body is in the archive."""
     refetch_urls = [url for url, entry in engine.store.frontier.find_entries(urls).items() if not entry.digest]
     engine.store.frontier.reschedule(dict.fromkeys(refetch_urls, 0.0))
     if refetch_urls:
-        engine.progress.note(
-            f"{len(refetch_urls)} pages that were off topic are asked again: what is known has changed"
-        )
+        engine.progress.note(f"rescheduled {len(refetch_urls)} off-topic pages: the topic model has changed")
 
 
 def select_questions(
-    engine: "Engine", policy: "TopicPolicy", new_verdicts: Mapping[str, RevisedDecision]
+    engine: "Engine", policy: "TopicPolicy", revisions: Mapping[str, RevisedDecision]
 ) -> list[TopicQuestion]:
-    """The questions to a person."""
+    """Return the pages whose labels would improve the model most."""
     question_urls = policy.pages_to_label(engine.settings.topic.questions)
     decisions = (
         decision for url in question_urls if (decision := engine.store.focused_decisions.find(url)) is not None
@@ -96,26 +97,28 @@ def select_questions(
         TopicQuestion(
             decision.url,
             " ".join(deserialize_page(decision.packed_words).words.title),
-            new_verdicts[decision.url].score,
+            revisions[decision.url].score,
         )
         for decision in decisions
     ]
 
 
-def save_answers(engine: "Engine", topic: str, answers: Mapping[str, bool], by: str) -> None:
-    """Keep a person's answers about pages of a topic that were judged. TopicError where one was not."""
+def save_answers(engine: "Engine", topic: str, answers: Mapping[str, bool], actor: str) -> None:
+    """Save a person's labels of pages. Raises TopicError if a page has no focused decision."""
     unknown = [url for url in answers if engine.store.focused_decisions.find(url) is None]
     if unknown:
-        raise TopicError(f"{unknown[0]} was not fetched for a topic: answer about pages that plumb topic judge names")
-    engine.store.topic_questions.save_answers(topic, answers, by)
+        raise TopicError(f"{unknown[0]} was not fetched for a topic: label only pages that `plumb topic judge` lists")
+    engine.store.topic_questions.save_answers(topic, answers, actor)
 
 
 def apply_answers(engine: "Engine", topic: str) -> None:
-    """Have the answers count now, where the crawl looks for this topic by a strategy that takes them. One that goes on
-    takes them itself."""
+    """Apply new labels immediately if the configured crawl is a focused crawl for this topic.
+
+    A running crawl applies them itself.
+    """
     if engine.settings.crawl.topic != topic or resolve_strategy(engine.settings.crawl) not in FOCUSED_STRATEGIES:
         return
-    from pipeline.topic.policy_factory import (  # scikit-learn: whoever only reads answers does without
+    from pipeline.topic.policy_factory import (  # imports scikit-learn, which reading answers does not need
         create_policy,
         focused_crawl_settings,
     )

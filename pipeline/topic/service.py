@@ -1,4 +1,4 @@
-"""What an operator does with topics: define one, have terms and seeds proposed, decide on them."""
+"""Topic commands of the administrator: create a topic and propose terms and seed URLs."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -26,7 +26,7 @@ from pipeline.topic.page_reader import create_topic_segmenter
 
 @dataclass(frozen=True)
 class TopicDefinition:
-    """What is known of a topic that is to be made. `search_template` is a search site's URL with {query} in it, or ""."""
+    """Input for a new topic. `search_template` is the URL of a search site with {query} in it, or ""."""
 
     name: str
     terms: tuple[str, ...] = ()
@@ -40,10 +40,12 @@ class TopicDefinition:
 
 
 def create_topic(engine: Engine, definition: TopicDefinition) -> Topic:
-    """Make a topic with its library proposed. TopicError, and no file, where something about it is wrong."""
+    """Create a topic with proposed terms and seed URLs. Raises TopicError, and writes no file, if the input is not
+    valid.
+    """
     files = TopicFileStore(engine.settings.data_dir)
     if files.path_for(definition.name).exists():
-        raise TopicError(f"there is a topic {definition.name} already: plumb topic show {definition.name!r}")
+        raise TopicError(f"the topic {definition.name} already exists: plumb topic show {definition.name!r}")
     topic = Topic(
         name=definition.name,
         words=definition.words or (definition.name,),
@@ -60,17 +62,22 @@ def create_topic(engine: Engine, definition: TopicDefinition) -> Topic:
     return topic
 
 
-def propose_more(engine: Engine, name: str, template: str, results: int, top: int) -> tuple[Topic, int]:
-    """Look once more for terms and seeds, from the terms confirmed by now. The topic, and how many are new."""
+def propose_more(engine: Engine, name: str, template: str, max_results: int, max_terms: int) -> tuple[Topic, int]:
+    """Propose more terms and seed URLs, based on the confirmed terms. Returns the topic and the number of new
+    proposals.
+    """
     files = TopicFileStore(engine.settings.data_dir)
-    before = files.read(name)
-    proposals = collect_proposals(engine, before, template, results, top)
-    after = files.update(name, lambda topic: topic.with_terms(proposals.terms).with_seeds(proposals.seeds))
-    return after, after.pending_count() - before.pending_count()
+    old_topic = files.read(name)
+    proposals = collect_proposals(engine, old_topic, template, max_results, max_terms)
+    new_topic = files.update(name, lambda topic: topic.with_terms(proposals.terms).with_seeds(proposals.seeds))
+    return new_topic, new_topic.pending_count() - old_topic.pending_count()
 
 
-def collect_proposals(engine: Engine, topic: Topic, template: str, results: int, top: int) -> TopicProposals:
-    """Scheme 1 by the operator's concepts; scheme 2 by the own index, if anything is in it, or by a search site."""
+def collect_proposals(engine: Engine, topic: Topic, template: str, max_results: int, max_terms: int) -> TopicProposals:
+    """Collect proposals: scheme 1 from the administrator's concepts, scheme 2 from a search.
+
+    The search uses `template` if given, otherwise the engine's own index if it has documents.
+    """
     words = [term.text for term in topic.terms if term.state is TopicState.CONFIRMED] or list(topic.words)
     files = [engine.settings.folder / name for name in engine.settings.crawl.concepts]
     proposals = propose_from_concepts(words, load_concepts(files))
@@ -80,44 +87,50 @@ def collect_proposals(engine: Engine, topic: Topic, template: str, results: int,
     tokenize = make_tokenizer(create_topic_segmenter(engine.store.lexicons.load_latest(), words))
     with engine.progress.task("topic", len(words)) as advance:
         return proposals + propose_from_search(
-            words, replace(search_source, search=with_progress(search_source.search, advance)), tokenize, results, top
+            words,
+            replace(search_source, search=with_progress(search_source.search, advance)),
+            tokenize,
+            max_results,
+            max_terms,
         )
 
 
 def choose_search(engine: Engine, template: str) -> SearchSource | None:
-    """Where to search; None where there is nothing to search in."""
+    """Return the search source; None if there is no template and the index is empty."""
     if template:
         return template_search(engine, template)
     return index_search(engine) if engine.store.status.freshness().indexed_count else None
 
 
-def with_progress(find: SearchFunction, advance: Callable[[int], None]) -> SearchFunction:
-    """The same search, telling when a term is done."""
+def with_progress(search: SearchFunction, advance: Callable[[int], None]) -> SearchFunction:
+    """Wrap a search function to advance the progress after each term."""
 
-    def find_and_advance(term: str, limit: int) -> list[ExamplePage]:
-        pages = list(find(term, limit))
+    def search_and_advance(term: str, limit: int) -> list[ExamplePage]:
+        pages = list(search(term, limit))
         advance(1)
         return pages
 
-    return find_and_advance
+    return search_and_advance
 
 
 def read_examples(engine: Engine, urls: Sequence[str]) -> tuple[ExamplePage, ...]:
-    """The example pages, from the store where it has them, else fetched as the crawl would. PlumblineError names one
-    that cannot be had."""
+    """Read the example pages from the store, or fetch them as the crawl would.
+
+    Raises PlumblineError for a page that is not available or has no text.
+    """
     examples: list[ExamplePage] = []
     with engine.progress.task("examples", len(urls)) as advance:
         for url in dict.fromkeys(map(canonical_url, urls)):
             page = loaded_page_to_example(load_or_fetch(engine, url))
             if not page.blocks and not page.title:
-                raise TopicError(f"{url} has no text: name another example")
+                raise TopicError(f"{url} has no text: choose another example")
             examples.append(replace(page, url=url))
             advance(1)
     return tuple(examples)
 
 
 def load_or_fetch(engine: Engine, url: str) -> LoadedPage:
-    """A page of the store, or of the web."""
+    """Load a page from the store, or fetch it if the store does not have it."""
     try:
         return load_stored_page(engine, url)
     except PlumblineError:

@@ -1,1 +1,1 @@
-"""Pages are read in processes of their own, which are killed at their deadline."""
+"""Worker processes with time and memory limits that extract pages and documents."""

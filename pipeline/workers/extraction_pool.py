@@ -1,8 +1,8 @@
-"""Extraction over several processes, so that no page can take the run down with it.
+"""Extraction in several worker processes, so that no page can stop the run.
 
-A page that raises, takes too long, needs too much memory or kills its process (a parser's segmentation fault) becomes
-an outcome with a reason; no other page notices. Each page is read with what was known of its site when the first one
-was, which goes to the worker beside the bytes.
+A page that raises, exceeds the time or memory limit, or crashes its process (such as a segmentation fault of a parser)
+becomes an outcome with a reason. Other pages are not affected. All pages of a site use the site template that was
+current when its first page was submitted; it is sent to the worker with the bytes of the page.
 """
 
 import logging
@@ -17,7 +17,7 @@ from docstore.articles.article_table import PageExtraction, PendingPage, WarcRec
 from docstore.model import ExtractionResult, Outcome, Reason, SiteTemplate
 from docstore.warc_archive import WarcRecordNotUploadedError
 from extractor.settings import ExtractSettings
-from pipeline.workers.page_reading import EXTRACTOR, read_page
+from pipeline.workers.page_reading import EXTRACTOR_MODULES, extract_page
 from pipeline.workers.worker_process import (
     Limits,
     WorkerDiedError,
@@ -31,13 +31,13 @@ from pipeline.workers.worker_process import (
 
 log = logging.getLogger(__name__)
 
-NO_SITE_KNOWLEDGE = SiteTemplate()
+EMPTY_SITE_TEMPLATE = SiteTemplate()
 
-MAX_IN_FLIGHT_PER_WORKER = 8  # pages a worker, waiting or under way: bounds the memory
-MAX_IN_FLIGHT_BYTES = 64_000_000  # bytes, of all pages and documents together, but for one that alone takes more
-DOM_BYTES_PER_PAGE_BYTE = 8  # bytes of memory for each byte of a page
-SITE_CACHE_SIZE = 1_000  # that are remembered in a run
-WORKER_PRELOAD = ("pipeline.workers.page_reading", *EXTRACTOR)
+MAX_IN_FLIGHT_PER_WORKER = 8  # pages per worker, queued or running; bounds the memory
+MAX_IN_FLIGHT_BYTES = 64_000_000  # estimated memory of all pages in flight; a larger page is processed by itself
+DOM_BYTES_PER_PAGE_BYTE = 8  # bytes of memory for each byte of HTML
+SITE_CACHE_SIZE = 1_000  # site templates
+WORKER_PRELOAD = ("pipeline.workers.page_reading", *EXTRACTOR_MODULES)
 
 CRASH_SIGNALS = (
     "SIGSEGV",
@@ -46,7 +46,7 @@ CRASH_SIGNALS = (
     "SIGILL",
     "SIGFPE",
     "SIGTRAP",
-)  # of a library in C; SIGKILL came from others
+)  # sent by a crash in a C library; SIGKILL has other causes
 
 ReadPage = Callable[[PendingPage], bytes]
 LookUpSite = Callable[[str], SiteTemplate]
@@ -54,23 +54,27 @@ LookUpSite = Callable[[str], SiteTemplate]
 
 @dataclass(frozen=True)
 class PageJob:
-    """One page or document with its bytes and what is known of its site."""
+    """A page or document with its bytes and the template of its site."""
 
     page: PendingPage
     data: bytes
-    site: SiteTemplate = NO_SITE_KNOWLEDGE
+    site: SiteTemplate = EMPTY_SITE_TEMPLATE
 
     @property
     def estimated_bytes(self) -> int:
-        """Bytes that it may take while it is read, about."""
+        """Estimated memory of the extraction, in bytes."""
         return len(self.data) if self.page.is_document else DOM_BYTES_PER_PAGE_BYTE * len(self.data)
 
 
 class ExtractionPools:
-    """The processes that read pages and documents, for one caller at a time. `limits` is what a page may take.
+    """Worker processes for pages and documents, for one caller at a time.
 
-    A page has a process of its own while it is read; few pages start few processes. Documents have others, with the
-    limits that `settings` name: what a reader of theirs does to its process no page has to bear.
+    A worker processes one page at a time; few pages start few processes. Documents have a separate pool with the limits
+    from `settings`, so that a crash of a document parser does not affect pages.
+
+    Args:
+        workers: processes per pool; default: the number of cores
+        limits: limits of each call, for both pools; default: `Limits()` for pages, those of `settings` for documents
     """
 
     def __init__(self, settings: ExtractSettings, workers: int | None = None, limits: Limits | None = None) -> None:
@@ -84,9 +88,14 @@ class ExtractionPools:
         self,
         pages: Iterable[PendingPage],
         read_page_bytes: ReadPage,
-        look_up_site: LookUpSite = lambda host: NO_SITE_KNOWLEDGE,
+        look_up_site: LookUpSite = lambda host: EMPTY_SITE_TEMPLATE,
     ) -> Iterator[PageExtraction]:
-        """The extraction of each page, in no order. `look_up_site` says what is known of a host."""
+        """Yield the extraction of each page, in any order.
+
+        Args:
+            read_page_bytes: returns the stored bytes of a page
+            look_up_site: returns the template of a host
+        """
         in_flight: dict[Future[PageExtraction], int] = {}
         try:
             for job in iter_jobs(pages, read_page_bytes, lru_cache(SITE_CACHE_SIZE)(look_up_site)):
@@ -96,17 +105,17 @@ class ExtractionPools:
                 pool = self._document_pool if job.page.is_document else self._page_pool
                 while in_flight and sum(in_flight.values()) + job.estimated_bytes > MAX_IN_FLIGHT_BYTES:
                     yield from iter_finished(in_flight)
-                in_flight[pool.submit(partial(extract_one, job, self._settings))] = job.estimated_bytes
+                in_flight[pool.submit(partial(extract_in_worker, job, self._settings))] = job.estimated_bytes
                 while len(in_flight) >= self._max_in_flight:
                     yield from iter_finished(in_flight)
             while in_flight:
                 yield from iter_finished(in_flight)
         finally:
-            for future in in_flight:  # nobody waits for them any more
+            for future in in_flight:  # the caller has stopped the iteration
                 future.cancel()
 
     def close(self) -> None:
-        """End all processes."""
+        """Terminate all processes."""
         self._page_pool.close()
         self._document_pool.close()
 
@@ -116,16 +125,19 @@ def extract_pages(
     read_page_bytes: ReadPage,
     settings: ExtractSettings,
     workers: int | None = None,
-    look_up_site: LookUpSite = lambda host: NO_SITE_KNOWLEDGE,
+    look_up_site: LookUpSite = lambda host: EMPTY_SITE_TEMPLATE,
     limits: Limits | None = None,
 ) -> Iterator[PageExtraction]:
-    """The extraction of each page by processes that end with it: see `ExtractionPools`."""
+    """Extract pages in temporary pools, which are closed at the end; see `ExtractionPools`."""
     with closing(ExtractionPools(settings, workers, limits)) as pools:
         yield from pools.extract(pages, read_page_bytes, look_up_site)
 
 
 def iter_finished(in_flight: dict[Future[PageExtraction], int]) -> Iterator[PageExtraction]:
-    """Wait for some of the extractions under way (with the memory that each may take), and take them out."""
+    """Wait until at least one extraction is done, remove all that are done from `in_flight`, and yield their results.
+
+    `in_flight` maps each future to its estimated memory in bytes.
+    """
     done, _ = wait(in_flight, return_when=FIRST_COMPLETED)
     for future in done:
         del in_flight[future]
@@ -135,22 +147,25 @@ def iter_finished(in_flight: dict[Future[PageExtraction], int]) -> Iterator[Page
 def iter_jobs(
     pages: Iterable[PendingPage], read_page_bytes: ReadPage, look_up_site: LookUpSite
 ) -> Iterator[PageJob | PageExtraction]:
-    """Each page with its bytes; where they are lost, that is the end of it. One that another machine has
-    not uploaded yet waits for the next extraction."""
+    """Read the bytes of each page.
+
+    Yields a failed extraction if the bytes are lost. Skips a page whose record another machine has not uploaded yet: it
+    stays pending for the next extraction.
+    """
     for page in pages:
         try:
             yield PageJob(page, read_page_bytes(page), look_up_site(page.host))
         except WarcRecordNotUploadedError as error:
-            log.warning("%s waits: %s", page.url, error)
+            log.warning("extraction of %s deferred: %s", page.url, error)
         except WarcRecordLostError as error:
             yield PageExtraction(page, Outcome(error.reason, str(error)))
 
 
-def extract_one(job: PageJob, settings: ExtractSettings, process: WorkerProcess) -> PageExtraction:
-    """What a worker makes of a page."""
+def extract_in_worker(job: PageJob, settings: ExtractSettings, process: WorkerProcess) -> PageExtraction:
+    """Extract one page in a worker process; a worker error becomes an outcome."""
     page = job.page
     try:
-        reading = process.call(read_page, job.data, page.url, page.content_type, page.fetched_at, job.site, settings)
+        reading = process.call(extract_page, job.data, page.url, page.content_type, page.fetched_at, job.site, settings)
     except WorkerError as error:
         reading = ExtractionResult(outcome_for_error(error, page.url, job.page.is_document))
     return PageExtraction(
@@ -159,14 +174,18 @@ def extract_one(job: PageJob, settings: ExtractSettings, process: WorkerProcess)
 
 
 def outcome_for_error(exc: WorkerError, url: str, is_document: bool = False) -> Outcome:
-    """Why there is no result. What may be a fault of the program is logged, and counts as a failure; that a document
-    brings its reader down is the document's fault."""
+    """Map a worker error to an outcome.
+
+    A possible defect of the program is logged and counts as a failure. A document that crashes its parser does not.
+    """
     if isinstance(exc, WorkerTimeoutError):
         return Outcome(Reason.TIMED_OUT, f"extraction: {exc}")
     if isinstance(exc, WorkerMemoryError):
         return Outcome(Reason.TOO_LARGE, f"extraction: {exc}")
     if is_document and isinstance(exc, WorkerDiedError) and exc.cause_name in CRASH_SIGNALS:
-        return Outcome(Reason.UNPARSABLE, f"extraction: {exc}: it is damaged, or needs more memory than it may have")
+        return Outcome(
+            Reason.UNPARSABLE, f"extraction: {exc}: the document is damaged, or needs more memory than the limit"
+        )
     log.error(
         "extraction failed on %s: %s\n%s", url, exc, exc.traceback if isinstance(exc, WorkerExceptionError) else ""
     )

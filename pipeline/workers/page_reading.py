@@ -1,7 +1,7 @@
-"""What the extractor's worker processes do with one page or document: they load this, and no store.
+"""Functions that the extraction workers run for one page or document; they do not open the store.
 
-The process that hands out the pages names these functions only, so the extractor is loaded where it is used. The
-workers load it when they start (`EXTRACTOR`).
+The calling process imports only these functions, not the extractor. Each worker imports the extractor at its start
+(`EXTRACTOR_MODULES`).
 """
 
 from dataclasses import replace
@@ -11,14 +11,14 @@ from crawler.urls.canonical import canonicalize_url
 from docstore.model import Article, ExtractionResult, Outcome, Reason, SiteTemplate, Teaser
 from extractor.settings import ExtractSettings
 
-EXTRACTOR = ("extractor.article_extractor", "extractor.documents.reader", "extractor.minhash", "datasketch")
+EXTRACTOR_MODULES = ("extractor.article_extractor", "extractor.documents.reader", "extractor.minhash", "datasketch")
 HTML_TYPES = ("text/html", "application/xhtml+xml")
 
 
-def read_page(
+def extract_page(
     data: bytes, url: str, content_type: str, fetched_at: float, site: SiteTemplate, settings: ExtractSettings
 ) -> ExtractionResult:
-    """What the extractor makes of a page of which `site` is known, or of a document, complete as the store keeps it."""
+    """Extract a page with the template of its site, or a document. `data` is the complete stored body."""
     from extractor.article_extractor import ArticleExtractor
     from extractor.documents.reader import read_document
 
@@ -31,7 +31,7 @@ def read_page(
 def read_article(
     data: bytes, url: str, content_type: str, fetched_at: float, settings: ExtractSettings
 ) -> Article | Outcome:
-    """The article of a page or a document of which nothing else is known, or why it has none."""
+    """Return the article of a page or document without a site template, or the outcome if there is no article."""
     from extractor.article_extractor import ArticleExtractor
     from extractor.documents.reader import read_document
 
@@ -41,7 +41,9 @@ def read_article(
 
 
 def is_document(data: bytes, url: str, content_type: str) -> bool:
-    """Is it of one of the formats that are read beside HTML? What was kept as HTML was looked at by the crawl."""
+    """True if the data is in one of the document formats, not HTML. A declared HTML type is trusted: the crawl checked
+    it.
+    """
     from extractor.documents.reader import detect_format
 
     declared_type = parse_content_type(content_type).media_type
@@ -49,7 +51,7 @@ def is_document(data: bytes, url: str, content_type: str) -> bool:
 
 
 def finalize_article(result: Article | Outcome, url: str) -> Article | Outcome:
-    """An article with its signature, and with the URLs it names in the form in which the store knows them."""
+    """Add the MinHash signature to an article and canonicalize its URLs. Outcomes are returned unchanged."""
     if isinstance(result, Outcome):
         return result
     from extractor.minhash import minhash_signature
@@ -63,12 +65,12 @@ def finalize_article(result: Article | Outcome, url: str) -> Article | Outcome:
 
 
 def canonical_teaser(teaser: Teaser | None, url: str) -> Teaser | None:
-    """A teaser of a page whose URL the store may know."""
+    """Return the teaser with a canonical URL; None if there is no teaser or its URL is not valid."""
     target = canonical_or_empty(teaser.url, url) if teaser is not None else ""
     return replace(teaser, url=target) if teaser is not None and target else None
 
 
 def canonical_or_empty(url: str, base: str) -> str:
-    """The canonical form of a URL that a page names; "" where it has none."""
+    """Return the canonical form of a URL on the page `base`; "" if it has none."""
     canonical_or_reason = canonicalize_url(url, base) if url else ""
     return "" if isinstance(canonical_or_reason, Reason) else canonical_or_reason

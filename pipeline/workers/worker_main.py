@@ -1,9 +1,10 @@
-"""What runs in the child of pipeline/workers/worker_process.py: one question after another, until the caller is gone.
+"""Main program of the child of pipeline/workers/worker_process.py: handles one request after another until EOF.
 
     worker_main FD SECONDS MEGABYTES [MODULE ...]
 
-A question is a pickled (function, args, kwargs), its answer a pickled (DONE, result), (REFUSED, PlumblineError),
-(RAISED, (message, traceback)) or (OVER_MEMORY, None). Every worker pays for what this module loads: next to nothing.
+A request is a pickled (function, args, kwargs). The reply is a pickled (status, value), see the STATUS constants:
+(STATUS_DONE, result), (STATUS_ERROR, PlumblineError), (STATUS_RAISED, (message, traceback)) or (STATUS_OUT_OF_MEMORY,
+None). Every worker loads this module, so its imports are kept small.
 """
 
 import ctypes
@@ -21,19 +22,19 @@ from traceback import format_exc
 from docstore.errors import PlumblineError
 
 STATUS_DONE, STATUS_ERROR, STATUS_RAISED, STATUS_OUT_OF_MEMORY = "done", "refused", "raised", "over memory"
-ORPHAN_GRACE_SECONDS = 10.0  # beyond the deadline: who would have killed at the deadline was killed himself
-# A page makes very many objects and hardly any cycle: to look for cycles as often as usual is a twentieth of its time.
+ORPHAN_GRACE_SECONDS = 10.0  # after the deadline SIGALRM ends the child if its parent is dead and cannot kill it
+# A page creates many objects and few cycles: the default thresholds of the collector cost 5% of the extraction time.
 GC_THRESHOLDS = (50_000, 20, 100)
-OUT_OF_MEMORY_REPLY = pickle.dumps((STATUS_OUT_OF_MEMORY, None))  # made while there is some
+OUT_OF_MEMORY_REPLY = pickle.dumps((STATUS_OUT_OF_MEMORY, None))  # pickled in advance, while memory is available
 MEGABYTE = 1024 * 1024
-LARGE_REQUEST_BYTES = MEGABYTE  # bytes of a question
+LARGE_REQUEST_BYTES = MEGABYTE  # a request of this size or more is followed by `release_memory`
 PROC_STATUS = Path("/proc/self/status")
 
 
 def main(arguments: list[str]) -> None:
-    """Answer until the pipe ends."""
+    """Handle requests until the pipe is closed."""
     fd, seconds, megabytes, *modules = arguments
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the caller's business
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     for name in modules:
         import_module(name)
@@ -53,7 +54,7 @@ def main(arguments: list[str]) -> None:
 
 
 def handle_request(request: bytes) -> bytes:
-    """The pickled answer to a pickled question."""
+    """Call the function of a pickled request and return the pickled reply."""
     try:
         function, args, kwargs = pickle.loads(request)
         return pickle.dumps((STATUS_DONE, function(*args, **kwargs)))
@@ -61,25 +62,29 @@ def handle_request(request: bytes) -> bytes:
         return OUT_OF_MEMORY_REPLY
     except PlumblineError as error:
         return pickle.dumps((STATUS_ERROR, error))
-    except Exception as error:  # noqa: BLE001 (raised again in the process that asked)
+    except Exception as error:  # noqa: BLE001 (raised again in the calling process)
         return pickle.dumps((STATUS_RAISED, (f"{type(error).__name__}: {error}", format_exc())))
 
 
 def release_memory() -> None:
-    """Give the system what is no longer used: after a large page that would stay as it was at its worst."""
-    with suppress(OSError, AttributeError):  # not every C library has it
+    """Return free heap memory to the system. Without it the process stays at its peak size after a large page."""
+    with suppress(OSError, AttributeError):  # only glibc has malloc_trim
         ctypes.CDLL(None).malloc_trim(0)
 
 
 def limit_memory(extra_bytes: int) -> None:
-    """Let this process allocate `extra_bytes` bytes than it has now. On systems without /proc: that many in all."""
+    """Limit the data segment of this process to `extra_bytes` more than its current size (without /proc: to
+    `extra_bytes`).
+    """
     current_bytes = 0
     if PROC_STATUS.exists():
         fields = dict(line.split(":", 1) for line in PROC_STATUS.read_text().splitlines())
         current_bytes = int(fields["VmData"].split()[0]) * 1024
-    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    hard_limit = resource.getrlimit(resource.RLIMIT_DATA)[1]
     limit_bytes = current_bytes + extra_bytes
-    resource.setrlimit(resource.RLIMIT_DATA, (limit_bytes if hard < 0 else min(limit_bytes, hard), hard))
+    resource.setrlimit(
+        resource.RLIMIT_DATA, (limit_bytes if hard_limit < 0 else min(limit_bytes, hard_limit), hard_limit)
+    )
 
 
 if __name__ == "__main__":

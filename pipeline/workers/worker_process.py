@@ -1,12 +1,12 @@
-"""A process of its own for work on what others wrote: killed at its deadline, bounded in memory, warm for what follows.
+"""Child process for work on untrusted input: killed at its deadline, bounded in memory, reused for later calls.
 
     process = WorkerProcess(preload=PRELOAD)
-    process.call(read_page, html, ...)      what the function returns, or a WorkerError that says why it does not
+    process.call(extract_page, html, ...)   returns the result of the function or raises a WorkerError
 
-A parser that hangs in C holds the interpreter lock, so that neither the handler of a signal nor a thread beside it can
-end it: here the caller waits, and kills. The child is a bare interpreter that runs worker_main.py and loads
-`preload`; unlike multiprocessing's it does not load the caller's main module. It starts with the first call, anew after
-each kill, and ends with its caller.
+A parser that hangs in C code holds the interpreter lock, so neither a signal handler nor another thread can stop it.
+Therefore the parent waits for the reply and kills the child. The child is a new interpreter that runs worker_main.py
+and imports the modules of `preload`; unlike with multiprocessing it does not import the caller's main module. It starts
+with the first call, restarts after each kill, and ends with its parent.
 """
 
 import os
@@ -27,25 +27,25 @@ from pipeline.workers.worker_main import STATUS_ERROR, STATUS_OUT_OF_MEMORY, STA
 P = ParamSpec("P")
 T = TypeVar("T")
 
-START_TIMEOUT_SECONDS = 120.0  # for an interpreter and its imports on a busy machine
-# There are as many workers as processors: threads of numerical libraries would take each other's.
+START_TIMEOUT_SECONDS = 120.0  # start of an interpreter with its imports on a busy machine
+# There are as many workers as cores, so more threads of numerical libraries would only compete.
 WORKER_ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
 class WorkerError(PlumblineError):
-    """The work has no result."""
+    """A call in a worker process has no result."""
 
 
 class WorkerTimeoutError(WorkerError):
-    """It took too long, and its process was killed."""
+    """The call exceeded its time limit, and the process was killed."""
 
 
 class WorkerMemoryError(WorkerError):
-    """It needed more memory than it may have."""
+    """The call exceeded its memory limit."""
 
 
 class WorkerDiedError(WorkerError):
-    """Its process ended: by a fault of a parser in C, or because somebody killed it. `cause_name` names the signal."""
+    """The worker process ended by itself or was killed. `cause_name` is the name of the signal or the exit code."""
 
     def __init__(self, message: str, cause_name: str) -> None:
         super().__init__(f"{message}: {cause_name}")
@@ -53,7 +53,7 @@ class WorkerDiedError(WorkerError):
 
 
 class WorkerExceptionError(WorkerError):
-    """It raised an exception, which is the message; `traceback` is for the log."""
+    """The function raised an exception, which is the message; `traceback` is for the log."""
 
     def __init__(self, message: str, traceback: str) -> None:
         super().__init__(message)
@@ -62,7 +62,7 @@ class WorkerExceptionError(WorkerError):
 
 @dataclass(frozen=True)
 class Limits:
-    """What one call may take: seconds by the clock, megabytes above what an idle worker has."""
+    """Limits of one call: wall-clock seconds, and megabytes on top of the memory of an idle worker."""
 
     seconds: float = 60.0
     megabytes: int = 1024
@@ -76,20 +76,26 @@ class WorkerChild:
     connection: Connection
 
     def request(self, request: object, seconds: float) -> Any:
-        """The answer; OverDeadlineError if none has begun to come by then. EOFError or OSError: the child is dead."""
+        """Send a request and return the reply.
+
+        Raises WorkerTimeoutError if no reply arrives within `seconds`, EOFError or OSError if the child is dead.
+        """
         self.connection.send(request)
         if not self.connection.poll(seconds):
             raise WorkerTimeoutError(f"it took more than {seconds:g} s")
         return self.connection.recv()
 
     def kill(self) -> str:
-        """Kill it if it lives. Returns how it ended."""
+        """Kill the child if it is alive. Returns the signal name or "exit code N"."""
         self.process.kill()
         code = self.process.wait()
         return signal.Signals(-code).name if code < 0 else f"exit code {code}"
 
     def wait_until_ready(self) -> None:
-        """Until it has loaded what it needs. WorkerDiedError if somebody killed it, PlumblineError if it cannot."""
+        """Wait until the child has imported its modules.
+
+        Raises WorkerDiedError if a signal killed it, PlumblineError if it cannot start.
+        """
         try:
             ready = self.connection.poll(START_TIMEOUT_SECONDS) and self.connection.recv()
         except (EOFError, OSError):
@@ -99,11 +105,11 @@ class WorkerChild:
             self.connection.close()
             if cause_name.startswith("SIG") and ready is None:
                 raise WorkerDiedError("the process that should read it died", cause_name)
-            raise PlumblineError(f"no worker process can be started ({cause_name}): what it said stands above")
+            raise PlumblineError(f"cannot start a worker process ({cause_name}): see its output above")
 
 
 class WorkerProcess:
-    """One worker, for one call at a time. `close` may come from another thread, and ends the call under way."""
+    """A worker for one call at a time. Another thread may call `close`, which aborts the running call."""
 
     def __init__(self, limits: Limits | None = None, preload: Sequence[str] = ()) -> None:
         self.limits = limits or Limits()
@@ -113,20 +119,20 @@ class WorkerProcess:
 
     @property
     def pid(self) -> int:
-        """The process id of the child, 0 while there is none."""
+        """Process id of the child; 0 if no child is running."""
         return self._child.process.pid if self._child else 0
 
     def call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """`work(*args, **kwargs)` as the child does it; all of it must be picklable. Raises a WorkerError.
+        """Run `function(*args, **kwargs)` in the child and return its result; arguments and result must be picklable.
 
-        A PlumblineError of the work itself is raised as it is.
+        Raises a WorkerError. A PlumblineError of the function itself is raised unchanged.
         """
         child = self._child = self._child or self._start()
-        if self._is_closed:  # while it started: then `close` has seen no child
+        if self._is_closed:  # `close` was called during the start and found no child to kill
             raise WorkerDiedError("the process that should read it was closed", self._end(child))
         try:
             status, value = child.request((function, args, kwargs), self.limits.seconds)
-        except BaseException as error:  # whatever it was: the next answer would be to this question
+        except BaseException as error:  # end the child: the next reply would belong to this request
             cause_name = self._end(child)
             if isinstance(error, EOFError | OSError):
                 raise WorkerDiedError("the process that read it died", cause_name) from error
@@ -142,20 +148,20 @@ class WorkerProcess:
         return result
 
     def close(self) -> None:
-        """End the child, also one that is being started; no call comes after this."""
+        """Kill the child, even while it starts. `call` must not be used afterwards."""
         self._is_closed = True
         if (child := self._child) is not None:
             child.kill()
 
     def _end(self, child: WorkerChild) -> str:
-        """End a child for good, so that the next call begins with a new one."""
+        """Kill a child and forget it; the next call starts a new child. Returns how it ended."""
         self._child = None
         cause_name = child.kill()
         child.connection.close()
         return cause_name
 
     def _start(self) -> WorkerChild:
-        """A child that has loaded what it needs."""
+        """Start a child and wait until it is ready."""
         parent_end, child_end = Pipe()
         limits = (str(child_end.fileno()), str(self.limits.seconds), str(self.limits.megabytes))
         command = [sys.executable, "-P", "-m", "pipeline.workers.worker_main", *limits, *self._preload]
@@ -169,26 +175,26 @@ class WorkerProcess:
 
 
 class WorkerPool:
-    """Workers that each have a thread of ours to wait for them: no worker's end, and no page, concerns another's."""
+    """Worker processes, each with a thread that waits for it, so that a failed worker does not affect the others."""
 
     def __init__(self, workers: int, limits: Limits | None = None, preload: Sequence[str] = ()) -> None:
         self._processes = [WorkerProcess(limits, preload) for _ in range(workers)]
         self._threads = ThreadPoolExecutor(workers, thread_name_prefix="worker")
-        self._idle: LifoQueue[WorkerProcess] = LifoQueue()  # those that have started are taken first
+        self._idle: LifoQueue[WorkerProcess] = LifoQueue()  # LIFO: started processes are reused first
         for process in self._processes:
             self._idle.put(process)
 
     def submit(self, task: Callable[[WorkerProcess], T]) -> Future[T]:
-        """Have `task` done with a worker that is free. One is started only where none that has started is."""
+        """Run `task` with an idle worker. A new process starts only if no started process is idle."""
         return self._threads.submit(self._run_with_worker, task)
 
     def close(self) -> None:
-        """End all workers at once, and with them what they do."""
+        """Kill all workers immediately and abort their tasks."""
         self._threads.shutdown(wait=False, cancel_futures=True)
         for process in self._processes:
             process.close()
         self._threads.shutdown()
-        for process in self._processes:  # one may just have been started
+        for process in self._processes:  # a task may have started a process meanwhile
             process.close()
 
     def _run_with_worker(self, task: Callable[[WorkerProcess], T]) -> T:

@@ -193,5 +193,5 @@ def test_the_engine_keeps_order_and_raises(cluster: Cluster) -> None:
 
 def test_nobody_is_there_to_work() -> None:
     engine = DaskBackend(f"tcp://127.0.0.1:{free_port()}", connect_timeout=0.5)
-    with pytest.raises(ClusterUnavailableError, match="no Dask scheduler answers"):
+    with pytest.raises(ClusterUnavailableError, match="no Dask scheduler responds"):
         list(engine.map_unordered(abs, [1]))

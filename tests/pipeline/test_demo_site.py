@@ -65,7 +65,7 @@ def ask(port: int, host: str, path: str = "/", method: str = "GET", **headers: s
 
 
 def path_of(article: DemoArticle) -> str:
-    return "/" + load_design(article.site).path_of(article)
+    return "/" + load_design(article.site).page_path(article)
 
 
 # --- articles
@@ -100,9 +100,7 @@ def test_articles_are_different_whole_and_in_order() -> None:
 
 
 def test_the_day_in_the_text_is_the_day_of_the_article() -> None:
-    named = [
-        (re.search(r"(\d+)月(\d+)日", a.paragraphs[0]), a.date) for a in articles_of(language="zh", has_picture=False)
-    ]
+    named = [(re.search(r"(\d+)月(\d+)日", a.paragraphs[0]), a.date) for a in articles_of(language="zh", has_picture=False)]
     found = [(date(day.year, int(m[1]), int(m[2])), day) for m, day in named if m]
     assert len(found) > 200
     assert all(said == day for said, day in found)
@@ -154,7 +152,7 @@ def test_footer_outweighs_every_caption(key: str) -> None:
     design = load_design(key)
     files = render_site(design, generate_articles()).files
     for article in articles_of(site=key, has_picture=True):
-        page = html.fromstring(files[design.path_of(article)].decode(design.encoding))
+        page = html.fromstring(files[design.page_path(article)].decode(design.encoding))
         footer = page.xpath("//*[@class='footer' or @class='foot' or @id='bottom']")[0]
         assert len(footer.text_content()) > 4 * len(article.paragraphs[0])
         assert footer.xpath(".//a")
@@ -167,9 +165,9 @@ def test_titles_follow_each_sites_own_form() -> None:
         design = load_design(key)
         article = next(a for a in articles_of(site=key, language="zh"))
         page = html.fromstring(
-            render_site(design, generate_articles()).files[design.path_of(article)].decode(design.encoding)
+            render_site(design, generate_articles()).files[design.page_path(article)].decode(design.encoding)
         )
-        section = design.section_of(article).name
+        section = design.section_for(article).name
         assert page.findtext(".//title") == form.format(title=article.title, section=section, site=design.name)
 
 

@@ -257,7 +257,7 @@ class TestStoredPage:
 
     def test_without_blocks_it_is_the_path_of_the_document(self, vertical: tuple[Path, Site]) -> None:
         said = self.explain(vertical, vertical[1].url("/a.html")).output
-        assert "\nAsked last " in said and "candidates" not in said
+        assert "\nLast crawled " in said and "candidates" not in said
 
     @pytest.mark.parametrize("path", ["/never"])
     def test_a_page_that_is_not_kept(self, vertical: tuple[Path, Site], path: str) -> None:

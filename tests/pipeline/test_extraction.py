@@ -13,7 +13,7 @@ from docstore.articles.article_table import PendingPage, WarcRecordLostError
 from docstore.model import Article, Outcome, Reason, SiteTemplate, WarcPointer, text_hash64
 from docstore.warc_archive import WarcRecordNotUploadedError
 from extractor.settings import ExtractSettings
-from pipeline.workers.extraction_pool import PageJob, extract_one, extract_pages, iter_jobs
+from pipeline.workers.extraction_pool import PageJob, extract_in_worker, extract_pages, iter_jobs
 from pipeline.workers.page_reading import finalize_article
 from pipeline.workers.worker_process import Limits, WorkerProcess
 
@@ -158,7 +158,7 @@ def test_the_unexpected_is_an_outcome_and_told_to_the_log(caplog: pytest.LogCapt
     process = WorkerProcess()
     bad = PageJob(next(pages(1)), b"", SiteTemplate(template_line_hashes=7))  # type: ignore[arg-type]
     try:
-        found = extract_one(PageJob(bad.page, HTML.encode(), bad.site), ExtractSettings(), process)
+        found = extract_in_worker(PageJob(bad.page, HTML.encode(), bad.site), ExtractSettings(), process)
     finally:
         process.close()
     assert isinstance(found.result, Outcome)

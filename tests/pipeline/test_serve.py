@@ -185,7 +185,12 @@ def test_whoever_is_slow_holds_up_nobody(site: SearchSite) -> None:
 @pytest.fixture
 def hurried(monkeypatch: pytest.MonkeyPatch) -> Iterator[BoundedServer]:
     """A server that waits for nobody, and may hold four connections; turned by hand."""
-    for name in ("HEAD_SECONDS", "BODY_SECONDS", "IDLE_SECONDS", "READ_SECONDS"):
+    for name in (
+        "HEADER_TIMEOUT_SECONDS",
+        "BODY_TIMEOUT_SECONDS",
+        "IDLE_TIMEOUT_SECONDS",
+        "RESPONSE_READ_TIMEOUT_SECONDS",
+    ):
         monkeypatch.setattr(waitress_worker, name, 0.2)
     monkeypatch.setattr(waitress_worker, "MAX_CONNECTIONS", 4)
     listener = socket.create_server(("127.0.0.1", 0))
@@ -234,7 +239,7 @@ def test_a_connection_is_not_waited_for_for_ever(hurried: BoundedServer, sent: b
 def test_where_all_places_are_taken_the_one_that_waited_longest_goes(
     hurried: BoundedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("HEAD_SECONDS", "IDLE_SECONDS"):
+    for name in ("HEADER_TIMEOUT_SECONDS", "IDLE_TIMEOUT_SECONDS"):
         monkeypatch.setattr(waitress_worker, name, PATIENCE)
     with ExitStack() as open_ones:
         clients = []
@@ -306,7 +311,7 @@ def test_plumb_serve_says_that_a_port_is_taken(settings: Settings) -> None:
         said = call_plumb("-c", str(settings.folder / "vertical.toml"), "serve", "--port", str(port))
     assert said.status == 1
     assert said.complaint.startswith(f"plumb: cannot listen on 127.0.0.1:{port} ([Errno 98] Address already in use")
-    assert said.complaint.endswith("stop the program that does, or set search.host and search.port")
+    assert said.complaint.endswith("stop the program that uses it, or set search.host and search.port")
 
 
 @pytest.mark.parametrize(("host", "port"), [("no.such.host.invalid", 0), ("192.0.2.1", 0), ("a" * 64, 0), ("\0", 0)])
