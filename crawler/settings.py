@@ -30,91 +30,108 @@ class CrawlSettings:
     URLs that end alike (`...shtml`) reach only 25 of them; with a prime modulus both hashes spread evenly.
     """
 
-    seeds: tuple[str, ...] = setting((), "URLs where the crawl begins")
+    seeds: tuple[str, ...] = setting((), "URLs where the crawl starts")
     scope: tuple[str, ...] = setting(
         (),
-        "what may be fetched: host[:port][/path prefix], or *.host for a host and all below it; empty: the hosts of "
-        "the seeds, with www. and without",
+        "URLs that may be fetched: host[:port][/path prefix], or *.host for a host and all its "
+        "subdomains; empty: the hosts of the seeds, with and without www.",
     )
     depth: int = setting(
-        1000, "links followed from a seed at most: a last resort, for the nearest pages come first anyway", minimum=0
+        1000,
+        "maximum number of links between a seed and a page; a safety limit, because pages near the "
+        "seeds are fetched first",
+        minimum=0,
     )
-    threads: int = setting(16, "pages fetched at the same time")
-    processes: int = setting(1, "processes that share the hosts among them, each with its part of the threads")
-    minutes: float = setting(240.0, "longest run, in minutes; plumb status foretells how many such runs the sites take")
-    max_pages: int = setting(0, "pages fetched in one run at most; 0: no limit", minimum=0)
-    queue_policy: str = setting("hflp", "how URLs are spread over queues: hflp, elf or host", names=QUEUE_POLICIES)
-    queues: int = setting(DEFAULT_QUEUES, "number of queues; a prime spreads best (unused by host)")
-    delay: float = setting(1.0, "seconds between two requests to one host at least; but see speed_up", minimum=0)
+    threads: int = setting(16, "number of pages fetched in parallel")
+    processes: int = setting(1, "number of crawler processes; hosts and threads are divided among them")
+    minutes: float = setting(
+        240.0, "maximum duration of one crawl in minutes; plumb status estimates how many runs the backlog needs"
+    )
+    max_pages: int = setting(0, "maximum number of pages fetched in one run; 0: no limit", minimum=0)
+    queue_policy: str = setting("hflp", "how URLs are distributed over queues: hflp, elf or host", names=QUEUE_POLICIES)
+    queues: int = setting(
+        DEFAULT_QUEUES, "number of queues; a prime number gives the most even distribution (ignored by the policy host)"
+    )
+    delay: float = setting(1.0, "minimum seconds between two requests to one host; see also speed_up", minimum=0)
     speed_up: float = setting(
         4.0,
-        "a site of which more waits than a run has time for may be asked so many times as often as delay says, "
-        "while it answers fast, has not failed and names no Crawl-delay; 1: never",
+        "maximum factor by which delay is shortened for a site whose backlog exceeds the run; only "
+        "while the site responds fast, has no failures and sets no Crawl-delay; 1: never",
         minimum=1,
     )
-    per_host: int = setting(1, "requests under way at one host at most")
-    per_ip: int = setting(8, "requests under way at one IP address at most; 0: no limit", minimum=0)
+    per_host: int = setting(1, "maximum number of concurrent requests to one host")
+    per_ip: int = setting(8, "maximum number of concurrent requests to one IP address; 0: no limit", minimum=0)
     delay_factor: float = setting(
-        2.0, "wait so many times as long as a host takes to answer, if that is longer than delay", minimum=0
+        2.0, "wait at least this many times the response time of the host between two requests", minimum=0
     )
-    quiet_hours: str = setting("", "hours of the day (local time) in which nothing is asked, as 08:00-18:30")
+    quiet_hours: str = setting(
+        "", "period of the day (local time) without requests, for example 08:00-18:30; empty: none"
+    )
     connect_timeout: float = setting(10.0, "seconds to wait for a connection")
-    read_timeout: float = setting(20.0, "seconds to wait for the next bytes")
-    total_timeout: float = setting(60.0, "seconds one fetch may take in all")
-    max_bytes: int = setting(10_000_000, "largest page in bytes, after decompression")
-    documents: bool = setting(True, "fetch documents (PDF, Word ...) beside pages")
+    read_timeout: float = setting(20.0, "seconds to wait for the next bytes of a response")
+    total_timeout: float = setting(60.0, "maximum seconds for one fetch")
+    max_bytes: int = setting(10_000_000, "maximum size of a page in bytes, after decompression")
+    documents: bool = setting(True, "fetch files (PDF, Word and others) in addition to pages")
     document_formats: tuple[str, ...] = setting(
-        (), "formats of documents that are fetched, as pdf, docx; empty: all that can be read"
+        (), "file formats to fetch, for example pdf, docx; empty: all supported formats"
     )
-    max_document_mb: float = setting(30.0, "largest document in megabytes")
-    max_redirects: int = setting(5, "redirects in a row at most", minimum=0)
-    user_agent: str = setting("Plumbline/0.1", "product name sent with every request; robots.txt rules go by it")
+    max_document_mb: float = setting(30.0, "maximum size of a file in megabytes")
+    max_redirects: int = setting(5, "maximum number of consecutive redirects", minimum=0)
+    user_agent: str = setting(
+        "Plumbline/0.1", "product name sent with every request; robots.txt rules for this name apply"
+    )
     contact: str = setting(
-        "", "URL or page of the operator, sent with every request so sites can complain; real sites need it"
+        "", "URL or mail address of the administrator, sent with every request; required to crawl public sites"
     )
-    headers: tuple[str, ...] = setting((), "headers for some sites alone, each as: news.example.com Name: value")
-    cookies: tuple[str, ...] = setting(
-        (), "cookies for some sites alone, each as: *.example.com name=value; name=value"
+    headers: tuple[str, ...] = setting(
+        (), "extra request headers for single sites, each as: news.example.com Name: value"
     )
-    proxies: tuple[str, ...] = setting((), "proxies for some sites alone, each as: news.example.com http://proxy:3128")
+    cookies: tuple[str, ...] = setting((), "cookies for single sites, each as: *.example.com name=value; name=value")
+    proxies: tuple[str, ...] = setting((), "proxies for single sites, each as: news.example.com http://proxy:3128")
     rendered: tuple[str, ...] = setting(
         (),
-        "sites whose pages scripts make, as news.example.com or *.example.com: chromium shows them before they are "
-        "read (needs the extra render); scripts and data may come from these sites alone",
+        "sites whose pages need JavaScript, for example news.example.com or *.example.com: Chromium "
+        "renders their pages before extraction (needs the extra render); scripts and data are "
+        "loaded from these sites only",
     )
     incremental: str = setting(
         "revisit",
-        "revisit: ask articles again by the revisit rule; new_only: never ask an article twice",
+        "revisit: fetch articles again by the revisit rule; new_only: fetch each article once",
         names=("new_only", "revisit"),
     )
     revisit_shortest: float = setting(
         24.0,
-        "hours between two visits to an article at least; a new one is asked again after seven times as long, or "
-        "what its site has shown",
+        "minimum hours between two visits to an article; a new article is visited again after seven "
+        "times this value, or after the interval learned for its site",
         minimum=0,
     )
-    revisit_longest: float = setting(720.0, "hours between two visits to an article at most")
-    hub_gap: float = setting(0.0, "hours between two visits to a seed or list page; 0: in every run", minimum=0)
-    sitemaps: bool = setting(True, "ask each site for its sitemaps and feeds, which tell of new and changed pages")
-    seen_filter: str = setting(
-        "rbloom", "Bloom filter before the exact seen test: rbloom, or pybloom (slower)", names=FILTER_BY_NAME
+    revisit_longest: float = setting(720.0, "maximum hours between two visits to an article")
+    hub_gap: float = setting(
+        0.0, "minimum hours between two visits to a seed or list page; 0: visit in every run", minimum=0
     )
-    topic: str = setting("", "topic that the crawl looks for, made by plumb topic init; empty: all pages are kept")
+    sitemaps: bool = setting(True, "fetch the sitemaps and feeds of each site to find new and changed pages")
+    seen_filter: str = setting(
+        "rbloom",
+        "Bloom filter used before the exact test for known URLs: rbloom, or pybloom (slower)",
+        names=FILTER_BY_NAME,
+    )
+    topic: str = setting("", "topic of a focused crawl, created with plumb topic init; empty: save all pages")
     concepts: tuple[str, ...] = setting(
         (),
-        "files that say which words mean alike, relative to the TOML file: Cilin, Open Wordnet, HowNet; used for "
-        "the topic",
+        "synonym and concept dictionaries, relative to the TOML file: Cilin, Open Wordnet, HowNet; "
+        "used by a focused crawl",
     )
     strategy: str = setting(
         AUTO,
-        "which pages are worth keeping and which links come first: breadth_first, or for a topic fused, semantic, "
-        "topic_library, semantic_tree, static_keywords, vsm; auto: fused where there is a topic",
+        "which pages are saved and which links are followed first: breadth_first, or for a topic "
+        "fused, semantic, topic_library, semantic_tree, static_keywords, vsm; auto: fused if a "
+        "topic is set, otherwise breadth_first",
         names=(AUTO, BREADTH_FIRST, *FOCUSED_STRATEGIES),
     )
     inside_hosts: tuple[str, ...] = setting(
         (),
-        "what may be fetched although it is on a private network: host[:port], *.domain for a domain and all below "
-        "it, or a network as 10.0.0.0/8 or fd00::/8",
+        "hosts on private networks that may be fetched: host[:port], *.domain for a domain and all "
+        "its subdomains, or a network such as 10.0.0.0/8 or fd00::/8",
     )
 
 

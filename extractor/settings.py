@@ -16,42 +16,52 @@ class ExtractSettings:
     method: str = field(
         default="blocks",
         metadata={
-            "help": "body method: blocks (ours), two_pass (WD-A2) or tag_path_ratio (its baseline)",
+            "help": "body extraction method: blocks (Plumbline), two_pass (WD-A2) or tag_path_ratio (baseline "
+            "of WD-A2)",
             "names": METHOD_NAMES,
         },
     )
-    alpha: int = field(default=2, metadata={"help": "two_pass: a body has more than this many punctuation marks"})
-    beta: int = field(default=10, metadata={"help": "two_pass: a body has fewer link characters than this"})
-    candidates: int = field(default=5, metadata={"help": "two_pass: how many blocks the second pass looks at"})
+    alpha: int = field(
+        default=2, metadata={"help": "two_pass: minimum number of punctuation marks in a body, exclusive"}
+    )
+    beta: int = field(default=10, metadata={"help": "two_pass: maximum number of link characters in a body, exclusive"})
+    candidates: int = field(default=5, metadata={"help": "two_pass: number of blocks that the second pass examines"})
     tighten: bool = field(
-        default=False, metadata={"help": "two_pass: descend to the child that holds all the punctuation"}
+        default=False, metadata={"help": "two_pass: descend to the child element that contains all punctuation marks"}
     )
     score_terms: str = field(
         default="paper",
-        metadata={"help": "two_pass: score as the paper's text has it (paper), or as its code did (code)"},
+        metadata={"help": "two_pass: scoring formula: paper (as published) or code (as in the authors' program)"},
     )
     shortest_body: int = field(
-        default=8, metadata={"help": "a body shorter than this is none, in Chinese characters or 3 Latin letters"}
+        default=8,
+        metadata={
+            "help": "minimum length of a body; shorter ones are discarded. One unit is one Chinese character or "
+            "three Latin letters"
+        },
     )
     copyright_longest: int = field(
         default=160,
-        metadata={"help": "a body with a copyright notice is dropped up to this length, same unit"},
+        metadata={"help": "a body with a copyright notice is discarded up to this length; unit as in shortest_body"},
     )
     list_link_share: float = field(
-        default=0.7, metadata={"help": "a page may be a list from this share of link text in its text, 0 to 1"}
+        default=0.7, metadata={"help": "minimum share of link text, 0 to 1, for a page to be classified as a list page"}
     )
     list_longest_body: int = field(
         default=120,
-        metadata={"help": "a page whose body is longer than this is never a list for its links, same unit as above"},
+        metadata={
+            "help": "a page with a longer body is not classified as a list page because of its links; unit as "
+            "in shortest_body"
+        },
     )
     near_duplicate: float = field(
         default=0.6,
         metadata={
-            "help": "articles are compared, whether one is a copy, from this share of equal shingles on, 0.5 to 1; "
-            "1 for equal ones"
+            "help": "minimum share of equal shingles, 0.5 to 1, at which two articles are compared as possible "
+            "duplicates; 1: only identical articles"
         },
     )
     document_seconds: float = field(
-        default=60.0, metadata={"help": "seconds that reading one document may take; its process is killed then"}
+        default=60.0, metadata={"help": "maximum seconds to read one file; then its process is killed"}
     )
-    document_mb: int = field(default=1024, metadata={"help": "megabytes of memory that reading one document may take"})
+    document_mb: int = field(default=1024, metadata={"help": "maximum memory in megabytes to read one file"})

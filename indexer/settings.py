@@ -10,47 +10,52 @@ class IndexSettings:
     solr_url: str = field(
         default="",
         metadata={
-            "help": "base URL of your own SolrCloud, as http://host:8983/solr, or those of its nodes with commas "
-            "between (any of them may go), or its ZooKeeper as zk://host:2181,host:2181/solr; empty: the embedded one. "
-            "Where it asks for a password: http://user:password@host:8983/solr in the variable PLUMB_INDEX_SOLR_URL"
+            "help": "your own SolrCloud: its base URL, for example http://host:8983/solr, the URLs of several "
+            "nodes separated by commas (any of them may be down), or ZooKeeper as "
+            "zk://host:2181,host:2181/solr; empty: the embedded Solr. For a password, set the variable "
+            "PLUMB_INDEX_SOLR_URL to http://user:password@host:8983/solr"
         },
     )
     shards: int = field(
         default=1,
         metadata={
-            "help": "shards of the index in your own SolrCloud; each holds whole groups of copies. Another number "
-            "makes a new collection, which the next index stage fills while the old one answers"
+            "help": "number of shards in your own SolrCloud; all duplicates of a document are in one shard. "
+            "Changing it creates a new collection that the next index stage fills; searches use the old "
+            "one until then"
         },
     )
     replicas: int = field(
         default=1,
-        metadata={"help": "copies of each shard, on as many nodes; with 2 searches go on while one node is gone"},
+        metadata={
+            "help": "number of replicas of each shard, each on another node; with 2, searches continue if one "
+            "node is down"
+        },
     )
     collection: str = field(
         default="plumbline",
-        metadata={"help": "name in Solr under which the index is searched (an alias)"},
+        metadata={"help": "name of the Solr alias that is searched"},
     )
     solr_port: int = field(
         default=0,
-        metadata={"help": "port of the embedded Solr, its ZooKeeper takes port + 1000; 0: choose free ones"},
+        metadata={"help": "port of the embedded Solr; its ZooKeeper uses port + 1000; 0: choose free ports"},
     )
     solr_heap: str = field(
         default="512m",
-        metadata={"help": "memory of the embedded Solr's Java heap, as 512m or 2g"},
+        metadata={"help": "Java heap size of the embedded Solr, for example 512m or 2g"},
     )
     solr_jars: str = field(
         default="",
-        metadata={"help": "folder of the embedded Solr's jars; empty: the user's cache folder"},
+        metadata={"help": "folder with the jars of the embedded Solr; empty: the user's cache folder"},
     )
     batch: int = field(
         default=100,
-        metadata={"help": "documents sent to Solr at once"},
+        metadata={"help": "documents sent to Solr in one request"},
     )
     start_timeout: float = field(
         default=120.0,
-        metadata={"help": "seconds the embedded Solr may take to start"},
+        metadata={"help": "seconds to wait for the embedded Solr to start"},
     )
     request_timeout: float = field(
         default=30.0,
-        metadata={"help": "seconds Solr may take to answer a request"},
+        metadata={"help": "seconds to wait for the response to a Solr request"},
     )

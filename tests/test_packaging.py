@@ -114,7 +114,7 @@ def test_debians_own_python_can_install_everything(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     chosen = {one["metadata"]["name"].lower() for one in json.loads(report.read_text())["install"]}
     pinned = {line.partition("==")[0].lower() for line in (ROOT / "constraints.txt").read_text().split()}
-    assert {name.replace_firing("_", "-") for name in chosen} - {"plumbline"} == {
+    assert {name.replace("_", "-") for name in chosen} - {"plumbline"} == {
         name.replace("_", "-") for name in pinned
     }
 

@@ -24,33 +24,35 @@ class ClusterSettings:
     engine: str = field(
         default=LOCAL,
         metadata={
-            "help": "what computes: local, processes of this machine; dask, the workers of a Dask cluster (needs the "
-            "extra cluster, and store.url)",
+            "help": "where work is computed: local, in processes of this machine; dask, on the workers of a "
+            "Dask cluster (needs the extra cluster, and store.url)",
             "names": (LOCAL, DASK),
         },
     )
     scheduler: str = field(
-        default="", metadata={"help": "address of the Dask scheduler, as tcp://scheduler.example.org:8786"}
+        default="", metadata={"help": "address of the Dask scheduler, for example tcp://scheduler.example.org:8786"}
     )
     dashboard: str = field(
         default="",
         metadata={
-            "help": "where operators find Dask's own pages, as https://dask.example.org/status: what /admin links to, "
-            "for a proxy before them; empty: as the scheduler says (it shows them if bokeh is installed there)"
+            "help": "URL of the Dask dashboard that /admin links to, for example "
+            "https://dask.example.org/status; set it if a proxy serves the dashboard; empty: the URL "
+            "that the scheduler reports (the dashboard needs bokeh there)"
         },
     )
     crawlers: int = field(
         default=0,
         metadata={
-            "help": "crawlers at the same time on the workers, each asking other hosts; 0: this machine crawls alone",
+            "help": "number of crawlers that run on the workers at the same time, each with its own hosts; 0: "
+            "this machine crawls",
         },
     )
-    block: int = field(default=1000, metadata={"help": "pages or articles that a worker does in one piece of work"})
+    block: int = field(default=1000, metadata={"help": "pages or articles in one unit of work (block)"})
     heartbeat_seconds: float = field(
         default=10.0,
         metadata={
-            "help": "seconds after which a machine says again that it is still at its work; after three without a word "
-            "others take it over"
+            "help": "seconds between two renewals of a lease; after three missed renewals other machines take "
+            "the work over"
         },
     )
 

@@ -13,32 +13,36 @@ class EmbedSettings:
     model: str = field(
         default=DEFAULT_MODEL,
         metadata={
-            "help": "what finds by meaning: default (small models for Chinese and English, fetched once); off; or a "
-            "folder of your own with model.onnx and tokenizer.json"
+            "help": "embedding model for semantic search: default (small models for Chinese and English, "
+            "downloaded once); off; or a folder with your own model.onnx and tokenizer.json"
         },
     )
     languages: tuple[str, ...] = field(
-        default=(), metadata={"help": "languages that your own model understands, as zh, en; none: all"}
+        default=(), metadata={"help": "languages that your own model supports, for example zh, en; empty: all"}
     )
     pooling: str = field(
         default="cls",
-        metadata={"help": "how your own model makes one vector of many: cls or mean", "names": POOLING_MODES},
-    )
-    query_prefix: str = field(default="", metadata={"help": "what your own model wants before a query"})
-    document_prefix: str = field(default="", metadata={"help": "what your own model wants before a text"})
-    near_enough: float = field(
-        default=0.5,
         metadata={
-            "help": "cosine from which on your own model finds two texts alike; what no word finds has to be as near"
+            "help": "how your own model combines token vectors into one vector: cls or mean",
+            "names": POOLING_MODES,
         },
     )
+    query_prefix: str = field(default="", metadata={"help": "text that your own model requires before a query"})
+    document_prefix: str = field(default="", metadata={"help": "text that your own model requires before a document"})
+    near_enough: float = field(
+        default=0.5,
+        metadata={"help": "minimum cosine similarity of a semantic match, for your own model"},
+    )
     jars: str = field(
-        default="", metadata={"help": "folder of the default models' jars; empty: the user's cache folder"}
+        default="", metadata={"help": "folder with the jars of the default models; empty: the user's cache folder"}
     )
     passages: int = field(
         default=12,
-        metadata={"help": "passages of a longer article that are read besides its beginning, for what hits show"},
+        metadata={
+            "help": "maximum number of passages embedded from a long article in addition to its beginning, used "
+            "for snippets; 0: none"
+        },
     )
     processes: int = field(
-        default=0, metadata={"help": "processes that read articles, one core each; 0: as many as there are cores"}
+        default=0, metadata={"help": "number of embedding processes, one CPU core each; 0: one per core"}
     )

@@ -12,12 +12,12 @@ class TopicSettings:
     precision: float = field(
         default=0.8,
         metadata={
-            "help": "share of the pages kept that shall be of the topic, between 0 and 1: more keeps fewer pages; what "
-            "is to be expected is said by plumb topic show"
+            "help": "target share of saved pages that are on topic, between 0 and 1; a higher value saves fewer "
+            "pages. plumb topic show prints the expected share"
         },
     )
     questions: int = field(
-        default=10, metadata={"help": "pages that a person is asked about after a crawl for a topic", "least": 0}
+        default=10, metadata={"help": "number of pages offered for labeling after a focused crawl; 0: none", "least": 0}
     )
 
     def __post_init__(self) -> None:

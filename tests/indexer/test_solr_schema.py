@@ -167,7 +167,7 @@ def test_highlight_of_pairs_joins_to_the_word(solr_index: SolrIndex) -> None:
         }
     )
     [snippet] = answer["highlighting"]["d"][solr_fields.BODY]
-    assert snippet.replace_firing("][", "") == "第九届[世界石油大会]在北京召开"
+    assert snippet.replace("][", "") == "第九届[世界石油大会]在北京召开"
 
 
 @pytest.mark.solr

@@ -136,7 +136,7 @@ def test_what_is_no_vertical_is_an_argument(vertical: LocalVertical, tmp_path: P
     said = plumb("-c", str(vertical.config), "explain", "my.toml", folder=tmp_path)
     assert said.status == 1 and "'my.toml' is not a URL" in said.complaint
     said = plumb("explain", str(vertical.config), "http://127.0.0.1/x.toml", folder=tmp_path)
-    assert said.status == 1 and "http://127.0.0.1/x.toml was never seen" in said.complaint
+    assert said.status == 1 and "http://127.0.0.1/x.toml is unknown" in said.complaint
     said = plumb("-c", str(vertical.config), "status", "other.toml", folder=tmp_path)
     assert said.status == 2 and "unexpected extra argument (other.toml)" in said.complaint
     vertical.config.with_name("vertical.conf").write_bytes(vertical.config.read_bytes())
@@ -148,7 +148,7 @@ def test_a_verb_without_a_vertical_says_what_it_lacks(tmp_path: Path, typed: str
     said = plumb(*typed.split(), folder=tmp_path)
     verb = typed.split(maxsplit=1)[0]
     assert said.status == 1
-    assert "no vertical is named" in said.complaint and f"plumb -c my.toml {verb}" in said.complaint
+    assert "no config file given" in said.complaint and f"plumb -c my.toml {verb}" in said.complaint
     assert list(tmp_path.iterdir()) == []
 
 

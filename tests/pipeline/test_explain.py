@@ -131,7 +131,7 @@ class TestPage:
     def test_hostile_pages_are_text(self) -> None:
         rows = [json.loads(row)["text"] for row in (HOSTILE / "xss.jsonl").read_text(encoding="utf-8").splitlines()]
         quoted = [
-            text.replace_firing("&", "&amp;").replace_firing("<", "&lt;").replace_firing('"', "&quot;") for text in rows
+            text.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;") for text in rows
         ]
         pages = [f"<p>{FIRST}</p>{text}" for text in rows]
         for n in range(0, len(rows), 20):
