@@ -99,7 +99,7 @@ def show_terms(
     )
     with open_engine(load_call_settings(context)) as engine:
         total, terms = engine.store.review_queue.find_page(query)
-        print_table_or_json([term_json(term) for term in terms], lambda: term_table(terms, total), as_json)
+        print_table_or_json([term_to_json(term) for term in terms], lambda: term_table(terms, total), as_json)
 
 
 @lexicon.command("accept")
@@ -252,7 +252,7 @@ for command in REVIEW_COMMANDS:
     lexicon.add_command(command)
 
 
-def term_json(term: Term) -> dict[str, Any]:
+def term_to_json(term: Term) -> dict[str, Any]:
     """Convert a term to a JSON row."""
     return {TERM_JSON_KEYS.get(name, name): value for name, value in asdict(term).items()}
 

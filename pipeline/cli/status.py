@@ -97,27 +97,29 @@ def crawl_backlog(engine: "Engine") -> dict[str, Any]:
     hosts.sort(
         key=lambda host: (host.runs_for_all is not None, -(host.runs_for_all or 0), -host.new_urls - host.due_urls)
     )
-    rows = [host_json(host) for host in hosts]
     return {
-        **{name: sum(row[name] for row in rows) for name in ("known", "new", "lists", "due")},
+        "known": sum(host.known_urls for host in hosts),
+        "new": sum(host.new_urls for host in hosts),
+        "lists": sum(host.list_pages for host in hosts),
+        "due": sum(host.due_urls for host in hosts),
         "runs_for_new": max_runs(host.runs_for_new for host in hosts),
         "runs_for_all": max_runs(host.runs_for_all for host in hosts),
         "minutes_a_run": settings.crawl.minutes,
-        "hosts": rows,
+        "hosts": [forecast_to_json(host) for host in hosts],
     }
 
 
-def host_json(host: "HostForecast") -> dict[str, Any]:
+def forecast_to_json(forecast: "HostForecast") -> dict[str, Any]:
     """Convert the forecast of a host to a JSON row."""
     return {
-        "host": host.host,
-        "known": host.known_urls,
-        "new": host.new_urls,
-        "lists": host.list_pages,
-        "due": host.due_urls,
-        "pages_a_run": host.pages_per_run,
-        "runs_for_new": host.runs_for_new,
-        "runs_for_all": host.runs_for_all,
+        "host": forecast.host,
+        "known": forecast.known_urls,
+        "new": forecast.new_urls,
+        "lists": forecast.list_pages,
+        "due": forecast.due_urls,
+        "pages_a_run": forecast.pages_per_run,
+        "runs_for_new": forecast.runs_for_new,
+        "runs_for_all": forecast.runs_for_all,
     }
 
 

@@ -123,7 +123,7 @@ def list_terms(context: click.Context, name: str, state: str | None, term_class:
     """List terms with their evidence, candidates first."""
     topic = TopicFileStore(load_call_settings(context).data_dir).read(name)
     selected = [term for term in topic.terms if state in (None, term.state) and term_class in (None, term.term_class)]
-    print_table_or_json([term_json(term) for term in sort_by_state(selected)], lambda: term_table(selected), as_json)
+    print_table_or_json([term_to_json(term) for term in sort_by_state(selected)], lambda: term_table(selected), as_json)
 
 
 @topic.command("seeds")
@@ -334,7 +334,7 @@ def sort_by_state(terms: tuple[TopicTerm, ...] | list[TopicTerm]) -> list[TopicT
     return sorted(terms, key=lambda term: (order.index(term.state), -term.score))
 
 
-def term_json(term: TopicTerm) -> dict[str, Any]:
+def term_to_json(term: TopicTerm) -> dict[str, Any]:
     """Convert a topic term to a JSON row."""
     return {"kind" if name == "term_class" else name: value for name, value in asdict(term).items()}
 

@@ -115,7 +115,7 @@ def test_what_was_broken_off_is_no_backup(vertical: LocalVertical, tmp_path: Pat
 
 def test_a_store_that_is_there_is_not_written_over(vertical: LocalVertical, tmp_path: Path) -> None:
     backup = create_backup(settings(vertical), vertical.config, tmp_path / "backups")
-    with pytest.raises(BackupError, match="has a store already"):
+    with pytest.raises(BackupError, match="already has a store"):
         restore_backup(backup, settings(vertical))
 
 

@@ -108,7 +108,7 @@ def test_a_hundred_bad_lines_are_all_named(plumb: Plumb, tmp_path: Path) -> None
     file = tmp_path / "bad.txt"
     file.write_text("<b>\n" * 100)
     failed = plumb("import", str(file))
-    assert "100 bad lines" in str(failed.exception)
+    assert "100 invalid lines" in str(failed.exception)
     assert [line.partition(":")[0] for line in failed.stderr.splitlines()] == [f"line {n}" for n in range(1, 101)]
 
 
@@ -133,7 +133,7 @@ def test_the_preview_cuts_the_sentences_of_what_is_new(plumb: Plumb) -> None:
     assert "nothing to publish" in plumb.says("preview")
     plumb.says("accept", "页岩气井")
     lines = [" ".join(line.split()) for line in plumb.says("preview").splitlines()]
-    assert lines == ["+ 页岩气井", "now 说 到 页岩 气井 的 事", "then 说 到 页岩气井 的 事"]
+    assert lines == ["+ 页岩气井", "before 说 到 页岩 气井 的 事", "after 说 到 页岩气井 的 事"]
 
 
 def test_the_report_shows_distributions(plumb: Plumb) -> None:

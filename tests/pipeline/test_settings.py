@@ -97,7 +97,7 @@ def test_every_setting_has_help_and_is_documented() -> None:
     for section, kind in SECTIONS.items():
         for setting in dataclasses.fields(kind):
             assert setting.metadata.get("help"), f"{section}.{setting.name}"
-    written = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+    written = (ROOT / "docs" / "reference" / "settings.md").read_text(encoding="utf-8")
     assert written == render_settings_markdown(), "run `make docs`"
 
 
