@@ -200,7 +200,7 @@ def measured(data: Path, count: int = 0) -> Iterator[Figure]:
 def slopes_of(engine: Engine, folder: Path) -> Iterator[tuple[str, float]]:
     """CPU of each stage, then what is on disk."""
     cpu, solr = {}, 0.0
-    flow = {"crawl": stages.crawl, "extract": stages.extract, "mine": stages.mine, "index": stages.index}
+    flow = {"crawl": stages.crawl, "extract": stages.extract, "mine": stages.mine_candidates, "index": stages.index}
     for name, stage in flow.items():
         before, solr_before = cpu_seconds(), solr_seconds(folder)
         stage(engine)

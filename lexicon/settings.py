@@ -13,30 +13,33 @@ class LexiconSettings:
     scorer: str = field(
         default=LEARNED_SCORER,
         metadata={
-            "help": "how candidates are found and scored: learned (our models), c_value (the paper's rules)",
+            "help": "how candidates are found and scored: learned (models of Plumbline) or c_value (rules of "
+            "the paper)",
             "names": SCORER_NAMES,
         },
     )
     probability: float = field(
-        default=0.4, metadata={"help": "learned: minimum probability of a term (exclusive), 0 to 1"}
+        default=0.4, metadata={"help": "learned: minimum probability that a candidate is a term, 0 to 1, exclusive"}
     )
-    threshold: float = field(default=3.0, metadata={"help": "c_value: minimum C-value of a term (exclusive)"})
+    threshold: float = field(default=3.0, metadata={"help": "c_value: minimum C-value of a term, exclusive"})
     length_unit: str = field(
         default="char",
-        metadata={"help": "c_value: what the length in C-value counts: char (characters) or token (words)"},
+        metadata={"help": "c_value: unit of the term length: char (characters) or token (words)"},
     )
     depth: int = field(
         default=2000,
-        metadata={"help": "undecided candidates per language shown for review, the best first; 0: all"},
+        metadata={"help": "number of best undecided candidates per language that are offered for review; 0: all"},
     )
-    min_frequency: int = field(default=2, metadata={"help": "a term must occur at least this often in the corpus"})
+    min_frequency: int = field(default=2, metadata={"help": "minimum number of occurrences of a term in the corpus"})
     rules: str = field(
         default="improved",
-        metadata={"help": "c_value: tag sequences of a term: improved, derived, plain, or the path of a rule file"},
+        metadata={
+            "help": "c_value: part-of-speech patterns of terms: improved, derived, plain, or the path of a rule file"
+        },
     )
     tag_matching: str = field(
         default="prefix",
-        metadata={"help": "c_value: prefix: rule tag n also matches ns, nt, nz (one letter more); or exact"},
+        metadata={"help": "c_value: prefix: rule tag n also matches ns, nt, nz (one more letter); exact: only n"},
     )
-    max_contexts: int = field(default=3, metadata={"help": "example sentences saved per term"})
-    context_chars: int = field(default=80, metadata={"help": "maximum length of an example sentence, in characters"})
+    max_contexts: int = field(default=3, metadata={"help": "number of example sentences stored per term"})
+    context_chars: int = field(default=80, metadata={"help": "maximum length of an example sentence in characters"})

@@ -1,9 +1,16 @@
-"""The top: it chains the stages, and only it knows them all.
+"""Top package: it connects the stages; no other package depends on all of them.
 
-In: one TOML file that describes a vertical. Out: a search site that stays up to date.
+Input: one TOML file that describes a vertical. Output: a search site that stays up to date.
 
-Open `stages.py` first: it is the whole flow on one page. `settings.py` reads the TOML file, `engine.py` opens what
-the stages need, `schedule.py` is the timetable, `alerts/` what the operator is told, `cli/` the command line,
-`workers/` the processes that read pages, `search_site/` what the search site may do and the server that runs it,
-`topic/` a crawl for a topic put together, `explain/` why a page became what it is, `demo/` the bundled vertical.
+Start with `stages.py`, which contains the whole flow. The other modules and packages:
+
+    settings.py, engine.py   read the TOML file; open the resources that the stages need
+    cli/                     command line
+    runs/                    scheduler, timetable, run records
+    maintenance/             backup, restore, integrity check, repair, health check
+    alerts/                  alert rules, mail and webhook
+    workers/, compute/       worker processes; parallel execution on one machine or a Dask cluster
+    embedding/, topic/       embedding models; focused crawls
+    search_site/             server of the search site and its access to the store
+    explain/, demo/          reports about single pages; the bundled example vertical
 """

@@ -1,4 +1,4 @@
-"""Something that is opened beside other work, and how long that took."""
+"""Open a resource in a background thread and measure the time."""
 
 import threading
 import time
@@ -10,9 +10,10 @@ T = TypeVar("T")
 
 
 class BackgroundOpener(Generic[T]):
-    """`open_it` under way in a thread of its own, which ends with the process at the latest.
+    """Calls `open_function` in a daemon thread, started at once.
 
-    `seconds` is how long it took, 0 while it is under way.
+    Attributes:
+        seconds: Duration of the call, 0 while it runs.
     """
 
     def __init__(self, open_function: Callable[[], T]) -> None:
@@ -22,14 +23,14 @@ class BackgroundOpener(Generic[T]):
         threading.Thread(target=self._open, name="opening", daemon=True).start()
 
     def result(self) -> T:
-        """What was opened, as soon as it is; raises what `open_it` raised."""
+        """Wait for the call; returns its result or raises its exception."""
         return self._future.result()
 
     def _open(self) -> None:
         started = time.monotonic()
         try:
             resource = self._open_function()
-        except Exception as error:  # noqa: BLE001  # handed to whoever asks for the result
+        except Exception as error:  # noqa: BLE001  # raised by result()
             self.seconds = time.monotonic() - started
             self._future.set_exception(error)
         else:

@@ -1,4 +1,4 @@
-"""How far a crawl is, for a person: pages a second, hosts at work, what is left in all and how long that takes."""
+"""Progress of a crawl as text: pages per second, active hosts, backlog and estimated remaining time."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -6,12 +6,12 @@ from contextlib import contextmanager
 from crawler.progress import CrawlProgress
 from pipeline.progress import Progress as Bars
 
-LINE_INTERVAL_SECONDS = 60.0  # seconds between two lines, where there is no terminal
+LINE_INTERVAL_SECONDS = 60.0  # between two lines if there is no terminal
 _SECONDS_PER_HOUR = 3600.0
 
 
 def format_progress(current: CrawlProgress, previous: CrawlProgress | None = None) -> str:
-    """In a line. The rate is that since `previous`, without one that of the whole run."""
+    """Format the progress as one line. The rate covers the time since `previous`, or the whole run if None."""
     seconds = current.elapsed_seconds - (previous.elapsed_seconds if previous else 0.0)
     rate = (current.visits - (previous.visits if previous else 0)) / max(seconds, 0.001)
     hosts = f"{current.active_hosts} host{'s' * (current.active_hosts != 1)} at work"
@@ -21,7 +21,10 @@ def format_progress(current: CrawlProgress, previous: CrawlProgress | None = Non
 
 
 def format_time_left(current: CrawlProgress, rate: float) -> str:
-    """What is left by the rate, or by the slowest host at its gap, whichever is longer; "" if that is not known."""
+    """Estimate the remaining time as `, about 12 min`; "" if it is unknown.
+
+    The estimate is the maximum of backlog / rate and the time that the slowest host needs at its delay.
+    """
     if not current.backlog or not rate:
         return ""
     seconds = max(current.backlog / rate, current.slowest_host_seconds)
@@ -31,28 +34,28 @@ def format_time_left(current: CrawlProgress, rate: float) -> str:
 def line_reporter(
     report_progress: Callable[[str], None], interval_seconds: float = LINE_INTERVAL_SECONDS
 ) -> Callable[[CrawlProgress], None]:
-    """Tell it by a line every so many seconds of the run."""
+    """Return a function that reports the progress as a line, at most once every `interval_seconds` of the run."""
     previous = CrawlProgress({}, 0, 0, 0.0)
 
-    def report(now: CrawlProgress) -> None:
+    def report(current: CrawlProgress) -> None:
         nonlocal previous
-        if now.elapsed_seconds - previous.elapsed_seconds >= interval_seconds:
-            report_progress(f"crawl: {format_progress(now, previous)}")
-            previous = now
+        if current.elapsed_seconds - previous.elapsed_seconds >= interval_seconds:
+            report_progress(f"crawl: {format_progress(current, previous)}")
+            previous = current
 
     return report
 
 
 @contextmanager
 def show_crawl_progress(bars: Bars) -> Iterator[Callable[[CrawlProgress], None]]:
-    """As a bar of what is done in all there is to do, or where there is no terminal by lines."""
+    """Yield a function that shows the crawl's progress: as a bar on a terminal, otherwise as lines."""
     with bars.crawl_task() as bar:
         report_line = line_reporter(bars.note)
 
-        def report(now: CrawlProgress) -> None:
+        def report(current: CrawlProgress) -> None:
             if bar is None:
-                report_line(now)
+                report_line(current)
             else:
-                bar(format_progress(now), now.visits, now.visits + now.backlog)
+                bar(format_progress(current), current.visits, current.visits + current.backlog)
 
         yield report

@@ -1,4 +1,4 @@
-"""Documents that earlier crawls passed by: those that kept pages link to are put into the frontier."""
+"""Add files (PDF, Word and others) that saved pages link to, after their formats were enabled."""
 
 import re
 from collections.abc import Iterator
@@ -17,13 +17,14 @@ from docstore.model import Page, UrlKind
 from docstore.warc_archive import WarcRecordLostError
 from pipeline.engine import Engine
 
-FOCUSED_PRIORITY = 0.0  # priority: the pages that link to them were kept, so they speak of the topic
+FOCUSED_PRIORITY = 0.0  # neutral; the linking pages were saved, so they are on topic
 
 
 def backfill_documents(engine: Engine, settings: CrawlSettings) -> int:
-    """Add the documents that the kept pages link to, of formats that no crawl fetched so far; how many are new.
+    """Add the files that saved pages link to, of formats that no earlier crawl fetched.
 
-    Every page is read once from the archive. What is killed goes on with the next crawl.
+    Reads each saved page once from the archive. After an interruption the next crawl resumes. Returns the number of
+    new URLs.
     """
     backfill = engine.store.document_backfill
     enabled_formats = parse_document_rules(settings).formats
@@ -49,7 +50,7 @@ def backfill_documents(engine: Engine, settings: CrawlSettings) -> int:
     backfill.finish(sorted(enabled_formats))
     if added_count or requeued_count:
         engine.progress.note(
-            f"documents are fetched now: {added_count} are linked to, {requeued_count} URLs are asked again"
+            f"document formats enabled: {added_count} linked documents added, {requeued_count} URLs rescheduled"
         )
     return added_count
 
@@ -57,7 +58,7 @@ def backfill_documents(engine: Engine, settings: CrawlSettings) -> int:
 def iter_document_links(
     engine: Engine, page: ArchivedPage, plan: CrawlPlan, extension_pattern: re.Pattern[bytes], formats: set[str]
 ) -> Iterator[NewUrl]:
-    """The documents that a kept page links to, by the rules of the crawl."""
+    """Yield the files of `formats` that a saved page links to and that the crawl rules allow."""
     if format_for_content_type(page.content_type) != HTML_FORMAT:
         return
     pending = PendingPage(page.url_id, page.url, page.content_type, page.digest, page.pointer, page.fetched_at)
@@ -73,10 +74,10 @@ def iter_document_links(
     depth = page.depth + 1
     priority = FOCUSED_PRIORITY if plan.strategy in FOCUSED_STRATEGIES else -float(depth)
     for link in parse_page(fetched_page, plan.product_token).links:
-        is_wanted = FORMAT_BY_EXTENSION.get(path_extension(link.url)) in formats and not is_plain_text_version(
-            link.url, page.url
-        )
-        if is_wanted and rejection_reason(link.url, plan.url_rules, depth) is None:
+        is_missing_format = FORMAT_BY_EXTENSION.get(
+            path_extension(link.url)
+        ) in formats and not is_plain_text_version_of(link.url, page.url)
+        if is_missing_format and rejection_reason(link.url, plan.url_rules, depth) is None:
             host, queue = host_of(link.url), plan.queue_of(link.url)
             yield NewUrl(
                 link.url, host, queue, depth, UrlKind.UNKNOWN, priority, page.url_id, link.anchor, link.context

@@ -1,6 +1,6 @@
-"""What the stages need, opened once and closed together: store, locks, Solr, the segmenters of a lexicon version.
+"""The resources of the stages: store, locks, Solr, segmenters, embedding models. Opened once and closed together.
 
-What not every command needs is loaded where it is first used: `plumb status` asks the store alone.
+Resources that not every command needs are opened at their first use: `plumb status` opens only the store.
 """
 
 import os
@@ -39,7 +39,13 @@ MEGABYTE = 1024 * 1024
 
 
 class Engine:
-    """One vertical, open. Solr is started (or asked for) when it is first needed. Use with `with`."""
+    """An open vertical; a context manager. Solr is started or contacted at its first use.
+
+    Args:
+        settings: The settings of the vertical.
+        progress: Receives the progress of all stages.
+        ip_policy: Decides which IP addresses may be fetched; by default public ones and `crawl.inside_hosts`.
+    """
 
     def __init__(self, settings: Settings, progress: Progress, ip_policy: IpPolicy | None = None) -> None:
         self.settings = settings
@@ -47,11 +53,11 @@ class Engine:
         self.ip_policy = ip_policy or PublicOnlyPolicy(settings.crawl.inside_hosts)
         self._stack = ExitStack()
         self._lock = threading.RLock()
-        self._index_lock = threading.RLock()  # of its own: a query is cut while Solr is still being waited for
+        self._index_lock = threading.RLock()  # separate, so that queries are segmented while Solr starts
         self._index: SolrIndex | None = None
         self._index_opener: BackgroundOpener[SolrIndex] | None = None
         self._closed = False
-        self.index_error = ""  # why Solr could not be opened the last time it was tried
+        self.index_error = ""  # error of the last failed attempt to open Solr, "" if none
         self._base_segmenter: Segmenter | None = None
         self._analysis: TextAnalysis | None = None
         self._thumbnails: ThumbnailCache | None = None
@@ -63,12 +69,10 @@ class Engine:
 
     @property
     def index(self) -> "SolrIndex":
-        """The index in a Solr that answers."""
+        """The index; opens Solr if needed. Raises SolrUnavailableError or another PlumblineError if that fails."""
         with self._index_lock:
-            opener, self._index_opener = (
-                self._index_opener,
-                None,
-            )  # one that failed is forgotten: the next call tries again
+            # Cleared first: after a failure, the next call tries again.
+            opener, self._index_opener = self._index_opener, None
             if opener is not None:
                 self._index = opener.result()
             elif self._index is None:
@@ -77,13 +81,13 @@ class Engine:
 
     @property
     def has_index(self) -> bool:
-        """Has Solr answered, so that `index` will not have to wait for it?"""
+        """True if Solr is open, so that `index` returns without waiting."""
         return self._index is not None
 
     def open_index_in_background(self) -> "BackgroundOpener[SolrIndex]":
-        """Begin to open Solr and to make its collection while other work goes on.
+        """Start to open Solr and to create its collection in a thread.
 
-        `index` waits for it then, and raises what went wrong.
+        `index` then waits for the thread and raises its error.
         """
         with self._index_lock:
             if self._index_opener is None:
@@ -92,7 +96,7 @@ class Engine:
 
     def _open_and_ensure_index(self) -> "SolrIndex":
         index = self._index or self._open_index()
-        with suppress(BusyError), self.lock("index"):  # who is in there has a collection, or makes it
+        with suppress(BusyError), self.lock("index"):  # the process with the lock creates the collection
             index.ensure_collection()
         return index
 
@@ -101,7 +105,7 @@ class Engine:
         from indexer.solr_index import SolrIndex
 
         settings, solr_dir = self.settings.index, self.settings.data_dir / "solr"
-        self.progress.note("asking Solr ..." if settings.solr_url else "starting Solr ...")
+        self.progress.note("connecting to Solr ..." if settings.solr_url else "starting Solr ...")
         solr_stack = ExitStack()
         try:
             url = solr_stack.enter_context(open_solr(settings, solr_dir, self.progress.note))
@@ -112,19 +116,19 @@ class Engine:
         with self._lock:
             if self._closed:
                 solr_stack.close()
-                raise SolrUnavailableError("Solr was not waited for")
+                raise SolrUnavailableError("the engine was closed while Solr was starting")
             self._stack.push(solr_stack)
         return SolrIndex(
             url, settings.collection, settings.request_timeout, shards=settings.shards, replicas=settings.replicas
         )
 
     def restart_dead_solr(self) -> None:
-        """If the embedded Solr was killed, start it anew, at another URL; until then searches fail at once."""
+        """If the embedded Solr was killed, start it again, at another URL. Until then searches fail at once."""
         if self._index is not None and not self.settings.index.solr_url and refuses_connection(self._index.base_url):
             self._index = self._open_index()
 
     def analysis(self) -> "TextAnalysis":
-        """How documents and queries are cut now: by the lexicon version that was last applied to the index."""
+        """Return the text analysis of the lexicon version that was last applied to the index."""
         from indexer.document_mapping import TextAnalysis
         from text.segment import base_segmenter
 
@@ -137,7 +141,7 @@ class Engine:
             return self._analysis
 
     def query_segmenters(self) -> "tuple[Segmenter, ...]":
-        """Cuts for queries: by `analysis`, and by the older lexicon versions that documents in the index have yet."""
+        """Return the segmenters for queries: that of `analysis` and those of older versions still in the index."""
         from pipeline.search_site.segmenter_versions import SegmenterVersions
 
         with self._lock:
@@ -148,7 +152,7 @@ class Engine:
 
     @property
     def configured_models(self) -> "tuple[ModelSpec, ...]":
-        """The models of meaning that the settings name. Raises EmbedError where `embed.model` is wrong."""
+        """The embedding models of the settings. Raises EmbeddingError if `embed.model` is invalid."""
         from pipeline.embedding.models import configured_models
 
         with self._lock:
@@ -157,8 +161,10 @@ class Engine:
             return self._model_specs
 
     def serving_models(self) -> "tuple[ModelSpec, ...]":
-        """The models that searches use: those that were complete last; before there are any, those of the settings.
-        None where meaning is switched off."""
+        """Return the models that searches use: the last ones with vectors for every article.
+
+        Before any model is complete, the configured models; empty if `embed.model` is off.
+        """
         from pipeline.embedding.models import deserialize_models
 
         return (
@@ -168,12 +174,12 @@ class Engine:
         )
 
     def count_pending_embeddings(self) -> int:
-        """How many articles wait for a vector."""
+        """Return the number of articles without a vector, summed over the configured models."""
         pending_count = self.store.vectors.pending_count
         return sum(pending_count(spec.model_id, spec.languages) for spec in self.configured_models)
 
     def activate_complete_models(self) -> None:
-        """Let searches use the models of the settings, if the index has all that these could make of the articles."""
+        """Switch searches to the configured models if every article has a vector or failed to get one."""
         from pipeline.embedding.models import serialize_models
 
         try:
@@ -183,12 +189,12 @@ class Engine:
             failed = self.store.status.outcome_counts().get(Stage.EMBED, {}).get(Reason.UNEXPECTED_ERROR, 0)
             if self.count_pending_embeddings() <= failed:
                 self.store.vectors.set_served_models(serialized_models)
-        except EmbeddingError:  # the stage `embed` says it
+        except EmbeddingError:  # the stage `embed` reports it
             return
 
     @property
     def thumbnails(self) -> "ThumbnailCache":
-        """Small pictures of articles, fetched as the crawl would."""
+        """Thumbnails of articles, fetched by the rules of the crawl."""
         from pipeline.search_site.thumbnails import ThumbnailCache
 
         with self._lock:
@@ -200,7 +206,7 @@ class Engine:
 
     @property
     def originals(self) -> "Originals":
-        """Pages and documents as they were fetched."""
+        """Saved pages and files, for display on the search site."""
         from pipeline.search_site.originals import Originals
 
         with self._lock:
@@ -210,7 +216,12 @@ class Engine:
             return self._originals
 
     def lock(self, stage: str, wait_seconds: float = 0.0) -> AbstractContextManager[None]:
-        """One process at a time in `stage`; where other machines share the store, on all of them together."""
+        """Return a lock that admits one process to `stage`, on all machines that share the store.
+
+        Args:
+            stage: Name of the lock: a stage, or "run".
+            wait_seconds: Seconds to wait for the lock; then entering the context raises BusyError.
+        """
         folder, report_progress = self.settings.data_dir, self.progress.note
         if not self.store.is_shared:
             return stage_lock(folder, stage, wait_seconds, report_progress)
@@ -218,14 +229,14 @@ class Engine:
         return cluster_stage_lock(folder, self.store.leases, stage, heartbeat_seconds, wait_seconds, report_progress)
 
     def lock_holder_pid(self, stage: str) -> int | None:
-        """The process that is in `stage` now, 0 if it has not said its id yet; None if nobody is."""
+        """Return the id of the process that holds the lock of `stage`: 0 if not known yet, None if the lock is free."""
         if self.store.is_shared:
             return cluster_stage_holder(self.store.leases, stage)
         return stage_lock_holder(self.settings.data_dir, stage)
 
     @property
     def compute_backend(self) -> "ComputeBackend":
-        """Who computes: see pipeline/compute/backend.py."""
+        """The backend for parallel work (`cluster.engine`), see pipeline/compute/backend.py."""
         with self._lock:
             if self._compute_backend is None:
                 self._compute_backend = self._stack.enter_context(
@@ -234,7 +245,7 @@ class Engine:
             return self._compute_backend
 
     def close(self) -> None:
-        """Close everything that was opened; a Solr that nobody else uses stops."""
+        """Close all resources. An embedded Solr stops unless another process uses it."""
         with self._lock:
             self._closed = True
         self._stack.close()
@@ -249,7 +260,7 @@ class Engine:
 
 
 def refuses_connection(url: str) -> bool:
-    """Does nobody listen at `url` any more? A server that is only slow does not refuse."""
+    """True if connections to `url` are refused; a slow or unreachable server does not count."""
     parts = urlsplit(url)
     try:
         socket.create_connection((parts.hostname or "", parts.port or 80), timeout=1).close()
@@ -261,7 +272,7 @@ def refuses_connection(url: str) -> bool:
 
 
 def create_compute_backend(settings: ClusterSettings) -> "ComputeBackend":
-    """The engine that the settings name."""
+    """Create the backend that `cluster.engine` names."""
     if settings.engine == DASK:
         from pipeline.compute.dask_backend import DaskBackend
 
@@ -272,7 +283,7 @@ def create_compute_backend(settings: ClusterSettings) -> "ComputeBackend":
 
 
 def open_store(settings: Settings) -> Store:
-    """The vertical's store, made if it does not exist."""
+    """Open the store of the vertical; creates it if it does not exist. Raises StoreError."""
     folder = settings.data_dir
     ensure_folder(folder)
     if not settings.store.url:
@@ -290,11 +301,11 @@ def open_store(settings: Settings) -> Store:
 
 
 def ensure_private_file(file: Path) -> None:
-    """Make `file` if there is none, for its owner alone; take one that is there from those who are not of its group.
+    """Create `file` with mode 600 if it does not exist; otherwise remove the permissions of others.
 
-    It holds the hashes of passwords and what was searched for; SQLite gives its other files the same mode.
+    The file contains password hashes and the search log. SQLite gives its journal files the same mode.
     """
-    with suppress(OSError):  # opening it says what is wrong
+    with suppress(OSError):  # opening the database reports the error
         os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
         mode = file.stat().st_mode
         if mode & stat.S_IRWXO:
@@ -302,15 +313,15 @@ def ensure_private_file(file: Path) -> None:
 
 
 def ensure_folder(folder: Path) -> None:
-    """Make `folder`; an error says what to do."""
+    """Create `folder` and its parents. Raises StoreError if that fails."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise StoreError(f"cannot make {folder}: {error.strerror}; choose another vertical.data_dir") from error
+        raise StoreError(f"cannot create {folder}: {error.strerror}; choose another vertical.data_dir") from error
 
 
 def create_domain_segmenter(lexicon: Lexicon) -> "Segmenter":
-    """A segmenter of its own for one version of the lexicon."""
+    """Create a segmenter whose dictionary contains the terms of one lexicon version."""
     from text.segment import RjiebaSegmenter
 
     return RjiebaSegmenter((entry.text, entry.frequency, entry.pos_tag) for entry in lexicon.entries)

@@ -1,8 +1,8 @@
-"""Times as people read them."""
+"""Format times for people."""
 
 import time
 
 
 def local_time(seconds: float) -> str:
-    """Epoch seconds in local time, to the millisecond."""
+    """Format epoch seconds as local time with milliseconds: `2026-11-24 02:30:00.000`."""
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds)) + f".{int(seconds * 1000) % 1000:03d}"

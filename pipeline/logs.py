@@ -1,7 +1,7 @@
-"""The log of a vertical: `logs/plumb.log` in its data folder, and `logs/access.log` where the site is to keep one.
+"""Logs of a vertical: `logs/plumb.log` in its data folder, and `logs/access.log` if `search.access_log` is set.
 
-All of the program logs by Python's `logging`; structlog makes the lines: for people, or JSON for machines
-(`vertical.log_format`). What is known of the run that a line belongs to stands beside it. No line holds a secret.
+All modules use Python's `logging`. structlog formats the lines as text or JSON (`vertical.log_format`) and adds the run
+and stage. Known secrets are masked.
 """
 
 import fcntl
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 LOG_FORMATS = ("text", "json")
 MAX_LOG_BYTES = 5_000_000
 LOG_BACKUP_COUNT = 3
-ENCODING_ERRORS = "backslashreplace"  # for lone surrogates, which no encoding has
+ENCODING_ERRORS = "backslashreplace"  # UTF-8 cannot encode lone surrogates
 SECRET_VARIABLES = ("PLUMB_SMTP_PASSWORD", "PLUMB_ALERTS_WEBHOOK")
-MIN_SECRET_LENGTH = 4  # characters; what is shorter would be found in every other line
+MIN_SECRET_LENGTH = 4  # characters; shorter values match unrelated text
 MASK = "***"
 _URL_PASSWORD = re.compile(r"(://[^/\s:@]*:)[^@\s/]+@")
 _NAMED_SECRET = re.compile(
@@ -33,16 +33,16 @@ _NAMED_SECRET = re.compile(
 
 
 def configure_logging(path: Path, log_format: str = LOG_FORMATS[0]) -> None:
-    """Warnings and tracebacks go to a file that is rotated; a person is told in one line where it is."""
+    """Send all log records of level INFO and above to the rotated file at `path`. Raises PlumblineError."""
     logging.getLogger().handlers[:] = [create_file_handler(path, log_format)]
     logging.getLogger().setLevel(logging.INFO)
-    logging.raiseExceptions = False  # a log that cannot be written is no reason to print tracebacks
+    logging.raiseExceptions = False  # no traceback on the terminal if the log cannot be written
     for noisy in ("urllib3", "pysolr", "apscheduler", "charset_normalizer"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
 
 
 def configure_access_log(path: Path, log_format: str) -> None:
-    """Requests to the search site go to a file of their own (`search_ui.admin.access_log`)."""
+    """Send the requests of the search site (`search_ui.admin.access_log`) to the file at `path`."""
     access = logging.getLogger("search_ui.admin.access_log")
     access.handlers[:] = [create_file_handler(path, log_format)]
     access.setLevel(logging.INFO)
@@ -50,20 +50,20 @@ def configure_access_log(path: Path, log_format: str) -> None:
 
 
 def create_file_handler(path: Path, log_format: str) -> logging.Handler:
-    """What writes lines to a file. PlumblineError where it cannot be opened."""
+    """Create a handler that appends to a rotated file. Raises PlumblineError if the file cannot be opened."""
     try:
         file_handler = SharedFileHandler(
             path, maxBytes=MAX_LOG_BYTES, backupCount=LOG_BACKUP_COUNT, encoding="utf-8", errors=ENCODING_ERRORS
         )
     except OSError as error:
-        raise PlumblineError(f"cannot write the log {path}: {error.strerror}; see that it can be written") from error
+        raise PlumblineError(f"cannot write the log {path}: {error.strerror}; make the file writable") from error
     file_handler.setFormatter(create_formatter(log_format))
     return file_handler
 
 
 def create_formatter(log_format: str) -> logging.Formatter:
-    """Makes a line of a record."""
-    import structlog  # a tenth of a second, after the settings have been checked
+    """Create the formatter for `text` or `json` lines."""
+    import structlog  # imported late: takes 0.1 s, and invalid settings need no log
 
     create_renderer = json_renderer if log_format == "json" else text_renderer
     pre_chain: list[Processor] = [
@@ -83,14 +83,14 @@ def create_formatter(log_format: str) -> logging.Formatter:
 
 
 def json_renderer() -> "Processor":
-    """A JSON object in a line."""
+    """Return a processor that renders an event as one line of JSON."""
     import structlog
 
     return structlog.processors.JSONRenderer(ensure_ascii=False, default=str)
 
 
 def text_renderer() -> "Processor":
-    """A line for people: time, level, logger, what happened, what belongs to it; a traceback below."""
+    """Return a processor that renders time, level, logger, event and fields as a line, then the traceback."""
 
     def line(_: "WrappedLogger", __: str, event: "EventDict") -> str:
         fields = (event.pop(name, "") for name in ("timestamp", "level", "logger", "event"))
@@ -105,13 +105,13 @@ def text_renderer() -> "Processor":
 
 
 def mask_event(_: "WrappedLogger", __: str, event: "EventDict") -> "EventDict":
-    """The same event without secrets: of URLs, of what is named so, of the variables that hold one."""
+    """Mask secrets in all text values: passwords in URLs, named secrets, values of SECRET_VARIABLES."""
     mask = create_masker()
     return {name: mask(value) if isinstance(value, str) else value for name, value in event.items()}
 
 
 def create_masker() -> Callable[[str], str]:
-    """What takes secrets out of a text."""
+    """Return a function that replaces secrets in a text by ***. Reads SECRET_VARIABLES once."""
     secrets = [value for name in SECRET_VARIABLES if len(value := os.environ.get(name, "")) >= MIN_SECRET_LENGTH]
 
     def mask(text: str) -> str:
@@ -123,14 +123,14 @@ def create_masker() -> Callable[[str], str]:
 
 
 class SharedFileHandler(logging.handlers.RotatingFileHandler):
-    """A file that several processes write to and rotate: each line under a lock, into the file that is there now."""
+    """Rotating file handler for several processes: each write holds a file lock and reopens a rotated file."""
 
     def __init__(self, path: Path, **options: Any) -> None:
         super().__init__(path, **options)
         self._lock_fd = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a line."""
+        """Write a record under the lock."""
         fcntl.flock(self._lock_fd, fcntl.LOCK_EX)
         try:
             self._reopen_if_rotated()
@@ -139,7 +139,7 @@ class SharedFileHandler(logging.handlers.RotatingFileHandler):
             fcntl.flock(self._lock_fd, fcntl.LOCK_UN)
 
     def _reopen_if_rotated(self) -> None:
-        """Where another process has rotated, the file of this name is a new one."""
+        """Reopen the file if another process has rotated it."""
         try:
             if self.stream is not None and not os.path.samestat(
                 os.fstat(self.stream.fileno()), os.stat(self.baseFilename)
@@ -151,7 +151,7 @@ class SharedFileHandler(logging.handlers.RotatingFileHandler):
             self.stream = self._open()
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the log file and the lock file."""
         super().close()
         if self._lock_fd >= 0:
             os.close(self._lock_fd)

@@ -1,6 +1,6 @@
-"""One page outside the flow: from a file, from the archive, or fetched as the crawl would, for who wants to see it.
+"""Load a single page for display: from a file, from the archive, or from its site.
 
-Whoever wrote it, it is read in a process of its own (`run_isolated`), as in the flow.
+Pages are untrusted, so they are parsed in a separate process (`run_isolated`), as in the extract stage.
 """
 
 import sys
@@ -23,7 +23,7 @@ from docstore.model import FrontierEntry, Origin, Outcome, Page, Reason, SiteTem
 from pipeline.workers.page_reading import EXTRACTOR_MODULES
 from pipeline.workers.worker_process import WorkerError, WorkerProcess
 
-if TYPE_CHECKING:  # a worker process reads pages without a store, an index and a site
+if TYPE_CHECKING:  # worker processes import this module without store, index and site
     from pipeline.engine import Engine
 
 P = ParamSpec("P")
@@ -34,7 +34,16 @@ NO_SITE_KNOWLEDGE = SiteTemplate()
 
 @dataclass(frozen=True)
 class LoadedPage:
-    """The bytes of a page and what is known of it and its site; `label` is what a person calls it, `url` may be ""."""
+    """A page with its metadata.
+
+    Attributes:
+        label: Name of the page in messages: URL, path or "standard input".
+        body: Content in bytes.
+        url: Canonical URL, "" if unknown.
+        content_type: Content-Type header, "" if unknown.
+        fetched_at: Epoch seconds, 0 if unknown.
+        site: Learned template of the site.
+    """
 
     label: str
     body: bytes
@@ -45,7 +54,7 @@ class LoadedPage:
 
 
 def canonical_url(url: str) -> str:
-    """The canonical form of a URL. PlumblineError where it has none."""
+    """Return the canonical form of a URL. Raises PlumblineError if the URL is invalid."""
     canonical_or_reason = canonicalize_url(url)
     if isinstance(canonical_or_reason, Reason):
         raise PlumblineError(f"{url!r} is not a URL: {canonical_or_reason}")
@@ -53,9 +62,9 @@ def canonical_url(url: str) -> str:
 
 
 def run_isolated(page: LoadedPage, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """`work(*args, **kwargs)`, which reads `page`, in a process that ends with it (see worker_process.py).
+    """Call `function(*args, **kwargs)`, which parses `page`, in a separate process (see worker_process.py).
 
-    PlumblineError names the page that takes too long or too much memory, or kills its process.
+    Raises PlumblineError with the label of the page if the call exceeds its time or memory or kills the process.
     """
     with closing(WorkerProcess(preload=[function.__module__, *EXTRACTOR_MODULES])) as process:
         try:
@@ -65,7 +74,7 @@ def run_isolated(page: LoadedPage, function: Callable[P, T], *args: P.args, **kw
 
 
 def load_page_file(path: Path, url: str) -> LoadedPage:
-    """A page on disk, or on standard input for `-`."""
+    """Load a page from disk, or from standard input for `-`. Raises PlumblineError if it cannot be read."""
     if str(path) == "-":
         return LoadedPage("standard input", sys.stdin.buffer.read(), url)
     try:
@@ -75,18 +84,18 @@ def load_page_file(path: Path, url: str) -> LoadedPage:
 
 
 def content_type_of_file(path: Path) -> str:
-    """What a server would call a file: the type of the document that its ending names; "" for any other."""
+    """Return the media type of the document format that the file extension names; "" for other extensions."""
     name = FORMAT_BY_EXTENSION.get(path.suffix.removeprefix(".").lower())
     return FORMATS_BY_NAME[name].media_types[0] if name else ""
 
 
 def load_stored_page(engine: "Engine", raw_url: str) -> LoadedPage:
-    """The kept version of a page. PlumblineError for a URL that was never fetched, or whose bytes are lost."""
+    """Load the saved version of a page. Raises PlumblineError if there is none or its WARC record is lost."""
     url = canonical_url(raw_url)
     report = engine.store.status.url_report(url)
     stored_page = report.page if report else None
     if stored_page is None:
-        raise PlumblineError(f"no page is kept of {url}: `plumb explain {url}` says why")
+        raise PlumblineError(f"no saved page of {url}: `plumb explain {url}` shows the reason")
     articles, host = engine.store.articles, host_of(url)
     pointer = WarcPointer(stored_page.warc_file, stored_page.warc_offset, stored_page.warc_length)
     page = PendingPage(
@@ -97,9 +106,10 @@ def load_stored_page(engine: "Engine", raw_url: str) -> LoadedPage:
 
 
 def fetch_page(raw_url: str, settings: CrawlSettings, sleep: Callable[[float], None] = time.sleep) -> LoadedPage:
-    """A page as the crawl would fetch it: robots.txt asked first, with pauses, and only from the public internet.
+    """Fetch a page by the rules of the crawl: robots.txt, crawl delay, public IP addresses only.
 
-    Redirects are followed, each a request of its own. Raises PlumblineError with the reason why there is no page.
+    Redirects are followed up to `crawl.max_redirects`; each counts as a request. Raises PlumblineError with the reason
+    if there is no page.
     """
     url = canonical_url(raw_url)
     with closing(Fetcher(settings, PublicOnlyPolicy(settings.inside_hosts))) as fetcher:
@@ -119,7 +129,7 @@ def fetch_page(raw_url: str, settings: CrawlSettings, sleep: Callable[[float], N
 
 
 class PoliteFetcher:
-    """The requests of one call."""
+    """Sends the requests of one `fetch_page` call with robots.txt rules and delays."""
 
     def __init__(self, fetcher: Fetcher, settings: CrawlSettings, sleep: Callable[[float], None]) -> None:
         self.fetcher = fetcher
@@ -128,8 +138,8 @@ class PoliteFetcher:
         self.rules_by_origin: dict[str, RobotsRules] = {}
 
     def fetch(self, url: str) -> Page | str:
-        """The page, or the URL that it has moved to."""
-        rules = self.robots_rules(url_origin(url))
+        """Fetch a URL after the delay; returns the page, or the target of a redirect. Raises PlumblineError."""
+        rules = self.robots_rules(origin_of(url))
         refusal = rules.rejection_outcome(url)
         if refusal is not None:
             raise no_page_error(url, refusal)
@@ -140,7 +150,7 @@ class PoliteFetcher:
         return result.page or result.redirect_url
 
     def robots_rules(self, origin: Origin) -> RobotsRules:
-        """What the origin's robots.txt says, asked once."""
+        """Return the robots.txt rules of an origin; fetches the file once. Raises PlumblineError if that fails."""
         if origin not in self.rules_by_origin:
             robots = fetch_robots(self.fetcher, origin, time.time, lambda: self.sleep(self.delay_seconds))
             if robots.failure is not None:
@@ -150,5 +160,5 @@ class PoliteFetcher:
 
 
 def no_page_error(url: str, outcome: Outcome) -> PlumblineError:
-    """Why there is no page, as one line."""
+    """Create an error with URL, reason and detail in one line."""
     return PlumblineError(": ".join(part for part in (url, str(outcome.reason), outcome.detail) if part))

@@ -1,4 +1,4 @@
-"""Progress of long work: bars on a terminal, one line a task elsewhere, nothing where nobody reads."""
+"""Progress display of long tasks: bars on a terminal, notes as text or JSON lines elsewhere, or no output."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -22,57 +22,59 @@ ShowCrawlProgress = Callable[[str, int, int], None]
 
 
 class Progress(Protocol):
-    """How the stages tell a person how far they are."""
+    """Interface through which the stages report progress."""
 
     def task(self, label: str, total: int | None = None) -> AbstractContextManager[Advance]:
-        """Begin a task of `total` steps (None: not known); the context gives a function to advance it."""
+        """Start a task of `total` steps (None: unknown). The context yields a function that advances it by n steps."""
 
     def crawl_task(self) -> AbstractContextManager[ShowCrawlProgress | None]:
-        """Begin a task whose steps come up while it goes on. The context gives a function that shows a line, steps done
-        and steps in all; None where nobody watches."""
+        """Start a task whose total grows while it runs.
+
+        The context yields a function of (line, completed steps, total steps), or None if progress is not displayed.
+        """
 
     def note(self, text: str) -> None:
-        """Say one line."""
+        """Print one line."""
 
 
 class NullProgress:
-    """Says nothing."""
+    """Progress without output."""
 
     @contextmanager
     def task(self, label: str, total: int | None = None) -> Iterator[Advance]:
-        """A task that nobody watches."""
+        """Yield a function that does nothing."""
         yield lambda steps: None
 
     @contextmanager
     def crawl_task(self) -> Iterator[ShowCrawlProgress | None]:
-        """Nobody watches."""
+        """Yield None."""
         yield None
 
     def note(self, text: str) -> None:
-        """Nothing."""
+        """Discard the text."""
 
 
 class JsonLineProgress(NullProgress):
-    """Notes alone, each as a JSON object in a line of `out`, for programs that read logs."""
+    """Print only notes, each as one line with a JSON object, for programs that read logs."""
 
     def __init__(self, out: IO[str]) -> None:
         self._out = out
 
     def note(self, text: str) -> None:
-        """One line."""
+        """Print one JSON line with event, level and timestamp."""
         event = {"event": text, "level": "info", "timestamp": datetime.now().isoformat(timespec="microseconds")}
         print(json.dumps(event, ensure_ascii=False), file=self._out, flush=True)
 
 
 class TerminalProgress:
-    """Bars on a terminal; where standard error is no terminal, only the notes."""
+    """Bars on a terminal; only notes if the console is not a terminal."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
 
     @contextmanager
     def task(self, label: str, total: int | None = None) -> Iterator[Advance]:
-        """A bar, taken away when the task ends (the stage's report says what became of it)."""
+        """Show a bar and remove it when the task ends."""
         columns = (
             TextColumn("{task.description:<22}"),
             BarColumn(),
@@ -88,7 +90,7 @@ class TerminalProgress:
 
     @contextmanager
     def crawl_task(self) -> Iterator[ShowCrawlProgress | None]:
-        """A line and a bar, taken away at the end; on no terminal none."""
+        """Show a line and a bar and remove them at the end. Yields None if the console is not a terminal."""
         if not self._console.is_terminal:
             yield None
             return
@@ -102,5 +104,5 @@ class TerminalProgress:
             yield show
 
     def note(self, text: str) -> None:
-        """One line, with nothing in it read as markup."""
+        """Print one line without interpreting markup."""
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""One page, now: fetched, extracted, indexed, searchable, with the time of each."""
+"""Refresh one page at once: fetch, extract and index it, and measure the time of each step."""
 
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -21,7 +21,13 @@ SEARCHABLE_TIMEOUT_SECONDS = 30.0
 
 @dataclass(frozen=True)
 class RefreshTimes:
-    """When each stage was done with a page, in epoch seconds; `outcomes` says how."""
+    """Results of a refresh.
+
+    Attributes:
+        url: Canonical URL of the page.
+        stage_times: (step, end time in epoch seconds) for fetched, extracted, indexed and searchable, in order.
+        outcomes: Reasons that the stages recorded.
+    """
 
     url: str
     stage_times: tuple[tuple[str, float], ...]
@@ -29,70 +35,70 @@ class RefreshTimes:
 
     @property
     def total_seconds(self) -> float:
-        """From fetched to searchable."""
+        """Seconds from fetched to searchable."""
         return self.stage_times[-1][1] - self.stage_times[0][1]
 
 
 class SingleUrlFrontier:
-    """A frontier with one URL in it, due now; what is found on the page goes to the real one."""
+    """Frontier with one due URL. Links of the page are added to the real frontier; other methods delegate to it."""
 
     def __init__(self, table: FrontierTable, entry: FrontierEntry) -> None:
         self._table = table
         self._entry: FrontierEntry | None = entry
 
     def due_counts_by_queue(self, due_before: float) -> dict[int, int]:
-        """The queue of the one page, until it was visited."""
+        """Return the queue of the page with count 1, or an empty dict after the visit."""
         return {self._entry.queue: 1} if self._entry else {}
 
     def due_entries(
         self, queue: int, due_before: float, limit: int, excluded_ids: Collection[int] = (), is_focused: bool = False
     ) -> list[FrontierEntry]:
-        """The one page."""
+        """Return the entry of the page if it is still due, in this queue and not excluded."""
         entry = self._entry
         return [entry] if entry and entry.queue == queue and entry.url_id not in excluded_ids else []
 
     def record_visits(self, visits: Sequence[Visit]) -> None:
-        """Keep the visit; nothing else is due."""
+        """Save the visit in the real frontier; the page is no longer due."""
         self._table.record_visits(visits)
         self._entry = None
 
     def add_urls(self, urls: Sequence[NewUrl]) -> int:
-        """As the real frontier, but no seed is begun again."""
+        """Add URLs to the real frontier, except seeds, so that the crawl does not restart there."""
         return self._table.add_urls([new for new in urls if new.kind is not UrlKind.SEED])
 
     def iter_urls(self) -> Iterator[str]:
-        """As the real frontier."""
+        """Yield all URLs of the real frontier."""
         return self._table.iter_urls()
 
     def known_urls(self, urls: Sequence[str]) -> set[str]:
-        """As the real frontier."""
+        """Return those of `urls` that the real frontier contains."""
         return self._table.known_urls(urls)
 
     def url_count(self) -> int:
-        """As the real frontier."""
+        """Return the number of URLs in the real frontier."""
         return self._table.url_count()
 
     def find_robots(self, origin: Origin) -> StoredRobots | None:
-        """As the real frontier."""
+        """Return the stored robots.txt of the origin."""
         return self._table.find_robots(origin)
 
     def save_robots(self, robots: StoredRobots) -> None:
-        """As the real frontier."""
+        """Save a robots.txt in the real frontier."""
         self._table.save_robots(robots)
 
     def reassign_queues(self, policy_name: str, queue_for_url: Callable[[str], int]) -> int:
-        """As the real frontier."""
+        """Reassign the queues of the real frontier."""
         return self._table.reassign_queues(policy_name, queue_for_url)
 
 
 def refresh_page(engine: Engine, url: str) -> RefreshTimes:
-    """Fetch a known page now and take it through all stages; returns when each was done.
+    """Fetch a known page now and run it through all stages.
 
-    The times come from the store where it has them. Raises PlumblineError if the page was never seen, or if Solr
-    cannot find within SEARCHABLE_SECONDS what it acknowledged.
+    Returns the end time of each step. Raises PlumblineError if the URL is unknown, or if Solr does not find the page
+    within SEARCHABLE_TIMEOUT_SECONDS after it acknowledged the update.
     """
     entry = require_frontier_entry(engine, url)
-    engine.index.ensure_collection()  # a Solr that has to be started first is not what is measured
+    engine.index.ensure_collection()  # before the measurement: Solr may have to start first
     crawl_report = refetch(engine, entry)
     fetched_at = last_visit_time(engine, entry.url)
     extract_report = stages.extract(engine)
@@ -108,7 +114,7 @@ def refresh_page(engine: Engine, url: str) -> RefreshTimes:
 
 
 def refetch(engine: Engine, entry: FrontierEntry) -> StageReport:
-    """A crawl of this page alone, by the rules of any other: where the crawl looks for a topic, the page is judged."""
+    """Crawl only this page, by the rules of every crawl; a focused crawl also judges the page."""
     with (
         engine.lock("crawl"),
         closing(Fetcher(engine.settings.crawl, engine.ip_policy)) as fetcher,
@@ -122,30 +128,33 @@ def refetch(engine: Engine, entry: FrontierEntry) -> StageReport:
 
 
 def require_frontier_entry(engine: Engine, url: str) -> FrontierEntry:
-    """The frontier's entry for `url`."""
+    """Return the frontier entry of `url`. Raises PlumblineError if the URL is invalid or unknown."""
     canonical_url = canonicalize_url(url)
     if isinstance(canonical_url, Reason):
         raise PlumblineError(f"{url!r} is not a URL: {canonical_url}")
     entry = engine.store.frontier.find_entries([canonical_url]).get(canonical_url)
     if entry is None:
-        raise PlumblineError(f"{canonical_url} was never seen: crawl a page that links to it first")
+        raise PlumblineError(f"{canonical_url} is unknown: crawl a page that links to it, or run `plumb frontier add`")
     return entry
 
 
 def last_visit_time(engine: Engine, url: str) -> float:
-    """When the crawler last had an answer for `url`."""
+    """Return the time of the last visit to `url` in epoch seconds; the current time if none is stored."""
     report = engine.store.status.url_report(url)
     return (report and report.url_row.visited_at) or time.time()
 
 
 def wait_until_searchable(engine: Engine, url: str) -> None:
-    """Until a search finds the present version of the article at `url` (or, if there is none, finds nothing)."""
+    """Wait until a search returns the current version of the article at `url`, or nothing if it has no article.
+
+    Raises PlumblineError after SEARCHABLE_TIMEOUT_SECONDS.
+    """
     report = engine.store.status.url_report(url)
     expected_digest = report.article.digest if report and report.article else None
     deadline = time.monotonic() + SEARCHABLE_TIMEOUT_SECONDS
     query = {
-        "q": "{!term f=id v=$wanted_id}",
-        "wanted_id": document_id(url),
+        "q": "{!term f=id v=$document_id}",
+        "document_id": document_id(url),
         "fl": solr_fields.ARTICLE_DIGEST,
         "rows": 1,
     }
@@ -154,12 +163,12 @@ def wait_until_searchable(engine: Engine, url: str) -> None:
         if (docs[0][solr_fields.ARTICLE_DIGEST] if docs else None) == expected_digest:
             return
         if time.monotonic() > deadline:
-            raise PlumblineError(f"Solr acknowledged {url} but does not find it: look at solr/logs in the data folder")
+            raise PlumblineError(f"Solr acknowledged {url} but does not find it: see solr/logs in the data folder")
         time.sleep(0.05)
 
 
 def format_refresh_times(times: RefreshTimes) -> Iterator[str]:
-    """When each stage was done with a page."""
+    """Format the times of a refresh as lines: URL, one line for each step, outcomes."""
     yield times.url
     start = times.stage_times[0][1]
     for name, timestamp in times.stage_times:

@@ -1,7 +1,9 @@
-"""One TOML file describes a vertical: defaults, then the file, then `PLUMB_<SECTION>_<NAME>` variables, then flags.
+"""Settings of a vertical, read from one TOML file.
 
-[crawl]            every section is the settings dataclass of one stage;
-threads = 8        every key one of its fields, checked for type, range of names, and spelling
+    [crawl]            each section is the settings dataclass of one stage or package
+    threads = 8        each key is a field of it; type, range, allowed names and spelling are checked
+
+Later sources override earlier ones: defaults, the file, `PLUMB_<SECTION>_<NAME>` variables, command line flags.
 """
 
 import dataclasses
@@ -31,24 +33,22 @@ from pipeline.topic.settings import TopicSettings
 from search_ui.settings import SearchSettings
 
 ENV_PREFIX = "PLUMB_"
-SCHEDULABLE_STAGES = ("crawl", "extract", "lexicon", "index")  # those of pipeline.stages.FLOW
+SCHEDULABLE_STAGES = ("crawl", "extract", "lexicon", "index")  # keys of pipeline.stages.STAGES without "embed"
 HOST_PATTERN = re.compile(r"[a-z0-9_.-]+(:[0-9]{1,5})?|\[[0-9a-f:.]+\](:[0-9]{1,5})?")
 S = TypeVar("S")
 
 
 @dataclass(frozen=True)
 class VerticalSettings:
-    """The vertical as a whole."""
+    """Section [vertical]: name, data folder and log format."""
 
     name: str = field(default="", metadata={"help": "name of the vertical, shown on the search page"})
-    data_dir: str = field(
-        default="data", metadata={"help": "folder for everything that is kept; relative to the TOML file"}
-    )
+    data_dir: str = field(default="data", metadata={"help": "data folder, relative to the TOML file"})
     log_format: str = field(
         default="text",
         metadata={
-            "help": "lines of logs/plumb.log, and of what commands say on standard error while they work: text for "
-            "people, json for machines",
+            "help": "format of logs/plumb.log and of progress messages on standard error: text for people, json "
+            "for programs",
             "names": LOG_FORMATS,
         },
     )
@@ -56,79 +56,93 @@ class VerticalSettings:
 
 @dataclass(frozen=True)
 class StoreSettings:
-    """Where the store is."""
+    """Section [store]: location of the database and of the WARC files."""
 
     url: str = field(
         default="",
-        metadata={"help": "SQLAlchemy URL, as postgresql+psycopg://user@host/name; empty: SQLite in data_dir"},
+        metadata={
+            "help": "SQLAlchemy URL of the store, for example postgresql+psycopg://user@host/name; empty: "
+            "SQLite in data_dir"
+        },
     )
     warc: str = field(
         default="",
         metadata={
-            "help": "object store for fetched answers, as s3://bucket/prefix (pip install 'plumbline[cluster]'; keys "
-            "and endpoint by AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_ENDPOINT_URL); files are written in "
-            "data_dir and go there when they are closed. Empty: they stay in data_dir"
+            "help": "object store for WARC files, for example s3://bucket/prefix (pip install "
+            "'plumbline[cluster]'; credentials and endpoint: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, "
+            "AWS_ENDPOINT_URL). Files are written in data_dir and uploaded when they are closed. Empty: "
+            "they stay in data_dir"
         },
     )
-    warc_megabytes: int = field(default=512, metadata={"help": "a WARC file is closed at this size, in MB"})
+    warc_megabytes: int = field(
+        default=512, metadata={"help": "size in MB at which a WARC file is closed and the next one is started"}
+    )
 
 
 @dataclass(frozen=True)
 class ScheduleSettings:
-    """When the nightly run is."""
+    """Section [schedule]: times of the scheduled runs. Raises SettingsError for invalid times, stages or hosts."""
 
     at: str = field(default="02:30", metadata={"help": "local time of the daily run, as HH:MM"})
     grace_hours: float = field(
         default=24.0,
         metadata={
-            "help": "a run that did not start in time, because the machine or plumb schedule was not there, is made up "
-            "for up to so many hours later"
+            "help": "hours after the scheduled time in which a missed run (machine or plumb schedule not "
+            "running) is still started"
         },
     )
     stages: Mapping[str, str] = field(
         default_factory=dict,
-        metadata={"help": "further times of single stages, by stage (crawl, extract, lexicon, index), as 08:00 14:00"},
+        metadata={
+            "help": "additional times for single stages, by stage (crawl, extract, lexicon, index), for example "
+            "08:00 14:00"
+        },
     )
     sites: Mapping[str, str] = field(
         default_factory=dict,
         metadata={
-            "help": "further times of whole runs that ask some hosts alone, by hosts (commas between), as 06:00 18:00"
+            "help": "additional times for whole runs that crawl only some hosts, by hosts (separated by "
+            "commas), for example 06:00 18:00"
         },
     )
 
     def __post_init__(self) -> None:
         if len(parse_times_of_day(self.at, "schedule.at")) > 1:
-            raise SettingsError(f"schedule.at = {self.at!r}: expected one time as 02:30; schedule.stages has more")
+            raise SettingsError(
+                f"schedule.at = {self.at!r}: expected one time, for example 02:30; for more times use schedule.stages"
+            )
         for key, times_by_name in (("stages", self.stages), ("sites", self.sites)):
             for name, text in times_by_name.items():
                 parse_times_of_day(text, f"schedule.{key} {name!r}")
         if unknown := self.stages.keys() - SCHEDULABLE_STAGES:
             names = ", ".join(SCHEDULABLE_STAGES)
-            raise SettingsError(f"schedule.stages: there is no stage {min(unknown)!r}; there is {names}")
+            raise SettingsError(f"schedule.stages: unknown stage {min(unknown)!r}; use one of {names}")
         for host in (host for names in self.sites for host in parse_hosts(names)):
             if not HOST_PATTERN.fullmatch(host):
-                raise SettingsError(f"schedule.sites: {host!r} is no host, as news.example.org or intra:8080")
+                raise SettingsError(
+                    f"schedule.sites: {host!r} is not a host; expected for example news.example.org or intra:8080"
+                )
 
 
 def parse_hosts(names: str) -> tuple[str, ...]:
-    """The hosts in `a.example, b.example:8080`, as URLs have them."""
+    """Split `a.example, b.example:8080` into hosts, in lower case as in canonical URLs."""
     return tuple(names.lower().replace(",", " ").split())
 
 
 def parse_times_of_day(value: str, setting_path: str) -> list[time]:
-    """The times in `02:30 14:00`. SettingsError for what is none; `setting_path` is named in it."""
+    """Parse times such as `02:30 14:00`. Raises SettingsError, with `setting_path`, if the value is not valid."""
     try:
         times = [datetime.strptime(part, "%H:%M").time() for part in value.replace(",", " ").split()]
     except ValueError:
         times = []
     if not times:
-        raise SettingsError(f"{setting_path} = {value!r}: expected a time as 02:30")
+        raise SettingsError(f"{setting_path} = {value!r}: expected a time, for example 02:30")
     return times
 
 
 @dataclass(frozen=True)
 class Settings:
-    """All settings of one vertical; `folder` is where its TOML file lies."""
+    """All settings of one vertical; `folder` is the folder of its TOML file."""
 
     folder: Path
     vertical: VerticalSettings = field(default_factory=VerticalSettings)
@@ -146,7 +160,7 @@ class Settings:
 
     @property
     def data_dir(self) -> Path:
-        """The folder for everything that is kept."""
+        """Data folder of the vertical."""
         return self.folder / self.vertical.data_dir
 
 
@@ -164,7 +178,7 @@ SECTIONS: dict[str, type[Any]] = {
     "topic": TopicSettings,
     "cluster": ClusterSettings,
 }
-# Settings whose value is a name in a table: full path -> the names there are.
+# Settings with a fixed set of values: full path -> allowed names.
 ALLOWED_VALUES: dict[str, Collection[str]] = {
     f"{section}.{setting.name}": names
     for section, settings in SECTIONS.items()
@@ -172,7 +186,7 @@ ALLOWED_VALUES: dict[str, Collection[str]] = {
     if (names := setting.metadata.get("names"))
 }
 MAX_PORT = 65535
-# Settings of the other stages that may be 0; every other number has to be positive.
+# Settings outside [crawl] that may be 0; every other number must be positive.
 ZERO_ALLOWED = frozenset(
     {
         "cluster.crawlers",
@@ -192,9 +206,9 @@ ZERO_ALLOWED = frozenset(
 
 
 def load_settings(path: Path, flags: Mapping[str, str] | None = None) -> Settings:
-    """The settings in the file at `path`, overridden by the environment, then by `flags` (full path -> text).
+    """Read the settings from the file at `path`, overridden by the environment, then by `flags` (full path -> text).
 
-    Raises SettingsError with one line that names the setting by its full path.
+    Raises SettingsError with one line that contains the full path of the setting.
     """
     raw = read_toml_sections(path)
     for setting_path, text in {**read_environment(os.environ), **(flags or {})}.items():
@@ -204,7 +218,7 @@ def load_settings(path: Path, flags: Mapping[str, str] | None = None) -> Setting
 
 
 def build_settings(raw: Mapping[str, Any], folder: Path) -> Settings:
-    """Settings from parsed sections. Pure but for nothing: the same input gives the same settings or error."""
+    """Build settings from parsed TOML sections; has no side effects. Raises SettingsError if they are invalid."""
     for name in raw:
         if name not in SECTIONS:
             raise SettingsError(f"unknown section [{name}]{suggest_name(name, SECTIONS)}")
@@ -218,23 +232,25 @@ def build_settings(raw: Mapping[str, Any], folder: Path) -> Settings:
 
 
 def read_toml_sections(path: Path) -> dict[str, dict[str, Any]]:
-    """The sections of a TOML file."""
+    """Read a TOML file: section -> key -> value. Raises SettingsError if it cannot be read or parsed."""
     try:
         sections = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
-        raise SettingsError(f"{path} does not exist: make one with `plumb init`, or name yours") from None
+        raise SettingsError(
+            f"{path} does not exist: create it with `plumb init`, or pass another config file"
+        ) from None
     except OSError as error:
         raise SettingsError(f"cannot read {path}: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path} is not valid TOML: {error}") from error
     for name, value in sections.items():
         if not isinstance(value, dict):
-            raise SettingsError(f"{name} stands outside any section: put it below a line like [crawl]")
+            raise SettingsError(f"{name} is outside any section: move it below a section line such as [crawl]")
     return sections
 
 
 def read_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """`PLUMB_CRAWL_THREADS=8` -> {"crawl.threads": "8"}; other variables are not ours."""
+    """`PLUMB_CRAWL_THREADS=8` -> {"crawl.threads": "8"}; ignores all other variables."""
     overrides = {}
     for name, value in environment.items():
         section, _, key = name.removeprefix(ENV_PREFIX).lower().partition("_")
@@ -244,7 +260,10 @@ def read_environment(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def parse_override(setting_path: str, text: str) -> Any:
-    """The value that `text` of a flag or variable stands for: by the field's type, lists separated by commas."""
+    """Convert the text of a flag or variable to the type of the field; lists are separated by commas.
+
+    Raises SettingsError for an unknown section and for text that does not fit the type.
+    """
     section, _, key = setting_path.partition(".")
     if section not in SECTIONS:
         raise SettingsError(f"unknown section [{section}]{suggest_name(section, SECTIONS)}")
@@ -260,7 +279,7 @@ def parse_override(setting_path: str, text: str) -> Any:
 
 
 def build_section(expected_type: type[S], raw: Mapping[str, Any], path: str) -> S:
-    """An instance of the settings class `expected_type` with the values in `raw`."""
+    """Create the settings object of section `path`. Raises SettingsError for unknown keys and invalid values."""
     hints = typing.get_type_hints(expected_type)
     values = {}
     for key, value in raw.items():
@@ -270,12 +289,12 @@ def build_section(expected_type: type[S], raw: Mapping[str, Any], path: str) -> 
         values[key] = validate_value(setting_path, value, hints[key])
     try:
         return expected_type(**values)
-    except ValueError as error:  # a class may refuse what it alone understands
+    except ValueError as error:  # a class may have checks of its own in __post_init__
         raise SettingsError(f"[{path}] {error}") from error
 
 
 def validate_value(setting_path: str, value: Any, expected_type: Any) -> Any:
-    """`value` as `expected_type`, or a SettingsError that says what was expected."""
+    """Convert `value` to `expected_type`. Raises SettingsError that states the expected type."""
     if get_origin(expected_type) in (tuple, Mapping) or expected_type is Mapping:
         return validate_container(setting_path, value, expected_type)
     if expected_type is float and isinstance(value, int) and not isinstance(value, bool):
@@ -288,34 +307,35 @@ def validate_value(setting_path: str, value: Any, expected_type: Any) -> Any:
 
 
 def validate_container(setting_path: str, value: Any, expected_type: Any) -> Any:
-    """A list or a table whose members have the right type."""
+    """Check the member types of a list or table; returns a tuple or dict. Raises SettingsError."""
     if get_origin(expected_type) is tuple:
         member = get_args(expected_type)[0]
         if not isinstance(value, list | tuple) or not all(isinstance(item, member) for item in value):
             raise SettingsError(f"{setting_path}: expected a list of {type_name(member)}")
         return tuple(value)
     if not isinstance(value, dict) or not all(isinstance(item, str) for item in value.values()):
-        raise SettingsError(f"{setting_path}: expected a table of text, as {{ host = 'name' }}")
+        raise SettingsError(f"{setting_path}: expected a table of text, for example {{ host = 'name' }}")
     return dict(value)
 
 
 def check_constraints(setting_path: str, value: Any) -> None:
-    """Refuse names that no table has, and numbers that make no sense."""
+    """Raise SettingsError for a name that is not allowed or a number out of range."""
     if setting_path in ALLOWED_VALUES and value not in ALLOWED_VALUES[setting_path]:
-        raise SettingsError(f"{setting_path} = {value!r}: there is {', '.join(sorted(ALLOWED_VALUES[setting_path]))}")
+        names = ", ".join(sorted(ALLOWED_VALUES[setting_path]))
+        raise SettingsError(f"{setting_path} = {value!r}: expected one of {names}")
     if setting_path.endswith("port") and value > MAX_PORT:
-        raise SettingsError(f"{setting_path} = {value}: ports go up to {MAX_PORT}")
+        raise SettingsError(f"{setting_path} = {value}: the maximum port is {MAX_PORT}")
     if isinstance(value, int | float) and not isinstance(value, bool):
         section, _, key = setting_path.partition(".")
         metadata = (
             {"least": 0} if setting_path in ZERO_ALLOWED else SECTIONS[section].__dataclass_fields__[key].metadata
         )
         if bound := violated_bound(value, metadata):
-            raise SettingsError(f"{setting_path} = {value}: it must be {bound}")
+            raise SettingsError(f"{setting_path} = {value}: must be {bound}")
 
 
 def check_combination(settings: Settings) -> None:
-    """Refuse settings that contradict each other."""
+    """Raise SettingsError for settings that contradict each other."""
     crawl, search = settings.crawl, settings.search
     if crawl.revisit_longest < crawl.revisit_shortest:
         raise SettingsError("crawl.revisit_longest is shorter than crawl.revisit_shortest: swap them")
@@ -323,28 +343,28 @@ def check_combination(settings: Settings) -> None:
         raise SettingsError("search.page_size is larger than search.deepest_result: lower it")
     if settings.cluster.engine == DASK and not settings.cluster.scheduler:
         raise SettingsError(
-            "cluster.engine is dask: say in cluster.scheduler where its scheduler is, as tcp://host:8786"
+            "cluster.engine is dask: set cluster.scheduler to the address of its scheduler, for example tcp://host:8786"
         )
     if settings.cluster.engine == DASK and not settings.store.url.startswith("postgresql"):
-        raise SettingsError("cluster.engine is dask, and its workers cannot open a SQLite file: name a store.url")
+        raise SettingsError("cluster.engine is dask, but its workers cannot open a SQLite file: set store.url")
     if settings.index.solr_url and settings.index.solr_port:
-        raise SettingsError("index.solr_url and index.solr_port contradict each other: give one of them")
+        raise SettingsError("index.solr_url and index.solr_port contradict each other: set only one of them")
     if max(settings.index.shards, settings.index.replicas) > 1 and not settings.index.solr_url:
-        raise SettingsError(
-            "index.shards and index.replicas are for a SolrCloud of your own: name it in index.solr_url"
-        )
+        raise SettingsError("index.shards and index.replicas need your own SolrCloud: set index.solr_url")
     if search.port and search.port in (settings.index.solr_port, settings.index.solr_port + 1000):
-        raise SettingsError("search.port is also Solr's (index.solr_port, and ZooKeeper 1000 above): change one")
+        raise SettingsError(
+            "search.port is used by Solr (index.solr_port) or its ZooKeeper (index.solr_port + 1000): change one"
+        )
 
 
 def suggest_name(name: str, candidates: Collection[str]) -> str:
-    """What was probably meant."""
+    """Format a hint for an unknown name: the most similar candidate, or all candidates."""
     matches = difflib.get_close_matches(name, list(candidates), n=1)
-    return f": did you mean {matches[0]}?" if matches else f"; there is {', '.join(sorted(candidates))}"
+    return f": did you mean {matches[0]}?" if matches else f"; expected one of {', '.join(sorted(candidates))}"
 
 
 def type_name(expected_type: Any) -> str:
-    """A type as an operator calls it."""
+    """Describe a type for an administrator, for example "a whole number"."""
     return {int: "a whole number", float: "a number", bool: "true or false", str: "text"}.get(
         expected_type, str(expected_type)
     )

@@ -1,18 +1,18 @@
-"""The engine on one page.
+"""All stages and their order.
 
-    seeds | crawl   -> Page     pages worth keeping, in order of promise       crawler/crawl.py
-          | extract -> Article  title, date, body; or a reason why not         extractor/article_extractor.py
-          |                     the same of PDF, Word and other files          extractor/documents/reader.py
-          | embed   -> Vector   what a model of meaning makes of title and text   pipeline/embedding/stage.py
-          | mine    -> Term     candidate words of the domain, by C-value      lexicon/mining.py
-          | publish -> Lexicon  the administrator's choice, versioned          lexicon/publishing.py
-          | index   -> Solr     whatever changed since the last run            indexer/sync.py
-          | serve   -> Hit      what the reader sees                           search_ui/app.py
+    seeds | crawl   -> Page     pages, most promising links first                 crawler/crawl.py
+          | extract -> Article  title, date, body; or the reason for a failure    extractor/article_extractor.py
+          |                     the same for PDF, Word and other files            extractor/documents/reader.py
+          | embed   -> Vector   embeddings of title and text                      pipeline/embedding/stage.py
+          | mine    -> Term     candidate terms of the domain                     lexicon/mining.py
+          | publish -> Lexicon  the reviewer's choice, versioned                  lexicon/publishing.py
+          | index   -> Solr     all changes since the last run                    indexer/sync.py
+          | serve   -> Hit      the results of a search                           search_ui/app.py
 
-Each arrow is a table in the store (docstore/store.py): a stage asks it what is pending and commits its results,
-outcomes and change-log entries together, so any stage can stop, be killed, run alone, or run twice. A stage loads its
-packages when it begins: no command waits for the packages of stages that it does not run.
-The loop closes over time: a published lexicon re-segments the documents that contain its new words.
+Each arrow is a table in the store (docstore/store.py). A stage reads its pending items from the store and commits
+results, outcomes and change-log entries in one transaction. Any stage can therefore be stopped, killed, run separately
+or run twice. A stage imports its packages when it starts, so no command loads the packages of other stages.
+A published lexicon segments the documents that contain its new terms again.
 """
 
 import time
@@ -44,16 +44,21 @@ if TYPE_CHECKING:
     from pipeline.engine import Engine
     from pipeline.runs.run_record import RunRecord
 
-EMBED_BEFORE_INDEX_SECONDS = (
-    300.0  # seconds of embedding before the index has new articles; what is left comes behind it
-)
-INDEX_LOCK_WAIT_SECONDS = 3600.0  # seconds to wait while another process indexes: it does our work
-MAX_FORCE_MERGE_DOCUMENTS = 100_000  # documents: writing a larger index anew every night costs more than it is worth
-MAX_FAILURES = 50  # more unexpected failures than this, and more than a fifth of all, stop a stage
+EMBED_BEFORE_INDEX_SECONDS = 300.0  # of embedding before the new articles are indexed; the rest follows afterwards
+INDEX_LOCK_WAIT_SECONDS = 3600.0  # the other process that indexes also writes the changes of this one
+MAX_FORCE_MERGE_DOCUMENTS = 100_000  # rewriting a larger index after every run costs more than it gains
+MAX_FAILURES = 50  # a stage stops if more pages fail unexpectedly, and they are more than a fifth of all
 
 
 def crawl(engine: "Engine", on_progress: "Callable[[CrawlProgress], None] | None" = None) -> StageReport:
-    """Ask every URL that is due, follow what is worth following; `on_progress` is told now and then how far it is."""
+    """Fetch every URL that is due and follow links by the crawl strategy.
+
+    Args:
+        engine: The open vertical.
+        on_progress: Called regularly with the progress; by default the engine's progress display.
+
+    Raises BusyError if another process crawls.
+    """
     from crawler.crawl import crawl as run_crawl
     from crawler.http.fetch import Fetcher
     from pipeline.compute.distributed_crawl import crawl_on_cluster, is_distributed_crawl
@@ -91,15 +96,16 @@ def crawl(engine: "Engine", on_progress: "Callable[[CrawlProgress], None] | None
 
 @contextmanager
 def focused_crawl(engine: "Engine") -> "Iterator[tuple[CrawlSettings, FocusedPolicy | None]]":
-    """The crawl's settings, and who judges pages and links, where it looks for a topic; at the end that one decides
-    what is kept, and what it has learned is saved."""
+    """Context of one crawl: yields its settings and, for a focused crawl, its policy (otherwise None).
+
+    On exit without an error, applies the policy's final decisions on which pages are saved. The state of the policy is
+    always saved.
+    """
     if resolve_strategy(engine.settings.crawl) not in FOCUSED_STRATEGIES:
         yield engine.settings.crawl, None
         return
-    from pipeline.topic.policy_factory import (  # scikit-learn: a crawl without a topic does without
-        create_policy,
-        focused_crawl_settings,
-    )
+    # Imported late because it loads scikit-learn, which other crawls do not need.
+    from pipeline.topic.policy_factory import create_policy, focused_crawl_settings
     from pipeline.topic.retention import apply_retention
 
     settings = focused_crawl_settings(engine)
@@ -113,8 +119,11 @@ def focused_crawl(engine: "Engine") -> "Iterator[tuple[CrawlSettings, FocusedPol
 
 
 def extract(engine: "Engine") -> StageReport:
-    """Make an article, or an outcome, of every page that was fetched new or changed."""
-    from pipeline.compute.extraction_jobs import create_copy_detection, extract_pending
+    """Extract an article, or record an outcome, for each new or changed page.
+
+    Raises BusyError if another process extracts.
+    """
+    from pipeline.compute.extraction_jobs import duplicate_grouping, extract_pending
 
     started, counts = time.monotonic(), Counter[Reason]()
     articles = engine.store.articles
@@ -134,7 +143,7 @@ def extract(engine: "Engine") -> StageReport:
 
 
 def regroup_duplicates(engine: "Engine", grouping: "CopyDetection") -> None:
-    """Decide anew which articles are copies, where older rules did."""
+    """Group all articles into near-duplicate clusters again if an older algorithm version grouped them."""
     from text.similarity.duplicates import ALGORITHM_VERSION
 
     articles = engine.store.articles
@@ -146,7 +155,7 @@ def regroup_duplicates(engine: "Engine", grouping: "CopyDetection") -> None:
 
 
 def learn_site_templates(engine: "Engine") -> None:
-    """Look at a few pages of each new site for what repeats: its first pages need to know it as well."""
+    """Learn the repeated text blocks of each new site from a sample of its pages, before its pages are extracted."""
     from pipeline.compute.extraction_jobs import learn_site_statistics
 
     articles = engine.store.articles
@@ -158,8 +167,8 @@ def learn_site_templates(engine: "Engine") -> None:
             advance(pages)
 
 
-def mine(engine: "Engine") -> StageReport:
-    """Mine the articles for candidate terms; decisions taken before stay."""
+def mine_candidates(engine: "Engine") -> StageReport:
+    """Mine candidate terms from all articles; existing review decisions stay. Raises BusyError."""
     from lexicon.mining import mine_terms
     from pipeline.maintenance.file_checksums import delete_if_damaged, write_digests
 
@@ -187,7 +196,7 @@ def mine(engine: "Engine") -> StageReport:
 
 
 def load_review_state(store: "Store") -> "ReviewState":
-    """What the review has said so far, as the miner wants to know it."""
+    """Load the terms with a review decision and the pending candidates, as term mining needs them."""
     from lexicon.review_selection import ReviewState
     from text.folding import word_key
 
@@ -197,14 +206,17 @@ def load_review_state(store: "Store") -> "ReviewState":
 
 
 def publish(engine: "Engine", actor: str = "") -> "Lexicon":
-    """Publish the accepted terms as the next version. NothingToPublishError if that would change nothing."""
+    """Publish the accepted terms as the next lexicon version. Raises NothingToPublishError if nothing has changed."""
     from pipeline.search_site.review_service import StoreReview
 
     return StoreReview(engine.store).publish(actor)
 
 
 def wait_for_solr(engine: "Engine") -> StageReport:
-    """Wait until Solr is open and has a collection: where it was not begun beside other stages, from now on."""
+    """Wait until Solr is open and has a collection; starts to open it if no earlier stage did.
+
+    The seconds of the report are the time that opening took, not the time waited.
+    """
     started = time.monotonic()
     opener = engine.open_index_in_background()
     engine.index  # noqa: B018
@@ -212,16 +224,20 @@ def wait_for_solr(engine: "Engine") -> StageReport:
     notes = (
         ("opened",)
         if waited_seconds >= opener.seconds
-        else (f"opened beside the stages before, {waited_seconds:.1f} s longer",)
+        else (f"opened in parallel with earlier stages, waited {waited_seconds:.1f} s",)
     )
     return StageReport(Stage.SOLR, {}, opener.seconds, notes)
 
 
 def index(engine: "Engine", wait: float = INDEX_LOCK_WAIT_SECONDS, adopt: bool = False) -> StageReport:
-    """Bring Solr in step: first a newly published lexicon, then the change log.
+    """Update the Solr index: apply a newly published lexicon, then the change log.
 
-    Waits so many seconds where another process does this. Raises ForeignIndexError where the index was filled from
-    another store, unless this one shall `adopt` it.
+    Args:
+        engine: The open vertical.
+        wait: Seconds to wait while another process indexes; then BusyError is raised.
+        adopt: Take over an index that another store filled.
+
+    Raises IndexOwnershipError if the index was filled by another store and `adopt` is False.
     """
     from indexer.article_relations import update_relations
     from indexer.sync import apply_lexicon, flush_changes, remove_orphans
@@ -231,15 +247,13 @@ def index(engine: "Engine", wait: float = INDEX_LOCK_WAIT_SECONDS, adopt: bool =
         target, notes = prepare_target_collection(engine, adopt)
         resegmented_count = apply_lexicon(engine.store, target)
         if resegmented_count:
-            notes += (f"{resegmented_count} documents hold a changed term and are segmented again",)
+            notes += (f"{resegmented_count} documents contain a changed term and are segmented again",)
         if regrouped_count := update_relations(engine.store, engine.analysis().base_segmenter):
-            notes += (
-                f"{regrouped_count} documents are cited more or less often, or tell another story, and are indexed again",
-            )
+            notes += (f"{regrouped_count} documents are reindexed: their citation count or story has changed",)
         with engine.progress.task("index", engine.store.change_log.pending_document_count()) as advance:
             counts = flush_changes(engine.store, target, engine.analysis(), engine.settings.index.batch, advance)
         if orphans := remove_orphans(engine.store, target):
-            notes += (f"{orphans} documents that the store does not know were deleted",)
+            notes += (f"{orphans} documents that are not in the store were deleted",)
         if target is not engine.index:
             engine.index.switch_alias()
         engine.activate_complete_models()
@@ -247,31 +261,45 @@ def index(engine: "Engine", wait: float = INDEX_LOCK_WAIT_SECONDS, adopt: bool =
 
 
 def embed(engine: "Engine", seconds: float | None = None) -> StageReport:
-    """Give articles their vectors, for at most so many seconds. Raises EmbedError, JarError where there is no model."""
-    from pipeline.embedding.stage import run_embed_stage  # imports numpy, which no other stage needs
+    """Compute the missing embeddings of articles, for at most `seconds` (None: no limit).
+
+    Raises EmbeddingError or JarError if no model is available.
+    """
+    from pipeline.embedding.stage import embed as embed_all  # imported late because it loads numpy
 
     return run_embed_stage(engine, seconds)
 
 
 def embed_if_possible(engine: "Engine", seconds: float | None = None) -> StageReport:
-    """As `embed`; without a model articles are found by their words, and the run goes on."""
+    """Compute missing embeddings as `embed` does; without a model, return a report with a note instead of raising."""
     try:
         return embed(engine, seconds)
     except (EmbeddingError, JarError) as error:
-        return StageReport(Stage.EMBED, {}, 0.0, (f"found by words alone: {error}",))
+        return StageReport(Stage.EMBED, {}, 0.0, (f"keyword search only, no embeddings: {error}",))
 
 
 def run(engine: "Engine", last_stage: str = "index", command: str = "run", only_stage: str = "") -> list[StageReport]:
-    """The stages once, in order, as the nightly run does, or one of them alone. Solr starts while they crawl and
-    extract."""
+    """Run all stages once, in order, as one run. Solr starts while the crawl and the extraction run.
+
+    Args:
+        engine: The open vertical.
+        last_stage: Key of STAGES after which the run ends.
+        command: Name of the command that the run record contains.
+        only_stage: Key of the only stage to run; "" for all.
+
+    Returns the reports of the stages. Raises BusyError if another run is active, and PlumblineError if the store is
+    damaged.
+    """
     with engine.lock("run"), record_run(engine, command) as record:
-        engine.store.search_log.purge(engine.settings.search.log_days)  # first: whatever fails below, it is done
+        engine.store.search_log.purge(
+            engine.settings.search.log_days
+        )  # first, so that a failed stage does not delay it
         if last_stage == "index" and only_stage in ("", "index"):
             engine.open_index_in_background()
         for name, stage in STAGES.items():
             if only_stage and name != only_stage:
                 continue
-            if stage is mine and not engine.store.lexicons.are_candidates_outdated():
+            if stage is mine_candidates and not engine.store.lexicons.are_candidates_outdated():
                 continue  # no article changed: the candidates would be the same
             if stage is index:
                 record.run_stage(Stage.SOLR, lambda: wait_for_solr(engine))
@@ -288,7 +316,7 @@ def run(engine: "Engine", last_stage: str = "index", command: str = "run", only_
 
 @contextmanager
 def record_run(engine: "Engine", command: str) -> "Iterator[RunRecord]":
-    """The record of a run. A damaged store ends it before it begins: what it does would rest on that."""
+    """Yield the record of a run after a check of the store. A damaged store ends the run before its first stage."""
     from pipeline.maintenance.preflight import check_before_run, raise_if_damaged
     from pipeline.runs.run_record import RunRecord
 
@@ -299,20 +327,24 @@ def record_run(engine: "Engine", command: str) -> "Iterator[RunRecord]":
 
 
 def force_merge_index(engine: "Engine") -> None:
-    """Merge the index of a run that is done, so that scores and the order of equals hang on its documents alone."""
+    """Merge the segments of the index after a run.
+
+    Scores and the order of ties then depend only on the documents, not on the history of the segments. Indexes of more
+    than MAX_FORCE_MERGE_DOCUMENTS documents are not merged.
+    """
     with engine.lock("index", INDEX_LOCK_WAIT_SECONDS):
         if engine.index.count() <= MAX_FORCE_MERGE_DOCUMENTS:
             engine.index.optimize()
 
 
 def seal_past_duplicate_keys(engine: "Engine") -> None:
-    """Seal the keys of near-duplicates of past months, unless somebody extracts: then the next night does."""
+    """Compact the near-duplicate keys of past months. Skipped while another process extracts; the next run does it."""
     with suppress(BusyError), engine.lock("extract"):
         engine.store.key_compaction.seal_past_months()
 
 
 def embed_remaining(engine: "Engine", record: "RunRecord") -> None:
-    """What the first embedding of a run had no time for, now that all can be found by words."""
+    """Embed and index the articles that exceeded EMBED_BEFORE_INDEX_SECONDS, after all articles are in the index."""
     if engine.count_pending_embeddings():
         record.run_stage(Stage.EMBED, partial(embed_if_possible, engine))
         record.run_stage(Stage.INDEX, partial(index, engine))
@@ -322,14 +354,16 @@ STAGES: "dict[str, Callable[[Engine], StageReport]]" = {
     "crawl": crawl,
     "extract": extract,
     "embed": partial(embed_if_possible, seconds=EMBED_BEFORE_INDEX_SECONDS),
-    "lexicon": mine,
+    "lexicon": mine_candidates,
     "index": index,
 }
 
 
 def prepare_target_collection(engine: "Engine", adopt: bool = False) -> "tuple[SolrIndex, tuple[str, ...]]":
-    """The collection to write to, which is this store's. A changed schema gets a new one, filled before the searches
-    have it; one that has lost documents (a restored or emptied Solr) is filled again.
+    """Return the collection to write to and notes for the report.
+
+    After a schema change this is a new collection, which searches use once it is complete. If Solr has lost documents
+    (restored or emptied), all articles are enqueued again. Raises IndexOwnershipError.
     """
     from indexer.solr_index import ConfigsetState
 
@@ -340,14 +374,17 @@ def prepare_target_collection(engine: "Engine", adopt: bool = False) -> "tuple[S
     if notes := claim_index(engine, index, adopt):
         return target, notes
     if is_outdated:
-        return target, (f"the schema has changed: {changes.enqueue_all()} articles into a new collection",)
+        return target, (f"the schema has changed: {changes.enqueue_all()} articles are written to a new collection",)
     if index.count() < changes.indexed_document_count():
         return target, (f"Solr has lost documents: {changes.enqueue_all()} articles are indexed again",)
     return target, ()
 
 
 def claim_index(engine: "Engine", index: "SolrIndex", adopt: bool) -> tuple[str, ...]:
-    """Make sure that the index is this store's; says so where it was another's. ForeignIndexError: it stays so."""
+    """Claim the index for this store; returns notes if another store owned it.
+
+    Raises IndexOwnershipError if another store filled the index and `adopt` is False.
+    """
     from indexer.index_ownership import TAKE_OVER_HINT, StoreSnapshot, ownership_error
 
     store, owner = engine.store, index.get_owner()
@@ -360,50 +397,36 @@ def claim_index(engine: "Engine", index: "SolrIndex", adopt: bool) -> tuple[str,
     ownership_problem = ownership_error(owner, index.count(), store_state)
     if ownership_problem and not adopt:
         raise IndexOwnershipError(f"{ownership_problem}: {TAKE_OVER_HINT}")
-    # What this store says of the index is of another one; killed before the claim, it is refused again.
-    notes = (
-        (f"the index is this store's now: {store.change_log.enqueue_all()} articles to write",)
-        if ownership_problem
-        else ()
-    )
+    # The store's indexing ledger describes another index, so enqueue all articles first. If the process dies before
+    # set_owner(), the next run raises IndexOwnershipError again.
+    notes = (f"took over the index: {store.change_log.enqueue_all()} articles to write",) if ownership_problem else ()
     if owner != store.store_id:
         index.set_owner(store.store_id)
     return notes
 
 
-def by_difference(advance: Callable[[int], None]) -> Callable[[int], None]:
-    """Who works says how much is done in all; a bar wants to know how much more is done."""
-    before = 0
-
-    def tell(done: int) -> None:
-        nonlocal before
-        advance(done - before)
-        before = done
-
-    return tell
-
-
 def abort_on_many_failures(stage: Stage, counts: Counter[Reason]) -> None:
-    """A few failures are outcomes; very many mean that something is wrong with the program or the machine."""
+    """Raise PlumblineError if so many pages failed unexpectedly that the program or the machine must be the cause."""
     failed = counts[Reason.UNEXPECTED_ERROR]
     if failed > MAX_FAILURES and failed * 5 > counts.total():
         raise PlumblineError(
-            f"{failed} of {counts.total()} pages failed in {stage}: see logs/plumb.log, then run again"
+            f"{failed} of {counts.total()} pages failed in {stage}: "
+            "see logs/plumb.log, fix the cause and run the command again"
         )
 
 
 class StoredCorpus:
-    """The articles, read from the store each time they are asked for: see `lexicon.counting.corpus.Corpus`."""
+    """Implements `lexicon.counting.corpus.Corpus`: reads the articles from the store on each call."""
 
     def __init__(self, articles: "ArticleTable") -> None:
         self._articles = articles
 
     def iter_digests(self) -> Iterator[tuple[int, str]]:
-        """Number and digest of every article."""
+        """Yield (article id, digest of its text) of every article."""
         return self._articles.iter_digests()
 
     def iter_documents(self, document_ids: Sequence[int]) -> "Iterator[CorpusDocument]":
-        """The articles with these numbers."""
+        """Yield the articles with these ids."""
         from lexicon.counting.corpus import CorpusDocument
 
         return (CorpusDocument(*text) for text in self._articles.iter_texts(document_ids))

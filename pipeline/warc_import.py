@@ -1,4 +1,4 @@
-"""Take in anyone's crawl: pages and documents of WARC files become the store's, as if we had fetched them."""
+"""Import pages and files from WARC files of any crawler into the store, as if the crawl had fetched them."""
 
 import time
 from collections import Counter
@@ -23,18 +23,20 @@ HTML_TYPES = ("text/html", "application/xhtml+xml")
 
 
 def import_warc_file(engine: Engine, path: Path) -> StageReport:
-    """Import one file. Raises StoreError when it cannot be read to its end; what came before the fault is kept."""
+    """Import one file. Raises StoreError if it cannot be read to its end; pages before the fault are stored."""
     return import_warc_files(engine, [WarcSource(str(path))])
 
 
 def import_warc_files(
     engine: Engine, sources: Sequence[WarcSource], url_filter: ImportFilter = NO_FILTER, processes: int = 1
 ) -> StageReport:
-    """Import files, so many read side by side. Importing one twice changes nothing the second time; of two versions the
-    newer wins.
+    """Import files, reading `processes` of them in parallel.
 
-    The caps of the crawl hold: an answer that is larger, or has no end, becomes an outcome and costs no more memory
-    than they allow. Raises StoreError when files cannot be read to their end; the others are imported before.
+    The import is idempotent; of two versions of a page the newer one is stored. The size limits of the crawl apply: a
+    larger or truncated response becomes an outcome and uses no more memory than the limit.
+
+    Raises StoreError after all files are processed if some could not be read to their end, and BusyError if another
+    process crawls.
     """
     started, counts, failures = time.monotonic(), Counter[Reason](), list[SourceFailure]()
     crawl = engine.settings.crawl
@@ -59,7 +61,7 @@ def import_warc_files(
 
 
 def import_page(engine: Engine, page: Page) -> Reason:
-    """Keep one page if it is a page and new; returns what became of it."""
+    """Store a page if it is valid and new; returns the outcome."""
     url = canonicalize_url(page.url)
     if isinstance(url, Reason):
         return url
@@ -79,7 +81,10 @@ def import_page(engine: Engine, page: Page) -> Reason:
 
 
 def detect_format(page: Page, rules: DocumentRules) -> str:
-    """What an answer is, `html` or the format of a document; "" for neither. What is called HTML is taken for that."""
+    """Detect the format of a response: `html` or the name of a document format; "" if unsupported.
+
+    A response that is declared as HTML is `html` unless its content is a supported document.
+    """
     if parse_content_type(page.content_type).media_type in HTML_TYPES:
         return rules.detect_format("", page.body) or HTML_FORMAT
     disposition = next((value for name, value in page.headers if name.lower() == "content-disposition"), "")
@@ -87,7 +92,7 @@ def detect_format(page: Page, rules: DocumentRules) -> str:
 
 
 def max_bytes_for(crawl: CrawlSettings, format_name: str) -> int:
-    """The most bytes that an answer of a format may have."""
+    """Return the maximum size of a response of this format in bytes."""
     return (
         crawl.max_bytes
         if format_name == HTML_FORMAT
@@ -96,7 +101,10 @@ def max_bytes_for(crawl: CrawlSettings, format_name: str) -> int:
 
 
 def store_page(engine: Engine, page: Page) -> Reason:
-    """Add the URL to the frontier (never to be asked unless the crawl finds it too) and keep the page."""
+    """Store the page and add its URL to the frontier, without a due time: the crawl fetches it only if it finds a link.
+
+    Returns FETCHED, or UNCHANGED if the stored version is equal or newer.
+    """
     frontier, crawl = engine.store.frontier, engine.settings.crawl
     host = host_of(page.url)
     queue = QUEUE_POLICIES[crawl.queue_policy](crawl.queues)(page.url)

@@ -1,11 +1,11 @@
-"""Where WARC files are that somebody else made, and reading several of them side by side.
+"""Find WARC files of other crawlers and read several of them in parallel.
 
     a file, a folder                     every .warc, .warc.gz, .arc, .arc.gz below it
-    s3://bucket/prefix, https://...      a bucket, or one file there (whatever fsspec knows)
-    warc.paths, warc.paths.gz            a list as Common Crawl has it, a path a line, below `base`
+    s3://bucket/prefix, https://...      a bucket, or one file in it (any URL that fsspec supports)
+    warc.paths, warc.paths.gz            a list in the format of Common Crawl, one path per line, relative to a base URL
 
-Each file is read in a process of its own, which makes pages of it; one process, the caller's, keeps them. What stands
-between them is bounded.
+Worker processes read the files and send pages to the calling process, which stores them. The queue between them is
+bounded.
 """
 
 import gzip
@@ -26,10 +26,8 @@ from docstore.model import Outcome, Page, Reason
 COMMON_CRAWL_URL = "https://data.commoncrawl.org/"
 WARC_SUFFIXES = (".warc", ".warc.gz", ".arc", ".arc.gz")
 PATH_LIST_SUFFIXES = (".paths", ".paths.gz")
-UNSUPPORTED_FORMATS = {".wet": "extracted text, without pages", ".wat": "what was made of pages, without them"}
-MAX_QUEUED_PER_PROCESS = (
-    8  # answers for each process that were read and are not kept yet: each at most as large as the caps allow
-)
+UNSUPPORTED_FORMATS = {".wet": "extracted text without pages", ".wat": "metadata without pages"}
+MAX_QUEUED_PER_PROCESS = 8  # responses read and not stored yet; the size of each is limited by the crawl settings
 POLL_SECONDS = 1.0
 
 ReadSource = Callable[["WarcSource"], Iterator[Page | Outcome]]
@@ -37,17 +35,17 @@ ReadSource = Callable[["WarcSource"], Iterator[Page | Outcome]]
 
 @dataclass(frozen=True)
 class WarcSource:
-    """A WARC file here, or at a URL that fsspec knows."""
+    """A WARC file: a local path or a URL that fsspec supports."""
 
     location: str
 
     @property
     def name(self) -> str:
-        """Its name without folders."""
+        """File name without folders."""
         return PurePosixPath(self.location).name
 
     def open(self, mode: str = "rb") -> BinaryIO:
-        """Open it. OSError where it cannot be."""
+        """Open the file in binary mode. Raises OSError for a path, StoreError for a URL that cannot be opened."""
         if "://" not in self.location:
             return Path(self.location).open(mode)  # type: ignore[return-value]
         stream: BinaryIO = open_remote(self.location).open()
@@ -58,8 +56,15 @@ class WarcSource:
 
 
 def resolve_sources(locations: Sequence[str], base_url: str = COMMON_CRAWL_URL) -> list[WarcSource]:
-    """The WARC files that `locations` name; lines of lists are below `base_url`. SettingsError for what holds no pages,
-    StoreError where there is nothing."""
+    """Find the WARC files that `locations` name.
+
+    Args:
+        locations: Paths, folders, URLs or path lists.
+        base_url: Base URL of the lines of path lists.
+
+    Raises SettingsError for formats without pages (WET, WAT), and StoreError if a location has no WARC files or cannot
+    be read.
+    """
     return [source for location in locations for source in _resolve_location(location, base_url)]
 
 
@@ -76,18 +81,18 @@ def _resolve_location(location: str, base_url: str) -> list[WarcSource]:
             [location for location in locations if location.endswith(WARC_SUFFIXES)] if folder.is_dir() else locations
         )
     if not locations:
-        raise StoreError(f"{location} has no WARC files: name a file, a folder, a bucket, or a list (warc.paths.gz)")
+        raise StoreError(f"{location} has no WARC files: pass a file, a folder, a bucket or a list (warc.paths.gz)")
     return [WarcSource(location) for location in locations]
 
 
 def reject_derived_formats(location: str) -> None:
-    """Raise SettingsError for a file that was made of pages and holds none."""
+    """Raise SettingsError for a file that was derived from pages and contains none."""
     for ending, description in UNSUPPORTED_FORMATS.items():
         if location.endswith(
             (ending, f"{ending}.gz", f"{ending}.paths", f"{ending}.paths.gz", f"{ending[1:]}.paths.gz")
         ):
             raise SettingsError(
-                f"{location} holds {description}, of which nothing can be extracted: import the .warc.gz of the same crawl"
+                f"{location} contains {description} and cannot be imported: import the .warc.gz of the same crawl"
             )
 
 
@@ -119,7 +124,7 @@ def _list_remote(location: str) -> list[str]:
 
 
 def open_remote(location: str) -> Any:
-    """A file at a URL, to be opened. StoreError where that cannot be."""
+    """Return an fsspec file for a URL; its open() reads bytes. Raises StoreError if the URL is not supported."""
     try:
         import fsspec
 
@@ -130,14 +135,14 @@ def open_remote(location: str) -> Any:
 
 def _read_error(location: str, exc: Exception) -> StoreError:
     if isinstance(exc, ImportError):
-        return StoreError(f"{location} needs more packages: pip install 'plumbline[cluster]'")
+        return StoreError(f"{location} needs additional packages: pip install 'plumbline[cluster]'")
     reason = " ".join(f"{type(exc).__name__}: {exc}".split())[:200]
-    return StoreError(f"cannot read {location}: {reason}; see that it is there, and the keys in the environment")
+    return StoreError(f"cannot read {location}: {reason}; check that it exists, and the credentials in the environment")
 
 
 @dataclass(frozen=True)
 class SourceFailure:
-    """A file that could not be read to its end, and why; what came before was handed out."""
+    """A file that could not be read to its end, and the reason. Earlier pages of the file were returned."""
 
     source: WarcSource
     reason: str
@@ -146,7 +151,10 @@ class SourceFailure:
 def read_sources(
     sources: Sequence[WarcSource], read_source: ReadSource, processes: int
 ) -> Iterator[Page | Outcome | SourceFailure]:
-    """The answers of all files, of each in its order. With one file or one process nothing else is started."""
+    """Read all files; yields pages, outcomes and failures, those of each file in order.
+
+    Reads in this process if there is only one file or `processes` is 1.
+    """
     processes = min(processes, len(sources))
     if processes < 2:
         for source in sources:
@@ -164,7 +172,7 @@ def read_sources(
 
 
 class _ReaderPool:
-    """Processes that read files, and the files that each has before it, the one it reads first."""
+    """Worker processes with their remaining files; the first file of each is the one it reads."""
 
     def __init__(self, read_source: ReadSource, processes: int) -> None:
         self.running: list[tuple[BaseProcess, list[WarcSource]]] = []
@@ -173,14 +181,14 @@ class _ReaderPool:
         self._results: Any = self._context.Queue(MAX_QUEUED_PER_PROCESS * processes)
 
     def start(self, sources: Sequence[WarcSource]) -> None:
-        """Let a process read these."""
+        """Start a process that reads these files."""
         arguments = (self._results, list(sources), self._read)
         process = self._context.Process(target=_reader_process, args=arguments, daemon=True)
         process.start()
         self.running.append((process, list(sources)))
 
     def next_results(self) -> Iterator[Page | Outcome | SourceFailure]:
-        """What one of them says next; of one that died, which file that was at."""
+        """Yield the next result of any process; a SourceFailure for each process that has died."""
         try:
             message = self._results.get(timeout=POLL_SECONDS)
         except queue.Empty:
@@ -192,7 +200,7 @@ class _ReaderPool:
             yield message
 
     def _source_done(self, pid: int) -> None:
-        """A process has come to the end of a file."""
+        """Remove the first file of a process that finished it; join the process if no files remain."""
         [(process, sources)] = [reader for reader in self.running if reader[0].pid == pid]
         sources.pop(0)
         if not sources:
@@ -202,13 +210,16 @@ class _ReaderPool:
     def _replace_dead(self) -> Iterator[SourceFailure]:
         for process, sources in [reader for reader in self.running if reader[0].exitcode]:
             self.running.remove((process, sources))
-            yield SourceFailure(sources[0], f"{sources[0]}: its reader ended with {process.exitcode}; import it again")
+            yield SourceFailure(
+                sources[0],
+                f"{sources[0]}: the process that read it ended with exit code {process.exitcode}; import it again",
+            )
             if sources[1:]:
                 self.start(sources[1:])
 
 
 def _reader_process(results: Any, sources: Sequence[WarcSource], read_source: ReadSource) -> None:
-    """In a process of its own: hand over the answers, after each file the number of the process."""
+    """Main function of a worker process: send the results of each file, then the process id."""
     for source in sources:
         for result in _iter_results(source, read_source):
             results.put(result)
@@ -228,14 +239,18 @@ def _iter_results(source: WarcSource, read_source: ReadSource) -> Iterator[Page 
 
 @dataclass(frozen=True)
 class ImportFilter:
-    """Which URLs are taken: those that match one of the patterns `url_patterns` (`*`, `?`), of one of the `domains`. Without
-    patterns or domains all."""
+    """Filter of the URLs to import.
+
+    Attributes:
+        url_patterns: Shell patterns (`*`, `?`); a URL must match one of them. Empty: all URLs match.
+        domains: The host must be one of these domains or a subdomain. Empty: all hosts match.
+    """
 
     url_patterns: Sequence[str] = ()
     domains: Sequence[str] = ()
 
     def matches(self, url: str) -> bool:
-        """Is this one taken?"""
+        """True if the URL is to be imported."""
         return (
             not self.url_patterns or any(fnmatchcase(url, pattern) for pattern in self.url_patterns)
         ) and self._matches_domain(url)
@@ -252,14 +267,17 @@ NO_FILTER = ImportFilter()
 
 
 def read_matching(source: WarcSource, max_bytes: int, url_filter: ImportFilter) -> Iterator[Page | Outcome]:
-    """The answers of a file that are taken; of the others an outcome."""
+    """Read a file; yields the pages that match the filter and an outcome for every other response."""
     from docstore.warc_reader import read_warc
 
     return read_warc(source, max_bytes, decode_body, url_filter.matches)
 
 
 def decode_body(body: bytes, coding: str, max_bytes: int) -> bytes | Outcome:
-    """A body without its content codings, or why there is none. Many tools undo them and keep the header."""
+    """Decode the content encodings of a body; returns an Outcome if it is too large or malformed.
+
+    Many tools store a decoded body with its original header, so a body that begins with `<` is returned unchanged.
+    """
     from crawler.http.content_encoding import ContentDecodingError, TooLargeError, decode_body
 
     try:

@@ -16,60 +16,71 @@ PROFILE_NAMES = ("plumbline", "bigram", "domain", "base")
 class SearchSettings:
     """What an operator may change about the search site; `pipeline` fills it."""
 
-    host: str = field(default="127.0.0.1", metadata={"help": "address to listen on"})
-    port: int = field(default=8080, metadata={"help": "TCP port to listen on"})
+    host: str = field(default="127.0.0.1", metadata={"help": "IP address or host name to listen on"})
+    port: int = field(default=8080, metadata={"help": "TCP port to listen on; 0: choose a free port"})
     base_url: str = field(
         default="",
         metadata={
-            "help": "where readers find the site, as https://search.example.org/: what feeds and opensearch.xml name; "
-            "empty: as each request says in its Host header"
+            "help": "public URL of the site, for example https://search.example.org/, used in feeds and "
+            "opensearch.xml; empty: the Host header of each request"
         },
     )
-    title: str = field(default="Plumbline", metadata={"help": "name of the vertical, shown on every page"})
+    title: str = field(default="Plumbline", metadata={"help": "name shown on every page; if not set, vertical.name"})
     profile: str = field(
-        default="plumbline", metadata={"help": "ranking: plumbline, bigram, domain or base", "names": PROFILE_NAMES}
+        default="plumbline",
+        metadata={"help": "ranking profile: plumbline, bigram, domain or base", "names": PROFILE_NAMES},
     )
-    page_size: int = field(default=10, metadata={"help": "results on a page"})
-    deepest_result: int = field(default=1000, metadata={"help": "rank of the last result that can be paged to"})
+    page_size: int = field(default=10, metadata={"help": "results per page"})
+    deepest_result: int = field(default=1000, metadata={"help": "rank of the last result that can be shown"})
     longest_query: int = field(
         default=MAX_QUERY_UNITS,
-        metadata={"help": "Chinese characters, Latin words and numbers of a query that are searched for, 1 to 160"},
+        metadata={
+            "help": "maximum length of a query, 1 to 160 units; one unit is a Chinese character, a Latin word "
+            "or a number; the rest of the query is ignored"
+        },
     )
     timeout: float = field(
-        default=1.5, metadata={"help": "seconds to wait for Solr before the page says that it does not answer"}
+        default=1.5,
+        metadata={"help": "seconds to wait for Solr before the page reports that the index is not responding"},
     )
     at_once: int = field(
         default=0,
-        metadata={"help": "questions that Solr is asked at the same time; 0: one more than there are cores here"},
+        metadata={"help": "maximum number of concurrent Solr requests; 0: number of CPU cores plus one"},
     )
-    workers: int = field(default=1, metadata={"help": "processes that answer readers, each with 8 threads"})
+    workers: int = field(default=1, metadata={"help": "number of server processes, each with 8 threads"})
     trusted_proxies: int = field(
         default=0,
-        metadata={"help": "reverse proxies before the site, whose X-Forwarded-For and -Proto are believed; 0: none"},
+        metadata={
+            "help": "number of reverse proxies in front of the site whose X-Forwarded-For and X-Forwarded-Proto "
+            "are trusted; 0: none"
+        },
     )
     log_days: int = field(
-        default=90, metadata={"help": "days that searches are logged for, without personal data; 0: not at all"}
+        default=90,
+        metadata={"help": "days that searches stay in the search log, without personal data; 0: no search log"},
     )
     access_log: bool = field(
         default=False,
         metadata={
-            "help": "log every answer to logs/access.log: the kind of page, status and time; neither who asked nor for "
-            "what"
+            "help": "log every response to logs/access.log: kind of page, status and time, without user or query"
         },
     )
     developer_tools: bool = field(
         default=False,
-        metadata={"help": "readers may compare lexicons and choose a ranking; false: only who is signed in may"},
+        metadata={"help": "let every user compare lexicons and choose a ranking profile; false: signed-in users only"},
     )
     originals: bool = field(
         default=True,
-        metadata={"help": "show pages as they were fetched, made harmless, and offer the kept files of documents"},
+        metadata={"help": "show saved pages (sanitized) and offer saved files for download"},
     )
     pictures: bool = field(
         default=True,
-        metadata={"help": "small pictures beside results, fetched from the articles' own sites and served by this one"},
+        metadata={
+            "help": "show thumbnails next to results; they are fetched from the sites of the articles and "
+            "served by this site"
+        },
     )
-    site_names: Mapping[str, str] = field(default_factory=dict, metadata={"help": "name to show for a site, by host"})
+    site_names: Mapping[str, str] = field(default_factory=dict, metadata={"help": "display names of sites, by host"})
 
     def __post_init__(self) -> None:
         if not 1 <= self.longest_query <= MAX_QUERY_UNITS:

@@ -15,7 +15,7 @@ from unittest.mock import patch
 
 from pipeline.cli.main import main
 
-PROGRESS_NOTES = frozenset({"starting Solr ...", "asking Solr ..."})
+PROGRESS_NOTES = frozenset({"starting Solr ...", "connecting to Solr ..."})
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,1 @@
-"""What the operator hears of before the readers do: facts from the store, rules over them, and channels to tell by."""
+"""Alerts for the administrator: inputs from the store, rules over them, and channels that deliver the alerts."""

@@ -1,4 +1,4 @@
-"""How the operator is told: by mail, and by a webhook. What cannot be told in time is told the next time."""
+"""Channels that deliver alerts: mail and webhook. Failed deliveries are retried at the next evaluation."""
 
 import json
 import smtplib
@@ -25,26 +25,26 @@ from pipeline.alerts.secrets import read_smtp_password
 from pipeline.settings import Settings
 from search_ui.admin.alert_messages import alert_message
 
-MAX_REASON_LENGTH = 200  # characters of what a server said
+MAX_REASON_LENGTH = 200  # characters of a server's error message
 
 
 class DeliveryError(PlumblineError):
-    """A channel could not be used. The text says why, and holds no secret."""
+    """A channel failed to deliver. The message contains the reason and no secret."""
 
 
 class Channel(Protocol):
-    """A way to the operator."""
+    """A way to notify the administrator."""
 
     @property
     def name(self) -> str:
-        """By which the store remembers what was told."""
+        """Name under which the store records the delivered alerts."""
 
     def send(self, notification: AlertNotification) -> None:
-        """Tell it. Raises NotToldError."""
+        """Deliver a notification. Raises DeliveryError."""
 
 
 def configured_channels(settings: Settings) -> list[Channel]:
-    """Those that the settings name."""
+    """Create the channels that the settings enable."""
     channels: list[Channel] = []
     if settings.alerts.mail_to:
         channels.append(MailChannel(settings))
@@ -54,7 +54,7 @@ def configured_channels(settings: Settings) -> list[Channel]:
 
 
 class MailChannel:
-    """One mail to all, for all that is new."""
+    """Sends one mail to all recipients with all new and resolved alerts."""
 
     name = "mail"
 
@@ -62,7 +62,7 @@ class MailChannel:
         self._settings = settings
 
     def send(self, notification: AlertNotification) -> None:
-        """See `Channel.send`."""
+        """Send one mail. Raises DeliveryError, or SettingsError if the password file cannot be read."""
         settings = self._settings.alerts
         password = read_smtp_password(self._settings.folder, settings.smtp_password_file) if settings.smtp_user else ""
         try:
@@ -82,7 +82,7 @@ class MailChannel:
         message["To"] = ", ".join(settings.mail_to)
         message["Date"] = formatdate(localtime=True)
         message["Message-ID"] = make_msgid(domain="plumbline.invalid")
-        message["Auto-Submitted"] = "auto-generated"  # RFC 3834: no answers by machines
+        message["Auto-Submitted"] = "auto-generated"  # RFC 3834: no automatic replies
         site = self._settings.search.base_url
         footer = ["", f"{site.rstrip('/')}/admin/"] if site else []
         message.set_content("\n".join([*message_lines(notification, settings.language), *footer]) + "\n")
@@ -109,8 +109,11 @@ class MailChannel:
 
 
 class WebhookChannel:
-    """One POST of JSON for all that is new: `{"text": ..., "vertical": ..., "alerts": [{"kind", "subject", "state",
-    "text", "values"}]}`. The `text` alone is what chats show."""
+    """Sends one POST request with all new and resolved alerts as JSON.
+
+    The body is `{"text": ..., "vertical": ..., "alerts": [{"kind", "subject", "state", "text", "values"}]}`. Chat
+    services display only `text`.
+    """
 
     name = "webhook"
 
@@ -118,9 +121,9 @@ class WebhookChannel:
         self._settings = settings
 
     def send(self, notification: AlertNotification) -> None:
-        """See `Channel.send`."""
+        """Send one POST request. Raises DeliveryError."""
         settings = self._settings.alerts
-        host = urlsplit(settings.webhook).hostname or ""  # the rest may be a secret
+        host = urlsplit(settings.webhook).hostname or ""  # messages contain only the host: the path may be secret
         policy = PublicOnlyPolicy(settings.inside_hosts)
         with closing(ConnectionPool(policy, 1)) as connections:
             wire = connections.request_state()
@@ -139,7 +142,7 @@ class WebhookChannel:
                     raise private_network_error(host) from None
                 raise DeliveryError(f"the webhook at {host} cannot be reached ({type(error).__name__})") from None
         if not HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:
-            raise DeliveryError(f"the webhook at {host} answered {status}")
+            raise DeliveryError(f"the webhook at {host} returned status {status}")
 
     def _build_body(self, notification: AlertNotification) -> Mapping[str, Any]:
         language = self._settings.alerts.language
@@ -156,20 +159,20 @@ class WebhookChannel:
 
 
 def alert_json(alert: Alert, state: str, language: str) -> dict[str, Any]:
-    """An alert for a program."""
+    """Convert an alert to a JSON object; `state` is firing or resolved."""
     fields = {"kind": alert.key.kind, "subject": alert.key.subject, "state": state}
     return fields | {"text": alert_message(alert, language), "values": dict(alert.message_values)}
 
 
 def private_network_error(host: str) -> DeliveryError:
-    """The error for a webhook on a private network."""
+    """Create the error for a webhook on a private network."""
     return DeliveryError(
         f"webhook host {host} has a private or reserved IP address: to allow it, add it to alerts.inside_hosts"
     )
 
 
 def exception_chain(exc: BaseException | None) -> list[BaseException]:
-    """An error and what caused it."""
+    """Return an exception and its causes, outermost first."""
     chain: list[BaseException] = []
     while exc is not None and exc not in chain:
         chain.append(exc)
@@ -179,7 +182,10 @@ def exception_chain(exc: BaseException | None) -> list[BaseException]:
 
 
 def run_with_timeout(seconds: float, function: Callable[[], None]) -> None:
-    """Do `function` in so many seconds, or TimeoutError: smtplib's own time-out begins anew with every byte."""
+    """Call `function` in a thread; raises TimeoutError after `seconds`, or the exception of the function.
+
+    The timeout of smtplib does not limit the total time, because it restarts with every byte received.
+    """
     errors: list[BaseException] = []
 
     def target() -> None:
@@ -198,7 +204,7 @@ def run_with_timeout(seconds: float, function: Callable[[], None]) -> None:
 
 
 def describe_smtp_error(exc: Exception) -> str:
-    """What a mail server has against a mail, in a line."""
+    """Describe an SMTP or network error in one line."""
     if isinstance(exc, smtplib.SMTPResponseException):
         smtp_error = exc.smtp_error
         text = smtp_error.decode("utf-8", "replace") if isinstance(smtp_error, bytes) else str(smtp_error)
@@ -209,18 +215,18 @@ def describe_smtp_error(exc: Exception) -> str:
 
 
 def redact(secret: str, text: str) -> str:
-    """A text in which a secret is not."""
+    """Replace a secret in a text by ***."""
     return text.replace(secret, "***") if secret else text
 
 
 def ca_bundle_path() -> str | None:
-    """Whom to trust where the machine has no list of its own."""
+    """Return the CA bundle of certifi if the system has none, otherwise None (use the bundle of the system)."""
     verify_paths = ssl.get_default_verify_paths()
     return None if verify_paths.cafile or verify_paths.capath else certifi.where()
 
 
 def require_channels(settings: Settings) -> list[Channel]:
-    """The channels of the settings. SettingsError where there are none."""
+    """Create the channels of the settings. Raises SettingsError if none is configured."""
     channels = configured_channels(settings)
     if not channels:
         raise SettingsError("no alert channel configured: set alerts.mail_to or alerts.webhook")

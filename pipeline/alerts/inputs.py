@@ -1,4 +1,4 @@
-"""What the store, the clock and the timetable say to the rules of alerts."""
+"""Collect the inputs of the alert rules from the store, the clock and the timetable."""
 
 import time
 
@@ -7,13 +7,13 @@ from pipeline.engine import Engine
 from pipeline.runs.run_history import load_run_history
 from pipeline.runs.timetable import SCHEDULE_COMMAND, nightly_timetable
 
-START_GRACE_SECONDS = 900.0  # seconds after its time for a run to begin
+START_GRACE_SECONDS = 900.0  # a run that starts later than this counts as missed
 MAX_RUNS_READ = 500
 RECENT_RUNS = 20
 
 
 def collect_inputs(engine: Engine) -> AlertInputs:
-    """All that the rules go by."""
+    """Collect the inputs for `evaluate_rules`."""
     store, now = engine.store, time.time()
     articles = store.site_runs.articles_by_host()
     sites = [SiteInputs(host, runs, articles.get(host)) for host, runs in store.site_runs.runs_by_host().items()]
@@ -24,14 +24,14 @@ def collect_inputs(engine: Engine) -> AlertInputs:
 
 
 def newest_bad_run(engine: Engine) -> BadRun | None:
-    """The newest run that failed or was killed after the last good one."""
+    """Return the newest failed or killed run after the last successful one; None if there is none."""
     history = load_run_history(engine, RECENT_RUNS)
-    last_bad = history.last_failed_run
-    return BadRun(last_bad.started_at, last_bad.last_stage, last_bad.error) if last_bad is not None else None
+    failed_run = history.last_failed_run
+    return BadRun(failed_run.started_at, failed_run.last_stage, failed_run.error) if failed_run is not None else None
 
 
 def missed_run_time(engine: Engine, now: float) -> float | None:
-    """The scheduled time at which no run began."""
+    """Return the scheduled time (epoch seconds) of a missed run; None if no run was missed."""
     runs = engine.store.runs.list_newest(MAX_RUNS_READ)
     scheduled_starts = [run.started_at for run in runs if run.command == SCHEDULE_COMMAND]
     starts = scheduled_starts and scheduled_starts + [run.started_at for run in runs if run.command == "run"]

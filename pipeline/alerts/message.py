@@ -1,4 +1,4 @@
-"""Alerts in words, in one of the site's languages."""
+"""Format notifications as text in a language of the site."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,12 +7,12 @@ from docstore.reports.alerts import Alert, AlertKey
 from search_ui.admin.alert_messages import alert_message
 from search_ui.i18n import translate_to
 
-MAX_MESSAGE_LINES = 200  # of a message; more alerts are counted
+MAX_MESSAGE_LINES = 200  # further alerts are only counted
 
 
 @dataclass(frozen=True)
 class AlertNotification:
-    """What a channel has not been told: what has begun, and what is over (with the values it was told)."""
+    """Alerts that a channel has not delivered: started ones, and resolved ones with their delivered values."""
 
     started: Sequence[Alert] = ()
     resolved: Sequence[Alert] = ()
@@ -24,14 +24,19 @@ class AlertNotification:
 def pending_notification(
     firing: Sequence[Alert], unresolved_notices: Mapping[AlertKey, Mapping[str, str | int]]
 ) -> AlertNotification:
-    """What to tell a channel that was `unresolved_notices` of some alerts while these are `firing`. Each is told once."""
+    """Build the notification for a channel; each start and each end of an alert is delivered once.
+
+    Args:
+        firing: All alerts that fire.
+        unresolved_notices: Key -> values of the alerts whose start the channel has delivered, but not their end.
+    """
     firing_keys = {alert.key for alert in firing}
     resolved_alerts = tuple(Alert(key, values) for key, values in unresolved_notices.items() if key not in firing_keys)
     return AlertNotification(tuple(alert for alert in firing if alert.key not in unresolved_notices), resolved_alerts)
 
 
 def message_subject(notification: AlertNotification, vertical: str, language: str) -> str:
-    """One line: of the only alert, or how many there are."""
+    """Return the subject line: the text of a single alert, or the numbers of started and resolved alerts."""
     alerts = [*notification.started, *notification.resolved]
     if len(alerts) == 1:
         sentence_text = alert_message(alerts[0], language)
@@ -42,7 +47,7 @@ def message_subject(notification: AlertNotification, vertical: str, language: st
 
 
 def message_lines(notification: AlertNotification, language: str) -> list[str]:
-    """A line an alert."""
+    """Return one line for each alert, started ones first; at most MAX_MESSAGE_LINES and the number of the others."""
     started_lines = [alert_message(alert, language) for alert in notification.started]
     resolved_lines = [
         translate_to(language, "alerts.over", what=alert_message(alert, language)) for alert in notification.resolved

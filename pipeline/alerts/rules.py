@@ -1,12 +1,12 @@
-"""Which alerts fire, by what the store knows: facts in, alerts out. Reads no clock, no store, no settings file.
+"""The alert rules: decide which alerts fire. Pure functions that read neither clock nor store nor settings.
 
-`run_failed`     runs have not succeeded since one that failed or was killed
-`night_missed`   a scheduled run did not take place
-`site_stopped`   a site was asked and gave nothing, where it gave pages before
-`robots`         a site's robots.txt forbids most of what it allowed before
-`certificate`    a site's certificate is not valid, where it gave pages before
-`template`       the extractor finds at least twice as often nothing on a site's pages as it did before
-`nothing_new`    a site that had new pages on several days has had none for a while
+`run_failed`     no run has succeeded since one that failed or was killed
+`night_missed`   a scheduled run was missed
+`site_stopped`   a site that returned pages before returned none in its newest run
+`robots`         the robots.txt of a site forbids most of the pages that it allowed before
+`certificate`    the certificate of a site that returned pages before is invalid
+`template`       the share of a site's pages without an extracted body has at least doubled
+`nothing_new`    a site that had new pages on several days has had none for `alerts.silent_days`
 """
 
 from collections import Counter
@@ -22,7 +22,7 @@ ALERT_KINDS = ("run_failed", "night_missed", "site_stopped", "robots", "certific
 
 SUCCESS_REASONS = (Reason.FETCHED, Reason.UNCHANGED, Reason.OFF_TOPIC)
 ROBOTS_REASONS = (Reason.ROBOTS_FORBIDDEN, Reason.ROBOTS_UNAVAILABLE)
-# One of these says something of the host, whatever page was asked; of others (404 ...) it takes several.
+# One outcome with such a reason indicates a failure of the host; other reasons (404 ...) need MIN_FAILED_PAGES.
 HOST_FAILURE_REASONS = (
     Reason.UNREACHABLE,
     Reason.TIMED_OUT,
@@ -33,19 +33,19 @@ HOST_FAILURE_REASONS = (
 EMPTY_EXTRACTION_REASONS = (Reason.NO_BODY, Reason.COPYRIGHT_ONLY, Reason.NEEDS_JAVASCRIPT, Reason.INCOMPLETE_BODY)
 EXTRACTION_REASONS = (*EMPTY_EXTRACTION_REASONS, Reason.EXTRACTED, Reason.ARTICLE_UNCHANGED)
 
-BASELINE_RUNS = 7  # runs at a site that the newest one is compared with
-MIN_FAILED_PAGES = 3  # pages that failed for reasons of their own
+BASELINE_RUNS = 7  # earlier runs with which the newest run of a site is compared
+MIN_FAILED_PAGES = 3  # minimum for reasons that concern single pages
 MIN_FORBIDDEN_PAGES = 3
-MAJORITY_SHARE = 0.5  # a share above this is most of it
-MIN_PAGES_READ = 8  # pages that were read, in the newest run and before it
-MIN_EMPTY_RATE_RISE = 0.1  # of the share of pages on which nothing was found
-MIN_DAYS_WITH_NEW_PAGES = 3  # on which a site had new pages, for its silence to mean something
+MAJORITY_SHARE = 0.5  # exclusive minimum
+MIN_PAGES_READ = 8  # extracted pages, in the newest run and in the baseline
+MIN_EMPTY_RATE_RISE = 0.1  # difference of the shares of pages without an extracted body
+MIN_DAYS_WITH_NEW_PAGES = 3  # below this, a site without new pages is not unusual
 SECONDS_PER_DAY = 86_400.0
 
 
 @dataclass(frozen=True)
 class SiteInputs:
-    """A host: its runs, newest first (those that asked it), and its articles if it has any."""
+    """A host with the runs that crawled it, newest first, and its articles (None if it has none)."""
 
     host: str
     runs: Sequence[SiteRun]
@@ -54,7 +54,13 @@ class SiteInputs:
 
 @dataclass(frozen=True)
 class BadRun:
-    """A run that failed (`error` says why) or was killed (""); `stage` is "" before the first."""
+    """A failed or killed run.
+
+    Attributes:
+        started_at: Epoch seconds.
+        stage: Last stage; "" if the run ended before its first stage.
+        error: Error message; "" if the run was killed.
+    """
 
     started_at: float
     stage: str
@@ -63,9 +69,16 @@ class BadRun:
 
 @dataclass(frozen=True)
 class AlertInputs:
-    """What the rules go by. Times are epoch seconds. `failed_run` is the newest bad run after the last good one, `missed_at`
-    the scheduled time at which no run began; `silent_days` after how many days without a new page a site is silent (0:
-    never); `firing` what fires by now."""
+    """Inputs of the rules. Times are epoch seconds.
+
+    Attributes:
+        now: Current time.
+        failed_run: Newest failed or killed run after the last successful one.
+        missed_at: Scheduled time of a missed run.
+        sites: All crawled hosts.
+        silent_days: Setting `alerts.silent_days`: days without a new page; 0: never alert.
+        firing: The alerts that fired at the last evaluation.
+    """
 
     now: float
     failed_run: BadRun | None
@@ -76,7 +89,7 @@ class AlertInputs:
 
 
 def evaluate_rules(inputs: AlertInputs) -> list[Alert]:
-    """The alerts that fire."""
+    """Return the alerts that fire: alerts about runs first, then those about sites."""
     return [*_run_alerts(inputs), *(alert for site in inputs.sites for alert in _site_alerts(site, inputs))]
 
 
@@ -93,7 +106,11 @@ def _run_alerts(inputs: AlertInputs) -> Iterator[Alert]:
 
 
 def _site_alerts(site: SiteInputs, inputs: AlertInputs) -> Iterator[Alert]:
-    """An alert that goes on is judged by the runs before the one that set it off: what is wrong never becomes usual."""
+    """Yield the alerts of a site.
+
+    While an alert fires, its baseline stays the runs before the one that triggered it, so that a lasting fault does not
+    become the baseline.
+    """
     if not site.runs:
         return
     fired_kinds: set[str] = set()
@@ -116,7 +133,10 @@ def _site_alerts(site: SiteInputs, inputs: AlertInputs) -> Iterator[Alert]:
 
 @dataclass(frozen=True)
 class SiteCase:
-    """What a rule on a site judges: its newest run against those `baseline_runs`; `firing_alert` where the alert fires by now."""
+    """Inputs of one rule for one site: its newest run is compared with `baseline_runs`.
+
+    `firing_alert` is the alert of this rule if it fires already.
+    """
 
     site: SiteInputs
     baseline_runs: Sequence[SiteRun]
@@ -125,13 +145,15 @@ class SiteCase:
 
     @property
     def current_counts(self) -> "Counter[str]":
-        """What the crawl met in the newest run."""
+        """Crawl outcomes of the newest run by reason."""
         return Counter(self.site.runs[0].crawl_counts)
 
     @property
     def baseline_counts(self) -> "Counter[str]":
-        """What it met before, in some runs from the newest good one back: a site that was down for weeks is compared
-        with how it was before."""
+        """Crawl outcomes of up to BASELINE_RUNS runs, starting with the newest successful one.
+
+        A site that was down for weeks is thus compared with its state before.
+        """
         good_positions = (
             n for n, run in enumerate(self.baseline_runs) if _count_reasons(run.crawl_counts, SUCCESS_REASONS)
         )
@@ -184,7 +206,7 @@ def _template_rule(case: SiteCase) -> AlertValues:
     if _count_reasons(baseline, EXTRACTION_REASONS) < MIN_PAGES_READ:
         return {}
     if _count_reasons(current, EXTRACTION_REASONS) < MIN_PAGES_READ:
-        return dict(case.firing_alert.message_values) if case.firing_alert else {}  # too few to say that it is over
+        return dict(case.firing_alert.message_values) if case.firing_alert else {}  # too few pages to resolve the alert
     rate, baseline_rate = _empty_extraction_rate(current), _empty_extraction_rate(baseline)
     if rate < 2 * baseline_rate or rate - baseline_rate < MIN_EMPTY_RATE_RISE:
         return {}
@@ -196,16 +218,16 @@ def _template_rule(case: SiteCase) -> AlertValues:
 
 
 def _nothing_new_rule(case: SiteCase) -> AlertValues:
-    articles, facts = case.site.articles, case.inputs
-    if not facts.silent_days or articles is None or articles.days_with_articles < MIN_DAYS_WITH_NEW_PAGES:
+    articles, inputs = case.site.articles, case.inputs
+    if not inputs.silent_days or articles is None or articles.days_with_articles < MIN_DAYS_WITH_NEW_PAGES:
         return {}
-    days = int((facts.now - articles.newest_found_at) / SECONDS_PER_DAY)
+    days = int((inputs.now - articles.newest_found_at) / SECONDS_PER_DAY)
     was_crawled = (
-        case.site.runs[0].started_at - articles.newest_found_at > (facts.silent_days - 1) * SECONDS_PER_DAY
-    )  # else the crawl is silent
+        case.site.runs[0].started_at - articles.newest_found_at > (inputs.silent_days - 1) * SECONDS_PER_DAY
+    )  # otherwise the site was not crawled
     return (
         {"n": days, "time": format_local_minute(articles.newest_found_at)}
-        if days >= facts.silent_days and was_crawled
+        if days >= inputs.silent_days and was_crawled
         else {}
     )
 
@@ -217,7 +239,7 @@ SITE_RULES: Mapping[str, Callable[[SiteCase], AlertValues]] = {
     "template": _template_rule,
     "nothing_new": _nothing_new_rule,
 }
-# Where one of these fires, the other says nothing more.
+# Rule -> rules that suppress it if they fire for the same site.
 SUPPRESSED_BY: Mapping[str, Set[str]] = {
     "robots": {"certificate"},
     "site_stopped": {"certificate", "robots"},
@@ -245,5 +267,5 @@ def _empty_extraction_rate(counts: ReasonCounts) -> float:
 
 
 def format_local_minute(seconds: float) -> str:
-    """Epoch seconds as the server's clock shows them."""
+    """Format epoch seconds as local time of the server, to the minute."""
     return datetime.fromtimestamp(seconds).strftime("%Y-%m-%d %H:%M")

@@ -1,4 +1,4 @@
-"""Secrets of the operator: from a variable or a file, never from the TOML file, never in a log or an error."""
+"""Read secrets from environment variables or files. They are never in the TOML file, in logs or in messages."""
 
 import os
 from pathlib import Path
@@ -10,12 +10,15 @@ MAX_SECRET_LENGTH = 4096  # characters
 
 
 def read_smtp_password(folder: Path, file: str) -> str:
-    """The password for the mail server; `file` is relative to `folder`. SettingsError where it cannot be read."""
+    """Read the password of the mail server from the variable, otherwise from `file` (relative to `folder`).
+
+    Returns "" if neither is set. Raises SettingsError if the file cannot be read.
+    """
     if SMTP_PASSWORD_VARIABLE in os.environ or not file:
         return os.environ.get(SMTP_PASSWORD_VARIABLE, "")
     try:
         with (folder / file).open(encoding="utf-8") as stream:
             return stream.read(MAX_SECRET_LENGTH).strip()
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not text"
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise SettingsError(f"cannot read alerts.smtp_password_file = {file!r}: {reason}") from None

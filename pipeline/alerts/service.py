@@ -1,4 +1,4 @@
-"""Alerts at work: decide by the facts, remember what fires, and tell each channel once what began and what is over."""
+"""Evaluate the alert rules, store the firing alerts and deliver changes to each channel once."""
 
 import logging
 from collections.abc import Sequence
@@ -14,32 +14,35 @@ if TYPE_CHECKING:
     from pipeline.alerts.channels import Channel
 
 log = logging.getLogger(__name__)
-LOCK_WAIT_SECONDS = 60.0  # for another process that tells
+LOCK_WAIT_SECONDS = 60.0  # while another process evaluates alerts
 
 
 def notify_operator(engine: Engine) -> None:
-    """See that the operator knows. Whatever goes wrong is logged: no run fails because nobody could be told of it."""
+    """Evaluate and deliver alerts at the end of a run. Errors are only logged, so that the run does not fail."""
     try:
         for delivery_error in evaluate_and_send(engine):
             log.error("%s", delivery_error)
             engine.progress.note(delivery_error)
     except BusyError as error:
-        log.warning("alerts: %s", error)
+        log.warning("alerts not evaluated: %s", error)
     except PlumblineError as error:
-        log.error("alerts: %s", error)
-    except Exception:  # the same for what nobody thought of
-        log.exception("alerts")
+        log.error("alerts not evaluated: %s", error)
+    except Exception:  # an unexpected error must not fail the run either
+        log.exception("alert evaluation failed")
 
 
 def evaluate_and_send(engine: Engine) -> list[str]:
-    """Decide what fires and tell it to all channels; what went wrong on the way."""
+    """Evaluate the rules, store the firing alerts and notify all channels; returns the delivery errors.
+
+    Raises BusyError if another process evaluates alerts for longer than LOCK_WAIT_SECONDS.
+    """
     with engine.lock("alerts", LOCK_WAIT_SECONDS):
         firing = evaluate_rules(collect_inputs(engine))
         engine.store.alerts.replace_firing(firing)
-        wanted = engine.settings.alerts
-        if not (wanted.mail_to or wanted.webhook):
+        alert_settings = engine.settings.alerts
+        if not (alert_settings.mail_to or alert_settings.webhook):
             return []
-        from pipeline.alerts.channels import configured_channels  # Babel, smtplib: most runs have nobody to tell
+        from pipeline.alerts.channels import configured_channels  # imported late because it loads Babel and smtplib
 
         return [
             delivery_error
@@ -49,9 +52,9 @@ def evaluate_and_send(engine: Engine) -> list[str]:
 
 
 def send_to_channel(engine: Engine, channel: "Channel", firing: Sequence[Alert]) -> str:
-    """Tell a channel what it does not know; "" or what went wrong, in which case it is told the next time.
+    """Deliver the changes that a channel has not delivered; returns "" or the error, after which it is retried.
 
-    A process that dies between the telling and its note tells once more: better twice than never.
+    If the process dies between delivery and record, the changes are delivered again (at least once).
     """
     from pipeline.alerts.message import pending_notification
 

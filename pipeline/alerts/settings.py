@@ -1,4 +1,4 @@
-"""The settings of alerts: whom to tell, and by what. Secrets are no settings: see `pipeline/alerts/secrets.py`."""
+"""Settings of alerts: recipients and channels. Secrets are not settings, see `pipeline/alerts/secrets.py`."""
 
 from dataclasses import dataclass, field
 
@@ -10,34 +10,41 @@ SMTP_SECURITY_MODES = ("none", "starttls", "tls")
 
 @dataclass(frozen=True)
 class AlertSettings:
-    """Who is told of what needs a person. Without `mail_to` and `webhook` alerts are shown at /admin and /metrics."""
+    """Section [alerts]: recipients and channels. Without `mail_to` and `webhook`, alerts appear only at /admin and
+    /metrics.
+
+    Raises SettingsError for an invalid mail server, mail address or webhook URL.
+    """
 
     mail_to: tuple[str, ...] = field(
         default=(), metadata={"help": "mail addresses that receive alerts; empty: no mail"}
     )
-    mail_from: str = field(default="", metadata={"help": "sender of the mails; empty: the first of mail_to"})
+    mail_from: str = field(
+        default="", metadata={"help": "sender address of the mails; empty: the first address of mail_to"}
+    )
     smtp: str = field(default="localhost:25", metadata={"help": "mail server, as host:port"})
     smtp_security: str = field(
         default="none",
         metadata={
-            "help": "encryption of the connection to the mail server: none, starttls, tls",
+            "help": "encryption of the connection to the mail server: none, starttls or tls",
             "names": SMTP_SECURITY_MODES,
         },
     )
     smtp_user: str = field(
         default="",
         metadata={
-            "help": "user name for the mail server, if required; password: variable PLUMB_SMTP_PASSWORD or smtp_password_file"
+            "help": "user name for the mail server, if required; the password is in the variable "
+            "PLUMB_SMTP_PASSWORD or in smtp_password_file"
         },
     )
     smtp_password_file: str = field(
-        default="", metadata={"help": "file that holds the password and nothing else, relative to the TOML file"}
+        default="", metadata={"help": "file that contains only the password, relative to the TOML file"}
     )
     webhook: str = field(
         default="",
         metadata={
-            "help": "URL that alerts are posted to as JSON, {text, vertical, alerts}; where the URL is a secret, give "
-            "it in the variable PLUMB_ALERTS_WEBHOOK"
+            "help": "URL that receives alerts as a JSON POST request, {text, vertical, alerts}; if the URL is "
+            "secret, set it in the variable PLUMB_ALERTS_WEBHOOK instead"
         },
     )
     inside_hosts: tuple[str, ...] = field(
@@ -45,12 +52,12 @@ class AlertSettings:
         metadata={"help": "hosts on a private network that the webhook may use: host[:port]"},
     )
     language: str = field(
-        default="en", metadata={"help": "language of mails and webhooks: en or zh", "names": LANGUAGES}
+        default="en", metadata={"help": "language of mails and webhook messages: en or zh", "names": LANGUAGES}
     )
     silent_days: int = field(
         default=7, metadata={"help": "alert when a site has had no new page for this many days; 0: never"}
     )
-    seconds: float = field(default=30.0, metadata={"help": "timeout in seconds for one mail or webhook"})
+    seconds: float = field(default=30.0, metadata={"help": "timeout in seconds for one mail or webhook request"})
 
     def __post_init__(self) -> None:
         host, _, port = self.smtp.rpartition(":")

@@ -1,7 +1,7 @@
-"""The `plumb account` commands: who may sign in to the search site, and for what.
+"""The `plumb account` commands: manage the accounts of the search site and their roles.
 
-A password is asked for on a terminal, or read from the first line of standard input; it is never an argument, where
-every program on the machine could read it.
+Passwords are read from a prompt on a terminal, otherwise from the first line of standard input. They are never
+arguments, because every process on the machine can read the arguments of a command.
 """
 
 import sys
@@ -79,7 +79,7 @@ def change_roles(context: click.Context, name: str, roles: tuple[str, ...]) -> N
 
         engine.store.accounts.set_roles(name, map(Role, roles))
         print_line(
-            f"account {normalize_account_name(name)} is now {' and '.join(sorted(set(roles)))}; its sessions have ended"
+            f"account {normalize_account_name(name)} has the roles: {', '.join(sorted(set(roles)))}; all sessions ended"
         )
 
 
@@ -92,7 +92,7 @@ def disable_account(context: click.Context, name: str) -> None:
         from docstore.accounts import normalize_account_name
 
         engine.store.accounts.disable(name)
-        print_line(f"account {normalize_account_name(name)} is disabled; its sessions have ended")
+        print_line(f"account {normalize_account_name(name)} is disabled; all sessions ended")
 
 
 @account.command("list")
@@ -106,7 +106,10 @@ def list_accounts(context: click.Context, as_json: bool) -> None:
 
 
 def read_password() -> str:
-    """The password that a person types twice, or that another program writes."""
+    """Read a password: typed twice at a prompt, or the first line of standard input.
+
+    Raises AccountError if standard input is empty.
+    """
     from search_ui.passwords import MIN_PASSWORD_CHARS
 
     if sys.stdin.isatty():
@@ -122,12 +125,12 @@ def read_password() -> str:
 
 
 def print_line(text: str) -> None:
-    """One line, with nothing in it read as markup."""
+    """Print one line without interpreting markup."""
     stdout_console.print(text, markup=False, highlight=False)
 
 
 def account_rows(accounts: "Sequence[Account]") -> list[dict[str, Any]]:
-    """Accounts as JSON can hold them."""
+    """Convert accounts to JSON rows."""
     return [
         {
             "name": account.name,
@@ -140,8 +143,8 @@ def account_rows(accounts: "Sequence[Account]") -> list[dict[str, Any]]:
 
 
 def account_table(accounts: "Sequence[Account]") -> Table:
-    """Accounts, by name."""
-    table = Table("account", "roles", "made", "")
+    """Build the table of accounts."""
+    table = Table("account", "roles", "created", "")
     for account in accounts:
         roles = ", ".join(role for role in Role if role in account.roles)
         table.add_row(account.name, roles, local_time(account.created_at), "disabled" if account.disabled_at else "")

@@ -1,4 +1,4 @@
-"""`plumb alerts`: what needs the operator, and whether the operator can be told."""
+"""`plumb alerts`: list open alerts, and test the alert channels."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -37,7 +37,7 @@ def alerts(context: click.Context, is_test: bool, as_json: bool) -> None:
 
 
 def send_test(engine: "Engine") -> Iterator[str]:
-    """Send a test by each channel. Raises the first channel's error."""
+    """Send a test alert through each channel; yields one line for each. Raises the error of the first failure."""
     from docstore.reports.alerts import Alert, AlertKey
     from pipeline.alerts.channels import require_channels
     from pipeline.alerts.message import AlertNotification
@@ -49,11 +49,11 @@ def send_test(engine: "Engine") -> Iterator[str]:
 
 
 def firing_rows(engine: "Engine") -> list[dict[str, Any]]:
-    """What fires, as JSON can hold it."""
+    """Return the open alerts as JSON rows."""
     firing_alerts = engine.store.alerts.firing()
     if not firing_alerts:
         return []
-    from pipeline.alerts.channels import alert_json  # Babel and Flask, for the texts
+    from pipeline.alerts.channels import alert_json  # imported late because it loads Babel and Flask
 
     language = engine.settings.alerts.language
     return [
@@ -63,12 +63,12 @@ def firing_rows(engine: "Engine") -> list[dict[str, Any]]:
 
 
 def format_alerts(rows: list[dict[str, Any]]) -> Iterator[str]:
-    """The same for a person."""
+    """Format the rows of `firing_rows` as lines."""
     if not rows:
         yield "no open alerts"
     yield from (format_alert(row) for row in rows)
 
 
 def format_alert(row: Mapping[str, Any]) -> str:
-    """An alert in a line."""
+    """Format an alert as one line: time to the minute, text."""
     return f"since {row['since'][:16]}  {row['text']}"

@@ -1,4 +1,4 @@
-"""`plumb compare`: one search by the base and by the domain lexicon, side by side (Wang Du 2019, figs. 6-7)."""
+"""`plumb compare`: results with the base dictionary and the domain lexicon, side by side (Wang Du 2019, figs. 6-7)."""
 
 import json
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ import click
 from rich.table import Table
 
 from pipeline.cli.config_argument import VerticalCommand
-from pipeline.cli.console import stdout_console
+from pipeline.cli.console import json_option, stdout_console
 from pipeline.cli.session import load_call_settings, open_engine
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @click.command(cls=VerticalCommand)
 @click.argument("term")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@json_option
 @click.pass_context
 def compare(context: click.Context, term: str, as_json: bool) -> None:
     """Compare search results for TERM with the base dictionary and the domain lexicon."""
@@ -32,7 +32,7 @@ def compare(context: click.Context, term: str, as_json: bool) -> None:
 
 
 def comparison_json(sides: "Sequence[LexiconResult]") -> list[dict[str, Any]]:
-    """The comparison search as JSON can hold it."""
+    """Convert a comparison to JSON rows, one for each lexicon."""
     from search_ui.query.results import plain_text
 
     return [
@@ -52,7 +52,7 @@ def comparison_json(sides: "Sequence[LexiconResult]") -> list[dict[str, Any]]:
 
 
 def comparison_table(sides: "Sequence[LexiconResult]", term: str) -> Table:
-    """The comparison search side by side; a mark says that the document holds the whole term."""
+    """Build the comparison table; ● marks documents that contain the full term."""
     table = Table(title=f"{term}: ● contains the full term", title_justify="left", show_lines=False)
     table.add_column("", justify="right")
     for side in sides:
@@ -60,14 +60,14 @@ def comparison_table(sides: "Sequence[LexiconResult]", term: str) -> Table:
     for rank in range(max((len(side.hits) for side in sides), default=0)):
         table.add_row(str(rank + 1), *(format_hit(side, rank) for side in sides))
     table.add_section()
-    table.add_row("first", *(str(side.measures.first_rank or "none") for side in sides))
+    table.add_row("first rank", *(str(side.measures.first_rank or "none") for side in sides))
     table.add_row("MRR", *(f"{side.measures.reciprocal_rank:.3f}" for side in sides))
     table.add_row("P@10", *(f"{side.measures.precision_at_10:.2f}" for side in sides))
     return table
 
 
 def format_hit(side: "LexiconResult", rank: int) -> str:
-    """One result in a column."""
+    """Format the hit at `rank` (0-based) as a table cell; "" if there are fewer hits."""
     from search_ui.query.results import plain_text
 
     if rank >= len(side.hits):

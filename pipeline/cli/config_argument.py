@@ -1,8 +1,8 @@
-"""One grammar for every verb: `plumb -c FILE VERB ...` and `plumb VERB FILE ...` mean the same.
+"""The CONFIG argument of all commands: `plumb -c FILE COMMAND ...` and `plumb COMMAND FILE ...` are equivalent.
 
-The first argument behind a verb is the vertical's file if none was named with -c and it can be nothing else: its name
-ends in `.toml` (and it is no URL), or the verb takes no argument of its own. What begins with a minus is an option, as
-everywhere. A group of verbs takes the file behind its own name or behind the verb's.
+The first argument of a command is the config file if -c is not used and one of these is true: its name ends in `.toml`
+and it is not a URL, or the command has no arguments. A group accepts the file after its own name or after the
+subcommand.
 """
 
 from pathlib import Path
@@ -15,10 +15,10 @@ CONFIG_HELP = f"CONFIG is the config file of the vertical; `plumb -c CONFIG` mea
 
 
 class ConfigCommand(click.Command):
-    """What verbs and groups of them share."""
+    """Base class of commands and groups that accept CONFIG as their first argument."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Take the vertical's file out of the arguments; click never sees it."""
+        """Move the config file from the arguments to `ctx.obj["config"]`, then parse the other arguments."""
         context_data = ctx.ensure_object(dict)
         index = first_positional_index(args, self.value_option_names(ctx))
         if context_data.get("config") is None and index is not None and self.is_config_path(args[index]):
@@ -27,46 +27,45 @@ class ConfigCommand(click.Command):
         return super().parse_args(ctx, args)
 
     def value_option_names(self, ctx: click.Context) -> frozenset[str]:
-        """The options that are followed by a value."""
+        """Return the names of the options that take a value."""
         options = (option for option in self.get_params(ctx) if isinstance(option, click.Option))
         return frozenset(name for option in options if not (option.is_flag or option.count) for name in option.opts)
 
     def is_config_path(self, text: str) -> bool:
-        """See the module's docstring."""
+        """True if `text`, the first argument, is the config file (see the module docstring)."""
         takes_config_only = not isinstance(self, click.Group) and not self.declared_arguments
         return takes_config_only or (text.lower().endswith(".toml") and "://" not in text)
 
     @property
     def declared_arguments(self) -> list[click.Argument]:
-        """The arguments besides the vertical's file."""
+        """The arguments of the command without CONFIG."""
         return [argument for argument in self.params if isinstance(argument, click.Argument)]
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
-        """The usage says where the file may stand."""
-        options, *rest = super().collect_usage_pieces(ctx)
-        return [options, CONFIG_METAVAR, *rest]
+        """Add [CONFIG] to the usage line."""
+        options, *arguments = super().collect_usage_pieces(ctx)
+        return [options, CONFIG_METAVAR, *arguments]
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The help says what the file is."""
-        condition = " where its name ends in .toml" if self.declared_arguments or isinstance(self, click.Group) else ""
+        """Describe CONFIG at the end of the help."""
+        has_arguments = bool(self.declared_arguments) or isinstance(self, click.Group)
+        condition = "; the first argument is read as CONFIG if it ends in .toml" if has_arguments else ""
         formatter.write_paragraph()
-        formatter.write_text(
-            f"{CONFIG_HELP}{';' if condition else ''}{condition and f' the first argument is it{condition}'}."
-        )
+        formatter.write_text(f"{CONFIG_HELP}{condition}.")
 
 
 class VerticalCommand(ConfigCommand):
-    """A verb that works on a vertical."""
+    """Command that works on a vertical."""
 
 
 class VerticalGroup(ConfigCommand, click.Group):
-    """A group of verbs that work on a vertical."""
+    """Group of commands that work on a vertical."""
 
     command_class = VerticalCommand
 
 
 def first_positional_index(args: list[str], options_with_value: frozenset[str]) -> int | None:
-    """The place of the first argument that is no option and no option's value."""
+    """Return the index of the first argument that is neither an option nor its value; None if all are."""
     index = 0
     while index < len(args):
         if args[index] == "--":
@@ -78,7 +77,7 @@ def first_positional_index(args: list[str], options_with_value: frozenset[str]) 
 
 
 def format_usage_error(exc: click.UsageError) -> str:
-    """A misuse in one line: what is wrong, and how it is used."""
+    """Format a usage error as one line with the usage of the command."""
     message = " ".join(exc.format_message().split())
     if exc.ctx is None:
         return f"plumb: {message}"

@@ -1,4 +1,4 @@
-"""How answers are said: lines and tables for a person, JSON for a program."""
+"""Output of the commands: lines and tables for people, JSON for programs."""
 
 import json
 import sys
@@ -11,21 +11,21 @@ from rich.console import Console
 from rich.table import Table
 
 T = TypeVar("T")
-PIPED_WIDTH = 4000  # columns where nobody's window bounds them: no table is cut for another program
+PIPED_WIDTH = 4000  # columns; wide enough that tables are not truncated if the output is piped
 
 stdout_console = Console(soft_wrap=True, width=None if sys.stdout.isatty() else PIPED_WIDTH)
 stderr_console = Console(stderr=True, soft_wrap=True)
-json_option = click.option("--json", "as_json", is_flag=True, help="As JSON.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Lines on standard output, with nothing in them read as markup."""
+    """Print lines to standard output without interpreting markup."""
     for line in lines:
         stdout_console.print(line, markup=False, highlight=False)
 
 
 def print_lines_or_json(payload: T, format_lines: Callable[[T], Iterable[str]], as_json: bool) -> None:
-    """An answer for a program or for a person."""
+    """Print the payload as JSON, or the lines that `format_lines` makes of it."""
     if as_json:
         print_json(payload)
     else:
@@ -33,7 +33,7 @@ def print_lines_or_json(payload: T, format_lines: Callable[[T], Iterable[str]], 
 
 
 def print_table_or_json(rows: Sequence[Any], build_table: Callable[[], Table], as_json: bool) -> None:
-    """A list: for a program its rows (dataclasses, or what JSON can hold), for a person a table."""
+    """Print rows (dataclasses or JSON values) as a JSON list, or the table that `build_table` returns."""
     if as_json:
         print_json([asdict(row) if is_dataclass(row) and not isinstance(row, type) else row for row in rows])
     else:
@@ -41,5 +41,5 @@ def print_table_or_json(rows: Sequence[Any], build_table: Callable[[], Table], a
 
 
 def print_json(payload: Any) -> None:
-    """An answer for a program."""
+    """Print a JSON value to standard output."""
     click.echo(json.dumps(payload, ensure_ascii=False, indent=1))

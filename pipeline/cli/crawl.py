@@ -1,5 +1,4 @@
-"""The commands of the crawl: `plumb crawl` with a live view, `plumb frontier`, `plumb fetch URL`, `plumb sites`,
-`plumb warc`."""
+"""The commands `plumb crawl` (with a live view), `plumb fetch`, `plumb sites`, `plumb frontier` and `plumb warc`."""
 
 import json
 import time
@@ -40,7 +39,7 @@ _DUE_LABEL = "due"
 @click.command(cls=VerticalCommand)
 @click.pass_context
 @click.option("--max-pages", "crawl__max_pages", type=int, help="Stop after this many pages.")
-@click.option("--minutes", "crawl__minutes", type=float, help="Stop after so many minutes.")
+@click.option("--minutes", "crawl__minutes", type=float, help="Stop after this many minutes.")
 @click.option(
     "--processes", "crawl__processes", type=int, help="Number of crawler processes; hosts are divided among them."
 )
@@ -55,7 +54,7 @@ def crawl(context: click.Context, /, **flags: Any) -> None:
 
 @contextmanager
 def crawl_view() -> "Iterator[Callable[[CrawlProgress], None]]":
-    """A table that changes while the crawl runs; a line now and then where standard error is no terminal."""
+    """Yield a function that shows the progress of a crawl: a live table on a terminal, otherwise regular lines."""
     if not stderr_console.is_terminal:
         yield line_reporter(TerminalProgress(stderr_console).note)
         return
@@ -63,7 +62,7 @@ def crawl_view() -> "Iterator[Callable[[CrawlProgress], None]]":
     with Live(console=stderr_console, transient=True, refresh_per_second=2) as live:
 
         def on_progress(progress: "CrawlProgress") -> None:
-            if progress.hosts:  # only now and then
+            if progress.hosts:  # not in every report
                 live.update(progress_table(progress, previous[-1] if previous else None))
                 previous[:] = [progress]
 
@@ -71,9 +70,12 @@ def crawl_view() -> "Iterator[Callable[[CrawlProgress], None]]":
 
 
 def progress_table(progress: "CrawlProgress", before: "CrawlProgress | None") -> Table:
-    """All hosts that are busy, the busiest first, with what they did since `before`; the whole in the title."""
+    """Build the live table: totals in the title, one row for each host, largest backlog first.
+
+    Rates cover the time since `before`, or the whole run if None.
+    """
     table = Table(title=format_headline(progress, before), title_justify="left")
-    for name in ("host", "pages/s", "pages", "errors", "left", "delay s", "answers in s"):
+    for name in ("host", "pages/s", "pages", "errors", "queued", "delay (s)", "response (s)"):
         table.add_column(name, justify="left" if name == "host" else "right")
     seconds = progress.elapsed_seconds - before.elapsed_seconds if before else progress.elapsed_seconds
     busiest = sorted(progress.hosts.items(), key=lambda item: -item[1].due_urls)[:_MAX_HOSTS_SHOWN]
@@ -83,12 +85,12 @@ def progress_table(progress: "CrawlProgress", before: "CrawlProgress | None") ->
         cells = (f"{rate:.1f}", str(host_progress.pages), str(host_progress.errors), str(host_progress.due_urls))
         table.add_row(host, *cells, f"{host_progress.crawl_delay:.1f}", f"{host_progress.response_seconds:.2f}")
     if len(progress.hosts) > _MAX_HOSTS_SHOWN:
-        table.caption = f"and {len(progress.hosts) - _MAX_HOSTS_SHOWN} hosts more"
+        table.caption = f"and {len(progress.hosts) - _MAX_HOSTS_SHOWN} more hosts"
     return table
 
 
 def format_headline(progress: "CrawlProgress", before: "CrawlProgress | None") -> str:
-    """How far the crawl is, and what came of the pages."""
+    """Format the progress and the outcome counts of the crawl as one line."""
     counts = progress.counts
     failed = progress.visits - sum(counts.get(reason, 0) for reason in (Reason.FETCHED, Reason.UNCHANGED, Reason.GONE))
     return (
@@ -103,16 +105,19 @@ def format_headline(progress: "CrawlProgress", before: "CrawlProgress | None") -
 
 @click.command(cls=VerticalCommand)
 @click.argument("url")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@json_option
 @click.pass_context
 def fetch(context: click.Context, url: str, as_json: bool) -> None:
-    """Fetch one page as the crawl would, and print every decision on the way. Nothing is kept."""
+    """Fetch one page by the rules of the crawl and print every decision. Nothing is saved."""
     with open_engine(load_call_settings(context)) as engine:
         print_lines_or_json(trace_fetch(engine, url), format_trace, as_json)
 
 
 def trace_fetch(engine: "Engine", url: str) -> dict[str, Any]:
-    """What the crawl thinks of a URL: scope, traps, robots.txt, the answer, its links. Ends where it would."""
+    """Run the decisions of the crawl on a URL: scope, traps, robots.txt, response and links.
+
+    Returns decision name -> result as JSON values. A negative decision is the last entry, as `refused`.
+    """
     from crawler.crawl_plan import build_crawl_plan
     from crawler.http.fetch import Fetcher
     from crawler.robots.robots_cache import fetch_robots, parse_stored_robots
@@ -147,7 +152,7 @@ def trace_fetch(engine: "Engine", url: str) -> dict[str, Any]:
 
 
 def describe_response(reader_result: Any) -> dict[str, Any]:
-    """What came back."""
+    """Return the trace entries of a response: outcome, redirect, page and links."""
     from crawler.workers.fetch_pool import PageResult
 
     if not isinstance(reader_result, PageResult):
@@ -166,12 +171,12 @@ def describe_response(reader_result: Any) -> dict[str, Any]:
 
 
 def format_trace(trace: dict[str, Any]) -> list[str]:
-    """One line a decision."""
+    """Format a trace, one line for each decision."""
     return [f"{name:<9} {format_value(value)}" for name, value in trace.items()]
 
 
 def format_value(value: Any) -> str:
-    """A value, dictionaries as `name value`."""
+    """Format a JSON value as text; dictionaries as `name value, ...`."""
     if isinstance(value, dict):
         return ", ".join(f"{name} {format_value(item)}" for name, item in value.items())
     if isinstance(value, list | tuple):
@@ -183,7 +188,7 @@ def format_value(value: Any) -> str:
 
 
 @click.group(cls=VerticalGroup, invoke_without_command=True)
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@json_option
 @click.pass_context
 def sites(context: click.Context, as_json: bool) -> None:
     """List sites with their known, due and saved URLs and failed visits.
@@ -199,17 +204,16 @@ def sites(context: click.Context, as_json: bool) -> None:
 
 @sites.command("proposed")
 @click.option("--limit", default=20, show_default=True, help="Maximum number of rows.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@json_option
 @click.pass_context
 def sites_proposed(context: click.Context, limit: int, as_json: bool) -> None:
-    """Hosts that kept pages often link to, to many URLs and from many sites."""
+    """List out-of-scope hosts that saved pages often link to, from many sites and to many URLs."""
     suggestions = load_host_suggestions(load_call_settings(context).data_dir)[:limit]
-    rows = [suggestion_to_json(suggestion) for suggestion in suggestions]
-    print_table_or_json(rows, lambda: suggestion_table(suggestions), as_json)
+    print_table_or_json([suggestion_to_json(row) for row in suggestions], lambda: suggestion_table(suggestions), as_json)
 
 
 def suggestion_to_json(suggestion: HostSuggestion) -> dict[str, Any]:
-    """One host of `plumb sites proposed --json`."""
+    """Convert a host suggestion to a JSON row."""
     return {
         "host": suggestion.host,
         "pages": suggestion.linking_pages,
@@ -221,11 +225,11 @@ def suggestion_to_json(suggestion: HostSuggestion) -> dict[str, Any]:
 
 
 def suggestion_table(suggestions: list[HostSuggestion]) -> Table:
-    """One row a host."""
+    """Build the table of suggested hosts."""
     table = Table("host")
-    for name in ("addresses", "sites", "pages"):
+    for name in ("URLs", "sites", "pages"):
         table.add_column(name, justify="right")
-    table.add_column("for example")
+    table.add_column("example")
     for suggestion in suggestions:
         cells = (str(number) for number in (suggestion.linked_urls, suggestion.linking_hosts, suggestion.linking_pages))
         table.add_row(suggestion.host, *cells, Text(f"{suggestion.example_anchor} {suggestion.example_url}".strip()))
@@ -255,9 +259,9 @@ def sites_remove(context: click.Context, host: str) -> None:
 
 
 def site_table(site_rows: "list[SiteHealth]") -> Table:
-    """One row a host."""
+    """Build the table of sites."""
     table = Table()
-    for name in ("host", "known", "new", "due", "kept", "bad", "last visit"):
+    for name in ("host", "known", "new", "due", "saved", "failed", "last crawled"):
         table.add_column(name, justify="left" if name == "host" else "right")
     for site in site_rows:
         counts = (site.url_count, site.new_count, site.due_count, site.archived_count, site.failed_count)
@@ -279,7 +283,7 @@ def site_record(site: "SiteHealth") -> dict[str, str | int | float | None]:
 
 
 def format_minute(timestamp: float | None) -> str:
-    """Local time to the minute."""
+    """Format epoch seconds as local time to the minute; "never" for None or 0."""
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(timestamp)) if timestamp else "never"
 
 
@@ -300,14 +304,14 @@ def frontier() -> None:
 @json_option
 @click.pass_context
 def show_urls(context: click.Context, url_pattern: str, limit: int, as_json: bool) -> None:
-    """Print URLs with when they are due and how their last visit ended."""
+    """List URLs with their due time and the outcome of their last visit."""
     with open_engine(load_call_settings(context)) as engine:
         rows = list(engine.store.frontier.admin.iter_urls(url_pattern, limit))
         print_lines_or_json([asdict(row) for row in rows], lambda _: map(format_frontier_row, rows), as_json)
 
 
 def format_frontier_row(row: "UrlStatus") -> str:
-    """A URL in one line."""
+    """Format a URL as one line: due time, kind, depth, last outcome, URL."""
     due = "never" if row.due_at is None else _DUE_LABEL if row.due_at <= time.time() else format_minute(row.due_at)
     return f"{due:<16} {row.kind:<8} {row.depth} {row.reason or 'not crawled yet':<20} {row.url}"
 
@@ -329,8 +333,8 @@ def add_urls(context: click.Context, urls: tuple[str, ...]) -> None:
             if reason is not None:
                 raise PlumblineError(f"{text[:200]}: {reason}; nothing was added")
             new_urls.append(NewUrl(url, host_of(url), plan.queue_of(url), 0, UrlKind.UNKNOWN, _MANUAL_PRIORITY))
-        added = engine.store.frontier.add_urls(new_urls)
-    print_lines([f"{added} added, {len(new_urls) - added} known already"])
+        added_count = engine.store.frontier.add_urls(new_urls)
+    print_lines([f"{added_count} added, {len(new_urls) - added_count} already known"])
 
 
 @frontier.command("block")
@@ -355,7 +359,7 @@ def requeue_urls(context: click.Context, url_pattern: str) -> None:
 @click.argument("url_pattern", metavar="[PART]", default="*")
 @click.pass_context
 def export_urls(context: click.Context, url_pattern: str) -> None:
-    """Print all that is known of URLs, one JSON object a line."""
+    """Print all fields of the URLs, one JSON object per line."""
     with open_engine(load_call_settings(context)) as engine:
         for row in engine.store.frontier.admin.iter_urls(url_pattern):
             click.echo(json.dumps(asdict(row), ensure_ascii=False))
@@ -366,7 +370,7 @@ def export_urls(context: click.Context, url_pattern: str) -> None:
 
 @click.group(cls=VerticalGroup)
 def warc() -> None:
-    """Export pages from the store. (`plumb import` takes them in.)"""
+    """Export pages from the store. `plumb import` imports them."""
 
 
 @warc.command("export")
@@ -374,6 +378,6 @@ def warc() -> None:
 @click.argument("url_pattern", metavar="[PART]", default="*")
 @click.pass_context
 def warc_export(context: click.Context, file: Path, url_pattern: str) -> None:
-    """Write the kept pages of PART (see `plumb frontier`) into a new WARC file, named as *.warc.gz."""
+    """Write the saved pages of PART (see `plumb frontier`) to a new WARC file, FILE.warc.gz."""
     with open_engine(load_call_settings(context)) as engine:
         print_lines([f"{engine.store.frontier.export_warc(url_pattern, file)} pages in {file}"])

@@ -1,4 +1,4 @@
-"""`plumb init`: the TOML file of a new vertical."""
+"""`plumb init`: create the config file of a new vertical."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from pipeline.settings_template import render_sample_toml
 @click.argument("path", required=False, type=click.Path(path_type=Path))
 @click.pass_context
 def init(context: click.Context, path: Path | None) -> None:
-    """Write a sample TOML file with every setting, its default and what it means, to PATH [vertical.toml]."""
+    """Write a sample config file with all settings, defaults and descriptions to PATH [vertical.toml]."""
     path = path or context.obj["config"] or Path(DEFAULT_CONFIG_FILE)
     try:
         with path.open("x", encoding="utf-8") as file:

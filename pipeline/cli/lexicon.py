@@ -1,6 +1,7 @@
-"""The `plumb lexicon` commands: mine, bring, publish the domain's words. Their review is in lexicon_review.py."""
+"""The `plumb lexicon` commands to mine, import, export and publish terms. Review commands: lexicon_review.py."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,18 @@ if TYPE_CHECKING:
     from pipeline.engine import Engine
 
 
+TERM_JSON_KEYS = {
+    "document_count": "documents",
+    "pos_tags": "tags",
+    "score_components": "parts",
+    "broader_terms": "broader",
+    "dictionary_weight": "weight",
+    "dictionary_tag": "tag",
+    "review_score": "rank",
+}
+"""Attributes of `Term` with another name in the JSON output."""
+
+
 @click.group(cls=VerticalGroup)
 def lexicon() -> None:
     """Mine, review and publish the terms of the domain."""
@@ -44,23 +57,25 @@ def lexicon() -> None:
     "--threshold", "lexicon__threshold", type=float, help="Minimum score of a term (lexicon.scorer = c_value)."
 )
 def build_lexicon(context: click.Context, /, **flags: Any) -> None:
-    """Mine the articles for candidate terms."""
+    """Mine candidate terms from the articles."""
     with open_engine(load_call_settings(context, **flags)) as engine:
         from pipeline.search_site.review_service import update_review_order
 
-        print_reports([stages.mine(engine)])
+        print_reports([stages.mine_candidates(engine)])
         update_review_order(engine.store)
 
 
 @lexicon.command("show")
-@click.option("--status", type=click.Choice([status.value for status in TermStatus]), help="Only terms of this status.")
-@click.option("--text", default="", help="Only terms that contain this.")
 @click.option(
-    "--language", type=click.Choice(list(LANGUAGE_PATTERNS)), help="Only Chinese terms (zh), or all others (en)."
+    "--status", type=click.Choice([status.value for status in TermStatus]), help="Only terms with this status."
+)
+@click.option("--text", default="", help="Only terms that contain this text.")
+@click.option(
+    "--language", type=click.Choice(list(LANGUAGE_PATTERNS)), help="Only Chinese terms (zh) or all other terms (en)."
 )
 @click.option("--least", "min_documents", default=0, help="Only terms found in at least this many documents.")
 @click.option("--order", type=click.Choice([order.value for order in Order]), default=Order.SCORE.value)
-@click.option("--limit", default=50, show_default=True, help="How many terms.")
+@click.option("--limit", default=50, show_default=True, help="Maximum number of terms.")
 @json_option
 @click.pass_context
 def show_terms(
@@ -73,7 +88,7 @@ def show_terms(
     limit: int,
     as_json: bool,
 ) -> None:
-    """Show terms, by score or in the order of review."""
+    """List terms, by score or in the order of review."""
     query = TermQuery(
         TermStatus(status) if status else None,
         text,
@@ -84,24 +99,26 @@ def show_terms(
     )
     with open_engine(load_call_settings(context)) as engine:
         total, terms = engine.store.review_queue.find_page(query)
-        print_table_or_json(terms, lambda: term_table(terms, total), as_json)
+        print_table_or_json([term_to_json(term) for term in terms], lambda: term_table(terms, total), as_json)
 
 
 @lexicon.command("accept")
 @click.argument("terms", nargs=-1)
 @click.option("--top", type=int, help="Accept this many of the top candidates.")
 @click.option(
-    "--language", type=click.Choice(list(LANGUAGE_PATTERNS)), help="With --top: of Chinese (zh) or all others (en)."
+    "--language",
+    type=click.Choice(list(LANGUAGE_PATTERNS)),
+    help="With --top: only Chinese terms (zh) or all other terms (en).",
 )
 @click.pass_context
 def accept_terms(context: click.Context, terms: tuple[str, ...], top: int | None, language: str | None) -> None:
     """Accept candidate terms. They take effect with the next publish."""
     with open_engine(load_call_settings(context)) as engine:
         accepted_terms = list(terms) + top_candidates(engine, top or 0, language or "")
-        require_terms(accepted_terms, "name terms, or give --top N")
+        require_terms(accepted_terms, "give terms or --top N")
         open_review(engine).decide(accepted_terms, TermStatus.ACCEPTED, terminal_user())
         stdout_console.print(
-            f"accepted {len(accepted_terms)}: `plumb lexicon publish` makes them count", highlight=False
+            f"accepted {len(accepted_terms)} terms; run `plumb lexicon publish` to apply them", highlight=False
         )
 
 
@@ -109,10 +126,13 @@ def accept_terms(context: click.Context, terms: tuple[str, ...], top: int | None
 @click.argument("terms", nargs=-1, required=True)
 @click.pass_context
 def reject_terms(context: click.Context, terms: tuple[str, ...]) -> None:
-    """Reject terms. They are removed from the next version and become candidates again only if their evidence doubles."""
+    """Reject terms.
+
+    They are removed from the next version and become candidates again only if their evidence doubles.
+    """
     with open_engine(load_call_settings(context)) as engine:
         open_review(engine).decide(terms, TermStatus.REJECTED, terminal_user())
-        stdout_console.print(f"rejected {len(terms)}", highlight=False)
+        stdout_console.print(f"rejected {len(terms)} terms", highlight=False)
 
 
 @lexicon.command("add")
@@ -121,9 +141,9 @@ def reject_terms(context: click.Context, terms: tuple[str, ...]) -> None:
 def add_terms(context: click.Context, terms: tuple[str, ...]) -> None:
     """Add and accept your own terms. For lists, use `plumb lexicon import`."""
     with open_engine(load_call_settings(context)) as engine:
-        edits = [TermEdit(term, TermStatus.ACCEPTED, create_if_missing=True) for term in dict.fromkeys(terms)]
-        open_review(engine).apply(ReviewDecisionKind.ADD, edits, terminal_user())
-        stdout_console.print(f"added {len(terms)}: `plumb lexicon publish` makes them count", highlight=False)
+        edits = [TermEdit(term, TermStatus.ACCEPTED, adds=True) for term in dict.fromkeys(terms)]
+        open_review(engine).apply(ActKind.ADD, edits, terminal_user())
+        stdout_console.print(f"added {len(terms)} terms; run `plumb lexicon publish` to apply them", highlight=False)
 
 
 @lexicon.command("import")
@@ -132,21 +152,25 @@ def add_terms(context: click.Context, terms: tuple[str, ...]) -> None:
 @click.option("--leave-out-bad", is_flag=True, help="Skip invalid lines and import the rest.")
 @click.pass_context
 def import_terms(context: click.Context, file: Path, list_format: str | None, leave_out_bad: bool) -> None:
-    """Accept the words of a list: a jieba dictionary, a THUOCL list, a word a line, or a CSV. All lines or none."""
+    """Import and accept terms from a jieba dictionary, a THUOCL list, a list with one term per line, or CSV.
+
+    Nothing is imported if a line is invalid, unless --leave-out-bad is given.
+    """
     settings = load_call_settings(context)
     text = decode_dictionary(read_file(file))
     entries = parse_entries(text, list_format or detect_word_list_format(file.name, text), leave_out_bad)
     with open_engine(settings) as engine:
         from pipeline.search_site.review_service import edit_for_entry
 
-        engine.store.review_history.apply(
-            ReviewDecisionKind.ADD, [edit_for_entry(entry) for entry in entries], terminal_user()
-        )
-        stdout_console.print(f"added {len(entries)}: `plumb lexicon publish` makes them count", highlight=False)
+        engine.store.review_history.apply(ActKind.ADD, [edit_for_entry(entry) for entry in entries], terminal_user())
+        stdout_console.print(f"added {len(entries)} terms; run `plumb lexicon publish` to apply them", highlight=False)
 
 
 def parse_entries(text: str, list_format: str, leave_out_bad: bool) -> list[LexiconEntry]:
-    """The entries of a list; every bad line is said. LexiconError if there is one and it may not be left out."""
+    """Parse a term list and print its invalid lines.
+
+    Raises DictionaryError or LexiconError for invalid lines unless `leave_out_bad`.
+    """
     if leave_out_bad:
         entries, bad_lines = parse_valid_lines(text, list_format)
         print_bad_lines(bad_lines)
@@ -161,7 +185,7 @@ def parse_entries(text: str, list_format: str, leave_out_bad: bool) -> list[Lexi
 
 
 def print_bad_lines(bad_lines: tuple[tuple[int, str], ...]) -> None:
-    """Each bad line with its number and the reason."""
+    """Print (line number, reason) pairs to standard error."""
     for number, reason in bad_lines:
         stderr_console.print(f"line {number}: {reason}", markup=False, highlight=False)
 
@@ -171,7 +195,7 @@ def print_bad_lines(bad_lines: tuple[tuple[int, str], ...]) -> None:
 @click.option("--version", type=int, help="Version to export [newest].")
 @click.pass_context
 def export_lexicon(context: click.Context, list_format: str, version: int | None) -> None:
-    """Print the published lexicon: a jieba dictionary, CSV, synonyms for Solr, or SKOS (Turtle)."""
+    """Print the published lexicon as a jieba dictionary, CSV, Solr synonyms or SKOS (Turtle)."""
     with open_engine(load_call_settings(context)) as engine:
         table = engine.store.lexicons
         published = table.load_latest() if version is None else table.load_version(version)
@@ -189,18 +213,21 @@ def derive_term_rules(lists: tuple[Path, ...]) -> None:
 @lexicon.command("publish")
 @click.pass_context
 def publish(context: click.Context) -> None:
-    """Publish the accepted terms as a new version and re-segment the documents that contain them."""
+    """Publish the accepted terms as a new version and reindex the documents that contain them."""
     with open_engine(load_call_settings(context)) as engine:
         stdout_console.print(publish_or_resume(engine), highlight=False)
         print_reports([stages.index(engine)])
 
 
 def publish_or_resume(engine: "Engine") -> str:
-    """Publish; where an earlier call was stopped between publishing and indexing, say that this one goes on with it."""
+    """Publish a version and return the message; resume an earlier call that stopped before indexing finished.
+
+    Raises NothingToPublishError if nothing has changed and the index is up to date.
+    """
     try:
         version = stages.publish(engine, terminal_user())
     except NothingToPublishError:
-        from pipeline.search_site.serve import is_index_stale  # Flask
+        from pipeline.search_site.serve import is_index_stale  # imported late because it loads Flask
 
         latest = engine.store.lexicons.latest_version()
         if not (latest and is_index_stale(engine)):
@@ -210,13 +237,13 @@ def publish_or_resume(engine: "Engine") -> str:
 
 
 def top_candidates(engine: "Engine", count: int, language: str = "") -> list[str]:
-    """The first undecided terms, in the order of review; of one language or of all."""
+    """Return the texts of the first `count` candidates in the order of review; language "" means all."""
     query = TermQuery(pattern=LANGUAGE_PATTERNS.get(language, ""), limit=count)
     return [term.text for term in engine.store.review_queue.find_page(query)[1]] if count else []
 
 
 def require_terms(terms: list[str], message: str) -> None:
-    """Refuse an empty choice."""
+    """Raise UsageError if no terms are given."""
     if not terms:
         raise click.UsageError(message)
 
@@ -225,8 +252,13 @@ for command in REVIEW_COMMANDS:
     lexicon.add_command(command)
 
 
+def term_to_json(term: Term) -> dict[str, Any]:
+    """Convert a term to a JSON row."""
+    return {TERM_JSON_KEYS.get(name, name): value for name, value in asdict(term).items()}
+
+
 def term_table(terms: Sequence[Term], total: int) -> Table:
-    """Terms by score."""
+    """Build the table of terms."""
     table = Table(title=f"{len(terms)} of {total} terms", title_justify="left")
     for name, justify in (("term", "left"), ("score", "right"), ("freq", "right"), ("docs", "right")):
         table.add_column(name, justify=justify)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""The `plumb lexicon` commands of reviewers: what the review pages do, from the terminal."""
+"""The `plumb lexicon` commands for reviewers; they match the actions of the review pages."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -31,12 +31,12 @@ MAX_BAR_WIDTH = 50  # characters of the longest bar
 @click.argument("text")
 @click.pass_context
 def show_term(context: click.Context, text: str) -> None:
-    """Show all that is known of one term."""
+    """Show one term with its evidence, related terms and review history."""
     with open_engine(load_call_settings(context)) as engine:
         review = open_review(engine)
         term_row = review.find_terms([text]).get(text)
         if term_row is None:
-            raise LexiconError(f"no such term: {text}")
+            raise LexiconError(f"no such term: {text} (see `plumb lexicon show --text`)")
         print_lines(format_term(term_row, review.related_terms([term_row])[0], review.narrower_terms(text)))
         print_lines(format_decisions(review.history(text, "", 0, 20)[1]))
 
@@ -120,9 +120,9 @@ def undo_decision(context: click.Context, decision_id: int | None) -> None:
 
 
 @click.command("history", cls=VerticalCommand)
-@click.option("--text", default="", help="Only acts on this term.")
-@click.option("--by", default="", help="Only those of this account.")
-@click.option("--limit", default=50, show_default=True)
+@click.option("--text", default="", help="Only actions on this term.")
+@click.option("--by", default="", help="Only actions of this account.")
+@click.option("--limit", default=50, show_default=True, help="Maximum number of actions.")
 @json_option
 @click.pass_context
 def show_history(context: click.Context, text: str, by: str, limit: int, as_json: bool) -> None:
@@ -163,7 +163,9 @@ def revert_version(context: click.Context, version: int) -> None:
     """Restore an older version as a new one; `plumb serve` or `plumb index` applies it to the index."""
     with open_engine(load_call_settings(context)) as engine:
         new_version = open_review(engine).revert(version, terminal_user())
-        stdout_console.print(f"published version {new_version.version}: the words of {version}", highlight=False)
+        stdout_console.print(
+            f"published version {new_version.version} with the terms of version {version}", highlight=False
+        )
 
 
 @click.command("preview", cls=VerticalCommand)
@@ -175,7 +177,7 @@ def preview_publish(context: click.Context, query: str | None) -> None:
         proposal = open_review(engine).proposal()
         print_lines(format_segmentation_changes(proposal, engine))
         if query:
-            from pipeline.search_site.serve import create_search_app  # Flask
+            from pipeline.search_site.serve import create_search_app  # imported late because it loads Flask
             from search_ui.review.preview import compare_rankings
 
             with create_search_app(engine).test_request_context():
@@ -191,30 +193,31 @@ def show_report(context: click.Context) -> None:
         accepted_count, reviewed_count = engine.store.review_queue.recent_acceptance()
         print_lines(format_histograms(engine.store.review_queue.statistics()))
         print_lines(
-            [f"of the last {reviewed_count} reviewed, {accepted_count} were accepted"] if reviewed_count else []
+            [f"accepted {accepted_count} of the last {reviewed_count} reviewed terms"] if reviewed_count else []
         )
 
 
 def open_review(engine: "Engine") -> "StoreReview":
-    """The review of the vertical's terms."""
+    """Create the review service of the vertical."""
     from pipeline.search_site.review_service import StoreReview
 
     return StoreReview(engine.store)
 
 
 def print_decision(decision: "ReviewDecision") -> None:
-    """Say what an act did."""
+    """Print the changes of one review action."""
     print_lines(format_decisions([decision]))
 
 
 def format_term(term: Term, surroundings: "RelatedTerms", narrower: Sequence[str]) -> Iterator[str]:
-    """A term with its evidence and what stands near it."""
+    """Format a term as lines: status, score components, related terms, example sentences."""
     kind = f" ({term.category})" if term.category else ""
-    yield f"{term.text}: {term.status}{kind}, score {term.score:.2f}, {term.frequency} times in {term.document_count}"
+    counts = f"{term.frequency} times in {term.document_count} documents"
+    yield f"{term.text}: {term.status}{kind}, score {term.score:.2f}, {counts}"
     yield from (f"  {name:<12} {value:.2f}" for name, value in term.score_components)
     words_by_label = {
-        "holds": [word for word, _ in surroundings.nested_terms],
-        "held by": [word for word, _ in surroundings.containing_terms],
+        "contains": [word for word, _ in surroundings.nested_terms],
+        "contained in": [word for word, _ in surroundings.containing_terms],
         "similar": surroundings.similar_terms,
         "translations": surroundings.translations,
         "synonyms": term.synonyms,
@@ -226,7 +229,7 @@ def format_term(term: Term, surroundings: "RelatedTerms", narrower: Sequence[str
 
 
 def format_decisions(decisions: "Sequence[ReviewDecision]") -> Iterator[str]:
-    """One line an act."""
+    """Format review actions, one line each: number, time, actor, kind, first five terms."""
     for decision in decisions:
         texts = ", ".join(f"{change.text}{format_new_status(change.after)}" for change in decision.changes[:5])
         more = f" and {len(decision.changes) - 5} more" if len(decision.changes) > 5 else ""
@@ -236,12 +239,12 @@ def format_decisions(decisions: "Sequence[ReviewDecision]") -> Iterator[str]:
 
 
 def format_new_status(state: dict[str, object] | None) -> str:
-    """What a term became."""
+    """Format the new status of a term as ` [accepted]`; "" if the term was deleted."""
     return "" if state is None else f" [{state['status']}]"
 
 
 def format_diff(changes: "Sequence[VersionChange]") -> Iterator[str]:
-    """Lines as a patch has them."""
+    """Format the changes between two versions as lines with - and +."""
     for change in changes:
         if change.before:
             yield f"- {change.before}"
@@ -250,30 +253,30 @@ def format_diff(changes: "Sequence[VersionChange]") -> Iterator[str]:
 
 
 def format_segmentation_changes(proposal: "VersionProposal", engine: "Engine") -> Iterator[str]:
-    """Each change with its sentence, cut before and after."""
+    """Format the effect of publishing: each changed term with an example sentence, segmented before and after."""
     from search_ui.review.preview import segment_changed_sentences
 
     if not (proposal.word_changes or proposal.other_changes):
         yield "nothing to publish"
-    for sentence_cut in segment_changed_sentences(proposal, engine.analysis().base_segmenter, MAX_CHANGES_SHOWN):
-        yield f"{'+' if sentence_cut.change.after else '-'} {sentence_cut.change.text}"
-        yield f"    now  {' '.join(filter(None, sentence_cut.before))}"
-        yield f"    then {' '.join(filter(None, sentence_cut.after))}"
+    for segmented_sentence in segment_changed_sentences(proposal, engine.analysis().base_segmenter, MAX_CHANGES_SHOWN):
+        yield f"{'+' if segmented_sentence.change.after else '-'} {segmented_sentence.change.text}"
+        yield f"    before {' '.join(filter(None, segmented_sentence.before))}"
+        yield f"    after  {' '.join(filter(None, segmented_sentence.after))}"
     if (more := len(proposal.word_changes) - MAX_CHANGES_SHOWN) > 0:
         yield f"and {more} more"
     yield from format_diff(proposal.other_changes)
 
 
 def format_result_changes(results: "PreviewResults") -> Iterator[str]:
-    """The first results as they would be, each with its place now."""
-    yield f"query now:  {' | '.join(results.current_words)}"
-    yield f"query then: {' | '.join(results.next_words)}"
+    """Format the top results after publishing, each with its rank before."""
+    yield f"query before: {' | '.join(results.current_words)}"
+    yield f"query after:  {' | '.join(results.next_words)}"
     for hit in results.next_hits:
-        yield f"{hit.next_rank:>4}  (now {hit.current_rank or '-'})  {hit.title}"
+        yield f"{hit.next_rank:>4}  (before {hit.current_rank or '-'})  {hit.title}"
 
 
 def format_histograms(figures: "TermStatistics") -> Iterator[str]:
-    """Distributions as bars."""
+    """Format the distributions of term length, part of speech (top 15) and score as text."""
     lengths: dict[str, int] = {}
     for size, _, count in figures.lengths:
         lengths[f"{size:>3}"] = lengths.get(f"{size:>3}", 0) + count
@@ -311,7 +314,7 @@ REVIEW_COMMANDS = (
 
 
 def version_rows(versions: Sequence[tuple[Lexicon, int]]) -> list[dict[str, Any]]:
-    """Published versions as JSON can hold them, newest first."""
+    """Convert (lexicon, number of terms) pairs to JSON rows."""
     return [
         {
             "version": lexicon.version,
@@ -326,7 +329,7 @@ def version_rows(versions: Sequence[tuple[Lexicon, int]]) -> list[dict[str, Any]
 
 
 def version_table(versions: Sequence[tuple[Lexicon, int]]) -> Table:
-    """Published versions, newest first."""
+    """Build the table of published versions."""
     table = Table("version", "terms", "published", "in the index since", "by", "note")
     for lexicon, size in versions:
         applied_text = local_time(lexicon.applied_at) if lexicon.applied_at else "not yet"

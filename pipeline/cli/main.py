@@ -1,6 +1,7 @@
-"""The command line. Verbs are stages; every flag has a setting of the same name.
+"""Entry point of the command line: the `plumb` command, its subcommands and its error handling.
 
-Exit status: 0 done, 1 failed (one line on standard error says what to do), 2 misuse.
+Most commands run one stage, and most options override the setting of the same name.
+Exit status: 0 success, 1 failure (one line on standard error), 2 wrong usage, 130 stopped by a signal.
 """
 
 import errno
@@ -56,7 +57,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "pipeline.cli.page:extract",
         "Extract articles from fetched pages; with --file or --url, print the article of one page.",
     ),
-    "fetch": ("pipeline.cli.crawl:fetch", "Fetch one page as the crawl would, and print every decision on the way."),
+    "fetch": ("pipeline.cli.crawl:fetch", "Fetch one page by the rules of the crawl and print every decision."),
     "frontier": ("pipeline.cli.crawl:frontier", "List known URLs and change when they are crawled."),
     "import": (
         "pipeline.cli.run:import_pages",
@@ -65,7 +66,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "index": ("pipeline.cli.run:index", "Update the Solr index from the store."),
     "init": (
         "pipeline.cli.init:init",
-        "Write a sample TOML file with every setting, its default and what it means, to PATH [vertical.toml].",
+        "Write a sample config file with all settings, defaults and descriptions to PATH [vertical.toml].",
     ),
     "lexicon": ("pipeline.cli.lexicon:lexicon", "Mine, review and publish the terms of the domain."),
     "refresh": (
@@ -76,9 +77,9 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "pipeline.cli.maintenance:restore",
         "Restore a backup into an empty data folder. BACKUP is a backup, or a folder of backups (the newest is used).",
     ),
-    "run": ("pipeline.cli.run:run", "Run the stages once, in order: crawl, extract, embed, mine the lexicon, index."),
-    "schedule": ("pipeline.cli.run:schedule", "Keep running the stages on the timetable until Ctrl-C."),
-    "serve": ("pipeline.cli.run:serve", "Serve the search and review pages until Ctrl-C."),
+    "run": ("pipeline.cli.run:run", "Run all stages once, in order: crawl, extract, embed, lexicon, index."),
+    "schedule": ("pipeline.cli.run:schedule", "Run the stages at their scheduled times until Ctrl-C."),
+    "serve": ("pipeline.cli.run:serve", "Serve the search site and its administration pages until Ctrl-C."),
     "sites": (
         "pipeline.cli.crawl:sites",
         "List sites with their known, due and saved URLs and failed visits.",
@@ -90,18 +91,18 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "topic": ("pipeline.cli.topic:topic", "Define topics for focused crawls: terms, example pages, seed URLs."),
     "warc": ("pipeline.cli.crawl:warc", "Export pages from the store."),
 }
-"""Where each verb is, and its line in the help: only the verb that is called is loaded, with the stages it needs."""
+"""Command name -> (module:function, line of the help). Only the module of the called command is imported."""
 
 
 class LazyGroup(click.Group):
-    """The verbs, each loaded when it is called."""
+    """Group that imports a command only when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names of all verbs."""
+        """Return the names of all commands, sorted."""
         return sorted(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The verb of this name, if there is one."""
+        """Import and return the command of this name; None if it does not exist."""
         if cmd_name not in COMMANDS:
             return None
         module, _, name = COMMANDS[cmd_name][0].partition(":")
@@ -109,7 +110,7 @@ class LazyGroup(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The lines of VERBS; click would load every verb for them."""
+        """Write the help lines of COMMANDS. The default of click would import every command."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
 
@@ -122,12 +123,20 @@ class LazyGroup(click.Group):
     type=click.Path(path_type=Path),
     help=f"Config file (TOML) of the vertical [{DEFAULT_CONFIG_FILE}].",
 )
-@click.option("-s", "--set", "assignments", multiple=True, metavar="SECTION.KEY=VALUE", help="Override a setting.")
+@click.option(
+    "-s",
+    "--set",
+    "assignments",
+    multiple=True,
+    metavar="SECTION.KEY=VALUE",
+    help="Override a setting; may be repeated.",
+)
 @click.pass_context
 def cli(context: click.Context, config: Path | None, assignments: tuple[str, ...]) -> None:
     """Plumbline: a search engine for one domain, from seed URLs to a search page.
 
-    A vertical is one TOML file: name it with -c, or behind the verb: `plumb status my.toml`.
+    Each vertical has one config file (TOML). Pass it with -c or as the first argument of the command:
+    `plumb status my.toml`.
     """
     flags = {}
     for assignment in assignments:
@@ -138,6 +147,7 @@ def cli(context: click.Context, config: Path | None, assignments: tuple[str, ...
     context.obj = {"config": config, "flags": flags}
 
 
+LOG_ADVICE = "details are in logs/plumb.log in the data folder"
 RETRY_ADVICE = "then run the command again; no data was lost"
 OS_ERROR_ADVICE = {
     errno.ENOSPC: f"free some space, {RETRY_ADVICE}",
@@ -146,17 +156,18 @@ OS_ERROR_ADVICE = {
     errno.EROFS: f"make the folder writable, {RETRY_ADVICE}",
     errno.EIO: f"check the disk for errors, {RETRY_ADVICE}",
 }
-"""What to do where a file outside the store cannot be written, by the system's number."""
+"""errno -> advice for an operating system error while writing files outside the store."""
 
 
 def main() -> None:
-    """The `plumb` command: errors that people can act on are one line, others go to the log."""
-    for signal_number in (
-        signal.SIGINT,
-        signal.SIGTERM,
-    ):  # a service manager's stop is a Ctrl-C; a shell's `&` ignores both
+    """Run the `plumb` command and exit.
+
+    Expected errors are printed as one line. Tracebacks of unexpected errors go to the log.
+    """
+    # SIGTERM of a service manager is handled like Ctrl-C. A shell's `&` makes child processes ignore SIGINT.
+    for signal_number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(signal_number, signal.default_int_handler)
-    logging.getLogger().addHandler(logging.NullHandler())  # until the log is open: logging would print tracebacks
+    logging.getLogger().addHandler(logging.NullHandler())  # no tracebacks on standard error before the log is open
     try:
         cli.main(prog_name="plumb", standalone_mode=False)
     except click.exceptions.Exit as stop:
@@ -174,20 +185,20 @@ def main() -> None:
         stderr_console.print("stopped")
         sys.exit(130)
     except PlumblineError as error:
-        logging.getLogger(__name__).error("%s", error)  # where a timer ran it, nobody saw standard error
+        logging.getLogger(__name__).error("%s", error)  # a timer may discard standard error
         stderr_console.print(f"plumb: {error}", markup=False, highlight=False)
         sys.exit(1)
     except BrokenPipeError:
         sys.exit(1)
     except OSError as error:
-        logging.getLogger(__name__).exception("the system")
-        advice = OS_ERROR_ADVICE.get(error.errno or 0, "details are in logs/plumb.log in the data folder")
+        logging.getLogger(__name__).exception("operating system error")
+        advice = OS_ERROR_ADVICE.get(error.errno or 0, LOG_ADVICE)
         stderr_console.print(f"plumb: {error}: {advice}", markup=False, highlight=False)
         sys.exit(1)
-    except Exception as error:  # the last line of defence: no traceback for a person
-        logging.getLogger(__name__).exception("unexpected")
+    except Exception as error:  # last resort: no traceback on the terminal
+        logging.getLogger(__name__).exception("internal error")
         stderr_console.print(
-            f"plumb: internal error ({type(error).__name__}): {error}; details are in logs/plumb.log in the data folder",
+            f"plumb: internal error ({type(error).__name__}): {error}; {LOG_ADVICE}",
             markup=False,
             highlight=False,
         )

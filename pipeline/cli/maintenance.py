@@ -1,4 +1,4 @@
-"""The verbs that keep a vertical whole: prove it, mend it, copy it, put a copy back, look at the place it runs in."""
+"""The commands `plumb check`, `plumb backup`, `plumb restore` and `plumb doctor`."""
 
 import logging
 from functools import partial
@@ -9,7 +9,7 @@ import click
 
 from docstore.errors import PlumblineError, StoreError
 from pipeline.cli.config_argument import DEFAULT_CONFIG_FILE, VerticalCommand
-from pipeline.cli.console import print_json, print_lines
+from pipeline.cli.console import json_option, print_json, print_lines
 from pipeline.cli.session import load_call_settings, open_engine
 from pipeline.settings import Settings
 
@@ -23,22 +23,22 @@ log = logging.getLogger(__name__)
 @click.command(cls=VerticalCommand)
 @click.pass_context
 @click.option("--repair", is_flag=True, help="Repair damage from the WARC files or the newest backup.")
-@click.option("--quick", is_flag=True, help="Fast check, as run nightly: file sizes only, without Solr.")
-@click.option("--index/--no-index", "with_index", default=True, help="Compare index and ledger (needs Solr).")
+@click.option("--quick", is_flag=True, help="Fast check, as before every run: file sizes only, without Solr.")
+@click.option("--index/--no-index", "with_index", default=True, help="Compare the index with the store (needs Solr).")
 @click.option(
     "--backup",
     "folder",
     type=click.Path(path_type=Path),
-    help="Folder that holds the backups, if not the one used last.",
+    help="Folder that contains the backups; default: the folders of earlier backups.",
 )
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@json_option
 def check(
     context: click.Context, repair: bool, quick: bool, with_index: bool, folder: Path | None, as_json: bool
 ) -> None:
     """Check store, WARC files, index and lexicon for damage. Exits with 1 if there is any."""
     settings = load_call_settings(context)
     from pipeline.maintenance.preflight import check_all
-    from pipeline.maintenance.repair import repair_vertical as repaired
+    from pipeline.maintenance.repair import repair_vertical
 
     run_check = partial(
         check_all, settings, partial(open_engine, settings), quick=quick, with_index=with_index and not quick
@@ -47,7 +47,7 @@ def check(
     repairs: list[str] = []
     if faults and repair:
         backup = choose_backup(settings, folder)
-        repairs = list(repaired(settings, partial(open_engine, settings), faults, backup))
+        repairs = list(repair_vertical(settings, partial(open_engine, settings), faults, backup))
         remaining = run_check()
     else:
         remaining = faults
@@ -63,21 +63,24 @@ def check(
 
 
 def format_faults(faults: "list[Fault]", repairs: list[str]) -> list[str]:
-    """What was found and done, for a person."""
+    """Format faults and repairs as lines."""
     return [f"damaged: {fault.description}" for fault in faults] + [f"done: {line}" for line in repairs] or [
         "no damage found"
     ]
 
 
 def next_step_advice(remaining: "list[Fault]", is_repair: bool) -> str:
-    """What to do next."""
+    """Return the advice for faults that remain after a check or a repair."""
     if is_repair:
         return f"{remaining[0].description}; restore a backup with `plumb restore`"
     return "stop `plumb serve` and `plumb schedule`, then run `plumb check --repair`"
 
 
 def choose_backup(settings: Settings, folder: Path | None) -> Path | None:
-    """The newest backup in a folder, in those that backups went to before, or the folder itself."""
+    """Choose the backup for a repair: `folder` itself, or the newest backup in it; None if there is no backup.
+
+    If `folder` is None, the folders of earlier backups are searched.
+    """
     from pipeline.maintenance.backup import backup_locations, find_newest_backup
 
     if folder is not None and (folder / "manifest.json").exists():
@@ -106,13 +109,12 @@ def backup(context: click.Context, folder: Path) -> None:
 def restore(context: click.Context, backup: Path) -> None:
     """Restore a backup into an empty data folder. BACKUP is a backup, or a folder of backups (the newest is used)."""
     settings = load_call_settings(context)
-    from pipeline.maintenance.backup import find_newest_backup
-    from pipeline.maintenance.backup import restore_backup as restored
+    from pipeline.maintenance.backup import find_newest_backup, restore_backup
 
     backup_folder = backup if (backup / "manifest.json").exists() else find_newest_backup([backup])
     if backup_folder is None:
-        raise StoreError(f"no complete backup in {backup}: name another folder")
-    manifest = restored(backup_folder, settings)
+        raise StoreError(f"no complete backup in {backup}: pass another folder")
+    manifest = restore_backup(backup_folder, settings)
     print_lines(
         [f"restored {len(manifest.files)} files from {backup_folder}", "next: run `plumb index` to fill the index"]
     )
@@ -120,7 +122,7 @@ def restore(context: click.Context, backup: Path) -> None:
 
 @click.command(cls=VerticalCommand)
 @click.pass_context
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@json_option
 def doctor(context: click.Context, as_json: bool) -> None:
     """Check the environment of a vertical and suggest fixes. Exits with 1 if there is a problem."""
     settings = load_call_settings(context)
@@ -130,11 +132,7 @@ def doctor(context: click.Context, as_json: bool) -> None:
     if as_json:
         print_json([vars(result) for result in results])
     else:
-        print_lines(
-            f"{'well ' if result.is_well else 'AMISS'}  {result.name:<12} {result.text}"
-            + ("" if result.is_well else f": {result.advice}")
-            for result in results
-        )
+        print_lines(map(format_check_result, results))
     if failed := [result for result in results if not result.is_well]:
         raise PlumblineError(
             f"{len(failed)} of {len(results)} checks failed: {', '.join(result.name for result in failed)}"
@@ -142,6 +140,6 @@ def doctor(context: click.Context, as_json: bool) -> None:
 
 
 def format_check_result(result: "CheckResult") -> str:
-    """One line of the doctor's."""
-    line = f"{'well ' if result.is_well else 'AMISS'}  {result.name:<12} {result.text}"
+    """Format a check as one line: ok or PROBLEM, name, text, and advice if it failed."""
+    line = f"{'ok' if result.is_well else 'PROBLEM':<7}  {result.name:<12} {result.text}"
     return line if result.is_well else f"{line}: {result.advice}"

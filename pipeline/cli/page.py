@@ -1,6 +1,7 @@
-"""The commands about one page: `plumb extract --file` or `--url` prints its article, `plumb explain` says why.
+"""The commands `plumb extract` and `plumb explain`.
 
-Without a page `plumb extract` is the stage.
+`plumb extract` runs the stage; with `--file` or `--url` it prints the article of one page.
+`plumb explain` prints the history of a URL, or the decisions of the extractor on a page.
 """
 
 import json
@@ -19,7 +20,7 @@ from docstore.model import Article, Block, BlockKind, Reason
 from extractor.rendering import to_html, to_json, to_markdown
 from pipeline import stages
 from pipeline.cli.config_argument import VerticalCommand
-from pipeline.cli.console import print_json, print_lines, stdout_console
+from pipeline.cli.console import json_option, print_json, print_lines, stdout_console
 from pipeline.cli.session import load_call_settings, load_call_settings_or_defaults, open_engine, print_reports
 
 if TYPE_CHECKING:
@@ -37,13 +38,13 @@ FILE_PATH = click.Path(path_type=Path, allow_dash=True)
 
 @click.command(cls=VerticalCommand)
 @click.pass_context
-@click.option("--method", "extract__method", help="Body method.")
+@click.option("--method", "extract__method", help="Body extraction method (extract.method).")
 @click.option("--again", "re_extract", is_flag=True, help="Extract all saved pages again.")
 @click.option("--file", type=FILE_PATH, help="Print the article of a page on disk; - for standard input.")
-@click.option("--base-url", help="The URL of the page in --file: its links are relative to it.")
+@click.option("--base-url", help="URL of the page in --file, to resolve relative links.")
 @click.option("--url", help="Fetch a page, observing robots.txt and delays, and print its article.")
 @click.option(
-    "--format", "output_format", type=click.Choice(["text", "markdown", "html", "json"]), help="How to print it [text]."
+    "--format", "output_format", type=click.Choice(["text", "markdown", "html", "json"]), help="Output format [text]."
 )
 def extract(
     context: click.Context,
@@ -73,7 +74,7 @@ def extract(
 def reject_conflicting_options(
     re_extract: bool, file: Path | None, base_url: str | None, url: str | None, output_format: str | None
 ) -> None:
-    """Refuse what does not go together."""
+    """Raise UsageError for options that cannot be combined."""
     if file is not None and url is not None:
         raise click.UsageError("use either --file or --url, not both")
     if re_extract and (file is not None or url is not None):
@@ -85,7 +86,7 @@ def reject_conflicting_options(
 
 
 def run_extract_stage(context: click.Context, re_extract: bool, **flags: Any) -> None:
-    """The stage."""
+    """Run the extract stage on pending pages, or on all saved pages if `re_extract`."""
     with open_engine(load_call_settings(context, **flags)) as engine:
         if re_extract:
             engine.store.articles.reextract_all()
@@ -93,7 +94,7 @@ def run_extract_stage(context: click.Context, re_extract: bool, **flags: Any) ->
 
 
 def extract_article(page: "LoadedPage", settings: "ExtractSettings") -> Article:
-    """The article of a page. PlumblineError with the reason where it has none."""
+    """Extract the article of a page. Raises PlumblineError with the reason if it has none."""
     from pipeline.page_source import no_page_error, run_isolated
     from pipeline.workers.page_reading import read_article
 
@@ -103,40 +104,40 @@ def extract_article(page: "LoadedPage", settings: "ExtractSettings") -> Article:
     raise no_page_error(page.label, article)
 
 
-def as_text(article: Article) -> str:
-    """Title, a line with date, author and source, body."""
+def to_text(article: Article) -> str:
+    """Format an article as text: title, byline, blank line, body."""
     header = [part for part in (article.title, format_byline(article)) if part]
     return "\n".join([*header, "", article.body] if header else [article.body])
 
 
-def as_markdown(article: Article) -> str:
-    """The same in Markdown."""
+def to_markdown_page(article: Article) -> str:
+    """Format an article as Markdown."""
     return to_markdown(article_blocks(article))
 
 
-def as_html(article: Article) -> str:
-    """The same as a page."""
+def to_html_page(article: Article) -> str:
+    """Format an article as an HTML page."""
     title = f"<title>{escape(article.title)}</title>"
     header = f'<!doctype html>\n<html lang="{escape(article.language)}">\n<meta charset="utf-8">\n{title}'
     return f"{header}\n<article>\n{to_html(article_blocks(article))}\n</article>"
 
 
 def article_blocks(article: Article) -> list[Block]:
-    """The blocks of an article below its title and line."""
+    """Return the blocks of an article, preceded by its title and byline."""
     header = (Block(BlockKind.HEADING, article.title, 1), Block(BlockKind.PARAGRAPH, format_byline(article)))
     return [*(block for block in header if block.text), *article.blocks]
 
 
 def format_byline(article: Article) -> str:
-    """When, by whom, from where; "" where nothing is known."""
+    """Format date, author and source as one line; "" if all are unknown."""
     parts = (article.published_at or article.published, article.author, article.source)
     return " · ".join(part for part in parts if part)
 
 
 ARTICLE_FORMATTERS: Mapping[str, Callable[[Article], str]] = {
-    "text": as_text,
-    "markdown": as_markdown,
-    "html": as_html,
+    "text": to_text,
+    "markdown": to_markdown_page,
+    "html": to_html_page,
     "json": to_json,
 }
 
@@ -146,13 +147,17 @@ ARTICLE_FORMATTERS: Mapping[str, Callable[[Article], str]] = {
 
 @click.command(cls=VerticalCommand)
 @click.argument("url", required=False)
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@json_option
 @click.option("--blocks", is_flag=True, help="Show for each line of the page why the extractor kept or dropped it.")
 @click.option(
     "--page", "html_path", type=click.Path(path_type=Path), help="Write the explanation as an HTML page to this file."
 )
 @click.option("--open", "open_browser", is_flag=True, help="Open the explanation in a browser.")
-@click.option("--file", type=FILE_PATH, help="Explain a page on disk, fetched from URL; - reads standard input.")
+@click.option(
+    "--file",
+    type=FILE_PATH,
+    help="Explain a page on disk instead of the saved one; URL resolves its links. - reads standard input.",
+)
 @click.pass_context
 def explain(
     context: click.Context,
@@ -184,7 +189,7 @@ def explain(
 
 
 def build_extraction_report(context: click.Context, url: str | None, file: Path | None) -> "ExtractionReport":
-    """The page on disk, or the one that the vertical keeps."""
+    """Explain the extraction of a page on disk, or of the saved page of `url`. Raises PlumblineError."""
     settings = load_call_settings(context) if file is None else load_call_settings_or_defaults(context)
     from pipeline.explain.extraction_report import explain_extraction
     from pipeline.page_source import canonical_url, load_page_file, load_stored_page, run_isolated
@@ -198,7 +203,7 @@ def build_extraction_report(context: click.Context, url: str | None, file: Path 
 
 
 def print_extraction_report(report: "ExtractionReport", as_json: bool) -> None:
-    """The tables on standard output."""
+    """Print an extraction report as tables or JSON."""
     from pipeline.explain.extraction_report import candidate_table, line_table, report_json
 
     if as_json:
@@ -210,7 +215,7 @@ def print_extraction_report(report: "ExtractionReport", as_json: bool) -> None:
 
 
 def write_extraction_html(report: "ExtractionReport", html_path: Path | None, open_browser: bool) -> None:
-    """Write the coloured page, and open it."""
+    """Write the report as an HTML page (default: a temporary folder) and open it on request. Raises PlumblineError."""
     from pipeline.explain.extraction_html import render_html
 
     path = html_path or Path(tempfile.mkdtemp(prefix="plumb-")) / "explain.html"
@@ -220,13 +225,13 @@ def write_extraction_html(report: "ExtractionReport", html_path: Path | None, op
         raise PlumblineError(f"cannot write {path}: {error.strerror}") from error
     stdout_console.print(f"wrote {path}", markup=False, highlight=False)
     if open_browser and not webbrowser.open(path.resolve().as_uri()):
-        raise PlumblineError(f"no browser could be opened: open {path} yourself")
+        raise PlumblineError(f"cannot open a browser: open {path} manually")
 
 
 def explain_url(engine: "Engine", url: str) -> "UrlExplanation":
-    """Everything known of a URL: what the store holds, and Solr's document where there is one.
+    """Collect the history of a URL from the store, and its Solr document if it is indexed.
 
-    Raises PlumblineError for a URL that cannot be one, or was never seen.
+    Raises PlumblineError if the URL is invalid or unknown.
     """
     from pipeline.explain.copy_verdicts import copy_verdicts
     from pipeline.explain.url_explanation import UrlExplanation
@@ -244,9 +249,9 @@ def explain_url(engine: "Engine", url: str) -> "UrlExplanation":
 
 
 def explain_topic_rows(engine: "Engine", url: str) -> "TopicRows":
-    """What a crawl that looks for a topic thinks of a URL; nothing where none ever did."""
+    """Return the topic scores and decisions for a URL; empty if there was no focused crawl."""
     if not engine.settings.crawl.topic and not engine.store.focused_decisions.count():
         return {}
-    from pipeline.topic.explain import explain_topic  # loads scikit-learn
+    from pipeline.topic.explain import explain_topic  # imported late because it loads scikit-learn
 
     return explain_topic(engine, url)

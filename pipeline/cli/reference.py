@@ -43,7 +43,7 @@ ADVICE: Mapping[Reason, str] = {
     Reason.NO_BODY: "If the page has text, see `extract.shortest_body` and `plumb explain URL --blocks`.",
     Reason.CONTINUATION: "None. The text is part of the article on the first page.",
     Reason.ALTERNATE_VERSION: "None. The article is saved under the URL that the outcome names.",
-    Reason.WARC_RECORD_LOST: "The WARC record cannot be read. The next crawl fetches the page again. Run `plumb check`.",
+    Reason.WARC_RECORD_LOST: "The WARC record is unreadable. The next crawl fetches the page again. Run `plumb check`.",
     Reason.INCOMPLETE_BODY: "`plumb explain URL` shows which text was dropped.",
     Reason.NEEDS_JAVASCRIPT: "Add the site to `crawl.rendered`.",
     Reason.PASSWORD_PROTECTED: "None. The document opens with a password only.",
@@ -72,8 +72,8 @@ def iter_command_lines(command: click.Command, path: str, level: int) -> Iterato
     context = click.Context(command, info_name=path)
     usage = " ".join(command.get_usage(context).split()).removeprefix("Usage: ")
     yield from (f"{'#' * level} {path}", "", " ".join((command.help or "").split()), "", "```text", usage, "```", "")
-    parameters = (one for one in command.get_params(context) if isinstance(one, click.Option))
-    records = (record for option in parameters if (record := option.get_help_record(context)))
+    all_options = (option for option in command.get_params(context) if isinstance(option, click.Option))
+    records = (record for option in all_options if (record := option.get_help_record(context)))
     options = [(names.replace("|", " / "), text) for names, text in records if "--help" not in names]
     if options:
         yield from ("| option | meaning |", "|---|---|")

@@ -1,4 +1,4 @@
-"""The verbs that run stages: all of them, one after another, on a timetable, for one page, or on a bundled vertical."""
+"""The commands that run stages: `run`, `embed`, `index`, `schedule`, `refresh`, `import`, `demo`, and `serve`."""
 
 import os
 from functools import partial
@@ -20,9 +20,9 @@ PORT_RANGE = click.IntRange(1, 65535)
 
 @click.command(cls=VerticalCommand)
 @click.pass_context
-@click.option("--until", type=click.Choice(list(stages.STAGES)), default="index", help="Stop after this stage.")
+@click.option("--until", type=click.Choice(list(stages.STAGES)), default="index", help="Last stage to run.")
 def run(context: click.Context, until: str) -> None:
-    """Run the stages once, in order: crawl, extract, embed, mine the lexicon, index."""
+    """Run all stages once, in order: crawl, extract, embed, lexicon, index."""
     with open_engine(load_call_settings(context)) as engine:
         from pipeline.alerts.service import notify_operator
 
@@ -70,10 +70,10 @@ def index(context: click.Context, full: bool, adopt: bool) -> None:
 
 @click.command(cls=VerticalCommand)
 @click.pass_context
-@click.option("--host", "search__host", help="Address to listen on.")
-@click.option("--port", "search__port", type=int, help="Port to listen on.")
+@click.option("--host", "search__host", help="IP address or host name to listen on.")
+@click.option("--port", "search__port", type=int, help="TCP port to listen on.")
 def serve(context: click.Context, /, **flags: Any) -> None:
-    """Serve the search and review pages until Ctrl-C."""
+    """Serve the search site and its administration pages until Ctrl-C."""
     settings = load_call_settings(context, **flags)
     from pipeline.runs.systemd_notify import WatchdogFeeder, notify_systemd
     from pipeline.search_site.serve import SearchSite
@@ -92,7 +92,7 @@ def serve(context: click.Context, /, **flags: Any) -> None:
 @click.command(cls=VerticalCommand)
 @click.pass_context
 def schedule(context: click.Context) -> None:
-    """Keep running the stages on the timetable until Ctrl-C."""
+    """Run the stages at their scheduled times until Ctrl-C."""
     settings = load_call_settings(context)
     from pipeline.runs.scheduler import run_scheduler
 
@@ -111,7 +111,7 @@ def refresh(context: click.Context, url: str) -> None:
 
 
 @click.command("import", cls=VerticalCommand)
-@click.argument("locations", metavar="PLACES...", nargs=-1, required=True)
+@click.argument("locations", metavar="SOURCES...", nargs=-1, required=True)
 @click.option(
     "--url",
     "urls",
@@ -147,7 +147,9 @@ def import_pages(
 @click.option("--port", default=8080, type=PORT_RANGE, show_default=True, help="Port of the search page.")
 @click.option("--site-port", default=8765, type=PORT_RANGE, show_default=True, help="Port of the three demo sites.")
 @click.option("--check", "is_check", is_flag=True, help="Check the search page and the counts, then exit.")
-@click.option("--change", "is_change", is_flag=True, help="Change one page on disk and show how fast it can be found.")
+@click.option(
+    "--change", "is_change", is_flag=True, help="Change one page on disk and measure the time until a search finds it."
+)
 def demo(folder: Path, port: int, site_port: int, is_check: bool, is_change: bool) -> None:
     """Crawl, extract, mine, index and search a bundled vertical of three oil-and-gas news sites."""
     from pipeline.demo.run import DemoOptions, run_demo

@@ -1,4 +1,4 @@
-"""What all commands share: the settings of a call, the open engine, and how answers are said."""
+"""Shared by all commands: the settings of a call, the open engine and the output of stage reports."""
 
 import getpass
 import os
@@ -23,25 +23,33 @@ if TYPE_CHECKING:
 
 
 def load_call_settings(context: click.Context, **flags: Any) -> Settings:
-    """The settings of this call; a flag is named as its setting, with `_` between section and key."""
+    """Load the settings of this call. Raises SettingsError if no config file is given or a setting is invalid.
+
+    Args:
+        context: The click context of the command.
+        **flags: Overrides by setting path, with `__` for the dot (`crawl__threads`). None means no override.
+    """
     config_path = context.obj["config"]
     if config_path is None and not Path(DEFAULT_CONFIG_FILE).exists():
         raise SettingsError(
-            f"no vertical is named and there is no {DEFAULT_CONFIG_FILE} here: name its file, as `plumb -c my.toml "
-            f"{context.command_path.partition(' ')[2]} ...` (`plumb init my.toml` makes one)"
+            f"no config file given and no {DEFAULT_CONFIG_FILE} in this folder: use `plumb -c my.toml "
+            f"{context.command_path.partition(' ')[2]} ...`, or create one with `plumb init my.toml`"
         )
     return load_with_overrides(context, config_path or Path(DEFAULT_CONFIG_FILE), flags)
 
 
 def load_call_settings_or_defaults(context: click.Context, **flags: Any) -> Settings:
-    """As `load_call_settings`, for commands that need no vertical: where no file is named and none lies here, the defaults."""
+    """Load the settings of this call, or the defaults if no config file is given or found.
+
+    For commands that need no store.
+    """
     if context.obj["config"] is None and not Path(DEFAULT_CONFIG_FILE).exists():
         return load_with_overrides(context, Path(os.devnull), flags)
     return load_call_settings(context, **flags)
 
 
 def load_with_overrides(context: click.Context, path: Path, flags: Mapping[str, Any]) -> Settings:
-    """The settings in a file, overridden by --set and by the flags that were given."""
+    """Load the settings from `path`, overridden by --set, then by `flags` that are not None."""
     overrides = dict(context.obj["flags"])
     overrides.update({name.replace("__", "."): str(value) for name, value in flags.items() if value is not None})
     return load_settings(path, overrides)
@@ -49,8 +57,8 @@ def load_with_overrides(context: click.Context, path: Path, flags: Mapping[str, 
 
 @contextmanager
 def open_engine(settings: Settings) -> "Iterator[Engine]":
-    """The engine of a vertical, its log file open."""
-    from pipeline.engine import Engine, ensure_folder  # SQLAlchemy: help and wrong settings are shown without it
+    """Open the log file and the engine of a vertical; closes the engine at the end."""
+    from pipeline.engine import Engine, ensure_folder  # imported late because it loads SQLAlchemy
 
     ensure_folder(settings.data_dir / "logs")
     configure_logging(settings.data_dir / "logs" / "plumb.log", settings.vertical.log_format)
@@ -59,7 +67,7 @@ def open_engine(settings: Settings) -> "Iterator[Engine]":
 
 
 def create_progress(settings: Settings) -> Progress:
-    """How a command tells how far it is: bars and notes for people, JSON lines for machines."""
+    """Create the progress display: bars and notes, or JSON lines if `vertical.log_format` is json."""
     return (
         JsonLineProgress(stderr_console.file)
         if settings.vertical.log_format == "json"
@@ -68,31 +76,31 @@ def create_progress(settings: Settings) -> Progress:
 
 
 def print_reports(reports: list[StageReport]) -> None:
-    """The reports of a run, one line a stage."""
+    """Print stage reports, one line for each stage and note."""
     print_lines(format_reports(reports))
 
 
 def format_reports(reports: Iterable[StageReport]) -> Iterator[str]:
-    """One line a stage, and its notes below."""
+    """Yield one line for each stage (name, seconds, counts), followed by its notes."""
     for report in reports:
         counts = ", ".join(f"{reason} {count}" for reason, count in sort_by_count(report.outcome_counts))
-        first, *rest = [counts] * bool(counts) + list(report.notes) or ["nothing to do"]
-        yield f"{report.stage:<8} {report.seconds:7.1f} s  {first}"
-        yield from (f"{'':<8} {'':7}    {note}" for note in rest)
+        first_line, *more_lines = [counts] * bool(counts) + list(report.notes) or ["nothing to do"]
+        yield f"{report.stage:<8} {report.seconds:7.1f} s  {first_line}"
+        yield from (f"{'':<8} {'':7}    {line}" for line in more_lines)
 
 
 def sort_by_count(counts: Mapping[Reason, int]) -> list[tuple[Reason, int]]:
-    """Reasons that occurred, most frequent first."""
+    """Return (reason, count) pairs with a count above 0, most frequent first."""
     return sorted(((r, n) for r, n in counts.items() if n), key=lambda pair: (-pair[1], pair[0]))
 
 
 def format_time_or_none(seconds: float | None) -> str | None:
-    """Epoch seconds in local time."""
+    """Format epoch seconds as local time; None stays None."""
     return None if seconds is None else local_time(seconds)
 
 
 def terminal_user() -> str:
-    """Who works at the terminal, for the history of the lexicon: there are no accounts here."""
+    """Return the name of the operating system user, as the actor in the review history: `anna (terminal)`."""
     try:
         return f"{getpass.getuser()} (terminal)"
     except (KeyError, OSError):  # a user without a name
@@ -100,7 +108,7 @@ def terminal_user() -> str:
 
 
 def read_file(path: Path) -> bytes:
-    """The content of a file."""
+    """Read a file. Raises PlumblineError if it cannot be read."""
     try:
         return path.read_bytes()
     except OSError as error:

@@ -1,4 +1,4 @@
-"""`plumb status`: what the store holds, what waits, and how the runs are. Opens no Solr and loads no stage."""
+"""`plumb status`: counts of the store, backlogs and recent runs. Does not open Solr or import a stage."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -10,7 +10,7 @@ from docstore.errors import EmbeddingError
 from docstore.file_formats import HTML_FORMAT
 from docstore.model import Reason
 from pipeline.cli.config_argument import VerticalCommand
-from pipeline.cli.console import print_lines_or_json
+from pipeline.cli.console import json_option, print_lines_or_json
 from pipeline.cli.session import format_time_or_none, load_call_settings, open_engine, sort_by_count
 from pipeline.local_time import local_time
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MAX_RUNS_SHOWN = 5
 MAX_SLOW_HOSTS_SHOWN = 10
-# Behind a count: what an operator can do about it.
+# Hints for an administrator, printed after the count of a reason.
 REASON_HINTS: dict[str, str] = {
     Reason.NEEDS_JAVASCRIPT: "  (add their sites to crawl.rendered to load such pages in a browser)",
     Reason.INCOMPLETE_BODY: "  (article saved but possibly incomplete: see plumb explain URL)",
@@ -30,7 +30,7 @@ REASON_HINTS: dict[str, str] = {
 
 @click.command("status", cls=VerticalCommand)
 @click.pass_context
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@json_option
 def show_status(context: click.Context, as_json: bool) -> None:
     """Show counts by stage and reason, documents pending indexing, and recent runs."""
     with open_engine(load_call_settings(context)) as engine:
@@ -38,7 +38,7 @@ def show_status(context: click.Context, as_json: bool) -> None:
 
 
 def collect_status(engine: "Engine") -> dict[str, Any]:
-    """Counts of the whole store, what the crawl has still to do, and how the runs are, as JSON can hold them."""
+    """Collect the counts of the store, the crawl backlog and the recent runs as JSON values."""
     from pipeline.runs.run_history import load_run_history
 
     store = engine.store
@@ -67,7 +67,7 @@ def collect_status(engine: "Engine") -> dict[str, Any]:
 
 
 def count_pending_embeddings(engine: "Engine") -> int:
-    """How many articles wait for a vector; 0 where meaning is switched off or cannot be used."""
+    """Return the number of articles without a vector; 0 if semantic search is off or misconfigured."""
     try:
         return engine.count_pending_embeddings()
     except EmbeddingError:
@@ -75,7 +75,7 @@ def count_pending_embeddings(engine: "Engine") -> int:
 
 
 def run_json(run: "RunSummary") -> dict[str, Any]:
-    """A run as JSON can hold it."""
+    """Convert a run to a JSON object."""
     stages = [
         {"stage": stage.stage, "counts": dict(stage.reason_counts), "seconds": stage.seconds} for stage in run.stages
     ]
@@ -88,7 +88,7 @@ def run_json(run: "RunSummary") -> dict[str, Any]:
 
 
 def crawl_backlog(engine: "Engine") -> dict[str, Any]:
-    """What the next runs of the crawl have to do, in all and by host, those that take longest first."""
+    """Forecast the backlog of the crawl as JSON values: totals and hosts, those that need the most runs first."""
     from crawler.schedule.forecast import HostPaces, forecast_host, max_runs
 
     settings, store = engine.settings, engine.store
@@ -110,7 +110,7 @@ def crawl_backlog(engine: "Engine") -> dict[str, Any]:
 
 
 def forecast_to_json(forecast: "HostForecast") -> dict[str, Any]:
-    """One host of `plumb status --json`."""
+    """Convert the forecast of a host to a JSON row."""
     return {
         "host": forecast.host,
         "known": forecast.known_urls,
@@ -124,51 +124,55 @@ def forecast_to_json(forecast: "HostForecast") -> dict[str, Any]:
 
 
 def format_crawl_backlog(backlog: Mapping[str, Any]) -> Iterator[str]:
-    """`crawl_backlog` for a person: the whole, and hosts that take more than one run."""
-    backlog_text = f"{backlog['new']} new, {backlog['due']} due again, {backlog['lists']} lists and seeds of each run"
+    """Format the result of `crawl_backlog`: one line of totals, then the hosts that need more than one run."""
+    backlog_text = (
+        f"{backlog['new']} new, {backlog['due']} due for a revisit, "
+        f"{backlog['lists']} seed and list pages fetched in every run"
+    )
     yield f"crawl     {backlog['known']} URLs known; {backlog_text}: {format_remaining_runs(backlog)}"
     slow_hosts = [host for host in backlog["hosts"] if host["runs_for_all"] is None or host["runs_for_all"] > 1]
     for host in slow_hosts[:MAX_SLOW_HOSTS_SHOWN]:
-        backlog_text = f"{host['new']} new, {host['due']} due, {host['lists']} lists"
-        yield f"  {host['host']}: {backlog_text}, {host['pages_a_run']} pages a run: {format_remaining_runs(host)}"
+        backlog_text = f"{host['new']} new, {host['due']} due, {host['lists']} list pages"
+        yield f"  {host['host']}: {backlog_text}, {host['pages_a_run']} pages per run: {format_remaining_runs(host)}"
     if len(slow_hosts) > MAX_SLOW_HOSTS_SHOWN:
         yield f"  and {len(slow_hosts) - MAX_SLOW_HOSTS_SHOWN} more hosts that need more than one run"
 
 
 def format_remaining_runs(backlog: Mapping[str, Any]) -> str:
-    """About how many runs (nights, where it is run nightly) something takes."""
+    """Format the estimated number of runs that a backlog needs."""
     new_runs, all_runs = backlog["runs_for_new"], backlog["runs_for_all"]
     if new_runs is None:
         return "cannot catch up: list pages alone fill a run; raise crawl.minutes or crawl.hub_gap"
     if all_runs == 0:
         return "no backlog"
-    first = f"about {new_runs} more night{'s' * (new_runs != 1)} for the new ones" if new_runs else "no new ones wait"
-    return first if all_runs in (new_runs, None) else f"{first}, {all_runs} for all"
+    new_text = f"about {new_runs} more run{'s' * (new_runs != 1)} for new URLs" if new_runs else "no new URLs"
+    return new_text if all_runs in (new_runs, None) else f"{new_text}, {all_runs} for all"
 
 
 def format_status(status: Mapping[str, Any]) -> Iterator[str]:
-    """`collect_status` for a person."""
+    """Format the result of `collect_status` as lines."""
     yield from format_crawl_backlog(status["crawl"])
     yield f"articles  {status['articles']}, pages to extract {status['to_extract']}"
     if status["formats"].keys() - {HTML_FORMAT}:
         yield "formats   " + ", ".join(f"{name} {count}" for name, count in status["formats"].items())
     if status["to_embed"]:
-        yield f"meaning   {status['to_embed']} articles wait for a vector (plumb embed)"
-    yield f"index     {status['indexed']} documents, behind by {status['to_index']}"
+        yield f"vectors   {status['to_embed']} articles to embed (plumb embed)"
+    yield f"index     {status['indexed']} documents, {status['to_index']} pending"
     yield f"lexicon   version {status['lexicon']['published']} published, {status['lexicon']['in_index']} in the index"
     yield "terms     " + ", ".join(f"{kind} {count}" for kind, count in status["terms"].items())
     for stage, counts in status["outcomes"].items():
         yield f"{stage}:"
         yield from (f"  {count:>8}  {reason}{REASON_HINTS.get(reason, '')}" for reason, count in counts.items())
     if status["failed_since"]:
-        yield f"runs have not succeeded since {status['failed_since'][:19]}"
-    yield f"last good run {(status['last_good_run'] or 'never')[:19]}"
-    yield f"next run      {status['next_run'][:19] if status['next_run'] else 'not scheduled (plumb schedule is not running)'}"
+        yield f"no successful run since {status['failed_since'][:19]}"
+    yield f"last successful run {(status['last_good_run'] or 'never')[:19]}"
+    next_run = status["next_run"]
+    yield f"next run {next_run[:19] if next_run else 'not scheduled (plumb schedule is not running)'}"
     yield from (f"run of {run['started'][:19]}: {format_run(run)}" for run in status["runs"])
 
 
 def format_run(run: Mapping[str, Any]) -> str:
-    """How a run is, in one line."""
+    """Format a run as one line: state, last stage, seconds and error."""
     from docstore.reports.runs import RunState
 
     seconds = sum(stage["seconds"] for stage in run["stages"])

@@ -1,4 +1,4 @@
-"""The `plumb topic` commands: say what a crawl shall look for, and judge what is proposed for it."""
+"""The `plumb topic` commands: define topics of focused crawls and review their candidates."""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +11,8 @@ from rich.table import Table
 
 from docstore.errors import PlumblineError
 from docstore.topic import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
-from focused.topic.term_decisions import add_topic_terms, decide_terms
+from focused.topic.term_decisions import add_terms as add_topic_terms
+from focused.topic.term_decisions import decide_terms
 from focused.topic.topic_file_store import TopicFileStore, topic_to_json
 from pipeline.cli.config_argument import VerticalGroup
 from pipeline.cli.console import json_option, print_lines, print_lines_or_json, print_table_or_json
@@ -35,13 +36,15 @@ def topic() -> None:
 @click.argument("example_urls", nargs=-1, metavar="[URL]...")
 @click.option("--terms", default="", help="Terms of the topic, separated by commas; accepted at once.")
 @click.option("--examples", multiple=True, metavar="URL", help="URL of an on-topic example page; may be repeated.")
-@click.option("--words", default="", help="Words that describe the topic, with commas between [its name].")
+@click.option("--words", default="", help="Words that describe the topic, separated by commas [its name].")
 @click.option(
     "--tree", type=click.Path(path_type=Path), help="File with a term hierarchy, one term per line, indented."
 )
-@click.option("--search", "template", default="", help="A search site's URL with {query} in it [own index].")
+@click.option(
+    "--search", "template", default="", help="URL of a search site, with {query} in place of the query [own index]."
+)
 @click.option("--results", default=10, show_default=True, type=POSITIVE_INT, help="Results to read per search.")
-@click.option("--top", default=10, show_default=True, type=POSITIVE_INT, help="Terms proposed for each of yours.")
+@click.option("--top", default=10, show_default=True, type=POSITIVE_INT, help="Candidates suggested for each term.")
 @click.option("--automatic", is_flag=True, help="Accept terms found while crawling without review.")
 @click.pass_context
 def create_topic(
@@ -56,24 +59,22 @@ def create_topic(
     automatic: bool,
     **options: Any,
 ) -> None:
-    """Define a topic; terms and seeds are proposed for you to confirm."""
-    given: dict[str, Any] = {
+    """Define a topic and suggest more terms and seed URLs for review."""
+    definition: dict[str, Any] = {
         "terms": split_commas(terms),
         "words": split_commas(words),
         "examples": (*(url for group in examples for url in split_commas(group)), *example_urls),
         "tree": read_tree_lines(tree) if tree else (),
     }
-    if not given["terms"] and not given["examples"]:
+    if not definition["terms"] and not definition["examples"]:
         raise click.UsageError("give --terms or --examples, or both")
     with open_engine(load_call_settings(context)) as engine:
-        from pipeline.topic.service import (  # the extractor, after the settings have been checked
-            TopicDefinition,
-            create_topic,
-        )
+        # Imported late because it loads the extractor.
+        from pipeline.topic.service import TopicDefinition, create_topic
 
-        created = create_topic(engine, TopicDefinition(name=name, automatic=automatic, **given, **options))
-    print_lines(format_topic(created))
-    print_lines(format_next_steps(created))
+        new_topic = create_topic(engine, TopicDefinition(name=name, automatic=automatic, **definition, **options))
+    print_lines(format_topic(new_topic))
+    print_lines(format_next_steps(new_topic))
 
 
 @topic.command("list")
@@ -91,16 +92,16 @@ def list_topics(context: click.Context, as_json: bool) -> None:
 
 
 def format_topics(topics: list[dict[str, Any]]) -> Iterator[str]:
-    """One line a topic; a mark says which one the crawl looks for."""
+    """Format topics, one line each; * marks the topic of `crawl.topic`."""
     for topic_row in topics:
         yield f"{'*' if topic_row['is_crawled'] else ' '} {topic_row['name']}: {topic_row['counts']}"
 
 
 @topic.command("show")
 @click.argument("name")
-@click.option("--json", "json_output", is_flag=True, help="As JSON.")
+@json_option
 @click.pass_context
-def show_topic(context: click.Context, name: str, json_output: bool) -> None:
+def show_topic(context: click.Context, name: str, as_json: bool) -> None:
     """Show a topic: terms, examples, seed URLs, pages kept."""
     topic = TopicFileStore(load_call_settings(context).data_dir).read(name)
     with open_engine(load_call_settings(context)) as engine:
@@ -108,26 +109,26 @@ def show_topic(context: click.Context, name: str, json_output: bool) -> None:
     print_lines_or_json(
         topic_to_json(topic) | {"kept": review},
         lambda _: [*format_topic(topic), *format_review_state(review)],
-        json_output,
+        as_json,
     )
 
 
 @topic.command("terms")
 @click.argument("name")
-@click.option("--state", type=STATE_CHOICE, help="Only those of this state.")
-@click.option("--class", "term_class", type=TERM_CLASS_CHOICE, help="Only those of this class.")
+@click.option("--state", type=STATE_CHOICE, help="Only terms in this state.")
+@click.option("--class", "term_class", type=TERM_CLASS_CHOICE, help="Only terms of this class.")
 @json_option
 @click.pass_context
 def list_terms(context: click.Context, name: str, state: str | None, term_class: str | None, as_json: bool) -> None:
-    """List terms with their evidence, those that wait first."""
+    """List terms with their evidence, candidates first."""
     topic = TopicFileStore(load_call_settings(context).data_dir).read(name)
     selected = [term for term in topic.terms if state in (None, term.state) and term_class in (None, term.term_class)]
-    print_table_or_json(sort_by_state(selected), lambda: term_table(selected), as_json)
+    print_table_or_json([term_to_json(term) for term in sort_by_state(selected)], lambda: term_table(selected), as_json)
 
 
 @topic.command("seeds")
 @click.argument("name")
-@click.option("--state", type=STATE_CHOICE, help="Only those of this state.")
+@click.option("--state", type=STATE_CHOICE, help="Only seed URLs in this state.")
 @json_option
 @click.pass_context
 def list_seeds(context: click.Context, name: str, state: str | None, as_json: bool) -> None:
@@ -145,7 +146,7 @@ def list_seeds(context: click.Context, name: str, state: str | None, as_json: bo
 )
 @click.pass_context
 def add_terms(context: click.Context, name: str, terms: tuple[str, ...], term_class: str) -> None:
-    """Add terms of your own; they count from the next crawl on."""
+    """Add and accept your own terms; they take effect with the next crawl."""
     print_lines(
         [
             format_state_counts(
@@ -160,7 +161,7 @@ def add_terms(context: click.Context, name: str, terms: tuple[str, ...], term_cl
 @topic.command("confirm")
 @click.argument("name")
 @click.argument("terms_or_urls", metavar="[ITEMS]...", nargs=-1)
-@click.option("--class", "term_class", type=TERM_CLASS_CHOICE, help="Put the terms into this class.")
+@click.option("--class", "term_class", type=TERM_CLASS_CHOICE, help="Set the class of the terms.")
 @click.option("--top", type=POSITIVE_INT, help="Also accept this many of the best candidates.")
 @click.pass_context
 def confirm(
@@ -183,23 +184,25 @@ def refuse(context: click.Context, name: str, terms_or_urls: tuple[str, ...]) ->
 
 @topic.command("propose")
 @click.argument("name")
-@click.option("--search", "template", default="", help="A search site's URL with {query} in it [own index].")
+@click.option(
+    "--search", "template", default="", help="URL of a search site, with {query} in place of the query [own index]."
+)
 @click.option("--results", default=10, show_default=True, type=POSITIVE_INT, help="Results to read per search.")
-@click.option("--top", default=10, show_default=True, type=POSITIVE_INT, help="Terms proposed for each term.")
+@click.option("--top", default=10, show_default=True, type=POSITIVE_INT, help="Candidates suggested for each term.")
 @click.pass_context
 def propose(context: click.Context, name: str, template: str, results: int, top: int) -> None:
     """Suggest more terms and seed URLs, based on the accepted terms."""
     with open_engine(load_call_settings(context)) as engine:
-        from pipeline.topic.service import propose_more  # the extractor, after the settings have been checked
+        from pipeline.topic.service import propose_more  # imported late because it loads the extractor
 
         topic, new_count = propose_more(engine, name, template, results, top)
-    print_lines([f"{new_count} new proposals", format_state_counts(topic)])
+    print_lines([f"{new_count} new candidates", format_state_counts(topic)])
 
 
 @topic.command("judge")
 @click.argument("name")
-@click.option("--yes", "yes_urls", multiple=True, metavar="URL", help="This page is of the topic.")
-@click.option("--no", "no_urls", multiple=True, metavar="URL", help="This page is not.")
+@click.option("--yes", "yes_urls", multiple=True, metavar="URL", help="URL of an on-topic page; may be repeated.")
+@click.option("--no", "no_urls", multiple=True, metavar="URL", help="URL of an off-topic page; may be repeated.")
 @json_option
 @click.pass_context
 def review_pages(
@@ -209,7 +212,7 @@ def review_pages(
     TopicFileStore(load_call_settings(context).data_dir).read(name)
     answers = dict.fromkeys(yes_urls, True) | dict.fromkeys(no_urls, False)
     if len(answers) < len(yes_urls) + len(no_urls):
-        raise click.UsageError("a page is named twice: give each URL once, after --yes or after --no")
+        raise click.UsageError("a URL is given twice: use each URL once, with --yes or with --no")
     with open_engine(load_call_settings(context)) as engine:
         if answers:
             from pipeline.topic.retention import apply_answers, save_answers
@@ -220,7 +223,7 @@ def review_pages(
 
 
 def review_state(engine: "Engine", name: str) -> dict[str, Any]:
-    """What is kept of a topic, and what waits for an answer, as JSON can hold it."""
+    """Return the expected coverage of a topic and the pages to label, as JSON values."""
     from pipeline.topic.retention import estimate_coverage
 
     coverage = estimate_coverage(engine, name)
@@ -235,14 +238,15 @@ def review_state(engine: "Engine", name: str) -> dict[str, Any]:
 
 
 def format_review_state(state: dict[str, Any]) -> Iterator[str]:
-    """The same for people."""
+    """Format the result of `review_state` as lines."""
     expected, target_precision = state["expected"], state["wanted_precision"]
     if expected is None:
         yield f"no pages fetched for {state['topic']} yet; target: {target_precision:.0%} of the kept pages on topic"
     else:
         yield (
-            f"{expected['kept']} pages kept, expected: {expected['precision']:.0%} of them of the topic (wanted "
-            f"{target_precision:.0%}), {expected['recall']:.0%} of those that were fetched; {state['answers']} answers"
+            f"{expected['kept']} pages kept; estimate: {expected['precision']:.0%} of them on topic "
+            f"(target {target_precision:.0%}), {expected['recall']:.0%} of all on-topic pages fetched; "
+            f"{state['answers']} answers"
         )
     for question in state["questions"]:
         yield f"  {question['score']:.2f} {question['url']} {question['title']}"
@@ -258,7 +262,7 @@ def set_automatic(context: click.Context, name: str, choice: str) -> None:
     """Turn automatic acceptance of terms found while crawling on or off."""
     files = TopicFileStore(load_call_settings(context).data_dir)
     files.update(name, lambda topic: replace(topic, counts_unconfirmed_terms=choice == "on"))
-    print_lines([f"automatic mode of {name} is {choice}"])
+    print_lines([f"automatic acceptance of terms for {name} is {choice}"])
 
 
 def save_decision(
@@ -269,22 +273,22 @@ def save_decision(
     term_class: TopicTermClass | None,
     top: int,
 ) -> None:
-    """Keep a decision, and say how the topic is now."""
+    """Save a decision on terms or seeds and the `top` best candidates; print the new counts."""
     files = TopicFileStore(load_call_settings(context).data_dir)
     best = [term.text for term in sort_by_state(files.read(name).terms) if term.state is TopicState.PROPOSED][:top]
     selected = (*terms_or_urls, *best)
     if not selected:
-        raise click.UsageError("name terms or URLs, or give --top N")
+        raise click.UsageError("give terms or URLs, or --top N")
     print_lines([format_state_counts(decide_terms(files, name, selected, state, term_class))])
 
 
 def split_commas(text: str) -> tuple[str, ...]:
-    """What stands between commas, of either width."""
+    """Split text at commas (ASCII, full-width or enumeration comma) and drop empty parts."""
     return tuple(part.strip() for part in re.split("[,，、]", text) if part.strip())
 
 
 def read_tree_lines(path: Path) -> tuple[str, ...]:
-    """The lines of a tree."""
+    """Read the non-empty lines of a term tree. Raises PlumblineError if the file cannot be read."""
     try:
         return tuple(line.rstrip() for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip())
     except (OSError, UnicodeDecodeError) as error:
@@ -292,7 +296,7 @@ def read_tree_lines(path: Path) -> tuple[str, ...]:
 
 
 def format_state_counts(topic: Topic) -> str:
-    """How many terms and seeds there are of each state."""
+    """Format the number of terms and seeds by state, and of examples."""
     terms = [term.state for term in topic.terms]
     seeds = [seed.state for seed in topic.seeds]
     parts = [f"{terms.count(state)} terms {state}" for state in TopicState if state in terms]
@@ -301,32 +305,43 @@ def format_state_counts(topic: Topic) -> str:
 
 
 def format_topic(topic: Topic) -> list[str]:
-    """A topic in some lines."""
+    """Format a topic as lines: counts, accepted terms by class, examples, tree."""
     lines = [f"topic {topic.name}: {format_state_counts(topic)}"]
     lines += [f"  {kind}: {' '.join(topic.confirmed_terms(kind)) or 'none'}" for kind in TopicTermClass]
     lines += [f"  example {page.url} {page.title}" for page in topic.examples]
     lines += [f"  tree of {len(topic.term_tree)} lines"] if topic.term_tree else []
-    return [*lines, "  automatic: terms that come up count unconfirmed"] if topic.counts_unconfirmed_terms else lines
+    return (
+        [*lines, "  automatic: terms found while crawling are accepted without review"]
+        if topic.counts_unconfirmed_terms
+        else lines
+    )
 
 
 def format_next_steps(topic: Topic) -> list[str]:
-    """What to do now."""
+    """Return the next steps after a topic is created, as lines."""
     name = topic.name if topic.name.isidentifier() else f"'{topic.name}'"
-    judge = (
-        [f"judge them: plumb topic terms {name}, or /admin/topics on the search site"] if topic.pending_count() else []
+    review_step = (
+        [f"review the candidates: plumb topic terms {name}, or /admin/topics on the search site"]
+        if topic.pending_count()
+        else []
     )
-    return [*judge, f"look for it: plumb crawl --topic {name}, or crawl.topic in the settings"]
+    return [*review_step, f"crawl for the topic: plumb crawl --topic {name}, or crawl.topic in the settings"]
 
 
 def sort_by_state(terms: tuple[TopicTerm, ...] | list[TopicTerm]) -> list[TopicTerm]:
-    """Those that wait first, the best of them first."""
+    """Sort terms by state (candidates first), then by descending score."""
     order = list(TopicState)
     return sorted(terms, key=lambda term: (order.index(term.state), -term.score))
 
 
+def term_to_json(term: TopicTerm) -> dict[str, Any]:
+    """Convert a topic term to a JSON row."""
+    return {"kind" if name == "term_class" else name: value for name, value in asdict(term).items()}
+
+
 def term_table(terms: list[TopicTerm]) -> Table:
-    """One row a term."""
-    table = Table("term", "class", "state", "from", "score", "evidence")
+    """Build the table of terms."""
+    table = Table("term", "class", "state", "origin", "score", "evidence")
     for term in sort_by_state(terms):
         table.add_row(
             *map(
@@ -337,13 +352,13 @@ def term_table(terms: list[TopicTerm]) -> Table:
 
 
 def seed_table(seeds: list[TopicSeed]) -> Table:
-    """One row a seed."""
-    table = Table("seed", "state", "from", "score", "evidence")
+    """Build the table of seed URLs."""
+    table = Table("seed URL", "state", "origin", "score", "evidence")
     for seed in sorted(seeds, key=lambda seed: (list(TopicState).index(seed.state), -seed.score)):
         table.add_row(*map(escape_markup, (seed.url, seed.state, seed.origin, f"{seed.score:.3f}", seed.evidence)))
     return table
 
 
 def escape_markup(text: str) -> str:
-    """A cell with nothing in it read as markup."""
+    """Escape text for a table cell, so that [ does not start markup."""
     return text.replace("[", "\\[")

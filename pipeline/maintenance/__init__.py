@@ -1,1 +1,1 @@
-"""Keeping a vertical whole: is it what was written, copies of it, what is wrong with the place it runs in."""
+"""Maintenance of a vertical: integrity check, repair, backup, restore and health checks."""

@@ -1,11 +1,11 @@
-"""A copy of a vertical in a folder of its own, consistent while everything runs, and back again.
+"""Back up a vertical while it is in use, and restore it.
 
     FOLDER/plumbline-20261123-023000/   store.db warc/ files/ vertical.toml manifest.json
 
-The database is copied first, by SQLite itself: every page it knows of has its record in the WARC files by then, and
-those are only ever added to, so each is copied up to its size of that moment. The manifest, with size and SHA-256 of
-every file, is written last and the folder gets its name then: what was broken off has none, and is no backup. A WARC
-file that the newest backup beside it has already is not copied but linked.
+The database is copied first, with the backup API of SQLite. At that time every page of the database has its WARC
+record. WARC files are append-only, so each is copied up to its current size. The manifest (size and SHA-256 of each
+file) is written last; then the folder gets its final name. An interrupted backup has no manifest and is not a backup.
+A WARC file that is unchanged since the newest backup in FOLDER is hard-linked instead of copied.
 """
 
 import hashlib
@@ -36,35 +36,43 @@ MANIFEST_FILE, DATABASE_FILE, WARC_DIR, STATE_DIR, CONFIG_FILE = (
     "vertical.toml",
 )
 BACKUP_PREFIX, PARTIAL_PREFIX = "plumbline-", ".unfinished-"
-# What is made again by itself, or is copied in another way.
+# Entries of the data folder that can be recreated, or are copied separately.
 EXCLUDED_NAMES = frozenset({WARC_DIR, "solr", "logs", "locks", "pictures", "seen.bloom", "backups.json"})
-BACKUP_LOCATIONS_FILE = "backups.json"  # in the data folder: where backups went
+BACKUP_LOCATIONS_FILE = "backups.json"  # in the data folder: the folders of earlier backups
 MAX_BACKUP_LOCATIONS = 8
 COPY_CHUNK_BYTES = 1 << 20
 
 
 class BackupError(PlumblineError):
-    """A backup that cannot be made, or is not whole."""
+    """A backup cannot be created, is incomplete or cannot be restored."""
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a backup holds: `files` is path -> (size in bytes, SHA-256); `made` is in epoch seconds."""
+    """Contents of manifest.json.
 
-    made: float
+    Attributes:
+        created_at: Creation time in epoch seconds; key `made` in the file.
+        program: Version of Plumbline.
+        schema: Schema version of the database.
+        store_id: Id of the store.
+        files: Path -> (size in bytes, SHA-256 as hexadecimal text).
+    """
+
+    created_at: float
     program: str
     schema: int
     store_id: str
     files: Mapping[str, tuple[int, str]]
 
 
-# -- making
+# -- create
 
 
 def create_backup(settings: Settings, config: Path, folder: Path) -> Path:
-    """Copy the vertical into a new folder below `folder`; returns it.
+    """Copy the vertical into a new subfolder of `folder`; returns the subfolder.
 
-    BackupError where the store is another database than SQLite, is damaged, or the copy cannot be written.
+    Raises BackupError if the store is not an SQLite file in data_dir, is damaged, or the copy cannot be written.
     """
     database_file = require_sqlite_file(settings)
     previous_backup = find_newest_backup([folder])
@@ -77,18 +85,16 @@ def create_backup(settings: Settings, config: Path, folder: Path) -> Path:
         files = dict(copy_files(settings, config, staging_dir, previous_backup))
         files[DATABASE_FILE] = (
             staging_dir.joinpath(DATABASE_FILE).stat().st_size,
-            sha256_of(staging_dir / DATABASE_FILE),
+            file_sha256(staging_dir / DATABASE_FILE),
         )
         manifest = Manifest(time.time(), version("plumbline"), SCHEMA_VERSION, store_id, files)
-        write_private_file(staging_dir / MANIFEST_FILE, json.dumps(asdict(manifest), indent=1).encode())
-        while final_dir.exists():  # two in one second
+        write_private_file(staging_dir / MANIFEST_FILE, json.dumps(manifest_json(manifest), indent=1).encode())
+        while final_dir.exists():  # another backup started in the same second
             final_dir = final_dir.with_name(f"{final_dir.name}a")
         staging_dir.rename(final_dir)
     except OSError as error:
         shutil.rmtree(staging_dir, ignore_errors=True)
-        raise BackupError(
-            f"the backup cannot be written to {folder} ({error.strerror}): nothing of it is left"
-        ) from error
+        raise BackupError(f"cannot write the backup to {folder} ({error.strerror}): it was removed") from error
     except BaseException:
         shutil.rmtree(staging_dir, ignore_errors=True)
         raise
@@ -97,19 +103,22 @@ def create_backup(settings: Settings, config: Path, folder: Path) -> Path:
 
 
 def require_sqlite_file(settings: Settings) -> Path:
-    """The store's file. BackupError where it is a server's, which has tools of its own, or there is none."""
+    """Return the database file. Raises BackupError if the store is on a server, elsewhere or missing."""
     if settings.store.url and not settings.store.url.startswith("sqlite"):
-        raise BackupError("the store is a PostgreSQL database: copy it with pg_dump, and the data folder as it is")
+        raise BackupError("the store is a PostgreSQL database: back it up with pg_dump, and copy the data folder")
     if settings.store.url:
-        raise BackupError("store.url names a file of its own: leave it empty to have the store in data_dir")
+        raise BackupError("store.url is set: only a store in data_dir can be backed up (empty store.url)")
     file = settings.data_dir / DATABASE_FILE
     if not file.exists():
-        raise BackupError(f"there is no store at {file}: nothing to back up")
+        raise BackupError(f"no store at {file}: nothing to back up")
     return file
 
 
 def copy_database(source: Path, target: Path) -> str:
-    """Copy a store that may be in use; returns its id. BackupError where the copy is not sound."""
+    """Copy a store that may be in use and verify the copy; returns its id.
+
+    Raises BackupError if the store is damaged, and OSError if the disk is full.
+    """
     os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     try:
         with closing(sqlite3.connect(source)) as source_db, closing(sqlite3.connect(target)) as target_db:
@@ -134,13 +143,13 @@ def copy_database(source: Path, target: Path) -> str:
     return store_id
 
 
-REPAIR_ADVICE = "run `plumb check --repair`, which takes what is whole from the last backup"
+REPAIR_ADVICE = "run `plumb check --repair`, which restores intact parts from the last backup"
 
 
 def copy_files(
     settings: Settings, config: Path, target: Path, previous_backup: Path | None
 ) -> Iterator[tuple[str, tuple[int, str]]]:
-    """Copy everything but the database; yields path -> size and digest."""
+    """Copy all files except the database; yields (path, (size, SHA-256))."""
     previous_files = read_manifest(previous_backup).files if previous_backup else {}
     for file in sorted((settings.data_dir / WARC_DIR).glob("*")):
         name, size = f"{WARC_DIR}/{file.name}", file.stat().st_size
@@ -154,14 +163,14 @@ def copy_files(
             yield name, (size, copy_with_digest(file, target / name, size))
     for file in iter_state_files(settings.data_dir):
         name = f"{STATE_DIR}/{file.relative_to(settings.data_dir).as_posix()}"
-        with suppress(FileNotFoundError):  # written anew at this moment, or gone
+        with suppress(FileNotFoundError):  # replaced or deleted in the meantime
             size = file.stat().st_size
             yield name, (size, copy_with_digest(file, target / name, size))
     yield CONFIG_FILE, (config.stat().st_size, copy_with_digest(config, target / CONFIG_FILE, config.stat().st_size))
 
 
 def iter_state_files(folder: Path) -> Iterator[Path]:
-    """What else is in the data folder and is not made again by itself."""
+    """Yield the other files of the data folder that cannot be recreated."""
     for entry in sorted(folder.iterdir()):
         if entry.name in EXCLUDED_NAMES or entry.name.startswith((DATABASE_FILE, ".")):
             continue
@@ -171,7 +180,7 @@ def iter_state_files(folder: Path) -> Iterator[Path]:
 
 
 def copy_with_digest(source: Path, target: Path, size: int) -> str:
-    """Copy the first `size` bytes, for the owner alone; returns their SHA-256."""
+    """Copy the first `size` bytes to a file with mode 600; returns their SHA-256. Raises OSError."""
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     digest = hashlib.sha256()
     with (
@@ -188,7 +197,7 @@ def copy_with_digest(source: Path, target: Path, size: int) -> str:
 
 
 def try_hardlink(source: Path, target: Path) -> bool:
-    """Make `target` another name of the file `source`, if the file system can."""
+    """Create `target` as a hard link to `source`; returns False if the file system cannot."""
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
         target.hardlink_to(source)
@@ -198,35 +207,35 @@ def try_hardlink(source: Path, target: Path) -> bool:
 
 
 def write_private_file(path: Path, data: bytes) -> None:
-    """A new file for its owner alone, on the disk when this returns."""
+    """Write a new file with mode 600 and sync it to the disk."""
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
 
 
-def sha256_of(path: Path) -> str:
-    """The SHA-256 of a file."""
+def file_sha256(path: Path) -> str:
+    """Return the SHA-256 of a file as hexadecimal text."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-# -- finding
+# -- find
 
 
 def remember_backup_location(data_dir: Path, folder: Path) -> None:
-    """Note where backups go, for `plumb check --repair`."""
+    """Record the folder of a backup, for `plumb check --repair`."""
     locations = [str(folder.resolve()), *backup_locations(data_dir)]
     write_state(data_dir / BACKUP_LOCATIONS_FILE, {"folders": list(dict.fromkeys(locations))[:MAX_BACKUP_LOCATIONS]})
 
 
 def backup_locations(data_dir: Path) -> list[str]:
-    """The folders that backups went to, the last one first."""
+    """Return the folders of earlier backups, the most recent first."""
     return [str(location) for location in read_state(data_dir / BACKUP_LOCATIONS_FILE).get("folders", ())]
 
 
 def find_newest_backup(folders: list[Path]) -> Path | None:
-    """The newest whole backup in these folders, or None."""
+    """Return the newest complete backup in these folders, or None."""
     backups = [
         backup
         for folder in folders
@@ -236,27 +245,34 @@ def find_newest_backup(folders: list[Path]) -> Path | None:
     return max(backups, key=lambda backup: backup.name, default=None)
 
 
+def manifest_json(manifest: Manifest) -> dict[str, Any]:
+    """Convert a manifest to the JSON object of manifest.json."""
+    return {"made" if name == "created_at" else name: value for name, value in asdict(manifest).items()}
+
+
 def read_manifest(backup: Path) -> Manifest:
-    """What a backup says it holds. BackupError where it is none, or only half of one."""
+    """Read the manifest of a backup. Raises BackupError if it is missing or invalid."""
     try:
         raw: dict[str, Any] = json.loads((backup / MANIFEST_FILE).read_text())
         files = {name: (int(size), str(digest)) for name, (size, digest) in raw.pop("files").items()}
-        return Manifest(**raw, files=files)
+        return Manifest(created_at=raw.pop("made"), **raw, files=files)
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise BackupError(f"{backup} is no whole backup ({MANIFEST_FILE}: {error}): name another one") from error
+        raise BackupError(f"{backup} is not a complete backup ({MANIFEST_FILE}: {error}): use another one") from error
 
 
-# -- restoring
+# -- restore
 
 
 def restore_backup(backup: Path, settings: Settings) -> Manifest:
-    """Put a backup back into a data folder that has no store. BackupError where it is not whole: nothing is changed
-    then."""
+    """Restore a backup into a data folder without a store; returns its manifest.
+
+    Raises BackupError if the folder has a store or the backup is damaged; the folder is then unchanged.
+    """
     manifest, data_dir = read_manifest(backup), settings.data_dir
     if (data_dir / DATABASE_FILE).exists() or any((data_dir / WARC_DIR).glob("*")):
-        raise BackupError(f"{data_dir} has a store already: name an empty vertical.data_dir, or move that one away")
+        raise BackupError(f"{data_dir} already has a store: use an empty vertical.data_dir, or move the store away")
     if manifest.schema > SCHEMA_VERSION:
-        raise BackupError(f"{backup} was made by a newer program (schema {manifest.schema}): update the program")
+        raise BackupError(f"{backup} was created by a newer version (schema {manifest.schema}): update plumbline")
     staging_dir = data_dir / ".restoring"
     shutil.rmtree(staging_dir, ignore_errors=True)
     try:
@@ -266,14 +282,16 @@ def restore_backup(backup: Path, settings: Settings) -> Manifest:
                 raise BackupError(f"{backup / name} is damaged: restore another backup; nothing was changed")
         move_into_data_dir(staging_dir, data_dir)
     except OSError as error:
-        raise BackupError(f"the backup cannot be restored to {data_dir} ({error})") from error
+        raise BackupError(
+            f"cannot restore the backup to {data_dir} ({error}): check the disk and run the command again"
+        ) from error
     finally:
         shutil.rmtree(staging_dir, ignore_errors=True)
     return manifest
 
 
 def copy_if_present(source: Path, target: Path, size: int) -> str:
-    """`copy_with_digest`; "" for a file that is not there."""
+    """Copy a file with `copy_with_digest`; returns "" if it is missing or has another size."""
     try:
         return copy_with_digest(source, target, size) if source.stat().st_size == size else ""
     except FileNotFoundError:
@@ -281,7 +299,7 @@ def copy_if_present(source: Path, target: Path, size: int) -> str:
 
 
 def move_into_data_dir(staging_dir: Path, data_dir: Path) -> None:
-    """Move what was copied to where it belongs; the database last, so that what is broken off has no store."""
+    """Move the copied files to their places; the database last, so that an interrupted restore leaves no store."""
     for file in sorted((staging_dir / STATE_DIR).rglob("*")):
         if file.is_file():
             target = data_dir / file.relative_to(staging_dir / STATE_DIR)

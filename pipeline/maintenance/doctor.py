@@ -1,4 +1,4 @@
-"""What is wrong with the place a vertical runs in. Each answer says what it found, and what to do where it is amiss."""
+"""Checks of the environment of a vertical for `plumb doctor`: disk, versions, ports, Solr, clock, backups, seeds."""
 
 import os
 import shutil
@@ -23,16 +23,23 @@ from pipeline.maintenance.backup import backup_locations, find_newest_backup
 from pipeline.runs.timetable import nightly_timetable
 from pipeline.settings import Settings
 
-MIN_FREE_BYTES = 2 * 1024**3  # bytes: a night's pages, a Solr merge
-CONNECT_TIMEOUT_SECONDS = 5.0  # seconds for a seed to accept a connection
+MIN_FREE_BYTES = 2 * 1024**3  # for the pages of one run and a segment merge of Solr
+CONNECT_TIMEOUT_SECONDS = 5.0
 MAX_PROBED_SEEDS = 20
 MAX_BACKUP_AGE_SECONDS = 7 * 86400.0
-MIN_PLAUSIBLE_YEAR = 2024  # a clock before that was never set
+MIN_PLAUSIBLE_YEAR = 2024  # an earlier year means that the clock was never set
 
 
 @dataclass(frozen=True)
 class CheckResult:
-    """One line of the doctor's: is it well, what was found, and what to do if not."""
+    """Result of one check.
+
+    Attributes:
+        name: Name of the check.
+        is_well: True if the check passed.
+        text: State that the check found.
+        advice: What to do if the check failed.
+    """
 
     name: str
     is_well: bool
@@ -41,16 +48,19 @@ class CheckResult:
 
 
 def run_checks(settings: Settings) -> Iterator[CheckResult]:
-    """Look at everything, one after the other; nothing is changed and no page is fetched."""
+    """Run all checks; yields their results. Changes nothing and fetches no page.
+
+    A check that raises an error is reported as failed.
+    """
     for name, check in CHECKS.items():
         try:
             yield from check(settings)
         except (OSError, PlumblineError, sqlite3.Error) as error:
-            yield CheckResult(name, False, " ".join(str(error).split()), "see that it is there and can be read")
+            yield CheckResult(name, False, " ".join(str(error).split()), "check that the file exists and is readable")
 
 
 def check_disk(settings: Settings) -> Iterator[CheckResult]:
-    """Room and inodes where the data are, and whether they can be written."""
+    """Check free space, free inodes and write access of the disk with the data folder."""
     folder = nearest_existing_parent(settings.data_dir)
     free = shutil.disk_usage(folder).free
     yield CheckResult(
@@ -64,13 +74,13 @@ def check_disk(settings: Settings) -> Iterator[CheckResult]:
     yield CheckResult(
         "writing",
         can_write,
-        f"{folder} can{'' if can_write else 'not'} be written",
-        f"chown it, or mount it rw: {folder}",
+        f"{folder} is {'' if can_write else 'not '}writable",
+        f"change its owner, or mount its disk read-write: {folder}",
     )
 
 
 def check_permissions(settings: Settings) -> Iterator[CheckResult]:
-    """Files with secrets are their owner's alone."""
+    """Check that files with secrets are not accessible for other users."""
     for name in ("store.db", "session.key"):
         file = settings.data_dir / name
         if file.exists():
@@ -84,7 +94,7 @@ def check_permissions(settings: Settings) -> Iterator[CheckResult]:
 
 
 def check_versions(settings: Settings) -> Iterator[CheckResult]:
-    """Python, the libraries that are wanted, SQLite and Java."""
+    """Check the required libraries and Java (embedded Solr only); reports the versions."""
     missing = sorted(filter(None, map(missing_package, requires("plumbline") or ())))
     text = f"plumbline {version('plumbline')}, Python {sys.version.split()[0]}, SQLite {sqlite3.sqlite_version}"
     yield CheckResult(
@@ -97,7 +107,7 @@ def check_versions(settings: Settings) -> Iterator[CheckResult]:
 
 
 def missing_package(requirement: str) -> str:
-    """The name of a library that is wanted and not there; ""."""
+    """Return the name of a required library that is not installed; "" if it is installed or optional."""
     if "extra ==" in requirement or ";" in requirement:
         return ""
     name = requirement.split("[")[0]
@@ -111,7 +121,7 @@ def missing_package(requirement: str) -> str:
 
 
 def detect_java_version() -> str:
-    """The version of the Java that the embedded Solr runs in; "" where it does not run on this machine."""
+    """Return the version of the Java of the embedded Solr; "" if it does not run on this machine."""
     try:
         completed = subprocess.run(
             [str(JAVA_PATH), "-version"], capture_output=True, text=True, timeout=60, check=False
@@ -123,21 +133,21 @@ def detect_java_version() -> str:
 
 
 def check_search_port(settings: Settings) -> Iterator[CheckResult]:
-    """The search page's port is free, or ours."""
+    """Check that the port of the search site is free or used by this search site."""
     host, port = settings.search.host, settings.search.port
     if not port:
         return
     with closing(socket.socket()) as probe:
         probe.settimeout(CONNECT_TIMEOUT_SECONDS)
         is_taken = probe.connect_ex((host if host not in ("", "0.0.0.0") else "127.0.0.1", port)) == 0
-    text = f"{host}:{port} {'is answered by a program' if is_taken else 'is free'}"
+    text = f"{host}:{port} {'is in use' if is_taken else 'is free'}"
     is_ours = is_taken and is_our_search_site(host, port)
     advice = "stop that program, or choose another search.port"
-    yield CheckResult("port", is_ours or not is_taken, f"{text}{': this search site' if is_ours else ''}", advice)
+    yield CheckResult("port", is_ours or not is_taken, f"{text}{' by this search site' if is_ours else ''}", advice)
 
 
 def is_our_search_site(host: str, port: int) -> bool:
-    """Does a search site of ours answer there?"""
+    """True if a Plumbline search site responds at this address."""
     import requests
 
     try:
@@ -148,12 +158,12 @@ def is_our_search_site(host: str, port: int) -> bool:
 
 
 def check_solr_nodes(settings: Settings) -> Iterator[CheckResult]:
-    """Every node of the operator's Solr answers."""
+    """Check that every node of the configured SolrCloud responds."""
     import requests
 
     from indexer.cluster.zookeeper import ZOOKEEPER_SCHEME, live_node_urls
 
-    advice, urls = "start it, or empty index.solr_url to use the embedded one", settings.index.solr_url
+    advice, urls = "start it, or clear index.solr_url to use the embedded Solr", settings.index.solr_url
     try:
         urls = live_node_urls(urls, CONNECT_TIMEOUT_SECONDS) if urls.startswith(ZOOKEEPER_SCHEME) else urls
     except PlumblineError as error:
@@ -164,35 +174,40 @@ def check_solr_nodes(settings: Settings) -> Iterator[CheckResult]:
             status = requests.get(
                 f"{url}/admin/info/system", headers=auth_headers(urls), timeout=CONNECT_TIMEOUT_SECONDS
             ).status_code
-            text = f"{url} answers {status}"
+            text = f"{url} returned status {status}"
         except requests.RequestException as error:
             status, text = 0, f"{url}: {type(error).__name__}"
         yield CheckResult("solr", status == 200, text, advice)
 
 
 def check_solr(settings: Settings) -> Iterator[CheckResult]:
-    """Solr answers where it is the operator's; an embedded one has its jars."""
+    """Check the configured SolrCloud; the embedded Solr needs no check because it starts on demand."""
     if settings.index.solr_url:
         yield from check_solr_nodes(settings)
         return
-    yield CheckResult("solr", True, "embedded: started when it is needed")
+    yield CheckResult("solr", True, "embedded: started on demand")
 
 
 def check_base_dictionary(settings: Settings) -> Iterator[CheckResult]:
-    """The base dictionary cuts, and the published words are words."""
+    """Check that the base dictionary segments a test sentence correctly."""
     from text.segment import base_segmenter
 
     is_ok = base_segmenter().cut("石油和天然气") == ["石油", "和", "天然气"]
     yield CheckResult(
-        "dictionary", is_ok, f"the base dictionary {'cuts' if is_ok else 'does not cut'}", "run make install"
+        "dictionary",
+        is_ok,
+        f"the base dictionary {'segments' if is_ok else 'does not segment'} a test sentence correctly",
+        "run make install",
     )
 
 
 def check_clock(settings: Settings) -> Iterator[CheckResult]:
-    """The clock is set, and not behind what is in the store."""
+    """Check that the clock is set and not before the start of the last run."""
     now = time.time()
     is_set = time.gmtime(now).tm_year >= MIN_PLAUSIBLE_YEAR
-    yield CheckResult("clock", is_set, time.strftime("%Y-%m-%d %H:%M:%S %Z"), "set the clock, keep it with NTP")
+    yield CheckResult(
+        "clock", is_set, time.strftime("%Y-%m-%d %H:%M:%S %Z"), "set the clock and synchronize it with NTP"
+    )
     file = settings.data_dir / "store.db"
     if file.exists() and not settings.store.url:
         with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True, timeout=CONNECT_TIMEOUT_SECONDS)) as connection:
@@ -202,28 +217,28 @@ def check_clock(settings: Settings) -> Iterator[CheckResult]:
             if last_started_at <= now
             else f"{last_started_at - now:.0f} s behind the last run"
         )
-        yield CheckResult("clock", last_started_at <= now, text, "set the clock, keep it with NTP")
+        yield CheckResult("clock", last_started_at <= now, text, "set the clock and synchronize it with NTP")
 
 
 def check_schedule_and_backup(settings: Settings) -> Iterator[CheckResult]:
-    """Somebody runs the timetable, and there is a backup."""
+    """Check that `plumb schedule` is running and that a recent backup exists."""
     is_scheduler_running = stage_lock_holder(settings.data_dir, "schedule") is not None
-    text = f"next run at {settings.schedule.at}" if is_scheduler_running else "nobody runs the timetable"
-    nightly_timetable(settings.schedule)  # raises for one that cannot be
+    text = f"next run at {settings.schedule.at}" if is_scheduler_running else "no scheduler is running"
+    nightly_timetable(settings.schedule)  # raises SettingsError for an invalid time
     yield CheckResult(
-        "schedule", is_scheduler_running, text, "start plumb schedule (deploy/plumbline-schedule.service)"
+        "schedule", is_scheduler_running, text, "start `plumb schedule` (deploy/plumbline-schedule.service)"
     )
     backup = find_newest_backup([Path(location) for location in backup_locations(settings.data_dir)])
     age = time.time() - backup.stat().st_mtime if backup else float("inf")
-    details = f"the newest is {backup}, {age / 86400:.1f} days old" if backup else "there is none"
-    yield CheckResult("backup", age < MAX_BACKUP_AGE_SECONDS, details, "run plumb backup FOLDER, daily")
+    details = f"{backup}, {age / 86400:.1f} days old" if backup else "no backup"
+    yield CheckResult("backup", age < MAX_BACKUP_AGE_SECONDS, details, "run `plumb backup FOLDER` daily")
 
 
 def check_seed_hosts(settings: Settings) -> Iterator[CheckResult]:
-    """The seeds' hosts have an address and accept a connection; nothing is asked of them."""
+    """Check that the hosts of the seed URLs accept TCP connections; no request is sent."""
     hosts = dict.fromkeys(urlsplit(seed).netloc for seed in settings.crawl.seeds)
     if not hosts:
-        yield CheckResult("seeds", False, "there are none", "name some in crawl.seeds")
+        yield CheckResult("seeds", False, "no seed URLs", "add seed URLs to crawl.seeds")
     schemes = {urlsplit(seed).netloc: urlsplit(seed).scheme for seed in settings.crawl.seeds}
     for host in list(hosts)[:MAX_PROBED_SEEDS]:
         name, _, port = host.partition(":")
@@ -233,14 +248,14 @@ def check_seed_hosts(settings: Settings) -> Iterator[CheckResult]:
             ).close()
         except (OSError, ValueError) as error:
             yield CheckResult(
-                "seed", False, f"{host}: {error}", "see the network, DNS and firewall, or correct crawl.seeds"
+                "seed", False, f"{host}: {error}", "check network, DNS and firewall, or correct crawl.seeds"
             )
         else:
             yield CheckResult("seed", True, f"{host} accepts connections")
 
 
 def nearest_existing_parent(folder: Path) -> Path:
-    """The folder, or the nearest one above it that is there."""
+    """Return the folder, or its nearest parent that exists."""
     return next(parent for parent in (folder, *folder.parents) if parent.exists())
 
 

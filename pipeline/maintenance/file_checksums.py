@@ -1,4 +1,4 @@
-"""Digests of the files of a cache, kept beside them: a damaged one is thrown away before it misleads."""
+"""SHA-256 digests of the files of a cache folder; a damaged cache is deleted before it is used."""
 
 import json
 import logging
@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from crawler.state_files import parse_state, write_state
-from pipeline.maintenance.backup import sha256_of
+from pipeline.maintenance.backup import file_sha256
 
 log = logging.getLogger(__name__)
 
@@ -15,29 +15,32 @@ DIGESTS_FILE = "digests.json"
 
 
 def write_digests(folder: Path) -> None:
-    """Note the files of `folder` as they are."""
+    """Write the digests of all files of `folder` to digests.json."""
     if folder.is_dir():
-        write_state(folder / DIGESTS_FILE, {file.name: sha256_of(file) for file in list_cached_files(folder)})
+        write_state(folder / DIGESTS_FILE, {file.name: file_sha256(file) for file in list_cached_files(folder)})
 
 
 def delete_if_damaged(folder: Path) -> None:
-    """Remove `folder` where a file of it is not what was noted. From now on its files change: nothing is noted."""
+    """Delete `folder` if a file does not match its digest, before the caller changes the files.
+
+    Deletes digests.json in any case, because the digests are no longer valid.
+    """
     if fault := find_damage(folder):
-        log.warning("%s: %s, it is made anew", folder, fault)
+        log.warning("%s: %s; the cache is deleted and recreated", folder, fault)
         shutil.rmtree(folder, ignore_errors=True)
     with suppress(OSError):
         (folder / DIGESTS_FILE).unlink(missing_ok=True)
 
 
 def find_damage(folder: Path) -> str:
-    """What is wrong with the files of `folder`; "" where all are what was noted, or nothing was."""
+    """Describe the files of `folder` that do not match their digests; "" if all match or no digests are stored."""
     try:
         recorded_digests = parse_state((folder / DIGESTS_FILE).read_bytes())
     except FileNotFoundError:
         return ""
     except (OSError, ValueError, json.JSONDecodeError) as error:
         return f"{DIGESTS_FILE} is damaged ({error})"
-    current_digests = {file.name: sha256_of(file) for file in list_cached_files(folder)}
+    current_digests = {file.name: file_sha256(file) for file in list_cached_files(folder)}
     mismatched_names = sorted(
         name
         for name in recorded_digests.keys() | current_digests.keys()
@@ -47,5 +50,5 @@ def find_damage(folder: Path) -> str:
 
 
 def list_cached_files(folder: Path) -> list[Path]:
-    """The files that are noted."""
+    """Return the files of the cache, without digests.json."""
     return [path for path in sorted(folder.iterdir()) if path.is_file() and path.name != DIGESTS_FILE]

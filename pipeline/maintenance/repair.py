@@ -1,12 +1,12 @@
-"""Putting a damaged vertical right, each part from what proves it.
+"""Repair a damaged vertical (`plumb check --repair`). Source of each part:
 
-pages of the store    from the newest backup, where it has them as they were
-the database          a new one of all rows that prove themselves, the others from the backup (docstore/integrity);
-                      pages that it no longer knows from the WARC files, articles from their pages
-WARC files            from the backup; a page whose record is nowhere is asked of its site again
-copies                their keys are made anew from the articles
-state files           what the operator wrote from the backup; the rest is thrown away, what uses it makes it anew
-index                 what the ledger says is written again, what it does not know deleted
+database pages        the newest backup, if its pages match the stored checksums
+database              rows with valid checksums, other rows from the backup (docstore/integrity);
+                      lost pages from the WARC files, articles by extraction from their pages
+WARC files            the backup; a page without a readable record is fetched again
+near-duplicate keys   recomputed from the articles
+state files           the backup; files without a copy are deleted and recreated by the stage that uses them
+index                 missing documents are indexed again, unknown documents are deleted
 """
 
 import os
@@ -32,7 +32,9 @@ from pipeline.warc_import import import_warc_file
 
 SQLITE_SIDE_SUFFIXES = ("-wal", "-shm", "-sums")
 DELETE_BATCH_SIZE = 500
-DUPLICATE_KEY_TABLES = frozenset({"bands", "key_parts", "sealed_keys", "sealed_leaders"})  # by which copies are found
+DUPLICATE_KEY_TABLES = frozenset(
+    {"bands", "key_parts", "sealed_keys", "sealed_leaders"}
+)  # contain the near-duplicate keys
 
 OpenEngine = Callable[[], AbstractContextManager[Engine]]
 
@@ -40,15 +42,23 @@ OpenEngine = Callable[[], AbstractContextManager[Engine]]
 def repair_vertical(
     settings: Settings, open_engine: OpenEngine, faults: Sequence[Fault], backup: Path | None
 ) -> Iterator[str]:
-    """Put `faults` right; yields what was done. BusyError while a run goes on, StoreError while somebody else has the
-    store open."""
+    """Repair `faults`; yields one line for each repair.
+
+    Args:
+        settings: The settings of the vertical.
+        open_engine: Opens the vertical.
+        faults: Result of `check_all`.
+        backup: Backup to restore parts from, or None.
+
+    Raises BusyError while a run is active, and StoreError if another process has the store open.
+    """
     data_dir, components = settings.data_dir, {fault.component for fault in faults}
     with stage_lock(data_dir, "run"):
         if components & BLOCKING_COMPONENTS:
             yield from repair_store(data_dir / DATABASE_FILE, open_engine, components, backup)
         if "sums" in components:
             delete_checksums(data_dir / DATABASE_FILE)
-            yield "the sums of the store's pages are made anew"
+            yield "the page checksums of the store are recomputed when it is closed"
         for fault in faults:
             if fault.component == "warc" and backup is not None:
                 yield from restore_warc_from_backup(data_dir / WARC_DIR, backup, fault.location)
@@ -62,29 +72,30 @@ def repair_vertical(
 
 
 def repair_store(file: Path, open_engine: OpenEngine, components: set[str], backup: Path | None) -> Iterator[str]:
-    """Make the database whole; see the module's docstring."""
+    """Repair the database file (see the module docstring); yields one line for each repair. Raises StoreError."""
     require_exclusive_access(file)
     damaged_copy = file.with_name(f"{file.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
     if backup is not None and "file" in components and not repair_pages(file, backup / DATABASE_FILE):
-        yield f"the damaged pages of {file.name} were put right from {backup}"
+        yield f"the damaged pages of {file.name} were restored from {backup}"
         return
     salvage_report = rebuild_database(file, damaged_copy, backup)
-    yield f"{file.name} was made anew from what proves itself; the damaged one is {damaged_copy.name}"
+    yield f"{file.name} was rebuilt from the rows with valid checksums"
+    yield f"the damaged file was kept as {damaged_copy.name}"
     yield from format_salvage(salvage_report)
     with open_engine() as engine:
         if {"urls", "pages"} & set(salvage_report.partial_tables):
             for warc in sorted((file.parent / WARC_DIR).glob("*")):
                 import_warc_file(engine, warc)
-            yield "pages that could not be read were taken from the WARC files"
+            yield "unreadable pages were imported from the WARC files"
         if DUPLICATE_KEY_TABLES & set(salvage_report.partial_tables):
             engine.store.key_compaction.drop_all()
-            yield "which articles are copies is decided anew"
+            yield "near-duplicates are detected again"
         engine.store.articles.reextract_all()
         engine.store.change_log.enqueue_all()
 
 
 def require_exclusive_access(file: Path) -> None:
-    """StoreError if another process has the store open: it would go on with the old file."""
+    """Raise StoreError if another process has the store open, because it would continue with the old file."""
     if not file.exists():
         return
     try:
@@ -94,11 +105,16 @@ def require_exclusive_access(file: Path) -> None:
             connection.execute("ROLLBACK")
     except sqlite3.DatabaseError as error:
         if "locked" in str(error):
-            raise StoreError("the store is in use: stop `plumb serve` and `plumb schedule`, then repair it") from error
+            raise StoreError(
+                "the store is in use: stop `plumb serve` and `plumb schedule`, then run the repair again"
+            ) from error
 
 
 def rebuild_database(file: Path, damaged_copy: Path, backup: Path | None) -> SalvageReport:
-    """Move the damaged store aside and put a new one in its place, or the backup's where nothing can be read."""
+    """Replace the damaged store by a rebuilt one, or by the backup if it is unreadable; keeps the damaged file.
+
+    Raises StoreError if the store is unreadable and there is no backup.
+    """
     rebuilt = file.with_name(f"{file.name}.fresh")
     for name in (rebuilt, *(rebuilt.with_name(rebuilt.name + suffix) for suffix in SQLITE_SIDE_SUFFIXES)):
         name.unlink(missing_ok=True)
@@ -106,9 +122,7 @@ def rebuild_database(file: Path, damaged_copy: Path, backup: Path | None) -> Sal
         salvage_report = salvage_store(file, backup / DATABASE_FILE if backup else None, rebuilt)
     except sqlite3.DatabaseError as error:
         if backup is None:
-            raise StoreError(
-                f"the store cannot be read at all ({error}), and there is no backup: {REIMPORT_ADVICE}"
-            ) from error
+            raise StoreError(f"the store is unreadable ({error}) and there is no backup: {REIMPORT_ADVICE}") from error
         rebuilt.unlink(missing_ok=True)
         shutil.copy2(backup / DATABASE_FILE, rebuilt)
         salvage_report = SalvageReport(partial_tables=["urls", "pages", "all decisions since the backup"])
@@ -122,17 +136,17 @@ def rebuild_database(file: Path, damaged_copy: Path, backup: Path | None) -> Sal
     return salvage_report
 
 
-REIMPORT_ADVICE = "move it away and take the pages in again with `plumb import data/warc/*`"
+REIMPORT_ADVICE = "move it away and import the pages again with `plumb import data/warc/*`"
 
 
 def format_salvage(salvage_report: SalvageReport) -> Iterator[str]:
-    """What became of the rows."""
+    """Format the result of a salvage as lines: unreadable tables, restored and lost rows."""
     if salvage_report.partial_tables:
-        yield f"could not be read whole: {', '.join(salvage_report.partial_tables)}"
+        yield f"not completely readable: {', '.join(salvage_report.partial_tables)}"
     for table, count in salvage_report.rows_from_backup.items():
         yield f"{table}: {count} rows from the backup"
     for table, keys in salvage_report.lost_keys.items():
-        consequence = "extracted again" if table == "articles" else "lost, there is no other copy"
+        consequence = "extracted again" if table == "articles" else "lost, no other copy exists"
         yield f"{table}: {len(keys)} rows {consequence} ({', '.join(keys[:5])})"
 
 
@@ -140,7 +154,7 @@ def format_salvage(salvage_report: SalvageReport) -> Iterator[str]:
 
 
 def restore_warc_from_backup(folder: Path, backup: Path, name: str) -> Iterator[str]:
-    """Put the part of a WARC file that the backup has back in its place; what came later stays."""
+    """Restore the part of a WARC file that the backup contains; later records stay. Yields the repair, if any."""
     size, _ = read_manifest(backup).files.get(f"{WARC_DIR}/{name}", (0, ""))
     if not size:
         return
@@ -151,11 +165,11 @@ def restore_warc_from_backup(folder: Path, backup: Path, name: str) -> Iterator[
             old.seek(size)
             shutil.copyfileobj(old, new)
     partial_file.replace(target)
-    yield f"{name} was put right from {backup}"
+    yield f"{name} was restored from {backup}"
 
 
 def restore_or_delete_state_file(data_dir: Path, backup: Path | None, name: str) -> str:
-    """Replace a damaged small file by the backup's, or throw it away: what uses it makes it anew."""
+    """Restore a damaged state file from the backup, or delete it; returns a line about the repair."""
     target = data_dir / name
     if target.is_dir():
         shutil.rmtree(target)
@@ -164,30 +178,33 @@ def restore_or_delete_state_file(data_dir: Path, backup: Path | None, name: str)
         return f"{name} was restored from {backup}"
     else:
         target.unlink(missing_ok=True)
-    return f"{name} was thrown away: it is made anew"
+    return f"{name} was deleted; it is recreated at its next use"
 
 
 # -- content
 
 
 def repair_open_store(engine: Engine, components: set[str]) -> Iterator[str]:
-    """What is left when every file is readable: records that are lost, articles, the index."""
+    """Repair what needs readable files: lost WARC records, near-duplicate keys, articles, the index."""
     folder, remote = engine.settings.data_dir / WARC_DIR, engine.settings.store.warc
     lost_keys = [key for fault in iter_warc_faults(engine.store, folder, False, remote) for key in fault.keys]
     if lost_keys:
         engine.store.integrity.force_refetch([int(key) for key in lost_keys])
-        yield f"{len(lost_keys)} pages have no record any more: the next crawl asks their sites again; articles are kept"
+        yield (
+            f"{len(lost_keys)} pages are no longer in the WARC files: "
+            "the next crawl fetches them again; their articles are kept"
+        )
     if "copies" in components:
         engine.store.key_compaction.drop_all()
-        yield "the keys by which copies are found are made anew"
+        yield "the near-duplicate keys are recomputed"
     if components & (BLOCKING_COMPONENTS | {"copies"}):
-        yield f"extracted: {stages.extract(engine).total} pages"
+        yield f"extracted {stages.extract(engine).total} pages"
     if "index" in components:
         yield from repair_index(engine)
 
 
 def repair_index(engine: Engine) -> Iterator[str]:
-    """Write what the index lacks and delete what the ledger does not know."""
+    """Index missing documents again and delete documents that the store does not know; yields one line."""
     index = engine.index
     index.commit(soft=True)
     ledger_ids, pending_ids = engine.store.integrity.indexed_and_pending_doc_ids()

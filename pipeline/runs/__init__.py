@@ -1,1 +1,1 @@
-"""When a run begins, what is noted of it, and how the one who keeps the service hears of it."""
+"""Scheduled runs: timetable, scheduler, run records, run history, and notifications of systemd."""

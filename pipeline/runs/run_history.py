@@ -1,7 +1,7 @@
-"""How the runs of a vertical are: which goes on, which failed or was killed, which was the last good one, what is next.
+"""History of the runs of a vertical: states, the last successful run, the next run and the expected end.
 
-Whether a run goes on is no guess: a run holds a lock as long as it lives, and the kernel gives that back when it ends,
-however it ends. So does `plumb schedule`, without which no next run is.
+A run is active if its lock is held; the kernel releases the lock when the process ends for any reason. The next run is
+known only while the lock of `plumb schedule` is held.
 """
 
 import time
@@ -12,14 +12,14 @@ from pipeline.engine import Engine
 from pipeline.runs.timetable import SCHEDULE_COMMAND, nightly_timetable
 from search_ui.interfaces import RunHistory, RunSummary, StageSummary
 
-ESTIMATE_RUNS = 10  # earlier runs by which the end of one is foretold
+ESTIMATE_RUNS = 10  # earlier runs from which the end of the active run is estimated
 MAX_RUNS_READ = 50
-MAX_RESUMES = 3  # runs killed one after the other, after which the next is left to the timetable
+MAX_RESUMES = 3  # after this many consecutive killed runs, the next one starts at its scheduled time
 
 
 def load_run_history(engine: Engine, limit: int) -> RunHistory:
-    """The last `limit` runs and what follows from all of them."""
-    is_running = engine.lock_holder_pid("run") is not None  # before the rows: a run begins with its lock
+    """Load the newest `limit` runs, and the times derived from all runs."""
+    is_running = engine.lock_holder_pid("run") is not None  # before the rows are read: a run acquires its lock first
     newest = engine.store.runs.list_newest(limit)
     last_good, runs_since = engine.store.runs.since_last_success()
     bad_runs = [
@@ -35,7 +35,10 @@ def load_run_history(engine: Engine, limit: int) -> RunHistory:
 
 
 def estimate_end(engine: Engine) -> float | None:
-    """When the run that goes on should be done, by what earlier ones of its command took; None where none was."""
+    """Estimate the end of the active run (epoch seconds) from the median duration of earlier runs of its command.
+
+    Returns None if no run is active or no earlier run has finished.
+    """
     newest = engine.store.runs.list_newest(ESTIMATE_RUNS * 3)
     if not newest or newest[0].finished_at is not None:
         return None
@@ -49,19 +52,19 @@ def estimate_end(engine: Engine) -> float | None:
 
 
 def runs_with_states(newest: list[PipelineRun], is_running: bool) -> list[tuple[PipelineRun, RunState]]:
-    """Runs, newest first, with their states: only the newest one can hold the lock."""
+    """Pair runs (newest first) with their states; only the newest run can be active."""
     return [(run, run.current_state(is_running and index == 0)) for index, run in enumerate(newest)]
 
 
 def next_run_time(engine: Engine) -> float | None:
-    """When the next run is; None where no `plumb schedule` is there to start it."""
+    """Return the time of the next scheduled run in epoch seconds; None if `plumb schedule` is not running."""
     if engine.lock_holder_pid(SCHEDULE_COMMAND) is None:
         return None
     return nightly_timetable(engine.settings.schedule).period(time.time())[1]
 
 
 def should_resume(engine: Engine) -> bool:
-    """Did the last scheduled run end unfinished, killed or stopped with the machine, and not several times over?"""
+    """True if the last run was a scheduled one that was killed or stopped, unless MAX_RESUMES runs were killed."""
     newest = [run for run in engine.store.runs.list_newest(MAX_RUNS_READ) if not run.is_partial][:MAX_RESUMES]
     states = [state for _, state in runs_with_states(newest, engine.lock_holder_pid("run") is not None)]
     if not newest or newest[0].command != SCHEDULE_COMMAND or states[0] not in (RunState.KILLED, RunState.STOPPED):
@@ -70,7 +73,7 @@ def should_resume(engine: Engine) -> bool:
 
 
 def summarize_run(run: PipelineRun, state: RunState) -> RunSummary:
-    """A run as it is shown: each stage with its outcomes, most frequent first."""
+    """Convert a run for display: its stages with outcomes, most frequent first, and the failed stage."""
     stages = tuple(
         StageSummary(
             stage.stage, tuple(sorted(stage.counts.items(), key=lambda pair: (-pair[1], pair[0]))), stage.seconds

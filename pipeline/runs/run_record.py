@@ -1,4 +1,4 @@
-"""What a run leaves about itself while it goes on: each stage as it begins and ends, and the error that ended it."""
+"""Record of a run in the store: start and end of each stage, and the error that ended the run."""
 
 import time
 from collections.abc import Callable
@@ -15,9 +15,12 @@ from docstore.store import Store
 
 
 class RunRecord:
-    """The record of one run, in the store. Use with `with`; an error that passes through is kept with its stage.
+    """Records one run; a context manager. An exception that leaves the context is recorded with its stage.
 
-    When it ends, however it does, what it did at each site is counted.
+    At the end, also after an error, the outcomes of the run are counted by site.
+
+    Attributes:
+        reports: Reports of the finished stages.
     """
 
     def __init__(self, store: Store, command: str) -> None:
@@ -35,7 +38,7 @@ class RunRecord:
         return self
 
     def run_stage(self, stage: Stage, stage_function: Callable[[], StageReport]) -> None:
-        """One stage; its report is added to `reports`."""
+        """Run one stage and append its report to `reports`."""
         bind_contextvars(stage=stage.value)
         self._current_stage, self._stage_started = StageRun(stage, state=RunState.RUNNING), time.monotonic()
         self._runs.save_progress(self._run_id, [*self._finished_stages(), self._current_stage])
@@ -48,20 +51,20 @@ class RunRecord:
         self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
     ) -> None:
         if exc is None:
-            unbind_contextvars("run", "stage")  # of one that fails, what is logged of it says which it was
+            unbind_contextvars("run", "stage")  # after a failure they stay, for later log lines
             self._runs.finish(self._run_id, self._finished_stages())
             self._site_runs.record_run(self._run_id)
             return
         state, text = classify_error(exc)
         seconds = round(time.monotonic() - self._stage_started, 3)
         failed_stage = replace(self._current_stage, seconds=seconds, state=state, error=text[:MAX_ERROR_CHARS])
-        with suppress(PlumblineError):  # of a store that fails, the first error is the one to tell
+        with suppress(PlumblineError):  # if the store fails too, the first error is the one to report
             self._runs.finish(self._run_id, [*self._finished_stages(), failed_stage])
             self._site_runs.record_run(self._run_id)
 
 
 def classify_error(exc: BaseException) -> tuple[RunState, str]:
-    """State and error of a stage that an exception ended."""
+    """Return the state and error message of a stage that ended with this exception."""
     if isinstance(exc, KeyboardInterrupt | SystemExit):
         return RunState.STOPPED, ""
     if isinstance(exc, PlumblineError):

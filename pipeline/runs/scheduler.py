@@ -1,9 +1,9 @@
-"""The timetable at work: the whole flow once a night, and what else the settings ask for, never twice at once.
+"""The scheduler: starts the daily run and the other scheduled runs, one at a time.
 
-APScheduler wakes this program at each scheduled time. Whether a run is due is decided by timetable.py from the
-clock and the runs in the store, then and every few seconds beside: so a clock that jumps, a machine that slept or a
-program that was not there neither doubles nor loses a night. The run itself is done here, in the main thread, where a
-stop reaches it; one that was killed is taken up again at the next start.
+APScheduler wakes the program at each scheduled time. timetable.py decides from the clock and the stored runs whether a
+run is due, at each wake-up and every POLL_SECONDS. A clock change, a sleeping machine or a stopped scheduler therefore
+causes neither a duplicate nor a lost run. Runs execute in the main thread, where a signal can interrupt them. A killed
+run is resumed at the next start.
 """
 
 import logging
@@ -32,18 +32,18 @@ log = logging.getLogger(__name__)
 ReportProgress = Callable[[str], None]
 OpenEngine = Callable[[], AbstractContextManager[Engine]]
 POLL_SECONDS = 20.0
-RETRY_SECONDS = 300.0  # until a run that could not begin is tried again
-LATE_AFTER_SECONDS = 900.0  # a run that begins so much later than it should is said to be made up
-MAX_RUNS_READ = 500  # runs that are looked at for whether one has begun
+RETRY_SECONDS = 300.0  # before a run that could not start is retried
+LATE_AFTER_SECONDS = 900.0  # a run that starts later than this is reported as a missed run
+MAX_RUNS_READ = 500  # newest runs that are searched for starts
 IDLE_STATUS = "STATUS=waiting for the next run"
 
-RESUME_REASON = "the last run did not come to its end"
-MISSED_REASON = "the last scheduled run did not take place"
+RESUME_REASON = "the last run was interrupted"
+MISSED_REASON = "the last scheduled run was missed"
 
 
 @dataclass(frozen=True)
 class DueRun:
-    """An appointment whose run is to begin; `reason` says so where it is not its time."""
+    """An appointment that is due; `reason` explains a start outside its scheduled time, otherwise ""."""
 
     appointment: Appointment
     reason: str = ""
@@ -52,7 +52,14 @@ class DueRun:
 def find_due_run(
     appointments: Iterable[Appointment], now: float, starts: Mapping[str, Sequence[float]], program_started_at: float
 ) -> DueRun | None:
-    """The run to begin `now`. `starts`: when earlier runs began, by command; `program_started_at`: when this program did."""
+    """Return the first appointment that is due, or None. Times are epoch seconds.
+
+    Args:
+        appointments: Candidates, by priority.
+        now: Current time.
+        starts: Command -> start times of earlier runs.
+        program_started_at: Start time of this program.
+    """
     for appointment in appointments:
         scheduled_at = appointment.timetable.due_since(now, starts_for(appointment, starts), program_started_at)
         if scheduled_at is not None:
@@ -61,7 +68,10 @@ def find_due_run(
 
 
 def starts_for(appointment: Appointment, starts: Mapping[str, Sequence[float]]) -> list[float]:
-    """When runs began that count as this appointment's: one by hand is as good as the nightly one, once that was."""
+    """Return the start times of runs that satisfy the appointment.
+
+    After the first daily run, runs of `plumb run` count as daily runs too.
+    """
     command_starts = list(starts.get(appointment.command, ()))
     return (
         [*command_starts, *starts.get("run", ())]
@@ -71,7 +81,14 @@ def starts_for(appointment: Appointment, starts: Mapping[str, Sequence[float]]) 
 
 
 class Scheduler:
-    """The runs of one vertical, on its timetable. `opened` opens it anew for each run; `now` tells epoch seconds."""
+    """Starts the scheduled runs of one vertical.
+
+    Args:
+        settings: The settings of the vertical.
+        open_engine: Opens the vertical; called for each run.
+        report_progress: Receives one line about each start and end of a run.
+        now: Returns epoch seconds.
+    """
 
     def __init__(
         self,
@@ -90,7 +107,7 @@ class Scheduler:
         self._starts: Mapping[str, Sequence[float]] = {}
 
     def start(self) -> None:
-        """What was killed is taken up, what was missed is made up; before either, the operator is told."""
+        """Send alerts, then resume an interrupted run or start a missed one."""
         with self._open_engine() as engine:
             notify_operator(engine)
             self._read_starts(engine)
@@ -101,8 +118,8 @@ class Scheduler:
             self.run_if_due()
 
     def run_if_due(self) -> bool:
-        """Run what is due now, if anything is: was it tried?"""
-        if self._find_due() is None:  # by what was in the store when it was last read
+        """Start the run that is due, if any; returns True if a run was started."""
+        if self._find_due() is None:  # by the run history of the last read: avoids opening the store
             return False
         with self._open_engine() as engine:
             self._read_starts(engine)
@@ -125,7 +142,7 @@ class Scheduler:
         self._starts = starts_by_command
 
     def _run(self, due: DueRun) -> None:
-        """One run; its errors end here, and the operator is told of them."""
+        """Execute a run and report it. Errors are logged and reported, not raised."""
         if due.reason:
             log.warning("%s: running now", due.reason)
             self._report_progress(f"{due.reason}: running now")
@@ -136,7 +153,7 @@ class Scheduler:
         notify_systemd(IDLE_STATUS)
 
     def _run_and_describe(self, appointment: Appointment) -> str:
-        """Do a run; what is said of it."""
+        """Execute a run; returns one line about its result."""
         try:
             with self._open_engine() as engine:
                 engine.progress = self.liveness.wrap(engine.progress)
@@ -148,23 +165,23 @@ class Scheduler:
                 self._after_run(engine)
             return "; ".join(f"{report.stage} {report.total}" for report in reports)
         except BusyError as error:
-            log.warning("the scheduled run waits: %s", error)
-            return f"the run waits: {error}"
+            log.warning("scheduled run postponed: %s", error)
+            return f"run postponed: {error}; retrying in {RETRY_SECONDS:.0f} s"
         except PlumblineError as error:
-            log.error("the scheduled run failed: %s", error)
-            return f"the run failed: {error}"
-        except Exception as error:  # the timetable outlives whatever one run meets
-            log.exception("the scheduled run failed")
-            return f"the run failed unexpectedly ({type(error).__name__}: {error}): see logs/plumb.log"
+            log.error("scheduled run failed: %s", error)
+            return f"run failed: {error}"
+        except Exception as error:  # the scheduler must survive any error of a run
+            log.exception("scheduled run failed")
+            return f"run failed with an internal error ({type(error).__name__}: {error}): see logs/plumb.log"
 
     def _after_run(self, engine: Engine) -> None:
-        """A run has ended, well or not, but for one that was told to stop: that does not wait for a mail server."""
+        """Reload the run history and send alerts, after a run that ended by itself. Not called after Ctrl-C."""
         self._read_starts(engine)
         notify_operator(engine)
 
 
 def run_appointment(engine: Engine, appointment: Appointment) -> list[StageReport]:
-    """The stages of an appointment."""
+    """Run the stages of an appointment; returns their reports. Raises what `stages.run` raises."""
     if appointment.hosts:
         engine.store.frontier.restrict_to_hosts(appointment.hosts)
     return stages.run(engine, command=appointment.command, only_stage=appointment.stage)
@@ -173,8 +190,11 @@ def run_appointment(engine: Engine, appointment: Appointment) -> list[StageRepor
 def run_scheduler(
     settings: Settings, open_engine: OpenEngine, report_progress: ReportProgress, now: Callable[[], float] = time.time
 ) -> None:
-    """Run on the timetable until interrupted. A run that fails is logged, noted in the store, told and said; the next
-    one is tried all the same."""
+    """Start runs at their scheduled times until interrupted.
+
+    A failed run is logged, recorded in the store and reported; the scheduler continues. Raises BusyError if another
+    scheduler of the vertical is running.
+    """
     with (
         stage_lock(settings.data_dir, SCHEDULE_COMMAND),
         wake_queue(configured_appointments(settings.schedule)) as wakeups,
@@ -192,13 +212,13 @@ def run_scheduler(
 
 
 def daily_trigger(appointment: Appointment) -> CronTrigger:
-    """Make the APScheduler trigger that fires at the scheduled time of each day."""
+    """Create the APScheduler trigger for the scheduled time of each day."""
     return CronTrigger(hour=appointment.timetable.time_of_day.hour, minute=appointment.timetable.time_of_day.minute)
 
 
 @contextmanager
 def wake_queue(appointments: Iterable[Appointment]) -> Iterator["queue.SimpleQueue[None]"]:
-    """A queue that gets an entry at each scheduled time."""
+    """Yield a queue that receives an entry at each scheduled time."""
     wakeups: queue.SimpleQueue[None] = queue.SimpleQueue()
     scheduler = BackgroundScheduler()
     for appointment in appointments:

@@ -1,7 +1,7 @@
-"""What a service manager (systemd, `Type=notify`) is told: sd_notify(3), over the socket that it names.
+"""Notifications to systemd (`Type=notify`): sd_notify(3), over the socket in NOTIFY_SOCKET.
 
-Without one nothing happens. A watchdog (`WatchdogSec`) is fed by a thread as long as the work gives signs of life: a
-program that hangs is ended and started anew, and takes up the run that it was in.
+Without the variable nothing is sent. A thread feeds the watchdog (`WatchdogSec`) while the work shows progress. systemd
+restarts a program that hangs, and the program then resumes its run.
 """
 
 import os
@@ -14,11 +14,11 @@ from types import TracebackType
 
 from pipeline.progress import Advance, Progress, ShowCrawlProgress
 
-MAX_SILENT_SECONDS = 7200.0  # of work without a sign; some steps wait an hour for another process
+MAX_SILENT_SECONDS = 7200.0  # without progress; some steps wait one hour for another process
 
 
 def notify_systemd(*lines: str) -> None:
-    """Send lines as `READY=1`; where nobody asked for them, or nobody listens any more, do nothing."""
+    """Send assignments such as `READY=1`. Does nothing without a socket, or if nobody listens on it."""
     socket_path = os.environ.get("NOTIFY_SOCKET", "")
     if not socket_path.startswith(("/", "@")):
         return
@@ -28,7 +28,7 @@ def notify_systemd(*lines: str) -> None:
 
 
 def watchdog_interval() -> float:
-    """How often the watchdog of this process wants to be fed at least; 0: it has none."""
+    """Return the maximum seconds between two watchdog messages of this process; 0 if there is no watchdog."""
     watchdog_usec, watchdog_pid = os.environ.get("WATCHDOG_USEC", ""), os.environ.get("WATCHDOG_PID", "")
     if not watchdog_usec.isdecimal() or (watchdog_pid and watchdog_pid != str(os.getpid())):
         return 0.0
@@ -36,7 +36,7 @@ def watchdog_interval() -> float:
 
 
 class WatchdogFeeder:
-    """Feeds the watchdog twice as often as it wants, while `is_well`. Use with `with`."""
+    """Feeds the watchdog at half its interval while `is_healthy` returns True; a context manager."""
 
     def __init__(self, is_healthy: Callable[[], bool]) -> None:
         self._is_healthy = is_healthy
@@ -62,27 +62,27 @@ class WatchdogFeeder:
 
 
 class Liveness:
-    """Signs of life: when the work was last seen to go on (monotonic seconds)."""
+    """Remembers the time of the last progress; alive for `max_silent` seconds after it."""
 
     def __init__(self, max_silent: float = MAX_SILENT_SECONDS) -> None:
         self._max_silent = max_silent
         self._last_seen = time.monotonic()
 
     def touch(self) -> None:
-        """It goes on."""
+        """Record progress now."""
         self._last_seen = time.monotonic()
 
     def is_alive(self) -> bool:
-        """Was it seen lately?"""
+        """True if the last progress is recent enough."""
         return time.monotonic() - self._last_seen < self._max_silent
 
     def wrap(self, progress: Progress) -> Progress:
-        """The same progress, each step of which is a sign."""
+        """Return a progress display that records each step and delegates to `progress`."""
         return _LivenessProgress(progress, self.touch)
 
 
 class _LivenessProgress:
-    """Progress that is passed on."""
+    """Progress that calls `touch` at each step and delegates to another one."""
 
     def __init__(self, progress: Progress, touch: Callable[[], None]) -> None:
         self._progress = progress
@@ -90,7 +90,7 @@ class _LivenessProgress:
 
     @contextmanager
     def task(self, label: str, total: int | None = None) -> Iterator[Advance]:
-        """See `Progress.task`."""
+        """Delegate to `Progress.task`; advancing records progress."""
         self._touch()
         notify_systemd(f"STATUS={label}")
         with self._progress.task(label, total) as advance:
@@ -103,7 +103,7 @@ class _LivenessProgress:
 
     @contextmanager
     def crawl_task(self) -> Iterator[ShowCrawlProgress | None]:
-        """See `Progress.crawl_task`; where nobody watches, the crawl says lines by `note`."""
+        """Delegate to `Progress.crawl_task`; without a display, the crawl reports by `note`."""
         self._touch()
         notify_systemd("STATUS=crawl")
         with self._progress.crawl_task() as show:
@@ -117,6 +117,6 @@ class _LivenessProgress:
         return touch_and_advance
 
     def note(self, text: str) -> None:
-        """See `Progress.note`."""
+        """Delegate to `Progress.note` and record progress."""
         self._touch()
         self._progress.note(text)

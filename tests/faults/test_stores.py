@@ -40,7 +40,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vertical]:
         add(engine.store, ["抽油机", "采油树"], by="anna")
         decide(engine.store, ["采油树"], TermStatus.REJECTED, by="anna")
         engine.store.lexicons.publish(Lexicon(1, (LexiconEntry("抽油机"),)))
-        stages.mine(engine)
+        stages.mine_candidates(engine)
         seen = engine.settings.data_dir / "seen.bloom"
         UrlSeenTest.load(seen, engine.store.frontier).save(seen)
         write_state(seen.with_name("lastmod.json"), {"a.test": [[1, 0]]})

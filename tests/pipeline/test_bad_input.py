@@ -156,7 +156,7 @@ class TestSettings:
 
     def test_a_file_is_never_overwritten(self, vertical: LocalVertical) -> None:
         before = vertical.config.read_bytes()
-        refused(vertical.plumb("init", str(vertical.config)), "exists already")
+        refused(vertical.plumb("init", str(vertical.config)), "already exists")
         assert vertical.config.read_bytes() == before
 
 
@@ -306,12 +306,12 @@ class TestFolders:
     @pytest.mark.parametrize(
         ("what", "command", "parts"),
         [
-            ("file:data", "status", ["cannot make", "choose another vertical.data_dir"]),
-            ("file:data/logs", "status", ["cannot make", "vertical.data_dir"]),
-            ("folder:data/logs/plumb.log", "status", ["cannot write the log", "see that it can be written"]),
-            ("file:data/warc", "crawl", ["data/warc", "check that its folder is writable"]),
-            ("file:data/locks", "crawl", ["cannot create the lock file", "is writable"]),
-            ("folder:data/store.db", "status", ["unable to open", "check that it exists and is writable"]),
+            ("file:data", "status", ["cannot create", "choose another vertical.data_dir"]),
+            ("file:data/logs", "status", ["cannot create", "vertical.data_dir"]),
+            ("folder:data/logs/plumb.log", "status", ["cannot write the log", "make the file writable"]),
+            ("file:data/warc", "crawl", ["data/warc", "see that its folder can be written"]),
+            ("file:data/locks", "crawl", ["cannot make the lock file", "can be written"]),
+            ("folder:data/store.db", "status", ["unable to open", "see that it is there and can be written"]),
             ("file:data/solr", "index", ["data/solr", "cannot be used"]),
         ],
     )
@@ -324,7 +324,7 @@ class TestFolders:
 
     def test_no_such_place(self, site: Site, vertical: LocalVertical) -> None:
         vertical.write({"vertical": {"data_dir": "/proc/nowhere"}, "crawl": crawl_of(site)})
-        refused(vertical.plumb("status"), "cannot make /proc/nowhere", "choose another vertical.data_dir")
+        refused(vertical.plumb("status"), "cannot create /proc/nowhere", "choose another vertical.data_dir")
 
     def test_a_seen_filter_that_cannot_be_written_costs_nothing(self, vertical: LocalVertical) -> None:
         (vertical.data / "seen.bloom").mkdir(parents=True)
@@ -373,7 +373,7 @@ class TestDisk:
             (disk.data / "filler").unlink()
             assert disk.kept() == before
         assert mounted("-o", "remount,ro", str(disk.data))
-        refused(disk.plumb("extract"), "Read-only file system", "see that it can be written")
+        refused(disk.plumb("extract"), "Read-only file system", "make the file writable")
         assert mounted("-o", "remount,rw", str(disk.data))
         with local_workers():
             disk.done("extract")
@@ -453,9 +453,9 @@ class TestWords:
     @pytest.mark.parametrize(
         ("arguments", "parts"),
         [
-            ("explain http://nowhere.test/", ["http://nowhere.test/ was never seen"]),
+            ("explain http://nowhere.test/", ["http://nowhere.test/ is unknown"]),
             ("explain :::", ["':::' is not a URL"]),
-            ("refresh http://nowhere.test/", ["was never seen", "crawl a page that links to it"]),
+            ("refresh http://nowhere.test/", ["is unknown", "crawl a page that links to it"]),
             ("lexicon accept 未知词语", ["no such term: 未知词语", "plumb lexicon add"]),
             ("lexicon add 石油,天然气", ["石油,天然气"]),
             ("lexicon publish", ["nothing to publish"]),

@@ -75,7 +75,7 @@ def test_block_requeue_add(tmp_path: Path, site: Site) -> None:
     assert vertical.plumb("frontier", "show").count("never ") == 4
     site.requests.clear()
     assert vertical.plumb("frontier", "requeue", site.url("/a")) == "1 due now\n"
-    assert vertical.plumb("frontier", "add", site.url("/b"), site.url("/a")) == "1 added, 1 known already\n"
+    assert vertical.plumb("frontier", "add", site.url("/b"), site.url("/a")) == "1 added, 1 already known\n"
     vertical.plumb("crawl")
     assert sorted(path for path in site.asked() if "sitemap" not in path) == ["/a", "/b"]
 

@@ -136,7 +136,7 @@ def test_what_is_no_vertical_is_an_argument(vertical: LocalVertical, tmp_path: P
     said = plumb("-c", str(vertical.config), "explain", "my.toml", folder=tmp_path)
     assert said.status == 1 and "'my.toml' is not a URL" in said.complaint
     said = plumb("explain", str(vertical.config), "http://127.0.0.1/x.toml", folder=tmp_path)
-    assert said.status == 1 and "http://127.0.0.1/x.toml was never seen" in said.complaint
+    assert said.status == 1 and "http://127.0.0.1/x.toml is unknown" in said.complaint
     said = plumb("-c", str(vertical.config), "status", "other.toml", folder=tmp_path)
     assert said.status == 2 and "unexpected extra argument (other.toml)" in said.complaint
     vertical.config.with_name("vertical.conf").write_bytes(vertical.config.read_bytes())
@@ -148,7 +148,7 @@ def test_a_verb_without_a_vertical_says_what_it_lacks(tmp_path: Path, typed: str
     said = plumb(*typed.split(), folder=tmp_path)
     verb = typed.split(maxsplit=1)[0]
     assert said.status == 1
-    assert "no vertical is named" in said.complaint and f"plumb -c my.toml {verb}" in said.complaint
+    assert "no config file given" in said.complaint and f"plumb -c my.toml {verb}" in said.complaint
     assert list(tmp_path.iterdir()) == []
 
 
@@ -199,6 +199,6 @@ def test_explain_reads_as_sentences(vertical: LocalVertical) -> None:
 
 
 def test_the_list_of_verbs_says_what_each_says_of_itself() -> None:
-    assert {name: text for name, (_, text) in LISTED.items()} == {
-        name: command.get_short_help_str(limit=200) for name, command in commands(cli)
-    }
+    for name, command in commands(cli):
+        assert " ".join((command.help or "").split()).startswith(LISTED[name][1]), name
+    assert LISTED.keys() == {name for name, _ in commands(cli)}

@@ -302,7 +302,7 @@ class TestIndex:
         change(vertical, "DELETE FROM articles WHERE url_id IN (SELECT url_id FROM indexed LIMIT 3)")
         change(vertical, "DELETE FROM indexed WHERE url_id NOT IN (SELECT url_id FROM articles)")
         said = vertical.done("index")
-        assert "3 documents that the store does not know were deleted" in said.out
+        assert "3 documents that are not in the store were deleted" in said.out
 
     def test_an_index_of_an_older_program_is_taken_over_without_a_word(
         self, undisturbed: Undisturbed, vertical: Vertical
@@ -530,4 +530,4 @@ def test_a_solr_that_does_not_start_costs_a_run_nothing_but_its_index(
     assert (run["state"], run["stage"]) == ("failed", "solr")
     assert [stage["stage"] for stage in run["stages"]] == ["crawl", "extract", "embed", "lexicon", "solr"]
     said = vertical.done("run")
-    assert re.search(r"^solr +[0-9.]+ s  opened beside the stages before", said.out, re.M)
+    assert re.search(r"^solr +[0-9.]+ s  opened in parallel with earlier stages", said.out, re.M)

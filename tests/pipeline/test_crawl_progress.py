@@ -127,8 +127,8 @@ def test_status_foretells_the_nights(tmp_path: Path) -> None:
             engine.store.frontier.record_visits([Visit(old, Outcome(Reason.FETCHED), at, at + 9.0, 9.0)])
         runner = CliRunner()
         told = runner.invoke(cli, ["-c", str(tmp_path / "v.toml"), "status"]).output
-        assert "30000 URLs known; 29999 new, 1 due again" in told
-        assert "large.test: 29999 new, 1 due, 0 lists, 9600 pages a run: about 4 more nights for the new ones" in told
+        assert "30000 URLs known; 29999 new, 1 due for a revisit" in told
+        assert "large.test: 29999 new, 1 due, 0 list pages, 9600 pages per run: about 4 more runs for new URLs" in told
         HostPaces({"large.test": 0.5}).save(tmp_path / "data" / "paces-1.json")
         as_json = json.loads(runner.invoke(cli, ["-c", str(tmp_path / "v.toml"), "status", "--json"]).output)
         assert as_json["crawl"]["runs_for_new"] == 2

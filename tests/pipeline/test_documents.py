@@ -147,7 +147,7 @@ def test_outcomes_and_formats_are_counted(chain: Chain) -> None:
 def test_a_document_is_kept_as_a_file_and_offered_as_one(chain: Chain) -> None:
     doc_id = document_id(chain.site.url("/report.pdf"))
     around = chain.client.get(f"/article/{doc_id}/original?lang=en")
-    assert chain.site.url("/report.pdf") in around.text and "Download the kept file (PDF)" in around.text
+    assert chain.site.url("/report.pdf") in around.text and "Download saved file (PDF)" in around.text
     kept = chain.client.get(f"/article/{doc_id}/original/file")
     assert kept.data == site_pages()["/report.pdf"].body
     assert kept.headers["Content-Disposition"] == "attachment; filename=report.pdf"

@@ -130,9 +130,7 @@ class TestPage:
     @pytest.mark.shared
     def test_hostile_pages_are_text(self) -> None:
         rows = [json.loads(row)["text"] for row in (HOSTILE / "xss.jsonl").read_text(encoding="utf-8").splitlines()]
-        quoted = [
-            text.replace("&", "&amp;").replace("<", "&lt;").replace_firing('"', "&quot;") for text in rows
-        ]
+        quoted = [text.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;") for text in rows]
         pages = [f"<p>{FIRST}</p>{text}" for text in rows]
         for n in range(0, len(rows), 20):
             named = "".join(
@@ -216,7 +214,7 @@ class TestFile:
             (["--file", "-"], "standard input: empty"),
             (["mailto:x", "--file", "page.html"], "'mailto:x' is not a URL"),
             (["--file", "page.html", "--page", "no/such/folder.html"], "cannot write no/such/folder.html"),
-            (["http://a.test/", "--blocks"], "there is no vertical.toml here"),
+            (["http://a.test/", "--blocks"], "no vertical.toml in this folder"),
         ],
     )
     def test_refused(self, folder: Path, arguments: list[str], part: str) -> None:
@@ -263,7 +261,7 @@ class TestStoredPage:
     def test_a_page_that_is_not_kept(self, vertical: tuple[Path, Site], path: str) -> None:
         said = self.explain(vertical, vertical[1].url(path), "--blocks")
         assert isinstance(said.exception, PlumblineError)
-        assert f"no page is kept of {vertical[1].url(path)}" in str(said.exception)
+        assert f"no saved page of {vertical[1].url(path)}" in str(said.exception)
 
 
 def test_the_table_survives_markup_of_rich() -> None:

@@ -12,7 +12,7 @@ from crawler.settings import CrawlSettings
 from docstore.errors import PlumblineError
 from docstore.model import Article, Block, BlockKind
 from pipeline.cli.main import cli
-from pipeline.cli.page import as_html, as_markdown, as_text
+from pipeline.cli.page import to_html_page, to_markdown_page, to_text
 from pipeline.page_source import fetch_page
 from tests.crash_harness import Vertical
 from tests.local_workers import local_workers
@@ -110,7 +110,7 @@ class TestFile:
             (["--file", "nowhere.html"], ["cannot read nowhere.html: No such file"]),
             (["--file", "."], ["cannot read .: "]),
             (["--file", "page.html", "--base-url", "mailto:x"], ["'mailto:x' is not a URL"]),
-            (["--file", "page.html", "--method", "magic"], ["extract.method = 'magic': there is blocks"]),
+            (["--file", "page.html", "--method", "magic"], ["extract.method = 'magic': expected one of blocks"]),
         ],
         ids=["list", "empty", "missing", "folder", "no address", "no method"],
     )
@@ -131,7 +131,7 @@ class TestFile:
         assert plumb("extract", *arguments).exit_code == 2
 
     def test_without_a_page_it_is_the_stage(self) -> None:
-        assert "there is no vertical.toml here" in failure(plumb("extract"))
+        assert "no vertical.toml in this folder" in failure(plumb("extract"))
 
     @pytest.mark.process
     def test_the_real_command(self, folder: Path) -> None:
@@ -207,8 +207,8 @@ HOSTILE = Article(
 @pytest.mark.parametrize(
     ("draw", "expected"),
     [
-        (as_text, "# 题 <b>\n2024-05-01 · <i>张三</i> · *报*\n\n甲"),
-        (as_markdown, "# # 题 \\<b>\n\n2024-05-01 · \\<i>张三\\</i> · \\*报\\*\n\n甲\n"),
+        (to_text, "# 题 <b>\n2024-05-01 · <i>张三</i> · *报*\n\n甲"),
+        (to_markdown_page, "# # 题 \\<b>\n\n2024-05-01 · \\<i>张三\\</i> · \\*报\\*\n\n甲\n"),
     ],
 )
 def test_head_lines(draw: Callable[[Article], str], expected: str) -> None:
@@ -216,10 +216,10 @@ def test_head_lines(draw: Callable[[Article], str], expected: str) -> None:
 
 
 def test_the_head_of_a_page_is_escaped() -> None:
-    made = as_html(HOSTILE)
+    made = to_html_page(HOSTILE)
     assert "<h1># 题 &lt;b&gt;</h1>\n<p>2024-05-01 · &lt;i&gt;张三&lt;/i&gt; · *报*</p>\n<p>甲</p>" in made
     assert "<b>" not in made and "<i>" not in made
 
 
 def test_an_article_without_title_and_date_is_its_body() -> None:
-    assert as_text(Article("", "", "甲")) == "甲"
+    assert to_text(Article("", "", "甲")) == "甲"

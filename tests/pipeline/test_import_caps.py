@@ -101,7 +101,7 @@ for folder in map(Path, folders):
         taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (taken + int(little), resource.RLIM_INFINITY))
         try:
-            counts = import_warc_file(engine, folder / "x.warc.gz").counts
+            counts = import_warc_file(engine, folder / "x.warc.gz").outcome_counts
             answer = {reason.value: count for reason, count in counts.items()}
         except PlumblineError as error:
             answer = {"error": str(error)}
@@ -231,7 +231,7 @@ taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpages
 resource.setrlimit(resource.RLIMIT_AS, (taken + int(sys.argv[4]), taken + int(sys.argv[4])))
 archive = WarcArchive(Path(sys.argv[1]), max_body_bytes=1_000_000)
 try:
-    archive.read(WarcPointer(sys.argv[2], 0, int(sys.argv[3])), "0" * 64)
+    archive.read_body(WarcPointer(sys.argv[2], 0, int(sys.argv[3])), "0" * 64)
 except Exception as error:
     print(type(error).__name__, error.reason)
 """
@@ -247,7 +247,7 @@ def test_what_was_kept_before_there_was_a_cap_is_an_outcome(tmp_path: Path) -> N
         check=False,
         text=True,
     )
-    assert done.stdout == "LargePageError too_large\n", done.stderr[-2000:]
+    assert done.stdout == "WarcRecordTooLargeError too_large\n", done.stderr[-2000:]
     assert issubclass(WarcRecordTooLargeError, WarcRecordLostError)
     assert WarcRecordTooLargeError.reason is Reason.TOO_LARGE
 

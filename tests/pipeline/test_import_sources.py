@@ -70,7 +70,7 @@ def test_a_damaged_file_is_said_and_the_others_are_kept(engine: Engine, crawled:
 def test_a_reader_that_dies_is_a_fault_of_its_file_alone(crawled: Path) -> None:
     found = list(read_sources(resolve_sources([str(crawled)]), die_of_the_first, 2))
     [failed] = [one for one in found if isinstance(one, SourceFailure)]
-    assert failed.source.name == "a.warc.gz" and "ended with 3" in failed.reason
+    assert failed.source.name == "a.warc.gz" and "ended with exit code 3" in failed.reason
     assert len(found) == 5
 
 
@@ -98,7 +98,7 @@ def test_common_crawls_list_of_paths(engine: Engine, crawled: Path) -> None:
 
 @pytest.mark.parametrize("name", ["CC-1.warc.wet.gz", "s3://commoncrawl/x.wet", "wet.paths.gz", "x.warc.wat.gz"])
 def test_text_that_was_made_of_pages_is_refused(name: str) -> None:
-    with pytest.raises(SettingsError, match=r"of which nothing can be extracted: import the \.warc\.gz"):
+    with pytest.raises(SettingsError, match=r"cannot be imported: import the \.warc\.gz"):
         resolve_sources([name])
 
 

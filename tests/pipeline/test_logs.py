@@ -111,8 +111,8 @@ WRITES = """
 import logging, sys
 from pathlib import Path
 import pipeline.logs
-pipeline.logs.MAX_BYTES, pipeline.logs.KEPT_FILES = 4000, 200
-pipeline.logs.log_to(Path(sys.argv[1]), "json")
+pipeline.logs.MAX_LOG_BYTES, pipeline.logs.LOG_BACKUP_COUNT = 4000, 200
+pipeline.logs.configure_logging(Path(sys.argv[1]), "json")
 for n in range(150):
     logging.getLogger("x").info("line", extra={"who": sys.argv[2], "n": n})
 """

@@ -220,7 +220,7 @@ def test_a_run_that_fails_does_not_end_the_timetable_and_its_night_is_over(
     engine.store.runs.finish(engine.store.runs.start("schedule"), [])
     change_start(engine, -2 * DAY)
     schedule.start()
-    assert any("the run failed unexpectedly (ZeroDivisionError" in line for line in said), said
+    assert any("run failed with an internal error (ZeroDivisionError" in line for line in said), said
     assert not schedule.run_if_due()
     assert [one.key.kind for one in engine.store.alerts.firing()] == ["run_failed"]
 
@@ -235,7 +235,7 @@ def test_a_run_that_cannot_begin_is_tried_again(engine: Engine, monkeypatch: pyt
     with engine.lock("run"):
         schedule.start()
         assert schedule.run_if_due()
-    assert sum("the run waits: another process" in line for line in said) == 2, said
+    assert sum("run postponed: another process" in line for line in said) == 2, said
     ran: list[str] = []
     monkeypatch.setattr(stages, "run", lambda engine, **how: ran.append(how["command"]) or [])
     assert schedule.run_if_due() and ran == ["schedule"]
@@ -408,7 +408,7 @@ def test_a_killed_nightly_run_is_shown_as_killed_and_taken_up_when_the_scheduler
     assert [(run["state"], run["stage"]) for run in found["runs"]] == [("killed", "crawl"), ("done", "")]
     assert found["failed_since"] == found["runs"][0]["started"] and found["next_run"] is None
     lines = vertical.call("status").out
-    assert "killed in crawl" in lines and "runs have not succeeded since" in lines
+    assert "killed in crawl" in lines and "no successful run since" in lines
 
     again = vertical.start(*table, "schedule")
     wait_for_finished_runs(vertical, again, 2)
@@ -417,7 +417,7 @@ def test_a_killed_nightly_run_is_shown_as_killed_and_taken_up_when_the_scheduler
     assert status(vertical)["failed_since"] is None
     again.send_signal(signal.SIGINT)
     said = vertical.finished(again)
-    assert "the last run did not come to its end: running now" in said.err and said.status == 130
+    assert "the last run was interrupted: running now" in said.err and said.status == 130
     with vertical.solr() as opened:
         opened.delete_all()
 
@@ -461,7 +461,7 @@ def test_runs_that_fail_are_told_with_stage_and_reason_where_people_look(vertica
     assert found["failed_since"] == found["runs"][2]["started"]
     assert (found["last_good_run"], found["next_run"]) == (None, None)
     lines = vertical.call("status").out.splitlines()
-    assert "next run      none: plumb schedule is not running" in lines and "last good run never" in lines
+    assert "next run not scheduled (plumb schedule is not running)" in lines and "last successful run never" in lines
     assert sum("failed in crawl after" in line and "Connection refused" in line for line in lines) == 3
     assert vertical.log().count("none of the seeds could be fetched") == 3
 
