@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.solr, pytest.mark.slow]
 LANGUAGES = {"zh": "zh-CN", "en": "en-GB"}
 PAGES = ("", "/term?text={term}", "/history", "/versions", "/preview", "/report")
 CONGRESS = "世界石油大会"
-SAID = {"zh": ("确认", "已确认 1 项", "已确认 2 项"), "en": ("Confirm", "1 item confirmed", "2 items confirmed")}
+SAID = {"zh": ("采纳", "已采纳 1 项", "已采纳 2 项"), "en": ("Accept", "1 item accepted", "2 items accepted")}
 HOSTILE = "<img src=x onerror=alert(1)>\"&'"
 MANY = 120  # decisions: more than the 100 whose speed the product measures
 
@@ -153,7 +153,7 @@ def test_two_reviewers_see_each_other_s_decisions(visit: Visit, vertical: Vertic
     name = first.locator("h2 bdi").inner_text()
     vertical.engine.store.review_history.apply(ActKind.DECIDE, [TermEdit(name, TermStatus.DEFERRED)], "bert")
     page.keyboard.type("ja")
-    expect(page.locator("#trouble")).to_contain_text("已被 bert 改动")
+    expect(page.locator("#trouble")).to_contain_text("已由 bert 修改")
     expect(first).to_have_attribute("data-status", "later")
     assert term_of(vertical, name).status is TermStatus.DEFERRED
     page.keyboard.type("a")  # having seen it
@@ -305,14 +305,14 @@ def test_a_damaged_file_and_an_unknown_topic_are_said(visit: Visit, vertical: Ve
 def test_the_sites_page_shows_the_harvest(visit: Visit, vertical: Vertical) -> None:
     page = sign_in(visit())
     page.goto("/admin/sites")
-    expect(page.locator("#site-health")).not_to_contain_text("收获率")  # nothing was judged
+    expect(page.locator("#site-health")).not_to_contain_text("主题命中率")  # nothing was judged
     table = vertical.engine.store.focused_decisions
     first, second = table.undecided_pages(2)
     judged = [FocusedDecision(n, "fused", "页岩气", 0.5, n == 0, b"") for n in range(2)]
     table.save(list(zip((first.url_id, second.url_id), judged, strict=True)))
     page.reload()
-    expect(page.locator("#site-health")).to_contain_text("收获率")
+    expect(page.locator("#site-health")).to_contain_text("主题命中率")
     rows = page.locator("#site-health tbody tr")
     said = [text for text in rows.all_inner_texts() if "fused" in text]
     same_host = first.host == second.host
-    assert [("50 %" in text, "(1 / 2)" in text) for text in said] == [(True, True)] if same_host else len(said) == 2
+    assert [("50%" in text, "(1 / 2)" in text) for text in said] == [(True, True)] if same_host else len(said) == 2

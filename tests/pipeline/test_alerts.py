@@ -47,7 +47,7 @@ def site(*newest_first: SiteRun, articles: SiteArticles | None = None) -> SiteIn
 
 
 def decided(*sites: SiteInputs, **more: Any) -> list[Alert]:
-    return evaluate_rules(AlertInputs(NOW, more.pop("failed", None), more.pop("missed", None), sites, 7, **more))
+    return evaluate_rules(AlertInputs(NOW, more.pop("failed_run", None), more.pop("missed_at", None), sites, 7, **more))
 
 
 def kinds(*sites: SiteInputs, **more: Any) -> list[str]:
@@ -156,9 +156,11 @@ def test_a_site_that_is_shut_is_not_told_to_be_silent_as_well() -> None:
 def test_each_kind_has_words_in_each_language() -> None:
     [stopped] = decided(site(run(9, {"unreachable": 2}), run(8, GOOD)))
     assert message_lines(AlertNotification([stopped]), "zh") == [
-        "news.example 在最近一次运行中没有给出任何网页：无法连接，2 个。"
+        "news.example：最近一次任务未能抓取任何网页。主要原因：无法连接（2 次）。"
     ]
-    assert message_lines(AlertNotification((), [stopped]), "en")[0].startswith("Over: news.example gave no page")
+    assert message_lines(AlertNotification((), [stopped]), "en")[0].startswith(
+        "Resolved: news.example: no page could be fetched"
+    )
     for kind in ALERT_KINDS:
         assert has_message(f"alert.{kind}"), kind
     assert set(LANGUAGES) == {"zh", "en"}
@@ -259,7 +261,7 @@ def fail_a_run(engine: Engine) -> None:
 
 def test_each_alert_is_told_once_with_the_all_clear(tmp_path: Path, mail_server: Any, hook: Hook) -> None:
     place, mailbox = mail_server
-    mailbox.mails.reset_counts()  # what other tests got
+    mailbox.mails.clear()  # what other tests got
     hook.posted.clear()
     url = f"http://127.0.0.1:{hook.server_port}/T0/s3cret"
     wanted = settings(tmp_path, mail_to=["o@x.example"], smtp=place, webhook=url, inside_hosts=["127.0.0.1"])
@@ -276,10 +278,10 @@ def test_each_alert_is_told_once_with_the_all_clear(tmp_path: Path, mail_server:
     first, second = mailbox.mails[-2:]
     assert len(mailbox.mails) == 2 and len(hook.posted) == 2
     assert (first["To"], first["From"], first["Auto-Submitted"]) == ("o@x.example", "o@x.example", "auto-generated")
-    assert "failed in the stage “Crawl”: disk full" in first.get_content() and first["Subject"].startswith(
-        "Gas: The run"
+    assert "failed in the “Crawl” stage: disk full" in first.get_content() and first["Subject"].startswith(
+        "Gas: Run of"
     )
-    assert second["Subject"].startswith("Gas: Over: The run of")
+    assert second["Subject"].startswith("Gas: Resolved: Run of")
     assert [one["alerts"][0]["state"] for one in hook.posted] == ["firing", "resolved"]
     assert hook.posted[0]["path"] == "/T0/s3cret" and "disk full" in hook.posted[0]["text"]
 
@@ -309,7 +311,7 @@ def test_a_password_is_in_no_message(
     (tmp_path / "password").write_text("s3cret pass\n")
     wanted = settings(tmp_path, mail_to=["o@x.example"], smtp=place, smtp_user="plumb", smtp_password_file="password")
     MailChannel(wanted).send(AlertNotification([Alert(AlertKey("test"))]))
-    assert "alerts reach you" in mailbox.mails[-1].get_content()
+    assert "Alerts are being delivered" in mailbox.mails[-1].get_content()
     monkeypatch.setenv("PLUMB_SMTP_PASSWORD", "wr0ng pass")
     with Engine(wanted, NullProgress()) as engine, pytest.raises(DeliveryError) as refused:
         MailChannel(wanted).send(AlertNotification([Alert(AlertKey("test"))]))
@@ -327,7 +329,7 @@ def test_a_password_is_in_no_message(
 def test_a_webhook_reaches_no_inside_address(tmp_path: Path, hook: Hook) -> None:
     posts = len(hook.posted)
     for url in (f"http://127.0.0.1:{hook.server_port}/x", f"http://a.localhost:{hook.server_port}/x"):
-        with pytest.raises(DeliveryError, match=r"name it in alerts\.inside_hosts"):
+        with pytest.raises(DeliveryError, match=r"add it to alerts\.inside_hosts"):
             WebhookChannel(settings(tmp_path, webhook=url)).send(AlertNotification([Alert(AlertKey("test"))]))
     assert len(hook.posted) == posts
 
@@ -344,7 +346,7 @@ def test_a_server_that_drips_ends_when_the_time_is_up(tmp_path: Path) -> None:
 
         threading.Thread(target=drip, daemon=True).start()
         place = f"127.0.0.1:{listening.getsockname()[1]}"
-        with pytest.raises(DeliveryError, match=r"took longer than 0\.3 s"):
+        with pytest.raises(DeliveryError, match=r"timed out after 0\.3 s"):
             MailChannel(settings(tmp_path, mail_to=["o@x.example"], smtp=place, seconds=0.3)).send(AlertNotification())
         stop.set()
 
@@ -434,13 +436,13 @@ def test_the_command_tells_of_a_run_that_failed(tmp_path: Path, mail_server: Any
         assert [one["kind"] for one in json.loads(shown.out)] == ["run_failed"]
         tested = vertical.plumb("alerts", "--test", environment=secret)
         assert tested.status == 0 and "mail: sent in" in tested.out and "webhook: sent in" in tested.out
-        assert hook.posted[-1]["alerts"][0]["kind"] == "test" and "您能收到告警" in mailbox.mails[-1].get_content()
+        assert hook.posted[-1]["alerts"][0]["kind"] == "test" and "告警可以正常送达" in mailbox.mails[-1].get_content()
         hook.status = 500
         refused = vertical.plumb("alerts", "--test", environment=secret)
         assert refused.status == 1 and refused.complaint == "plumb: the webhook at 127.0.0.1 answered 500"
         hook.status = 204
         assert "s3cret" not in vertical.log() + refused.err + tested.out + shown.out
         nobody = LocalVertical(tmp_path / "w").write({"crawl": crawl}).plumb("alerts", "--test")
-        assert nobody.complaint == "plumb: nobody is told: name alerts.mail_to, or alerts.webhook"
+        assert nobody.complaint == "plumb: no alert channel configured: set alerts.mail_to or alerts.webhook"
     finally:
         vertical.end()

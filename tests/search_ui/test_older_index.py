@@ -117,7 +117,7 @@ def test_it_is_done_once_and_a_change_that_solr_refuses_leaves_it_searchable(
     monkeypatch.setattr(
         solr_index,
         "add_missing_fields",
-        lambda older, newest: older.replace_firing("</schema>", '<field name="x"/></schema>'),
+        lambda older, newest: older.replace("</schema>", '<field name="x"/></schema>'),
     )
     (wrong / SCHEMA_FILE).write_text(schema.replace("</schema>", "<!-- another -->\n</schema>"), "utf-8")
     monkeypatch.setattr(solr_index, "CONFIGSET_DIR", wrong)

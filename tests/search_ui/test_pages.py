@@ -33,14 +33,14 @@ def test_home_counts_what_can_be_searched() -> None:
     actions = FakeActions(published=Lexicon(3, (LexiconEntry("页岩气"), LexiconEntry("压裂"))))
     page = soup(site_app(FakeSearch(TWENTY_FIVE), actions).test_client().get("/?lang=en"))
     assert page.select_one("#counts").get_text(" ", strip=True).split("\n")[0].startswith("25 documents · 2 sites")
-    assert "version 3: 2 words" not in page.get_text()
+    assert "version 3: 2 terms" not in page.get_text()
     opened = site_app(FakeSearch(TWENTY_FIVE), actions, WITH_TOOLS).test_client()
-    assert "version 3: 2 words" in soup(opened.get("/?lang=en")).get_text()
+    assert "version 3: 2 terms" in soup(opened.get("/?lang=en")).get_text()
 
 
 def test_home_opens_without_solr() -> None:
     response = site_app(FakeSearch(error=SolrUnavailableError("down"))).test_client().get("/")
-    assert response.status_code == 200 and "索引暂时无法访问" in response.text
+    assert response.status_code == 200 and "搜索服务暂时不可用" in response.text
 
 
 def test_results_show_hits_with_matches_marked() -> None:
@@ -228,7 +228,7 @@ def test_facets_show_their_first_values_and_more_behind_a_word() -> None:
     assert "作者0" in narrowed.select_one("#narrowed").text
     kinds = [one | {solr_fields.PAGE_TYPE: ("article", "reference", "article")[n % 3]} for n, one in enumerate(many)]
     page = soup(site_app(FakeSearch(kinds)).test_client().get("/search?q=页岩气&lang=en"))
-    assert [bdi.text for bdi in page.select("#types bdi")] == ["Articles", "Reference pages"]
+    assert [bdi.text for bdi in page.select("#types bdi")] == ["Articles", "Reference"]
 
 
 def test_who_compares_is_asked_to_sign_in() -> None:
