@@ -143,7 +143,7 @@ def test_each_of_a_series_is_shown_as_similar_and_its_copy_is_not_counted(reader
 
 @pytest.mark.parametrize(
     ("language", "link", "heading"),
-    [("zh", "2 篇同系列文档", "同一系列"), ("en", "2 other versions or issues", "Same series")],
+    [("zh", "2 篇同系列文档", "同系列文档"), ("en", "2 other versions or issues", "Other versions and issues")],
 )
 def test_similar_articles_lead_to_each_other(reader: FlaskClient, language: str, link: str, heading: str) -> None:
     page = BeautifulSoup(reader.get(f"/search?q=营业收入 利润&lang={language}").text, "lxml")
