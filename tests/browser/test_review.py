@@ -255,13 +255,14 @@ def test_terms_and_seeds_of_a_topic_are_judged(visit: Visit, vertical: Vertical,
     name = f"页岩气 {language}"
     files.create(topic(name))
     confirm, one, two = SAID[language]
+    colon = "：" if language == "zh" else ": "
     plain = sign_in(visit(locale=LANGUAGES[language], java_script_enabled=False))
     plain.goto("/admin/topics/")
     row = plain.locator("#topics tbody tr").filter(has_text=name)
     expect(row.locator("td").first).to_have_text("4")
     row.get_by_role("link").click()
     expect(plain.locator("#terms tbody tr")).to_have_count(3)
-    plain.get_by_role("button", name=f"{confirm}: 压裂").focus()
+    plain.get_by_role("button", name=f"{confirm}{colon}压裂").focus()
     plain.keyboard.press("Enter")
     expect(plain.locator("p.note[role=status]")).to_contain_text(one)
     assert files.read(name).confirmed_terms(TopicTermClass.PROFESSIONAL) == ("水平井", "压裂")
@@ -313,6 +314,6 @@ def test_the_sites_page_shows_the_harvest(visit: Visit, vertical: Vertical) -> N
     page.reload()
     expect(page.locator("#site-health")).to_contain_text("主题命中率")
     rows = page.locator("#site-health tbody tr")
-    said = [text for text in rows.all_inner_texts() if "fused" in text]
+    said = [text for text in rows.all_inner_texts() if "多特征融合" in text]
     same_host = first.host == second.host
     assert [("50%" in text, "(1 / 2)" in text) for text in said] == [(True, True)] if same_host else len(said) == 2

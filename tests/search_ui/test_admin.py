@@ -197,7 +197,7 @@ def test_what_was_not_found_becomes_a_synonym_in_one_step() -> None:
     assert "已将“页言气”设为“页岩气”的同义词" in told
     assert actions.all_terms[0].synonyms == ("岩气", "页言气")
     refused = client.post("/admin/searches/synonym", data={**sent, "term": "nowhere"}, follow_redirects=True).text
-    assert "no such term: nowhere" in refused
+    assert "没有此术语：nowhere" in refused
 
 
 def test_a_synonym_is_added_to_those_of_a_term_that_hundreds_hold_and_can_be_taken_back() -> None:
@@ -215,7 +215,7 @@ def test_a_synonym_is_added_to_those_of_a_term_that_hundreds_hold_and_can_be_tak
 def test_what_the_lexicon_refuses_is_said() -> None:
     client, token = signed_in(reports())
     told = client.post("/admin/searches/candidate", data={"token": token, "query": " "}, follow_redirects=True).text
-    assert "the word is empty" in told
+    assert "没有术语" in told
 
 
 def test_readers_of_reports_are_shown_no_forms() -> None:

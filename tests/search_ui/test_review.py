@@ -217,8 +217,8 @@ def test_what_the_lexicon_refuses_is_said() -> None:
     client, token = reviewing(actions())
     sent = {"token": token, "term": "nowhere", "decision": "accepted"}
     told = client.post("/admin/lexicon/decide", data=sent, headers=JSON)
-    assert told.status_code == 409 and "no such term" in told.json["error"]["message"]
-    assert "no such term" in client.post("/admin/lexicon/decide", data=sent, follow_redirects=True).text
+    assert told.status_code == 409 and "没有此术语" in told.json["error"]["message"]
+    assert "没有此术语" in client.post("/admin/lexicon/decide", data=sent, follow_redirects=True).text
     for decision in ("maybe", "merged"):
         assert client.post("/admin/lexicon/decide", data=sent | {"decision": decision}).status_code == 400
 
@@ -252,7 +252,7 @@ def test_publishing_tells_version_words_and_lag() -> None:
     said = client.post("/admin/lexicon/publish", data={"token": token}, follow_redirects=True).text
     assert "7 篇文档待索引" in page.select_one("#published").text
     assert "已发布第 2 版，共 2 个术语。" in said
-    assert "nothing to publish" in client.post(
+    assert "没有待发布的改动" in client.post(
         "/admin/lexicon/publish", data={"token": token}, follow_redirects=True
     ).text  # fmt: skip
 

@@ -160,6 +160,6 @@ def test_the_harvest_of_a_site_is_shown_where_something_was_judged() -> None:
     topics = FakeTopics(rates=[HostHarvest("news.example", "fused", 8, 6), HostHarvest("other.example", "vsm", 1, 0)])
     client, _ = client_of(topics, Role.REPORTS)
     [row] = shown(client, "/admin/sites").select("#site-health tbody tr")
-    assert "fused 75%" in " ".join(row.text.split()) and "(6 / 8)" in row.text
+    assert "多特征融合 75%" in " ".join(row.text.split()) and "(6 / 8)" in row.text
     topics.rates.clear()
     assert "主题命中率" not in client.get("/admin/sites").text
