@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
+from docstore.coded_message import CodedMessage
 from docstore.errors import DictionaryError
 from docstore.model import LexiconEntry
 from text.folding import word_key
@@ -24,9 +25,11 @@ _JIEBA_TAG_LIST = (
 JIEBA_TAGS = frozenset(_JIEBA_TAG_LIST.split())
 """Tags of jieba's dictionary, and `eng`. Any other text at the end of a line is part of the word, or an error."""
 
-MAX_INPUT_CHARS = 10_000  # longer words are rejected before normalization
-_TOO_LONG_ERROR = f"the word is longer than {MAX_WORD_CHARS} characters"
-MAX_LISTED_ERRORS = 50  # invalid lines listed in one error message
+MAX_INPUT_CHARS = 10_000  # characters of a word before anything is done with it
+_TOO_LONG_ERROR = CodedMessage(
+    f"the word is longer than {MAX_WORD_CHARS} characters", "term_too_long", limit=MAX_WORD_CHARS
+)
+MAX_LISTED_ERRORS = 50  # bad lines named in full in one error
 _ALLOWED_PUNCTUATION = "-+#&%./'·_ "
 _ALLOWED_FINAL_PUNCTUATION = "+#%"
 _FORBIDDEN_CATEGORIES = {"Cc": "control", "Cf": "invisible", "Cs": "undecodable", "Co": "private", "Cn": "unassigned"}
@@ -75,7 +78,9 @@ def collect_entries(lines: Iterable[tuple[int, LexiconEntry | str | None]]) -> l
     for line_number, entry in lines:
         if isinstance(entry, LexiconEntry):
             first_occurrence = first_line.setdefault(word_key(entry.text), line_number)
-            entry = entry if first_occurrence == line_number else f"the word is already in line {first_occurrence}"
+            if first_occurrence != line_number:
+                message = f"the word already stands in line {first_occurrence}"
+                entry = CodedMessage(message, "term_repeated", line=first_occurrence)
         if isinstance(entry, str):
             errors.append((line_number, entry))
         elif entry:
@@ -99,7 +104,7 @@ def format_dictionary(entries: Iterable[LexiconEntry]) -> str:
 def find_term_error(text: str) -> str | None:
     """Return a short reason why `text` is not a valid lexicon word, or None if it is valid."""
     if not text.strip(" "):
-        return "the word is empty"
+        return CodedMessage("the word is empty", "term_empty")
     if len(text) > MAX_WORD_CHARS:
         return _TOO_LONG_ERROR
     return _character_error(text) or _shape_error(text) or _script_error(text) or _word_error(text)
@@ -125,7 +130,11 @@ def build_entry(word: str, frequency: str = "", tag: str = "") -> LexiconEntry |
 
 
 def _tag_error(tag: str) -> str | None:
-    return None if not tag or tag in JIEBA_TAGS else f"unknown tag {tag[:20]!r}"
+    return (
+        None
+        if not tag or tag in JIEBA_TAGS
+        else CodedMessage(f"there is no tag {tag[:20]!r}", "no_such_tag", tag=tag[:20])
+    )
 
 
 def _format_entry(entry: LexiconEntry) -> str:
@@ -143,10 +152,13 @@ def _frequency_error(digits: str) -> str | None:
     if not digits:
         return None
     if not _INTEGER.fullmatch(digits):
-        return f"the frequency is not an integer: {digits[:20]}"
+        return CodedMessage(
+            f"the frequency is no whole number: {digits[:20]}", "frequency_not_integer", value=digits[:20]
+        )
     if len(digits) > len(str(MAX_FREQUENCY)) or int(digits) > MAX_FREQUENCY:
-        return f"the frequency is above {MAX_FREQUENCY}"
-    return None if int(digits) else "frequency 0 disables the word: omit the frequency to use a default"
+        return CodedMessage(f"the frequency is above {MAX_FREQUENCY}", "frequency_too_large", limit=MAX_FREQUENCY)
+    message = "frequency 0 hides the word: leave the frequency out to have one chosen"
+    return None if int(digits) else CodedMessage(message, "frequency_zero")
 
 
 def _character_error(text: str) -> str | None:
@@ -155,28 +167,30 @@ def _character_error(text: str) -> str | None:
         if category == "Cn" and _HAN.match(char):
             continue  # assigned in a later Unicode version than Python's
         if category in _FORBIDDEN_CATEGORIES:
-            return f"the word contains the {_FORBIDDEN_CATEGORIES[category]} character U+{ord(char):04X}"
+            message = f"the word holds the {_FORBIDDEN_CATEGORIES[category]} character U+{ord(char):04X}"
+            return CodedMessage(message, "term_invisible_character", codepoint=f"U+{ord(char):04X}")
         if category[0] == "Z" and char != " ":
-            return f"the word contains the space character U+{ord(char):04X}"
+            message = f"the word holds the blank U+{ord(char):04X}"
+            return CodedMessage(message, "term_blank", codepoint=f"U+{ord(char):04X}")
         if category[0] not in "LMN" and char not in _ALLOWED_PUNCTUATION:
-            return f"the word contains the symbol {char}"
+            return CodedMessage(f"the word holds the sign {char}", "term_sign", sign=char)
     return None
 
 
 def _shape_error(text: str) -> str | None:
     if len(text) < 2 and not is_unlisted_han_character(text):
-        return "the word is a single character"
+        return CodedMessage("the word is a single character", "term_single_character")
     if not any(char.isalpha() or _HAN.match(char) for char in text):
-        return "the word has no letter"
+        return CodedMessage("the word has no letter", "term_no_letter")
     if not (text[0].isalnum() or _HAN.match(text[0])):
-        return f"the word begins with the symbol {text[0]!r}"
+        return CodedMessage(f"the word begins with the sign {text[0]!r}", "term_first_sign", sign=text[0])
     if not (
         text[-1].isalnum()
         or _HAN.match(text[-1])
         or unicodedata.category(text[-1])[0] == "M"
         or text[-1] in _ALLOWED_FINAL_PUNCTUATION
     ):
-        return f"the word ends with the symbol {text[-1]!r}"
+        return CodedMessage(f"the word ends with the sign {text[-1]!r}", "term_last_sign", sign=text[-1])
     return None
 
 
@@ -190,19 +204,20 @@ def is_unlisted_han_character(char: str) -> bool:
 
 def _script_error(text: str) -> str | None:
     script_mixture = mixed_script_reason(text)
-    return f"the word contains {script_mixture}" if script_mixture else None
+    return CodedMessage(f"the word holds {script_mixture}", "term_mixed_scripts") if script_mixture else None
 
 
 def _word_error(text: str) -> str | None:
     if "  " in text or _SPACE_BESIDE_HAN.search(text):
-        return "a space in a Chinese word (line format: word, frequency, tag, separated by one space)"
+        message = "a space in a Chinese word (a line is: word, frequency, tag, one space between)"
+        return CodedMessage(message, "term_space")
     words, tags = zip(*base_segmenter().tag(text), strict=True)
     edge_word = next((word for word in (words[0], words[-1]) if word in _FUNCTION_WORDS), None)
     if edge_word:
-        return f"the word begins or ends with {edge_word}"
+        return CodedMessage(f"the word begins or ends with {edge_word}", "term_function_word", word=edge_word)
     inner_word = next((word for word in words if word in _PHRASE_WORDS), None)
     if inner_word:
-        return f"the word contains {inner_word}: it is a phrase"
+        return CodedMessage(f"the word holds {inner_word}: it is a phrase", "term_phrase", word=inner_word)
     if tags[0] in ("m", "mq") and _QUANTITY_TAGS.issuperset(tags[1:]) and ("t" in tags or text[0].isdecimal()):
-        return "the word is a number with a measure word, or a date"
+        return CodedMessage("the word is a number with a measure word, or a date", "term_number")
     return None

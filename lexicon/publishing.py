@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from docstore.coded_message import CodedMessage
 from docstore.errors import LexiconError
 from docstore.model import Lexicon, LexiconEntry, Term, TermStatus
 from lexicon.jieba_dictionary import find_term_error
@@ -14,14 +15,12 @@ class NothingToPublishError(LexiconError):
 
 
 def ensure_acceptable(texts: Iterable[str]) -> None:
-    """Check that all texts are valid dictionary words.
-
-    Raises:
-        LexiconError: some texts are invalid; the message names each.
-    """
-    errors = [f"{text[:40]!r}: {error}" for text in texts if (error := find_term_error(text))]
+    """Raise LexiconError, naming each, if some of `texts` cannot be a dictionary line."""
+    errors = [_term_reason(text, error) for text in texts if (error := find_term_error(text))]
     if errors:
-        raise LexiconError("cannot be accepted: " + "; ".join(errors))
+        raise LexiconError(
+            CodedMessage("cannot be accepted: " + "; ".join(errors), "not_acceptable", reasons=tuple(errors))
+        )
 
 
 def build_next_version(accepted: Iterable[Term], previous: Lexicon) -> Lexicon:
@@ -35,9 +34,10 @@ def build_next_version(accepted: Iterable[Term], previous: Lexicon) -> Lexicon:
     """
     terms = list(accepted)
     previous_by_key = {word_key(entry.text): entry for entry in previous.entries}
-    errors = [f"{term.text[:40]!r}: {error}" for term in terms if (error := _acceptance_error(term, previous_by_key))]
+    errors = [_term_reason(term.text, error) for term in terms if (error := _acceptance_error(term, previous_by_key))]
     if errors:
-        raise LexiconError("no new lexicon version: " + "; ".join(errors))
+        message = "no new lexicon version: " + "; ".join(errors)
+        raise LexiconError(CodedMessage(message, "no_new_version", reasons=tuple(errors)))
     by_key: dict[str, LexiconEntry] = {}
     for term in terms:
         key = word_key(term.text)
@@ -48,11 +48,16 @@ def build_next_version(accepted: Iterable[Term], previous: Lexicon) -> Lexicon:
     return Lexicon(version=previous.version + 1, entries=entries)
 
 
+def _term_reason(text: str, error: str) -> CodedMessage:
+    return CodedMessage(f"{text[:40]!r}: {error}", "term_reason", term=text[:40], reason=error)
+
+
 def _acceptance_error(term: Term, previous_by_key: Mapping[str, LexiconEntry]) -> str | None:
     if term.status is not TermStatus.ACCEPTED:
-        return f"it is {term.status}, not accepted"
-    # A published word stays valid, even if the rules are stricter now.
-    return None if word_key(term.text) in previous_by_key else find_term_error(term.text)
+        return CodedMessage(f"it is {term.status}, not accepted", "term_not_accepted")
+    return (
+        None if word_key(term.text) in previous_by_key else find_term_error(term.text)
+    )  # rules may have become stricter since
 
 
 def _build_entry(term: Term, previous_entry: LexiconEntry | None) -> LexiconEntry:

@@ -17,6 +17,7 @@ from dataclasses import replace
 from itertools import groupby
 from urllib.parse import quote
 
+from docstore.coded_message import CodedMessage
 from docstore.errors import DictionaryError
 from docstore.model import LexiconEntry, TermClass
 from lexicon.jieba_dictionary import build_entry, collect_entries, find_term_error, format_dictionary, parse_dictionary
@@ -66,7 +67,7 @@ def _parse_thuocl_line(line: str) -> ParseResult:
         return None
     word, _, count = line.partition("\t")
     if not count.strip().isdecimal():
-        return "line format: word, tab, number of documents"
+        return CodedMessage("a line is: word, tab, number of documents", "list_thuocl_line")
     return build_entry(word.strip(" "))
 
 
@@ -89,12 +90,13 @@ def _parse_csv_rows(reader: Iterator[list[str]]) -> Iterator[tuple[int, ParseRes
         except StopIteration:
             return
         except csv.Error as error:
-            yield line_number, f"not valid CSV: {error}"
+            yield line_number, CodedMessage(f"no CSV: {error}", "list_not_csv")
             return
         if header is None:
             header = [cell.strip().lower() for cell in cells]
             if unknown := [name for name in header if name not in CSV_COLUMNS] or CSV_COLUMNS[0] not in header:
-                yield line_number, f"allowed columns: {', '.join(CSV_COLUMNS)}; {_header_error(unknown)}"
+                message = f"the header names {', '.join(CSV_COLUMNS)}; {_header_error(unknown)}"
+                yield line_number, CodedMessage(message, "list_csv_header", columns=CSV_COLUMNS)
                 return
         else:
             yield line_number, _parse_csv_row(dict(zip(header, cells, strict=False)), len(cells) > len(header))
@@ -109,17 +111,18 @@ def _parse_csv_row(cells: Mapping[str, str], has_extra_cells: bool) -> ParseResu
     if not any(cell.strip() for cell in cells.values()):
         return None
     if has_extra_cells:
-        return "more cells than the header has columns"
+        return CodedMessage("more cells than the header names", "list_extra_cells")
     entry = build_entry(*(cells.get(name, "").strip() for name in ("term", "frequency", "tag")))
     if isinstance(entry, str):
         return entry
     category = cells.get("class", "").strip()
     if category not in set(TermClass):
-        return f"unknown class {category[:20]!r}; classes: {', '.join(kind for kind in TermClass if kind)}"
+        message = f"there is no class {category[:20]!r}: {', '.join(kind for kind in TermClass if kind)}"
+        return CodedMessage(message, "list_no_such_class", category=category[:20])
     multi_values = {name: _split_multi_value(cells.get(name, "")) for name in ("synonyms", "broader")}
     for name, words in multi_values.items():
         if error := next((error for word in words if (error := find_term_error(word))), None):
-            return f"{name}: {error}"
+            return CodedMessage(f"{name}: {error}", "list_column", column=name, reason=error)
     return replace(
         entry, category=TermClass(category), synonyms=multi_values["synonyms"], broader_terms=multi_values["broader"]
     )

@@ -1,7 +1,7 @@
-"""The site's own words in each of its languages: flask-babel over `translations/<language>.po`.
+"""The interface texts of the site in each of its languages: flask-babel over `translations/<language>.po`.
 
-A message is named by a key (`results.total`), so that a word which means two things can be two words in the other
-language. The catalogs are read as they stand: nothing has to be compiled, so none can be out of date.
+A message is identified by a key such as `results.total`, not by its English text, because the same English word can
+need different translations. The catalogs are read at start. There is no compiled file that could be out of date.
 """
 
 from collections.abc import Mapping
@@ -16,6 +16,10 @@ from babel.numbers import format_decimal
 from babel.support import NullTranslations, Translations
 from flask import Flask, g
 from flask_babel import Babel, Domain
+from markupsafe import Markup, escape
+
+from docstore.coded_message import CodedMessage, coded_message
+from search_ui.query.display_text import clean_text
 
 LANGUAGES = ("zh", "en")  # the first is the default
 HTML_LANGUAGES: Mapping[str, str] = {"zh": "zh-Hans", "en": "en"}
@@ -24,7 +28,7 @@ _LOCALES: Mapping[str, str] = {"zh": "zh_Hans_CN", "en": "en"}
 
 @cache
 def load_catalog(language: str) -> Catalog:
-    """All messages of one of `LANGUAGES`."""
+    """Return all messages of one of `LANGUAGES`."""
     file = files("search_ui") / "translations" / f"{language}.po"
     return read_po(BytesIO(file.read_bytes()))
 
@@ -38,7 +42,7 @@ def _translations(language: str) -> Translations:
 
 
 class _PoDomain(Domain):  # type: ignore[misc]
-    """flask-babel's messages in the language that the request has chosen (`g.language`)."""
+    """The messages in the language of the current request (`g.language`), for flask-babel."""
 
     def get_translations(self) -> NullTranslations:
         return _translations(g.language)
@@ -48,44 +52,88 @@ _DOMAIN = _PoDomain()
 
 
 def init_babel(app: Flask) -> None:
-    """Give `app` its languages; a request's is `g.language`."""
+    """Register the languages and the filter `number` with `app`. The language of a request is `g.language`."""
     Babel(app, default_locale=_LOCALES[LANGUAGES[0]], default_domain=_DOMAIN, locale_selector=_locale)
+    app.jinja_env.filters["number"] = format_number
 
 
 def _locale() -> str:
     return _LOCALES[g.get("language", LANGUAGES[0])]
 
 
-def translate(key: str, **values: object) -> str:
-    """A message in the reader's language; whole numbers get separators. An unknown key raises KeyError.
+def format_number(value: int) -> str:
+    """Return a whole number with the separators of the reader's language."""
+    return str(format_decimal(value, locale=_locale()))
 
-    Where a message has a singular and a plural, `n` decides.
+
+def translate(key: str, **values: object) -> str:
+    """Return a message in the reader's language. Integers in `values` are formatted with separators.
+
+    Args:
+        key: Key of the message.
+        values: Placeholders of the message. `n` selects the singular or the plural if the message has both.
+
+    Raises:
+        KeyError: There is no message with this key.
     """
     return translate_to(g.language, key, **values)
 
 
 def translate_to(language: str, key: str, **values: object) -> str:
-    """The same in one of `LANGUAGES`, also where there is no request."""
+    """Return a message in one of `LANGUAGES`. Works without a request. Otherwise like `translate`."""
+    text = _select_text(language, key, values)
+    return text % _format_values(language, values) if values else text
+
+
+def translate_markup(key: str, **values: object) -> Markup:
+    """Return a message as HTML, for values that are elements. Values that are no `Markup` are escaped."""
+    return Markup(escape(_select_text(g.language, key, values))) % _format_values(g.language, values)
+
+
+def _select_text(language: str, key: str, values: Mapping[str, object]) -> str:
+    """Return the text of a message with its placeholders, in the singular or plural of `n`."""
     message = load_catalog(language).get(key)
     if message is None:
         raise KeyError(key)
-    locale, translations = _LOCALES[language], _translations(language)
-    formatted_values = {
+    translations = _translations(language)
+    if message.pluralizable:
+        return str(translations.ungettext(key, key, int(str(values["n"]))))
+    return str(translations.ugettext(key))
+
+
+def _format_values(language: str, values: Mapping[str, object]) -> dict[str, object]:
+    locale = _LOCALES[language]
+    return {
         name: format_decimal(value, locale=locale) if isinstance(value, int) else value
         for name, value in values.items()
     }
-    text = (
-        translations.ungettext(key, key, int(str(values["n"]))) if message.pluralizable else translations.ugettext(key)
-    )
-    return str(text % formatted_values if formatted_values else text)
 
 
 def has_message(key: str) -> bool:
-    """Is there such a message?"""
+    """Return True if the catalogs have a message with this key."""
     return load_catalog(LANGUAGES[0]).get(key) is not None
 
 
 def translate_code(kind: str, code: str) -> str:
-    """A code (`reason`, `timed_out`) in the reader's language; one that is not known as it stands."""
+    """Return the name of a code (`reason`, `timed_out`) in the reader's language; the code itself if it has no name."""
     key = f"{kind}.{code}"
     return translate(key) if has_message(key) else code
+
+
+def translate_error(error: Exception) -> str:
+    """Return what an error says in the reader's language; its English text if the catalogs do not have it."""
+    return translate_message(coded_message(error))
+
+
+def translate_message(message: str) -> str:
+    """Return a `CodedMessage` in the reader's language. Other texts are returned without unprintable characters."""
+    if not isinstance(message, CodedMessage) or not has_message(f"error.{message.code}"):
+        return clean_text(message)
+    return translate(f"error.{message.code}", **{name: _message_value(value) for name, value in message.values.items()})
+
+
+def _message_value(value: object) -> object:
+    if isinstance(value, tuple):
+        separator = "list.clauses" if any(isinstance(item, CodedMessage) for item in value) else "list.separator"
+        return translate(separator).join(str(_message_value(item)) for item in value)
+    return translate_message(value) if isinstance(value, str) else value

@@ -17,6 +17,7 @@ from docstore.bookkeeping import (
     sanitize_text,
     write_meta_int,
 )
+from docstore.coded_message import CodedMessage
 from docstore.database import Database
 from docstore.errors import LexiconError
 from docstore.integrity.row_checksums import update_row_checksums
@@ -122,7 +123,8 @@ class LexiconTable:
         with self._database.write() as connection:
             latest = connection.scalar(select(func.max(lexicons.c.version))) or 0
             if published.version != latest + 1:
-                raise LexiconError(f"version {latest} was published meanwhile: check the changes, then publish again")
+                message = f"version {latest} was published meanwhile: look at the changes, then publish again"
+                raise LexiconError(CodedMessage(message, "version_published", version=latest))
             row = {
                 "version": published.version,
                 "published_at": published.published_at,

@@ -14,6 +14,7 @@ from sqlalchemy import Connection, Row, delete, func, select, update
 
 from docstore.batches import batched
 from docstore.bookkeeping import sanitize_text
+from docstore.coded_message import CodedMessage
 from docstore.database import Database
 from docstore.errors import ConcurrentEditError, LexiconError
 from docstore.integrity.row_checksums import update_row_checksums
@@ -98,7 +99,9 @@ class ReviewHistory:
             rows = term_rows(connection, [text, into])
             require_terms(rows, [text, into])
             if text == into:
-                raise LexiconError(f"{text!r} cannot be merged with itself")
+                raise LexiconError(
+                    CodedMessage(f"{text!r} cannot be merged with itself", "merge_with_itself", term=text)
+                )
             target_synonyms, source_synonyms = (
                 tuple(json.loads(rows[term_text].synonyms)) for term_text in (into, text)
             )
@@ -119,7 +122,7 @@ class ReviewHistory:
             rows = term_rows(connection, [text])
             require_terms(rows, [text])
             if text == new_text:
-                raise LexiconError(f"{text!r} is already the text of the term")
+                raise LexiconError(CodedMessage(f"{text!r} is what the term is called already", "same_text", term=text))
             row = rows[text]
             inherited_terms = (tuple(json.loads(row.synonyms)), tuple(json.loads(row.broader)))
             new_term_edit = TermEdit(
@@ -271,9 +274,9 @@ class ReviewHistory:
             query = query.where(review_decisions.c.act_id == decision_id)
         row = connection.execute(query.order_by(review_decisions.c.act_id.desc()).limit(1)).first()
         if row is None:
-            raise LexiconError(
-                "there is nothing to undo" if decision_id is None else "this decision was already undone"
-            )
+            if decision_id is None:
+                raise LexiconError(CodedMessage("there is nothing to undo", "nothing_to_undo"))
+            raise LexiconError(CodedMessage("this was undone already", "already_undone"))
         return review_decision_from_row(connection, row)
 
     def _restore_term(self, connection: Connection, change: TermChange, row: Row[Any] | None) -> TermChange:
@@ -337,9 +340,12 @@ def clean_synonyms(text: str, words: Sequence[str]) -> tuple[str, ...]:
         word for word in dict.fromkeys(sanitize_text(raw_word).strip() for raw_word in words) if word not in ("", text)
     )
     if len(synonyms) > MAX_SYNONYMS:
-        raise LexiconError(f"{text!r} can have at most {MAX_SYNONYMS} synonyms, not {len(synonyms)}")
+        message = f"{text!r} can have {MAX_SYNONYMS} synonyms, not {len(synonyms)}"
+        raise LexiconError(CodedMessage(message, "too_many_synonyms", term=text, limit=MAX_SYNONYMS))
     if too_long := [word[:40] for word in synonyms if len(word) > MAX_SYNONYM_CHARS]:
-        raise LexiconError(f"a synonym has at most {MAX_SYNONYM_CHARS} characters: {', '.join(too_long)} ...")
+        message = f"a synonym has at most {MAX_SYNONYM_CHARS} characters: {', '.join(too_long)} ..."
+        words_too_long = tuple(f"{word} ..." for word in too_long)
+        raise LexiconError(CodedMessage(message, "synonym_too_long", limit=MAX_SYNONYM_CHARS, words=words_too_long))
     return synonyms
 
 
@@ -352,9 +358,10 @@ def term_rows(connection: Connection, texts: Sequence[str]) -> dict[str, Row[Any
 
 
 def require_terms(rows: Mapping[str, Row[Any]], texts: Sequence[str]) -> None:
-    """Raise LexiconError with the names of those `texts` that are not terms."""
-    if unknown_texts := [text for text in texts if text not in rows]:
-        raise LexiconError(f"no such term: {', '.join(unknown_texts[:5])} (add it first: plumb lexicon add TERM)")
+    """LexiconError that names those of `texts` that are no terms."""
+    if unknown := [text for text in texts if text not in rows]:
+        message = f"no such term: {', '.join(unknown[:5])} (add it first: plumb lexicon add TERM)"
+        raise LexiconError(CodedMessage(message, "no_such_term", terms=tuple(unknown[:5])))
 
 
 def check_seen_version(connection: Connection, edit: TermEdit, row: Row[Any] | None) -> None:

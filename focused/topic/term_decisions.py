@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from docstore.coded_message import CodedMessage
 from docstore.errors import TopicError
 from docstore.topic import Topic, TopicState, TopicTerm, TopicTermClass
 from focused.topic.topic_file_store import MAX_TERM_CHARS, TopicFileStore
@@ -53,9 +54,8 @@ def decide_terms(
 
     def apply_decision(topic: Topic) -> Topic:
         if unknown := topic.unknown_items(texts):
-            raise TopicError(
-                f"topic {name} has no {', '.join(unknown[:5])}: see plumb topic terms and plumb topic seeds"
-            )
+            message = f"topic {name} has no {', '.join(unknown[:5])}: see plumb topic terms and plumb topic seeds"
+            raise TopicError(CodedMessage(message, "no_such_topic_item", topic=name, items=tuple(unknown[:5])))
         return topic.with_decision(texts, state, term_class)
 
     return topic_store.update(name, apply_decision)

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import replace
 
+from docstore.coded_message import CodedMessage
 from docstore.errors import LexiconError
 from docstore.model import Lexicon, LexiconEntry, Term, TermStatus
 from docstore.store import Store
@@ -122,17 +123,19 @@ class StoreReview:
         latest = self._store.lexicons.load_latest()
         new = build_next_version(self._store.lexicons.accepted_terms(), latest)
         if new.version == latest.version:
-            raise NothingToPublishError("nothing to publish: no decision since the last version changes it")
+            message = "nothing to publish: no decision since the last version changes it"
+            raise NothingToPublishError(CodedMessage(message, "nothing_to_publish"))
         return self._store.lexicons.publish(replace(new, published_by=actor))
 
     def revert(self, version: int, actor: str) -> Lexicon:
         table = self._store.lexicons
         if not 0 <= version <= table.latest_version():
-            raise LexiconError(f"no lexicon version {version}")
+            raise LexiconError(CodedMessage(f"there is no version {version}", "no_such_version", version=version))
         target, latest = table.load_version(version), table.load_latest()
         if target.entries == latest.entries:
+            message = f"nothing to publish: version {latest.version} has the words of {version}"
             raise NothingToPublishError(
-                f"nothing to publish: version {latest.version} has the same terms as version {version}"
+                CodedMessage(message, "same_version_terms", latest=latest.version, version=version)
             )
         self._store.review_history.apply(ActKind.REVERT, edits_to_reach(target.entries, table.accepted_terms()), actor)
         note = f"as version {version}"
@@ -145,7 +148,7 @@ class StoreReview:
         table = self._store.lexicons
         for number in (before, after):
             if not 0 <= number <= table.latest_version():
-                raise LexiconError(f"no lexicon version {number}")
+                raise LexiconError(CodedMessage(f"there is no version {number}", "no_such_version", version=number))
         return version_changes(table.load_version(before), table.load_version(after))
 
     def import_list(self, name: str, content: bytes, actor: str) -> int:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from crawler.focused_policy import ReviewInstructions, deserialize_page
 from crawler.settings import FOCUSED_STRATEGIES, resolve_strategy
+from docstore.coded_message import CodedMessage
 from docstore.errors import TopicError
 from docstore.frontier.focused_decisions import RevisedDecision
 from docstore.frontier.topic_questions import TopicQuestion
@@ -107,8 +108,9 @@ def save_answers(engine: "Engine", topic: str, answers: Mapping[str, bool], acto
     """Save a person's labels of pages. Raises TopicError if a page has no focused decision."""
     unknown = [url for url in answers if engine.store.focused_decisions.find(url) is None]
     if unknown:
-        raise TopicError(f"{unknown[0]} was not fetched for a topic: label only pages that `plumb topic judge` lists")
-    engine.store.topic_questions.save_answers(topic, answers, actor)
+        message = f"{unknown[0]} was not fetched for a topic: answer about pages that plumb topic judge names"
+        raise TopicError(CodedMessage(message, "page_not_fetched", url=unknown[0]))
+    engine.store.topic_questions.save_answers(topic, answers, by)
 
 
 def apply_answers(engine: "Engine", topic: str) -> None:

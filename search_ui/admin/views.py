@@ -15,7 +15,7 @@ from search_ui.admin import run_charts
 from search_ui.admin.alert_messages import alert_message
 from search_ui.charts import ChartPoint, bar_chart
 from search_ui.context import current_account, current_site, render_page
-from search_ui.i18n import translate, translate_code
+from search_ui.i18n import translate, translate_code, translate_error
 from search_ui.interfaces import SiteReport
 from search_ui.query.query_parser import parse_query
 from search_ui.query.results import parse_site_counts
@@ -95,7 +95,7 @@ def propose_term() -> BaseResponse:
     try:
         current_site().backend.review_service.propose(text, current_account_name())
     except LexiconError as error:
-        flash(str(error))
+        flash(translate_error(error))
         return redirect(url_for("admin.searches"), 303)
     flash(translate("searches.proposed", text=text))
     return redirect(url_for("review.review_list", status="all", text=text), 303)
@@ -114,7 +114,7 @@ def add_synonym() -> BaseResponse:
     try:
         current_site().backend.review_service.add_synonym(target_term, text, current_account_name())
     except LexiconError as error:
-        flash(str(error))
+        flash(translate_error(error))
     else:
         flash(translate("searches.joined", text=text, term=target_term))
     return redirect(url_for("admin.searches"), 303)

@@ -139,29 +139,40 @@ def _search_endpoint_url(endpoint: str, request: SearchRequest, **values: Any) -
 
 @dataclass(frozen=True)
 class ActiveFilter:
-    """Something that narrows the results: a `kind` (key of the translations), what of it, the search without it."""
+    """A filter of the current search: message key of its kind, its value ("": none) and the search without it."""
 
-    kind: str
+    kind_key: str
     label: str
     request_without: SearchRequest
 
 
+_FILTER_KIND_KEYS = {
+    "site": "article.site",
+    "section": "article.section",
+    "term": "review.term",
+    "language": "article.language",
+    "author": "article.author",
+    "type": "filters.types",
+    "filetype": "filters.formats",
+}  # the message that names a filter, by its URL parameter
+
+
 def _active_filters(request: SearchRequest) -> list[ActiveFilter]:
-    """What is typed as a condition, then what was chosen beside the results."""
+    """Return the operators typed in the query, then the filters chosen beside the results."""
     query = request.parsed_query
     chips = [
-        ActiveFilter("typed", str(part), request.with_changes(raw_query=str(query.without(part))))
+        ActiveFilter("chips.typed", str(part), request.with_changes(raw_query=str(query.without(part))))
         for part in query.conditions
     ]
     for name, parameter in PARAM_BY_FILTER.items():
         chips += [
-            ActiveFilter(parameter, _facet_label(name, value), request.with_toggled(name, value))
+            ActiveFilter(_FILTER_KIND_KEYS[parameter], _facet_label(name, value), request.with_toggled(name, value))
             for value in getattr(request, name)
         ]
     if request.since or request.until:
         date_range = request.since if request.since == request.until else f"{request.since} – {request.until}"
-        chips.append(ActiveFilter("date", date_range.strip(), request.with_changes(since="", until="")))
-    return chips + ([ActiveFilter("cluster", "", request.with_changes(cluster=""))] if request.cluster else [])
+        chips.append(ActiveFilter("filters.dates", date_range.strip(), request.with_changes(since="", until="")))
+    return chips + ([ActiveFilter("chips.cluster", "", request.with_changes(cluster=""))] if request.cluster else [])
 
 
 def _facet_label(name: str, value: str) -> str:

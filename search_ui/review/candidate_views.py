@@ -3,7 +3,8 @@
 Every form works without JavaScript; `static/review.js` adds keys and answers in place, by the same URLs.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,7 @@ from docstore.terms.queries import Order, TermQuery
 from docstore.terms.review_history import ReviewDecision
 from search_ui.accounts import add_no_store_headers, require_role
 from search_ui.context import current_site, render_page, wants_json
-from search_ui.i18n import translate
+from search_ui.i18n import translate, translate_error
 from search_ui.query.display_text import clean_text
 from search_ui.review import lexicon_views as review_pages
 from search_ui.review import term_views as review_term
@@ -222,23 +223,26 @@ def decide_bulk() -> BaseResponse:
     """Set the status of several terms: those named by `term`, or the `top` first candidates; one act if possible."""
     status, review_service = _requested_status(), current_site().backend.review_service
     edits = _bulk_edits(status, review_service)
-    rejected_count = 0
+    skipped_counts = Counter[str]()
     try:
         review_service.apply(ReviewDecisionKind.DECIDE, edits, current_account_name())
     except LexiconError:
-        rejected_count = sum(not _try_decide(review_service, edit) for edit in edits)
-    flash(translate(f"review.bulk_{status.value}", n=len(edits) - rejected_count))
-    if rejected_count:
-        flash(translate("review.bulk_refused", n=rejected_count))
+        skipped_counts.update(_decide_singly(review_service, edits))
+    flash(translate(f"review.bulk_{status.value}", n=len(edits) - skipped_counts.total()))
+    for message_key, count in skipped_counts.items():
+        flash(translate(message_key, n=count))
     return _redirect_back()
 
 
-def _try_decide(review_service: ReviewService, edit: TermEdit) -> bool:
-    try:
-        review_service.apply(ReviewDecisionKind.DECIDE, [edit], current_account_name())
-    except LexiconError:
-        return False
-    return True
+def _decide_singly(review_service: ReviewService, edits: Sequence[TermEdit]) -> Iterator[str]:
+    """Apply each edit as a decision of its own. Yields the key of the reason for each edit that is rejected."""
+    for edit in edits:
+        try:
+            review_service.apply(ActKind.DECIDE, [edit], current_account_name())
+        except ConcurrentEditError:
+            yield "review.bulk_changed"
+        except LexiconError:
+            yield "review.bulk_refused"
 
 
 def _bulk_edits(status: TermStatus, review_service: ReviewService) -> list[TermEdit]:
@@ -265,7 +269,7 @@ def publish() -> BaseResponse:
         new_version = review_service.publish(current_account_name())
     except LexiconError as error:
         return _rejected_response(review_service, error)
-    flash(translate("review.published", version=new_version.version, words=len(new_version.entries)))
+    flash(translate("review.published", version=new_version.version, n=len(new_version.entries)))
     return _redirect_back()
 
 
@@ -292,7 +296,7 @@ def _rejected_response(review_service: ReviewService, error: LexiconError) -> Ba
             status=status,
         )
     else:
-        message = str(error)
+        message = translate_error(error)
     if wants_json():
         text = error.text if isinstance(error, ConcurrentEditError) else request.form.get("term", "")
         terms_json = [term_to_json(text, term) for term in review_service.find_terms([text]).values()]

@@ -14,7 +14,7 @@ from search_ui.accounts import require_role
 from search_ui.admin.views import format_timestamp
 from search_ui.charts import Chart, ChartPoint, bar_chart
 from search_ui.context import current_site, render_page
-from search_ui.i18n import translate
+from search_ui.i18n import translate, translate_error, translate_message
 from search_ui.query.display_text import clean_text
 from search_ui.review.preview import compare_rankings, segment_changed_sentences
 from search_ui.review.term_display import MAX_TERM_CHARS, current_account_name
@@ -87,7 +87,7 @@ def revert() -> BaseResponse:
     try:
         new_version = current_site().backend.review_service.revert(number, current_account_name())
     except LexiconError as error:
-        flash(str(error))
+        flash(translate_error(error))
     else:
         flash(translate("review.reverted", version=new_version.version, old=number))
     return redirect(url_for("review.pages.versions"), 303)
@@ -106,13 +106,13 @@ def import_list() -> BaseResponse:
             upload.filename, upload.read(), current_account_name()
         )
     except DictionaryError as error:
-        faults = [(number, clean_text(fault)) for number, fault in error.line_errors[:MAX_ERRORS_SHOWN]]
+        faults = [(number, translate_message(fault)) for number, fault in error.line_errors[:MAX_ERRORS_SHOWN]]
         hidden_count = len(error.line_errors) - len(faults)
         return render_page(
             "review_faults.html", 422, name=clean_text(upload.filename), faults=faults, more=hidden_count
         )
     except LexiconError as error:
-        flash(str(error))
+        flash(translate_error(error))
     else:
         flash(translate("review.brought_in", n=added))
     return redirect(url_for("review.pages.versions"), 303)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from docstore.coded_message import CodedMessage
 from docstore.errors import TopicError
 from docstore.frontier.focused_decisions import HostHarvest
 from docstore.frontier.topic_questions import TopicQuestion
@@ -63,12 +64,12 @@ class NoTopicBackend:
 
     def topic(self, name: str) -> Topic:
         """There is none."""
-        raise TopicError(f"there is no topic {name}")
+        raise TopicError(CodedMessage(f"there is no topic {name}", "no_such_topic", topic=name))
 
     def decide(self, name: str, items: Sequence[str], state: TopicState, kind: TopicTermClass | None) -> None:
         """There is none."""
         del items, state, kind
-        raise TopicError(f"there is no topic {name}")
+        raise TopicError(CodedMessage(f"there is no topic {name}", "no_such_topic", topic=name))
 
     def harvest(self) -> Sequence[HostHarvest]:
         """None."""
@@ -82,7 +83,7 @@ class NoTopicBackend:
     def save_answers(self, name: str, answers: Mapping[str, bool], by: str) -> None:
         """There is none."""
         del answers, by
-        raise TopicError(f"there is no topic {name}")
+        raise TopicError(CodedMessage(f"there is no topic {name}", "no_such_topic", topic=name))
 
 
 NO_TOPIC_BACKEND = NoTopicBackend()

@@ -15,7 +15,7 @@ from docstore.roles import Role
 from docstore.topic import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
 from search_ui.accounts import add_no_store_headers, require_role
 from search_ui.context import current_site, render_page
-from search_ui.i18n import translate
+from search_ui.i18n import translate, translate_code, translate_error
 from search_ui.review.term_display import current_account_name
 
 blueprint = Blueprint("topics", __name__, url_prefix="/admin/topics")
@@ -60,7 +60,7 @@ def _load_topic(name: str) -> tuple[Topic | None, str]:
     try:
         return current_site().topic_backend.topic(name), ""
     except TopicError as error:
-        return None, str(error)
+        return None, translate("topics.unreadable", detail=str(error))
 
 
 @blueprint.get("/<name>")
@@ -73,6 +73,7 @@ def show_topic(name: str) -> BaseResponse:
     page_items = selected[start : start + ITEMS_PER_PAGE]
     return render_page(
         "topic.html",
+        name_of=translate_code,
         topic=topic,
         listing=listing,
         terms=[item for item in page_items if isinstance(item, TopicTerm)],
@@ -111,7 +112,7 @@ def decide(name: str) -> BaseResponse:
     try:
         current_site().topic_backend.decide(name, items, state, TopicTermClass(kind) if kind else None)
     except TopicError as error:
-        flash(str(error))
+        flash(translate_error(error))
     else:
         flash(translate(f"topics.now_{state.value}", n=len(items)))
     return _redirect_to_topic(name)
@@ -128,7 +129,7 @@ def save_answer(name: str) -> BaseResponse:
     try:
         current_site().topic_backend.save_answers(name, dict(answers), current_account_name())
     except TopicError as error:
-        flash(str(error))
+        flash(translate_error(error))
     else:
         flash(translate("topics.answered"))
     return _redirect_to_topic(name)

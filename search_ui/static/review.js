@@ -44,14 +44,14 @@ function showTerm(now) {
   for (const place of term.querySelectorAll(".said")) {
     const words = now[place.dataset.said] || [];
     place.hidden = words.length === 0;
-    place.querySelector("dd").textContent = words.join(", ");
+    place.querySelector("dd").textContent = words.join(list.dataset.separator);
   }
 }
 
 function showFigures(answer) {
   for (const [status, count] of Object.entries(answer.counts)) {
     const place = document.querySelector(`[data-count="${status}"]`);
-    if (place) place.textContent = count.toLocaleString("en");
+    if (place) place.textContent = count.toLocaleString(document.documentElement.lang);
   }
   document.getElementById("pending-added").textContent = answer.pending.added;
   document.getElementById("pending-removed").textContent = answer.pending.removed;

@@ -63,7 +63,8 @@ function suggestTo(box) {
     list.hidden = false;
     box.setAttribute("aria-expanded", "true");
     box.removeAttribute("aria-activedescendant");
-    spoken.textContent = place.dataset.count.replace("{n}", suggestions.length);
+    const count = suggestions.length;
+    spoken.textContent = count === 1 ? place.dataset.countOne : place.dataset.count.replace("{n}", count);
   }
 
   function go(step) {

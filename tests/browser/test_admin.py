@@ -66,7 +66,7 @@ def test_a_wrong_password_opens_nothing(visit: Visit) -> None:
     page.goto("/admin/lexicon?status=all")
     expect(page).to_have_url(re.compile("/admin/login"))
     fill_in(page, password="wrong")
-    expect(page.locator("#problem")).to_have_text("账号或密码不对")
+    expect(page.locator("#problem")).to_have_text("账号或密码错误")
     expect(page.locator("#password")).to_be_focused()  # the name is still there
     page.goto("/admin/lexicon?status=all")
     fill_in(page)
@@ -77,8 +77,8 @@ def test_a_wrong_password_opens_nothing(visit: Visit) -> None:
 
 def test_each_sees_what_the_account_is_for(visit: Visit, vertical: Vertical) -> None:
     wanted = {
-        Role.REPORTS: ["概况", "搜索统计", "网站", "我的账号"],
-        Role.REVIEWER: ["概况", "词库", "主题", "搜索统计", "我的账号"],
+        Role.REPORTS: ["概览", "搜索统计", "网站", "我的账号"],
+        Role.REVIEWER: ["概览", "词库", "主题", "搜索统计", "我的账号"],
     }
     for role, areas in wanted.items():
         with account(vertical, f"only-{role}", role) as name:
@@ -87,7 +87,7 @@ def test_each_sees_what_the_account_is_for(visit: Visit, vertical: Vertical) -> 
             fill_in(page, name)
             expect(page.locator(".areas a")).to_have_text(areas)
             page.goto(AREAS["lexicon" if role is Role.REPORTS else "sites"])
-            expect(page.locator("h1")).to_have_text("您的账号没有查看此页面的权限")
+            expect(page.locator("h1")).to_have_text("没有执行此操作的权限")
 
 
 def test_a_new_password_ends_the_session_elsewhere(visit: Visit, vertical: Vertical) -> None:
@@ -97,10 +97,10 @@ def test_a_new_password_ends_the_session_elsewhere(visit: Visit, vertical: Verti
             page.goto("/admin/account")
             fill_in(page, name)
             expect(page.locator("#who")).to_contain_text(name)
-        here.get_by_label("现在的密码").fill(PASSWORD)
+        here.get_by_label("当前密码").fill(PASSWORD)
         here.get_by_label("新密码（至少 10 个字符）").fill("another password")
-        here.get_by_label("再输入一次新密码").fill("another password")
-        here.get_by_label("再输入一次新密码").press("Enter")
+        here.get_by_label("确认新密码").fill("another password")
+        here.get_by_label("确认新密码").press("Enter")
         expect(here.locator("p.note[role=status]")).to_have_text("密码已修改。")
         elsewhere.goto("/admin/sites")
         expect(elsewhere.locator("#note")).to_contain_text("登录已过期")
@@ -212,7 +212,7 @@ def test_a_decision_that_cannot_be_saved_is_not_shown_as_taken(visit: Visit) -> 
     page = sign_in(visit(503))
     page.route("**/lexicon/decide", lambda route: route.fulfill(status=503, body="<p>gone"))
     page.keyboard.type("ja")
-    expect(page.locator("#trouble")).to_contain_text("没有保存")
+    expect(page.locator("#trouble")).to_contain_text("保存失败")
     expect(page.locator(".term").first).to_have_attribute("data-status", "candidate")
     page.unroute("**/lexicon/decide")
     page.keyboard.type("a")
@@ -226,11 +226,11 @@ def test_a_published_term_ranks_its_documents_first_within_seconds(visit: Visit,
     reader, page = sign_in(visit()), sign_in(visit())
     reader.goto(f"/compare?q={CONGRESS}")
     before = reader.locator("#measures tbody td:nth-child(2)").all_inner_texts()
-    page.get_by_label("查找词语").fill(CONGRESS)
-    page.get_by_label("查找词语").press("Enter")
+    page.get_by_label("查找术语").fill(CONGRESS)
+    page.get_by_label("查找术语").press("Enter")
     exact = page.locator(".term").filter(has=page.get_by_role("heading", name=CONGRESS, exact=False)).first
     expect(exact.locator("h2 bdi")).to_have_text(CONGRESS)
-    exact.get_by_role("button", name="接受").click()
+    exact.get_by_role("button", name="采纳").click()
     expect(exact).to_have_attribute("data-status", "accepted")
     expect(page.locator("#pending-added")).to_have_text(re.compile("^[1-9]"))
     page.keyboard.press("Escape")
@@ -246,7 +246,7 @@ def test_a_published_term_ranks_its_documents_first_within_seconds(visit: Visit,
     assert domain[2] == "1" != base[2]
     assert reader.locator("#measures tbody td:nth-child(3) .word").all_inner_texts() == [CONGRESS]
     page.reload()
-    expect(page.locator("#published")).to_have_text(re.compile(rf"^索引使用第 {version} 版，\d+ 个词$"))
+    expect(page.locator("#published")).to_have_text(re.compile(rf"^索引使用第 {version} 版，\d+ 个术语$"))
 
 
 def test_signing_out_closes_the_review(visit: Visit) -> None:
@@ -280,7 +280,9 @@ def test_a_form_without_the_page_s_token_changes_nothing(visit: Visit, vertical:
         }""",
         [f"{vertical.url}admin/lexicon/decide", term],
     )
-    expect(page.locator("h1")).to_have_text("页面已过期，请返回后重新提交")  # the cookie does not come with such a form
+    expect(page.locator("h1")).to_have_text(
+        "表单已过期，请返回并刷新页面后重新提交"
+    )  # the cookie does not come with such a form
     page.goto("/admin/lexicon")
     expect(page.locator("#publish")).to_be_visible()
     expect(page.locator("p.note[role=status]")).to_have_count(0)
@@ -299,7 +301,7 @@ def test_what_readers_miss_becomes_a_candidate(visit: Visit, vertical: Vertical,
     row = page.locator("#without tr", has_text=missed).first
     assert number(row.locator("td").first) == 1
     row.get_by_role("button", name="列为候选词").click()
-    expect(page.locator("p.note[role=status]")).to_contain_text("已列入候选词")
+    expect(page.locator("p.note[role=status]")).to_contain_text("列为候选词")
     expect(page.locator(".term h2 bdi").first).to_contain_text(missed)
     assert vertical.engine.store.lexicons.find_terms(TermStatus.CANDIDATE, missed)[0] == 1
 
@@ -333,7 +335,7 @@ def test_a_result_that_is_opened_counts_and_its_link_stays_true(
     for _ in range(200):
         page.reload()
         row = page.locator("#top-queries tr", has_text=query)
-        if row.locator("td").last.inner_text() == "100 %":
+        if row.locator("td").last.inner_text() == "100%":
             return
         page.wait_for_timeout(100)
     pytest.fail("the click was never logged")
@@ -344,7 +346,7 @@ def test_the_overview_and_the_sites_tell_what_the_store_holds(visit: Visit, vert
     page.goto(AREAS["overview"])
     assert number(page.locator("#documents")) >= vertical.engine.store.articles.count() > 250
     assert number(page.locator("#version")) == vertical.engine.store.lexicons.latest_version()
-    expect(page.locator("#runs tbody tr", has_text="得到正文")).to_have_count(1)  # the run that made the demo's data
+    expect(page.locator("#runs tbody tr", has_text="已抽取正文")).to_have_count(1)  # the run that made the demo's data
     page.goto(AREAS["sites"])
     expect(page.locator("#site-health tbody tr")).to_have_count(3)
     found = page.locator("#site-health tbody tr td:nth-child(2)").all_inner_texts()

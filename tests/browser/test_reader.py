@@ -101,7 +101,7 @@ def test_a_reader_searches_from_the_home_page(visit: Visit, vertical: Vertical) 
         assert set("".join(hits.nth(n).locator(".snippet mark").all_inner_texts())) & set(FRACTURING), n
     assert FRACTURING in hits.first.locator("mark").all_inner_texts()
     assert re.fullmatch(
-        r"[\d,]+ 条结果 (（含副本共 [\d,]+ 篇） )?用时 [\d,]+ 毫秒", page.locator("#total").inner_text()
+        r"[\d,]+ 条结果 (（含重复文档共 [\d,]+ 篇） )?用时 [\d,]+ 毫秒", page.locator("#total").inner_text()
     )
     assert 20 < number(page.locator("#total")) < 100
     expect(page).to_have_title(re.compile(FRACTURING))
@@ -279,7 +279,7 @@ def test_a_reader_learns_why_an_article_is_there(visit: Visit) -> None:
     expect(why).to_be_in_viewport()
     percents = [number(one) for one in why.locator(".percent").all()]
     assert percents == sorted(percents, reverse=True) and 95 <= sum(percents) <= 105
-    assert "标题一字不差地含有查询" in why.inner_text()
+    assert "标题包含完整搜索词" in why.inner_text()
     widths = [box["width"] for bar in why.locator(".fill").all() if (box := bar.bounding_box())]
     assert len(widths) == len(percents) and widths == sorted(widths, reverse=True) and widths[0] > widths[-1]
     page.locator("#terms a").first.click()
@@ -431,7 +431,7 @@ def test_keys_are_explained_and_can_be_switched_off(visit: Visit, language: str)
     page = visit()
     page.goto(f"/help?lang={language}")
     assert page.locator("#keys kbd").all_inner_texts() == ["/", "j", "↓", "k", "↑"]
-    named = {"zh": "在此浏览器中使用这些单键快捷键", "en": "Use these single keys in this browser"}
+    named = {"zh": "在此浏览器中启用单键快捷键", "en": "Enable single-key shortcuts in this browser"}
     switch = page.get_by_label(named[language])
     expect(switch).to_be_checked()
     switch.uncheck()
@@ -589,8 +589,8 @@ def test_hostile_terms_are_looked_for_as_text(visit: Visit) -> None:
     page = sign_in(visit())
     known = vocabulary(page)
     for text in payloads()[::160]:
-        page.get_by_label("查找词语").fill(text)
-        page.get_by_label("查找词语").press("Enter")
+        page.get_by_label("查找术语").fill(text)
+        page.get_by_label("查找术语").press("Enter")
         expect(page.locator("p.nothing")).to_be_visible()
         assert vocabulary(page) <= known, text
 

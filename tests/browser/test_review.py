@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.solr, pytest.mark.slow]
 LANGUAGES = {"zh": "zh-CN", "en": "en-GB"}
 PAGES = ("", "/term?text={term}", "/history", "/versions", "/preview", "/report")
 CONGRESS = "世界石油大会"
-SAID = {"zh": ("确认", "已确认 1 项", "已确认 2 项"), "en": ("Confirm", "1 item confirmed", "2 items confirmed")}
+SAID = {"zh": ("采纳", "已采纳 1 项", "已采纳 2 项"), "en": ("Accept", "1 item accepted", "2 items accepted")}
 HOSTILE = "<img src=x onerror=alert(1)>\"&'"
 MANY = 120  # decisions: more than the 100 whose speed the product measures
 
@@ -153,7 +153,7 @@ def test_two_reviewers_see_each_other_s_decisions(visit: Visit, vertical: Vertic
     name = first.locator("h2 bdi").inner_text()
     vertical.engine.store.review_history.apply(ReviewDecisionKind.DECIDE, [TermEdit(name, TermStatus.DEFERRED)], "bert")
     page.keyboard.type("ja")
-    expect(page.locator("#trouble")).to_contain_text("已被 bert 改动")
+    expect(page.locator("#trouble")).to_contain_text("已由 bert 修改")
     expect(first).to_have_attribute("data-status", "later")
     assert term_of(vertical, name).status is TermStatus.DEFERRED
     page.keyboard.type("a")  # having seen it
@@ -255,13 +255,14 @@ def test_terms_and_seeds_of_a_topic_are_judged(visit: Visit, vertical: Vertical,
     name = f"页岩气 {language}"
     files.create(topic(name))
     confirm, one, two = SAID[language]
+    colon = "：" if language == "zh" else ": "
     plain = sign_in(visit(locale=LANGUAGES[language], java_script_enabled=False))
     plain.goto("/admin/topics/")
     row = plain.locator("#topics tbody tr").filter(has_text=name)
     expect(row.locator("td").first).to_have_text("4")
     row.get_by_role("link").click()
     expect(plain.locator("#terms tbody tr")).to_have_count(3)
-    plain.get_by_role("button", name=f"{confirm}: 压裂").focus()
+    plain.get_by_role("button", name=f"{confirm}{colon}压裂").focus()
     plain.keyboard.press("Enter")
     expect(plain.locator("p.note[role=status]")).to_contain_text(one)
     assert files.read(name).confirmed_terms(TopicTermClass.PROFESSIONAL) == ("水平井", "压裂")
@@ -305,14 +306,14 @@ def test_a_damaged_file_and_an_unknown_topic_are_said(visit: Visit, vertical: Ve
 def test_the_sites_page_shows_the_harvest(visit: Visit, vertical: Vertical) -> None:
     page = sign_in(visit())
     page.goto("/admin/sites")
-    expect(page.locator("#site-health")).not_to_contain_text("收获率")  # nothing was judged
+    expect(page.locator("#site-health")).not_to_contain_text("主题命中率")  # nothing was judged
     table = vertical.engine.store.focused_decisions
     first, second = table.undecided_pages(2)
     judged = [FocusedDecision(n, "fused", "页岩气", 0.5, n == 0, b"") for n in range(2)]
     table.save(list(zip((first.url_id, second.url_id), judged, strict=True)))
     page.reload()
-    expect(page.locator("#site-health")).to_contain_text("收获率")
+    expect(page.locator("#site-health")).to_contain_text("主题命中率")
     rows = page.locator("#site-health tbody tr")
-    said = [text for text in rows.all_inner_texts() if "fused" in text]
+    said = [text for text in rows.all_inner_texts() if "多特征融合" in text]
     same_host = first.host == second.host
-    assert [("50 %" in text, "(1 / 2)" in text) for text in said] == [(True, True)] if same_host else len(said) == 2
+    assert [("50%" in text, "(1 / 2)" in text) for text in said] == [(True, True)] if same_host else len(said) == 2

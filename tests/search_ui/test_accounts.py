@@ -74,7 +74,7 @@ def test_nothing_else_does(name: str, password: str) -> None:
     client = client_of()
     sent = {"token": form_token(client), "name": name, "password": password.encode("utf-8", "surrogatepass")}
     response = client.post("/admin/login", data=sent)
-    assert response.status_code == 403 and "账号或密码不对" in response.text
+    assert response.status_code == 403 and "账号或密码错误" in response.text
     assert not is_signed_in(client)
 
 
@@ -298,13 +298,13 @@ def test_a_late_decision_is_held_and_can_be_sent_again() -> None:
     token = sign_in(client)
     now[0] += 9 * HOUR
     late = client.post(DECIDE, data={**DECISION, "token": token})
-    assert late.status_code == 403 and "登录已过期" in late.text and "没有保存，但也没有丢失" in late.text
+    assert late.status_code == 403 and "登录已过期" in late.text and "提交的内容尚未保存" in late.text
     fields = form_fields(late.text, ".card form")
     assert held.all_terms[0].status == "candidate"
     wrong = client.post("/admin/login", data={**fields, "name": OPERATOR, "password": "wrong"})
     fields = form_fields(wrong.text, ".card form")  # a slip of the finger loses nothing
     told = client.post("/admin/login", data={**fields, "name": OPERATOR, "password": PASSWORD})
-    assert told.status_code == 200 and "词0" in told.text and "接受" in told.text
+    assert told.status_code == 200 and "词0" in told.text and "采纳" in told.text
     assert held.all_terms[0].status == "candidate"  # nothing is sent before somebody says so
     again = BeautifulSoup(told.text, "lxml").select_one("#again")
     assert again is not None and again["action"] == DECIDE

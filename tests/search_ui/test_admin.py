@@ -70,7 +70,7 @@ def test_the_overview_tells_how_far_the_index_is_behind() -> None:
     assert (text(found, "#documents"), text(found, "#waiting"), text(found, "#version")) == ("3", "1", "第 0 版")
     assert "最早的已等待 2 小时" in text(found, ".tiles")
     [[started, took, outcome]] = cells(found, "#runs")
-    assert (took, outcome) == ("1 分钟", "抓取 新的或有变化 7 索引 无事可做") and len(started) == len(
+    assert (took, outcome) == ("1 分钟", "抓取 新增或变更 7 建立索引 无需处理") and len(started) == len(
         "2016-05-09 12:00"
     )
 
@@ -78,7 +78,7 @@ def test_the_overview_tells_how_far_the_index_is_behind() -> None:
 def test_a_solr_that_does_not_answer_is_said_where_one_looks_for_the_reason() -> None:
     search = FakeSearch(error=SolrUnavailableError("gone"))
     found = page(signed_in(FakeActions(), search=search)[0], "/admin/")
-    assert "读者现在无法搜索" in text(found, "#no-solr") and text(found, "#documents") == "–"
+    assert "搜索不可用" in text(found, "#no-solr") and text(found, "#documents") == "–"
 
 
 def overview_of(runs: RunHistory) -> BeautifulSoup:
@@ -94,15 +94,15 @@ def test_a_run_that_goes_on_one_that_was_killed_and_one_that_failed_are_three_th
     failed = RunSummary(100.0, 160.0, RunState.FAILED, (StageSummary("index", ()),), "index", "no <Solr> answers")
     found = overview_of(RunHistory((going, killed, failed, *ONE_GOOD_RUN.runs), 0.0, 100.0, 86400.0))
     assert [row[1] for row in cells(found, "#runs")] == [
-        "running in the stage “Crawl”",
-        "killed in the stage “Extract”",
-        "failed in the stage “Index” 1 minute",
+        "Running in the “Crawl” stage",
+        "Killed in the “Extract” stage",
+        "Failed in the “Index” stage 1 minute",
         "1 minute",
     ]
     assert cells(found, "#runs")[2][2].startswith("no <Solr> answers")
     alarm = text(found, "#failing")
-    assert "Runs have not succeeded since 1970-01-01" in alarm
-    assert "The last one was killed in the stage “Extract”." in alarm and "Last good run: 1970-01-01" in alarm
+    assert "Runs have been failing since 1970-01-01" in alarm
+    assert "The last run was killed in the “Extract” stage." in alarm and "Last successful run: 1970-01-01" in alarm
     assert text(found, "#next-run").startswith("1970-01-02")
 
 
@@ -134,10 +134,10 @@ def test_the_pages_of_dask_are_for_operators(role: Role) -> None:
 def test_the_searches_are_counted() -> None:
     client, _ = signed_in(reports())
     found = page(client, "/admin/searches")
-    assert (text(found, "#count"), text(found, "#nothing-found"), text(found, "#clicked")) == ("12", "50 %", "25 %")
-    assert cells(found, "#top-queries") == [["页岩气", "7", "42", "42 %"], ["[…]的电话", "5", "0", "0 %"]]
+    assert (text(found, "#count"), text(found, "#nothing-found"), text(found, "#clicked")) == ("12", "50%", "25%")
+    assert cells(found, "#top-queries") == [["页岩气", "7", "42", "42%"], ["[…]的电话", "5", "0", "0%"]]
     assert cells(found, "#slow")[0][:2] == ["压裂", "480 毫秒"]
-    assert "9 条记录" in found.text
+    assert "9 次搜索因数据库繁忙未记入日志" in found.text
     assert found.select("#top-queries a")[0]["href"] == "/search?q=%E9%A1%B5%E5%B2%A9%E6%B0%94"
 
 
@@ -176,7 +176,7 @@ def test_what_was_not_found_becomes_a_candidate_in_one_step() -> None:
     done = client.post("/admin/searches/candidate", data=sent)
     assert done.location == "/admin/lexicon?status=all&text=%E9%A1%B5%E8%A8%80%E6%B0%94"
     shown = page(client, done.location)
-    assert "“页言气” 已列入候选词" in shown.text and text(shown, ".term h2 bdi") == "页言气"
+    assert "已将“页言气”列为候选词" in shown.text and text(shown, ".term h2 bdi") == "页言气"
 
 
 def test_only_the_words_of_a_query_are_proposed() -> None:
@@ -194,10 +194,10 @@ def test_what_was_not_found_becomes_a_synonym_in_one_step() -> None:
     assert [option["value"] for option in found.select("#accepted option")] == ["页岩气", "页岩气井"]
     sent = {"token": token, "query": "页言气", "term": "页岩气"}
     told = client.post("/admin/searches/synonym", data=sent, follow_redirects=True).text
-    assert "“页言气” 已设为 “页岩气” 的同义词" in told
+    assert "已将“页言气”设为“页岩气”的同义词" in told
     assert actions.all_terms[0].synonyms == ("岩气", "页言气")
     refused = client.post("/admin/searches/synonym", data={**sent, "term": "nowhere"}, follow_redirects=True).text
-    assert "no such term: nowhere" in refused
+    assert "没有此术语：nowhere" in refused
 
 
 def test_a_synonym_is_added_to_those_of_a_term_that_hundreds_hold_and_can_be_taken_back() -> None:
@@ -215,7 +215,7 @@ def test_a_synonym_is_added_to_those_of_a_term_that_hundreds_hold_and_can_be_tak
 def test_what_the_lexicon_refuses_is_said() -> None:
     client, token = signed_in(reports())
     told = client.post("/admin/searches/candidate", data={"token": token, "query": " "}, follow_redirects=True).text
-    assert "the word is empty" in told
+    assert "没有术语" in told
 
 
 def test_readers_of_reports_are_shown_no_forms() -> None:
@@ -232,7 +232,7 @@ def test_each_site_tells_its_troubles() -> None:
     [[site, articles, urls, due, last, changed, newest, left, delay, troubles]] = cells(found, "#site-health")
     assert (site, articles, urls, due, delay) == ("新闻news.example", "3", "7", "0", "2.5 秒")
     assert (changed, left, len(newest)) == ("4 / 7", "2", len("2016-05-09"))
-    assert troubles == "已不存在 2 超时 1" and len(last) == len("2016-05-09 12:00")
+    assert troubles == "网页不存在（404 或 410） 2 超时 1" and len(last) == len("2016-05-09 12:00")
     assert found.select_one("#site-health a")["href"] == "/admin/sites/news.example"  # type: ignore[index]
 
 
@@ -245,10 +245,15 @@ def test_a_site_has_a_page_with_its_runs_and_samples_of_each_trouble_that_are_li
     client, _ = signed_in(reports(samples=samples))
     found = page(client, "/admin/sites/news.example?lang=en")
     assert [link["href"] for link in found.select("#samples a")] == [one.url for one in samples[1:]]
-    assert "Crawl: gone 2" in text(found, "#samples") and "Extract: no article found" in text(found, "#samples")
+    assert "Crawl: not found (404 or 410) 2" in text(found, "#samples") and "Extract: no article found" in text(
+        found, "#samples"
+    )
     assert not found.select("#samples b > b") and "<b>nothing</b>" in text(found, "#samples")
     [[_, crawl, extract]] = cells(found, "#site-runs")
-    assert (crawl, extract) == ("new or changed 4 gone 2 too slow 1", "article 3 no article found 1")
+    assert (crawl, extract) == (
+        "new or changed 4 not found (404 or 410) 2 timed out 1",
+        "article extracted 3 no article found 1",
+    )
     assert [bar.point for bar in bar_chart(site_visit_points([SiteRun(1, 60.0, {"fetched": 4, "gone": 2})])).bars] == [
         ChartPoint(format_month_day(60.0), 6, 2)
     ]
@@ -280,7 +285,9 @@ def test_runs_are_charts_and_a_bad_one_is_seen_in_them() -> None:
 
 def test_a_run_that_goes_on_tells_when_it_should_be_done() -> None:
     going = RunSummary(300.0, None, RunState.RUNNING, (StageSummary("crawl", ()),), "crawl")
-    assert "probably until 1970-01-0" in text(overview_of(RunHistory((going,), None, None, None, 900.0)), "#runs")
+    assert "expected to finish by 1970-01-0" in text(
+        overview_of(RunHistory((going,), None, None, None, 900.0)), "#runs"
+    )
 
 
 @pytest.mark.parametrize("language", ["zh", "en"])

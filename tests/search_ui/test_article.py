@@ -32,7 +32,7 @@ def test_it_tells_what_is_known_of_the_article() -> None:
     rows = {row.dt.text: row.dd.text.strip() for row in page.select("#details div")}  # type: ignore[union-attr]
     assert rows == {
         "Site": "news.example", "Published": "2016-05-09", "Author": "张三", "Source": "能源报", "Section": "要闻",
-        "Language": "Chinese", "Length": "19 characters", "Address": "https://news.example/1.html",
+        "Language": "Chinese", "Length": "19 characters", "URL": "https://news.example/1.html",
     }  # fmt: skip
     assert page.select_one("#copy time").text == "2024-05-01 10:20 UTC"  # type: ignore[union-attr]
     assert [link.text for link in page.select("#terms a")] == ["页岩气", "压裂"]
@@ -52,7 +52,7 @@ def test_the_kept_text_stands_in_paragraphs_with_the_query_marked() -> None:
 def test_the_parts_of_the_score_are_said_in_words() -> None:
     page = soup("/article/doc1?q=页岩气&lang=en")
     names = [name.text for name in page.select("#why .name")]
-    assert names == ["Neighbouring characters in the text", "Words in the title"]
+    assert names == ["Adjacent characters or words in the text", "Words in the title"]
     assert [one.text for one in page.select("#why .percent")] == ["75%", "25%"]
     assert [bar["width"] for bar in page.select("#why .fill")] == ["150", "50"]
 

@@ -60,7 +60,11 @@ def test_a_document_is_an_attachment_of_its_type() -> None:
 
 @pytest.mark.parametrize(
     ("fault", "status", "said"),
-    [("lost", 404, "no longer in the archive"), ("refused", 403, "asks that no copy"), ("busy", 503, "Try again")],
+    [
+        ("lost", 404, "no longer available"),
+        ("refused", 403, "does not allow its saved copy"),
+        ("busy", 503, "Try again"),
+    ],
 )
 def test_what_cannot_be_shown_is_said(fault: str, status: int, said: str) -> None:
     client = site_app(FakeSearch(), actions(doc1=fault, doc2=fault)).test_client()

@@ -1,5 +1,6 @@
 """The pages anyone may see."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -11,10 +12,12 @@ from werkzeug.test import TestResponse
 
 import search_ui
 from docstore import solr_fields
-from docstore.errors import SolrError, SolrStartingError, SolrUnavailableError
+from docstore.coded_message import CodedMessage
+from docstore.errors import LexiconError, SolrError, SolrStartingError, SolrUnavailableError
 from docstore.model import Lexicon, LexiconEntry
 from docstore.reports.runs import RunState
-from search_ui.i18n import LANGUAGES, load_catalog, translate
+from lexicon.jieba_dictionary import find_term_error
+from search_ui.i18n import LANGUAGES, has_message, load_catalog, translate, translate_error
 from search_ui.interfaces import RunHistory, RunSummary
 from search_ui.pages.public_views import page_number_window
 from search_ui.settings import SearchSettings
@@ -33,14 +36,14 @@ def test_home_counts_what_can_be_searched() -> None:
     actions = FakeActions(published=Lexicon(3, (LexiconEntry("页岩气"), LexiconEntry("压裂"))))
     page = soup(site_app(FakeSearch(TWENTY_FIVE), actions).test_client().get("/?lang=en"))
     assert page.select_one("#counts").get_text(" ", strip=True).split("\n")[0].startswith("25 documents · 2 sites")
-    assert "version 3: 2 words" not in page.get_text()
+    assert "version 3: 2 terms" not in page.get_text()
     opened = site_app(FakeSearch(TWENTY_FIVE), actions, WITH_TOOLS).test_client()
-    assert "version 3: 2 words" in soup(opened.get("/?lang=en")).get_text()
+    assert "version 3: 2 terms" in soup(opened.get("/?lang=en")).get_text()
 
 
 def test_home_opens_without_solr() -> None:
     response = site_app(FakeSearch(error=SolrUnavailableError("down"))).test_client().get("/")
-    assert response.status_code == 200 and "索引暂时无法访问" in response.text
+    assert response.status_code == 200 and "搜索服务暂时不可用" in response.text
 
 
 def test_results_show_hits_with_matches_marked() -> None:
@@ -228,7 +231,7 @@ def test_facets_show_their_first_values_and_more_behind_a_word() -> None:
     assert "作者0" in narrowed.select_one("#narrowed").text
     kinds = [one | {solr_fields.PAGE_TYPE: ("article", "reference", "article")[n % 3]} for n, one in enumerate(many)]
     page = soup(site_app(FakeSearch(kinds)).test_client().get("/search?q=页岩气&lang=en"))
-    assert [bdi.text for bdi in page.select("#types bdi")] == ["Articles", "Reference pages"]
+    assert [bdi.text for bdi in page.select("#types bdi")] == ["Articles", "Reference"]
 
 
 def test_who_compares_is_asked_to_sign_in() -> None:
@@ -334,7 +337,9 @@ def test_every_message_is_used_and_every_used_one_exists() -> None:
         "review.now_",
         "review.bulk_",
         "why.",
-        "chips.",
+        "error.",
+        "origin.",
+        "strategy.",
         "help.",
         "article.",
         "offers.",
@@ -410,3 +415,31 @@ def test_a_site_shows_its_name_and_an_unlinkable_hit_its_title() -> None:
     assert page.title.text == "页岩气 – 油气搜索"
     assert page.select_one(".hit .site").text == "石油新闻"
     assert page.select_one(".hit h2 a") is None and page.select_one(".hit h2").text.strip() == "页岩气"
+
+
+# -- errors in the reader's language
+
+
+def test_an_error_is_shown_in_the_language_of_the_reader() -> None:
+    reasons = (
+        CodedMessage("'<': the word holds the sign <", "term_reason", term="<", reason=find_term_error("a<")),
+        CodedMessage("'': the word is empty", "term_reason", term="", reason=find_term_error("")),
+    )
+    error = LexiconError(CodedMessage("cannot be accepted: ...", "not_acceptable", reasons=reasons))
+    with site_app().test_request_context():
+        g.language = "en"
+        assert translate_error(error) == "Not accepted. “<”: contains the symbol “<”; “”: no term."
+        g.language = "zh"
+        assert translate_error(error) == "无法采纳。“<”：包含符号“<”；“”：没有术语。"
+        assert translate_error(LexiconError("a plain text")) == "a plain text"
+
+
+def test_every_code_of_an_error_has_a_message() -> None:
+    root = Path(search_ui.__file__).parents[1]
+    folders = ("docstore", "focused", "lexicon", "pipeline", "search_ui")
+    trees = [ast.parse(file.read_text()) for folder in folders for file in (root / folder).rglob("*.py")]
+    calls = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    messages = [call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "CodedMessage"]
+    codes = {str(call.args[1].value) for call in messages if len(call.args) > 1}  # type: ignore[attr-defined]
+    assert len(codes) > 30
+    assert not [code for code in codes if not has_message(f"error.{code}")]

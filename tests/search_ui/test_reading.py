@@ -143,7 +143,7 @@ def test_each_of_a_series_is_shown_as_similar_and_its_copy_is_not_counted(reader
 
 @pytest.mark.parametrize(
     ("language", "link", "heading"),
-    [("zh", "2 篇类似文章", "类似文章"), ("en", "2 similar articles", "Similar articles")],
+    [("zh", "2 篇同系列文档", "同系列文档"), ("en", "2 other versions or issues", "Other versions and issues")],
 )
 def test_similar_articles_lead_to_each_other(reader: FlaskClient, language: str, link: str, heading: str) -> None:
     page = BeautifulSoup(reader.get(f"/search?q=营业收入 利润&lang={language}").text, "lxml")
@@ -236,7 +236,7 @@ def test_the_parts_add_up_to_the_score_in_every_profile(reader: FlaskClient) -> 
 def test_a_query_that_does_not_find_an_article_says_so(reader: FlaskClient) -> None:
     page = BeautifulSoup(reader.get(f"/article/{doc_id(102)}?q=zzz&lang=en").text, "lxml")
     why = page.select_one("#why")
-    assert why is not None and "does not find" in why.text
+    assert why is not None and "does not match" in why.text
 
 
 def test_similar_articles_share_words_and_are_no_copies(reader: FlaskClient) -> None:

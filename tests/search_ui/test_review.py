@@ -110,7 +110,7 @@ def test_each_language_is_reviewed_by_itself_and_the_choice_is_remembered() -> N
     assert list(links) == ["中文", "英文及其他", "所有语言"]
     assert [one.text for one in get(client, "/admin/lexicon?lang=en").select(".languages a")] == [
         "Chinese",
-        "English and others",
+        "English and other",
         "All languages",
     ]
     assert shown(links["中文"].removeprefix("/admin/lexicon")) == ["页岩气", "PDC钻头"]
@@ -135,7 +135,7 @@ def test_a_button_decides_and_comes_back_to_the_same_place() -> None:
     response = client.post(form["action"], data=sent)
     assert response.status_code == 303
     assert response.location == "/admin/lexicon?status=all&text=%E8%AF%8D&language=all&page=1"
-    assert "已接受 “词0”" in client.get(response.location).text
+    assert "已采纳“词0”" in client.get(response.location).text
     assert statuses(held) == ["accepted", "candidate", "candidate"]
 
 
@@ -158,10 +158,10 @@ def test_two_reviewers_are_told_of_each_other() -> None:
     held.review_service.apply(ReviewDecisionKind.DECIDE, [TermEdit("词0", TermStatus.ACCEPTED)], "bert")
     told = post(client, token, "decide", term="词0", decision="rejected", seen="0")
     assert told.status_code == 409
-    assert told.json["error"]["message"] == "“词0” 已被 bert 改动，现在的状态是：已接受。请看过之后再决定。"
+    assert told.json["error"]["message"] == "“词0”已由 bert 修改，当前状态：已采纳。请查看后重新处理。"
     assert told.json["terms"][0] | {"text": "词0", "status": "accepted", "version": 1} == told.json["terms"][0]
     sent = {"token": token, "term": "词0", "decision": "rejected", "seen": "0"}
-    assert "已被 bert 改动" in client.post("/admin/lexicon/decide", data=sent, follow_redirects=True).text
+    assert "已由 bert 修改" in client.post("/admin/lexicon/decide", data=sent, follow_redirects=True).text
     assert held.all_terms[0].status is TermStatus.ACCEPTED
     assert post(client, token, "decide", term="词0", decision="rejected", seen="1").status_code == 200
     assert post(client, token, "decide", term="词0", decision="rejected", seen="x").status_code == 400
@@ -217,8 +217,8 @@ def test_what_the_lexicon_refuses_is_said() -> None:
     client, token = reviewing(actions())
     sent = {"token": token, "term": "nowhere", "decision": "accepted"}
     told = client.post("/admin/lexicon/decide", data=sent, headers=JSON)
-    assert told.status_code == 409 and "no such term" in told.json["error"]["message"]
-    assert "no such term" in client.post("/admin/lexicon/decide", data=sent, follow_redirects=True).text
+    assert told.status_code == 409 and "没有此术语" in told.json["error"]["message"]
+    assert "没有此术语" in client.post("/admin/lexicon/decide", data=sent, follow_redirects=True).text
     for decision in ("maybe", "merged"):
         assert client.post("/admin/lexicon/decide", data=sent | {"decision": decision}).status_code == 400
 
@@ -236,7 +236,7 @@ def test_a_whole_page_or_the_best_are_accepted_at_once() -> None:
     assert statuses(held)[:6] == ["candidate"] * 6
     sent = {"token": token, "term": ["词7", "nowhere"], "decision": "accepted"}
     said = client.post("/admin/lexicon/bulk", data=sent, follow_redirects=True).text
-    assert "已接受 1 个词" in said and "1 个词不能收入词库" in said
+    assert "已采纳 1 个术语" in said and "已跳过 1 个术语" in said
     sent = {"token": token, "top": "-1", "decision": "accepted"}
     assert client.post("/admin/lexicon/bulk", data=sent).status_code == 400
 
@@ -250,9 +250,9 @@ def test_publishing_tells_version_words_and_lag() -> None:
     page = get(client, "/admin/lexicon")
     assert (page.select_one("#pending-added").text, page.select_one("#pending-removed").text) == ("2", "1")
     said = client.post("/admin/lexicon/publish", data={"token": token}, follow_redirects=True).text
-    assert "7 篇文档等待更新索引" in page.select_one("#published").text
-    assert "已发布第 2 版，共 2 个词；" in said
-    assert "nothing to publish" in client.post(
+    assert "7 篇文档待索引" in page.select_one("#published").text
+    assert "已发布第 2 版，共 2 个术语。" in said
+    assert "没有待发布的改动" in client.post(
         "/admin/lexicon/publish", data={"token": token}, follow_redirects=True
     ).text  # fmt: skip
 
@@ -314,7 +314,7 @@ def test_the_history_says_who_did_what_and_takes_it_back() -> None:
     held.review_service.apply(ReviewDecisionKind.DECIDE, [TermEdit("词1", TermStatus.REJECTED)], "bert")
     page = get(client, "/admin/lexicon/history")
     assert [row.select("td")[0].text for row in page.select("#acts tbody tr")] == ["bert", "operator"]
-    assert "待审核 → 已拒绝" in page.select_one("#acts tbody tr").text
+    assert "候选 → 已拒绝" in page.select_one("#acts tbody tr").text
     form = page.select("#acts form")[0]
     sent = {field["name"]: field["value"] for field in form.select("input")}
     assert client.post(form["action"], data=sent).location == "/admin/lexicon/history"
@@ -401,13 +401,13 @@ def test_a_list_is_taken_in_by_the_browser() -> None:
     held = actions(1)
     client, token = reviewing(held)
     answer = send_list(client, token, "页岩气 10 n\nPDC钻头\n词0\n".encode())
-    assert "已收入 3 个词" in answer.text
+    assert "已导入 3 个术语" in answer.text
     assert {one.text: one.status for one in held.all_terms} == dict.fromkeys(
         ("页岩气", "PDC钻头", "词0"), TermStatus.ACCEPTED
     )
     assert [act.kind for act in held.review_service.history("", "", 0, 1)[1]] == [ReviewDecisionKind.ADD]
     table = "term,synonyms\n压裂,水力压裂|hydraulic fracturing\n".encode()
-    assert "已收入 1 个词" in send_list(client, token, table, "terms.CSV").text
+    assert "已导入 1 个术语" in send_list(client, token, table, "terms.CSV").text
 
 
 def test_of_a_list_with_a_bad_line_nothing_is_taken_and_each_bad_line_is_named() -> None:
@@ -417,12 +417,12 @@ def test_of_a_list_with_a_bad_line_nothing_is_taken_and_each_bad_line_is_named()
     page = BeautifulSoup(answer.text, "lxml")
     assert answer.status_code == 422 and statuses(held) == ["candidate"]
     assert [cell.text for cell in page.select("#faults tbody th")] == ["2", "3"]
-    assert ["<b>.txt 有 2 行不能收" in alert.text for alert in page.select("[role=alert]")] == [True]
+    assert ["<b>.txt 未导入：有 2 行无效" in alert.text for alert in page.select("[role=alert]")] == [True]
 
 
 def test_no_list_a_list_of_nothing_and_one_too_large() -> None:
     client, token = reviewing(actions(1))
-    assert "没有选择文件" in send_list(client, token, b"", "").text
-    assert "已收入 0 个词" in send_list(client, token, b"\n").text
+    assert "未选择文件" in send_list(client, token, b"", "").text
+    assert "已导入 0 个术语" in send_list(client, token, b"\n").text
     assert send_list(client, token, b"a" * (MAX_LIST_BYTES + 1)).status_code == 413
     assert send_list(client, token, b"a b c d e " * 100_000).status_code == 422  # larger than a form, and bad

@@ -44,7 +44,8 @@ def client(request: pytest.FixtureRequest) -> Iterator[FlaskClient]:
     tests/indexer/test_solr_cluster.py compares scores and hits of one shard and of two.
     """
     solr = request.getfixturevalue("solr_node" if request.param == 1 else "solr_cluster")
-    with site_on(solr.url, "searchui", request.param) as made:
+    url = solr.url if request.param == 1 else solr.solr_url
+    with site_on(url, "searchui", request.param) as made:
         yield made
 
 

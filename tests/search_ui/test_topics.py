@@ -90,9 +90,7 @@ def test_a_person_is_asked_about_pages_and_sees_what_is_to_be_expected() -> None
     client, token = client_of(topics)
     before = shown(client, "/admin/topics/油")
     said = before.select_one("#expected")
-    assert (
-        said is not None and "12" in said.text and "75 %" in said.text and "80 %" in said.text and "50 %" in said.text
-    )
+    assert said is not None and "12" in said.text and "75%" in said.text and "80%" in said.text and "50%" in said.text
     assert [row.th.text for row in before.select("#questions tbody tr")] == [HOSTILE, "http://a.test/2"]  # type: ignore[union-attr]
     assert_harmless(str(before))
     answer = client.post("/admin/topics/油/answer", data={"token": token, "yes": "http://a.test/1"})
@@ -162,6 +160,6 @@ def test_the_harvest_of_a_site_is_shown_where_something_was_judged() -> None:
     topics = FakeTopics(rates=[HostHarvest("news.example", "fused", 8, 6), HostHarvest("other.example", "vsm", 1, 0)])
     client, _ = client_of(topics, Role.REPORTS)
     [row] = shown(client, "/admin/sites").select("#site-health tbody tr")
-    assert "fused 75 %" in " ".join(row.text.split()) and "(6 / 8)" in row.text
+    assert "多特征融合 75%" in " ".join(row.text.split()) and "(6 / 8)" in row.text
     topics.rates.clear()
-    assert "收获率" not in client.get("/admin/sites").text
+    assert "主题命中率" not in client.get("/admin/sites").text
