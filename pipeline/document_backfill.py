@@ -74,9 +74,9 @@ def iter_document_links(
     depth = page.depth + 1
     priority = FOCUSED_PRIORITY if plan.strategy in FOCUSED_STRATEGIES else -float(depth)
     for link in parse_page(fetched_page, plan.product_token).links:
-        is_missing_format = FORMAT_BY_EXTENSION.get(
-            path_extension(link.url)
-        ) in formats and not is_plain_text_version_of(link.url, page.url)
+        is_missing_format = FORMAT_BY_EXTENSION.get(path_extension(link.url)) in formats and not is_plain_text_version(
+            link.url, page.url
+        )
         if is_missing_format and rejection_reason(link.url, plan.url_rules, depth) is None:
             host, queue = host_of(link.url), plan.queue_of(link.url)
             yield NewUrl(

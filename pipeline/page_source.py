@@ -139,7 +139,7 @@ class PoliteFetcher:
 
     def fetch(self, url: str) -> Page | str:
         """Fetch a URL after the delay; returns the page, or the target of a redirect. Raises PlumblineError."""
-        rules = self.robots_rules(origin_of(url))
+        rules = self.robots_rules(url_origin(url))
         refusal = rules.rejection_outcome(url)
         if refusal is not None:
             raise no_page_error(url, refusal)

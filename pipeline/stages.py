@@ -123,7 +123,7 @@ def extract(engine: "Engine") -> StageReport:
 
     Raises BusyError if another process extracts.
     """
-    from pipeline.compute.extraction_jobs import duplicate_grouping, extract_pending
+    from pipeline.compute.extraction_jobs import create_copy_detection, extract_pending
 
     started, counts = time.monotonic(), Counter[Reason]()
     articles = engine.store.articles
@@ -265,7 +265,7 @@ def embed(engine: "Engine", seconds: float | None = None) -> StageReport:
 
     Raises EmbeddingError or JarError if no model is available.
     """
-    from pipeline.embedding.stage import embed as embed_all  # imported late because it loads numpy
+    from pipeline.embedding.stage import run_embed_stage  # imported late because it loads numpy
 
     return run_embed_stage(engine, seconds)
 

@@ -50,7 +50,7 @@ class ComparedText(Protocol):
     def duplicate_keys(self) -> Sequence[int]:
         """Signed 64-bit keys. Copies share some of them; texts that are only similar share few or none."""
 
-    def is_duplicate(self, other: Any) -> bool:
+    def is_duplicate_of(self, other: Any) -> bool:
         """True if one of the two texts is a republication of the other."""
 
 
@@ -67,7 +67,7 @@ class ExactText:
         """No keys: equal texts have equal signatures."""
         return ()
 
-    def is_duplicate(self, other: "ExactText") -> bool:
+    def is_duplicate_of(self, other: "ExactText") -> bool:
         """True if title and body are equal."""
         return (self.title, self.body) == (other.title, other.body)
 
@@ -198,7 +198,7 @@ def assign_role(
     ]
     candidate_rows = comparison_rows(connection, [candidate.url_id for candidate in candidates])
     for candidate in candidates:
-        if text.is_duplicate(copy_detection.text_from_row(candidate_rows[candidate.url_id])):
+        if text.is_duplicate_of(copy_detection.text_from_row(candidate_rows[candidate.url_id])):
             return ClusterRole(candidate.doc_id, candidate.series_id)
     leader_count_by_key = Counter(key for keys_shared in keys_by_leader.values() for key in keys_shared)
     available_keys = sorted(key for key in keys if leader_count_by_key[key] < MAX_LEADERS_PER_KEY)

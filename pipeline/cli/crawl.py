@@ -209,7 +209,9 @@ def sites(context: click.Context, as_json: bool) -> None:
 def sites_proposed(context: click.Context, limit: int, as_json: bool) -> None:
     """List out-of-scope hosts that saved pages often link to, from many sites and to many URLs."""
     suggestions = load_host_suggestions(load_call_settings(context).data_dir)[:limit]
-    print_table_or_json([suggestion_to_json(row) for row in suggestions], lambda: suggestion_table(suggestions), as_json)
+    print_table_or_json(
+        [suggestion_to_json(row) for row in suggestions], lambda: suggestion_table(suggestions), as_json
+    )
 
 
 def suggestion_to_json(suggestion: HostSuggestion) -> dict[str, Any]:

@@ -141,8 +141,8 @@ def reject_terms(context: click.Context, terms: tuple[str, ...]) -> None:
 def add_terms(context: click.Context, terms: tuple[str, ...]) -> None:
     """Add and accept your own terms. For lists, use `plumb lexicon import`."""
     with open_engine(load_call_settings(context)) as engine:
-        edits = [TermEdit(term, TermStatus.ACCEPTED, adds=True) for term in dict.fromkeys(terms)]
-        open_review(engine).apply(ActKind.ADD, edits, terminal_user())
+        edits = [TermEdit(term, TermStatus.ACCEPTED, create_if_missing=True) for term in dict.fromkeys(terms)]
+        open_review(engine).apply(ReviewDecisionKind.ADD, edits, terminal_user())
         stdout_console.print(f"added {len(terms)} terms; run `plumb lexicon publish` to apply them", highlight=False)
 
 
@@ -162,7 +162,9 @@ def import_terms(context: click.Context, file: Path, list_format: str | None, le
     with open_engine(settings) as engine:
         from pipeline.search_site.review_service import edit_for_entry
 
-        engine.store.review_history.apply(ActKind.ADD, [edit_for_entry(entry) for entry in entries], terminal_user())
+        engine.store.review_history.apply(
+            ReviewDecisionKind.ADD, [edit_for_entry(entry) for entry in entries], terminal_user()
+        )
         stdout_console.print(f"added {len(entries)} terms; run `plumb lexicon publish` to apply them", highlight=False)
 
 

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from docstore.errors import PlumblineError
 from docstore.topic import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
-from focused.topic.term_decisions import add_terms as add_topic_terms
+from focused.topic.term_decisions import add_topic_terms as add_topic_terms
 from focused.topic.term_decisions import decide_terms
 from focused.topic.topic_file_store import TopicFileStore, topic_to_json
 from pipeline.cli.config_argument import VerticalGroup

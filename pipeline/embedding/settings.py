@@ -46,4 +46,3 @@ class EmbedSettings:
     processes: int = field(
         default=0, metadata={"help": "number of embedding processes, one CPU core each; 0: one per core"}
     )
-    processes: int = field(default=0, metadata={"help": "embedding processes, one core each; 0: one per core"})

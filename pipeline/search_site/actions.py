@@ -144,7 +144,7 @@ class StoreSiteBackend:
 
     def _effective_delay(self, totals: SiteTotals) -> float:
         """Return the crawl delay of a site in seconds: the setting, or a longer delay of its robots.txt."""
-        stored_robots = self._engine.store.frontier.find_robots(origin_of(totals.example_url))
+        stored_robots = self._engine.store.frontier.find_robots(url_origin(totals.example_url))
         robots_delay = parse_stored_robots(stored_robots, self._robots_agent).crawl_delay if stored_robots else 0.0
         return max(self._engine.settings.crawl.delay, robots_delay)
 

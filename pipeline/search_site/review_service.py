@@ -137,7 +137,9 @@ class StoreReview:
             raise NothingToPublishError(
                 CodedMessage(message, "same_version_terms", latest=latest.version, version=version)
             )
-        self._store.review_history.apply(ActKind.REVERT, edits_to_reach(target.entries, table.accepted_terms()), actor)
+        self._store.review_history.apply(
+            ReviewDecisionKind.REVERT, edits_to_reach(target.entries, table.accepted_terms()), actor
+        )
         note = f"as version {version}"
         return table.publish(Lexicon(latest.version + 1, target.entries, note=note, published_by=actor))
 

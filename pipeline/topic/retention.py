@@ -110,7 +110,7 @@ def save_answers(engine: "Engine", topic: str, answers: Mapping[str, bool], acto
     if unknown:
         message = f"{unknown[0]} was not fetched for a topic: answer about pages that plumb topic judge names"
         raise TopicError(CodedMessage(message, "page_not_fetched", url=unknown[0]))
-    engine.store.topic_questions.save_answers(topic, answers, by)
+    engine.store.topic_questions.save_answers(topic, answers, actor)
 
 
 def apply_answers(engine: "Engine", topic: str) -> None:

@@ -238,7 +238,7 @@ def _decide_singly(review_service: ReviewService, edits: Sequence[TermEdit]) -> 
     """Apply each edit as a decision of its own. Yields the key of the reason for each edit that is rejected."""
     for edit in edits:
         try:
-            review_service.apply(ActKind.DECIDE, [edit], current_account_name())
+            review_service.apply(ReviewDecisionKind.DECIDE, [edit], current_account_name())
         except ConcurrentEditError:
             yield "review.bulk_changed"
         except LexiconError:

@@ -39,7 +39,7 @@ class Titled:
     def issue(self) -> str:
         return self.title.partition(" issue ")[2]
 
-    def is_duplicate(self, other: "Titled") -> bool:
+    def is_duplicate_of(self, other: "Titled") -> bool:
         return self.issue == other.issue
 
 
@@ -265,9 +265,9 @@ def test_one_series_of_hundreds_costs_a_bounded_number_of_rows_and_comparisons(t
 
     @dataclass(frozen=True)
     class Counted(Titled):
-        def is_duplicate(self, other: Titled) -> bool:
+        def is_duplicate_of(self, other: Titled) -> bool:
             read.append(other.title)
-            return super().is_duplicate(other)
+            return super().is_duplicate_of(other)
 
     with Store(f"sqlite:///{tmp_path / 'x.db'}", tmp_path / "warc") as store:
         web = Web(store)

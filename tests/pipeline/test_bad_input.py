@@ -435,7 +435,11 @@ class TestImport:
         whole, name = (warc, "x.warc.gz") if packed else (gzip.decompress(warc), "x.warc")
         file = vertical.folder / name
         file.write_bytes(whole[: len(whole) // 2])
-        refused(vertical.plumb("import", str(file)), "is not a complete WARC file", "the records before the error were imported")
+        refused(
+            vertical.plumb("import", str(file)),
+            "is not a complete WARC file",
+            "the records before the error were imported",
+        )
         some = vertical.check_archive()
         assert 10 < some < 31
         file.write_bytes(whole)

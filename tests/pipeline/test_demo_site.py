@@ -100,7 +100,9 @@ def test_articles_are_different_whole_and_in_order() -> None:
 
 
 def test_the_day_in_the_text_is_the_day_of_the_article() -> None:
-    named = [(re.search(r"(\d+)月(\d+)日", a.paragraphs[0]), a.date) for a in articles_of(language="zh", has_picture=False)]
+    named = [
+        (re.search(r"(\d+)月(\d+)日", a.paragraphs[0]), a.date) for a in articles_of(language="zh", has_picture=False)
+    ]
     found = [(date(day.year, int(m[1]), int(m[2])), day) for m, day in named if m]
     assert len(found) > 200
     assert all(said == day for said, day in found)
