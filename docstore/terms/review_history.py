@@ -89,23 +89,23 @@ class ReviewHistory:
         with self._database.write() as connection:
             return self._apply(connection, kind, edits, actor)
 
-    def merge(self, text: str, into: str, actor: str = "", seen_version: int | None = None) -> ReviewDecision:
-        """Merge the term `text` into the term `into`: `text` and its synonyms become synonyms of `into`.
+    def merge(self, text: str, target_text: str, actor: str = "", seen_version: int | None = None) -> ReviewDecision:
+        """Merge the term `text` into `target_text`: `text` and its synonyms become synonyms of `into`.
 
         Raises the same errors as `apply`.
         """
         with self._database.write() as connection:
-            rows = term_rows(connection, [text, into])
-            require_terms(rows, [text, into])
-            if text == into:
+            rows = term_rows(connection, [text, target_text])
+            require_terms(rows, [text, target_text])
+            if text == target_text:
                 raise LexiconError(f"{text!r} cannot be merged with itself")
             target_synonyms, source_synonyms = (
-                tuple(json.loads(rows[term_text].synonyms)) for term_text in (into, text)
+                tuple(json.loads(rows[term_text].synonyms)) for term_text in (target_text, text)
             )
             synonyms = tuple(dict.fromkeys((*target_synonyms, text, *source_synonyms)))
             edits = (
                 TermEdit(text, TermStatus.MERGED, synonyms=(), seen_version=seen_version),
-                TermEdit(into, synonyms=synonyms),
+                TermEdit(target_text, synonyms=synonyms),
             )
             return self._apply(connection, ReviewDecisionKind.MERGE, edits, actor)
 
