@@ -154,10 +154,10 @@ class AccountTable:
 
 def validate_account_name(name: str) -> str:
     """Return the canonical form of a new account's name, or raise AccountError if it is invalid."""
-    normalized = normalize_account_name(name)
-    if not _NAME_PATTERN.fullmatch(normalized):
+    account_name = normalize_account_name(name)
+    if not _NAME_PATTERN.fullmatch(account_name):
         raise AccountError("an account name has 1 to 64 characters: letters, digits, . @ _ -")
-    return normalized
+    return account_name
 
 
 def validate_roles(roles: Iterable[Role]) -> frozenset[Role]:

@@ -172,9 +172,8 @@ class ExtractionWriter:
             batch_members: The pages of the batch that are articles or lists, by url_id.
 
         Returns:
-            Outcome by url_id, for pages of the batch that have an article or are part of one, and for other pages whose
-                outcome
-            changed.
+            Outcomes by url_id, for pages of the batch that have an article or are part of one, and for other pages
+                whose outcome changed.
         """
         previous_next_urls = replace_references(self.database, self.connection, batch_articles)
         roles = resolve_roles(self.database, self.connection, batch_articles, previous_next_urls, batch_members)
@@ -336,8 +335,8 @@ def force_refetch(connection: Connection, url_id: int) -> None:
 
     Used if the WARC record is lost, because its file may never be restored.
     """
-    due = case((urls.c.due_at.is_(None), None), else_=0.0)
-    values = {"etag": "", "last_modified": "", "digest": "", "due_at": due}
+    due_at = case((urls.c.due_at.is_(None), None), else_=0.0)
+    values = {"etag": "", "last_modified": "", "digest": "", "due_at": due_at}
     connection.execute(update(urls).where(urls.c.url_id == url_id).values(values))
 
 
@@ -345,9 +344,9 @@ def update_url_kind(connection: Connection, url_id: int, reason: Reason) -> None
     """Set the kind of a URL in the frontier by the extraction outcome. A new hub is due in the next run."""
     is_target = and_(urls.c.url_id == url_id, urls.c.kind != UrlKind.SEED)
     if reason in HUB_REASONS:
-        due = func.coalesce(urls.c.visited_at, 0.0)
+        due_at = func.coalesce(urls.c.visited_at, 0.0)
         connection.execute(
-            update(urls).where(is_target, urls.c.kind != UrlKind.HUB).values(kind=UrlKind.HUB, due_at=due)
+            update(urls).where(is_target, urls.c.kind != UrlKind.HUB).values(kind=UrlKind.HUB, due_at=due_at)
         )
     elif reason in ARTICLE_REASONS:
         connection.execute(update(urls).where(is_target).values(kind=UrlKind.ARTICLE))

@@ -118,8 +118,8 @@ def _assign_story(
         if _fits_in_story(connection, story, item.ordinal_day):
             return _set_story(connection, story, [item.url_id])
     for other in (other for _, other, story in ranked_candidates if not story and other.host != item.host):
-        earlier = min(item, other, key=lambda candidate: (candidate.ordinal_day, candidate.url_id))
-        return _set_story(connection, story_id(earlier.doc_id), [item.url_id, other.url_id])
+        first_item = min(item, other, key=lambda candidate: (candidate.ordinal_day, candidate.url_id))
+        return _set_story(connection, story_id(first_item.doc_id), [item.url_id, other.url_id])
     return set()
 
 

@@ -125,12 +125,12 @@ class VectorTable:
         with self._database.write() as connection:
             query = select(articles.c.url_id, articles.c.digest).where(articles.c.digest.in_(list(by_digest)))
             article_results = [(row.url_id, by_digest[row.digest]) for row in connection.execute(query)]
-            with_vectors = [result for result in by_digest.values() if result.vectors]
+            embedded_results = [result for result in by_digest.values() if result.vectors]
             is_replaced = and_(
-                vectors.c.model == model, vectors.c.digest.in_([result.digest for result in with_vectors])
+                vectors.c.model == model, vectors.c.digest.in_([result.digest for result in embedded_results])
             )
             connection.execute(delete(vectors).where(is_replaced))
-            if rows := [row for result in with_vectors for row in _vector_rows(model, result)]:
+            if rows := [row for result in embedded_results for row in _vector_rows(model, result)]:
                 connection.execute(vectors.insert(), rows)
             outcomes = [
                 OutcomeRow(url_id, Stage.EMBED, result.outcome, now, result.digest)
@@ -224,9 +224,9 @@ def _is_in_languages(languages: Sequence[str], source: FromClause = articles) ->
 
 def _is_first_with_digest(languages: Sequence[str]) -> ColumnElement[bool]:
     """SQL condition: the article has the lowest id of its digest among articles in these languages."""
-    other = articles.alias()
-    earlier = and_(other.c.digest == articles.c.digest, other.c.url_id < articles.c.url_id)
-    return ~exists().where(earlier, _is_in_languages(languages, other))
+    other_articles = articles.alias()
+    is_earlier = and_(other_articles.c.digest == articles.c.digest, other_articles.c.url_id < articles.c.url_id)
+    return ~exists().where(is_earlier, _is_in_languages(languages, other_articles))
 
 
 def _vector_rows(model: str, result: EmbeddingResult) -> Iterator[dict[str, object]]:

@@ -79,8 +79,8 @@ def change_rates_by_host(connection: Connection) -> dict[Host, tuple[float, int]
     """
     has_change_rate = (urls.c.gap > 0) & (urls.c.digest != "") & urls.c.kind.not_in((UrlKind.SEED, UrlKind.HUB))
     query = select(urls.c.host, func.sum(1.0 / urls.c.gap), func.count()).where(has_change_rate).group_by(urls.c.host)
-    with_gap = query.where(urls.c.visited_at.is_not(None))
-    return {row[0]: (float(row[1]), row[2]) for row in connection.execute(with_gap)}
+    visited_query = query.where(urls.c.visited_at.is_not(None))
+    return {row[0]: (float(row[1]), row[2]) for row in connection.execute(visited_query)}
 
 
 @dataclass(frozen=True)

@@ -172,12 +172,12 @@ def read_checksums(path: Path) -> PageChecksums | None:
 
 def changed_pages(expected: PageChecksums, database: Path) -> list[int]:
     """Return the numbers (from 0) of pages that differ from `expected`, including missing and additional pages."""
-    actual = compute_checksums(database, expected.page_size).checksums
-    page_count = max(len(expected.checksums), len(actual))
+    current_checksums = compute_checksums(database, expected.page_size).checksums
+    page_count = max(len(expected.checksums), len(current_checksums))
     return [
         n
         for n in range(page_count)
-        if n >= len(expected.checksums) or n >= len(actual) or expected.checksums[n] != actual[n]
+        if n >= min(len(expected.checksums), len(current_checksums)) or expected.checksums[n] != current_checksums[n]
     ]
 
 
@@ -200,19 +200,21 @@ def repair_pages(database: Path, backup: Path) -> list[int]:
 
     A backup is a page-by-page copy by SQLite, so pages that were not written since are identical.
     """
-    expected = read_checksums(checksum_file(database))
-    if expected is None:
+    expected_checksums = read_checksums(checksum_file(database))
+    if expected_checksums is None:
         return []
-    damaged_page_numbers = changed_pages(expected, database)
-    pages_by_number = dict(iter_matching_pages(backup, expected, damaged_page_numbers))
+    damaged_page_numbers = changed_pages(expected_checksums, database)
+    pages_by_number = dict(iter_matching_pages(backup, expected_checksums, damaged_page_numbers))
     with database.open("r+b") as file:
         for number, page in pages_by_number.items():
-            file.seek(number * expected.page_size)
+            file.seek(number * expected_checksums.page_size)
             file.write(page)
-        file.truncate(len(expected.checksums) * expected.page_size)
+        file.truncate(len(expected_checksums.checksums) * expected_checksums.page_size)
         os.fsync(file.fileno())
     return [
-        number for number in damaged_page_numbers if number not in pages_by_number and number < len(expected.checksums)
+        number
+        for number in damaged_page_numbers
+        if number not in pages_by_number and number < len(expected_checksums.checksums)
     ]
 
 
@@ -221,13 +223,13 @@ def verify_checksums(database: Path) -> ChecksumStatus:
 
     Returns UNKNOWN without a checksum file, which every writer deletes before it changes the store.
     """
-    expected = read_checksums(checksum_file(database))
-    if expected is None:
+    expected_checksums = read_checksums(checksum_file(database))
+    if expected_checksums is None:
         return ChecksumStatus.UNKNOWN
-    changed = changed_pages(expected, database)
+    changed_page_numbers = changed_pages(expected_checksums, database)
     if not checksum_file(database).exists():
         return ChecksumStatus.UNKNOWN
-    return ChecksumStatus.DAMAGED if changed else ChecksumStatus.INTACT
+    return ChecksumStatus.DAMAGED if changed_page_numbers else ChecksumStatus.INTACT
 
 
 if __name__ == "__main__":

@@ -67,10 +67,12 @@ def update_row_checksums(database: Database, connection: Connection, table: Tabl
     """Update the checksums of the rows with these keys, and delete the checksums of removed rows."""
     checksummed_table = CHECKSUMMED_TABLES[table.name]
     for batch in batched(list(dict.fromkeys(keys)), BATCH_SIZE):
-        current = dict(iter_current_checksums(connection, checksummed_table, checksummed_table.key_column.in_(batch)))
-        rows = [{"name": table.name, "key": str(key), "sum": value} for key, value in current.items()]
+        checksum_by_key = dict(
+            iter_current_checksums(connection, checksummed_table, checksummed_table.key_column.in_(batch))
+        )
+        rows = [{"name": table.name, "key": str(key), "sum": value} for key, value in checksum_by_key.items()]
         database.upsert(connection, row_checksums, rows, update_columns=("sum",))
-        if removed_keys := [str(key) for key in batch if key not in current]:
+        if removed_keys := [str(key) for key in batch if key not in checksum_by_key]:
             is_removed = and_(row_checksums.c.name == table.name, row_checksums.c.key.in_(removed_keys))
             connection.execute(delete(row_checksums).where(is_removed))
 

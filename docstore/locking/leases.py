@@ -93,8 +93,8 @@ class LeaseTable:
     def _acquire_batch(self, kind: str, keys: Sequence[str], seconds: float, limit: int) -> list[Lease]:
         with self._database.write() as connection:
             is_free = and_(leases.c.kind == kind, leases.c.key.in_(keys), leases.c.until <= database_now(connection))
-            selected = select(leases.c.key).where(is_free).limit(limit).with_for_update(skip_locked=True).cte("picked")
-            is_requested = and_(leases.c.kind == kind, leases.c.key.in_(select(selected.c.key)))
+            free_keys = select(leases.c.key).where(is_free).limit(limit).with_for_update(skip_locked=True).cte("picked")
+            is_requested = and_(leases.c.kind == kind, leases.c.key.in_(select(free_keys.c.key)))
             rows = connection.execute(self._acquire_statement(connection, seconds).where(is_requested)).all()
         return [Lease(kind, row.key, row.token) for row in rows]
 
@@ -107,8 +107,8 @@ class LeaseTable:
         renewed_keys: set[tuple[str, str, int]] = set()
         for batch in batched(list(leases_held), MAX_KEYS_PER_STATEMENT):
             with self._database.write() as connection:
-                change = update(leases).where(matches_leases(batch)).values(until=database_now(connection) + seconds)
-                renewed_keys.update(tuple(row) for row in connection.execute(change.returning(*LEASE_COLUMNS)))
+                statement = update(leases).where(matches_leases(batch)).values(until=database_now(connection) + seconds)
+                renewed_keys.update(tuple(row) for row in connection.execute(statement.returning(*LEASE_COLUMNS)))
         return [lease for lease in leases_held if (lease.kind, lease.key, lease.token) in renewed_keys]
 
     def release(self, leases_held: Collection[Lease], cooldown_seconds: float = 0.0) -> None:

@@ -44,7 +44,7 @@ class AlertTable:
             rows = connection.execute(query).all()
         return [Alert(AlertKey(row.kind, row.subject), json.loads(row.details), row.since) for row in rows]
 
-    def replace_firing(self, now_firing: Iterable[Alert]) -> None:
+    def replace_firing(self, firing_alerts: Iterable[Alert]) -> None:
         """Replace the firing alerts. An alert that was already firing retains its start time."""
         firing_since = {alert.key: alert.firing_since for alert in self.firing()}
         rows = [
@@ -54,7 +54,7 @@ class AlertTable:
                 "details": json.dumps(dict(alert.message_values), ensure_ascii=False),
                 "since": firing_since.get(alert.key, self._clock()),
             }
-            for alert in now_firing
+            for alert in firing_alerts
         ]
         with self._database.write() as connection:
             connection.execute(delete(alerts))
@@ -70,7 +70,9 @@ class AlertTable:
         with self._database.read() as connection:
             return {AlertKey(row.kind, row.subject): json.loads(row.details) for row in connection.execute(query)}
 
-    def record_notified(self, channel: str, started: Collection[Alert], resolved_keys: Collection[AlertKey]) -> None:
+    def record_notified(
+        self, channel: str, started_alerts: Collection[Alert], resolved_keys: Collection[AlertKey]
+    ) -> None:
         """Record that a channel was notified of started alerts and of resolved alerts."""
         rows = [
             {
@@ -79,7 +81,7 @@ class AlertTable:
                 "subject": alert.key.subject,
                 "details": json.dumps(dict(alert.message_values), ensure_ascii=False),
             }
-            for alert in started
+            for alert in started_alerts
         ]
         with self._database.write() as connection:
             for key in resolved_keys:

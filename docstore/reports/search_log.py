@@ -130,9 +130,9 @@ class SearchLog:
 
     def purge(self, days: int) -> int:
         """Delete searches older than `days` days, with their clicks. Returns the number of searches."""
-        oldest = epoch_minute(self._clock()) - days * MINUTES_PER_DAY
+        oldest_minute = epoch_minute(self._clock()) - days * MINUTES_PER_DAY
         with self._database.write() as connection:
-            deleted_count = connection.execute(delete(searches).where(searches.c.minute < oldest)).rowcount
+            deleted_count = connection.execute(delete(searches).where(searches.c.minute < oldest_minute)).rowcount
             connection.execute(delete(clicks).where(clicks.c.search_id.not_in(select(searches.c.search_id))))
         return deleted_count
 

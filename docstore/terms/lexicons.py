@@ -119,25 +119,25 @@ class LexiconTable:
         Raises:
             LexiconError: Another version was published meanwhile.
         """
-        published = replace(lexicon, published_at=self._clock(), applied_at=None)
+        new_version = replace(lexicon, published_at=self._clock(), applied_at=None)
         with self._database.write() as connection:
             latest = connection.scalar(select(func.max(lexicons.c.version))) or 0
             if published.version != latest + 1:
                 message = f"version {latest} was published meanwhile: look at the changes, then publish again"
                 raise LexiconError(CodedMessage(message, "version_published", version=latest))
             row = {
-                "version": published.version,
-                "published_at": published.published_at,
-                "note": published.note,
-                "by_whom": published.published_by,
+                "version": new_version.version,
+                "published_at": new_version.published_at,
+                "note": new_version.note,
+                "by_whom": new_version.published_by,
             }
             connection.execute(lexicons.insert(), [row])
-            rows = [entry_row(published.version, e) for e in published.entries]
+            rows = [entry_row(new_version.version, entry) for entry in new_version.entries]
             if rows:
                 connection.execute(lexicon_entries.insert(), rows)
             for table in (lexicons, lexicon_entries):
-                update_row_checksums(self._database, connection, table, [published.version])
-        return published
+                update_row_checksums(self._database, connection, table, [new_version.version])
+        return new_version
 
     def load_latest(self) -> Lexicon:
         """Return the newest published version, or version 0."""
@@ -146,15 +146,15 @@ class LexiconTable:
 
     def load_applied(self) -> Lexicon:
         """Return the newest version with which documents are segmented, or version 0."""
-        newest = select(func.max(lexicons.c.version)).where(lexicons.c.applied_at.is_not(None))
+        applied_version_query = select(func.max(lexicons.c.version)).where(lexicons.c.applied_at.is_not(None))
         with self._database.read() as connection:
-            return self._load(connection, newest)
+            return self._load(connection, applied_version_query)
 
     def applied_version(self) -> int:
         """Return the number of the version with which documents are segmented, without loading it."""
-        newest = select(func.max(lexicons.c.version)).where(lexicons.c.applied_at.is_not(None))
+        applied_version_query = select(func.max(lexicons.c.version)).where(lexicons.c.applied_at.is_not(None))
         with self._database.read() as connection:
-            return connection.scalar(newest) or 0
+            return connection.scalar(applied_version_query) or 0
 
     def versions_in_index(self) -> list[int]:
         """Return the versions with which documents in the index may be segmented, newest first.

@@ -90,8 +90,8 @@ class ReviewHistory:
         with self._database.write() as connection:
             return self._apply(connection, kind, edits, actor)
 
-    def merge(self, text: str, into: str, actor: str = "", seen_version: int | None = None) -> ReviewDecision:
-        """Merge the term `text` into the term `into`: `text` and its synonyms become synonyms of `into`.
+    def merge(self, text: str, target_text: str, actor: str = "", seen_version: int | None = None) -> ReviewDecision:
+        """Merge the term `text` into `target_text`: `text` and its synonyms become synonyms of `into`.
 
         Raises the same errors as `apply`.
         """
@@ -103,12 +103,12 @@ class ReviewHistory:
                     CodedMessage(f"{text!r} cannot be merged with itself", "merge_with_itself", term=text)
                 )
             target_synonyms, source_synonyms = (
-                tuple(json.loads(rows[term_text].synonyms)) for term_text in (into, text)
+                tuple(json.loads(rows[term_text].synonyms)) for term_text in (target_text, text)
             )
             synonyms = tuple(dict.fromkeys((*target_synonyms, text, *source_synonyms)))
             edits = (
                 TermEdit(text, TermStatus.MERGED, synonyms=(), seen_version=seen_version),
-                TermEdit(into, synonyms=synonyms),
+                TermEdit(target_text, synonyms=synonyms),
             )
             return self._apply(connection, ReviewDecisionKind.MERGE, edits, actor)
 

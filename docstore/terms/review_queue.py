@@ -85,24 +85,28 @@ class ReviewQueue:
 
         Returns:
             (number of accepted terms that are not published, number of published terms that are no longer accepted,
-                number of
-            published terms with other synonyms, class or broader terms)
+                number of published terms with other synonyms, class or broader terms)
         """
-        newest = select(func.max(lexicons.c.version)).scalar_subquery()
-        words = select(lexicon_entries.c.text).where(lexicon_entries.c.version == newest)
-        accepted = select(terms.c.text).where(terms.c.status == TermStatus.ACCEPTED)
+        latest_version = select(func.max(lexicons.c.version)).scalar_subquery()
+        published_texts = select(lexicon_entries.c.text).where(lexicon_entries.c.version == latest_version)
+        accepted_texts = select(terms.c.text).where(terms.c.status == TermStatus.ACCEPTED)
         published_columns = (lexicon_entries.c.synonyms, lexicon_entries.c.category, lexicon_entries.c.broader)
-        differs = or_(*(column != terms.c[column.name] for column in published_columns))
+        is_different = or_(*(column != terms.c[column.name] for column in published_columns))
         joined_tables = terms.join(lexicon_entries, terms.c.text == lexicon_entries.c.text)
-        is_published_and_accepted = (terms.c.status == TermStatus.ACCEPTED) & (lexicon_entries.c.version == newest)
+        is_published_and_accepted = (terms.c.status == TermStatus.ACCEPTED) & (
+            lexicon_entries.c.version == latest_version
+        )
         with self._database.read() as connection:
             added_count, removed_count = (
                 connection.scalar(select(func.count()).select_from(base_set.except_(subtracted_set).subquery())) or 0
-                for base_set, subtracted_set in ((accepted, words), (words, accepted))
+                for base_set, subtracted_set in (
+                    (accepted_texts, published_texts),
+                    (published_texts, accepted_texts),
+                )
             )
             changed_count = (
                 connection.scalar(
-                    select(func.count()).select_from(joined_tables).where(is_published_and_accepted & differs)
+                    select(func.count()).select_from(joined_tables).where(is_published_and_accepted & is_different)
                 )
                 or 0
             )
@@ -147,10 +151,10 @@ class ReviewQueue:
 
     def needs_reranking(self, min_new_decisions: int) -> bool:
         """True if there were at least `min_new_decisions` decisions, or new mined terms, since the last ranking."""
-        newest = select(func.max(review_decisions.c.act_id))
+        last_id_query = select(func.max(review_decisions.c.act_id))
         with self._database.read() as connection:
             last_decision_id, mined_version = (
-                connection.scalar(newest) or 0,
+                connection.scalar(last_id_query) or 0,
                 read_meta_int(connection, MINED_TEXT_VERSION_KEY),
             )
             ranked_decision_id = read_meta_int(connection, RANKED_DECISION_KEY)
@@ -172,9 +176,9 @@ class ReviewQueue:
 
         The state is (id of the last decision, mined text version).
         """
-        newest = select(func.max(review_decisions.c.act_id))
+        last_id_query = select(func.max(review_decisions.c.act_id))
         with self._database.read() as connection:
-            state = (connection.scalar(newest) or 0, read_meta_int(connection, MINED_TEXT_VERSION_KEY))
+            state = (connection.scalar(last_id_query) or 0, read_meta_int(connection, MINED_TEXT_VERSION_KEY))
             query = select(terms).where(terms.c.status.in_((TermStatus.CANDIDATE, TermStatus.DEFERRED)))
             return state, [term_from_row(row) for row in connection.execute(query)]
 
@@ -218,5 +222,5 @@ def matching_terms_query(term_query: TermQuery) -> Select[Any]:
 def _containing_query(text: str, limit: int) -> Select[Any]:
     is_longer = (func.length(terms.c.text) > len(text)) & terms.c.text.contains(text, autoescape=True)
     query = select(literal(text).label("inner_text"), terms.c.text, terms.c.status).where(is_longer)
-    best = query.order_by(terms.c.frequency.desc(), terms.c.text).limit(limit).subquery()
-    return select(best)
+    most_frequent = query.order_by(terms.c.frequency.desc(), terms.c.text).limit(limit).subquery()
+    return select(most_frequent)

@@ -384,7 +384,7 @@ class TestLexicon:
         ("text", "synonyms", "message"),
         [
             ("没有的词", ["a"], "no such term"),
-            ("页岩气", [f"w{n}" for n in range(MAX_SYNONYMS + 1)], "can have 8 synonyms, not 9"),
+            ("页岩气", [f"w{n}" for n in range(MAX_SYNONYMS + 1)], "can have at most 8 synonyms, not 9"),
             ("页岩气", ["长" * (MAX_SYNONYM_CHARS + 1)], "at most 64 characters"),
         ],
     )
