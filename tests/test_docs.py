@@ -1,4 +1,4 @@
-"""The documents tell the truth: commands, files and functions that they name exist."""
+"""Checks that commands, files and functions named in the documentation exist."""
 
 import importlib
 import re
@@ -11,7 +11,7 @@ from pipeline.settings import SECTIONS
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), ROOT / "deploy" / "runbook.md"]
 TEXT = "\n".join(path.read_text(encoding="utf-8") for path in DOCS)
-PACKAGES = "artifacts|docstore|text|crawler|focused|extractor|lexicon|indexer|search_ui|pipeline"
+PACKAGES = "maven_jars|docstore|text|crawler|focused|extractor|lexicon|indexer|search_ui|pipeline"
 
 
 def test_every_command_is_documented() -> None:
@@ -36,7 +36,7 @@ def test_every_named_function_exists() -> None:
 
 
 def is_defined(name: str) -> bool:
-    """Is `name` a setting, a file name, or something that can be imported?"""
+    """Return True if `name` is a setting, a file name, or importable."""
     section, _, rest = name.partition(".")
     if rest in {"py", "md", "toml"} or rest in getattr(SECTIONS.get(section), "__dataclass_fields__", {}):
         return True
