@@ -50,7 +50,7 @@ MAX_ERROR_CHARS = 400
 ALIAS_PROPAGATION_SECONDS = 2.0
 SCHEMA_FILE = "schema.xml"
 OWNER_PROPERTY = "plumbline.store"  # property of the alias with the id of the store
-SERVER_ERROR_HINT = "; check Solr's log and its free disk space, then run the command again"
+SERVER_ERROR_HINT = "; check Solr's log and its free disk space, then run the same command again"
 
 _ID_AND_CLUSTER = f"{solr_fields.ID},{solr_fields.CLUSTER_ID}"
 _HTTP_STATUS_RE = re.compile(r"\(HTTP (\d{3})\)")
@@ -406,7 +406,7 @@ class SolrIndex:
                 if pause is None:
                     raise SolrUnavailableError(
                         f"Solr at {redact_credentials(self.base_url)} is not responding: check that it runs (the "
-                        f"embedded Solr starts automatically), then run the command again; acknowledged documents "
+                        f"embedded Solr starts automatically), then run the same command again; acknowledged documents "
                         f"are saved ({text})"
                     ) from err
                 self._sleep(pause)

@@ -1,1 +1,1 @@
-"""Flat tests, named test_<package>_<subject>.py. No folder here bears a package's name."""
+"""The test suite; each package has a folder of its own."""

@@ -1,10 +1,10 @@
-"""The engine on its demo, searched in a real browser: Debian's chromium, driven by playwright.
+"""The demo vertical in a real browser: Debian's chromium, controlled by playwright.
 
-`vertical` is the whole thing: three news sites on loopback, crawled, extracted, mined and indexed; no lexicon is
-published unless the module has a fixture `lexicon` that does it. Crawl, extraction and mining happen once per test run;
-each module has a copy of their data and an index of its own. `visit` opens tabs, each of a new visitor. A test fails
-if, in any of its tabs, a dialog opens, a script or the content security policy complains, the server answers 4xx or
-5xx unasked, or a request leaves this machine.
+`vertical` is the complete engine: three news sites on loopback, crawled, extracted, mined and indexed. No lexicon is
+published unless the module overrides the fixture `lexicon`. Crawl, extraction and mining run once per test run; each
+module has a copy of their data and an index of its own. `visit` opens tabs, each for a new visitor. A test fails if, in
+any of its tabs, a dialog opens, a script or the content security policy reports an error, the server sends an
+unexpected 4xx or 5xx, or a request leaves this machine.
 """
 
 import dataclasses
@@ -38,7 +38,7 @@ from tests.demo_sites import DemoData, shared_demo
 
 ACCOUNT, PASSWORD = "operator", "demo administrator"
 PASSWORD_HASH = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)  # cheap: this is a test
-PATIENCE = 300_000  # milliseconds for whatever the page or the index has to do
+PATIENCE = 300_000  # timeout in milliseconds for pages and the index
 FLAGS = [
     "--headless",
     "--no-sandbox",
@@ -51,13 +51,13 @@ FLAGS = [
 ]
 
 Visit = Callable[..., Page]
-# Of those who are signed in: cookies by account, for each browser.
+# Session cookies by account, for each browser.
 SESSION_COOKIES: WeakKeyDictionary[Any, dict[str, Any]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
 class Vertical:
-    """The running engine. `index` is a connection of the test's own."""
+    """The running engine. `index` is a separate connection for the test."""
 
     url: str
     demo_url: str
@@ -67,7 +67,7 @@ class Vertical:
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    """The browser. Without one, tests skip; in CI they fail."""
+    """Yield the browser. Without chromium, tests are skipped; in CI they fail."""
     path = shutil.which("chromium-headless-shell") or shutil.which("chromium")  # the shell takes a third of the CPU
     if path is None:
         reason = "there is no chromium: apt-get install chromium"
@@ -81,7 +81,7 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def demo_data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemoData]:
-    """The demo after crawl, extraction and mining; one for all processes of the test run."""
+    """Yield the demo after crawl, extraction and mining; all processes of the test run share it."""
     is_worker = "PYTEST_XDIST_WORKER" in os.environ  # then the folder is one of several in that of the run
     folder = tmp_path_factory.getbasetemp()
     with shared_demo(folder.parent if is_worker else folder) as data:
@@ -92,7 +92,10 @@ def demo_data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemoData]:
 def unindexed(
     chromium: Browser, solr_node: EmbeddedSolr, demo_data: DemoData, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Engine]:
-    """A copy of the demo without an index. Depends on the browser: without one nothing has to be copied."""
+    """Yield a copy of the demo without an index.
+
+    Depends on the browser, so that nothing is copied if there is no browser.
+    """
     folder = tmp_path_factory.mktemp("browser")
     shutil.copytree(demo_data.data_dir, folder / "data")
     settings = settings_for(folder, demo_data.port, solr_node.url)
@@ -104,12 +107,12 @@ def unindexed(
 
 @pytest.fixture(scope="module")
 def lexicon(unindexed: Engine) -> None:
-    """The terms that are published before the index is made: none. A module may have a fixture of its own."""
+    """Publish terms before the index is created: none. A module can override this fixture."""
 
 
 @pytest.fixture(scope="module")
 def vertical(unindexed: Engine, lexicon: None) -> Iterator[Vertical]:
-    """The demo after one run, served."""
+    """Yield the demo after one run, with a running search site."""
     engine = unindexed
     stages.run(engine, only_stage="index")
     with SearchSite(engine) as site:
@@ -119,16 +122,16 @@ def vertical(unindexed: Engine, lexicon: None) -> Iterator[Vertical]:
 
 
 def settings_for(folder: Path, site_port: int, solr_url: str) -> Settings:
-    """The demo's settings, on any free port and on the session's Solr."""
+    """Return the settings of the demo, with a free port and the Solr of the session."""
     settings = demo_settings(DemoOptions(folder, port=0, site_port=site_port))
     collection = f"browser{uuid.uuid4().hex[:12]}"
     index = dataclasses.replace(settings.index, solr_url=solr_url, collection=collection)
-    search = dataclasses.replace(settings.search, timeout=60.0)  # a machine under load is no Solr that is down
+    search = dataclasses.replace(settings.search, timeout=60.0)  # long, because the machine can be under load
     return dataclasses.replace(settings, index=index, search=search)
 
 
 class Watch:
-    """Notes what must not happen in the tabs of one visitor; `allowed` are answers that the test asks for."""
+    """Records what must not happen in the tabs of one visitor; `allowed` are expected error statuses."""
 
     def __init__(self, context: BrowserContext) -> None:
         self.faults: list[str] = []
@@ -160,15 +163,15 @@ class Watch:
 
 @pytest.fixture
 def watches() -> list[Watch]:
-    """One watch for each visitor of this test, in order."""
+    """Return the watches of the visitors of this test, in order."""
     return []
 
 
 @pytest.fixture
 def visit(chromium: Browser, vertical: Vertical, watches: list[Watch]) -> Iterator[Visit]:
-    """Call it for a tab of a new visitor, who reads Chinese unless `locale` says otherwise.
+    """Yield a function that opens a tab for a new visitor; the default locale is Chinese (`locale`).
 
-    `allowed`: statuses above 399 that the test asks for; other options are those of a playwright context.
+    Positional arguments are the error statuses that the test expects. Other options are those of a playwright context.
     """
     with ExitStack() as stack:
 
@@ -185,7 +188,7 @@ def visit(chromium: Browser, vertical: Vertical, watches: list[Watch]) -> Iterat
 
 
 def sign_in(page: Page, name: str = ACCOUNT) -> Page:
-    """Sign in, and show the review page. Visitors with the same browser and account share a session while it lasts."""
+    """Sign in and open the review page. Visitors with the same browser and account share a session."""
     cookies = SESSION_COOKIES.setdefault(page.context.browser, {})
     if name in cookies:
         page.context.add_cookies(cookies[name])
@@ -200,27 +203,27 @@ def sign_in(page: Page, name: str = ACCOUNT) -> Page:
 
 
 def at_keys(page: Page) -> Page:
-    """The review page once its keys are listened to."""
+    """Wait until the review page handles its keys."""
     expect(page.locator("#publish")).to_be_visible()
     page.wait_for_load_state("load")
     return page
 
 
 def number(place: Locator) -> int:
-    """The first number in a text: `1,234 results` -> 1234."""
+    """Return the first number in a text: `1,234 results` -> 1234."""
     found = re.search(r"\d[\d,]*", place.inner_text())
     assert found, place.inner_text()
     return int(found.group().replace(",", ""))
 
 
 def links(page: Page) -> list[str]:
-    """The URLs of the hits on a result page."""
+    """Return the URLs of the hits on a results page."""
     hits: list[str] = page.locator("#hits h2 a").evaluate_all("all => all.map(a => a.href)")
     return hits
 
 
 def wait_for(page: Page, address: str, condition: str) -> None:
-    """Ask for the JSON at `address`, again and again, until the JavaScript `condition` is true of it."""
+    """Poll the JSON at `address` until the JavaScript `condition` is true for it."""
     became_true = page.evaluate(
         f"""async ([address, patience]) => {{
             const end = Date.now() + patience, condition = {condition};
@@ -235,11 +238,11 @@ def wait_for(page: Page, address: str, condition: str) -> None:
     assert became_true, f"{address}: {condition}"
 
 
-# -- what to ask of a page
+# -- properties of a page
 
 
 def vocabulary(page: Page) -> set[str]:
-    """The kinds of elements and attributes in use: `a`, `a href` ..."""
+    """Return the elements and attributes in use: `a`, `a href` ..."""
     words: Sequence[str] = page.evaluate(
         """() => [...document.querySelectorAll("*")].flatMap(
             one => [one.localName, ...one.getAttributeNames().map(name => `${one.localName} ${name}`)])"""
@@ -248,7 +251,7 @@ def vocabulary(page: Page) -> set[str]:
 
 
 def odd_addresses(page: Page) -> list[str]:
-    """URLs that are neither a path nor http(s): javascript:, data:, what a browser makes of `//`."""
+    """Return URLs that are neither a path nor http(s): javascript:, data:, protocol-relative."""
     found: list[str] = page.evaluate(
         """() => [...document.querySelectorAll("[href], [src], [action]")].flatMap(one =>
             ["href", "src", "action"].map(name => one.getAttribute(name)).filter(
@@ -258,13 +261,13 @@ def odd_addresses(page: Page) -> list[str]:
 
 
 def weak_contrasts(page: Page) -> list[str]:
-    """Visible texts with less contrast than WCAG 2.2 AA (1.4.3) asks for: 4.5, large text 3."""
+    """Return visible texts with less contrast than WCAG 2.2 AA (1.4.3) requires: 4.5, or 3 for large text."""
     found: list[str] = page.evaluate(WEAK_CONTRASTS)
     return found
 
 
 def faults(page: Page) -> list[str]:
-    """What axe reports about a page; and its weak contrasts in light and in dark (all that a scheme can change)."""
+    """Return the violations that axe reports, and weak contrasts in the light and the dark color scheme."""
     page.emulate_media(color_scheme="dark")
     messages = [f"dark {text}" for text in weak_contrasts(page)]
     page.emulate_media(color_scheme="light")

@@ -1,4 +1,4 @@
-"""A Dask cluster for the tests."""
+"""Fixture with a Dask cluster."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from benchmarks.scale_cluster import Cluster
 
 @pytest.fixture(scope="session")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """A Dask cluster with two workers."""
+    """Yield a Dask cluster with two workers."""
     running = Cluster(tmp_path_factory.mktemp("cluster"), 2)
     try:
         yield running

@@ -1,4 +1,4 @@
-"""Fixtures that many tests share. Real things: SQLite and PostgreSQL stores, a real Solr, a real browser."""
+"""Fixtures that many tests share, with real systems: SQLite and PostgreSQL stores, Solr, a browser."""
 
 import os
 import uuid
@@ -25,7 +25,7 @@ pytest_plugins = [
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip tests on ../shared where that folder is absent, except in CI, where they then fail by themselves."""
+    """Skip tests that need ../shared if that folder is missing. In CI they run and fail."""
     if SHARED.is_dir() or CI:
         return
     skip = pytest.mark.skip(reason="needs the development data in ../shared, which is not here")
@@ -36,35 +36,35 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def run_folder(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The temporary folder of the whole run, the same in all pytest-xdist workers."""
+    """Return the temporary folder of the whole run, equal in all pytest-xdist workers."""
     base = tmp_path_factory.getbasetemp()
     return base.parent if hasattr(pytestconfig, "workerinput") else base
 
 
 @pytest.fixture(scope="session")
 def postgres_server(run_folder: Path) -> Iterator[str]:
-    """The URL of the run's PostgreSQL server, which all workers share."""
+    """Yield the URL of the PostgreSQL server that all workers of the run share."""
     with shared_server("postgres", run_folder / "postgres") as url:
         yield url
 
 
 @pytest.fixture(scope="session")
 def postgres_url(postgres_server: str) -> Iterator[str]:
-    """A database of this worker, for tests and fixtures that last longer than one test (see `empty_database`)."""
+    """Yield a database of this worker, for fixtures that outlive a test (see `empty_database`)."""
     with new_database(postgres_server) as url:
         yield url
 
 
 @pytest.fixture
 def postgres_store(postgres_server: str) -> Iterator[str]:
-    """The URL of an empty store on PostgreSQL: a database for this test alone."""
+    """Yield the URL of an empty PostgreSQL store in a database for this test only."""
     with new_database(postgres_server, EMPTY_STORE) as url:
         yield url
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
 def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The URL of an empty store, once on SQLite and once on PostgreSQL."""
+    """Return the URL of an empty store; the test runs on SQLite and on PostgreSQL."""
     return url_of_empty_store(request, tmp_path)
 
 
@@ -72,10 +72,10 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     params=["sqlite", pytest.param("postgres", marks=[pytest.mark.postgres, pytest.mark.exhaustive])],
 )
 def logic_store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The same for logic above the SQL: `make test` runs it on SQLite only, `make release-check` on PostgreSQL too.
+    """Return the URL of an empty store, for tests of logic above the SQL.
 
-    A module of such tests says `store_url = logic_store_url`. Its tests whose SQL, locks or transactions differ by
-    database have the mark `on_both`.
+    `make test` runs them on SQLite only, `make release-check` also on PostgreSQL. A module of such tests sets
+    `store_url = logic_store_url`. Tests whose SQL, locks or transactions differ by database have the mark `on_both`.
     """
     return url_of_empty_store(request, tmp_path)
 
@@ -86,7 +86,7 @@ on_both = pytest.mark.parametrize(
 
 
 def url_of_empty_store(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The URL of an empty store on the database that `request.param` names."""
+    """Return the URL of an empty store on the database named by `request.param`."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'store.db'}"
     url: str = request.getfixturevalue("postgres_store")
@@ -95,7 +95,7 @@ def url_of_empty_store(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @contextmanager
 def new_database(server: str, template: str = "template1") -> Iterator[str]:
-    """Yield the URL of a new database, a copy of `template`; drop it at the end, whoever is still connected."""
+    """Yield the URL of a new database, a copy of `template`; drop it at the end, with open connections."""
     engine = create_engine(server, isolation_level="AUTOCOMMIT", poolclass=NullPool)
     name = f"test_{uuid.uuid4().hex}"
     with engine.connect() as connection:
@@ -115,6 +115,6 @@ def empty_database(url: str) -> None:
 
 @pytest.fixture
 def store(store_url: str, tmp_path: Path) -> Iterator[Store]:
-    """An empty store, once on SQLite and once on PostgreSQL."""
+    """Yield an empty store; the test runs on SQLite and on PostgreSQL."""
     with Store(store_url, tmp_path / "warc") as opened:
         yield opened

@@ -1,6 +1,6 @@
-"""The real `plumb` command in a vertical of its own: run, killed with everything it started, asked what it left behind.
+"""Runs the real `plumb` command in a vertical of its own, kills it with all its processes, and reads what remains.
 
-Nothing here opens the store for writing: what a killed run left is cleared up by the next `plumb`, or not at all.
+Nothing here opens the store for writing: only the next `plumb` cleans up after a kill.
 """
 
 import hashlib
@@ -34,7 +34,7 @@ HOST = next(iter(SITE_NAMES))
 
 @dataclass(frozen=True)
 class Kept:
-    """What the store holds, as far as it must not depend on kills and restarts."""
+    """Content of the store that must not depend on kills and restarts."""
 
     urls: frozenset[str]
     articles: Mapping[str, str]  # URL -> digest
@@ -54,7 +54,7 @@ class Vertical:
         self._started: list[subprocess.Popen[str]] = []
 
     def write(self, sections: Mapping[str, Mapping[str, Any]]) -> "Vertical":
-        """Write the settings."""
+        """Write the settings and return this vertical."""
         self.folder.mkdir(parents=True, exist_ok=True)
         lines = []
         for name, values in sections.items():
@@ -63,27 +63,27 @@ class Vertical:
         return self
 
     def copy_to(self, folder: Path) -> "Vertical":
-        """The same vertical in another folder."""
+        """Copy the vertical to another folder and return the copy."""
         shutil.copytree(self.folder, folder)
         return Vertical(folder)
 
     # -- the command
 
     def call(self, *arguments: str, environment: Mapping[str, str] | None = None) -> Said:
-        """Run `plumb` in this process: for tests of what it says and does, not of the process."""
+        """Run `plumb` in this process, for tests of its output and effects, not of the process."""
         return call_plumb("-c", str(self.config), *arguments, environment=environment)
 
     def plumb(self, *arguments: str, environment: Mapping[str, str] | None = None) -> Said:
-        """Run `plumb` to its end."""
+        """Run `plumb` in a process and wait for its end."""
         return self.finished(self.start(*arguments, environment=environment))
 
     def finished(self, running: "subprocess.Popen[str]") -> Said:
-        """Wait for a command to end."""
+        """Wait for the end of a command."""
         out, err = running.communicate(timeout=PATIENCE)
         return Said(running.returncode, out, err)
 
     def done(self, *arguments: str) -> Said:
-        """Run `plumb` and expect it to do what it was asked."""
+        """Run `plumb` and assert that it succeeded."""
         said = self.plumb(*arguments)
         assert said.status == 0, said
         assert "Traceback" not in said.err, said
@@ -96,10 +96,11 @@ class Vertical:
         largest_file: int = 0,
         ignored_signals: str = "",
     ) -> "subprocess.Popen[str]":
-        """Start `plumb` in a session of its own, so that everything it starts can be found.
+        """Start `plumb` in a session of its own, so that all its processes can be found.
 
-        `largest_file` bytes is all that it may write to one file, 0: no limit. `ignored_signals` (as "INT TERM") are
-        ignored when it starts, as `nohup` and a shell's `&` have it.
+        `largest_file` is the maximum size of a file in bytes, 0: no limit. `ignored_signals` (for example "INT TERM")
+        are
+        ignored from the start, as with `nohup` or `&` in a shell.
         """
         command = [PLUMB, "-c", str(self.config), *arguments]
         limited = ["sh", "-c", f'ulimit -f {largest_file // 512} && exec "$@"', "sh"] if largest_file else []
@@ -119,7 +120,7 @@ class Vertical:
     # -- processes
 
     def processes(self) -> dict[int, str]:
-        """Every living process that `plumb` started here, with its command line; Solr's live in their own sessions."""
+        """Return the command lines of all living processes started here, by pid; Solr has its own sessions."""
         sessions = {running.pid for running in self._started}
         return {
             pid: command
@@ -128,7 +129,7 @@ class Vertical:
         }
 
     def kill(self, word: str = "") -> None:
-        """kill -9 everything at once, or only the processes whose command line holds `word`."""
+        """Kill (SIGKILL) all processes, or only those whose command line contains `word`."""
         victims = [pid for pid, command in self.processes().items() if word in command]
         assert victims, f"no process with {word!r}"
         for pid in victims:
@@ -137,7 +138,7 @@ class Vertical:
         until(lambda: not any(pid in self.processes() for pid in victims))
 
     def end(self) -> None:
-        """Leave no process behind, whatever a test did."""
+        """Kill all remaining processes."""
         deadline = time.monotonic() + PATIENCE
         while alive := self.processes():
             assert time.monotonic() < deadline, alive
@@ -150,10 +151,10 @@ class Vertical:
         for running in self._started:
             running.communicate(timeout=PATIENCE)
 
-    # -- what is left
+    # -- content of the store
 
     def ask(self, query: str) -> list[tuple[Any, ...]]:
-        """Rows of the store as other processes see it now; none while there is no such table."""
+        """Return rows of the store as other processes see it; an empty list if the table does not exist yet."""
         try:
             with closing(
                 sqlite3.connect(f"file:{self.data / 'store.db'}?mode=ro", uri=True, timeout=PATIENCE)
@@ -163,18 +164,18 @@ class Vertical:
             return []
 
     def number(self, query: str) -> int:
-        """The one number that `query` asks for; 0 while there is no such table."""
+        """Return the number that `query` selects; 0 if the table does not exist yet."""
         rows = self.ask(query)
         return int(rows[0][0] or 0) if rows else 0
 
     def failures(self) -> dict[str, tuple[str, str]]:
-        """URL -> reason and detail of what the crawl could not fetch."""
+        """Return reason and detail of each URL that the crawl could not fetch."""
         query = "SELECT u.url, o.reason, o.detail FROM outcomes o JOIN urls u USING (url_id) WHERE o.stage = 'crawl'"
         rows = self.ask(query + " AND o.reason NOT IN ('fetched', 'unchanged')")
         return {url: (reason, detail) for url, reason, detail in rows}
 
     def kept(self) -> Kept:
-        """See `Kept`."""
+        """Return the content of the store (see `Kept`)."""
         pairs = "SELECT u.url, x.{} FROM {} x JOIN urls u USING (url_id)"
         return Kept(
             frozenset(url for (url,) in self.ask("SELECT url FROM urls")),
@@ -186,7 +187,7 @@ class Vertical:
         )
 
     def check_archive(self) -> int:
-        """Every page's WARC record can be read and is the one that was kept; returns how many."""
+        """Assert that the WARC record of every page is readable and correct; return the number of pages."""
         rows = self.ask("SELECT warc_file, warc_offset, warc_length, digest FROM pages")
         with WarcArchive(self.data / "warc") as archive:
             for file, offset, length, digest in rows:
@@ -195,26 +196,26 @@ class Vertical:
         return len(rows)
 
     def log(self) -> str:
-        """The log of all runs."""
+        """Return the log of all runs."""
         return (self.data / "logs" / "plumb.log").read_text(encoding="utf-8")
 
     @contextmanager
     def solr(self) -> Iterator[SolrIndex]:
-        """The vertical's index; its Solr stays up meanwhile."""
+        """Yield the index of the vertical, with its Solr running."""
         settings = load_settings(self.config).index
         with open_solr(settings, self.data / "solr") as url:
             yield SolrIndex(url, settings.collection, settings.request_timeout)
 
 
 def indexed_ids(index: SolrIndex) -> list[str]:
-    """The ids of all documents in Solr."""
+    """Return the ids of all documents in Solr."""
     answer = index.search({"q": "*:*", "fl": "id", "rows": 10_000})["response"]
     assert answer["numFound"] == len(answer["docs"])
     return sorted(doc["id"] for doc in answer["docs"])
 
 
 def all_processes() -> Iterator[tuple[int, int, str]]:
-    """(pid, session, command line) of every living process (Linux)."""
+    """Yield (pid, session, command line) of every living process (Linux)."""
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
@@ -226,7 +227,7 @@ def all_processes() -> Iterator[tuple[int, int, str]]:
 
 
 def until(condition: Callable[[], object], running: "subprocess.Popen[str] | None" = None) -> None:
-    """Wait for `condition`; fails when `running` ends before it, or after PATIENCE."""
+    """Wait for `condition`. Fails if `running` ends before it, or after PATIENCE."""
     deadline = time.monotonic() + PATIENCE
     while not condition():
         if running is not None and running.poll() is not None:
@@ -236,7 +237,7 @@ def until(condition: Callable[[], object], running: "subprocess.Popen[str] | Non
 
 
 class SlowSites(DemoServer):
-    """The demo sites, each answer a little late, so that a crawl lasts long enough to be killed; notes every answer."""
+    """The demo sites with a delay for each response, so that a crawl can be killed; records every response."""
 
     def __init__(self, folder: Path, pause: float) -> None:
         super().__init__(folder, 0)
@@ -245,17 +246,17 @@ class SlowSites(DemoServer):
 
     @property
     def seed(self) -> str:
-        """The home page of the first site."""
+        """Home page of the first site."""
         return f"http://{HOST}:{self.port}/"
 
     def respond(self, host: str, target: str, conditions: ConditionalHeaders) -> DemoResponse:
-        """As the demo sites."""
+        """Respond like the demo sites, after the pause."""
         time.sleep(self.pause)
         found = super().respond(host, target, conditions)
         self.log.append((f"http://{host}:{self.port}{target}", int(found.status)))
         return found
 
     def sections(self, **crawl: Any) -> dict[str, dict[str, Any]]:
-        """Settings of a vertical that is the first of the sites."""
+        """Return the settings of a vertical for the first of the sites."""
         own = {"seeds": [self.seed], "depth": 6, "delay": 0.001, "per_host": 4, "inside_hosts": [f"{HOST}:{self.port}"]}
         return {"crawl": {**own, **crawl}, "index": {"batch": 5}, "search": {"port": 0}}

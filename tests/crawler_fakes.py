@@ -1,4 +1,4 @@
-"""A working frontier table in memory, and the entries and settings that crawl tests share."""
+"""A frontier table in memory, and entries and settings that crawl tests share."""
 
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -11,7 +11,7 @@ from docstore.model import FrontierEntry, Page, UrlKind
 
 @dataclass
 class MemoryTable:
-    """What `docstore.frontier.frontier_table.FrontierTable` does, without a disk. Keeps every visit in `visits`."""
+    """In-memory version of `docstore.frontier.frontier_table.FrontierTable`. Records every visit in `visits`."""
 
     rows: dict[int, FrontierEntry] = field(default_factory=dict)
     due_at: dict[int, float | None] = field(default_factory=dict)
@@ -100,24 +100,24 @@ class MemoryTable:
         return changed
 
     def reasons(self) -> dict[str, str]:
-        """Path -> reason of the last visit."""
+        """Return the reason of the last visit by path."""
         return {"/" + v.entry.url.split("/", 3)[3]: str(v.outcome.reason) for v in self.visits}
 
 
 def _turn(row: FrontierEntry) -> tuple[int, float, int]:
-    """Seeds and lists, what is new, what was fetched before."""
+    """Sort key: seeds and hubs first, then new URLs, then revisits."""
     place = 0 if row.kind in (UrlKind.SEED, UrlKind.HUB) else 2 if row.gap or row.attempts else 1
     return place, -row.priority, row.url_id
 
 
 def entry(url: str, url_id: int = 1, **changes: object) -> FrontierEntry:
-    """A frontier entry with plain values."""
+    """Return a frontier entry with default values."""
     made = FrontierEntry(url_id, url, url.split("/", 3)[2], 0, 0, UrlKind.UNKNOWN, 0.0)
     return replace(made, **changes)  # type: ignore[arg-type]
 
 
 def settings(*seeds: str, **changes: object) -> CrawlSettings:
-    """Settings for loopback: no delay, the hosts of the seeds allowed, more time than anything here can take."""
+    """Return settings for loopback: no delay, the hosts of the seeds allowed, long timeouts."""
     inside = tuple({seed.split("/", 3)[2] for seed in seeds})
     made = CrawlSettings(
         seeds=seeds,

@@ -1,9 +1,9 @@
-"""The demo's crawled and mined data, made once per test run, and its sites, served while a test process uses them.
+"""The crawled and mined data of the demo, created once per test run, and the server of its sites.
 
-pytest-xdist has several test processes. The first one that needs the data makes them in the folder of the run and
-starts the server in a process of its own. The URLs in the data name the port of this server, so all processes share
-it. Every user holds a shared lock on a file. Once no user is left, the server gets the exclusive lock and ends; a
-process that needs the data after that makes them again, in another folder. The server:
+With pytest-xdist there are several test processes. The first one that needs the data creates them in the folder of the
+run and starts the server in a process of its own. The URLs in the data contain the port of this server, so all
+processes share it. Every user holds a shared lock on a file. When the last user ends, the server gets the exclusive
+lock and ends. A process that needs the data later creates them again, in another folder. The server:
 
     python -m tests.demo_sites FOLDER
 """
@@ -37,7 +37,7 @@ class DemoData:
 
 @contextmanager
 def shared_demo(run_folder: Path) -> Iterator[DemoData]:
-    """The data of this run. `run_folder` is the same for all processes of the run."""
+    """Yield the data of this run. `run_folder` is equal in all processes of the run."""
     parent = run_folder / "demo-sites"
     parent.mkdir(exist_ok=True)
     with (parent / "build.lock").open("a") as build_lock:
@@ -54,7 +54,7 @@ def shared_demo(run_folder: Path) -> Iterator[DemoData]:
 
 
 def join(folder: Path) -> IO[str] | None:
-    """Become a user of the demo in `folder`: the lock to hold. None if its server has ended or was never ready."""
+    """Become a user of the demo in `folder`; return the lock, or None if its server has ended or was never ready."""
     users_lock = (folder / "users.lock").open("a")
     try:
         fcntl.flock(users_lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -68,7 +68,7 @@ def join(folder: Path) -> IO[str] | None:
 
 
 def make_demo(folder: Path) -> IO[str]:
-    """Write the sites, start their server and fill the data folder. Returns the lock to hold."""
+    """Write the sites, start their server and fill the data folder; return the lock to hold."""
     write_sites(folder / "sites")
     users_lock = (folder / "users.lock").open("a")
     fcntl.flock(users_lock, fcntl.LOCK_SH)
@@ -92,7 +92,7 @@ def make_demo(folder: Path) -> IO[str]:
 
 
 def serve(folder: Path) -> None:
-    """Serve the sites until nobody uses them any more. The first line of output is the port."""
+    """Serve the sites until there are no users. The first line of output is the port."""
     with DemoServer(folder / "sites", 0) as server, (folder / "users.lock").open("a") as users_lock:
         print(server.port, flush=True)
         fcntl.flock(users_lock, fcntl.LOCK_EX)

@@ -1,4 +1,4 @@
-"""Small documents made by hand: a PDF of some pages, a Word document, and ones that are broken on purpose."""
+"""Small document files built in code: PDF, Word, and files that are damaged on purpose."""
 
 import io
 import zipfile
@@ -10,7 +10,7 @@ _LINE = 14  # points
 
 
 def pdf(pages: Sequence[Sequence[str]], title: str = "") -> bytes:
-    """A PDF with a page for each list of lines; the first line of the first page is set large."""
+    """Return a PDF with one page for each list of lines; the first line of the first page is large."""
     objects: list[bytes] = [
         b"<< /Type /Catalog /Pages 2 0 R >>",
         b"",
@@ -51,7 +51,7 @@ def _pdf_file(objects: Sequence[bytes]) -> bytes:
 
 
 def docx(title: str, paragraphs: Sequence[str]) -> bytes:
-    """A Word document: a title in its style, then paragraphs."""
+    """Return a Word document: a title with its style, then paragraphs."""
     space = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
     head = f'<w:p><w:pPr><w:pStyle w:val="Title"/></w:pPr><w:r><w:t>{escape(title)}</w:t></w:r></w:p>'
     body = "".join(f"<w:p><w:r><w:t>{escape(text)}</w:t></w:r></w:p>" for text in paragraphs)
@@ -73,7 +73,7 @@ def docx(title: str, paragraphs: Sequence[str]) -> bytes:
 
 
 def pdf_bomb(megabytes: int) -> bytes:
-    """A small PDF whose one page is drawn by so many megabytes of blanks and numbers."""
+    """Return a small PDF with one page whose content expands to `megabytes` MB."""
     packer, piece = zlib.compressobj(9), b"0 0 m 1 1 l S " * 74_898
     content = b"".join((*(packer.compress(piece) for _ in range(megabytes)), packer.flush()))
     objects = [

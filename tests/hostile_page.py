@@ -1,8 +1,8 @@
-"""A page that tries to run, to load, to lead away and to send, by every way that its author could think of."""
+"""A page that uses every known way to run scripts, load resources, redirect and submit forms."""
 
 
 def hostile_page(evil: str, text: str = "Words of the page") -> str:
-    """Its HTML; `evil` is the beginning of every URL that nobody may ask for, `http://127.0.0.1:8000`."""
+    """Return its HTML. `evil` is the prefix of all URLs that must not be requested: `http://127.0.0.1:8000`."""
     host = evil.partition(":")[2]
     return f"""<!doctype html><html><head><base href="{evil}/"><title>The page</title>
 <meta http-equiv=refresh content="0;url={evil}/1"><meta http-equiv="Content-Security-Policy" content="default-src *">

@@ -7,14 +7,14 @@ from tests.crash_harness import Said, Vertical
 
 
 class LocalVertical(Vertical):
-    """As `Vertical`; only `start` starts a real process."""
+    """Like `Vertical`, but only `start` starts a real process."""
 
     def plumb(self, *arguments: str, environment: Mapping[str, str] | None = None) -> Said:
-        """Run `plumb` to its end in this process."""
+        """Run `plumb` in this process and wait for its end."""
         return self.call(*arguments, environment=environment)
 
     def write(self, sections: Mapping[str, Mapping[str, object]]) -> "LocalVertical":
-        """Write the settings."""
+        """Write the settings and return this vertical."""
         super().write(sections)
         return self
 

@@ -1,4 +1,4 @@
-"""Extraction without worker processes, for tests that are not about them: each start loads the extractor anew."""
+"""Extraction without worker processes, for tests of other things: each worker loads the extractor again."""
 
 import traceback
 from collections.abc import Callable, Iterator
@@ -12,7 +12,7 @@ from pipeline.workers.worker_process import WorkerExceptionError, WorkerProcess
 
 @contextmanager
 def local_workers() -> Iterator[None]:
-    """Run what a `WorkerProcess` is given in this process meanwhile, without its limits of time and memory."""
+    """Run the calls of `WorkerProcess` in this process, without its limits of time and memory."""
     with patch.object(WorkerProcess, "call", _call_here):
         yield
 

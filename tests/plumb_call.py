@@ -1,6 +1,6 @@
-"""The `plumb` command in this process: the same entry point, streams and exit status without a new interpreter.
+"""Runs the `plumb` command in this process: entry point, streams and exit status as in a new process.
 
-For tests of what a command says and does. Tests of the process itself (kill, signals, locks between processes,
+For tests of the output and effects of a command. Tests of the process itself (kill, signals, locks between processes,
 start-up) start a real one: `tests.crash_harness.Vertical.start`.
 """
 
@@ -20,7 +20,7 @@ PROGRESS_NOTES = frozenset({"starting Solr ...", "connecting to Solr ..."})
 
 @dataclass(frozen=True)
 class Said:
-    """How a command ended."""
+    """Exit status and output of a command."""
 
     status: int
     out: str
@@ -28,7 +28,7 @@ class Said:
 
     @property
     def complaint(self) -> str:
-        """The one line that says what went wrong; fails where there is more than that, or less."""
+        """The single error line; fails if there are more or fewer lines."""
         lines = [line for line in self.err.splitlines() if line not in PROGRESS_NOTES]
         assert len(lines) == 1, self
         assert "Traceback" not in self.err, self
@@ -57,7 +57,7 @@ def call_plumb(*arguments: str, environment: Mapping[str, str] | None = None, ty
 
 @contextmanager
 def _process_state_restored() -> Iterator[None]:
-    """Put back what a command changes in its process: signal handlers, the log, the working folder."""
+    """Restore the process state that a command changes: signal handlers, log, working folder."""
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     root, raises = logging.getLogger(), logging.raiseExceptions
     level, log_handlers, folder = root.level, list(root.handlers), os.getcwd()

@@ -1,4 +1,4 @@
-"""Working stand-ins for what `create_app` is given: a small Solr in memory, and a lexicon under review."""
+"""In-memory versions of the arguments of `create_app`: a small Solr, and a lexicon under review."""
 
 import json
 import re
@@ -54,17 +54,18 @@ BASE = RjiebaSegmenter()
 def document(
     number: int, title: str, body: str, published: str = "2016-05-09", site: str = "news.example"
 ) -> dict[str, Any]:
-    """A document as Solr returns it."""
+    """Return a document as Solr returns it."""
     return {
         solr_fields.ID: f"doc{number}", solr_fields.URL: f"https://{site}/{number}.html", solr_fields.SITE: site,
-        solr_fields.TITLE: title, solr_fields.BODY: body, solr_fields.PUBLISHED_TEXT: published, solr_fields.CLUSTER_ID: f"doc{number}",
+        solr_fields.TITLE: title, solr_fields.BODY: body, solr_fields.PUBLISHED_TEXT: published,
+        solr_fields.CLUSTER_ID: f"doc{number}",
         solr_fields.FETCHED: "2024-05-01T10:20:30Z", solr_fields.LANGUAGE: "zh",
     }  # fmt: skip
 
 
 @dataclass
 class FakeSearch:
-    """Finds documents whose title or body holds the sent text as it stands; keeps what it was asked."""
+    """Finds documents whose title or body contains the query text; records the requests in `asked`."""
 
     documents: list[dict[str, Any]] = field(default_factory=list)
     asked: list[Params] = field(default_factory=list)
@@ -118,7 +119,7 @@ def _matches(doc: dict[str, Any], named: dict[str, str]) -> bool:
 
 
 def _parts(named: dict[str, str], prefix: str) -> str:
-    """The parts that documents are counted by."""
+    """Return the query parts by which documents are counted."""
     texts = [value for name, value in named.items() if re.fullmatch(prefix + r"(held\d+_text|word\d+)", name)]
     return " ".join(texts).replace('"', " ")
 
@@ -169,7 +170,7 @@ def _asked_facets(named: dict[str, str]) -> list[str]:
 
 
 def _holding(found: Sequence[dict[str, Any]], text: str) -> dict[str, int]:
-    """How many of the documents hold the parts of another search that could be offered."""
+    """Count the documents that contain the parts of another search that could be offered."""
     return {
         "total": sum(
             all(part in f"{doc[solr_fields.TITLE]}\n{doc[solr_fields.BODY]}" for part in text.split()) for doc in found
@@ -178,7 +179,7 @@ def _holding(found: Sequence[dict[str, Any]], text: str) -> dict[str, int]:
 
 
 def _buckets(values: Sequence[str]) -> dict[str, Any]:
-    """How often each value occurs, empty ones not at all."""
+    """Count each value, except empty ones."""
     counts = {value: values.count(value) for value in dict.fromkeys(values) if value}
     return {"buckets": [{"val": value, "count": count, "n": count} for value, count in counts.items()]}
 
@@ -308,7 +309,7 @@ class FakeActions:
 
 
 class FakeDesk(StoreReview):
-    """A real desk on a store in memory; after each act its terms are those of `held`."""
+    """A real review service on an in-memory store; after each decision its terms are those of `held`."""
 
     def __init__(self, held: FakeActions) -> None:
         self.store = Store("sqlite://", Path("/nowhere"))
@@ -346,7 +347,7 @@ class FakeDesk(StoreReview):
 
 
 def term(text: str, score: float = 10.0, **changes: Any) -> Term:
-    """A candidate with one context that holds it."""
+    """Return a candidate with one context that contains it."""
     evidence: dict[str, Any] = {
         "frequency": 12,
         "document_count": 5,
@@ -357,7 +358,7 @@ def term(text: str, score: float = 10.0, **changes: Any) -> Term:
 
 
 class FakeAccounts:
-    """Accounts in memory; all have `PASSWORD`."""
+    """Accounts in memory; all have the password `PASSWORD`."""
 
     def __init__(self, **roles: Role) -> None:
         self.known = {name: Account(name, PASSWORD_HASH, frozenset({role})) for name, role in roles.items()}
@@ -384,7 +385,7 @@ class FakeAccounts:
 
 @dataclass
 class KeptLog:
-    """What a search log was told to keep."""
+    """Records the entries of a search log."""
 
     searches: list[LoggedSearch] = field(default_factory=list)
     clicks: list[Click] = field(default_factory=list)
@@ -397,13 +398,13 @@ class KeptLog:
 
 
 class CompiledTemplates(BytecodeCache):
-    """Jinja's code of each template in memory: all applications of a test run compile a template once."""
+    """Cache of compiled Jinja templates: all applications of a test run compile a template once."""
 
     def __init__(self) -> None:
         self._code_by_version: dict[tuple[str, str], Any] = {}
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        """Put the code into `bucket` if this version of the template is compiled."""
+        """Load the code into `bucket` if this version of the template is compiled."""
         bucket.code = self._code_by_version.get((bucket.key, bucket.checksum))
 
     def dump_bytecode(self, bucket: Bucket) -> None:
@@ -422,7 +423,7 @@ def site_app(
     log: SearchLogWriter | None = None,
     **more: Any,
 ) -> Flask:
-    """The application with stand-ins for what is not named; `OPERATOR` may sign in."""
+    """Return the application with fakes for all services that are not given; `OPERATOR` can sign in."""
     app = create_app(
         settings or SearchSettings(),
         search or FakeSearch(),
@@ -437,7 +438,7 @@ def site_app(
 
 
 def form_token(client: FlaskClient, page: str = "/admin/login") -> str:
-    """The token in the forms of a page, as this client is shown it."""
+    """Return the form token of a page for this client."""
     found = re.search(r'name="token" value="([^"]+)"', client.get(page).text)
     assert found is not None
     return found[1]

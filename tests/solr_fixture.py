@@ -1,13 +1,13 @@
 """A real Solr for tests: one embedded node for the run, a collection of its own for each test that requests one.
 
-`conftest.py` makes these fixtures known. The jars come from the user's cache folder (fetched once); the node's data
-stand in a temporary folder of the run. All pytest-xdist workers use that folder, so they share the node as the
-processes of a vertical do (`indexer.embedded_solr`): it ends with the last of them, also after kill -9. A test that stops
-or kills its Solr starts another one in its own folder (`embedded`). Collections have names of their own: two workers
-may run the same test module at a time.
+`conftest.py` loads these fixtures. The jars come from the user's cache folder (downloaded once); the data of the node
+are in a temporary folder of the run. All pytest-xdist workers use that folder, so they share the node as the
+processes of a vertical do (`indexer.embedded_solr`): it ends with the last of them, also after kill -9. A test that
+stops or kills Solr starts another one in its own folder (`embedded`). Collections have unique names, because two
+workers can run the same test module at a time.
 
 With PLUMB_TEST_SHARDS=2 in the environment (`make test-shards`) it is a SolrCloud of two nodes, and every index of
-these tests has so many shards.
+these tests has two shards.
 """
 
 import os
@@ -29,16 +29,16 @@ HEAP = "256m"
 
 
 class RunningSolr(Protocol):
-    """What runs."""
+    """A running Solr."""
 
     @property
     def url(self) -> str:
-        """Base URL, or those of all nodes."""
+        """Base URL, or the URLs of all nodes."""
 
 
 @pytest.fixture(scope="session")
 def solr_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalSolrCluster]:
-    """A SolrCloud of two nodes; `.url` are their base URLs. It ends with the session.
+    """Yield a SolrCloud of two nodes for the session.
 
     Each pytest process has its own, because tests kill its nodes. One file of `make test` uses it.
     """
@@ -48,7 +48,7 @@ def solr_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalSolr
 
 @pytest.fixture(scope="session")
 def solr_node(request: pytest.FixtureRequest, run_folder: Path) -> Iterator[RunningSolr]:
-    """A running Solr; `.url` is its base URL. All workers of the run share it; it ends with the last of them."""
+    """Yield a running Solr. All workers of the run share it; it ends with the last of them."""
     if SHARDS > 1:
         yield request.getfixturevalue("solr_cluster")
         return
@@ -57,18 +57,18 @@ def solr_node(request: pytest.FixtureRequest, run_folder: Path) -> Iterator[Runn
 
 
 def embedded(home: Path) -> EmbeddedSolr:
-    """An embedded node that may take its time to start."""
+    """Return an embedded node with a long start timeout."""
     return EmbeddedSolr(home, IndexSettings(start_timeout=PATIENCE))
 
 
 def index_at(url: str, name: str, shards: int = SHARDS, timeout: float = 120.0) -> SolrIndex:
-    """An index of the tests, of as many shards as these are run with."""
+    """Return an index for tests, with the number of shards of this run."""
     return SolrIndex(url, name, timeout, shards=shards)
 
 
 @pytest.fixture
 def solr_index(solr_node: RunningSolr) -> Iterator[SolrIndex]:
-    """An empty index behind an alias of its own; deleted after the test."""
+    """Yield an empty index with its own alias; it is deleted after the test."""
     index = index_at(solr_node.url, f"test{uuid.uuid4().hex[:12]}")
     index.ensure_collection()
     yield index

@@ -59,12 +59,12 @@ isolate_environment()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add --record-durations."""
+    """Add the option --record-durations."""
     parser.addoption("--record-durations", action="store_true", help="rewrite tests/durations.json from this run")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Name the run, in the process that the user started."""
+    """Set the id of the run, in the process that the user started."""
     if not hasattr(config, "workerinput"):
         os.environ[RUN_ID] = uuid.uuid4().hex
 
@@ -81,7 +81,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Add to a failure what is needed to understand and repeat it."""
+    """Add logs and the command to repeat the test to a failure report."""
     report = yield
     if report.failed:
         report.sections.append(("repeat", f".venv/bin/python -m pytest {shlex.quote(item.nodeid)}"))
@@ -90,7 +90,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 
 def _log_ends(item: pytest.Item) -> Iterator[tuple[Path, str]]:
-    """The last lines of the logs in the folders of the test's fixtures, newest first."""
+    """Yield the last lines of the logs in the folders of the test's fixtures, newest first."""
     fixtures = getattr(item, "funcargs", {})
     folders = {value for name in ("tmp_path", "folder") if isinstance(value := fixtures.get(name), Path)}
     folders |= {value for fixture in fixtures.values() if isinstance(value := getattr(fixture, "folder", None), Path)}
@@ -101,7 +101,7 @@ def _log_ends(item: pytest.Item) -> Iterator[tuple[Path, str]]:
 
 
 class _FileDurations:
-    """Collects the seconds each test file took."""
+    """Collects the duration of each test file in seconds."""
 
     def __init__(self) -> None:
         self.seconds: defaultdict[str, float] = defaultdict(float)
@@ -112,14 +112,14 @@ class _FileDurations:
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Collect durations in the process that sees all reports."""
+    """Collect durations in the process that receives all reports."""
     if session.config.getoption("--record-durations") and not hasattr(session.config, "workerinput"):
         session.config.pluginmanager.register(_FileDurations(), "file-durations")
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session) -> Generator[None]:
-    """After the workers have ended: write the durations, and fail if a process of this run still lives."""
+    """Write the durations after the workers ended; fail if a process of this run is still alive."""
     yield
     if hasattr(session.config, "workerinput"):
         return
@@ -135,7 +135,7 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None]:
 
 
 def _leftover_processes() -> dict[int, str]:
-    """Processes of this run that do not end by themselves, with their command lines. They are killed."""
+    """Kill processes of this run that do not end by themselves; return their command lines by pid."""
     deadline = time.monotonic() + SHUTDOWN_SECONDS
     while (alive := _processes_of_run()) and time.monotonic() < deadline:
         time.sleep(0.1)
@@ -148,7 +148,7 @@ def _leftover_processes() -> dict[int, str]:
 
 
 def _processes_of_run() -> dict[int, str]:
-    """Processes whose environment has this run's id."""
+    """Return the processes whose environment contains the id of this run."""
     marker = f"{RUN_ID}={os.environ[RUN_ID]}".encode()
     processes = {}
     for folder in Path("/proc").glob("[0-9]*"):

@@ -1,4 +1,4 @@
-"""Terms changed as people do, on a store alone."""
+"""Changes terms in a store as reviewers do."""
 
 from collections.abc import Sequence
 

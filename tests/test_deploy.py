@@ -1,4 +1,4 @@
-"""What deploy/ says for many machines, as far as it can be checked without them: schemas, names, our own settings."""
+"""Checks the files of deploy/ for several machines without running them: schemas, names, settings."""
 
 import base64
 import hashlib
@@ -61,7 +61,7 @@ def test_every_secret_of_compose_is_said_and_none_is_written() -> None:
 
 
 def test_plumblines_settings_in_compose_are_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As a container starts it: the file that is mounted, and the variables."""
+    """Load the settings as a container does: the mounted file and the variables."""
     service = compose()["services"]["web1"]
     for name, value in service["environment"].items():
         if name.startswith(ENV_PREFIX) and name.removeprefix(ENV_PREFIX).split("_")[0].lower() in SECTIONS:
@@ -80,7 +80,7 @@ def value_of(path: str) -> Any:
 
 
 def rendered(text: str) -> str:
-    """What `helm template` makes of our templates, which hold nothing but values and `toJson`."""
+    """Render a template like `helm template`; our templates contain only values and `toJson`."""
 
     def value(match: re.Match[str]) -> str:
         words = match[1].split("|")

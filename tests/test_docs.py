@@ -1,4 +1,4 @@
-"""The documents tell the truth: commands, files and functions that they name exist."""
+"""Checks that commands, files and functions named in the documentation exist."""
 
 import importlib
 import re
@@ -36,7 +36,7 @@ def test_every_named_function_exists() -> None:
 
 
 def is_defined(name: str) -> bool:
-    """Is `name` a setting, a file name, or something that can be imported?"""
+    """Return True if `name` is a setting, a file name, or importable."""
     section, _, rest = name.partition(".")
     if rest in {"py", "md", "toml"} or rest in getattr(SECTIONS.get(section), "__dataclass_fields__", {}):
         return True

@@ -1,6 +1,6 @@
-"""The whole engine on real pages: served under their own host names, crawled, extracted, indexed, searched, twice.
+"""The complete engine on real pages, served under their own host names: two runs of all stages, and searches.
 
-One long story, told once by the `story` fixture; the tests ask what came of it.
+The fixture `story` executes both runs once; the tests check the results.
 """
 
 from collections import Counter
@@ -29,7 +29,7 @@ pytestmark = [pytest.mark.shared, pytest.mark.solr, pytest.mark.slow]
 
 @dataclass
 class Story:
-    """What happened in two runs."""
+    """Results of two runs."""
 
     web: GoldWeb
     engine: Engine
@@ -44,7 +44,7 @@ class Story:
 
 
 def hits(client: FlaskClient, query: str) -> list[str]:
-    """The URLs that the search page finds for `query`, best first."""
+    """Return the URLs that the search page finds for `query`, best first."""
     answer = client.get("/search", query_string={"q": query, "format": "json"})
     assert answer.status_code == 200, (query, answer.text)
     return [hit["url"] for hit in answer.get_json()["hits"]]
@@ -65,7 +65,7 @@ def by_stage(reports: list[StageReport]) -> dict[Stage, StageReport]:
 def story(
     request: pytest.FixtureRequest, solr_node: RunningSolr, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Story]:
-    """Two runs on every eighth page of each set, or on every second one (`make bench-chain` has them all)."""
+    """Yield two runs on every eighth page of each set, or every second (`make bench-chain` uses all)."""
     web = GoldWeb(load_pages(SHARED / "data" / "extraction")[:: request.param])
     settings = chain_settings(web, tmp_path_factory.mktemp("end_to_end"))
     settings = replace(settings, index=IndexSettings(solr_url=solr_node.url, collection=f"gold{request.param}"))
@@ -86,7 +86,7 @@ def first_day(told: Story) -> None:
 
 
 def second_day(told: Story) -> None:
-    """One page in twenty changes, one in a hundred is gone."""
+    """Change 5% of the pages, remove 1%, and run again."""
     candidates = sorted(page.url for page in scored(told.web) if page.url in told.indexed_first)
     pages = len(told.web.pages)
     told.gone = candidates[:: len(candidates) // (pages // 100)][: pages // 100]
@@ -111,12 +111,12 @@ def test_at_least_95_percent_are_indexed_and_found_by_their_title(story: Story) 
 
 
 def kept_in(counts: Mapping[Reason, int]) -> int:
-    """How many pages became articles, whole or in doubt."""
+    """Return the number of pages that became articles, including suspect ones."""
     return counts[Reason.EXTRACTED] + counts.get(Reason.INCOMPLETE_BODY, 0)
 
 
 def test_every_page_is_accounted_for(story: Story) -> None:
-    """Each URL that was served has one outcome of the crawl, and each fetched page one of extraction."""
+    """Each served URL has one crawl outcome, and each fetched page one extraction outcome."""
     for url in story.web.pages:
         told = story.engine.store.status.url_report(url)
         rows = {one.stage: one.reason for one in told.outcomes} if told else {}

@@ -1,7 +1,8 @@
-"""A real HTTP server on loopback for tests, and a raw one for answers that are not HTTP.
+"""HTTP server on loopback for tests, and a raw server for responses that are not HTTP.
 
-`Site` serves what a dict of paths says and notes every request: path, headers, and the monotonic time it arrived.
-`serving` runs a server of any kind, and leaves no thread of it behind.
+`Site` serves a dict of paths and records every request: path, headers, and monotonic time of arrival. `serving` runs
+any
+server, and leaves no thread behind.
 """
 
 import socket
@@ -16,7 +17,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socketserver import BaseRequestHandler, BaseServer, ThreadingTCPServer
 from typing import Any
 
-PATIENCE = 300.0  # seconds after which a test gives up waiting; never what a test is about
+PATIENCE = 300.0  # timeout in seconds; no test depends on its value
 LOOPBACK = "127.0.0.1"
 
 Answers = Mapping[str, "Answer | str | Callable[[Request], Answer]"]
@@ -24,7 +25,7 @@ Answers = Mapping[str, "Answer | str | Callable[[Request], Answer]"]
 
 @dataclass(frozen=True)
 class Request:
-    """One request as it arrived; `at` is monotonic time."""
+    """A received request; `at` is monotonic time in seconds."""
 
     path: str
     headers: Mapping[str, str]
@@ -34,7 +35,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """What to answer. Content-Length is added unless `headers` has it or Transfer-Encoding."""
+    """A response. Content-Length is added unless `headers` contains it or Transfer-Encoding."""
 
     status: int = 200
     body: bytes = b""
@@ -42,7 +43,7 @@ class Answer:
 
 
 def page(*links: str, text: str = "", **headers: str) -> Answer:
-    """An HTML page with some links."""
+    """Return an HTML page with these links."""
     anchors = "".join(f'<p>行业 <a href="{link}">见{number}</a> 新闻</p>' for number, link in enumerate(links))
     body = f"<!doctype html><title>t</title><body><h1>标题</h1>{text}{anchors}</body>"
     fields = {"Content-Type": "text/html; charset=utf-8"}
@@ -52,7 +53,7 @@ def page(*links: str, text: str = "", **headers: str) -> Answer:
 
 @contextmanager
 def serving(server: BaseServer) -> Iterator[None]:
-    """Let `server` answer meanwhile. Fails, rather than waits for ever, where it does not end."""
+    """Run `server` while the context is open. Fails if it does not end."""
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     try:
@@ -65,8 +66,10 @@ def serving(server: BaseServer) -> Iterator[None]:
 
 
 class Site:
-    """A running site, over `tls` where given. `pages` may be changed while it runs; unknown paths are 404 (robots.txt
-    too)."""
+    """A running site, over TLS if `tls` is given.
+
+    `pages` may be changed while it runs. Unknown paths, robots.txt too, return 404.
+    """
 
     def __init__(self, pages: Answers, tls: ssl.SSLContext | None = None) -> None:
         self.pages = dict(pages)
@@ -83,11 +86,11 @@ class Site:
         return f"127.0.0.1:{self.port}"
 
     def url(self, path: str = "/") -> str:
-        """The URL of a path."""
+        """Return the URL of a path."""
         return f"http://{self.host}{path}"
 
     def asked(self) -> list[str]:
-        """The paths requested, robots.txt left out."""
+        """Return the requested paths, without robots.txt."""
         return [request.path for request in self.requests if request.path != "/robots.txt"]
 
     def __enter__(self) -> "Site":
@@ -102,7 +105,7 @@ class _Listener(ThreadingHTTPServer):
     request_queue_size = 64  # a connection that finds no room is tried again after a second
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that hangs up is no news."""
+        """Ignore clients that close the connection."""
         if not isinstance(sys.exc_info()[1], ConnectionError):
             super().handle_error(request, client_address)
 
@@ -139,7 +142,7 @@ def _not_modified(request: Request, answer: Answer) -> int:
 
 
 class _RawServer(ThreadingTCPServer):
-    """Reads the head of a request, then lets `talk` say anything."""
+    """Reads the head of a request, then calls `talk` with the socket."""
 
     daemon_threads = True
     request_queue_size = 64
@@ -149,7 +152,7 @@ class _RawServer(ThreadingTCPServer):
         self._talk = talk
 
     def finish_request(self, request: Any, client_address: Any) -> None:
-        """One connection, closed at the end."""
+        """Handle one connection and close it."""
         with request:
             try:
                 data = b""
@@ -165,9 +168,9 @@ class _RawServer(ThreadingTCPServer):
 
 @contextmanager
 def raw_server(talk: Callable[[socket.socket], None]) -> Iterator[str]:
-    """A server that reads a request and then lets `talk` say anything; yields host:port."""
-    # No thread may be left in accept() on a closed socket: when the system starts that call again (a stopped or frozen
-    # process that goes on), the number of the descriptor is that of another test's server, whose clients it then gets.
+    """Yield host:port of a server that reads a request, then calls `talk` with the socket."""
+    # No thread may stay in accept() on a closed socket. If the system restarts that call (a stopped process continues),
+    # the descriptor number can belong to the server of another test, and the thread would accept its clients.
     server = _RawServer(talk)
     with serving(server):
         yield f"{LOOPBACK}:{server.server_address[1]}"

@@ -1,4 +1,4 @@
-"""Document files for tests, made here byte by byte: each function returns the bytes of a file."""
+"""Document files for tests, built byte by byte: each function returns the bytes of a file."""
 
 import hashlib
 import io
@@ -16,7 +16,7 @@ Line = tuple[float, float, float, str]  # left and height in points, size of let
 
 
 def zipped(parts: Mapping[str, str | bytes]) -> bytes:
-    """A zip file; the part `mimetype` first and unpacked, as the formats want it."""
+    """Return a zip file; the part `mimetype` is first and uncompressed, as the formats require."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file:
         for name, data in parts.items():
@@ -28,19 +28,19 @@ def zipped(parts: Mapping[str, str | bytes]) -> bytes:
 
 
 def pdf(pages: Sequence[Sequence[Line]], info: str = "", password: str | None = None) -> bytes:
-    """A PDF of lines of text in any script; `info` are entries of its properties; `password` encrypts it (RC4)."""
+    """Return a PDF of text lines in any script; `info` are its properties; `password` encrypts it (RC4)."""
     return pdf_of([b"BT " + b" ".join(map(drawn, page)) + b" ET" for page in pages], info, password)
 
 
 def drawn(line: Line) -> bytes:
-    """The operators that draw a line."""
+    """Return the operators that draw a line."""
     left, height, size, text = line
     codes = text.encode("utf-16-be").hex()
     return f"/F1 {size} Tf 1 0 0 1 {left} {height} Tm <{codes}> Tj".encode()
 
 
 def pdf_of(contents: Sequence[bytes], info: str = "", password: str | None = None, filters: str = "") -> bytes:
-    """A PDF of pages with these content streams."""
+    """Return a PDF of pages with these content streams."""
     cmap = (
         b"/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapType 2 def\n"
         b"1 begincodespacerange <0000> <FFFF> endcodespacerange\n"
@@ -69,14 +69,14 @@ def pdf_of(contents: Sequence[bytes], info: str = "", password: str | None = Non
 
 
 def streamed(data: bytes, number: int, encryption: "Encryption | None", filters: str = "") -> bytes:
-    """An object with a stream."""
+    """Return an object with a stream."""
     data = encryption.encrypted(data, number) if encryption else data
     stated = f"/Filter{filters}" if filters else ""
     return f"<</Length {len(data)}{stated}>>stream\n".encode() + data + b"\nendstream"
 
 
 def assembled(objects: Mapping[int, bytes], encryption: "Encryption | None" = None) -> bytes:
-    """Objects, their table and the trailer."""
+    """Return objects, cross-reference table and trailer."""
     out, places = bytearray(b"%PDF-1.5\n"), {}
     for number, body in objects.items():
         places[number] = len(out)
@@ -99,11 +99,11 @@ class Encryption:
         self.user = rc4(self.key, PADDING)
 
     def encrypted(self, data: bytes, number: int) -> bytes:
-        """A stream of an object."""
+        """Encrypt the stream of an object."""
         return rc4(hashlib.md5(self.key + struct.pack("<I", number)[:3] + b"\0\0").digest()[:10], data)
 
     def entry(self) -> bytes:
-        """What the trailer says of it."""
+        """Return the entry of the trailer."""
         parts = (self.owner.hex(), self.user.hex(), self.id.hex())
         return b"/Encrypt<</Filter/Standard/V 1/R 2/P -4/O<%s>/U<%s>>>/ID[<%s><%s>]" % tuple(
             part.encode() for part in (*parts, parts[2])
@@ -111,7 +111,7 @@ class Encryption:
 
 
 def rc4(key: bytes, data: bytes) -> bytes:
-    """RC4."""
+    """Encrypt data with RC4."""
     state, j = list(range(256)), 0
     for i in range(256):
         j = (j + state[i] + key[i % len(key)]) % 256
@@ -126,7 +126,7 @@ def rc4(key: bytes, data: bytes) -> bytes:
 
 
 def picture_pdf() -> bytes:
-    """A PDF whose page is a picture, as a scanner makes it."""
+    """Return a PDF whose page is an image, as from a scanner."""
     pixels = zlib.compress(bytes(100))
     objects = {
         1: b"<</Type/Catalog/Pages 2 0 R>>",
@@ -144,13 +144,13 @@ def picture_pdf() -> bytes:
 
 
 def relations(*parts: tuple[str, str, str]) -> str:
-    """A part of relations: (id, kind, target)."""
+    """Return a relationships part from (id, kind, target)."""
     rows = "".join(f'<Relationship Id="{one}" Type="{OFFICE}/{kind}" Target="{to}"/>' for one, kind, to in parts)
     return f'<Relationships xmlns="{RELATIONS}">{rows}</Relationships>'
 
 
 def docx(body: str, properties: str = "", more: Mapping[str, str | bytes] | None = None, head: str = "") -> bytes:
-    """A Word file with this XML in its body; `head` stands before its root."""
+    """Return a Word file with this XML in its body; `head` is put before the root element."""
     styles = "".join(
         f'<w:style w:type="paragraph" w:styleId="{one}"{default}><w:name w:val="{name}"/><w:rPr><w:sz w:val="{size}"/>'
         "</w:rPr></w:style>"
@@ -172,7 +172,7 @@ def docx(body: str, properties: str = "", more: Mapping[str, str | bytes] | None
 
 
 def core(properties: str) -> str:
-    """The part of properties."""
+    """Return the part with the properties."""
     return (
         '<p xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:dcterms="http://purl.org/dc/terms/">'
         + properties
@@ -181,20 +181,20 @@ def core(properties: str) -> str:
 
 
 def paragraph(text: str, style: str = "", extra: str = "", size: int = 0) -> str:
-    """A paragraph of Word."""
+    """Return the XML of a Word paragraph."""
     own = f'<w:pStyle w:val="{style}"/>' if style else ""
     letters = f'<w:rPr><w:sz w:val="{size}"/></w:rPr>' if size else ""
     return f"<w:p><w:pPr>{own}{extra}</w:pPr><w:r>{letters}<w:t>{escape(text)}</w:t></w:r></w:p>"
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    """A table of Word."""
+    """Return the XML of a Word table."""
     cells = ("".join(f"<w:tc>{paragraph(cell)}</w:tc>" for cell in row) for row in rows)
     return f"<w:tbl>{''.join(f'<w:tr>{row}</w:tr>' for row in cells)}</w:tbl>"
 
 
 def pptx(slides: Sequence[tuple[str, Sequence[str]]], notes: str = "") -> bytes:
-    """A presentation of slides with a title and paragraphs; `notes` belong to the first."""
+    """Return a presentation of slides with a title and paragraphs; `notes` belong to the first slide."""
     names = (
         'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" '
         f'xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main" xmlns:r="{OFFICE}"'
@@ -220,13 +220,13 @@ def pptx(slides: Sequence[tuple[str, Sequence[str]]], notes: str = "") -> bytes:
 
 
 def shape(kind: str, lines: Sequence[str]) -> str:
-    """A shape of a slide."""
+    """Return the XML of a shape on a slide."""
     text = "".join(f"<a:p><a:r><a:t>{escape(line)}</a:t></a:r></a:p>" for line in lines)
     return f'<p:sp><p:nvSpPr><p:nvPr><p:ph type="{kind}"/></p:nvPr></p:nvSpPr><p:txBody>{text}</p:txBody></p:sp>'
 
 
 def xlsx(sheets: Mapping[str, str]) -> bytes:
-    """A workbook of sheets with the XML of their rows."""
+    """Return a workbook of sheets with the XML of their rows."""
     main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
     listed = "".join(f'<sheet name="{name}" sheetId="{at}" r:id="r{at}"/>' for at, name in enumerate(sheets, 1))
     kind = "application/vnd.openxmlformats-officedocument.spreadsheetml"
@@ -249,7 +249,7 @@ def xlsx(sheets: Mapping[str, str]) -> bytes:
 
 
 def sheet_rows(rows: Sequence[Sequence[str | float]]) -> str:
-    """The XML of rows of a sheet."""
+    """Return the XML of the rows of a sheet."""
     out = []
     for number, row in enumerate(rows, 1):
         cells = "".join(sheet_cell(f"{chr(65 + at)}{number}", value) for at, value in enumerate(row) if value != "")
@@ -258,7 +258,7 @@ def sheet_rows(rows: Sequence[Sequence[str | float]]) -> str:
 
 
 def sheet_cell(place: str, value: str | float) -> str:
-    """One cell."""
+    """Return the XML of one cell."""
     if isinstance(value, str):
         return f'<c r="{place}" t="inlineStr"><is><t>{escape(value)}</t></is></c>'
     return f'<c r="{place}"><v>{value}</v></c>'
@@ -268,7 +268,7 @@ def sheet_cell(place: str, value: str | float) -> str:
 
 
 def opendocument(kind: str, body: str, manifest: str = "") -> bytes:
-    """An ODF file: `kind` is text, presentation or spreadsheet, `body` the XML within."""
+    """Return an ODF file: `kind` is text, presentation or spreadsheet, `body` the XML of its content."""
     names = " ".join(
         f'xmlns:{short}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
         for short, name in (
@@ -289,7 +289,7 @@ def opendocument(kind: str, body: str, manifest: str = "") -> bytes:
 
 
 def epub(title: str, chapters: Sequence[str], date: str = "") -> bytes:
-    """A book of chapters of XHTML."""
+    """Return a book of XHTML chapters."""
     items = "".join(f'<item id="c{at}" href="c{at}.xhtml"/>' for at in range(len(chapters)))
     spine = "".join(f'<itemref idref="c{at}"/>' for at in range(len(chapters)))
     package = (
@@ -305,7 +305,7 @@ def epub(title: str, chapters: Sequence[str], date: str = "") -> bytes:
 
 
 def ofd(lines: Sequence[tuple[float, float, str]]) -> bytes:
-    """An OFD file of one page: lines as (top in mm, size in mm, text)."""
+    """Return an OFD file of one page: lines as (top in mm, size in mm, text)."""
     space = 'xmlns:ofd="http://www.ofdspec.org/2016"'
     objects = "".join(
         f'<ofd:TextObject ID="{at}" Boundary="30 {top} 150 {size}" Size="{size}">'
@@ -329,7 +329,7 @@ def ofd(lines: Sequence[tuple[float, float, str]]) -> bytes:
 
 
 def compound(streams: Mapping[str, bytes]) -> bytes:
-    """A compound file [MS-CFB] with these streams, each of 4,096 bytes at least."""
+    """Return an OLE file [MS-CFB] with these streams, each at least 4,096 bytes long."""
     chains, sectors = [], bytearray()
     for data in streams.values():
         data = data.ljust(4096, b"\0")
@@ -362,9 +362,10 @@ def compound(streams: Mapping[str, bytes]) -> bytes:
 
 
 def doc(text: str, flags: int = 0, styles: Sequence[int] = ()) -> bytes:
-    """A Word 97 file with this text, its paragraphs ended by CR, in two pieces: one of bytes, one of UTF-16.
+    """Return a Word 97 file with paragraphs that end with CR, in two text pieces: single bytes and UTF-16.
 
-    `styles` are Word's own numbers (62: title, 1: heading 1) of the styles of the first paragraphs, of bytes.
+    `styles` are the built-in style numbers (62: title, 1: heading 1) of the first paragraphs, in the piece of single
+    bytes.
     """
     cut = next((at for at, char in enumerate(text) if ord(char) > 126), len(text))
     head = bytearray(1024)
@@ -389,7 +390,7 @@ def doc(text: str, flags: int = 0, styles: Sequence[int] = ()) -> bytes:
 
 
 def paragraph_formats(text: str, count: int) -> bytes:
-    """A page of formats: the first paragraphs have the styles 0, 1 ..., the rest has none."""
+    """Return a formatted disk page: the first paragraphs have the styles 0, 1 ..., the others none."""
     starts = [0]
     for line in text.split("\r")[:count]:
         starts.append(starts[-1] + len(line) + 1)
@@ -405,7 +406,7 @@ def paragraph_formats(text: str, count: int) -> bytes:
 
 
 def ppt(slides: Sequence[tuple[str, str]], token: int = 0xE391C05F) -> bytes:
-    """A PowerPoint 97 file of slides with a title and a text, both in its outline."""
+    """Return a PowerPoint 97 file of slides with a title and a text, both in its outline."""
     stream = bytearray()
     places = {}
     for at in range(len(slides)):
@@ -429,5 +430,5 @@ def ppt(slides: Sequence[tuple[str, str]], token: int = 0xE391C05F) -> bytes:
 
 
 def record(kind: int, data: bytes, holds: bool = False) -> bytes:
-    """A record of PowerPoint."""
+    """Return a PowerPoint record."""
     return struct.pack("<HHI", 0xF if holds else 0, kind, len(data)) + data

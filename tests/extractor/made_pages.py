@@ -1,4 +1,4 @@
-"""Pages made by chance from what pages are made of: blocks, links, code, tables, odd markup, several languages."""
+"""Random pages of usual parts: blocks, links, code, tables, unusual markup, several languages."""
 
 import random
 from collections.abc import Iterator
@@ -40,7 +40,7 @@ MAX_PIECES = 60
 
 
 def made_pages(number: int = 150) -> Iterator[str]:
-    """Pages, the same ones each time."""
+    """Return pages; the result is deterministic."""
     for seed in range(number):
         chance = random.Random(seed)
         pieces = "".join(piece(chance, 3) for _ in range(chance.randrange(5, MAX_PIECES)))
@@ -49,7 +49,7 @@ def made_pages(number: int = 150) -> Iterator[str]:
 
 
 def piece(chance: random.Random, depth: int) -> str:
-    """An element with what stands in it, or a text."""
+    """Return an element with content, or a text."""
     kind = chance.random()
     if depth == 0 or kind < 0.3:
         return chance.choice(TEXTS) * chance.randrange(1, 4)
@@ -64,12 +64,12 @@ def piece(chance: random.Random, depth: int) -> str:
 
 
 def inline(chance: random.Random, inside: str) -> str:
-    """An element within lines."""
+    """Return an inline element."""
     name = chance.choice(INLINE)
     return f"<{name} href='/{chance.randrange(99)}' {attribute(chance)}>{inside}</{name}><br>"
 
 
 def attribute(chance: random.Random) -> str:
-    """A class or id, nothing, or an attribute of an odd name."""
+    """Return a class or id, nothing, or an attribute with an unusual name."""
     name = chance.choice(NAMES)
     return chance.choice((f"class='{name}'", f"id='{name}' class='{chance.choice(NAMES)} a'", "", "a<b='1'", "hidden"))

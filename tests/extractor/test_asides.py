@@ -1,4 +1,4 @@
-"""What is called an aside below a short caption is no body, however much text it holds."""
+"""An aside below a short caption is not the body, however much text it contains."""
 
 import pytest
 

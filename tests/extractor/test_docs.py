@@ -1,4 +1,4 @@
-"""docs/develop/extractor.md: its examples run, and it names every field, reason, method and setting there is."""
+"""docs/develop/extractor.md: its examples run, and it names every field, reason, method and setting."""
 
 import doctest
 import re
@@ -48,5 +48,5 @@ def test_every_reason_is_documented(page: bytes | str, reason: str) -> None:
 
 
 def section(title: str) -> str:
-    """The part of the document below a heading."""
+    """Return the part of the document below a heading."""
     return TEXT.split(f"\n## {title}", 1)[1].split("\n## ", 1)[0]

@@ -1,4 +1,4 @@
-"""Document files: every format, what they are told by, titles and days, every outcome, and what is made to harm."""
+"""Document files: all formats and their detection, titles and dates, all outcomes, and hostile files."""
 
 import json
 import struct
@@ -428,7 +428,7 @@ def test_ten_thousand_pages_are_cut_and_not_lost() -> None:
 
 
 def test_a_worker_ends_a_library_in_c_at_its_deadline_and_at_its_memory() -> None:
-    """PDFium holds the interpreter's lock while it reads a page of fifty million operators."""
+    """PDFium holds the GIL while it reads a page of fifty million operators."""
     packed = zlib.compress(b"0 0 m 1 1 l S\n" * 40_000_000, 1)
     data = files.pdf_of([packed], filters="/FlateDecode")
     good = files.pdf([[(72, 700, 12, ENGLISH)]])

@@ -1,4 +1,4 @@
-"""The whole stage: a page becomes an article or an outcome that says why not."""
+"""The whole stage: a page becomes an article or an outcome with the reason."""
 
 import pickle
 

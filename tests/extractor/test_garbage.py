@@ -1,4 +1,4 @@
-"""Reading a page makes no reference cycles, so that nothing is lost where none are looked for meanwhile."""
+"""Parsing a page creates no reference cycles, so pausing the cycle collector leaks no memory."""
 
 import gc
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Broken, hostile and adversarial input: an article or an outcome, never an exception."""
+"""Broken, hostile and adversarial input gives an article or an outcome, never an exception."""
 
 import base64
 import json
@@ -42,7 +42,7 @@ DEFAULT = ExtractSettings().method
 )
 @pytest.mark.parametrize("name", ["html_tree", "html_tok", "xss", "strings", "xml", "feeds", "enc_sniff"])
 def test_every_hostile_row_is_an_article_or_an_outcome(name: str, method: str, every: int) -> None:
-    """All rows by the default method, one in eight by each of the others; `exhaustive`: all by all."""
+    """All rows with the default method, one in eight with each other method; `exhaustive`: all with all."""
     extractor = ArticleExtractor(ExtractSettings(method=method))
     found = [extractor.extract(payload(row), "http://a.test/1.html") for row in islice(rows(name), 0, None, every)]
     assert found

@@ -1,4 +1,4 @@
-"""Laws for every body method, and what ours keeps and drops."""
+"""Invariants of every body method, and the lines that `blocks` keeps and drops."""
 
 import pickle
 
@@ -29,7 +29,7 @@ def article(inner: str, outside: str = "") -> str:
 
 @pytest.mark.parametrize("method", BODY_METHODS)
 class TestEveryMethod:
-    """Laws that hold whatever the method."""
+    """Invariants of every method."""
 
     def test_an_empty_page_has_no_body(self, method: str) -> None:
         assert choose("<html><body></body></html>", method) is None
@@ -113,7 +113,8 @@ def test_names_are_not_believed_against_the_text() -> None:
     [
         ("<div class='article-content'>", Hint.BODY), ("<div id='artibody'>", Hint.BODY),
         ("<div itemprop='articleBody'>", Hint.BODY), ("<div class='news_list'>", Hint.ARTICLE),
-        ("<div class='site-footer'>", Hint.FOOTER_OR_COMMENTS), ("<footer>", Hint.FOOTER_OR_COMMENTS), ("<div id='CommentList'>", Hint.FOOTER_OR_COMMENTS),
+        ("<div class='site-footer'>", Hint.FOOTER_OR_COMMENTS), ("<footer>", Hint.FOOTER_OR_COMMENTS),
+        ("<div id='CommentList'>", Hint.FOOTER_OR_COMMENTS),
         ("<div class='relatedNews'>", Hint.ASIDE), ("<div role='navigation'>", Hint.ASIDE), ("<aside>", Hint.ASIDE),
         ("<div style='DISPLAY : NONE'>", Hint.NONE), ("<div style='color:red; display: none'>", Hint.HIDDEN),
         ("<div class='post tag-oil author-x'>", Hint.ARTICLE), ("<article class='sidebar'>", Hint.ARTICLE),

@@ -1,4 +1,4 @@
-"""Signatures of texts: alike for texts that are alike, in Chinese and in English."""
+"""Signatures of texts: similar texts have similar signatures, in Chinese and in English."""
 
 import os
 import random
@@ -30,7 +30,7 @@ Make = Callable[[random.Random, int], list[str]]
 
 
 def edited(chance: random.Random, tokens: Sequence[str], edits: int) -> list[str]:
-    """A copy with words replaced, left out and added."""
+    """Return a copy with words replaced, removed and added."""
     copy = list(tokens)
     for _ in range(edits):
         at = chance.randrange(len(copy))
@@ -61,7 +61,7 @@ def test_the_estimate_is_near_the_truth(made: Make, joint: str) -> None:
 
 @LANGUAGES
 def test_precision_and_recall_of_copies_among_thousands(made: Make, joint: str) -> None:
-    """1,500 texts, each with a lightly and a heavily edited copy: the first are found, nothing else is."""
+    """1,500 texts, each with a lightly and a heavily edited copy: only the lightly edited ones are found."""
     chance = random.Random(4)
     found = wrong = light = 0
     previous: tuple[int, ...] = ()

@@ -1,4 +1,4 @@
-"""WD-A3 as the paper has it: the heading before the body that is most like <title>."""
+"""WD-A3 of the paper: the heading before the body that is most similar to <title>."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Blocks as text, HTML, Markdown and JSON: what comes out, and that no text becomes markup."""
+"""Blocks as text, HTML, Markdown and JSON: the output, and that text never becomes markup."""
 
 import json
 from pathlib import Path
@@ -83,7 +83,7 @@ def test_markdown(name: str) -> None:
 
 
 def markdown_tokens(markdown: str) -> list[Any]:
-    """The tokens of a CommonMark parser with tables, inline ones too."""
+    """Return the tokens of a CommonMark parser with tables, including inline tokens."""
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
     tokens = parser.parse(markdown)
     return [one for token in tokens for one in (token, *(token.children or ()))]
@@ -164,7 +164,7 @@ def test_a_picture_without_a_web_address_is_not_drawn() -> None:
 
 
 def every_kind(text: str) -> list[Block]:
-    """A hostile text wherever a block has text or a URL."""
+    """Return blocks with a hostile text in every text and URL."""
     whole = ((0, len(text), f"http://x.test/{text}"),)
     wild = ((0, len(text), text),)
     made = [Block(kind, text, 1, False, "", links) for kind in BlockKind for links in (whole, wild)]
@@ -192,7 +192,7 @@ def test_hostile_texts_are_text_in_html() -> None:
 
 
 def elements(html: str) -> list[tuple[str, dict[str, str]]]:
-    """All elements with their attributes, as two parsers see them."""
+    """Return all elements with their attributes, as two parsers see them."""
     by_lxml = [
         (str(one.tag), {str(k): str(v) for k, v in one.attrib.items()})
         for one in lxml.html.fromstring(f"<div>{html}</div>").iter()

@@ -1,4 +1,4 @@
-"""The structure of articles: every kind of block, links by their places, pictures, and the text that stays the same."""
+"""Blocks of articles: every kind of block, positions of links, pictures, and unchanged text."""
 
 import json
 import tarfile
@@ -30,7 +30,7 @@ def page(inner: str, head: str = "") -> ParsedPage:
 
 
 def body_of(document: ParsedPage, *dropped: str) -> Body:
-    """All lines of the element x but those dropped."""
+    """Return all lines of the element x except the dropped ones."""
     layout = document.layout
     place = next(n for n, span in enumerate(layout.spans) if span.tag_info.attributes.get("id") == "x")
     span = layout.spans[place]

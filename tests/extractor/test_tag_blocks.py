@@ -1,4 +1,4 @@
-"""Wu Yueting's tag blocks (WY-F1 to WY-F6): the inventory of pages, and impact and weight computed by hand."""
+"""Wu Yueting's tag blocks (WY-F1 to WY-F6): the blocks of pages, and impact and weight computed by hand."""
 
 from dataclasses import replace
 
@@ -40,7 +40,7 @@ def document(html: str) -> ParsedPage:
 
 
 def inventory(html: str) -> list[tuple[str, str, tuple[str, ...], str]]:
-    """Type, content, key tags and the content of the block around it."""
+    """Return type, content, key tags and content of the enclosing block."""
     blocks = build_tag_blocks(document(html))
     return [
         (block.type, block.text, block.key_tags, blocks[block.parent_index].text if block.parent_index >= 0 else "")

@@ -1,4 +1,4 @@
-"""The paper's body methods: counts and scores of WD-F3 by hand, the flow of WD-A2, and the caption-or-footer page."""
+"""Body methods of the paper: counts and scores of WD-F3 by hand, the flow of WD-A2, the caption-or-footer page."""
 
 import math
 

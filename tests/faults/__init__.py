@@ -1,1 +1,1 @@
-"""Faults tried on the real `plumb`: `make faults` prints the table, the tests beside try a few of each class in CI."""
+"""Faults injected into the real `plumb`. `make faults` prints the table; the tests run a few of each class in CI."""

@@ -1,4 +1,4 @@
-"""Hostile servers and pages: one real crawl of all of them, its extraction, and the memory that both take."""
+"""Hostile servers and pages: one real crawl of all of them, its extraction, and the memory of both."""
 
 import base64
 import json
@@ -19,10 +19,10 @@ from tests.faults.tally import Tally
 from tests.web_fixture import serving
 from text.decoding.decode import decode_page
 
-DEADLINE = 12.0  # seconds that one fetch may take in these crawls
+DEADLINE = 12.0  # maximum seconds of one fetch in these crawls
 MAX_ABOVE_IDLE = 256.0  # MB
 POLL = 0.05
-# Of our own, beside the rows of the data folder.
+# Our own recipes, in addition to the rows of the data folder.
 OWN: tuple[Recipe, ...] = (
     {"body": "nodes", "count": 1_200_000},
     {"body": "quadratic_attrs", "count": 100_000},
@@ -37,14 +37,14 @@ CLASSES = {"slow": "slow_servers", "redirect": "redirects", "proto": "bomb", "ro
 
 
 def class_of(recipe: Recipe) -> str:
-    """The class of the table that a recipe counts in."""
+    """Return the class of a recipe in the table."""
     if "body" in recipe:
         return "bomb" if recipe["body"] == "zeros" else "nesting"
     return next((name for key, name in CLASSES.items() if key in recipe), "bomb")
 
 
 def hostile_servers(recipes: Sequence[Recipe], folder: Path) -> Iterator[Tally]:
-    """Crawl and extract them, class by class; each URL ends in one outcome, and the memory stays bounded."""
+    """Crawl and extract the recipes, class by class. Each URL must have one outcome, and the memory is limited."""
     classes: dict[str, list[Recipe]] = {}
     for recipe in recipes:
         classes.setdefault(class_of(recipe), []).append(recipe)
@@ -58,8 +58,8 @@ def hostile_servers(recipes: Sequence[Recipe], folder: Path) -> Iterator[Tally]:
 
 
 def crawled(tally: Tally, recipes: Sequence[Recipe], folder: Path) -> float:
-    """One crawl and its extraction of a server a recipe; returns the most memory of all its processes in MB."""
-    recipes = [*recipes, {}]  # one that behaves: a crawl of which every seed fails is refused
+    """Crawl and extract one server for each recipe; return the peak memory of all processes in MB."""
+    recipes = [*recipes, {}]  # one normal server: a crawl fails if all of its seeds fail
     hosts = {f"127.1.{number // 250}.{number % 250 + 1}": recipe for number, recipe in enumerate(recipes)}
     server = HostileServer(hosts)
     with serving(server):
@@ -89,7 +89,7 @@ def crawled(tally: Tally, recipes: Sequence[Recipe], folder: Path) -> float:
         with tally.trying(json.dumps(dict(recipe))):
             found = [reason for one, reason in ends.items() if one == url]
             assert found, "no outcome"
-    tally.connections = 0  # to the inside: there is nobody at those addresses, and the outcome says so
+    tally.connections = 0  # to internal addresses; they have no server, so outcomes show attempts
     inside = [url for url in ends if "169.254" in url or ":8983" in url]
     tally.connections = sum(
         ends[url] not in ("inside_address", "redirected_off_scope", "not_allowed") for url in inside
@@ -98,7 +98,7 @@ def crawled(tally: Tally, recipes: Sequence[Recipe], folder: Path) -> float:
 
 
 def watched(vertical: Vertical, command: str) -> float:
-    """Run a command to its end; returns the most memory that its processes had together, in MB."""
+    """Run a command to its end; return the peak memory of its processes together, in MB."""
     running, peak = vertical.start(command), 0.0
     while running.poll() is None:
         peak = max(peak, sum(map(memory_of, vertical.processes())))
@@ -109,7 +109,7 @@ def watched(vertical: Vertical, command: str) -> float:
 
 
 def memory_of(pid: int) -> float:
-    """The memory of a process in MB, what it shares with others counted in parts."""
+    """Return the proportional memory (PSS) of a process in MB."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     except OSError:
@@ -117,22 +117,22 @@ def memory_of(pid: int) -> float:
     return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1024
 
 
-# -- rows of the data folder, and others made alike
+# -- rows of the data folder, and generated ones
 
 
 def rows(data: Path | None, name: str) -> list[dict[str, Any]]:
-    """The rows of a file of the data folder; none without one."""
+    """Return the rows of a file of the data folder; an empty list if it is missing."""
     file = data / "hostile" / f"{name}.jsonl" if data else None
     return [json.loads(line) for line in file.read_text("utf-8").splitlines()] if file and file.exists() else []
 
 
 def http_recipes(data: Path | None) -> list[Recipe]:
-    """Those of the data folder and our own."""
+    """Return the recipes of the data folder and our own."""
     return [json.loads(row["text"]) for row in rows(data, "http")] + list(OWN)
 
 
 def date_faults(data: Path | None) -> Tally:
-    """Date look-alikes: none or one ISO date, within 50 ms of CPU time each."""
+    """Texts similar to dates give no date or one ISO date, in less than 0.5 s of CPU time each."""
     tally, chance = Tally("dates"), random.Random(5)
     texts = [text_of(json.loads(row["text"])) for row in rows(data, "dates")]
     units = ["12:", "am pm ", "2019年", "1/", "-", "十", "May ", "2024-01-", "日", "GMT+8 ", "0"]
@@ -148,12 +148,12 @@ def date_faults(data: Path | None) -> Tally:
 
 
 def text_of(recipe: Mapping[str, Any]) -> str:
-    """A row's text, or what its recipe makes."""
+    """Return the text of a row, or generate it from its recipe."""
     return str(recipe.get("text") or recipe["pre"] + recipe["repeat"] * recipe["times"] + recipe["post"])
 
 
 def charset_faults(data: Path | None) -> Tally:
-    """Pages with wrong labels are decoded as what they are; others made with every coding and a lie in the label."""
+    """Pages with wrong charset labels are decoded correctly, for each encoding and wrong label."""
     tally = Tally("charset")
     for row in rows(data, "enc_pages"):
         with tally.trying(row["id"]):
@@ -169,13 +169,13 @@ def charset_faults(data: Path | None) -> Tally:
 
 
 def text_read(body: bytes, label: str) -> str:
-    """The text of a page; "" where it cannot be read."""
+    """Return the text of a page, or an empty string if it cannot be decoded."""
     found = decode_page(body, label)
     return found.text if found else ""
 
 
 def xml_faults(data: Path | None) -> Tally:
-    """Sitemaps and feeds that are bombs, or name files and hosts: no exception, nothing of a file."""
+    """Sitemaps and feeds with entity bombs or external entities raise nothing and read no file."""
     from crawler.sitemaps.sitemap_parser import parse_sitemap
 
     tally = Tally("xml", connections=0)
@@ -198,12 +198,12 @@ def xml_faults(data: Path | None) -> Tally:
 
 
 def payload(row: Mapping[str, str]) -> bytes:
-    """The bytes of a row."""
+    """Return the bytes of a row."""
     return base64.b64decode(row["b64"]) if "b64" in row else row["text"].encode("utf-8", "surrogatepass")
 
 
 def page_faults(data: Path | None, names: Iterable[str] = ("html_tree", "html_tok", "xss", "strings")) -> Tally:
-    """Broken pages are an article or an outcome."""
+    """Broken pages give an article or an outcome."""
     tally, extractor = Tally("pages"), ArticleExtractor(ExtractSettings())
     for name in names:
         for row in rows(data, name):
@@ -213,7 +213,7 @@ def page_faults(data: Path | None, names: Iterable[str] = ("html_tree", "html_to
 
 
 def ssrf_faults(data: Path | None) -> Tally:
-    """Addresses that mean the inside, as they stand and as canonical forms: no connection."""
+    """URLs of internal addresses, raw and canonicalized, cause no connection."""
     from urllib.parse import urljoin, urlsplit
 
     from crawler.http.ip_policy import PrivateAddressError, PublicOnlyPolicy, is_public_ip
@@ -243,7 +243,7 @@ def ssrf_faults(data: Path | None) -> Tally:
                 hosts.append(urlsplit(urljoin("http://site.test/a", text)).hostname or "")
             for host in filter(None, hosts):
                 if not any(sign.isdecimal() or sign == "[" for sign in host) and "localhost" not in host:
-                    continue  # a name: nothing is asked of DNS here
+                    continue  # a host name: no DNS lookups here
                 try:
                     targets = policy.resolve_allowed(host, 80)
                 except (PrivateAddressError, OSError):

@@ -1,4 +1,4 @@
-"""Faults of processes: kill -9 in every stage, Solr down or killed, clocks that jump, disks that are full."""
+"""Faults of processes: kill -9 in every stage, Solr down or killed, clock changes, full disks."""
 
 import os
 import shutil
@@ -16,13 +16,13 @@ from tests.faults.tally import Tally
 from tests.faults.verticals import Undisturbed, call_successfully
 
 JAVA = "org.eclipse.jetty"
-POINTS = (0.05, 0.25, 0.5, 0.75, 0.95)  # of the time that the stage takes undisturbed
-MAX_BACK = 60.0  # seconds until everything is there again
+POINTS = (0.05, 0.25, 0.5, 0.75, 0.95)  # fractions of the undisturbed duration of the stage
+MAX_BACK = 60.0  # maximum seconds of recovery
 
 
 @contextmanager
 def copied(source: Vertical, folder: Path) -> Iterator[Vertical]:
-    """A copy of a vertical; nothing of it lives afterwards."""
+    """Yield a copy of a vertical; kill its processes at the end."""
     shutil.rmtree(folder, ignore_errors=True)
     vertical = source.copy_to(folder)
     try:
@@ -34,7 +34,7 @@ def copied(source: Vertical, folder: Path) -> Iterator[Vertical]:
 # -- kill -9
 
 STAGES: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    # stage: the vertical that it begins with, and the command
+    # stage: (name of the source vertical, command)
     "crawl": ("new", ("crawl",)),
     "extract": ("crawled", ("extract",)),
     "mine": ("extracted", ("lexicon", "build")),
@@ -47,7 +47,7 @@ STAGES: Mapping[str, tuple[str, tuple[str, ...]]] = {
 
 
 def kill9_faults(made: Undisturbed, folder: Path, stages: Mapping[str, tuple[float, ...]]) -> Tally:
-    """Kill each stage, with all that it started, at points of its time; then run it again and account for all."""
+    """Kill each stage with all its processes at several points, run it again, and compare the results."""
     tally = Tally("kill9")
     for stage, points in stages.items():
         source, command = STAGES[stage]
@@ -67,7 +67,7 @@ def kill9_faults(made: Undisturbed, folder: Path, stages: Mapping[str, tuple[flo
 
 
 def killed_at(vertical: Vertical, command: tuple[str, ...], seconds: float) -> None:
-    """Start a command and kill all of it after so long; one that was done by then is done."""
+    """Start a command and kill all its processes after `seconds`, unless it has ended."""
     running = vertical.start(*command)
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline and running.poll() is None:
@@ -78,11 +78,11 @@ def killed_at(vertical: Vertical, command: tuple[str, ...], seconds: float) -> N
 
 
 def account(tally: Tally, made: Undisturbed, vertical: Vertical, wanted: object, stage: str) -> None:
-    """The store is what it is after an undisturbed stage; the index holds each article once."""
+    """Assert that the store equals that of an undisturbed stage, and that the index contains each article once."""
     found = vertical.kept()
     tally.account(set(made.crawled.kept().urls), [url for (url,) in vertical.ask("SELECT url FROM urls")], stage)
-    if stage != "review_write":  # acceptances that were not acknowledged are made again in another order
-        assert found == wanted, f"{stage}: the store is another one"
+    if stage != "review_write":  # acceptances without acknowledgement are repeated in another order
+        assert found == wanted, f"{stage}: the store differs"
     assert vertical.check_archive() == vertical.number("SELECT count(*) FROM pages")
     if stage in ("index", "swap_dictionary"):
         with vertical.solr() as index:
@@ -93,7 +93,7 @@ def account(tally: Tally, made: Undisturbed, vertical: Vertical, wanted: object,
 
 
 def solr_faults(made: Undisturbed, folder: Path, names: tuple[str, ...] = ()) -> Tally:
-    """Whatever happens to Solr, the ids in the index are those of the ledger after the next run."""
+    """After each fault of Solr and another run, the index contains exactly the expected ids."""
     tally = Tally("solr", detected=0)
     for name in names or tuple(SOLR):
         with tally.trying(name), copied(made.decided, folder / "v") as vertical:
@@ -107,14 +107,14 @@ def solr_faults(made: Undisturbed, folder: Path, names: tuple[str, ...] = ()) ->
 
 
 def begun(vertical: Vertical, rows: int) -> "subprocess.Popen[str]":
-    """An index stage that has written so many documents."""
+    """Start the index stage and wait until it has written `rows` documents."""
     running = vertical.start("index")
     until(lambda: vertical.number("SELECT COUNT(*) FROM indexed") >= rows, running)
     return running
 
 
 def solr_killed(rows: int) -> Callable[[Vertical], bool]:
-    """Solr is killed when so many documents are acknowledged."""
+    """Return a fault that kills Solr after `rows` acknowledged documents."""
 
     def fault(vertical: Vertical) -> bool:
         running = begun(vertical, rows)
@@ -128,7 +128,7 @@ def solr_killed(rows: int) -> Callable[[Vertical], bool]:
 
 
 def solr_stands_still(vertical: Vertical) -> bool:
-    """Solr does not answer for some seconds."""
+    """Stop Solr for some seconds (SIGSTOP)."""
     running = begun(vertical, 20)
     pids = [pid for pid, command in vertical.processes().items() if JAVA in command]
     for pid in pids:
@@ -140,13 +140,13 @@ def solr_stands_still(vertical: Vertical) -> bool:
 
 
 def no_solr(vertical: Vertical) -> bool:
-    """Nobody answers at the operator's address."""
+    """Use a configured Solr URL without a server."""
     said = vertical.plumb("-s", "index.solr_url=http://127.0.0.1:9/solr", "index")
     return said.status == 1 and "Traceback" not in said.err
 
 
 def index_is_lost(vertical: Vertical) -> bool:
-    """The folder of the embedded Solr is gone."""
+    """Delete the folder of the embedded Solr."""
     vertical.done("index")
     vertical.end()
     shutil.rmtree(vertical.data / "solr")
@@ -154,14 +154,14 @@ def index_is_lost(vertical: Vertical) -> bool:
 
 
 def core_is_damaged(vertical: Vertical) -> bool:
-    """Files of the index are cut."""
+    """Truncate files of the index."""
     vertical.done("index")
     vertical.end()
     files = sorted((vertical.data / "solr").rglob("*.cfs")) or sorted((vertical.data / "solr").rglob("*.si"))
     for file in files:
         file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
     said = vertical.plumb("check")
-    shutil.rmtree(vertical.data / "solr")  # what its line says to do
+    shutil.rmtree(vertical.data / "solr")  # as its message advises
     return said.status == 1
 
 
@@ -180,7 +180,7 @@ SOLR: Mapping[str, Callable[[Vertical], bool]] = {
 
 
 def clock_faults(made: Undisturbed, folder: Path) -> Tally:
-    """A clock that is set: what the store says of times moves by as much; every stage goes on."""
+    """After a clock change, every stage works and no data is lost."""
     tally = Tally("clock")
     wanted = made.indexed.kept()
     for name, seconds in {"plus_1d": -86400.0, "minus_1d": 86400.0, "minus_1y": 3.2e7, "dst": 3600.0}.items():
@@ -195,7 +195,7 @@ def clock_faults(made: Undisturbed, folder: Path) -> Tally:
 
 
 def move_times(vertical: Vertical, seconds: float) -> None:
-    """What was written an hour ago was written at another time, as the clock now is another."""
+    """Shift all stored times, which is equivalent to a clock change."""
     with closing(sqlite3.connect(vertical.data / "store.db")) as connection, connection:
         connection.execute(
             "UPDATE urls SET visited_at = visited_at + ?, due_at = due_at + ? WHERE visited_at > 0", (seconds,) * 2
@@ -211,13 +211,13 @@ def move_times(vertical: Vertical, seconds: float) -> None:
 
 
 def disk_faults(made: Undisturbed, folder: Path) -> Tally:
-    """A disk that is full, read-only, or lets no file grow: one line, and the same command goes on afterwards."""
+    """With a full or read-only disk, or a file size limit, a command prints one line, and works afterwards."""
     tally = Tally("disk", detected=0)
     wanted = {"crawl": made.crawled, "extract": made.extracted, "lexicon build": made.mined, "index": made.indexed}
     sources = {"crawl": made.new, "extract": made.crawled, "lexicon build": made.extracted, "index": made.decided}
     for command, source in sources.items():
         for how in ("full", "read_only", "limit"):
-            if how == "limit" and command == "index":  # Java reserves what it may need: it says so by not starting
+            if how == "limit" and command == "index":  # Java reserves memory files and would not start
                 continue
             with tally.trying(f"{command} {how}"), small_disk(folder / "v") as vertical:
                 shutil.copytree(source.folder, vertical.folder, dirs_exist_ok=True)
@@ -234,7 +234,7 @@ def disk_faults(made: Undisturbed, folder: Path) -> Tally:
 
 
 def refused(vertical: Vertical, command: list[str], how: str) -> bool:
-    """One line and a status that is not 0?"""
+    """Return True if the command fails with one line."""
     if how == "limit":
         said = vertical.finished(vertical.start(*command, largest_file=400_000))
         return said.status == 0 or bool(said.complaint)
@@ -255,10 +255,10 @@ def refused(vertical: Vertical, command: list[str], how: str) -> bool:
 
 @contextmanager
 def small_disk(folder: Path) -> Iterator[Vertical]:
-    """A vertical's folder on a disk of 200 MB of its own; AssertionError where the system lets us mount none."""
+    """Yield a vertical on a 200 MB tmpfs. Raises AssertionError if mounting is not permitted."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    assert mounted("-t", "tmpfs", "-o", "size=200m", "tmpfs", str(folder)), "may not mount a tmpfs here"
+    assert mounted("-t", "tmpfs", "-o", "size=200m", "tmpfs", str(folder)), "cannot mount a tmpfs here"
     vertical = Vertical(folder)
     try:
         yield vertical
@@ -268,7 +268,7 @@ def small_disk(folder: Path) -> Iterator[Vertical]:
 
 
 def mounted(*arguments: str) -> bool:
-    """Did the system mount it?"""
+    """Run `mount`; return True on success."""
     return subprocess.run(["mount", *arguments], capture_output=True, check=False).returncode == 0
 
 
@@ -276,7 +276,7 @@ def mounted(*arguments: str) -> bool:
 
 
 def import_faults(made: Undisturbed, folder: Path, names: tuple[str, ...] = ()) -> Tally:
-    """WARC files that are cut or damaged: what is whole is taken once, the rest is said."""
+    """Import truncated and damaged WARC files: intact records are imported once, damage is reported."""
     tally = Tally("import", detected=0)
     source = folder / "source.warc.gz"
     source.write_bytes(b"".join(file.read_bytes() for file in sorted((made.crawled.data / "warc").iterdir())))
@@ -309,5 +309,5 @@ def import_faults(made: Undisturbed, folder: Path, names: tuple[str, ...] = ()) 
 
 
 def digests(vertical: Vertical) -> list[str]:
-    """The digests of all pages."""
+    """Return the digests of all pages."""
     return [digest for (digest,) in vertical.ask("SELECT DISTINCT digest FROM pages")]

@@ -1,4 +1,4 @@
-"""A backup that is restored into an empty folder answers every query as the original did."""
+"""A backup restored into an empty folder gives the same results for every query as the original."""
 
 import json
 import random
@@ -18,7 +18,7 @@ Answers = dict[str, Any]
 
 
 def answers(vertical: Vertical, queries: list[str]) -> Answers:
-    """What the search site says: ids in their order, how many, and every facet."""
+    """Return ids in order, total and facets of each query from the search site."""
     with Engine(load_settings(vertical.config), NullProgress()) as engine:
         stages.wait_for_solr(engine)
         client = create_search_app(engine).test_client()
@@ -32,7 +32,7 @@ def answers(vertical: Vertical, queries: list[str]) -> Answers:
 
 
 def queries_of(vertical: Vertical, count: int) -> list[str]:
-    """Words and titles of the vertical, and its accepted terms."""
+    """Return words and titles of the vertical, and its accepted terms."""
     chance = random.Random(7)
     titles = [title for (title,) in vertical.ask("SELECT title FROM articles ORDER BY url_id")]
     terms = [text for (text,) in vertical.ask("SELECT text FROM terms WHERE status = 'accepted' ORDER BY text")]
@@ -41,9 +41,11 @@ def queries_of(vertical: Vertical, count: int) -> list[str]:
 
 
 def restore_faults(source: Vertical, folder: Path, count: int = 24, solr_url: str = "") -> Tally:
-    """Some documents are written again, so that the original index has a past; then backup, restore, the queries.
+    """Back up and restore a vertical, and compare the results of queries.
 
-    With `solr_url` the indexes are collections of that Solr, otherwise each vertical has an embedded one.
+    Some documents are written twice, so that the original index contains deleted documents. With `solr_url` the
+    indexes are
+    collections of that Solr, otherwise each vertical has an embedded one.
     """
     tally = Tally("restore")
     original, restored = source.copy_to(folder / "original"), Vertical(folder / "restored")
@@ -78,6 +80,6 @@ def restore_faults(source: Vertical, folder: Path, count: int = 24, solr_url: st
 
 
 def use_collection(vertical: Vertical, solr_url: str, collection: str) -> None:
-    """Let a vertical use a collection of a Solr that runs already."""
+    """Configure a vertical to use a collection of a running Solr."""
     lines = f'[index]\nsolr_url = "{solr_url}"\ncollection = "{collection}"\n'
     vertical.config.write_text(vertical.config.read_text().replace("[index]\n", lines))

@@ -1,6 +1,6 @@
-"""A loopback server that misbehaves as recipes say: bombs, slow hosts, redirects, robots, protocol faults, odd pages.
+"""A loopback server that misbehaves by recipe: bombs, slow hosts, redirects, robots.txt, protocol errors, odd pages.
 
-Each recipe has a host of its own (an address of 127.0.0.0/8), so that no server's faults count against another's pages.
+Each recipe has its own host (an address of 127.0.0.0/8), so that failures of one do not affect the pages of another.
 """
 
 import gzip
@@ -20,7 +20,7 @@ Recipe = Mapping[str, Any]
 
 
 class HostileServer(ThreadingTCPServer):
-    """Serves `recipes` by the host that is asked; it counts its connections."""
+    """Serves `recipes` by host address; counts its connections."""
 
     daemon_threads = True
     allow_reuse_address = True
@@ -33,7 +33,7 @@ class HostileServer(ThreadingTCPServer):
         self.connections = 0
 
     def finish_request(self, request: Any, client_address: Any) -> None:
-        """One answer a connection."""
+        """Send one response per connection."""
         self.connections += 1
         with request:
             try:
@@ -49,7 +49,7 @@ class HostileServer(ThreadingTCPServer):
 
 
 def answer(to: socket.socket, recipe: Recipe, path: str, base: str) -> None:
-    """Answer one request."""
+    """Respond to one request by its recipe."""
     if path == "/robots.txt":
         ROBOTS.get(str(recipe.get("robots")), no_robots)(to, base)
     elif "body" in recipe:
@@ -65,7 +65,7 @@ def answer(to: socket.socket, recipe: Recipe, path: str, base: str) -> None:
 
 
 def plain(to: socket.socket, body: bytes, status: str = "200 OK", **headers: str) -> None:
-    """A whole answer."""
+    """Send a complete response."""
     fields = {"Content-Type": "text/html; charset=utf-8", "Content-Length": str(len(body)), "Connection": "close"}
     fields |= {name.replace("_", "-"): value for name, value in headers.items()}
     lines = "".join(f"{name}: {value}\r\n" for name, value in fields.items() if value)
@@ -74,7 +74,7 @@ def plain(to: socket.socket, body: bytes, status: str = "200 OK", **headers: str
 
 
 def send_body(to: socket.socket, recipe: Recipe) -> None:
-    """A page of a shape that hurts, or far more bytes than were sent."""
+    """Send a page with a hostile structure, or a body that expands to many bytes."""
     if recipe["body"] == "zeros":
         send_zeros(to, int(recipe["mb"]), str(recipe["encoding"]).split(","), str(recipe.get("status", 200)))
         return
@@ -83,7 +83,10 @@ def send_body(to: socket.socket, recipe: Recipe) -> None:
 
 
 def send_zeros(to: socket.socket, megabytes: int, codings: list[str], status: str) -> None:
-    """So many zeros, packed as often as `codings` says; those that this Python cannot pack are sent as gzip."""
+    """Send `megabytes` MB of zeros, compressed once for each of `codings`.
+
+    Codings that Python cannot produce are sent as gzip.
+    """
     head = f"HTTP/1.1 {status} x\r\nContent-Type: text/html\r\nConnection: close\r\n"
     location = "Location: /next\r\n" if status.startswith("3") else ""
     if codings == ["identity"]:
@@ -100,13 +103,13 @@ def send_zeros(to: socket.socket, megabytes: int, codings: list[str], status: st
 
 @cache
 def packed_zeros(megabytes: int, coding: str) -> bytes:
-    """Zeros, packed."""
+    """Return compressed zeros."""
     packer = zlib.compressobj(9, zlib.DEFLATED, 15 if coding == "deflate" else 31)
     return b"".join([*(packer.compress(bytes(MEGABYTE)) for _ in range(megabytes)), packer.flush()])
 
 
 def body_of(recipe: Recipe) -> bytes:
-    """The page of a recipe."""
+    """Return the page of a recipe."""
     made: Mapping[str, Callable[[], str]] = {
         "nested": lambda: f"<{recipe['tag']}>" * recipe["depth"] + SENTENCE * 8,
         "links": lambda: "".join(f"<a href=/{n}>{n}</a>" for n in range(recipe["count"])),
@@ -127,7 +130,7 @@ def body_of(recipe: Recipe) -> bytes:
 
 
 def dripping(head: bytes, rest: bytes) -> Callable[[socket.socket], None]:
-    """Something at once, the rest a byte at a time."""
+    """Send `head` at once, then `rest` one byte at a time."""
 
     def talk(to: socket.socket) -> None:
         to.sendall(head)
@@ -139,7 +142,7 @@ def dripping(head: bytes, rest: bytes) -> Callable[[socket.socket], None]:
 
 
 def silent(head: bytes) -> Callable[[socket.socket], None]:
-    """Something at once, then nothing, and the connection stays."""
+    """Send `head` at once, then keep the connection open without data."""
 
     def talk(to: socket.socket) -> None:
         to.sendall(head)
@@ -162,7 +165,7 @@ SLOW: Mapping[str, Callable[[socket.socket], None]] = {
 
 
 def redirect(location: str, status: str = "302 Found") -> Callable[[socket.socket, str, str], None]:
-    """A redirect; `{base}` and `{next}` are filled in."""
+    """Send a redirect; `{base}` and `{next}` are replaced."""
 
     def talk(to: socket.socket, base: str, path: str) -> None:
         number = int(path.rpartition("/")[2] or 0) if path.rpartition("/")[2].isdecimal() else 0
@@ -172,7 +175,7 @@ def redirect(location: str, status: str = "302 Found") -> Callable[[socket.socke
 
 
 def meta_refresh(to: socket.socket, base: str, path: str) -> None:
-    """A page that leads to itself."""
+    """Send a page that refreshes to itself."""
     plain(to, f'<meta http-equiv=refresh content="0;url={base}{path}">{SENTENCE}'.encode())
 
 
@@ -218,18 +221,18 @@ PROTOCOL: Mapping[str, bytes] = {
 
 
 def no_robots(to: socket.socket, base: str) -> None:
-    """There is none."""
+    """Respond with 404."""
     plain(to, b"", "404 Not Found")
 
 
 def robots(text: str | bytes) -> Callable[[socket.socket, str], None]:
-    """These rules."""
+    """Send these rules."""
     body = text.encode() if isinstance(text, str) else text
     return lambda to, base: plain(to, body, Content_Type="text/plain")
 
 
 def never_ends(to: socket.socket, base: str) -> None:
-    """Rules without an end."""
+    """Send very many rules."""
     to.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\nUser-agent: *\n")
     for number in range(10_000):
         to.sendall(f"Disallow: /{number}x{'y' * 1000}\n".encode() * 10)

@@ -1,4 +1,4 @@
-"""The search site among slow clients, and everything together for a while."""
+"""The search site with slow clients, and whole runs with random faults."""
 
 import os
 import random
@@ -25,12 +25,12 @@ ASKED = 40  # searches whose latency is measured
 
 
 def slow_faults(source: Vertical, folder: Path, is_short: bool) -> Tally:
-    """So many connections that send headers or a body a byte at a time, or read none; others are answered."""
+    """Open many connections that send headers or a body byte by byte, or read nothing; measure other clients."""
     tally = Tally("slow")
     count, seconds = (FEW_SLOW, FEW_SECONDS) if is_short else (SLOW, MINUTES)
     with copied(source, folder / "v") as vertical:
         url = served(vertical)
-        latency(url)  # caches, the first look at the index
+        latency(url)  # warm up caches and the index
         quiet = statistics.quantiles(latency(url), n=20)[-1]
         with ExitStack() as held, tally.trying(f"{count} slow connections"):
             host, port = urlsplit(url).hostname, urlsplit(url).port
@@ -49,7 +49,7 @@ def slow_faults(source: Vertical, folder: Path, is_short: bool) -> Tally:
 
 
 def served(vertical: Vertical) -> str:
-    """The URL of the search site, when it has Solr."""
+    """Start the search site; return its URL when Solr is ready."""
     running = vertical.start("serve")
     assert running.stdout is not None
     url = running.stdout.readline().split()[-1]
@@ -61,7 +61,7 @@ def served(vertical: Vertical) -> str:
 
 
 def latency(url: str, count: int = ASKED) -> list[float]:
-    """Seconds that searches take, each answered with 200."""
+    """Return the seconds of each of `count` searches; each must return 200."""
     found = []
     for number in range(count):
         began = time.monotonic()
@@ -73,7 +73,7 @@ def latency(url: str, count: int = ASKED) -> list[float]:
 
 
 def drip(clients: list[socket.socket], done: threading.Event) -> None:
-    """A byte a second for each: a third sends headers, a third a body, a third has asked and reads nothing."""
+    """Send a byte a second: a third of the clients sends headers, a third a body, a third reads no response."""
     heads = [b"GET /search?q=x HTTP/1.1\r\nX-Slow: ", b"POST /api/v1/click HTTP/1.1\r\nContent-Length: 100000\r\n\r\n"]
     for number, client in enumerate(clients):
         with suppress(OSError):
@@ -86,7 +86,7 @@ def drip(clients: list[socket.socket], done: threading.Event) -> None:
 
 
 def soak_faults(made: Undisturbed, folder: Path, rounds: int) -> Tally:
-    """Whole runs, one after the other, each with a random fault; ledger, store and index agree after each."""
+    """Repeat whole runs, each with a random fault; store and index must agree after each."""
     tally, chance = Tally("soak"), random.Random(31)
     with copied(made.new, folder / "v") as vertical:
         sizes = []
@@ -112,7 +112,7 @@ def soak_faults(made: Undisturbed, folder: Path, rounds: int) -> Tally:
 
 
 def disturb(vertical: Vertical, chance: random.Random) -> None:
-    """One random fault."""
+    """Inject one random fault."""
     how = chance.choice(("all", "solr", "worker", "seen", "nothing"))
     alive = vertical.processes()
     if how == "all" and alive:

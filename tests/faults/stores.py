@@ -1,7 +1,7 @@
-"""Damage to what a vertical keeps: bits of the database, its logs, the seen filter, WARC and state files, dictionaries.
+"""Damage to saved data: bits of the database, its logs, the seen filter, WARC and state files, dictionaries.
 
-Nothing runs in processes of its own here but what a fault needs: two hundred stores are damaged, checked and put right
-in the time of a few runs.
+Only faults that need processes start them: two hundred stores are damaged, checked and repaired in the time of a few
+runs.
 """
 
 import random
@@ -23,7 +23,7 @@ from pipeline.settings import Settings, load_settings
 from tests.crash_harness import Vertical
 from tests.faults.tally import Tally
 
-# Everything that a reader, a reviewer or a crawl builds on; when an article was extracted is no part of it.
+# All data that users, reviewers or crawls depend on, without the times of extraction.
 CONTENT = (
     "SELECT url, a.doc_id, title, body, published, a.digest, blocks FROM articles a JOIN urls USING (url_id)",
     "SELECT text, status, category, synonyms, broader, weight, tag, version, decided_by FROM terms",
@@ -37,7 +37,7 @@ CONTENT = (
 
 
 class Damaged:
-    """A vertical to damage, its backup, and how it has to be in the end."""
+    """A vertical to damage, its backup, and its expected content."""
 
     def __init__(self, source: Vertical, folder: Path) -> None:
         self._base, self._folder = folder / "base", folder / "vertical"
@@ -48,31 +48,31 @@ class Damaged:
         self.truth = content(self._base / "data" / "store.db")
 
     def fresh(self) -> Path:
-        """A whole copy; returns its data folder."""
+        """Create an intact copy; return its data folder."""
         shutil.rmtree(self._folder, ignore_errors=True)
         shutil.copytree(self._base, self._folder)
         return self._folder / "data"
 
     @property
     def settings(self) -> Settings:
-        """Of the copy."""
+        """Settings of the copy."""
         return load_settings(self._folder / "vertical.toml")
 
     def opened(self) -> Engine:
-        """The copy, open."""
+        """Open the copy."""
         return Engine(self.settings, NullProgress())
 
     def check(self) -> list[Fault]:
-        """Its faults, but for the index."""
+        """Return its faults, without checking the index."""
         return check_all(self.settings, self.opened, with_index=False)
 
     def repair(self, faults: list[Fault], with_backup: bool = True) -> list[str]:
-        """Put it right."""
+        """Repair it; return the actions."""
         return list(repair_vertical(self.settings, self.opened, faults, self.backup if with_backup else None))
 
 
 def add_account(data: Path) -> None:
-    """Somebody whose account must not be lost."""
+    """Add an account that must not be lost."""
     from docstore.roles import Role
 
     with open_sqlite_store(data) as store:
@@ -80,13 +80,13 @@ def add_account(data: Path) -> None:
 
 
 def content(database: Path) -> list[list[tuple[object, ...]]]:
-    """What the store holds, as far as it must be the same afterwards."""
+    """Return the content of the store that must be equal afterwards."""
     with closing(sqlite3.connect(database)) as connection:
         return [sorted(connection.execute(query).fetchall(), key=repr) for query in CONTENT]
 
 
 def flip(data: bytes, chance: random.Random, bits: int = 3) -> bytes:
-    """`data` with some random bits turned over."""
+    """Return `data` with some random bits flipped."""
     spoilt = bytearray(data)
     for place in chance.sample(range(len(spoilt) * 8), bits):
         spoilt[place // 8] ^= 1 << (place % 8)
@@ -94,7 +94,7 @@ def flip(data: bytes, chance: random.Random, bits: int = 3) -> bytes:
 
 
 def sqlite_faults(source: Vertical, folder: Path, stores: int) -> Tally:
-    """Three random bits in each of so many stores; then what recipes do to the file and its logs."""
+    """Flip three random bits in each of `stores` stores, then apply all SQLITE_RECIPES."""
     tally, made = Tally("sqlite", detected=0), Damaged(source, folder)
     chance = random.Random(19)
     for number in range(stores):
@@ -117,7 +117,7 @@ def sqlite_faults(source: Vertical, folder: Path, stores: int) -> Tally:
 
 
 def put_right(tally: Tally, made: Damaged) -> None:
-    """The damage is detected, and everything is there again afterwards."""
+    """Assert that the damage is detected, and that the repair restores everything."""
     faults = made.check()
     tally.said(faults)
     assert faults, "undetected"
@@ -131,7 +131,7 @@ def put_right(tally: Tally, made: Damaged) -> None:
 
 
 def zero(count: int) -> Callable[[Path], None]:
-    """Zeros over so many bytes of the beginning."""
+    """Return a fault that overwrites the first `count` bytes with zeros."""
 
     def spoil(file: Path) -> None:
         file.write_bytes(bytes(count) + file.read_bytes()[count:])
@@ -140,12 +140,12 @@ def zero(count: int) -> Callable[[Path], None]:
 
 
 def cut(file: Path) -> None:
-    """Half of the file."""
+    """Truncate the file to half of its size."""
     file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
 
 
 def beside(name: str, data: bytes) -> Callable[[Path], None]:
-    """A file of somebody else's beside the store, as a wrong copy leaves it."""
+    """Return a fault that puts a foreign file next to the store, as after a wrong copy."""
 
     def spoil(file: Path) -> None:
         file.with_name(file.name + name).write_bytes(data)
@@ -162,11 +162,11 @@ SQLITE_RECIPES: Mapping[str, Callable[[Path], None]] = {
     "hot_journal": beside("-journal", bytes(random.Random(4).randbytes(5_000))),
     "delete_wal": lambda file: file.with_name(file.name + "-wal").unlink(missing_ok=True),
 }
-HARMLESS = frozenset({"hot_journal", "delete_wal"})  # SQLite knows that the journal is not of this store
+HARMLESS = frozenset({"hot_journal", "delete_wal"})  # SQLite detects that the journal belongs to another store
 
 
 def bloom_faults(source: Vertical, folder: Path) -> Tally:
-    """The seen filter and other small files: missing, cut, flipped; WARC files likewise."""
+    """Remove, truncate or flip the seen filter, other small files, and WARC files."""
     tally, made = Tally("bloom", detected=0), Damaged(source, folder)
     chance = random.Random(23)
     data = made.fresh()
@@ -191,7 +191,7 @@ def bloom_faults(source: Vertical, folder: Path) -> Tally:
 
 
 def spoilt_file(tally: Tally, made: Damaged, is_gone: bool) -> None:
-    """A damaged file is detected and replaced, one that is gone is made anew by whoever uses it; nothing is lost."""
+    """Assert that a damaged file is detected and replaced, a missing one is created again, and nothing is lost."""
     faults = made.check()
     tally.said(faults or is_gone)
     assert faults or is_gone, "undetected"
@@ -203,7 +203,7 @@ def spoilt_file(tally: Tally, made: Damaged, is_gone: bool) -> None:
 
 
 def check_archive(tally: Tally, made: Damaged) -> None:
-    """Every page can be read."""
+    """Assert that every page is readable."""
     with made.opened() as engine, WarcArchive(engine.settings.data_dir / "warc") as archive:
         for _, pointer, digest in engine.store.integrity.iter_warc_records():
             try:
@@ -225,7 +225,7 @@ DICTIONARIES: Mapping[str, bytes] = {
 
 
 def dictionary_faults(source: Vertical, folder: Path) -> Tally:
-    """Dictionaries that are none: refused with a line, and not a word of them is taken."""
+    """Invalid dictionaries are rejected with one line, and none of their words is imported."""
     tally = Tally("dictionary", detected=0)
     vertical = source.copy_to(folder / "vertical")
     before = vertical.kept()

@@ -1,8 +1,8 @@
-"""Every class of faults, one after the other: `make faults`, `make bench-faults [DATA=DIR]`.
+"""Runs all classes of faults: `make faults`, `make bench-faults [DATA=DIR]`.
 
     python -m tests.faults.table [--data DIR] [--only kill9,sqlite] [--short]
 
-Recipes and rows of DIR/hostile are tried beside our own. `--short` tries a few of each class.
+Uses the recipes and rows of DIR/hostile in addition to our own. `--short` runs a few of each class.
 """
 
 import tempfile
@@ -24,7 +24,7 @@ ROUNDS, FEW_ROUNDS = 10, 1
 
 
 def tallies(data: Path | None, only: frozenset[str], is_short: bool, folder: Path) -> Iterator[Tally]:
-    """One tally a class, as they come."""
+    """Yield one tally for each class, as it finishes."""
     yield from pages(data, only)
     if not only or only & {"slow_servers", "bomb", "redirects", "nesting"}:
         recipes = hostile.http_recipes(data)
@@ -55,7 +55,7 @@ def tallies(data: Path | None, only: frozenset[str], is_short: bool, folder: Pat
 
 
 def pages(data: Path | None, only: frozenset[str]) -> Iterator[Tally]:
-    """The classes that need no process."""
+    """Run the classes that need no process."""
     classes: dict[str, Callable[[Path | None], Tally]] = {
         "ssrf": hostile.ssrf_faults,
         "xml": hostile.xml_faults,
@@ -71,10 +71,13 @@ def pages(data: Path | None, only: frozenset[str]) -> Iterator[Tally]:
 
 @click.command()
 @click.option("--data", default=SHARED, type=click.Path(path_type=Path), help="Folder with hostile/*.jsonl.")
-@click.option("--only", default="", help="Classes, with commas between.")
-@click.option("--short", "is_short", is_flag=True, help="A few of each.")
+@click.option("--only", default="", help="Classes, separated by commas.")
+@click.option("--short", "is_short", is_flag=True, help="Run a few faults of each class.")
 def main(data: Path, only: str, is_short: bool) -> None:
-    """Try all faults, print the table, write benchmarks/out/faults.jsonl; leaves with 1 where one was not survived."""
+    """Run all faults, print the table and write benchmarks/out/faults.jsonl.
+
+    Exits with 1 if a fault was not survived.
+    """
     figures, complaints = [], []
     with tempfile.TemporaryDirectory(prefix="faults-") as folder:
         for tally in tallies(data, frozenset(filter(None, only.split(","))), is_short, Path(folder)):

@@ -1,4 +1,4 @@
-"""What became of the faults of one class."""
+"""Results of the faults of one class."""
 
 import time
 from collections.abc import Iterator
@@ -8,8 +8,12 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Tally:
-    """Counts of one class. `survived`: everything was as it had to be afterwards. `lost`, `duplicates`: rows or
-    documents; `detected`: faults that were said; None where a class does not measure something."""
+    """Counts of one class.
+
+    `survived`: faults after which all checks passed. `lost`, `duplicates`: rows or documents. `detected`: faults that
+    were
+    reported. A value is None if the class does not measure it.
+    """
 
     name: str
     tried: int = 0
@@ -25,30 +29,30 @@ class Tally:
 
     @contextmanager
     def trying(self, what: str) -> Iterator[None]:
-        """One fault: survived unless an assertion fails, or anything else."""
+        """Count one fault; it is survived unless the block raises."""
         self.tried += 1
         began = time.monotonic()
         try:
             yield
-        except Exception as error:  # noqa: BLE001 (whatever it was, it is one line of the table)
+        except Exception as error:  # noqa: BLE001 (every error is one line of the table)
             self.complaints.append(f"{self.name}, {what}: {type(error).__name__} {' '.join(str(error).split())[:300]}")
         else:
             self.survived += 1
         self.worst_s = max(self.worst_s, time.monotonic() - began)
 
     def account(self, wanted: set[str], found: list[str], what: str) -> None:
-        """Compare ids or URLs with what they have to be."""
+        """Compare ids or URLs with the expected ones."""
         lost, more = len(wanted - set(found)), len(found) - len(set(found))
         self.lost += lost
         self.duplicates += more
         assert not lost and not more and set(found) == wanted, f"{what}: {lost} lost, {more} twice"
 
     def said(self, is_said: object) -> None:
-        """Was the fault detected?"""
+        """Count a detected fault."""
         self.detected = (self.detected or 0) + bool(is_said)
 
     def measures(self) -> Iterator[tuple[str, float]]:
-        """Metric and value."""
+        """Yield (metric, value)."""
         for name in ("tried", "survived", "lost", "duplicates", "detected", "connections", "p95_ratio", "peak_mb"):
             value = getattr(self, name)
             if value is not None:

@@ -1,4 +1,4 @@
-"""A few faults of each class on real processes, as `make faults` tries them all."""
+"""A few faults of each class with real processes; `make faults` runs all."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

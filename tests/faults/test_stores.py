@@ -1,4 +1,4 @@
-"""A few damaged stores: each is detected, and put right. `make faults` tries two hundred."""
+"""A few damaged stores: each is detected and repaired. `make faults` runs two hundred."""
 
 import sqlite3
 from collections.abc import Iterator

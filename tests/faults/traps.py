@@ -1,4 +1,4 @@
-"""Spider traps: the site without an end costs at most a hundred pages, the real pages are all reached."""
+"""Spider traps: an endless site costs at most a hundred pages, and all real pages are fetched."""
 
 import random
 from pathlib import Path
@@ -16,7 +16,7 @@ OWN: tuple[dict[str, Any], ...] = (
 
 
 def trap_faults(data: Path | None) -> Tally:
-    """See the module."""
+    """Crawl each trap and count the fetched pages."""
     tally = Tally("traps")
     for row in [*rows(data, "traps"), *OWN]:
         with tally.trying(row["text"]):

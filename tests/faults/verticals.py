@@ -1,4 +1,4 @@
-"""One vertical of demo sites after each stage of a run that nobody disturbed: what every fault is compared with."""
+"""A vertical of demo sites after each stage of an undisturbed run, the reference for all faults."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ from tests.crash_harness import Said, SlowSites, Vertical
 
 
 class Undisturbed:
-    """One vertical after each stage of a run that nobody disturbed. What is not crawled yet is made on first use."""
+    """A vertical after each stage of an undisturbed run. Later stages are run on first use."""
 
     def __init__(self, site: SlowSites, folder: Path) -> None:
         self.site, self._folder = site, folder
@@ -21,17 +21,17 @@ class Undisturbed:
 
     @cached_property
     def extracted(self) -> Vertical:
-        """Every page extracted."""
+        """After extraction of every page."""
         return self._copy_after(self.crawled, "extracted", "extract")
 
     @cached_property
     def mined(self) -> Vertical:
-        """Candidate terms mined."""
+        """After mining of candidate terms."""
         return self._copy_after(self.extracted, "mined", "lexicon", "build")
 
     @cached_property
     def decided(self) -> Vertical:
-        """The best thirty terms accepted, and mined again in their light."""
+        """After acceptance of the best thirty terms and another mining."""
         vertical = self._copy_after(self.mined, "decided", "lexicon", "accept", "--top", "30")
         call_successfully(vertical, "lexicon", "build")
         assert len(vertical.kept().articles) > 80
@@ -39,21 +39,21 @@ class Undisturbed:
 
     @cached_property
     def indexed(self) -> Vertical:
-        """Every article in an embedded Solr of its own, which is stopped."""
+        """After indexing to an embedded Solr of its own, which is stopped."""
         return self._copy_after(self.decided, "indexed", "index")
 
     @property
     def ids(self) -> set[str]:
-        """The ids that the index has to hold."""
+        """The expected ids of the index."""
         return {document_id(url) for url in self.decided.kept().articles}
 
     def end(self) -> None:
-        """Leave no process behind."""
+        """Kill all remaining processes."""
         if "indexed" in vars(self):
             self.indexed.end()
 
     def _copy_after(self, source: Vertical, name: str, *command: str) -> Vertical:
-        """A copy of `source` in the folder `name`, in which a command has run."""
+        """Copy `source` to the folder `name` and run a command in the copy."""
         vertical = source.copy_to(self._folder / name)
         call_successfully(vertical, *command)
         return vertical
@@ -68,7 +68,7 @@ def call_successfully(vertical: Vertical, *command: str) -> Said:
 
 @contextmanager
 def undisturbed_run(folder: Path) -> Iterator[Undisturbed]:
-    """See the module."""
+    """Yield the reference vertical, with its sites served."""
     write_sites(folder / "sites")
     with SlowSites(folder / "sites", pause=0.0) as site:
         made = Undisturbed(site, folder)

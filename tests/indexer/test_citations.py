@@ -1,4 +1,4 @@
-"""Who is cited by others: counted before the index is written, once a voice, and moved by what comes later."""
+"""Citation counts: computed before indexing, once per citing work, and updated by later articles."""
 
 import pytest
 
@@ -23,7 +23,7 @@ PLAIN = "http://local.test/rule"
 
 
 def write(store: Store, url: str, title: str, body: str, links: tuple[tuple[int, int, str], ...] = ()) -> None:
-    """An article of one paragraph; links stand in it."""
+    """Save an article of one paragraph with links."""
     keep_page(store, url, (title + body).encode())
     blocks = (Block(BlockKind.PARAGRAPH, body, links=links),)
     extract_all(store, Article(url, title, body, language="zh", blocks=blocks))
@@ -36,7 +36,7 @@ def cited(store: Store, url: str) -> int:
 
 
 def struck(store: Store) -> None:
-    """As if all had been indexed."""
+    """Acknowledge all changes, as if they had been indexed."""
     store.change_log.acknowledge(store.change_log.pending(1000), [])
 
 
@@ -56,7 +56,7 @@ def test_a_later_article_moves_those_that_it_cites_and_no_others(store: Store) -
 
 
 def test_one_voice_counts_once(store: Store) -> None:
-    """Parts of one work are one voice; a work does not cite itself."""
+    """Parts of one work count as one citation; a work does not cite itself."""
     write(store, LAW, "刑法 第九条", "见《刑法》第一条。")
     write(store, "http://law.test/10", "刑法 第十条", "见《刑法》第九条。")
     assert cited(store, LAW) == 0

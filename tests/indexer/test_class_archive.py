@@ -1,4 +1,4 @@
-"""The archive of Solr's classes: made once, used where it is whole, and never needed."""
+"""The class data sharing archive: created once, used if intact, and optional."""
 
 import subprocess
 from pathlib import Path
@@ -15,7 +15,7 @@ def starts(*options: str) -> bool:
 
 @pytest.fixture
 def jars(tmp_path: Path) -> Path:
-    """A folder without jars: the archive holds Java's own classes then, which is enough here."""
+    """Return a folder without jars: the archive then contains only the classes of Java."""
     folder = tmp_path / "jars"
     folder.mkdir()
     return folder

@@ -1,4 +1,4 @@
-"""An incremental publish cuts anew every article that a full index would cut differently, whatever stands beside it."""
+"""An incremental publish segments every article again that a full index would segment differently."""
 
 import random
 import string
@@ -56,7 +56,7 @@ def glued(chance: random.Random, words: int) -> str:
 @pytest.mark.solr
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.exhaustive)])
 def test_nothing_that_is_cut_differently_is_missed(tmp_path: Path, solr_index: SolrIndex, seed: int) -> None:
-    """Random words with signs glued to them: documents that change are among those that are found."""
+    """Random words with attached signs: all documents that change are among those that are found."""
     chance = random.Random(seed)
     store = filled(tmp_path, [glued(chance, chance.randint(2, 9)) for _ in range(TEXTS)])
     before = TextAnalysis(Lexicon(), base_segmenter(), base_segmenter())

@@ -77,8 +77,9 @@ def test_dates(published: str, moment: str) -> None:
 
 def test_what_a_page_does_not_state_is_no_field() -> None:
     optional = {
-        solr_fields.PUBLISHED, solr_fields.PUBLISHED_TEXT, solr_fields.SECTION, solr_fields.AUTHOR, solr_fields.SOURCE, solr_fields.HEADINGS,
-        solr_fields.WORK_ID, solr_fields.PICTURE, solr_fields.TITLE_NUMBERS, solr_fields.PAGE_STARTS, solr_fields.AUTHORITY, solr_fields.STORY_ID,
+        solr_fields.PUBLISHED, solr_fields.PUBLISHED_TEXT, solr_fields.SECTION, solr_fields.AUTHOR,
+        solr_fields.SOURCE, solr_fields.HEADINGS, solr_fields.WORK_ID, solr_fields.PICTURE,
+        solr_fields.TITLE_NUMBERS, solr_fields.PAGE_STARTS, solr_fields.AUTHORITY, solr_fields.STORY_ID,
     }  # fmt: skip
     assert set(to_solr_document(stored(published=""), ANALYSIS)) == set(solr_fields.WRITTEN_FIELDS) - optional
 

@@ -1,4 +1,4 @@
-"""Whose an index is: decided from counts and ids, and kept in a real Solr."""
+"""Ownership of an index: decided by counts and ids, stored in a real Solr."""
 
 import pytest
 

@@ -1,5 +1,4 @@
-"""SolrIndex and the searches on a SolrCloud of two nodes: shards by cluster, a node that is killed, another number of
-shards without an outage."""
+"""SolrIndex and searches on a SolrCloud of two nodes: shards by cluster, a killed node, a changed number of shards."""
 
 import subprocess
 import threading
@@ -54,7 +53,7 @@ class TestShards:
         places = self.places(index)
         assert all(places[f"d{n}"] == places[f"d{n + 1}"] for n in range(0, 40, 2))
         assert len(set(places.values())) == 2
-        for cluster in ("c1", "c2", "c3", "c4", "c5", "d0"):  # also before anything is committed
+        for cluster in ("c1", "c2", "c3", "c4", "c5", "d0"):  # also before a commit
             assert index.add([document("d0", cluster)]) == {}
             assert (index.get("d0") or {})[solr_fields.CLUSTER_ID] == cluster
         index.commit()
@@ -84,7 +83,7 @@ class TestShards:
         assert [doc[solr_fields.ID] for doc in answer["response"]["docs"]] == ["d0", "d1", "d10", "d100", "d1000"]
 
     def test_scores_are_those_of_one_shard(self, index: SolrIndex, solr_cluster: LocalSolrCluster) -> None:
-        """Of 30 texts one in ten has the word; which shard they are on says nothing about them."""
+        """Of 30 texts one in ten contains the word, independent of the shard."""
         texts = [document(f"d{n}", f"d{n}", body="rare common" if n % 10 == 0 else "common") for n in range(30)]
         whole = index_of(solr_cluster, "whole", shards=1)
         whole.ensure_collection()
@@ -106,7 +105,7 @@ class TestShards:
 
 @dataclass
 class Searching:
-    """What a reader who does not stop has got."""
+    """Searches continuously and records the results."""
 
     answers: int = 0
     errors: list[str] = field(default_factory=list)
@@ -158,7 +157,7 @@ def test_more_shards_without_an_outage(solr_cluster: LocalSolrCluster) -> None:
 
 @pytest.mark.solr
 def test_a_killed_node_costs_no_search_and_no_document(solr_cluster: LocalSolrCluster) -> None:
-    """It is the one that is asked first."""
+    """The killed node is the first in the order of requests."""
     index = index_of(solr_cluster, "surviving", shards=2, replicas=2)
     index.ensure_collection()
     index.add([document(f"d{n}", f"c{n}") for n in range(50)])
@@ -180,7 +179,7 @@ def test_a_killed_node_costs_no_search_and_no_document(solr_cluster: LocalSolrCl
 
 @pytest.fixture
 def zookeeper(tmp_path: Path) -> Iterator[str]:
-    """host:port of a real ZooKeeper that asks nobody who he is, as those of most clouds (the cluster's own does)."""
+    """Yield host:port of a ZooKeeper without authentication, as in most clouds (that of the cluster requires it)."""
     port, config, jars = find_free_port(), tmp_path / "zoo.cfg", ensure_jars(default_jar_folder(), lambda _: None)
     config.write_text(f"tickTime=1000\ndataDir={tmp_path}\nclientPort={port}\nclientPortAddress=127.0.0.1\n")
     options = {
@@ -218,7 +217,7 @@ def test_nodes_are_asked_in_turn_the_one_that_answered_first() -> None:
     asked = nodes.iter_failover_order()
     assert [next(asked), next(asked)] == ["http://a:1/solr", "http://b:2/solr"]
     assert list(nodes.iter_failover_order()) == ["http://b:2/solr", "http://a:1/solr"]
-    assert next(nodes.iter_failover_order()) == "http://a:1/solr"  # both have been asked, and more was wanted
+    assert next(nodes.iter_failover_order()) == "http://a:1/solr"  # both were used, and another try was needed
     urls = "http://a:1/solr,http://u:p@b:2/solr"
     assert (node_urls(urls), credentials_from_urls(urls)) == (["http://a:1/solr", "http://b:2/solr"], ("u", "p"))
     assert redact_credentials(urls) == "http://a:1/solr, http://b:2/solr"

@@ -1,4 +1,4 @@
-"""SolrIndex against a real Solr: documents, look-ups by phrase, collections and their alias, errors."""
+"""SolrIndex with a real Solr: documents, phrase lookups, collections and their alias, errors."""
 
 import shutil
 import socket
@@ -90,7 +90,7 @@ class TestDocuments:
 
 @pytest.fixture(scope="module")
 def texts(solr_node: EmbeddedSolr) -> Iterator[SolrIndex]:
-    """A few texts that the look-ups by phrase share."""
+    """Index the texts that the phrase lookups share."""
     index = SolrIndex(solr_node.url, "texts", timeout=120.0)
     index.ensure_collection()
     index.add(
@@ -118,7 +118,7 @@ class TestIdsContaining:
             ("石油大会", {"full", "title"}),
             ("CO2驱", {"mixed", "wide"}),
             ("co2驱", {"mixed", "wide"}),
-            ("2驱", {"mixed", "wide"}),  # a piece of what is glued; too many, never too few
+            ("2驱", {"mixed", "wide"}),  # part of a longer token; false positives are allowed
             ("O2驱", set()),
             ("大会石油", set()),
             ("PDC", {"latin"}),
@@ -148,7 +148,7 @@ class TestIdsContaining:
 
 @pytest.fixture
 def changed_configset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A configset that folds one more character than the project's."""
+    """Return a configset that folds one more character."""
     folder = tmp_path / "solr_conf"
     shutil.copytree(CONFIGSET_DIR, folder)
     with (folder / "lang" / "simplified.txt").open("a") as folded:
@@ -157,7 +157,7 @@ def changed_configset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def collections(index: SolrIndex) -> set[str]:
-    """Solr's collections that belong to `index`."""
+    """Return the collections that belong to `index`."""
     answer = requests.get(f"{index.base_url}/admin/collections", params={"action": "LIST"}, timeout=120).json()
     return {name for name in answer["collections"] if name.startswith(index.collection)}
 
@@ -198,7 +198,7 @@ class TestCollections:
         assert collections(solr_index) == {solr_index.current_collection}
 
     def test_ensure_heals_a_creation_that_was_killed(self, solr_index: SolrIndex) -> None:
-        """Before the replica was there: the collection exists, and nothing can be written to it."""
+        """Killed before the replica existed: the collection exists, but cannot be written."""
         solr_index.delete_all()
         solr_index._request(
             "admin/configs",
@@ -222,7 +222,7 @@ class TestCollections:
 
 
 class Answers(BaseHTTPRequestHandler):
-    """Gives the statuses of `statuses` one after another, the last one for ever."""
+    """Returns the statuses of `statuses` in order, then always the last one."""
 
     statuses: list[int]
 

@@ -1,4 +1,4 @@
-"""The jars of the embedded Solr: the lock, and fetching against it from a Maven repository on loopback."""
+"""The jars of the embedded Solr: the lock file, and verified downloads from a Maven repository on loopback."""
 
 import hashlib
 import re
@@ -32,7 +32,7 @@ def test_lock_reads_back_as_it_is_written() -> None:
 
 
 class Repository:
-    """A Maven repository in a folder, served on loopback; counts what it was asked for."""
+    """A Maven repository in a folder, served on loopback; counts the requests."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -51,7 +51,7 @@ class Repository:
         self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
 
     def publish(self, artifact: str, content: bytes) -> Jar:
-        """Put a jar there; returns its line of the lock."""
+        """Add a jar; return its line of the lock file."""
         path = self.folder / "org/example" / artifact / "1.0" / f"{artifact}-1.0.jar"
         path.parent.mkdir(parents=True)
         path.write_bytes(content)
@@ -60,7 +60,7 @@ class Repository:
 
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Repository]:
-    """The only repository that the Maven client knows of."""
+    """Yield the only repository of the Maven client."""
     made = Repository(tmp_path / "repository")
     monkeypatch.setattr(maven_client, "MAVEN_CENTRAL_URL", made.url)
     monkeypatch.setenv("JGO_CONFIG_FILE", str(tmp_path / "none.conf"))

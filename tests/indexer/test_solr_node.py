@@ -1,4 +1,4 @@
-"""The life of the embedded node: shared, ended by its last user however that ends, and whole again after kill -9."""
+"""The embedded node: shared, stopped with its last user however that ends, and intact after kill -9."""
 
 import fcntl
 import os
@@ -52,7 +52,7 @@ time.sleep(3600)
 
 @contextmanager
 def another_user(home: Path, port: int = 0) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """Another process that uses the node of `home`, and the URL it was given."""
+    """Start another process that uses the node of `home`; yield it and its URL."""
     command = [sys.executable, "-c", USER, str(home), str(port)]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     try:
@@ -64,7 +64,7 @@ def another_user(home: Path, port: int = 0) -> Iterator[tuple[subprocess.Popen[s
 
 
 def processes(home: Path, word: str) -> list[int]:
-    """Living processes of the node of `home` (guard or Java) with `word` in their command."""
+    """Return living processes of the node of `home` (supervisor or Java) with `word` in their command."""
     found = []
     for entry in Path("/proc").iterdir():
         try:
@@ -125,7 +125,7 @@ def test_processes_share_a_node_that_ends_with_the_last(tmp_path: Path) -> None:
 
 
 def becomes_true_soon(condition: Callable[[], bool]) -> bool:
-    """Within a few rounds of the guard's watch."""
+    """Wait for a few polls of the supervisor."""
     deadline = time.monotonic() + 3.0
     while not (became := condition()) and time.monotonic() < deadline:
         time.sleep(0.2)
@@ -137,7 +137,7 @@ def port_of(url: str) -> int:
 
 
 def listening(pid: int) -> set[tuple[str, int]]:
-    """Addresses on which a process listens, from /proc."""
+    """Return the addresses on which a process listens, from /proc."""
     sockets = {os.readlink(fd) for fd in Path(f"/proc/{pid}/fd").iterdir() if fd.is_symlink()}
     found = set()
     for table in ("tcp", "tcp6"):
@@ -160,7 +160,7 @@ def listening(pid: int) -> set[tuple[str, int]]:
     ],
 )
 def test_whole_again_after_kill_nine(tmp_path: Path, victims: str) -> None:
-    """What was acknowledged is there, uncommitted as it was; also at the same port, where ZooKeeper remembers."""
+    """Acknowledged documents exist, uncommitted as before; also at the same port, which ZooKeeper remembers."""
     port = choose_port(0)
     with another_user(tmp_path, port) as (user, url):
         index = SolrIndex(url, "plumbline", timeout=120.0)
@@ -176,12 +176,12 @@ def test_whole_again_after_kill_nine(tmp_path: Path, victims: str) -> None:
         if victims != "everything":
             assert becomes_true(lambda: is_gone(tmp_path))
         else:
-            shutil.rmtree(tmp_path / "secret")  # as an older program left it
+            shutil.rmtree(tmp_path / "secret")  # as in an older version
         with EmbeddedSolr(tmp_path, IndexSettings(solr_port=port)) as node:
             assert port_of(node.url) == port
             assert SolrIndex(node.url, "plumbline", timeout=120.0).count() == 500
             os.kill(guards(tmp_path)[0], signal.SIGKILL)
-            assert becomes_true(lambda: is_gone(tmp_path))  # Java ends with its guard
+            assert becomes_true(lambda: is_gone(tmp_path))  # Java ends with its supervisor
 
 
 @pytest.mark.solr
@@ -221,7 +221,7 @@ def test_home_that_cannot_be_made(tmp_path: Path) -> None:
         EmbeddedSolr(tmp_path / "file" / "home", IndexSettings()).start()
 
 
-# -- who may ask it
+# -- access
 
 
 @pytest.mark.solr
@@ -244,7 +244,7 @@ def test_nobody_asks_a_node_without_its_secret(solr_node: EmbeddedSolr, user: st
 
 
 def zookeeper_answer(port: int, request: bytes) -> bytes:
-    """What ZooKeeper says to a request in a session that has shown no secret; b"": it closes."""
+    """Return the response of ZooKeeper to a request without the secret; b"": it closes the connection."""
     with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as connection:
         hello = struct.pack(">iqiqi16s?", 0, 0, 10_000, 0, 16, b"", False)
         connection.sendall(struct.pack(">i", len(hello)) + hello)
@@ -258,7 +258,7 @@ def zookeeper_answer(port: int, request: bytes) -> bytes:
 
 @pytest.mark.solr
 def test_nobody_asks_its_zookeeper_without_its_secret(solr_node: EmbeddedSolr) -> None:
-    """The list of the root's children, and the making of a node: neither is done."""
+    """Listing the children of the root and creating a node are both rejected."""
     port, root = port_of(solr_node.url) + ZOOKEEPER_OFFSET, struct.pack(">i", 1) + b"/"
     name = struct.pack(">i", 5) + b"/mine"
     anybody = struct.pack(">iii", 1, 31, 5) + b"world" + struct.pack(">i", 6) + b"anyone"
@@ -322,7 +322,7 @@ def test_java_command_carries_heap_and_address(tmp_path: Path) -> None:
 
 
 class System(BaseHTTPRequestHandler):
-    """An operator's Solr, as far as it is asked: `answer` is all it says."""
+    """An administrator's Solr with one response: `answer`."""
 
     answer = b""
 

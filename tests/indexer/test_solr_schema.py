@@ -1,4 +1,4 @@
-"""The configset: that it has the fields of docstore.solr_fields, and what its analyzers make of difficult text."""
+"""The configset: it has the fields of docstore.solr_fields, and its analyzers handle difficult text."""
 
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
@@ -72,7 +72,7 @@ def test_configset_digest_changes_with_a_byte_and_a_name(tmp_path: Path) -> None
 
 @pytest.fixture(scope="module")
 def analyzing(solr_node: EmbeddedSolr) -> Iterator[SolrIndex]:
-    """An index that the tests of analyzers share: they write nothing."""
+    """Yield an index that the tests of analyzers share; they write nothing."""
     index = SolrIndex(solr_node.url, "analyzing", timeout=120.0)
     index.ensure_collection()
     yield index
@@ -80,7 +80,7 @@ def analyzing(solr_node: EmbeddedSolr) -> Iterator[SolrIndex]:
 
 
 def tokens(index: SolrIndex, field: str, text: str) -> list[str]:
-    """What Solr indexes of `text` in `field`, in order."""
+    """Return the tokens of `text` in `field`, in order."""
     answer = requests.post(
         f"{index.base_url}/{index.collection}/analysis/field",
         data={"analysis.fieldname": field, "analysis.fieldvalue": text, "wt": "json"},

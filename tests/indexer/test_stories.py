@@ -1,4 +1,4 @@
-"""News of one event on several sites is one story: what joins, what does not, and what becomes of it later."""
+"""News of one event on several sites is one story: joining, not joining, and later changes."""
 
 from dataclasses import replace
 

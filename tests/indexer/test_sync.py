@@ -1,4 +1,4 @@
-"""The store and a real Solr in step: at least once, nothing twice, and only what changed."""
+"""Synchronization of the store with a real Solr: at least once, no duplicates, only changes."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -41,7 +41,7 @@ def write(store: Store, number: int, title: str, body: str) -> None:
 
 @pytest.fixture
 def filled(tmp_path: Path, solr_index: SolrIndex) -> Store:
-    """Four articles, in the store and in Solr."""
+    """Yield a store with four articles that are in Solr."""
     store = open_sqlite_store(tmp_path)
     for number, (title, body) in TEXTS.items():
         write(store, number, title, body)
@@ -50,7 +50,7 @@ def filled(tmp_path: Path, solr_index: SolrIndex) -> Store:
 
 
 def versions(index: SolrIndex) -> dict[int, int]:
-    """Article number -> lexicon version it was segmented with."""
+    """Return the lexicon version of each article number."""
     index.commit()
     found = {n: index.get(document_id(url(n))) for n in TEXTS}
     return {n: doc[solr_fields.LEXICON_VERSION] for n, doc in found.items() if doc}
@@ -75,7 +75,7 @@ def test_a_change_is_written_once_and_a_page_that_is_gone_is_deleted(filled: Sto
 
 
 def test_a_batch_that_was_written_but_not_struck_is_written_again(filled: Store, solr_index: SolrIndex) -> None:
-    """What kill -9 between Solr's answer and our transaction leaves behind."""
+    """The state after a kill between the response of Solr and our transaction."""
     write(filled, 1, "新的题目", "新的正文。")
 
     class Killed(Exception):
@@ -138,7 +138,7 @@ def test_documents_that_the_store_does_not_know_are_deleted(filled: Store, solr_
 
 
 class Refusing(SolrIndex):
-    """A Solr that refuses one document, as it does a field that is too large."""
+    """A Solr that rejects one document, as for a field that is too large."""
 
     def add(
         self, docs: Sequence[Mapping[str, object]], commit_within: CommitWithin = CommitWithin.SOON
