@@ -1,4 +1,4 @@
-"""The settings of the lexicon stage."""
+"""Settings of the lexicon stage."""
 
 from dataclasses import dataclass, field
 
@@ -8,7 +8,7 @@ SCORER_NAMES = (LEARNED_SCORER, "c_value")
 
 @dataclass(frozen=True)
 class LexiconSettings:
-    """How terms are mined. Those of `c_value` default to the paper's where it gives one (Wang Du 2019, METHODS 1.7)."""
+    """Settings of term mining. Defaults of `c_value` are the paper's if it gives one (Wang Du 2019, METHODS 1.7)."""
 
     scorer: str = field(
         default=LEARNED_SCORER,

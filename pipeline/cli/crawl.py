@@ -36,7 +36,7 @@ _DUE_LABEL = "due"
 # -- crawl
 
 
-@click.command(cls=VerticalCommand)
+@click.command("crawl", cls=VerticalCommand)
 @click.pass_context
 @click.option("--max-pages", "crawl__max_pages", type=int, help="Stop after this many pages.")
 @click.option("--minutes", "crawl__minutes", type=float, help="Stop after this many minutes.")
@@ -45,7 +45,7 @@ _DUE_LABEL = "due"
 )
 @click.option("--strategy", "crawl__strategy", help="Order in which links are followed.")
 @click.option("--topic", "crawl__topic", help="Crawl for this topic (see plumb topic init).")
-def crawl(context: click.Context, /, **flags: Any) -> None:
+def crawl_command(context: click.Context, /, **flags: Any) -> None:
     """Crawl new URLs and URLs that are due for a revisit."""
     with open_engine(load_call_settings(context, **flags)) as engine, crawl_view() as on_progress:
         report = stages.crawl(engine, on_progress)
@@ -209,7 +209,9 @@ def sites(context: click.Context, as_json: bool) -> None:
 def sites_proposed(context: click.Context, limit: int, as_json: bool) -> None:
     """List out-of-scope hosts that saved pages often link to, from many sites and to many URLs."""
     suggestions = load_host_suggestions(load_call_settings(context).data_dir)[:limit]
-    print_table_or_json([suggestion_to_json(row) for row in suggestions], lambda: suggestion_table(suggestions), as_json)
+    print_table_or_json(
+        [suggestion_to_json(row) for row in suggestions], lambda: suggestion_table(suggestions), as_json
+    )
 
 
 def suggestion_to_json(suggestion: HostSuggestion) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The settings of work that several machines share."""
+"""Settings of the section `[cluster]`: work shared by several machines."""
 
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
@@ -9,7 +9,7 @@ LOCAL, DASK = "local", "dask"
 
 
 def is_http_url(text: str) -> bool:
-    """May a page link there: http or https, and a host?"""
+    """True if a page can link to `text`: an http or https URL with a host."""
     try:
         parts = urlsplit(text)
     except ValueError:
@@ -19,46 +19,45 @@ def is_http_url(text: str) -> bool:
 
 @dataclass(frozen=True)
 class ClusterSettings:
-    """Who does the work. With more than one machine the store is PostgreSQL (store.url)."""
+    """Compute backend of the pipeline stages. With more than one machine the store must be PostgreSQL (store.url)."""
 
     engine: str = field(
         default=LOCAL,
         metadata={
-            "help": "where work is computed: local, in processes of this machine; dask, on the workers of a "
-            "Dask cluster (needs the extra cluster, and store.url)",
+            "help": "compute backend: local (processes of this machine) or dask (the workers of a Dask cluster; needs "
+            "the extra cluster and store.url)",
             "names": (LOCAL, DASK),
         },
     )
     scheduler: str = field(
-        default="", metadata={"help": "address of the Dask scheduler, for example tcp://scheduler.example.org:8786"}
+        default="", metadata={"help": "address of the Dask scheduler, such as tcp://scheduler.example.org:8786"}
     )
     dashboard: str = field(
         default="",
         metadata={
-            "help": "URL of the Dask dashboard that /admin links to, for example "
-            "https://dask.example.org/status; set it if a proxy serves the dashboard; empty: the URL "
-            "that the scheduler reports (the dashboard needs bokeh there)"
+            "help": "URL of the Dask dashboard behind a proxy, such as https://dask.example.org/status; /admin links "
+            "to it; empty: the URL that the scheduler reports (the dashboard needs bokeh on the scheduler)"
         },
     )
     crawlers: int = field(
         default=0,
         metadata={
-            "help": "number of crawlers that run on the workers at the same time, each with its own hosts; 0: "
-            "this machine crawls",
+            "help": "crawlers that run on the workers at the same time, each on its own hosts; 0: only this machine "
+            "crawls",
         },
     )
-    block: int = field(default=1000, metadata={"help": "pages or articles in one unit of work (block)"})
+    block: int = field(default=1000, metadata={"help": "pages or articles in one task of a worker"})
     heartbeat_seconds: float = field(
         default=10.0,
         metadata={
-            "help": "seconds between two renewals of a lease; after three missed renewals other machines take "
-            "the work over"
+            "help": "interval of the heartbeat of each machine, in seconds; after three missed heartbeats other "
+            "machines take over its work"
         },
     )
 
     def __post_init__(self) -> None:
         if self.dashboard and not is_http_url(self.dashboard):
             raise SettingsError(
-                f"cluster.dashboard = {self.dashboard!r}: expected an http or https URL, as "
+                f"cluster.dashboard = {self.dashboard!r}: expected an http or https URL, such as "
                 "https://dask.example.org/status"
             )

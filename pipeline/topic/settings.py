@@ -1,4 +1,4 @@
-"""The settings of what a crawl for a topic keeps."""
+"""Settings of the section `[topic]`: retention of pages in a focused crawl."""
 
 from dataclasses import dataclass, field
 
@@ -7,19 +7,19 @@ from docstore.errors import SettingsError
 
 @dataclass(frozen=True)
 class TopicSettings:
-    """What is kept of the pages that a crawl for a topic fetches, by a strategy that gives probabilities (`fused`)."""
+    """Retention of fetched pages in a focused crawl whose strategy estimates probabilities (`fused`)."""
 
     precision: float = field(
         default=0.8,
         metadata={
-            "help": "target share of saved pages that are on topic, between 0 and 1; a higher value saves fewer "
-            "pages. plumb topic show prints the expected share"
+            "help": "target share of on-topic pages among the saved pages, between 0 and 1; a higher value saves fewer "
+            "pages; `plumb topic show` prints the expected share"
         },
     )
     questions: int = field(
-        default=10, metadata={"help": "number of pages offered for labeling after a focused crawl; 0: none", "least": 0}
+        default=10, metadata={"help": "pages proposed for labelling after a focused crawl", "least": 0}
     )
 
     def __post_init__(self) -> None:
         if not 0 < self.precision < 1:
-            raise SettingsError(f"topic.precision = {self.precision!r}: expected a share between 0 and 1, as 0.8")
+            raise SettingsError(f"topic.precision = {self.precision!r}: expected a share between 0 and 1, such as 0.8")
