@@ -39,108 +39,86 @@ class CrawlSettings:
     ending (`...shtml`) reach only 25 of them. With a prime modulus both hashes are uniform.
     """
 
-    seeds: tuple[str, ...] = setting((), "URLs where the crawl starts")
+    seeds: tuple[str, ...] = setting((), "URLs where the crawl begins")
     scope: tuple[str, ...] = setting(
         (),
-        "URLs that may be fetched: host[:port][/path prefix], or *.host for a host and all its "
-        "subdomains; empty: the hosts of the seeds, with and without www.",
+        "allowed part of the web: host[:port][/path prefix], or *.host for a host and its subdomains; empty: the hosts "
+        "of the seeds, with and without www.",
     )
     depth: int = setting(
-        1000,
-        "maximum number of links between a seed and a page; a safety limit, because pages near the "
-        "seeds are fetched first",
-        minimum=0,
+        1000, "maximum number of links from a seed to a page; rarely reached, because near pages come first", minimum=0
     )
-    threads: int = setting(16, "number of pages fetched in parallel")
-    processes: int = setting(1, "number of crawler processes; hosts and threads are divided among them")
-    minutes: float = setting(
-        240.0, "maximum duration of one crawl in minutes; plumb status estimates how many runs the backlog needs"
-    )
+    threads: int = setting(16, "number of pages fetched at the same time")
+    processes: int = setting(1, "number of processes; they share the hosts and the threads")
+    minutes: float = setting(240.0, "maximum minutes of a run; `plumb status` estimates the number of runs needed")
     max_pages: int = setting(0, "maximum number of pages fetched in one run; 0: no limit", minimum=0)
-    queue_policy: str = setting("hflp", "how URLs are distributed over queues: hflp, elf or host", names=QUEUE_POLICIES)
-    queues: int = setting(
-        DEFAULT_QUEUES, "number of queues; a prime number gives the most even distribution (ignored by the policy host)"
-    )
+    queue_policy: str = setting("hflp", "how URLs are assigned to queues: hflp, elf or host", names=QUEUE_POLICIES)
+    queues: int = setting(DEFAULT_QUEUES, "number of queues, best a prime number (not used by host)")
     delay: float = setting(1.0, "minimum seconds between two requests to one host; see also speed_up", minimum=0)
     speed_up: float = setting(
         4.0,
-        "maximum factor by which delay is shortened for a site whose backlog exceeds the run; only "
-        "while the site responds fast, has no failures and sets no Crawl-delay; 1: never",
+        "maximum speed-up of crawl.delay for a site with a backlog longer than the run; applies while the site "
+        "responds fast, has no errors and sets no Crawl-delay; 1 disables it",
         minimum=1,
     )
-    per_host: int = setting(1, "maximum number of concurrent requests to one host")
-    per_ip: int = setting(8, "maximum number of concurrent requests to one IP address; 0: no limit", minimum=0)
-    delay_factor: float = setting(
-        2.0, "wait at least this many times the response time of the host between two requests", minimum=0
-    )
-    quiet_hours: str = setting(
-        "", "period of the day (local time) without requests, for example 08:00-18:30; empty: none"
-    )
+    per_host: int = setting(1, "maximum number of requests in flight per host")
+    per_ip: int = setting(8, "maximum number of requests in flight per IP address; 0: no limit", minimum=0)
+    delay_factor: float = setting(2.0, "minimum delay as a multiple of the host's response time", minimum=0)
+    quiet_hours: str = setting("", "hours of the day (local time) without requests, e.g. 08:00-18:30")
     connect_timeout: float = setting(10.0, "seconds to wait for a connection")
-    read_timeout: float = setting(20.0, "seconds to wait for the next bytes of a response")
-    total_timeout: float = setting(60.0, "maximum seconds for one fetch")
-    max_bytes: int = setting(10_000_000, "maximum size of a page in bytes, after decompression")
-    documents: bool = setting(True, "fetch files (PDF, Word and others) in addition to pages")
+    read_timeout: float = setting(20.0, "seconds to wait for the next bytes")
+    total_timeout: float = setting(60.0, "maximum seconds of one fetch")
+    max_bytes: int = setting(10_000_000, "maximum page size in bytes, after decompression")
+    documents: bool = setting(True, "fetch documents (PDF, Word ...) in addition to pages")
     document_formats: tuple[str, ...] = setting(
-        (), "file formats to fetch, for example pdf, docx; empty: all supported formats"
+        (), "document formats to fetch, e.g. pdf, docx; empty: all supported formats"
     )
-    max_document_mb: float = setting(30.0, "maximum size of a file in megabytes")
-    max_redirects: int = setting(5, "maximum number of consecutive redirects", minimum=0)
-    user_agent: str = setting(
-        "Plumbline/0.1", "product name sent with every request; robots.txt rules for this name apply"
-    )
+    max_document_mb: float = setting(30.0, "maximum document size in megabytes")
+    max_redirects: int = setting(5, "maximum number of redirects in a row", minimum=0)
+    user_agent: str = setting("Plumbline/0.1", "product name sent with every request; selects the group in robots.txt")
     contact: str = setting(
-        "", "URL or mail address of the administrator, sent with every request; required to crawl public sites"
+        "", "URL or e-mail address of the administrator, sent with every request; required for public sites"
     )
-    headers: tuple[str, ...] = setting(
-        (), "extra request headers for single sites, each as: news.example.com Name: value"
-    )
-    cookies: tuple[str, ...] = setting((), "cookies for single sites, each as: *.example.com name=value; name=value")
-    proxies: tuple[str, ...] = setting((), "proxies for single sites, each as: news.example.com http://proxy:3128")
+    headers: tuple[str, ...] = setting((), "headers for specific sites, each as: news.example.com Name: value")
+    cookies: tuple[str, ...] = setting((), "cookies for specific sites, each as: *.example.com name=value; name=value")
+    proxies: tuple[str, ...] = setting((), "proxies for specific sites, each as: news.example.com http://proxy:3128")
     rendered: tuple[str, ...] = setting(
         (),
-        "sites whose pages need JavaScript, for example news.example.com or *.example.com: Chromium "
-        "renders their pages before extraction (needs the extra render); scripts and data are "
-        "loaded from these sites only",
+        "sites to render in Chromium before parsing, e.g. news.example.com or *.example.com (needs the extra render); "
+        "scripts and data load from these sites only",
     )
     incremental: str = setting(
         "revisit",
-        "revisit: fetch articles again by the revisit rule; new_only: fetch each article once",
+        "revisit: fetch articles again by the revisit policy; new_only: fetch each article once",
         names=("new_only", "revisit"),
     )
     revisit_shortest: float = setting(
         24.0,
-        "minimum hours between two visits to an article; a new article is visited again after seven "
-        "times this value, or after the interval learned for its site",
+        "minimum hours between two visits to an article; a new article is visited again after seven times as long, or "
+        "by the change rate of its site",
         minimum=0,
     )
     revisit_longest: float = setting(720.0, "maximum hours between two visits to an article")
-    hub_gap: float = setting(
-        0.0, "minimum hours between two visits to a seed or list page; 0: visit in every run", minimum=0
-    )
+    hub_gap: float = setting(0.0, "hours between two visits to a seed or list page; 0: in every run", minimum=0)
     sitemaps: bool = setting(True, "fetch the sitemaps and feeds of each site to find new and changed pages")
     seen_filter: str = setting(
-        "rbloom",
-        "Bloom filter used before the exact test for known URLs: rbloom, or pybloom (slower)",
-        names=FILTER_BY_NAME,
+        "rbloom", "Bloom filter in front of the exact URL-seen test: rbloom, or pybloom (slower)", names=FILTER_BY_NAME
     )
-    topic: str = setting("", "topic of a focused crawl, created with plumb topic init; empty: save all pages")
+    topic: str = setting("", "topic of a focused crawl, created by `plumb topic init`; empty: all pages are saved")
     concepts: tuple[str, ...] = setting(
         (),
-        "synonym and concept dictionaries, relative to the TOML file: Cilin, Open Wordnet, HowNet; "
-        "used by a focused crawl",
+        "files with word relations for the topic, relative to the TOML file: Cilin, Open Wordnet, HowNet",
     )
     strategy: str = setting(
         AUTO,
-        "which pages are saved and which links are followed first: breadth_first, or for a topic "
-        "fused, semantic, topic_library, semantic_tree, static_keywords, vsm; auto: fused if a "
-        "topic is set, otherwise breadth_first",
+        "which pages are saved and which links come first: breadth_first, or with a topic fused, semantic, "
+        "topic_library, semantic_tree, static_keywords, vsm; auto: fused with a topic, otherwise breadth_first",
         names=(AUTO, BREADTH_FIRST, *FOCUSED_STRATEGIES),
     )
     inside_hosts: tuple[str, ...] = setting(
         (),
-        "hosts on private networks that may be fetched: host[:port], *.domain for a domain and all "
-        "its subdomains, or a network such as 10.0.0.0/8 or fd00::/8",
+        "hosts on private networks that may be fetched: host[:port], *.domain for a domain and its subdomains, or a "
+        "network, e.g. 10.0.0.0/8 or fd00::/8",
     )
 
 

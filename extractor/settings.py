@@ -16,52 +16,42 @@ class ExtractSettings:
     method: str = field(
         default="blocks",
         metadata={
-            "help": "body extraction method: blocks (Plumbline), two_pass (WD-A2) or tag_path_ratio (baseline "
-            "of WD-A2)",
+            "help": "body method: blocks (default), two_pass (WD-A2) or tag_path_ratio (baseline of WD-A2)",
             "names": METHOD_NAMES,
         },
     )
-    alpha: int = field(
-        default=2, metadata={"help": "two_pass: minimum number of punctuation marks in a body, exclusive"}
-    )
-    beta: int = field(default=10, metadata={"help": "two_pass: maximum number of link characters in a body, exclusive"})
+    alpha: int = field(default=2, metadata={"help": "two_pass: a body has more punctuation marks than this"})
+    beta: int = field(default=10, metadata={"help": "two_pass: a body has fewer link characters than this"})
     candidates: int = field(default=5, metadata={"help": "two_pass: number of blocks that the second pass examines"})
     tighten: bool = field(
-        default=False, metadata={"help": "two_pass: descend to the child element that contains all punctuation marks"}
+        default=False, metadata={"help": "two_pass: descend to the child that contains all the punctuation"}
     )
     score_terms: str = field(
         default="paper",
-        metadata={"help": "two_pass: scoring formula: paper (as published) or code (as in the authors' program)"},
+        metadata={"help": "two_pass: score formula of the paper's text (paper) or of its code (code)"},
     )
     shortest_body: int = field(
-        default=8,
-        metadata={
-            "help": "minimum length of a body; shorter ones are discarded. One unit is one Chinese character or "
-            "three Latin letters"
-        },
+        default=8, metadata={"help": "minimum size of a body; one unit is one Chinese character or three Latin letters"}
     )
     copyright_longest: int = field(
         default=160,
-        metadata={"help": "a body with a copyright notice is discarded up to this length; unit as in shortest_body"},
+        metadata={"help": "maximum size of a body that is rejected for its copyright notice, same unit"},
     )
     list_link_share: float = field(
-        default=0.7, metadata={"help": "minimum share of link text, 0 to 1, for a page to be classified as a list page"}
+        default=0.7, metadata={"help": "minimum share of link text in the text of a list page, 0 to 1"}
     )
     list_longest_body: int = field(
         default=120,
-        metadata={
-            "help": "a page with a longer body is not classified as a list page because of its links; unit as "
-            "in shortest_body"
-        },
+        metadata={"help": "maximum size of the body of a page that its links make a list page, same unit"},
     )
     near_duplicate: float = field(
         default=0.6,
         metadata={
-            "help": "minimum share of equal shingles, 0.5 to 1, at which two articles are compared as possible "
-            "duplicates; 1: only identical articles"
+            "help": "minimum share of equal shingles for two articles to be compared as possible duplicates, "
+            "0.5 to 1; 1: only equal texts"
         },
     )
     document_seconds: float = field(
-        default=60.0, metadata={"help": "maximum seconds to read one file; then its process is killed"}
+        default=60.0, metadata={"help": "maximum seconds to read one document; its process is killed after that"}
     )
-    document_mb: int = field(default=1024, metadata={"help": "maximum memory in megabytes to read one file"})
+    document_mb: int = field(default=1024, metadata={"help": "maximum memory to read one document, in MB"})

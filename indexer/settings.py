@@ -13,30 +13,25 @@ class IndexSettings:
     solr_url: str = field(
         default="",
         metadata={
-            "help": "your own SolrCloud: its base URL, for example http://host:8983/solr, the URLs of several "
-            "nodes separated by commas (any of them may be down), or ZooKeeper as "
-            "zk://host:2181,host:2181/solr; empty: the embedded Solr. For a password, set the variable "
-            "PLUMB_INDEX_SOLR_URL to http://user:password@host:8983/solr"
+            "help": "URL of your own SolrCloud: http://host:8983/solr, several nodes separated by commas, or its "
+            "ZooKeeper zk://host:2181,host:2181/solr; empty: the embedded Solr. With a password, set "
+            "http://user:password@host:8983/solr in the variable PLUMB_INDEX_SOLR_URL"
         },
     )
     shards: int = field(
         default=1,
         metadata={
-            "help": "number of shards in your own SolrCloud; all duplicates of a document are in one shard. "
-            "Changing it creates a new collection that the next index stage fills; searches use the old "
-            "one until then"
+            "help": "number of shards in your own SolrCloud; duplicates share a shard. A changed number creates a new "
+            "collection; searches use the old one until the next index stage has filled it"
         },
     )
     replicas: int = field(
         default=1,
-        metadata={
-            "help": "number of replicas of each shard, each on another node; with 2, searches continue if one "
-            "node is down"
-        },
+        metadata={"help": "replicas of each shard, each on another node; with 2, searches work while one node is down"},
     )
     collection: str = field(
         default="plumbline",
-        metadata={"help": "name of the Solr alias that is searched"},
+        metadata={"help": "Solr alias of the index"},
     )
     solr_port: int = field(
         default=0,
@@ -44,21 +39,21 @@ class IndexSettings:
     )
     solr_heap: str = field(
         default="512m",
-        metadata={"help": "Java heap size of the embedded Solr, for example 512m or 2g"},
+        metadata={"help": "Java heap of the embedded Solr, for example 512m or 2g"},
     )
     solr_jars: str = field(
         default="",
-        metadata={"help": "folder with the jars of the embedded Solr; empty: the user's cache folder"},
+        metadata={"help": "folder for the jars of the embedded Solr; empty: the cache folder of the user"},
     )
     batch: int = field(
         default=100,
-        metadata={"help": "documents sent to Solr in one request"},
+        metadata={"help": "documents per request to Solr"},
     )
     start_timeout: float = field(
         default=120.0,
-        metadata={"help": "seconds to wait for the embedded Solr to start"},
+        metadata={"help": "maximum seconds for the embedded Solr to start"},
     )
     request_timeout: float = field(
         default=30.0,
-        metadata={"help": "seconds to wait for the response to a Solr request"},
+        metadata={"help": "maximum seconds to wait for a response of Solr"},
     )

@@ -34,11 +34,11 @@ class Progress(Protocol):
         """
 
     def note(self, text: str) -> None:
-        """Print one line."""
+        """Print one line of text."""
 
 
 class NullProgress:
-    """Progress without output."""
+    """Implementation of `Progress` without output."""
 
     @contextmanager
     def task(self, label: str, total: int | None = None) -> Iterator[Advance]:
@@ -47,11 +47,11 @@ class NullProgress:
 
     @contextmanager
     def crawl_task(self) -> Iterator[ShowCrawlProgress | None]:
-        """Yield None."""
+        """Yield None: progress is not displayed."""
         yield None
 
     def note(self, text: str) -> None:
-        """Discard the text."""
+        """Discard the text without output."""
 
 
 class JsonLineProgress(NullProgress):

@@ -71,7 +71,7 @@ def import_page(engine: Engine, page: Page) -> Reason:
         return Reason.HTTP_ERROR
     if not page.body.strip():
         return Reason.EMPTY_BODY
-    format_name = detect_format(page, parse_document_rules(engine.settings.crawl))
+    format_name = detect_response_format(page, parse_document_rules(engine.settings.crawl))
     if not format_name:
         return Reason.NOT_HTML
     if len(page.body) > max_bytes_for(engine.settings.crawl, format_name):
@@ -80,7 +80,7 @@ def import_page(engine: Engine, page: Page) -> Reason:
     return store_page(engine, replace(page, url=url, final_url=url, content_type=media_type, format=format_name))
 
 
-def detect_format(page: Page, rules: DocumentRules) -> str:
+def detect_response_format(page: Page, rules: DocumentRules) -> str:
     """Detect the format of a response: `html` or the name of a document format; "" if unsupported.
 
     A response that is declared as HTML is `html` unless its content is a supported document.

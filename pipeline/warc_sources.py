@@ -41,7 +41,7 @@ class WarcSource:
 
     @property
     def name(self) -> str:
-        """File name without folders."""
+        """The file name without its folders."""
         return PurePosixPath(self.location).name
 
     def open(self, mode: str = "rb") -> BinaryIO:

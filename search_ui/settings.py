@@ -1,20 +1,20 @@
-"""The settings of the search site."""
+"""Settings of the search site."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from docstore.errors import SettingsError
 
-# Solr allows 1,024 clauses. In the worst case a character makes six: a bigram, itself and a word, in title and body.
-MAX_QUERY_UNITS = 160  # a Latin word counts as one
+# Solr allows 1,024 clauses. A character adds at most six: a bigram, itself and a word, each in title and body.
+MAX_QUERY_UNITS = 160  # a Latin word is one unit
 
 PROFILE_NAMES = ("plumbline", "bigram", "domain", "base")
-"""The names of `search_ui.query.ranking.PROFILES`, without all that it loads."""
+"""The names of `search_ui.query.ranking.PROFILES`, repeated here to avoid its imports."""
 
 
 @dataclass(frozen=True)
 class SearchSettings:
-    """What an operator may change about the search site; `pipeline` fills it."""
+    """Section [search]: settings of the search site. Raises SettingsError if `longest_query` is out of range."""
 
     host: str = field(default="127.0.0.1", metadata={"help": "IP address or host name to listen on"})
     port: int = field(default=8080, metadata={"help": "TCP port to listen on; 0: choose a free port"})

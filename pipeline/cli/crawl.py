@@ -36,7 +36,7 @@ _DUE_LABEL = "due"
 # -- crawl
 
 
-@click.command(cls=VerticalCommand)
+@click.command("crawl", cls=VerticalCommand)
 @click.pass_context
 @click.option("--max-pages", "crawl__max_pages", type=int, help="Stop after this many pages.")
 @click.option("--minutes", "crawl__minutes", type=float, help="Stop after this many minutes.")
@@ -45,7 +45,7 @@ _DUE_LABEL = "due"
 )
 @click.option("--strategy", "crawl__strategy", help="Order in which links are followed.")
 @click.option("--topic", "crawl__topic", help="Crawl for this topic (see plumb topic init).")
-def crawl(context: click.Context, /, **flags: Any) -> None:
+def crawl_command(context: click.Context, /, **flags: Any) -> None:
     """Crawl new URLs and URLs that are due for a revisit."""
     with open_engine(load_call_settings(context, **flags)) as engine, crawl_view() as on_progress:
         report = stages.crawl(engine, on_progress)

@@ -99,7 +99,7 @@ def show_terms(
     )
     with open_engine(load_call_settings(context)) as engine:
         total, terms = engine.store.review_queue.find_page(query)
-        print_table_or_json([term_to_json(term) for term in terms], lambda: term_table(terms, total), as_json)
+        print_table_or_json([lexicon_term_to_json(term) for term in terms], lambda: term_table(terms, total), as_json)
 
 
 @lexicon.command("accept")
@@ -138,7 +138,7 @@ def reject_terms(context: click.Context, terms: tuple[str, ...]) -> None:
 @lexicon.command("add")
 @click.argument("terms", nargs=-1, required=True)
 @click.pass_context
-def add_terms(context: click.Context, terms: tuple[str, ...]) -> None:
+def add_accepted_terms(context: click.Context, terms: tuple[str, ...]) -> None:
     """Add and accept your own terms. For lists, use `plumb lexicon import`."""
     with open_engine(load_call_settings(context)) as engine:
         edits = [TermEdit(term, TermStatus.ACCEPTED, create_if_missing=True) for term in dict.fromkeys(terms)]
@@ -214,7 +214,7 @@ def derive_term_rules(lists: tuple[Path, ...]) -> None:
 
 @lexicon.command("publish")
 @click.pass_context
-def publish(context: click.Context) -> None:
+def publish_version(context: click.Context) -> None:
     """Publish the accepted terms as a new version and reindex the documents that contain them."""
     with open_engine(load_call_settings(context)) as engine:
         stdout_console.print(publish_or_resume(engine), highlight=False)
@@ -254,7 +254,7 @@ for command in REVIEW_COMMANDS:
     lexicon.add_command(command)
 
 
-def term_to_json(term: Term) -> dict[str, Any]:
+def lexicon_term_to_json(term: Term) -> dict[str, Any]:
     """Convert a term to a JSON row."""
     return {TERM_JSON_KEYS.get(name, name): value for name, value in asdict(term).items()}
 

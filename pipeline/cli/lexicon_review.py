@@ -138,7 +138,7 @@ def show_history(context: click.Context, text: str, by: str, limit: int, as_json
 @json_option
 @click.pass_context
 def list_versions(context: click.Context, as_json: bool) -> None:
-    """List the published versions."""
+    """List the published lexicon versions, newest first."""
     with open_engine(load_call_settings(context)) as engine:
         version_list = engine.store.lexicons.list_versions()
         print_table_or_json(version_rows(version_list), lambda: version_table(version_list), as_json)

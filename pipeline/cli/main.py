@@ -36,7 +36,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "pipeline.cli.compare:compare",
         "Compare search results for TERM with the base dictionary and the domain lexicon.",
     ),
-    "crawl": ("pipeline.cli.crawl:crawl", "Crawl new URLs and URLs that are due for a revisit."),
+    "crawl": ("pipeline.cli.crawl:crawl_command", "Crawl new URLs and URLs that are due for a revisit."),
     "demo": (
         "pipeline.cli.run:demo",
         "Crawl, extract, mine, index and search a bundled vertical of three oil-and-gas news sites.",
@@ -46,7 +46,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "Check the environment of a vertical and suggest fixes. Exits with 1 if there is a problem.",
     ),
     "embed": (
-        "pipeline.cli.run:embed",
+        "pipeline.cli.run:embed_command",
         "Compute embeddings for semantic search; `plumb index` writes them to the index.",
     ),
     "explain": (
@@ -54,7 +54,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "Explain how and when a URL was found, fetched, extracted and indexed.",
     ),
     "extract": (
-        "pipeline.cli.page:extract",
+        "pipeline.cli.page:extract_command",
         "Extract articles from fetched pages; with --file or --url, print the article of one page.",
     ),
     "fetch": ("pipeline.cli.crawl:fetch", "Fetch one page by the rules of the crawl and print every decision."),

@@ -36,7 +36,7 @@ FILE_PATH = click.Path(path_type=Path, allow_dash=True)
 # -- extract
 
 
-@click.command(cls=VerticalCommand)
+@click.command("extract", cls=VerticalCommand)
 @click.pass_context
 @click.option("--method", "extract__method", help="Body extraction method (extract.method).")
 @click.option("--again", "re_extract", is_flag=True, help="Extract all saved pages again.")
@@ -46,7 +46,7 @@ FILE_PATH = click.Path(path_type=Path, allow_dash=True)
 @click.option(
     "--format", "output_format", type=click.Choice(["text", "markdown", "html", "json"]), help="Output format [text]."
 )
-def extract(
+def extract_command(
     context: click.Context,
     /,
     re_extract: bool,
@@ -104,18 +104,18 @@ def extract_article(page: "LoadedPage", settings: "ExtractSettings") -> Article:
     raise no_page_error(page.label, article)
 
 
-def to_text(article: Article) -> str:
+def format_article_text(article: Article) -> str:
     """Format an article as text: title, byline, blank line, body."""
     header = [part for part in (article.title, format_byline(article)) if part]
     return "\n".join([*header, "", article.body] if header else [article.body])
 
 
-def to_markdown_page(article: Article) -> str:
+def format_article_markdown(article: Article) -> str:
     """Format an article as Markdown."""
     return to_markdown(article_blocks(article))
 
 
-def to_html_page(article: Article) -> str:
+def format_article_html(article: Article) -> str:
     """Format an article as an HTML page."""
     title = f"<title>{escape(article.title)}</title>"
     header = f'<!doctype html>\n<html lang="{escape(article.language)}">\n<meta charset="utf-8">\n{title}'
@@ -135,9 +135,9 @@ def format_byline(article: Article) -> str:
 
 
 ARTICLE_FORMATTERS: Mapping[str, Callable[[Article], str]] = {
-    "text": to_text,
-    "markdown": to_markdown_page,
-    "html": to_html_page,
+    "text": format_article_text,
+    "markdown": format_article_markdown,
+    "html": format_article_html,
     "json": to_json,
 }
 

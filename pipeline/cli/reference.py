@@ -51,7 +51,7 @@ ADVICE: Mapping[Reason, str] = {
     Reason.REJECTED_BY_SOLR: "The reason is in logs/plumb.log. `plumb index` tries again.",
     Reason.UNEXPECTED_ERROR: "The traceback is in logs/plumb.log. Run the stage again.",
 }
-"""What an administrator can do about a reason, where anything can be done."""
+"""Reason -> advice for an administrator; reasons without an entry need no action."""
 
 
 def render_commands() -> str:

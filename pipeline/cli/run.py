@@ -38,7 +38,7 @@ def run(context: click.Context, until: str) -> None:
 @click.command("embed", cls=VerticalCommand)
 @click.option("--processes", "embed__processes", type=int, help="Number of processes; articles are divided among them.")
 @click.pass_context
-def embed(context: click.Context, /, **flags: Any) -> None:
+def embed_command(context: click.Context, /, **flags: Any) -> None:
     """Compute embeddings for semantic search; `plumb index` writes them to the index.
 
     Resumes after an interruption. Downloads the models if they are missing.

@@ -11,8 +11,7 @@ from rich.table import Table
 
 from docstore.errors import PlumblineError
 from docstore.topic import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
-from focused.topic.term_decisions import add_topic_terms as add_topic_terms
-from focused.topic.term_decisions import decide_terms
+from focused.topic.term_decisions import add_terms, decide_terms
 from focused.topic.topic_file_store import TopicFileStore, topic_to_json
 from pipeline.cli.config_argument import VerticalGroup
 from pipeline.cli.console import json_option, print_lines, print_lines_or_json, print_table_or_json
@@ -123,7 +122,9 @@ def list_terms(context: click.Context, name: str, state: str | None, term_class:
     """List terms with their evidence, candidates first."""
     topic = TopicFileStore(load_call_settings(context).data_dir).read(name)
     selected = [term for term in topic.terms if state in (None, term.state) and term_class in (None, term.term_class)]
-    print_table_or_json([term_to_json(term) for term in sort_by_state(selected)], lambda: term_table(selected), as_json)
+    print_table_or_json(
+        [topic_term_to_json(term) for term in sort_by_state(selected)], lambda: term_table(selected), as_json
+    )
 
 
 @topic.command("seeds")
@@ -145,14 +146,12 @@ def list_seeds(context: click.Context, name: str, state: str | None, as_json: bo
     "--class", "term_class", type=TERM_CLASS_CHOICE, default=TopicTermClass.PROFESSIONAL.value, show_default=True
 )
 @click.pass_context
-def add_terms(context: click.Context, name: str, terms: tuple[str, ...], term_class: str) -> None:
+def add_confirmed_terms(context: click.Context, name: str, terms: tuple[str, ...], term_class: str) -> None:
     """Add and accept your own terms; they take effect with the next crawl."""
     print_lines(
         [
             format_state_counts(
-                add_topic_terms(
-                    TopicFileStore(load_call_settings(context).data_dir), name, terms, TopicTermClass(term_class)
-                )
+                add_terms(TopicFileStore(load_call_settings(context).data_dir), name, terms, TopicTermClass(term_class))
             )
         ]
     )
@@ -334,7 +333,7 @@ def sort_by_state(terms: tuple[TopicTerm, ...] | list[TopicTerm]) -> list[TopicT
     return sorted(terms, key=lambda term: (order.index(term.state), -term.score))
 
 
-def term_to_json(term: TopicTerm) -> dict[str, Any]:
+def topic_term_to_json(term: TopicTerm) -> dict[str, Any]:
     """Convert a topic term to a JSON row."""
     return {"kind" if name == "term_class" else name: value for name, value in asdict(term).items()}
 

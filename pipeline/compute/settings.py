@@ -24,35 +24,34 @@ class ClusterSettings:
     engine: str = field(
         default=LOCAL,
         metadata={
-            "help": "where work is computed: local, in processes of this machine; dask, on the workers of a "
-            "Dask cluster (needs the extra cluster, and store.url)",
+            "help": "compute backend: local (processes of this machine) or dask (the workers of a Dask cluster; needs "
+            "the extra cluster and store.url)",
             "names": (LOCAL, DASK),
         },
     )
     scheduler: str = field(
-        default="", metadata={"help": "address of the Dask scheduler, for example tcp://scheduler.example.org:8786"}
+        default="", metadata={"help": "address of the Dask scheduler, such as tcp://scheduler.example.org:8786"}
     )
     dashboard: str = field(
         default="",
         metadata={
-            "help": "URL of the Dask dashboard that /admin links to, for example "
-            "https://dask.example.org/status; set it if a proxy serves the dashboard; empty: the URL "
-            "that the scheduler reports (the dashboard needs bokeh there)"
+            "help": "URL of the Dask dashboard behind a proxy, such as https://dask.example.org/status; /admin links "
+            "to it; empty: the URL that the scheduler reports (the dashboard needs bokeh on the scheduler)"
         },
     )
     crawlers: int = field(
         default=0,
         metadata={
-            "help": "number of crawlers that run on the workers at the same time, each with its own hosts; 0: "
-            "this machine crawls",
+            "help": "crawlers that run on the workers at the same time, each on its own hosts; 0: only this machine "
+            "crawls",
         },
     )
-    block: int = field(default=1000, metadata={"help": "pages or articles in one unit of work (block)"})
+    block: int = field(default=1000, metadata={"help": "pages or articles in one task of a worker"})
     heartbeat_seconds: float = field(
         default=10.0,
         metadata={
-            "help": "seconds between two renewals of a lease; after three missed renewals other machines take "
-            "the work over"
+            "help": "interval of the heartbeat of each machine, in seconds; after three missed heartbeats other "
+            "machines take over its work"
         },
     )
 

@@ -69,7 +69,7 @@ class Liveness:
         self._last_seen = time.monotonic()
 
     def touch(self) -> None:
-        """Record progress now."""
+        """Record that the work made progress now."""
         self._last_seen = time.monotonic()
 
     def is_alive(self) -> bool:

@@ -12,12 +12,12 @@ class TopicSettings:
     precision: float = field(
         default=0.8,
         metadata={
-            "help": "target share of saved pages that are on topic, between 0 and 1; a higher value saves fewer "
-            "pages. plumb topic show prints the expected share"
+            "help": "target share of on-topic pages among the saved pages, between 0 and 1; a higher value saves fewer "
+            "pages; `plumb topic show` prints the expected share"
         },
     )
     questions: int = field(
-        default=10, metadata={"help": "number of pages offered for labeling after a focused crawl; 0: none", "least": 0}
+        default=10, metadata={"help": "pages proposed for labelling after a focused crawl", "least": 0}
     )
 
     def __post_init__(self) -> None:

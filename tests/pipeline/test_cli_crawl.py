@@ -13,7 +13,7 @@ from crawler.progress import CrawlProgress, HostProgress
 from docstore.errors import StoreError
 from docstore.model import Page, Reason
 from docstore.warc_reader import read_warc
-from pipeline.cli.crawl import crawl, fetch, frontier, progress_table, sites, warc
+from pipeline.cli.crawl import crawl_command, fetch, frontier, progress_table, sites, warc
 from tests.web_fixture import Answer, Site, page
 
 ROBOTS = Answer(200, b"User-agent: *\nDisallow: /private", {})
@@ -25,7 +25,7 @@ def cli(context: click.Context) -> None:
     """As `plumb`, with the commands of this module alone."""
 
 
-for command in (crawl, fetch, frontier, sites, warc):
+for command in (crawl_command, fetch, frontier, sites, warc):
     cli.add_command(command)
 
 

@@ -12,7 +12,7 @@ from crawler.settings import CrawlSettings
 from docstore.errors import PlumblineError
 from docstore.model import Article, Block, BlockKind
 from pipeline.cli.main import cli
-from pipeline.cli.page import to_html_page, to_markdown_page, to_text
+from pipeline.cli.page import format_article_html, format_article_markdown, format_article_text
 from pipeline.page_source import fetch_page
 from tests.crash_harness import Vertical
 from tests.local_workers import local_workers
@@ -207,8 +207,8 @@ HOSTILE = Article(
 @pytest.mark.parametrize(
     ("draw", "expected"),
     [
-        (to_text, "# 题 <b>\n2024-05-01 · <i>张三</i> · *报*\n\n甲"),
-        (to_markdown_page, "# # 题 \\<b>\n\n2024-05-01 · \\<i>张三\\</i> · \\*报\\*\n\n甲\n"),
+        (format_article_text, "# 题 <b>\n2024-05-01 · <i>张三</i> · *报*\n\n甲"),
+        (format_article_markdown, "# # 题 \\<b>\n\n2024-05-01 · \\<i>张三\\</i> · \\*报\\*\n\n甲\n"),
     ],
 )
 def test_head_lines(draw: Callable[[Article], str], expected: str) -> None:
@@ -216,10 +216,10 @@ def test_head_lines(draw: Callable[[Article], str], expected: str) -> None:
 
 
 def test_the_head_of_a_page_is_escaped() -> None:
-    made = to_html_page(HOSTILE)
+    made = format_article_html(HOSTILE)
     assert "<h1># 题 &lt;b&gt;</h1>\n<p>2024-05-01 · &lt;i&gt;张三&lt;/i&gt; · *报*</p>\n<p>甲</p>" in made
     assert "<b>" not in made and "<i>" not in made
 
 
 def test_an_article_without_title_and_date_is_its_body() -> None:
-    assert to_text(Article("", "", "甲")) == "甲"
+    assert format_article_text(Article("", "", "甲")) == "甲"
