@@ -122,7 +122,7 @@ class LexiconTable:
         new_version = replace(lexicon, published_at=self._clock(), applied_at=None)
         with self._database.write() as connection:
             latest = connection.scalar(select(func.max(lexicons.c.version))) or 0
-            if published.version != latest + 1:
+            if new_version.version != latest + 1:
                 message = f"version {latest} was published meanwhile: look at the changes, then publish again"
                 raise LexiconError(CodedMessage(message, "version_published", version=latest))
             row = {

@@ -96,9 +96,9 @@ class ReviewHistory:
         Raises the same errors as `apply`.
         """
         with self._database.write() as connection:
-            rows = term_rows(connection, [text, into])
-            require_terms(rows, [text, into])
-            if text == into:
+            rows = term_rows(connection, [text, target_text])
+            require_terms(rows, [text, target_text])
+            if text == target_text:
                 raise LexiconError(
                     CodedMessage(f"{text!r} cannot be merged with itself", "merge_with_itself", term=text)
                 )

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from docstore.errors import PlumblineError
 from docstore.topic import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
-from focused.topic.term_decisions import add_terms, decide_terms
+from focused.topic.term_decisions import add_topic_terms, decide_terms
 from focused.topic.topic_file_store import TopicFileStore, topic_to_json
 from pipeline.cli.config_argument import VerticalGroup
 from pipeline.cli.console import json_option, print_lines, print_lines_or_json, print_table_or_json
@@ -151,7 +151,9 @@ def add_confirmed_terms(context: click.Context, name: str, terms: tuple[str, ...
     print_lines(
         [
             format_state_counts(
-                add_terms(TopicFileStore(load_call_settings(context).data_dir), name, terms, TopicTermClass(term_class))
+                add_topic_terms(
+                    TopicFileStore(load_call_settings(context).data_dir), name, terms, TopicTermClass(term_class)
+                )
             )
         ]
     )
