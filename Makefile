@@ -12,7 +12,7 @@ TEST_STAMP := $(VENV)/.installed-test
 SERVERS := solr or browser or postgres or process
 DEMO_FLAGS = $(if $(CHECK),--check) $(if $(PORT),--port $(PORT)) $(if $(SITE_PORT),--site-port $(SITE_PORT))
 
-.PHONY: install demo demo-change check quick-tests test release-check test-shards cluster faults lint format clean browser debian-python compiler compiled docs
+.PHONY: install demo demo-change check quick-tests test release-check test-shards cluster faults lint docs-site format clean browser debian-python compiler compiled docs
 
 demo: $(STAMP)  ## crawl, extract, mine, index and search three bundled news sites; CHECK=1 does not wait for you
 	$(BIN)/plumb demo $(DEMO_FLAGS)
@@ -31,7 +31,7 @@ test: $(TEST_STAMP) browser debian-python compiled lint  ## everything that CI r
 
 release-check: test  ## before a release: all that is too long for `make test`
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m exhaustive
-	$(MAKE) faults
+	$(MAKE) faults docs-site
 
 faults: $(TEST_STAMP)  ## all faults on real processes, as a table; ARGS='--only kill9,solr --short' for some
 	$(BIN)/python -m tests.faults.table $(if $(DATA),--data $(DATA)) $(ARGS)
@@ -42,11 +42,12 @@ cluster: $(TEST_STAMP)  ## a vertical past one machine as real processes on this
 test-shards: $(TEST_STAMP)  ## the search tests on an index of two shards on two nodes
 	PLUMB_TEST_SHARDS=2 $(BIN)/python -m pytest tests/search_ui tests/indexer
 
-lint: $(TEST_STAMP)  ## style, types, and who may import whom
+lint: $(TEST_STAMP)  ## style, types, import contracts, names and phrases
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python deploy/check_language.py
 
 format: $(TEST_STAMP)
 	$(BIN)/ruff check --fix .
@@ -56,8 +57,14 @@ install: $(STAMP)  ## the program, with what finds by meaning
 	@$(BIN)/python -m pipeline.embedding.models
 	@echo "Plumbline is ready. Next: make demo, or $(BIN)/plumb init my.toml for sites of your own (README.md)"
 
-docs: $(STAMP)  ## docs/reference/settings.md, from the settings themselves
+docs: $(STAMP)  ## the generated reference pages: settings, commands, outcomes
 	$(BIN)/python -m pipeline.settings_template > docs/reference/settings.md
+	$(BIN)/python -m pipeline.cli.reference commands > docs/reference/commands.md
+	$(BIN)/python -m pipeline.cli.reference outcomes > docs/reference/outcomes.md
+
+docs-site: $(TEST_STAMP)  ## the documentation as a site, in build/site; fails on a broken link
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt mkdocs mkdocs-material
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 bench-%: $(TEST_STAMP)  ## make bench-NAME [DATA=DIR] [ARGS='--option ...']: a table, and benchmarks/out/NAME.jsonl
 	$(BIN)/python -m benchmarks.$* $(if $(DATA),--data $(DATA)) $(ARGS)

@@ -35,7 +35,7 @@ class ResultHandler:
         self._trap_detectors: dict[str, TrapDetector] = {}
         self._held_urls: dict[str, NewUrl] = {}
         self._probe_by_url: dict[str, FamilyProbe] = {}  # by the URL of the next probe
-        self._rng = Random()
+        self._rng = Random()  # noqa: S311 (no cryptography)
         self._redirect_chains: dict[str, tuple[str, ...]] = {}  # URL -> URLs that redirected to it in this run
 
     def build_visit(self, job_result: PageResult) -> Visit:

@@ -71,7 +71,7 @@ class Reason(StrEnum):
     WARC_RECORD_LOST = "lost_page"  # its WARC record can no longer be read
     INCOMPLETE_BODY = "suspect_body"  # extracted, but much readable text is missing
     NEEDS_JAVASCRIPT = "needs_scripts"  # empty without JavaScript
-    PASSWORD_PROTECTED = "encrypted"  # a password-protected document
+    PASSWORD_PROTECTED = "encrypted"  # a password-protected document  # noqa: S105 (the name of a setting, no secret)
     NO_TEXT_LAYER = "no_text_layer"  # a document that contains only images, such as a scan
     # embed
     EMBEDDED = "embedded"

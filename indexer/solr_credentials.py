@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 SOLR_USER = "plumb"
-SECRET_FOLDER = "secret"
+SECRET_FOLDER = "secret"  # noqa: S105 (the name of a setting, no secret)
 PRIVATE_FOLDER_MODE, PRIVATE_FILE_MODE = 0o700, 0o600
 JAAS_DIGEST_MODULE = "org.apache.zookeeper.server.auth.DigestLoginModule required"
 

@@ -18,13 +18,15 @@ from text.segment import Segmenter
 
 class OriginalError(PlumblineError):
     """A page cannot be shown as it was. The text is the end of a key of the translations: `lost`, `refused`, `busy`,
-    `unreadable`, `not_found`."""
+    `unreadable`, `not_found`.
+    """
 
 
 @dataclass(frozen=True)
 class OriginalDocument:
     """The answer that an article was read from: the URL that was asked for, when (epoch seconds), the file format
-    (`html`, or a name of docstore/file_formats.py) and the sha256 (hex) of its bytes."""
+    (`html`, or a name of docstore/file_formats.py) and the sha256 (hex) of its bytes.
+    """
 
     url: str
     fetched_at: float
@@ -137,7 +139,8 @@ class RunHistory:
 @dataclass(frozen=True)
 class Overview:
     """How the vertical is. `published_version` and `applied_version` are lexicon versions, `applied_version` the one in the index; `active_alerts` are
-    those that fire."""
+    those that fire.
+    """
 
     freshness: Freshness
     published_version: int

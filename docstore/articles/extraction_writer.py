@@ -279,7 +279,7 @@ def list_evidence(extraction: PageExtraction) -> ListEvidence | None:
 
 def article_row_for_role(role: PageRole, stored_row: Row[Any] | None, now: float) -> dict[str, Any]:
     """Return the `articles` row of a page. A visibly unchanged article retains its extraction time."""
-    assert role.article is not None
+    assert role.article is not None  # noqa: S101 (for the type checker)
     row = article_row(role.page_article.url_id, role.page_article.url, role.article, now)
     if stored_row is not None and stored_row.digest == row["digest"]:
         row["extracted_at"] = stored_row.extracted_at

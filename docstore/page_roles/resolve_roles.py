@@ -207,7 +207,7 @@ def following_pages(graph: PageGraph, url_id: int) -> list[int]:
 def initial_role(graph: PageGraph, url_id: int) -> PageRole:
     """Return the role of a page by references and teasers, before articles with the same text are compared."""
     page_article = graph.page_article(url_id)
-    assert page_article is not None
+    assert page_article is not None  # noqa: S101 (for the type checker)
     if list_page_role := list_role(graph, page_article):
         return list_page_role
     head = find_first_page(url_id, graph.previous_page)

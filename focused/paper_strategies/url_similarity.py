@@ -118,7 +118,7 @@ class RelevantUrls:
         self, seed: int = 0, sample: int = SAMPLE_SIZE, settings: UrlSimilaritySettings = DEFAULT_SETTINGS
     ) -> None:
         self._urls: list[str] = []
-        self._random = random.Random(seed)
+        self._random = random.Random(seed)  # noqa: S311 (no cryptography)
         self._sample_size = sample
         self._settings = settings
 

@@ -116,7 +116,7 @@ def diff_digests(
     old_item, new_item = next(old_items, None), next(new_items, None)
     while old_item or new_item:
         if new_item is None or (old_item is not None and old_item[0] < new_item[0]):
-            assert old_item is not None
+            assert old_item is not None  # noqa: S101 (for the type checker)
             yield DocumentChange(old_item[0], None, was_stored=True)
             old_item = next(old_items, None)
         elif old_item is None or new_item[0] < old_item[0]:

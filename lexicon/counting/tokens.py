@@ -21,7 +21,7 @@ Int32Array = NDArray[np.int32]
 Int64Array = NDArray[np.int64]
 
 TOKENIZER_BATCH_CHARS = 100_000  # characters tokenized at a time
-BREAK_TOKEN = "\n"
+BREAK_TOKEN = "\n"  # noqa: S105 (the name of a setting, no secret)
 DOCUMENT_END = "\ue000"  # separates documents; a private-use character that is removed from texts
 _LATIN_TOKEN = re.compile(r"[^\W_]+(?:[-'’./&+#_][^\W_]+)*[+#]*|\n|[^\w\s]|[^\S\n]+|_")
 _HAN_CHAR = re.compile(f"[{scripts.HAN}]")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from docstore.errors import SettingsError
 
-SMTP_PASSWORD_VARIABLE = "PLUMB_SMTP_PASSWORD"
+SMTP_PASSWORD_VARIABLE = "PLUMB_SMTP_PASSWORD"  # noqa: S105 (the name of a setting, no secret)
 MAX_SECRET_LENGTH = 4096  # characters
 
 

@@ -19,7 +19,7 @@ Colour = tuple[int, int, int]
 
 def draw_scene(number: int) -> bytes:
     """Draw derricks, platforms or tanks under a coloured sky. Returns PNG data; equal numbers give equal bytes."""
-    rng = random.Random(number)
+    rng = random.Random(number)  # noqa: S311 (no cryptography)
     rows = [bytearray([min(15, y * 16 // _HORIZON) if y < _HORIZON else _GROUND_INDEX]) * WIDTH for y in range(HEIGHT)]
     _draw_sun(rows, rng.randint(80, WIDTH - 80), rng.randint(60, 180))
     draw = (_draw_derrick, _draw_platform, _draw_tank)[number % 3]

@@ -37,7 +37,7 @@ ACCEPTED_TERM_COUNT = 200  # candidates that the demo accepts instead of a revie
 LOOPBACK = "127.0.0.1"
 DEMO_QUERY = "世界石油大会"
 DEMO_ACCOUNT = "demo"
-PASSWORD_VARIABLE = "PLUMB_ADMIN_PASSWORD"  # environment variable with a password for the demo account
+PASSWORD_VARIABLE = "PLUMB_ADMIN_PASSWORD"  # environment variable with a password for the demo account  # noqa: S105 (the name of a setting, no secret)
 MIN_INDEXED_SHARE = 0.95  # of the written articles that must be in the index
 
 

@@ -139,7 +139,7 @@ def check_search_port(settings: Settings) -> Iterator[CheckResult]:
         return
     with closing(socket.socket()) as probe:
         probe.settimeout(CONNECT_TIMEOUT_SECONDS)
-        is_taken = probe.connect_ex((host if host not in ("", "0.0.0.0") else "127.0.0.1", port)) == 0
+        is_taken = probe.connect_ex((host if host not in ("", "0.0.0.0") else "127.0.0.1", port)) == 0  # noqa: S104 (compared, not bound)
     text = f"{host}:{port} {'is in use' if is_taken else 'is free'}"
     is_ours = is_taken and is_our_search_site(host, port)
     advice = "stop that program, or choose another search.port"

@@ -134,7 +134,7 @@ def main() -> None:
     """Run the server until the parent process stops it."""
     descriptor, parent = map(int, sys.argv[1:])
     settings: Settings
-    settings, is_solr_open = pickle.load(sys.stdin.buffer)
+    settings, is_solr_open = pickle.load(sys.stdin.buffer)  # noqa: S301 (bytes from our own process)
     try:
         ensure_folder(settings.data_dir / "logs")
         configure_logging(settings.data_dir / "logs" / "plumb.log", settings.vertical.log_format)

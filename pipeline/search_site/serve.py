@@ -285,7 +285,7 @@ def start_server(engine: Engine, listening_socket: socket.socket) -> "subprocess
         cwd=Path(__file__).parents[2],  # makes `pipeline` importable from any working directory
         env={**os.environ, MULTIPROCESS_DIR_ENV: str(metrics_dir)},
     )
-    assert server.stdin is not None
+    assert server.stdin is not None  # noqa: S101 (for the type checker)
     with suppress(BrokenPipeError), server.stdin as pipe:  # `wait_for_answer` reports a server that has already ended
         pickle.dump((engine.settings, engine.has_index), pipe)
     return server

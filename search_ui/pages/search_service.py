@@ -308,7 +308,8 @@ class SearchService:
         match_any: bool = False,
     ) -> SolrResponse:
         """The hits of a page, near-duplicates once: of the list of words and meaning, and behind it, with a mark, what
-        words alone find."""
+        words alone find.
+        """
         page_size = self.settings.page_size
         if candidates is not None and not cursor_mark:
             return candidates.page_response(request.page, page_size)

@@ -121,7 +121,8 @@ class SearchPage:
 class SearchResponses:
     """Solr's to the questions of one page: `query.hits_params`, `count_params`, `highlight_params`, `hit_details_params`,
     `body_params`. `passages`: of the documents that meaning alone has found the best passage (first character of the
-    body, and the one after its last)."""
+    body, and the one after its last).
+    """
 
     hits: SolrResponse
     count: SolrResponse

@@ -96,7 +96,8 @@ def parse_explain(tree: ExplainNode) -> RankExplanation:
 
 def add_semantic_part(explanation: RankExplanation, share: float) -> RankExplanation:
     """An explanation of words in which meaning has a `share` (0 to 1) of the place; the parts of the words have the
-    rest."""
+    rest.
+    """
     if share <= 0:
         return explanation
     score = explanation.score * share / (1 - share) if share < 1 and explanation.parts else 1.0

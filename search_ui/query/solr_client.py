@@ -81,7 +81,8 @@ class SolrSearchClient:
 
     def _select_with_failover(self, params: Params, deadline: float) -> SolrResponse:
         """The answer of the first node that has one. Where none has, and there is time, all are asked once more: those
-        that live may just have relied on one that has died."""
+        that live may just have relied on one that has died.
+        """
         if not self._is_cluster:
             params_with_limit = [*params, ("timeAllowed", str(int(self._timeout * 1000)))]
             return self._select_on_node(self._nodes.urls[0], params_with_limit, deadline, 1.0)
@@ -96,7 +97,8 @@ class SolrSearchClient:
 
     def _try_nodes(self, params: Params, deadline: float) -> SolrResponse:
         """Each node has half of the time that is left, the last one all of it; and is told so, lest it goes on when
-        nobody waits for it any more while the next one begins."""
+        nobody waits for it any more while the next one begins.
+        """
         nodes_left = len(self._nodes.urls)
         for node in self._nodes.iter_failover_order():
             nodes_left -= 1
@@ -137,7 +139,8 @@ class SolrSearchClient:
 
 def replica_routing_params(params: Params) -> Params:
     """What makes all pages of one search come from the same replicas, and those of others from others: replicas differ
-    in what they have merged, so scores and the order of equals do as well."""
+    in what they have merged, so scores and the order of equals do as well.
+    """
     search = "\n".join(f"{name}={value}" for name, value in params if name not in _PAGING_PARAMS)
     key = crc32(search.encode("utf-8", "replace"))
     return [("shards.preference", "replica.base:stable:hash:routing"), ("routing", f"{key:08x}")]

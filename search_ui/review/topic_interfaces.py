@@ -14,7 +14,8 @@ from docstore.topic import Topic, TopicState, TopicTermClass
 @dataclass(frozen=True)
 class TopicReviewState:
     """What is kept of a topic in expectation (shares; None before anything was fetched for it), how many answers there
-    are, and what waits for one."""
+    are, and what waits for one.
+    """
 
     target_precision: float = 0.0
     retained_count: int = 0
@@ -38,7 +39,8 @@ class TopicBackend(Protocol):
 
     def decide(self, name: str, items: Sequence[str], state: TopicState, kind: TopicTermClass | None) -> None:
         """Decide on terms (by text) and seeds (by URL); `kind` moves the terms to a class. TopicError, and nothing
-        is decided, where one of them is not there."""
+        is decided, where one of them is not there.
+        """
 
     def harvest(self) -> Sequence[HostHarvest]:
         """What each strategy kept of each host's pages."""
@@ -48,7 +50,8 @@ class TopicBackend(Protocol):
 
     def save_answers(self, name: str, answers: Mapping[str, bool], by: str) -> None:
         """Keep answers: URL -> is it of the topic? TopicError, and no answer is kept, where one of the pages was not
-        fetched for a topic."""
+        fetched for a topic.
+        """
 
 
 class NoTopicBackend:

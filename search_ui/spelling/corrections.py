@@ -42,7 +42,8 @@ QueryTiers = list[list[ParsedQuery]]
 @dataclass(frozen=True)
 class ExternalCorrections:
     """What Solr says of pieces of a query: Latin words as it spells them, and runs in titles that sound like a piece
-    (`search_ui.spelling.title_phonetics`)."""
+    (`search_ui.spelling.title_phonetics`).
+    """
 
     latin_words: Mapping[str, str] = field(default_factory=dict)
     homophones: Mapping[str, Sequence[str]] = field(default_factory=dict)

@@ -60,7 +60,8 @@ class SourceText:
 @dataclass(frozen=True)
 class SourceQuote:
     """The characters `start` to `end` of a body, which are `text`; `paragraph` is the number, from 1, of the line in
-    which it stands, blank ones not counted."""
+    which it stands, blank ones not counted.
+    """
 
     doc_id: str
     text: str
@@ -116,7 +117,8 @@ def _covered_share(weights: Mapping[str, float], text: str) -> float:
 @dataclass(frozen=True)
 class AnswerModel:
     """A logistic model: the weight of each part of the evidence, what is added, and from which confidence on an answer
-    is shown."""
+    is shown.
+    """
 
     weights: Mapping[str, float]
     bias: float

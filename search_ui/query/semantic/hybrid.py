@@ -55,7 +55,8 @@ class QueryVectors(Protocol):
 
     def best_passages(self, query_vector: QueryVector, digests: Iterable[str]) -> Mapping[str, tuple[int, int]]:
         """Of articles with these digests the passage nearest to the query: digest -> first character of the body, and
-        the one after its last."""
+        the one after its last.
+        """
 
 
 class NoQueryVectors:
@@ -78,7 +79,8 @@ NO_QUERY_VECTORS = NoQueryVectors()
 @dataclass(frozen=True)
 class Candidate:
     """A document of a fused list: what Solr said of it, and the two summands of its score. `is_semantic_only`: it is not among
-    those that the words find first."""
+    those that the words find first.
+    """
 
     doc: SolrDocument
     lexical_score: float
