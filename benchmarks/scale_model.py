@@ -1,4 +1,6 @@
-"""What a vertical costs at other sizes: `python -m benchmarks.scale_model`, from slopes that were measured here.
+"""What a vertical costs at other sizes:
+
+`python -m benchmarks.scale_model`, from slopes that were measured here.
 
     python -m benchmarks.scale_model                  # the table, and what breaks first at each size
     python -m benchmarks.scale_model --measure        # measure the slopes anew on real pages (DATA), then the table
@@ -6,9 +8,10 @@
 
 A size is a number of pages, on a number of hosts. Every figure is linear in pages, articles or hosts; what is not
 linear (one writer, one machine's disk, the manners of a host) is a limit, and the table says at which size it is met.
-Keys of near-duplicates are rows while their month is open, and parts once it is over (docstore/near_duplicates/key_compaction.py): so
-rows and bytes of the database are two figures, when the first crawl ends, and after its last month.
-Slopes of this run come from `benchmarks/out/scale_slopes.jsonl` where there is one, else from `SLOPES` below.
+Keys of near-duplicates are rows while their month is open, and parts once it is over
+(docstore/near_duplicates/key_compaction.py): so rows and bytes of the database are two figures, when the first crawl
+ends, and after its last month. Slopes of this run come from `benchmarks/out/scale_slopes.jsonl` where there is one,
+else from `SLOPES` below.
 """
 
 import json

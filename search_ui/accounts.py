@@ -113,8 +113,9 @@ def _start_session(account: Account) -> None:
 
 
 def _rate_limit_account_key() -> str:
-    """Whose password is being guessed, and whether on a device on which that account has signed in before: who guesses
-    from elsewhere, from however many addresses, shall not keep its owner out.
+    """Whose password is being guessed, and whether on a device on which that account has signed in before.
+
+    Who guesses from elsewhere, from however many addresses, shall not keep its owner out.
     """
     current = current_account()
     name = current.name if current else normalize_account_name(request.form.get("name", ""))[:64]

@@ -1,6 +1,9 @@
-"""The JSON API, version 1: what the pages show, for programs. docs/reference/api.md describes it, /api/v1 is the same in OpenAPI.
+"""The JSON API, version 1.
 
-Fields may be added within a version; none changes its meaning or goes away. Errors are `search_ui.context.error_response`'s.
+What the pages show, for programs. docs/reference/api.md describes it, /api/v1 is the same in OpenAPI.
+
+Fields may be added within a version; none changes its meaning or goes away. Errors are
+`search_ui.context.error_response`'s.
 """
 
 from collections.abc import Sequence

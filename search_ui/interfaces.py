@@ -17,15 +17,18 @@ from text.segment import Segmenter
 
 
 class OriginalError(PlumblineError):
-    """A page cannot be shown as it was. The text is the end of a key of the translations: `lost`, `refused`, `busy`,
-    `unreadable`, `not_found`.
+    """A page cannot be shown as it was.
+
+    The text is the end of a key of the translations: `lost`, `refused`, `busy`, `unreadable`, `not_found`.
     """
 
 
 @dataclass(frozen=True)
 class OriginalDocument:
-    """The answer that an article was read from: the URL that was asked for, when (epoch seconds), the file format
-    (`html`, or a name of docstore/file_formats.py) and the sha256 (hex) of its bytes.
+    """The answer that an article was read from.
+
+    The URL that was asked for, when (epoch seconds), the file format (`html`, or a name of docstore/file_formats.py)
+    and the sha256 (hex) of its bytes.
     """
 
     url: str
@@ -102,8 +105,8 @@ class StageSummary:
 class RunSummary:
     """One run of the pipeline, times in epoch seconds.
 
-    `finished_at` is None for a run that goes on or was killed: `state` tells which. `last_stage` is where it is, or where it
-    failed, was stopped or killed ("": done, or not begun); `error` is what ended it.
+    `finished_at` is None for a run that goes on or was killed: `state` tells which. `last_stage` is where it is, or
+    where it failed, was stopped or killed ("": done, or not begun); `error` is what ended it.
     """
 
     started_at: float
@@ -118,8 +121,8 @@ class RunSummary:
 class RunHistory:
     """How the runs are, newest first; all times in epoch seconds.
 
-    `last_success_at`: start of the newest run that did all it was asked. `failing_since`: start of the first one after it
-    that failed or was killed, None if none did. `next_run_at`: None where no `plumb schedule` is there to start it.
+    `last_success_at`: start of the newest run that did all it was asked. `failing_since`: start of the first one after
+    it that failed or was killed, None if none did. `next_run_at`: None where no `plumb schedule` is there to start it.
     `expected_end_at`: of the run that goes on, by what earlier ones took; None where none goes on, or none was before.
     """
 
@@ -138,8 +141,10 @@ class RunHistory:
 
 @dataclass(frozen=True)
 class Overview:
-    """How the vertical is. `published_version` and `applied_version` are lexicon versions, `applied_version` the one in the index; `active_alerts` are
-    those that fire.
+    """How the vertical is.
+
+    `published_version` and `applied_version` are lexicon versions, `applied_version` the one in the index;
+    `active_alerts` are those that fire.
     """
 
     freshness: Freshness

@@ -1,7 +1,7 @@
 """What is written down of a search, and how: without personal data, and without making anyone wait.
 
-`mask_personal_data` is pure. `SearchLogWriter` has a bounded queue and one thread; while the store is locked or gone it counts what it
-cannot keep, and the pages answer as ever.
+`mask_personal_data` is pure. `SearchLogWriter` has a bounded queue and one thread; while the store is locked or gone it
+counts what it cannot keep, and the pages answer as ever.
 """
 
 import logging

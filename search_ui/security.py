@@ -106,8 +106,10 @@ def client_network() -> str:
 
 
 def is_local_request() -> bool:
-    """Does a request come from this machine, and from nobody behind it? A proxy that we were not told of
-    (`search.trusted_proxies`) has an address of this machine too, and says for whom it asks.
+    """Does a request come from this machine, and from nobody behind it?
+
+    A proxy that we were not told of (`search.trusted_proxies`) has an address of this machine too, and says for whom it
+    asks.
     """
     try:
         is_loopback = ipaddress.ip_address(request.remote_addr or "").is_loopback

@@ -50,7 +50,7 @@ NON_PAGE_EXTENSIONS = frozenset(_NON_PAGE_EXTENSION_LIST.split())
 
 
 class UrlForms(NamedTuple):
-    """Two forms of one URL:
+    """Two forms of one URL.
 
     `url` is canonical and identifies the page, `request_url` is as a browser would request it.
     """

@@ -10,8 +10,9 @@ SMTP_SECURITY_MODES = ("none", "starttls", "tls")
 
 @dataclass(frozen=True)
 class AlertSettings:
-    """Section [alerts]: recipients and channels. Without `mail_to` and `webhook`, alerts appear only at /admin and
-    /metrics.
+    """Section [alerts]: recipients and channels.
+
+    Without `mail_to` and `webhook`, alerts appear only at /admin and /metrics.
 
     Raises SettingsError for an invalid mail server, mail address or webhook URL.
     """

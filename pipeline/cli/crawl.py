@@ -343,7 +343,10 @@ def add_urls(context: click.Context, urls: tuple[str, ...]) -> None:
 @click.argument("url_pattern", metavar="PART")
 @click.pass_context
 def block_urls(context: click.Context, url_pattern: str) -> None:
-    """Stop crawling the known URLs of PART. (New URLs are governed by crawl.scope.)"""
+    """Stop crawling the known URLs of PART.
+
+    (New URLs are governed by crawl.scope.)
+    """
     with open_engine(load_call_settings(context)) as engine:
         print_lines([f"{engine.store.frontier.admin.block_urls(url_pattern)} blocked"])
 

@@ -30,8 +30,9 @@ class ComputeBackend(Protocol):
         """
 
     def map_ordered(self, function: Callable[[P], R], items: Iterable[P]) -> Iterator[R]:
-        """Yield the results in the order of the items, with a bounded number in flight. Raises the errors of
-        `function`.
+        """Yield the results in the order of the items, with a bounded number in flight.
+
+        Raises the errors of `function`.
         """
 
     def close(self) -> None:

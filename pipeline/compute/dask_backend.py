@@ -94,8 +94,9 @@ class DaskBackend:
         return self._get_client().submit(function, item, pure=False)
 
     def _wait_finished(self, in_flight: Iterable[Any]) -> list[Any]:
-        """Return the futures that are done, an empty list on timeout. Raises ClusterUnavailableError if the scheduler
-        is gone.
+        """Return the futures that are done, an empty list on timeout.
+
+        Raises ClusterUnavailableError if the scheduler is gone.
         """
         wait = import_module("distributed").wait
 

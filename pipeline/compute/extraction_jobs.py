@@ -59,8 +59,9 @@ def learn_site_statistics(
 def count_site_statistics(
     articles: ArticleTable, pools: ExtractionPools, pages: Sequence[PendingPage]
 ) -> Iterator[int]:
-    """Extract pages in `pools` and add their template statistics to the store. Yields the number of pages of each
-    batch.
+    """Extract pages in `pools` and add their template statistics to the store.
+
+    Yields the number of pages of each batch.
     """
     for batch in batched(pools.extract(pages, articles.read_page_body), SAVE_BATCH_SIZE):
         articles.learn_templates(batch)

@@ -39,8 +39,9 @@ _JOIN_PROBABILITY = 0.2  # probability that a detail continues the previous para
 
 @dataclass(frozen=True)
 class DemoArticle:
-    """One article. `number` counts all articles by date, from 1; `site` and `section` are keys, `story` is the template
-    name.
+    """One article.
+
+    `number` counts all articles by date, from 1; `site` and `section` are keys, `story` is the template name.
     """
 
     site: str
@@ -83,8 +84,9 @@ class StoryTemplate:
 
 @dataclass
 class SlotFiller:
-    """Fills the slots in the sentences of one article. `fixed_values` contains the values that must not change within
-    it.
+    """Fills the slots in the sentences of one article.
+
+    `fixed_values` contains the values that must not change within it.
     """
 
     rng: random.Random

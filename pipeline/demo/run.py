@@ -43,8 +43,9 @@ MIN_INDEXED_SHARE = 0.95  # of the written articles that must be in the index
 
 @dataclass(frozen=True)
 class DemoOptions:
-    """Options of `plumb demo`. `is_check` verifies the result and exits, `is_change` measures the refresh of a changed
-    page.
+    """Options of `plumb demo`.
+
+    `is_check` verifies the result and exits, `is_change` measures the refresh of a changed page.
     """
 
     folder: Path

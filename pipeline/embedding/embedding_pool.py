@@ -42,8 +42,9 @@ class EmbeddingPool:
         self._pool = WorkerPool(workers, WORKER_LIMITS, WORKER_PRELOAD)
 
     def embed(self, pending: Iterable[PendingText], spec: ModelSpec) -> Iterator[list[EmbeddingResult]]:
-        """Yield the vectors of the articles in batches, in any order. Raises EmbeddingError if the model cannot be
-        used.
+        """Yield the vectors of the articles in batches, in any order.
+
+        Raises EmbeddingError if the model cannot be used.
         """
         in_flight: dict[Future[list[EmbeddingResult]], None] = {}
         try:

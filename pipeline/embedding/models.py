@@ -147,8 +147,9 @@ def missing_packages_message() -> str:
 
 
 def ensure_models_available(settings: EmbedSettings, report_progress: ProgressCallback) -> None:
-    """Fetch missing model files. Raises EmbeddingError for a missing package, JarError for a file that cannot be
-    fetched.
+    """Fetch missing model files.
+
+    Raises EmbeddingError for a missing package, JarError for a file that cannot be fetched.
     """
     if missing := missing_packages_message():
         raise EmbedError(missing)

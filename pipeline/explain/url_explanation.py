@@ -38,8 +38,9 @@ class UrlExplanation:
     verdicts: Mapping[int, CopyVerdict] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the rows of each part, with readable times and shortened texts. Parts of the store have the names of
-        its tables.
+        """Return the rows of each part, with readable times and shortened texts.
+
+        Parts of the store have the names of its tables.
         """
         rows_by_part: dict[str, Any] = {}
         if self.report is not None:

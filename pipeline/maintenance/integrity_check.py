@@ -1,4 +1,6 @@
-"""Verify the integrity of store, WARC files, state files and index. Components of a `Fault`:
+"""Verify the integrity of store, WARC files, state files and index.
+
+Components of a `Fault`:
 
     sums, file, wal   page checksums of a closed store and the checksums of its write-ahead log (before it is opened)
     database, rows    the integrity check of SQLite, and the checksums of rows that cannot be recreated

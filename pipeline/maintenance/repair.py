@@ -1,4 +1,6 @@
-"""Repair a damaged vertical (`plumb check --repair`). Source of each part:
+"""Repair a damaged vertical (`plumb check --repair`).
+
+Source of each part:
 
 database pages        the newest backup, if its pages match the stored checksums
 database              rows with valid checksums, other rows from the backup (docstore/integrity);

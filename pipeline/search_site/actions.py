@@ -21,8 +21,9 @@ MAX_RUNS_SHOWN = 30  # on the page of run history
 
 
 class StoreSiteBackend:
-    """Site backend on the store. Decisions are saved immediately; after a publish the index follower (serve.py)
-    reindexes.
+    """Site backend on the store.
+
+    Decisions are saved immediately; after a publish the index follower (serve.py) reindexes.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -81,8 +82,9 @@ class StoreSiteBackend:
         return self._engine.originals
 
     def popular_queries(self, limit: int) -> list[str]:
-        """Return queries with many results on several days; see
-        `docstore.reports.search_log.SearchLog.popular_queries`.
+        """Return queries with many results on several days.
+
+        See `docstore.reports.search_log.SearchLog.popular_queries`.
         """
         return self._engine.store.search_log.popular_queries(limit)
 

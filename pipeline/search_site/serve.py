@@ -119,8 +119,9 @@ def load_or_create_secret(path: Path) -> bytes:
 
 
 def load_or_create_private_text(path: Path, create: Callable[[], str]) -> str:
-    """Return the text in a file that only its owner can read. Creates the file with the result of `create` if it is
-    missing.
+    """Return the text in a file that only its owner can read.
+
+    Creates the file with the result of `create` if it is missing.
     """
     try:
         if not path.exists():

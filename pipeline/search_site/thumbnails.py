@@ -86,8 +86,9 @@ class ThumbnailCache:
         )
 
     def get(self, article_url: str, picture_url: str) -> bytes | None:
-        """Return the thumbnail as WebP; None if there is none or it is not available now. Network errors are not
-        raised.
+        """Return the thumbnail as WebP; None if there is none or it is not available now.
+
+        Network errors are not raised.
         """
         url = canonicalize_url(picture_url)
         if isinstance(url, Reason) or not is_same_site(article_url, url):
@@ -169,8 +170,9 @@ def _is_image_response(status: int, content_type: str) -> bool:
 
 
 def make_thumbnail(content: bytes) -> bytes | None:
-    """Return the picture as a WebP that fits into THUMBNAIL_SIZE; None for an icon, a banner, or data that is not a
-    picture.
+    """Return the picture as a WebP that fits into THUMBNAIL_SIZE.
+
+    None for an icon, a banner, or data that is not a picture.
 
     Also returns None for a picture that is too large. An animation gives its first frame.
     """

@@ -162,8 +162,9 @@ def explain_priority(engine: Engine, url: str) -> dict[str, list[Row]]:
 
 
 def annotate_sources(recording: RecordingStrategy, priority: float | None) -> list[Row]:
-    """Add a remark to the score of each source. Discarding a link on one page does not lower its score from another
-    page.
+    """Add a remark to the score of each source.
+
+    Discarding a link on one page does not lower its score from another page.
     """
     link_scores = [score for score in recording.link_scores if score is not None]
     if priority is None or not link_scores:

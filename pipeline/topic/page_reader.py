@@ -46,8 +46,9 @@ class PageReader:
         self._lock = threading.Lock()
 
     def read(self, page: Page) -> ExamplePage:
-        """Read a page of the crawl as `read_example` does. A document that cannot be read gives an example with only
-        its URL.
+        """Read a page of the crawl as `read_example` does.
+
+        A document that cannot be read gives an example with only its URL.
         """
         if page.format == HTML_FORMAT:
             return page_to_example(page)

@@ -40,8 +40,9 @@ class TopicDefinition:
 
 
 def create_topic(engine: Engine, definition: TopicDefinition) -> Topic:
-    """Create a topic with proposed terms and seed URLs. Raises TopicError, and writes no file, if the input is not
-    valid.
+    """Create a topic with proposed terms and seed URLs.
+
+    Raises TopicError, and writes no file, if the input is not valid.
     """
     files = TopicFileStore(engine.settings.data_dir)
     if files.path_for(definition.name).exists():
@@ -63,8 +64,9 @@ def create_topic(engine: Engine, definition: TopicDefinition) -> Topic:
 
 
 def propose_more(engine: Engine, name: str, template: str, max_results: int, max_terms: int) -> tuple[Topic, int]:
-    """Propose more terms and seed URLs, based on the confirmed terms. Returns the topic and the number of new
-    proposals.
+    """Propose more terms and seed URLs, based on the confirmed terms.
+
+    Returns the topic and the number of new proposals.
     """
     files = TopicFileStore(engine.settings.data_dir)
     old_topic = files.read(name)

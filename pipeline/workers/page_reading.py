@@ -41,8 +41,9 @@ def read_article(
 
 
 def is_document(data: bytes, url: str, content_type: str) -> bool:
-    """True if the data is in one of the document formats, not HTML. A declared HTML type is trusted: the crawl checked
-    it.
+    """True if the data is in one of the document formats, not HTML.
+
+    A declared HTML type is trusted: the crawl checked it.
     """
     from extractor.documents.reader import detect_format
 

@@ -73,8 +73,9 @@ def release_memory() -> None:
 
 
 def limit_memory(extra_bytes: int) -> None:
-    """Limit the data segment of this process to `extra_bytes` more than its current size (without /proc: to
-    `extra_bytes`).
+    """Limit the data segment of this process to `extra_bytes` more than its current size (without /proc.
+
+    To `extra_bytes`).
     """
     current_bytes = 0
     if PROC_STATUS.exists():

@@ -34,7 +34,10 @@ class MetricsCollector(Protocol):
 
 @dataclass
 class SiteMetrics:
-    """What is measured here, `store_collector` figures, and the `token` ("": none) that lets other machines ask for both."""
+    """What is measured here, `store_collector` figures, and the `token` ("".
+
+    None) that lets other machines ask for both.
+    """
 
     store_collector: MetricsCollector | None = None
     token: str = ""

@@ -48,10 +48,12 @@ class DocumentPage:
 
 @dataclass(frozen=True)
 class ArticleDetails:
-    """An article. `paragraphs` is its text as it was fetched at `fetched` (ISO, UTC, or ""), `length` its characters
-    without blanks. `safe_url` is "" where `url` is nothing a reader may be sent to; what the page did not state is "".
-    `format` is `html`, or that of a document; `pages` are the same paragraphs by its pages, none where it has none.
-    `story` is the id of the story that it tells with others, or "", `article_digest` that of the article as it was indexed.
+    """An article.
+
+    `paragraphs` is its text as it was fetched at `fetched` (ISO, UTC, or ""), `length` its characters without blanks.
+    `safe_url` is "" where `url` is nothing a reader may be sent to; what the page did not state is "". `format` is
+    `html`, or that of a document; `pages` are the same paragraphs by its pages, none where it has none. `story` is the
+    id of the story that it tells with others, or "", `article_digest` that of the article as it was indexed.
     """
 
     doc_id: str
@@ -95,8 +97,10 @@ class RelatedArticle:
 
 @dataclass(frozen=True)
 class ArticleView:
-    """All that the page of an article shows: `same_series` are versions of it and other issues of its series, which are no
-    copies, `related` what is like it otherwise. `explanation` is None where no query leads to it.
+    """All that the page of an article shows:
+
+    `same_series` are versions of it and other issues of its series, which are no copies, `related` what is like it
+    otherwise. `explanation` is None where no query leads to it.
     """
 
     article: ArticleDetails

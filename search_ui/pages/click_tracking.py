@@ -39,7 +39,10 @@ def click_url(doc_id: str, rank: int) -> str:
 
 @blueprint.post("/click")
 def record_click() -> Response:
-    """A browser tells that a result was opened. The signature stands in for a form's token: `click_url` can send none."""
+    """A browser tells that a result was opened.
+
+    The signature stands in for a form's token: `click_url` can send none.
+    """
     try:
         search_id, doc_id, rank = _click_signer().loads(request.args.get("t", ""), max_age=CLICK_MAX_AGE_SECONDS)
     except BadData:

@@ -33,8 +33,8 @@ LEXICON_NAMES = ("base", "domain")  # names of segmenters, ranking profiles and 
 class WholeTermMeasures:
     """How early the documents with the whole term come (WD-S3).
 
-    `first_rank` counts from 1, None if no such document was returned; `reciprocal_rank` is its inverse or 0, the
-    MRR of one query; `precision_at_10` the share of such documents in the first ten places; `whole_term_count` how many there
+    `first_rank` counts from 1, None if no such document was returned; `reciprocal_rank` is its inverse or 0, the MRR of
+    one query; `precision_at_10` the share of such documents in the first ten places; `whole_term_count` how many there
     are in all that was returned.
     """
 

@@ -101,8 +101,9 @@ def select_home_terms(response: SolrResponse, names: Collection[str], base_segme
 
 
 def drop_column_names(terms: Mapping[str, int], newest: SolrResponse) -> tuple[str, ...]:
-    """The first of the terms, but for those with which most titles of their articles begin (`图片新闻：…`): they name a
-    column and not a thing. `newest` is the answer to `newest_params`.
+    """The first of the terms, but for those with which most titles of their articles begin (`图片新闻：…`).
+
+    They name a column and not a thing. `newest` is the answer to `newest_params`.
     """
     title_counts = [int(newest.get("facets", {}).get(f"term{n}", {}).get("count", 0)) for n in range(len(terms))]
     pairs = zip(terms.items(), title_counts, strict=True)

@@ -4,8 +4,8 @@
     GET /article/<id>/original/page    the page, harmless, for that frame
     GET /article/<id>/original/file    the bytes of a document, to be kept and not shown
 
-Two locks hold alone: what is served has nothing in it that acts or loads (`pipeline/search_site/html_sanitizer.py`), and
-the browser is told to run and load nothing (`FRAME_HEADERS`, and a frame with an empty sandbox).
+Two locks hold alone: what is served has nothing in it that acts or loads (`pipeline/search_site/html_sanitizer.py`),
+and the browser is told to run and load nothing (`FRAME_HEADERS`, and a frame with an empty sandbox).
 """
 
 import re

@@ -89,8 +89,10 @@ QueryWords = Mapping[QueryVariant, tuple[str, ...]]
 
 @dataclass(frozen=True)
 class SearchOutcome:
-    """What a reader is shown. `request` is the search that `page` answers and that `query_words` are of, another than what was
-    typed if it was `is_corrected`; `suggestions` are other searches.
+    """What a reader is shown.
+
+    `request` is the search that `page` answers and that `query_words` are of, another than what was typed if it was
+    `is_corrected`; `suggestions` are other searches.
     """
 
     request: SearchRequest
@@ -150,8 +152,9 @@ class SearchService:
         return replace(request, text=as_plain_words(request.text)) if response["response"]["numFound"] else request
 
     def execute_with_correction(self, request: SearchRequest) -> SearchOutcome:
-        """What a reader is shown for what was typed: its result page, or, where nothing holds enough of it, that of
-        another spelling that all of is held.
+        """What a reader is shown for what was typed.
+
+        Its result page, or, where nothing holds enough of it, that of another spelling that all of is held.
 
         Raises as `execute` does.
         """
@@ -307,8 +310,9 @@ class SearchService:
         candidates: FusedCandidates | None,
         match_any: bool = False,
     ) -> SolrResponse:
-        """The hits of a page, near-duplicates once: of the list of words and meaning, and behind it, with a mark, what
-        words alone find.
+        """The hits of a page, near-duplicates once.
+
+        Of the list of words and meaning, and behind it, with a mark, what words alone find.
         """
         page_size = self.settings.page_size
         if candidates is not None and not cursor_mark:

@@ -42,11 +42,12 @@ _COUNTED_NUMBER_RE = re.compile(
 
 
 def split_content_words(text: str, tokens: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The words that documents are counted by, and the characters that were left over between words; in their order,
-    each once. Where no word has content, all are counted.
+    """The words that documents are counted by, and the characters that were left over between words.
 
-    `tokens` is `text` as a segmenter cuts it: the words, marks and blanks between them included. A character that was left
-    over (纠缠|态) stands in words of any meaning, so that no document is counted by it; one typed by itself is meant.
+    In their order, each once. Where no word has content, all are counted.
+
+    `tokens` is `text` as a segmenter cuts it: the words, marks and blanks between them included. A character that was
+    left over (纠缠|态) stands in words of any meaning, so that no document is counted by it; one typed by itself is meant.
     """
     words_with_offset = [(word, offset) for word, offset in _iter_words_with_numbers(text, tokens) if has_word(word)]
     words = [word for word, _ in words_with_offset]

@@ -62,7 +62,9 @@ def truncate_query(text: str, max_units: int) -> str:
 
 
 def normalize_query(text: str, max_units: int) -> str:
-    """`text` as it is searched for: NFKC, no controls nor hidden characters, at most `max_units` signs (`truncate_query`).
+    """`text` as it is searched for:
+
+    NFKC, no controls nor hidden characters, at most `max_units` signs (`truncate_query`).
 
     Empty if nothing in it can be found.
     """

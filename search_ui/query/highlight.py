@@ -21,7 +21,10 @@ def isolated_chars(text: str) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class MarkRefiner:
-    """What is marked for one query: its whole `words` rather than parts of them, and the characters `isolated_chars` in it."""
+    """What is marked for one query.
+
+    Its whole `words` rather than parts of them, and the characters `isolated_chars` in it.
+    """
 
     words: tuple[str, ...]
     isolated_chars: frozenset[str]

@@ -1,10 +1,12 @@
-"""What a reader typed, as what is meant by it. Pure.
+"""What a reader typed, as what is meant by it.
+
+Pure.
 
     parse('页岩气 "水力压裂" -新闻 site:news.example title:产量 after:2015 before:2017-06')
         -> Query of seven parts: WORD, PHRASE, WORD (excluded), SITE, TITLE, AFTER, BEFORE
 
-docs/search/query-syntax.md is the same for readers. What does not fit the syntax is a plain word as it stands, so no text
-is an error; and `parse(str(parse(text))) == parse(text)` for every text.
+docs/search/query-syntax.md is the same for readers. What does not fit the syntax is a plain word as it stands, so no
+text is an error; and `parse(str(parse(text))) == parse(text)` for every text.
 """
 
 import re

@@ -30,14 +30,16 @@ from text.titles import extract_numbers, title_lookup_keys
 
 @dataclass(frozen=True)
 class RankingProfile:
-    """A way to rank. `title_clauses` count where a document is no part of a larger work: the parts of a law all bear the
-    law's name, which says little of one of them. `work_weight` weighs how well the other parts of the same work answer,
-    `exact_title_weight` a title that holds the whole query as one phrase, `synonym_weight` what holds a synonym of a term in it,
-    `subword_weight` what holds a piece of a glued word, `number_weight` a title with a number of the query. `all_parts_score` is what a
-    document gets that holds every content word; one that has the query for its title comes `exact_title_first`. The whole
-    is multiplied by one and `authority_weight` times that of the document (`fields.AUTHORITY`): of two texts that answer, the
-    one that others cite comes first. `semantic_weight` weighs how near a document is in meaning beside its words
-    (`search_ui.query.semantic.hybrid`).
+    """A way to rank.
+
+    `title_clauses` count where a document is no part of a larger work: the parts of a law all bear the law's name,
+    which says little of one of them. `work_weight` weighs how well the other parts of the same work answer,
+    `exact_title_weight` a title that holds the whole query as one phrase, `synonym_weight` what holds a synonym of a
+    term in it, `subword_weight` what holds a piece of a glued word, `number_weight` a title with a number of the query.
+    `all_parts_score` is what a document gets that holds every content word; one that has the query for its title comes
+    `exact_title_first`. The whole is multiplied by one and `authority_weight` times that of the document
+    (`fields.AUTHORITY`): of two texts that answer, the one that others cite comes first. `semantic_weight` weighs how
+    near a document is in meaning beside its words (`search_ui.query.semantic.hybrid`).
     """
 
     field_clauses: tuple[FieldClause, ...]

@@ -29,15 +29,17 @@ PDF_FORMAT = "pdf"
 
 @dataclass(frozen=True)
 class Hit:
-    """One result. `safe_url` is "" where `url` is nothing a reader may be sent to.
+    """One result.
+
+    `safe_url` is "" where `url` is nothing a reader may be sent to.
 
     `cluster` is the id that it has in common with its copies, `copies` how many of those there are besides. `series` is
-    the id that it has in common with articles that are `similar`, so many of them, and no copies of it.
-    `is_partial`: it holds so little of the query that it is not among the total. `picture` is the URL of its own
-    picture, or "". `format` is `html`, or that of a document (docstore/file_formats.py); `page` the page of a document on
-    which what is shown of it stands, 0 where that is not known. `by_meaning`: no word of the query has found it, and
-    its snippet is the passage nearest in meaning, which begins in paragraph `paragraph` of its text (from 1; 0: not
-    known). `story` is the id of the story that it tells with others, or "".
+    the id that it has in common with articles that are `similar`, so many of them, and no copies of it. `is_partial`:
+    it holds so little of the query that it is not among the total. `picture` is the URL of its own picture, or "".
+    `format` is `html`, or that of a document (docstore/file_formats.py); `page` the page of a document on which what is
+    shown of it stands, 0 where that is not known. `by_meaning`: no word of the query has found it, and its snippet is
+    the passage nearest in meaning, which begins in paragraph `paragraph` of its text (from 1; 0: not known). `story` is
+    the id of the story that it tells with others, or "".
     """
 
     doc_id: str
@@ -92,9 +94,9 @@ class SearchPage:
     """What one result page shows.
 
     `total` counts what holds a good share of the query, near-duplicates once; `documents` the same with each of them.
-    `match_count` counts whatever can be paged through, down to the weakest match. `numbered_pages` is how many can be asked for by
-    number, `cursor` where the next page without a number begins, "" if there is none. `quotations` answer a question, if
-    there is an answer. `partial`: Solr ran out of time.
+    `match_count` counts whatever can be paged through, down to the weakest match. `numbered_pages` is how many can be
+    asked for by number, `cursor` where the next page without a number begins, "" if there is none. `quotations` answer
+    a question, if there is an answer. `partial`: Solr ran out of time.
     """
 
     total: int = 0
@@ -119,9 +121,10 @@ class SearchPage:
 
 @dataclass(frozen=True)
 class SearchResponses:
-    """Solr's to the questions of one page: `query.hits_params`, `count_params`, `highlight_params`, `hit_details_params`,
-    `body_params`. `passages`: of the documents that meaning alone has found the best passage (first character of the
-    body, and the one after its last).
+    """Solr's to the questions of one page:
+
+    `query.hits_params`, `count_params`, `highlight_params`, `hit_details_params`, `body_params`. `passages`: of the
+    documents that meaning alone has found the best passage (first character of the body, and the one after its last).
     """
 
     hits: SolrResponse
@@ -261,7 +264,9 @@ def digest_by_id(response: SolrResponse) -> dict[str, str]:
 
 
 def collapse_first_page(response: SolrResponse, page_size: int) -> SolrResponse | None:
-    """An answer that was not collapsed as if it had been, `page_size` hits long; None if Solr has to collapse after all.
+    """An answer that was not collapsed as if it had been, `page_size` hits long.
+
+    None if Solr has to collapse after all.
 
     Collapsing costs half as much as the ranking. So a first page is asked for with `SPARE` hits more, and of each
     cluster the first stays, as collapsing in this order would have it. Solr has to where there are too few to fill the

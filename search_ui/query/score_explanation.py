@@ -56,8 +56,10 @@ _PHRASE_RE = re.compile(r'"(.*)"(?:~\d+)?', re.S)
 
 @dataclass(frozen=True)
 class ScorePart:
-    """One summand: `name` is one of `PART_NAMES`, `percent` its share of the whole, `bar_steps` the same in twentieths (0 only
-    for 0), `terms` what of the query was found there, what is worth most first.
+    """One summand:
+
+    `name` is one of `PART_NAMES`, `percent` its share of the whole, `bar_steps` the same in twentieths (0 only for 0),
+    `terms` what of the query was found there, what is worth most first.
     """
 
     name: str
@@ -95,8 +97,9 @@ def parse_explain(tree: ExplainNode) -> RankExplanation:
 
 
 def add_semantic_part(explanation: RankExplanation, share: float) -> RankExplanation:
-    """An explanation of words in which meaning has a `share` (0 to 1) of the place; the parts of the words have the
-    rest.
+    """An explanation of words in which meaning has a `share` (0 to 1) of the place.
+
+    The parts of the words have the rest.
     """
     if share <= 0:
         return explanation

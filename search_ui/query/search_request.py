@@ -45,11 +45,11 @@ class UrlArguments(Protocol):
 class SearchRequest:
     """One result page.
 
-    `raw_query` is the query as it came, `text` what is searched for ("" if nothing can be). Documents of any of `sites`, in
-    any of `sections` and `languages`, by any of `authors`, of any of `types` and `formats` and with all of the domain's
-    `terms` are meant; with `cluster`, the near-duplicates that have it in common. `since` and `until` are a year, a
-    month or a day (`2016`, `2016-05`, `2016-05-09`) or ""; the whole of `until` is meant. `cursor` is where a page
-    beyond the numbered ones begins (`search_ui.query.cursors`).
+    `raw_query` is the query as it came, `text` what is searched for ("" if nothing can be). Documents of any of
+    `sites`, in any of `sections` and `languages`, by any of `authors`, of any of `types` and `formats` and with all of
+    the domain's `terms` are meant; with `cluster`, the near-duplicates that have it in common. `since` and `until` are
+    a year, a month or a day (`2016`, `2016-05`, `2016-05-09`) or ""; the whole of `until` is meant. `cursor` is where a
+    page beyond the numbered ones begins (`search_ui.query.cursors`).
     """
 
     raw_query: str = ""

@@ -80,8 +80,10 @@ class SolrSearchClient:
             raise SolrUnavailableError(f"Solr at {self._display_url} took longer than {self._timeout:g} s") from error
 
     def _select_with_failover(self, params: Params, deadline: float) -> SolrResponse:
-        """The answer of the first node that has one. Where none has, and there is time, all are asked once more: those
-        that live may just have relied on one that has died.
+        """The answer of the first node that has one.
+
+        Where none has, and there is time, all are asked once more: those that live may just have relied on one that has
+        died.
         """
         if not self._is_cluster:
             params_with_limit = [*params, ("timeAllowed", str(int(self._timeout * 1000)))]
@@ -96,8 +98,9 @@ class SolrSearchClient:
         raise AssertionError("it has answered, or raised")
 
     def _try_nodes(self, params: Params, deadline: float) -> SolrResponse:
-        """Each node has half of the time that is left, the last one all of it; and is told so, lest it goes on when
-        nobody waits for it any more while the next one begins.
+        """Each node has half of the time that is left, the last one all of it.
+
+        And is told so, lest it goes on when nobody waits for it any more while the next one begins.
         """
         nodes_left = len(self._nodes.urls)
         for node in self._nodes.iter_failover_order():
@@ -138,8 +141,9 @@ class SolrSearchClient:
 
 
 def replica_routing_params(params: Params) -> Params:
-    """What makes all pages of one search come from the same replicas, and those of others from others: replicas differ
-    in what they have merged, so scores and the order of equals do as well.
+    """What makes all pages of one search come from the same replicas, and those of others from others.
+
+    Replicas differ in what they have merged, so scores and the order of equals do as well.
     """
     search = "\n".join(f"{name}={value}" for name, value in params if name not in _PAGING_PARAMS)
     key = crc32(search.encode("utf-8", "replace"))

@@ -46,8 +46,10 @@ class QueryParam:
 
 @dataclass(frozen=True)
 class SolrQuery:
-    """A query for Solr, `{!parser key=option ...}rest`. `options` and `body` hold what this program wrote, never a
-    text that was handed in: such a text is the value of a `QueryParam`.
+    """A query for Solr, `{!parser key=option ...}rest`.
+
+    `options` and `body` hold what this program wrote, never a text that was handed in: such a text is the value of a
+    `QueryParam`.
     """
 
     parser: str = ""
@@ -144,7 +146,8 @@ def select_params(
 ) -> Params:
     """One request: the query, its filters, all that these point at, and how the answer is wanted; each pair once.
 
-    `fl` names the fields that come back, `facets` is what `json.facet` says, `extra_params` are parameters by themselves.
+    `fl` names the fields that come back, `facets` is what `json.facet` says, `extra_params` are parameters by
+    themselves.
     """
     referenced_params = [pair for clause in (q, *filters) for pair in clause.to_params()]
     options = [("fl", ",".join(fl)), ("sort", sort), ("json.facet", "" if facets is None else json.dumps(facets))]
@@ -177,7 +180,8 @@ class QueryVariant(StrEnum):
         "term_words"  # those of DOMAIN's words that the base dictionary does not have; made here, not handed in
     )
     SYNONYMS = "synonyms"  # each a term of the query joined with its synonyms; only these are sent, as phrases
-    WORK_BOOSTS = "works"  # ids of works whose parts answer the query, each with a weight (`parse_work_boosts`); from Solr, not typed
+    # ids of works whose parts answer the query, each with a weight (`parse_work_boosts`); from Solr, not typed
+    WORK_BOOSTS = "works"
 
 
 QueryWords = Mapping[QueryVariant, Sequence[str]]

@@ -57,9 +57,9 @@ def hits_params(
 
     `words` holds the query's text (`asked.query.text`) cut by the published lexicon (`QueryVariant.DOMAIN`, always),
     those of its words that say what it is about (`CONTENT`), and, where that ranks, cut by the base dictionary. With
-    the page begins after what Solr has marked so (`*`: at the beginning), else where its number says. With `spare_hits` it
-    is so many hits longer, and near-duplicates are left in; `match_any` leaves out what holds no word of it; the scores
-    of `summands` are added to the ranking. The clusters `excluded_clusters` are left out.
+    the page begins after what Solr has marked so (`*`: at the beginning), else where its number says. With `spare_hits`
+    it is so many hits longer, and near-duplicates are left in; `match_any` leaves out what holds no word of it; the
+    scores of `summands` are added to the ranking. The clusters `excluded_clusters` are left out.
     """
     # Where Solr need not count to the end it passes over what cannot come first, which pays for few words alone.
     is_short = len(words.get(QueryVariant.BASE, words[QueryVariant.DOMAIN])) <= MAX_WORDS_FOR_EARLY_EXIT
@@ -93,8 +93,9 @@ MIN_EXACT_COUNT = EXACT_PAGING_HITS + 1  # hits that are counted at least
 
 
 def highlight_params(request: SearchRequest, words: QueryWords, ids: Sequence[str]) -> Params:
-    """What a result page shows of the documents `ids`, in whatever order, their terms marked: the whole title and the
-    best sentences.
+    """What a result page shows of the documents `ids`, in whatever order, their terms marked.
+
+    The whole title and the best sentences.
     """
     fragment_params = [("hl.snippets", "2"), ("hl.fragsize", "80"), ("hl.defaultSummary", "true")]
     extra_params = [
@@ -113,8 +114,10 @@ def hit_details_params(
     series: Sequence[str] = (),
     pictures: Sequence[str] = (),
 ) -> Params:
-    """Which of the documents `ids` hold enough of the query; and, filters or not, how many documents each of their
-    `clusters` has, how many clusters each of their `series`, and in how many each of their `pictures` (URLs) stands.
+    """Which of the documents `ids` hold enough of the query.
+
+    And, filters or not, how many documents each of their `clusters` has, how many clusters each of their `series`, and
+    in how many each of their `pictures` (URLs) stands.
     """
     clusters_query = SolrQuery.terms(solr_fields.CLUSTER_ID, "clusters", clusters, separator=",")
     series_query = SolrQuery.terms(solr_fields.SERIES_ID, "all_series", series, separator=",")

@@ -164,7 +164,10 @@ def decide() -> BaseResponse:
 @blueprint.post("/change")
 @require_role(Role.REVIEWER)
 def change_term() -> BaseResponse:
-    """Change what a term is (`term`, `operation_name`, `value`): its class, synonyms, broader terms; merge or rename it."""
+    """Change what a term is (`term`, `operation_name`, `value`): its class, synonyms, broader terms.
+
+    Merge or rename it.
+    """
     form = request.form
     text, operation_name, value = (form.get(name, "")[: 10 * MAX_TERM_CHARS] for name in ("term", "what", "value"))
     version = expected_version(form)

@@ -16,9 +16,11 @@ TermWithStatus = tuple[str, TermStatus]
 
 @dataclass(frozen=True)
 class RelatedTerms:
-    """The words that stand near a term: those `nested_terms` in it and those that hold it (`containing_terms`), each with its
-    status, and `similar_terms` accepted ones. `translations` are what articles say to be the same in the other language, and
-    nobody has said to be a synonym yet.
+    """The words that stand near a term.
+
+    Those `nested_terms` in it and those that hold it (`containing_terms`), each with its status, and `similar_terms`
+    accepted ones. `translations` are what articles say to be the same in the other language, and nobody has said to be
+    a synonym yet.
     """
 
     nested_terms: tuple[TermWithStatus, ...] = ()
@@ -38,8 +40,10 @@ class VersionChange:
 
 @dataclass(frozen=True)
 class VersionProposal:
-    """The version that publishing would make: `lexicon`, cut by `segmenter`, beside the `published_lexicon` one; `word_changes` are
-    those of words, each with a sentence that shows the word ("" if none is known), `other_changes` those that cut nothing.
+    """The version that publishing would make:
+
+    `lexicon`, cut by `segmenter`, beside the `published_lexicon` one; `word_changes` are those of words, each with a
+    sentence that shows the word ("" if none is known), `other_changes` those that cut nothing.
     """
 
     published_lexicon: Lexicon
@@ -107,8 +111,9 @@ class ReviewService(Protocol):
         """What version `after` has otherwise than `before`."""
 
     def import_list(self, name: str, content: bytes, actor: str) -> int:
-        """Accept the words of a list, a file of this name; returns how many. DictionaryError, with every bad line
-        named, where there is one: then none of them.
+        """Accept the words of a list, a file of this name; returns how many.
+
+        DictionaryError, with every bad line named, where there is one: then none of them.
         """
 
     def export(self, list_format: str) -> str:

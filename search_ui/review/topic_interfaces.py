@@ -13,8 +13,9 @@ from docstore.topic import Topic, TopicState, TopicTermClass
 
 @dataclass(frozen=True)
 class TopicReviewState:
-    """What is kept of a topic in expectation (shares; None before anything was fetched for it), how many answers there
-    are, and what waits for one.
+    """What is kept of a topic in expectation (shares.
+
+    None before anything was fetched for it), how many answers there are, and what waits for one.
     """
 
     target_precision: float = 0.0
@@ -38,8 +39,9 @@ class TopicBackend(Protocol):
         """A topic. TopicError where there is none of this name, or its file is not valid."""
 
     def decide(self, name: str, items: Sequence[str], state: TopicState, kind: TopicTermClass | None) -> None:
-        """Decide on terms (by text) and seeds (by URL); `kind` moves the terms to a class. TopicError, and nothing
-        is decided, where one of them is not there.
+        """Decide on terms (by text) and seeds (by URL); `kind` moves the terms to a class.
+
+        TopicError, and nothing is decided, where one of them is not there.
         """
 
     def harvest(self) -> Sequence[HostHarvest]:
@@ -49,8 +51,10 @@ class TopicBackend(Protocol):
         """What is kept of a topic, and the pages that a person is asked about."""
 
     def save_answers(self, name: str, answers: Mapping[str, bool], by: str) -> None:
-        """Keep answers: URL -> is it of the topic? TopicError, and no answer is kept, where one of the pages was not
-        fetched for a topic.
+        """Keep answers:
+
+        URL -> is it of the topic? TopicError, and no answer is kept, where one of the pages was not fetched for a
+        topic.
         """
 
 

@@ -41,8 +41,9 @@ QueryTiers = list[list[ParsedQuery]]
 
 @dataclass(frozen=True)
 class ExternalCorrections:
-    """What Solr says of pieces of a query: Latin words as it spells them, and runs in titles that sound like a piece
-    (`search_ui.spelling.title_phonetics`).
+    """What Solr says of pieces of a query:
+
+    Latin words as it spells them, and runs in titles that sound like a piece (`search_ui.spelling.title_phonetics`).
     """
 
     latin_words: Mapping[str, str] = field(default_factory=dict)
@@ -168,7 +169,10 @@ def _words_for_letters(
 
 
 def _split_into_known_words(sound: str, vocabulary: Vocabulary, max_words: int = 3) -> list[str]:
-    """At most `max_words` known words that sound so one after another, the first as long as can be; [] if there are none."""
+    """At most `max_words` known words that sound so one after another, the first as long as can be.
+
+    [] if there are none.
+    """
     for end in range(len(sound), MIN_PINYIN_LETTERS - 1, -1):
         first = vocabulary.words_for_pinyin(sound[:end])[:1]
         if first and end == len(sound):

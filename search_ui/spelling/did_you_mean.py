@@ -54,8 +54,8 @@ class SearchSuggestion:
     """Another search, with the number of documents it finds.
 
     `label` is the other spelling, the phrase, the word, or the condition that is left out; it is "" where a whole kind
-    of filter is, which `request_field` names (`sites`, `date`, ...; `sort` for the order by date, which asks for every word).
-    `all_words_count` counts those of the documents that hold every word of it.
+    of filter is, which `request_field` names (`sites`, `date`, ...; `sort` for the order by date, which asks for every
+    word). `all_words_count` counts those of the documents that hold every word of it.
     """
 
     kind: DidYouMeanKind
@@ -74,10 +74,12 @@ def find_suggestions(
     base_segmenter: Segmenter,
     total: int,
 ) -> list[SearchSuggestion]:
-    """What finds more than the `total` documents that `request` finds. Asks Solr at most three times; raises as `select`
-    does.
+    """What finds more than the `total` documents that `request` finds.
 
-    `segment_query` cuts the text of a request as `solr_requests` wants it, `base_segmenter` is the base dictionary's segmenter.
+    Asks Solr at most three times; raises as `select` does.
+
+    `segment_query` cuts the text of a request as `solr_requests` wants it, `base_segmenter` is the base dictionary's
+    segmenter.
     """
     homophones = _fetch_title_homophones(
         solr,
@@ -235,6 +237,9 @@ def _request_clause(request: SearchRequest, words: QueryWords) -> SolrQuery:
 
 
 def parse_suggestion_counts(response: SolrResponse, requests: int) -> list[tuple[int, int]]:
-    """The counts that `suggestion_count_params` asked for, in its order: of what holds enough, and of what holds all of it."""
+    """The counts that `suggestion_count_params` asked for, in its order.
+
+    Of what holds enough, and of what holds all of it.
+    """
     facets = (response.get("facets", {}).get(f"o{n}", {}) for n in range(requests))
     return [(int(facet.get("total", 0)), int(facet.get("whole", {}).get("count", 0))) for facet in facets]

@@ -69,8 +69,9 @@ class _TitlePronunciation:
         self.word_starts = list(accumulate(map(len, by_word), initial=0))
 
     def iter_matching_runs(self, readings: Sequence[PinyinReading]) -> Iterator[str]:
-        """What sounds like one of the readings, begins where a word does and has a whole word of several characters:
-        what is cut out of two words (年只 of 今年 and 只) is a word that nobody knows.
+        """What sounds like one of the readings, begins where a word does and has a whole word of several characters.
+
+        What is cut out of two words (年只 of 今年 and 只) is a word that nobody knows.
         """
         for reading, start in product(readings, self.word_starts):
             end = start + len(reading)

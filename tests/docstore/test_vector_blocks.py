@@ -47,7 +47,10 @@ def test_blocks_part_what_waits(store: Store) -> None:
 
 
 def test_what_readers_see_alike_is_one_blocks_work(store: Store, store_url: str) -> None:
-    """The first article that the model supports represents all; here copies that were extracted before they were detected."""
+    """The first article that the model supports represents all.
+
+    Here copies that were extracted before they were detected.
+    """
     ids = kept(store, article(1, language="en"), *map(article, (2, 3, 4, 5)))
     engine = create_engine(store_url)
     with engine.begin() as connection:

@@ -1,4 +1,4 @@
-"""Limit HTML before parsing. libxml2 needs quadratic time without these limits:
+"""Limit HTML before parsing. libxml2 needs quadratic time without these limits.
 
     trim_attributes          each attribute of a start tag is compared with all before it
     flatten_deep_elements    each end tag is searched among all open elements

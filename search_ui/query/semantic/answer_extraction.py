@@ -36,9 +36,11 @@ _MODELS_FILE = "answer_models.json"
 
 @dataclass(frozen=True)
 class AnswerEvidence:
-    """What speaks for an answer among the first hits, each from 0 to 1: the cosine of what is nearest to the question,
-    the mean of those of the first hits, how much nearer the nearest is than those behind it, the share of the
-    question's words (by weight) in the hit that holds most, and the share of the hits that words and meaning both find.
+    """What speaks for an answer among the first hits, each from 0 to 1.
+
+    The cosine of what is nearest to the question, the mean of those of the first hits, how much nearer the nearest is
+    than those behind it, the share of the question's words (by weight) in the hit that holds most, and the share of the
+    hits that words and meaning both find.
     """
 
     nearest: float
@@ -59,8 +61,9 @@ class SourceText:
 
 @dataclass(frozen=True)
 class SourceQuote:
-    """The characters `start` to `end` of a body, which are `text`; `paragraph` is the number, from 1, of the line in
-    which it stands, blank ones not counted.
+    """The characters `start` to `end` of a body, which are `text`.
+
+    `paragraph` is the number, from 1, of the line in which it stands, blank ones not counted.
     """
 
     doc_id: str

@@ -1,12 +1,14 @@
-"""Finding by meaning beside words: who is asked, and how both lists of candidates become one. Pure.
+"""Finding by meaning beside words: who is asked, and how both lists of candidates become one.
+
+Pure.
 
     words       the first of the ranking, with Solr's scores      hits_params
     neighbours  the documents whose vectors are nearest to the query's      neighbours_params
     fused       both, by the sum of their scores
 
 Each list's scores are measured in its own standard deviations, from the last of the list on, which counts nothing, and
-a document has the sum: one that both find comes before one that either finds alone. docs/decisions/index.md has what other
-ways would do. Totals and facets stay with the words.
+a document has the sum: one that both find comes before one that either finds alone. docs/decisions/index.md has what
+other ways would do. Totals and facets stay with the words.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -54,8 +56,9 @@ class QueryVectors(Protocol):
         """What the article with this digest means; None where no model has read it."""
 
     def best_passages(self, query_vector: QueryVector, digests: Iterable[str]) -> Mapping[str, tuple[int, int]]:
-        """Of articles with these digests the passage nearest to the query: digest -> first character of the body, and
-        the one after its last.
+        """Of articles with these digests the passage nearest to the query.
+
+        Digest -> first character of the body, and the one after its last.
         """
 
 
@@ -78,8 +81,9 @@ NO_QUERY_VECTORS = NoQueryVectors()
 
 @dataclass(frozen=True)
 class Candidate:
-    """A document of a fused list: what Solr said of it, and the two summands of its score. `is_semantic_only`: it is not among
-    those that the words find first.
+    """A document of a fused list: what Solr said of it, and the two summands of its score.
+
+    `is_semantic_only`: it is not among those that the words find first.
     """
 
     doc: SolrDocument
@@ -100,9 +104,10 @@ class Candidate:
 
 @dataclass(frozen=True)
 class FusedCandidates:
-    """The fused list as far as pages have numbers, each cluster once; behind it come `tail_count` documents that only words
-    find. `neighbours` are the ids of what is nearest in meaning, with the cosines, `lexical_ids` those of what words find first;
-    each in its order.
+    """The fused list as far as pages have numbers, each cluster once.
+
+    Behind it come `tail_count` documents that only words find. `neighbours` are the ids of what is nearest in meaning,
+    with the cosines, `lexical_ids` those of what words find first; each in its order.
     """
 
     vector: QueryVector
@@ -181,8 +186,9 @@ def fuse(
     limit: int,
     cluster_count: int,
 ) -> FusedCandidates:
-    """Both answers as one list of at most `limit`, what has the query for its title first. Documents carry `score`;
-    `lexical_response` has each cluster once, and there are `cluster_count` of those in all.
+    """Both answers as one list of at most `limit`, what has the query for its title first.
+
+    Documents carry `score`; `lexical_response` has each cluster once, and there are `cluster_count` of those in all.
     """
     lexical_docs, vector_docs = _first_by_cluster(lexical_response), _first_by_cluster(vector_response)
     exact_title_clusters = [
