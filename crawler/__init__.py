@@ -1,8 +1,8 @@
 """The crawl stage: fetches pages from seed URLs, politely and incrementally (Wang Du 2019, step 1 of WD-S1).
 
-Input: `CrawlSettings` (seeds, scope, limits) and the frontier table of the store.
-Output: one `Visit` per fetch, recorded in batches: the page, its outcome, its new links and its next due time.
-The stage's `StageReport` counts outcomes by reason.
+Input: `CrawlSettings` (seeds, scope, limits) and the frontier table of the store. Output: one `Visit` per fetch,
+recorded in batches: the page, its outcome, its new links and its next due time. The stage's `StageReport` counts
+outcomes by reason.
 
 Open `crawl.py` first, then `crawl_loop.py`. The folders follow the path of a URL:
 

@@ -139,8 +139,7 @@ class OriginRequests:
 
         Returns:
             The outcome to record for the page that triggered the request, and the new URLs. The outcome is None if that
-            page
-            is still to be fetched or there is no such page.
+            page is still to be fetched or there is no such page.
         """
         entry = job_result.job.entry
         if isinstance(job_result, PageResult) and job_result.job.kind is JobKind.PROBE:

@@ -57,8 +57,7 @@ def word_key(text: str) -> str:
     """Return the form in which two spellings of a term are equal: `ＰＤＣ 鑽頭`, `pdc钻头` -> `pdc钻头`.
 
     Case, width, traditional characters and the kind of dash are ignored. White space becomes one space, or none next to
-    a
-    Chinese character.
+    a Chinese character.
     """
     if _HAN_ONLY.fullmatch(text):
         return fold_width(text)

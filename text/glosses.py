@@ -32,8 +32,7 @@ class Gloss:
     """One gloss: the same term in Chinese and in Latin letters.
 
     `is_han_in_brackets`: the Chinese side is in brackets and is the whole term. Otherwise the Latin side is, and the
-    Chinese
-    side is a run that ends with the term.
+    Chinese side is a run that ends with the term.
     """
 
     han: str

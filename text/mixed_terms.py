@@ -1,8 +1,7 @@
 """Find terms that a Chinese segmenter splits, in time linear in the text.
 
 jieba splits a text into blocks of Chinese and ASCII word characters before the dictionary lookup. A term with a space,
-a
-slash or a Greek letter spans blocks and is never found. `AI` in the dictionary splits `OpenAI`. Matching is
+a slash or a Greek letter spans blocks and is never found. `AI` in the dictionary splits `OpenAI`. Matching is
 case-sensitive. Every term that is not purely Chinese is therefore matched here, before jieba: leftmost-longest, with
 case and width folded, at word boundaries (`AI` not in `OpenAI`, `2号井` not in `12号井`), with an optional blank
 between a Latin and a Chinese letter.

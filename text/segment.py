@@ -49,9 +49,8 @@ class RjiebaSegmenter:
     """rjieba with the words of one lexicon version. Immutable, so threads may share it. Pickled as its words.
 
     An instance costs about 0.1 s and 26 MB for its dictionary, and microseconds per word. Reuse it. Words with
-    frequency 0
-    get a frequency at which they win over their parts. Of two overlapping words, the more likely split wins, as in
-    jieba.
+    frequency 0 get a frequency at which they win over their parts. Of two overlapping words, the more likely split
+    wins, as in jieba.
 
     Raises:
         ValueError: a word is empty or too long, or a frequency is outside 0 to `MAX_FREQUENCY`.

@@ -38,8 +38,7 @@ def parse_content_type(header: str) -> ContentType:
     """Parse the value of a Content-Type header. Accepts any text.
 
     The last value with a media type counts. Without a charset of its own, it takes the charset of the preceding value
-    if
-    both have the same type.
+    if both have the same type.
     """
     header = header[:_MAX_CHARS]
     result = _parse_single(header)

@@ -188,8 +188,7 @@ class Fetcher:
         """Send one GET. The body is read if `should_read_body(status, content type)` returns True.
 
         A body over `cap` bytes (default: the setting) is an error. With `truncate`, an uncoded body is cut there
-        instead.
-        Raises FetchError.
+        instead. Raises FetchError.
         """
         limit = self.max_page_bytes if cap is None else cap
         return self._get(

@@ -1,9 +1,8 @@
 """Render pages of the sites in `crawl.rendered` in a browser before parsing. Off by default.
 
 The browser has no network access. It receives the fetched page. Its scripts and data come through the crawl's
-`Fetcher`,
-only from the sites in `crawl.rendered`, within their robots.txt rules and with the crawl delay. Images, styles, fonts,
-frames and all other requests are rejected. Needs the extra `render` (playwright) and Chromium.
+`Fetcher`, only from the sites in `crawl.rendered`, within their robots.txt rules and with the crawl delay. Images,
+styles, fonts, frames and all other requests are rejected. Needs the extra `render` (playwright) and Chromium.
 """
 
 import hashlib

@@ -1,10 +1,8 @@
 """Headers, cookies and proxies for specific sites.
 
 Each line of these settings begins with its site: `news.example.com`, `a.test:8080` or `*.example.com`. The values may
-be
-secret, so no error message contains them. They are never sent to the host of a redirect target, because each target is
-a
-separate URL.
+be secret, so no error message contains them. They are never sent to the host of a redirect target, because each target
+is a separate URL.
 """
 
 import re

@@ -131,8 +131,7 @@ class HostThrottle:
         """Record the end of a request.
 
         The delay counts from the start of the response. The host saw the request earlier, so it never sees two requests
-        closer
-        together than the delay, even on a slow network.
+        closer together than the delay, even on a slow network.
 
         Args:
             now: monotonic seconds.

@@ -2,9 +2,8 @@
 
 The paper stores every URL of all runs in a Bloom filter, and each false positive loses a page. This module accepts
 "never seen" at once and verifies "seen" in the frontier table. A false positive costs one query and no page. The file
-is
-a cache. New URLs of the table are added on load, so a killed run costs seconds. A missing, damaged or incompatible file
-is rebuilt from the table.
+is a cache. New URLs of the table are added on load, so a killed run costs seconds. A missing, damaged or incompatible
+file is rebuilt from the table.
 
 File: magic (8 bytes), sha256 of the rest (32), number of URLs (8, little-endian), kind of the filter (8), filter.
 """

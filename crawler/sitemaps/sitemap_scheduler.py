@@ -4,9 +4,8 @@
                                                                            -> on another origin: a standalone job
 
 Files on another origin (www or not, http or https, a file host) are standalone jobs. So are files that are declared
-when
-no page of the origin is left to trigger them. A standalone job follows the robots.txt and throttle of its own host.
-New URLs are added to the table. Known URLs are rescheduled by their lastmod (`lastmod_trust.py`).
+when no page of the origin is left to trigger them. A standalone job follows the robots.txt and throttle of its own
+host. New URLs are added to the table. Known URLs are rescheduled by their lastmod (`lastmod_trust.py`).
 """
 
 from collections import deque

@@ -36,8 +36,7 @@ class SitemapWalk:
     """The sitemaps of one site, fetched one after the other.
 
     `rejection_reason` applies the scope to pages. A sitemap on another host must be in the site's registrable domain or
-    be
-    listed in robots.txt. An index therefore cannot redirect the crawl to other sites.
+    be listed in robots.txt. An index therefore cannot redirect the crawl to other sites.
     """
 
     start_urls: Iterable[str]

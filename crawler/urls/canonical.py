@@ -306,8 +306,7 @@ def _canonical_path(path: str) -> str:
     """Return the canonical form of a path.
 
     Escapes are normalized first, because they may hide a session id. Removing the session id may leave a dot segment,
-    which
-    ada resolves only in a complete URL.
+    which ada resolves only in a complete URL.
     """
     cleaned_path = strip_session_ids(normalize_escapes(path)) or "/"
     if cleaned_path != path and _DOT_SEGMENT.search(cleaned_path):

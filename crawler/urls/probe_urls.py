@@ -1,8 +1,8 @@
 """Make URLs of nonexistent pages, to test whether a site responds to any URL. Pure.
 
 Source: Bar-Yossef et al. 2004, "Sic transit gloria telae", detect soft 404s in this way. The varying parts of a
-family's
-URLs are replaced by similar, improbable text from the same letters and digits: longer numbers and random words.
+family's URLs are replaced by similar, improbable text from the same letters and digits: longer numbers and random
+words.
 """
 
 import re

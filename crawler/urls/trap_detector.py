@@ -90,8 +90,7 @@ def self_linking_pattern(url: str, parent: str) -> str:
     """Return the shared pattern if `parent` and the URL belong to one family, or "" if they do not.
 
     A query that gains or loses parameters (facets) stays in the family. A query with other parameters is another page
-    of a
-    program-generated site.
+    of a program-generated site.
     """
     if host_of(url) != host_of(parent):
         return ""

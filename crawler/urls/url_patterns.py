@@ -5,10 +5,8 @@
     general    from the first folder that few pages link to    /*                 `FolderStats.general_pattern`
 
 A token has no typical spelling, but it stands where every link has a different part. A folder that several pages link
-to
-is a part of the site. A folder that one page links to may be a token, such as a session id in the path. A query with
-one
-parameter counts by its name; a longer query is ignored.
+to is a part of the site. A folder that one page links to may be a token, such as a session id in the path. A query with
+one parameter counts by its name; a longer query is ignored.
 """
 
 import re

@@ -53,8 +53,7 @@ class ShardCoordinator:
     """Coordinates one process with the others through shared counters.
 
     `reserved_pages` counts reserved pages. `busy_counts` and `idle_counts` count, per process, how often it had work
-    and how
-    often it polled without finding any.
+    and how often it polled without finding any.
     """
 
     shard_index: int

@@ -1,8 +1,7 @@
 """Decode a page from bytes to text, equally for crawler and extractor.
 
 Declared encodings (header, meta) are hints. Byte order marks, the pattern of NUL bytes and valid UTF-8 are proof.
-Legacy
-encodings are compared by the share of very common characters in the decoded text.
+Legacy encodings are compared by the share of very common characters in the decoded text.
 """
 
 import re

@@ -32,7 +32,8 @@ COMMENT = rb"<!--(?:-?>|[^-]*+(?:-(?!-!?>)[^-]*+)*+)"
 SMALL_TAG = (
     rb"<(?!(?=[stxinSTXIN])(?i:%b)[\s/>])[a-zA-Z][^>=]{0,%d}+(?:=(?:\"[^\"]*+\"|\s*+%b)[^>=]{0,%d}+){0,%d}+>[^<]*+"
 ) % (
-    b"|".join(RAW_TEXT_TAGS), MAX_ATTRIBUTES_PER_TAG, ATTRIBUTE_VALUE, MAX_ATTRIBUTES_PER_TAG // 2, MAX_ATTRIBUTES_PER_TAG // 2
+    b"|".join(RAW_TEXT_TAGS), MAX_ATTRIBUTES_PER_TAG, ATTRIBUTE_VALUE,
+    MAX_ATTRIBUTES_PER_TAG // 2, MAX_ATTRIBUTES_PER_TAG // 2,
 )  # fmt: skip
 NON_TAG_TEXT = rb"[^<]++|<(?!!--|[a-zA-Z])[^<]*+"
 RAW_ELEMENTS = b"|".join(RAW_ELEMENT % (name, name) for name in RAW_TEXT_TAGS)

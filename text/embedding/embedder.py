@@ -30,8 +30,7 @@ class Embedder(Protocol):
     """An embedding model. Thread-safe.
 
     A model with 8-bit weights rounds by batch. Vectors of one text in different batches have a cosine of at least 0.98,
-    not
-    exactly 1.
+    not exactly 1.
     """
 
     @property

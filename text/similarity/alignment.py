@@ -129,8 +129,7 @@ def snap_edits_to_lines(edits: Sequence[Edit], left: TokenizedText, right: Token
     """Move one-sided edits to whole lines, if their tokens allow it.
 
     For `... is published` and `... is published / Not yet published`, the alignment may report that `published Not yet`
-    was
-    inserted.
+    was inserted.
     """
     runs = matching_runs(edits, len(left.tokens), len(right.tokens))
     for edit, run, following in zip(edits, runs, runs[1:], strict=False):

@@ -405,8 +405,8 @@ def duplicate_keys(tokens: Sequence[str]) -> tuple[int, ...]:
     """Compute 64-bit (signed) keys that find the duplicates of a text among thousands of nearly equal texts.
 
     One key covers all tokens, the others the tokens around the KEY_WINDOWS shingles with the lowest hashes. If a
-    duplicate is
-    cut or has other boilerplate, most windows stay intact. In a series, nearly every window contains a changed number.
+    duplicate is cut or has other boilerplate, most windows stay intact. In a series, nearly every window contains a
+    changed number.
     """
     keys = {token_run_key(tokens)}
     hashes = shingle_hashes(tokens)
