@@ -1,4 +1,4 @@
-"""What is called an aside below a short caption is no body, however much text it holds."""
+"""An element that is named an aside below a short caption is not the body, no matter how much text it contains."""
 
 import pytest
 

@@ -1,6 +1,6 @@
-"""The compiled form (`make compiled`) is the same program: the same articles, and the same tests hold.
+"""The compiled form (`make compiled`) gives the same articles and passes the same tests as the sources.
 
-`make test` compares articles of a few pages, made and real, and runs the tests of the compiled modules. The
+`make test` compares the articles of a few generated and real pages, and runs the tests of the compiled modules. The
 `exhaustive` tests compare more pages and run all tests of the extractor.
 """
 
@@ -13,8 +13,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 COMPILED = ROOT / ".compiled"
-# Read pages in an interpreter of its own, and say where the hot modules come from.
-READ = """
+# Extracts pages in a separate interpreter and prints the file of a compiled module.
+EXTRACT_SCRIPT = """
 import sys
 from benchmarks.gold_web import sample_pages
 from benchmarks.results import SHARED
@@ -29,30 +29,32 @@ made, real = map(int, sys.argv[1:])
 pages = [(page, "http://news.test/2024/05/01/a.html") for page in made_pages(made)]
 pages += [(page.content, page.url) for page in (sample_pages(SHARED, real) if real else ())]
 for method in BODY_METHODS:
-    reader = ArticleExtractor(ExtractSettings(method=method))
+    extractor = ArticleExtractor(ExtractSettings(method=method))
     for page, url in pages:
-        found = reader.read(page, url)
-        print(ascii((found.result, found.teaser, found.is_declared_article, sorted(found.learned.lines), found.learned.title_suffix)))
+        extraction = extractor.extract_with_site(page, url)
+        traits = extraction.page_traits
+        fields = (extraction.result, extraction.teaser, extraction.is_declared_article)
+        print(ascii((*fields, sorted(traits.line_hashes), traits.title_suffix)))
 """
 
 
 @pytest.fixture(scope="module", autouse=True)
 def compiled() -> None:
-    """The compiled form is there, and of these sources."""
+    """Check that the compiled form exists and was built from the current sources."""
     for package in ("docstore", "text", "extractor"):
         for path in (ROOT / package).rglob("*.py"):
             copy = COMPILED / path.relative_to(ROOT)
-            assert copy.is_file(), "there is no compiled form of this program: run `make compiled`"
+            assert copy.is_file(), "the compiled form is missing: run `make compiled`"
             assert copy.read_bytes() == path.read_bytes(), f"{path.name} has changed: run `make compiled`"
 
 
 def run(*arguments: str, first: Path | None = None) -> str:
-    """What Python says, our modules found in `first`, else in the sources."""
+    """Run Python and return its output; modules are imported from `first` if given, else from the sources."""
     path = os.pathsep.join(str(folder) for folder in (first, ROOT) if folder)
     command = [sys.executable, "-P", *arguments]
-    done = subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    return done.stdout
+    process = subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
+    assert process.returncode == 0, process.stdout[-3000:] + process.stderr[-3000:]
+    return process.stdout
 
 
 @pytest.mark.process
@@ -65,14 +67,14 @@ def run(*arguments: str, first: Path | None = None) -> str:
         pytest.param(0, 400, 1000, id="many real pages", marks=[pytest.mark.exhaustive, pytest.mark.shared]),
     ],
 )
-def test_pages_become_the_same_articles_letter_for_letter(made: int, real: int, articles: int) -> None:
+def test_compiled_articles_are_identical(made: int, real: int, articles: int) -> None:
     sizes = str(made), str(real)
-    sources, *of_sources = run("-c", READ, *sizes).splitlines()
-    binary, *of_binaries = run("-c", READ, *sizes, first=COMPILED).splitlines()
+    sources, *source_articles = run("-c", EXTRACT_SCRIPT, *sizes).splitlines()
+    binary, *compiled_articles = run("-c", EXTRACT_SCRIPT, *sizes, first=COMPILED).splitlines()
     assert sources.endswith(".py")
     assert binary.startswith(str(COMPILED)) and not binary.endswith(".py")
-    assert sum("Article(" in line for line in of_sources) > articles
-    assert of_binaries == of_sources
+    assert sum("Article(" in line for line in source_articles) > articles
+    assert compiled_articles == source_articles
 
 
 @pytest.mark.process
@@ -83,8 +85,8 @@ def test_pages_become_the_same_articles_letter_for_letter(made: int, real: int, 
         pytest.param("test_*.py", id="all", marks=[pytest.mark.exhaustive, pytest.mark.slow]),
     ],
 )
-def test_the_tests_of_the_extractor_hold_for_the_compiled_form(pattern: str) -> None:
+def test_the_compiled_form_passes_the_tests_of_the_extractor(pattern: str) -> None:
     tests = sorted(str(path) for path in Path(__file__).parent.glob(pattern) if path.name != Path(__file__).name)
     assert tests
-    said = run("-m", "pytest", "-q", "-p", "no:cacheprovider", "--import-mode=importlib", *tests, first=COMPILED)
-    assert " passed" in said
+    output = run("-m", "pytest", "-q", "-p", "no:cacheprovider", "--import-mode=importlib", *tests, first=COMPILED)
+    assert " passed" in output

@@ -1,4 +1,4 @@
-"""Reading a page makes no reference cycles, so that nothing is lost where none are looked for meanwhile."""
+"""Reading a page creates no reference cycles, so that no garbage remains while the collector is off."""
 
 import gc
 from collections.abc import Iterator
