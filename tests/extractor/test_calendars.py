@@ -1,4 +1,4 @@
-"""Days of other calendars, and the names of the months in the languages of the world."""
+"""Dates of other calendars, and month names in the languages of the world."""
 
 import datetime
 
@@ -40,25 +40,25 @@ LANGUAGES = (
         ("13 Ionawr 2024", "2024-01-13"), ("13 មករា 2024", "2024-01-13"), ("13 van 2024", ""),
     ],
 )  # fmt: skip
-def test_days_of_other_calendars_and_languages(text: str, day: str) -> None:
+def test_dates_of_other_calendars_and_languages(text: str, day: str) -> None:
     assert find_date_in_text(text) == day
 
 
-def test_the_language_of_the_page_tells_whose_years_numbers_are() -> None:
+def test_the_page_language_decides_the_calendar_of_numeric_dates() -> None:
     assert to_western_digits("1402/05/12", "fa") == "2023-08-03"
     assert to_western_digits("12/01/2567", "th") == "2024-01-12"
     assert to_western_digits("1402/05/12") == "1402/05/12"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_whole_dates_of_the_cldr_are_read(language: str) -> None:
+def test_complete_dates_of_the_cldr_are_parsed(language: str) -> None:
     days = [datetime.date(2024, month, 13) for month in range(1, 13)]
     read = [find_date_in_text(format_date(day, "long", locale=Locale.parse(language))) for day in days]
-    assert sum(day.isoformat() == found for day, found in zip(days, read, strict=True)) >= 10
-    assert all(found in ("", day.isoformat()) for day, found in zip(days, read, strict=True))
+    assert sum(day.isoformat() == date for day, date in zip(days, read, strict=True)) >= 10
+    assert all(date in ("", day.isoformat()) for day, date in zip(days, read, strict=True))
 
 
-def test_the_table_is_what_the_cldr_says() -> None:
+def test_the_month_table_equals_the_cldr() -> None:
     namespace: dict[str, object] = {}
     exec(source(), namespace)
     assert namespace["CLDR_ROWS"] == cldr_months.CLDR_ROWS

@@ -1,6 +1,6 @@
 """The compiled extractor (`make compiled`) produces the same articles and passes the same tests.
 
-`make test` compares articles of a few pages, made and real, and runs the tests of the compiled modules. The
+`make test` compares the articles of a few generated and real pages, and runs the tests of the compiled modules. The
 `exhaustive` tests compare more pages and run all tests of the extractor.
 """
 
@@ -29,7 +29,7 @@ made, real = map(int, sys.argv[1:])
 pages = [(page, "http://news.test/2024/05/01/a.html") for page in made_pages(made)]
 pages += [(page.content, page.url) for page in (sample_pages(SHARED, real) if real else ())]
 for method in BODY_METHODS:
-    reader = ArticleExtractor(ExtractSettings(method=method))
+    extractor = ArticleExtractor(ExtractSettings(method=method))
     for page, url in pages:
         extraction = reader.extract_with_site(page, url)
         traits = extraction.page_traits
@@ -44,7 +44,7 @@ def compiled() -> None:
     for package in ("docstore", "text", "extractor"):
         for path in (ROOT / package).rglob("*.py"):
             copy = COMPILED / path.relative_to(ROOT)
-            assert copy.is_file(), "there is no compiled form of this program: run `make compiled`"
+            assert copy.is_file(), "the compiled form is missing: run `make compiled`"
             assert copy.read_bytes() == path.read_bytes(), f"{path.name} has changed: run `make compiled`"
 
 
@@ -52,9 +52,9 @@ def run(*arguments: str, first: Path | None = None) -> str:
     """Run Python with `first` before the sources on its path; return its output."""
     path = os.pathsep.join(str(folder) for folder in (first, ROOT) if folder)
     command = [sys.executable, "-P", *arguments]
-    done = subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    return done.stdout
+    process = subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
+    assert process.returncode == 0, process.stdout[-3000:] + process.stderr[-3000:]
+    return process.stdout
 
 
 @pytest.mark.process
@@ -67,14 +67,14 @@ def run(*arguments: str, first: Path | None = None) -> str:
         pytest.param(0, 400, 1000, id="many real pages", marks=[pytest.mark.exhaustive, pytest.mark.shared]),
     ],
 )
-def test_pages_become_the_same_articles_letter_for_letter(made: int, real: int, articles: int) -> None:
+def test_compiled_articles_are_identical(made: int, real: int, articles: int) -> None:
     sizes = str(made), str(real)
     sources, *of_sources = run("-c", EXTRACT_SCRIPT, *sizes).splitlines()
     binary, *of_binaries = run("-c", EXTRACT_SCRIPT, *sizes, first=COMPILED).splitlines()
     assert sources.endswith(".py")
     assert binary.startswith(str(COMPILED)) and not binary.endswith(".py")
-    assert sum("Article(" in line for line in of_sources) > articles
-    assert of_binaries == of_sources
+    assert sum("Article(" in line for line in source_articles) > articles
+    assert compiled_articles == source_articles
 
 
 @pytest.mark.process
@@ -85,8 +85,8 @@ def test_pages_become_the_same_articles_letter_for_letter(made: int, real: int, 
         pytest.param("test_*.py", id="all", marks=[pytest.mark.exhaustive, pytest.mark.slow]),
     ],
 )
-def test_the_tests_of_the_extractor_hold_for_the_compiled_form(pattern: str) -> None:
+def test_the_compiled_form_passes_the_tests_of_the_extractor(pattern: str) -> None:
     tests = sorted(str(path) for path in Path(__file__).parent.glob(pattern) if path.name != Path(__file__).name)
     assert tests
-    said = run("-m", "pytest", "-q", "-p", "no:cacheprovider", "--import-mode=importlib", *tests, first=COMPILED)
-    assert " passed" in said
+    output = run("-m", "pytest", "-q", "-p", "no:cacheprovider", "--import-mode=importlib", *tests, first=COMPILED)
+    assert " passed" in output

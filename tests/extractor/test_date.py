@@ -1,4 +1,4 @@
-"""Dates: WD-A4 from the URL, then what the page shows and states, with its time, its zone and its last change."""
+"""Dates of publication: WD-A4 from the URL, then visible and declared dates, with time, zone and last change."""
 
 import pytest
 
@@ -99,9 +99,9 @@ def test_dates_in_text(text: str, day: str) -> None:
     [("1562200000", "2019-07-04"), ("1562200000000", "2019-07-04"), ("2016-05", "2016-05"), ("9.5.16", "2016-05-09")],
 )
 def test_values_for_machines(value: str, day: str) -> None:
-    found = parse_machine_date(value)
-    assert found is not None
-    assert found.date == day
+    publication = parse_machine_date(value)
+    assert publication is not None
+    assert publication.date == day
 
 
 @pytest.mark.parametrize(
@@ -140,9 +140,9 @@ def test_the_time_of_day(text: str, at: str) -> None:
     ],
     ids=["broken JSON-LD", "meta", "in capitals", "odd name", "time", "microdata", "line", "class", "signed", "short"],
 )
-def test_where_dates_are_found(html: str, source: str) -> None:
-    found = published(html)
-    assert (found.date, found.source) == ("2016-05-09", source)
+def test_each_source_of_a_date(html: str, source: str) -> None:
+    publication = published(html)
+    assert (publication.date, publication.source) == ("2016-05-09", source)
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_where_dates_are_found(html: str, source: str) -> None:
     ],
     ids=["clock", "English clock", "related", "list", "comments", "copyright"],
 )
-def test_the_dates_of_others_are_passed_over(other: str) -> None:
+def test_dates_of_other_content_are_ignored(other: str) -> None:
     page = f"<h1>一个够长的标题</h1><p>2016-05-09 10:00</p>{BODY}"
     assert published(other.format(page)).date == "2016-05-09"
 
@@ -167,12 +167,12 @@ def test_the_dates_of_others_are_passed_over(other: str) -> None:
     [f"<footer>© 2020-01-01 某网</footer>{BODY}", f"<div class='clock'>2020-01-01</div>{'<p>栏目</p>' * 40}{BODY}"],
     ids=["copyright", "clock far away"],
 )
-def test_no_date_is_better_than_anothers(page: str) -> None:
+def test_no_date_is_better_than_a_date_of_other_content(page: str) -> None:
     assert published(page).source in ("", "text")
     assert published(page).date != "2020-01-01"
 
 
-def test_the_url_goes_before_the_page() -> None:
+def test_the_url_ranks_before_the_page() -> None:
     html = f"<meta name='pubdate' content='2016-05-11'>{BODY}"
     assert published(html, "http://a.test/2016/05/09/1.html") == PublicationDate("2016-05-09", "url")
 
@@ -190,7 +190,7 @@ def test_the_url_goes_before_the_page() -> None:
     ],
     ids=["agreed", "agreed in Chinese", "at odds", "shown alone"],
 )
-def test_what_the_page_shows_and_states_alike_goes_before_the_url(page: str, day: str) -> None:
+def test_equal_visible_and_declared_dates_rank_before_the_url(page: str, day: str) -> None:
     assert published(page + BODY, "http://a.test/2016/05/09/event.html").date == day
 
 
@@ -203,24 +203,24 @@ def test_what_the_page_shows_and_states_alike_goes_before_the_url(page: str, day
         ("http://a.test/2016-05-09/no-train-on-the-line-again", "2016-05-09"),
     ],
 )
-def test_a_day_among_the_words_of_a_url_is_what_the_page_is_about(url: str, day: str) -> None:
+def test_a_date_in_the_slug_of_a_url_is_the_subject_of_the_page(url: str, day: str) -> None:
     assert published(f"<meta name='pubdate' content='2016-05-11'>{UNDATED}", url).date == day
     assert published(UNDATED, url).date == "2016-05-09"
 
 
-def test_the_page_gives_the_time_of_the_day_in_the_url() -> None:
+def test_the_page_adds_the_time_of_day_to_the_url_date() -> None:
     html = f"<meta name='pubdate' content='2016-05-09T10:20:00+08:00'>{BODY}"
-    found = published(html, "http://a.test/2016/05/09/1.html")
-    assert found == PublicationDate("2016-05-09", "url", "2016-05-09T10:20:00+08:00")
+    publication = published(html, "http://a.test/2016/05/09/1.html")
+    assert publication == PublicationDate("2016-05-09", "url", "2016-05-09T10:20:00+08:00")
 
 
 @pytest.mark.parametrize(
-    ("stated", "found"),
+    ("stated", "publication"),
     [("2016-05-11", PublicationDate("2016-05-11", "meta")), ("2016-06-11", PublicationDate("2016-05", "url"))],
     ids=["in the month", "in another"],
 )
-def test_the_page_makes_a_month_exact_only_within_it(stated: str, found: PublicationDate) -> None:
-    assert published(f"<meta name='pubdate' content='{stated}'>{BODY}", "http://a.test/2016/05/1.html") == found
+def test_the_page_refines_a_month_only_within_it(stated: str, publication: PublicationDate) -> None:
+    assert published(f"<meta name='pubdate' content='{stated}'>{BODY}", "http://a.test/2016/05/1.html") == publication
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ def test_the_page_makes_a_month_exact_only_within_it(stated: str, found: Publica
     ],
     ids=["time zone", "stated", "stated in the wrong order", "month first", "day first"],
 )
-def test_where_reader_and_machine_are_told_different_days(stated: str, shown: str, day: str) -> None:
+def test_visible_and_declared_dates_that_differ(stated: str, shown: str, day: str) -> None:
     html = f"<meta name='pubdate' content='{stated}'><h1>标题</h1><p>{shown}</p>{BODY}"
     assert published(html).date == day
 
@@ -251,12 +251,12 @@ def test_where_reader_and_machine_are_told_different_days(stated: str, shown: st
         ("lang='en'><meta property='og:locale' content='en_US'", "http://a.test/", "2016-05-09"),
     ],
 )
-def test_the_page_tells_days_from_months(attributes: str, url: str, day: str) -> None:
+def test_the_page_decides_the_order_of_day_and_month(attributes: str, url: str, day: str) -> None:
     assert published(f"<html {attributes}><h1>标题</h1><p>5/9/2016</p>{BODY}", url).date == day
 
 
 @pytest.mark.parametrize("shown", ["5/9/2016", "05/09/2016 10:20"])
-def test_a_time_element_tells_days_from_months(shown: str) -> None:
+def test_a_time_element_decides_the_order_of_day_and_month(shown: str) -> None:
     page = f"<html lang='en-US'><h1>Title</h1><time datetime='2016-09-05T10:20'>{shown}</time>{BODY}"
     assert published(page).date == "2016-09-05"
     apart = f"<html lang='en-US'><h1>Title</h1><p>By me on {shown}</p><time datetime='2016-09-05'></time>{BODY}"
@@ -267,12 +267,12 @@ def test_a_time_element_tells_days_from_months(shown: str) -> None:
     ("other", "day"),
     [("25/12/2015", "2016-09-05"), ("12/25/2015", "2016-05-09"), ("25/12/2015 12/25/2015", "2016-05-09")],
 )
-def test_the_other_days_of_a_page_tell_days_from_months(other: str, day: str) -> None:
+def test_other_dates_of_a_page_decide_the_order_of_day_and_month(other: str, day: str) -> None:
     assert published(f"<html lang='en-US'><h1>标题</h1><p>5/9/2016</p>{BODY}<p>{other}</p>").date == day
 
 
 @pytest.mark.parametrize("language", ["fa", "fa-IR"])
-def test_a_page_in_persian_counts_its_own_years(language: str) -> None:
+def test_a_persian_page_uses_its_own_calendar(language: str) -> None:
     assert published(f"<html lang='{language}'><h1>عنوان</h1><p>1402/05/12 10:30</p>{BODY}").date == "2023-08-03"
     assert published(f"<html lang='en'><h1>Title</h1><p>1402/05/12 10:30</p>{UNDATED}").date == ""
 
@@ -284,7 +284,7 @@ def test_a_page_in_persian_counts_its_own_years(language: str) -> None:
         "<h1>标题</h1><p>注册时间：2012-07-02</p><p>2016-05-09 10:20</p>",
     ],
 )
-def test_the_day_on_which_a_member_joined_is_not_that_of_the_post(page: str) -> None:
+def test_the_join_date_of_a_member_is_not_the_date_of_the_post(page: str) -> None:
     assert published(page + BODY).date == "2016-05-09"
 
 
@@ -310,18 +310,18 @@ TWO = '{"all": [{"slug": "/a-long-title", "publishedAt": "2016-05-09"}, {"slug":
     ids=["state", "data layer", "escaped", "seconds", "two articles", "to come", "other names", "JSON-LD", "comment",
          "text"],
 )  # fmt: skip
-def test_days_that_stand_in_scripts_alone(script: str, day: str) -> None:
-    found = published(f"<h1>Title</h1>{UNDATED}{script}", latest="2024-01-01")
-    assert (found.date, found.source) == (day, "script" if day else "")
+def test_dates_that_only_scripts_contain(script: str, day: str) -> None:
+    publication = published(f"<h1>Title</h1>{UNDATED}{script}", latest="2024-01-01")
+    assert (publication.date, publication.source) == (day, "script" if day else "")
 
 
-def test_of_several_articles_in_a_script_the_url_names_one() -> None:
+def test_the_url_selects_one_of_several_articles_in_a_script() -> None:
     far = TWO.replace('{"slug": "/b"', f'{{"text": "{"x" * 4_000}", "slug": "/b"')
     assert published(f"<h1>T</h1>{UNDATED}{STATE.format(far)}", "http://a.test/en/a-long-title").date == "2016-05-09"
     assert published(f"<h1>T</h1>{UNDATED}{STATE.format(far)}", "http://a.test/en/b").date == ""
 
 
-def test_scripts_stand_behind_what_the_page_says_and_before_guesses() -> None:
+def test_script_dates_rank_after_declared_dates_and_before_guesses() -> None:
     assert published(f"<h1>Title</h1><p>2016-05-01</p>{BODY}{STATE.format(ONE)}").date == "2016-05-01"
     assert published(f"<meta name='date' content='2016-05-01'>{BODY}{STATE.format(ONE)}").date == "2016-05-01"
     assert published(f"<h1>Title</h1>{BODY}{STATE.format(ONE)}").date == "2016-05-09"
@@ -330,29 +330,29 @@ def test_scripts_stand_behind_what_the_page_says_and_before_guesses() -> None:
 @pytest.mark.parametrize(
     ("address", "day"), [("http://news.test/1.html", "2016-05-10"), ("http://news.test/2.html", "2016-05-01")]
 )
-def test_json_ld_of_another_page_stands_behind_the_metas(address: str, day: str) -> None:
+def test_json_ld_of_another_page_ranks_after_the_metas(address: str, day: str) -> None:
     node = f'{{"@type":"NewsArticle","url":"{address}","datePublished":"2016-05-10"}}'
     html = f"<script type='application/ld+json'>{node}</script><meta name='pubdate' content='2016-05-01'>{BODY}"
     assert published(html).date == day
 
 
-def test_published_and_modified_are_kept_apart() -> None:
+def test_published_and_modified_dates_are_separate() -> None:
     html = f"<h1>Title</h1><p>Updated May 11, 2016</p><p>Published May 9, 2016</p>{BODY}"
-    found = published(html)
-    assert (found.date, found.modified) == ("2016-05-09", "2016-05-11")
+    publication = published(html)
+    assert (publication.date, publication.modified) == ("2016-05-09", "2016-05-11")
 
 
-def test_a_change_before_the_publication_is_none() -> None:
+def test_a_modification_before_the_publication_is_ignored() -> None:
     html = f"<meta name='pubdate' content='2016-05-09'><meta name='lastmod' content='2016-05-01'>{BODY}"
     assert published(html) == PublicationDate("2016-05-09", "meta")
 
 
-def test_a_changed_article_without_another_date_has_that() -> None:
-    found = published(f"<meta property='article:modified_time' content='2016-05-09'>{BODY}")
-    assert (found.date, found.modified) == ("2016-05-09", "2016-05-09")
+def test_the_modification_date_is_the_last_resort() -> None:
+    publication = published(f"<meta property='article:modified_time' content='2016-05-09'>{BODY}")
+    assert (publication.date, publication.modified) == ("2016-05-09", "2016-05-09")
 
 
-def test_of_a_thread_the_first_post_counts() -> None:
+def test_the_date_of_a_thread_is_that_of_its_first_post() -> None:
     posts = "".join(f"<p>{SENTENCE}</p><p>发布时间 2016/05/{day:02d} 22:36 by someone</p>" for day in range(9, 20))
     assert published(f"<h1>主题</h1><div id='body'>{posts}</div>").date == "2016-05-09"
 
@@ -361,7 +361,7 @@ def test_a_page_without_a_date_has_none() -> None:
     assert published("<p>没有日期</p>") == PublicationDate()
 
 
-def test_no_date_lies_after_the_fetch() -> None:
+def test_no_date_is_after_the_fetch() -> None:
     html = "<meta name='pubdate' content='2099-01-01'><h1>标题</h1><p>2016-05-09</p>" + BODY
     assert published(html, "http://a.test/2088/01/01/", latest="2016-06-01").date == "2016-05-09"
     assert published(f"<h1>Title</h1><p>06/05/2016</p>{BODY}", latest="2016-05-31").date == "2016-05-06"
@@ -370,9 +370,11 @@ def test_no_date_lies_after_the_fetch() -> None:
 @pytest.mark.parametrize("piece", ["2019年", "2019-", "12:", "1/", " ", "Jan ", "(", "9" * 50, "年月日", "二〇"])
 def test_no_text_is_slow(piece: str) -> None:
     text = "2019年" + piece * 20_000
-    for found in (
+    for publication in (
         find_date_in_text(text),
         find_date_in_url(text),
         stated.date if (stated := parse_machine_date(text)) else "",
     ):
-        assert found == "" or found.startswith("20")  # and not after minutes, as a pattern that is not linear would
+        assert publication == "" or publication.startswith(
+            "20"
+        )  # and not after minutes, as a pattern that is not linear would

@@ -1,4 +1,4 @@
-"""Parsing survives anything; cleaning drops what is never read, and only that."""
+"""Parsing accepts any input; cleaning removes only elements that are never read."""
 
 import pytest
 
@@ -15,7 +15,7 @@ def text_after_cleaning(html: str) -> str:
 
 
 @pytest.mark.parametrize("html", ["", " \n", "\x00", "<!-- x -->", "<!doctype html>"], ids=repr)
-def test_a_page_without_an_element_is_none(html: str) -> None:
+def test_a_page_without_an_element_is_not_parsed(html: str) -> None:
     assert dom.parse(html) is None
 
 
@@ -33,7 +33,7 @@ def test_a_page_without_an_element_is_none(html: str) -> None:
     ],
     ids=["control", "surrogate", "xml", "dead", "title", "controls", "unclosed button", "text in head"],
 )
-def test_cleaning_keeps_what_a_reader_reads(html: str, text: str) -> None:
+def test_cleaning_keeps_readable_text(html: str, text: str) -> None:
     assert text_after_cleaning(html) == text
 
 
@@ -68,7 +68,7 @@ def test_cleaning_keeps_what_a_reader_reads(html: str, text: str) -> None:
         "data",
     ],
 )
-def test_scripts_are_cut_where_a_browser_ends_them(html: str, left: str, linked_data: tuple[str, ...]) -> None:
+def test_scripts_end_where_browsers_end_them(html: str, left: str, linked_data: tuple[str, ...]) -> None:
     source = decode_page(html)
     assert source is not None
     assert (source.text, source.json_ld) == (left, linked_data)
@@ -76,7 +76,7 @@ def test_scripts_are_cut_where_a_browser_ends_them(html: str, left: str, linked_
 
 @pytest.mark.parametrize("depth", [300, 5_000, 100_000])
 @pytest.mark.parametrize("tag", ["div", "b", "blockquote"])
-def test_deep_nesting_loses_no_text(depth: int, tag: str) -> None:
+def test_deep_nesting_keeps_all_text(depth: int, tag: str) -> None:
     html = f"<p>before</p>{f'<{tag}>' * depth}DEEP<script>no</script>{f'</{tag}>' * depth}<p>after</p>"
     assert text_after_cleaning(html).replace(" ", "") == "beforeDEEPafter"
 
@@ -100,26 +100,27 @@ def layout(html: str) -> Layout:
     ],
     ids=["blocks and breaks", "inline", "white space", "pre", "mixed", "row of data", "row of layout"],
 )
-def test_lines_are_what_a_reader_sees(html: str, lines: list[str]) -> None:
+def test_lines_are_the_visible_lines(html: str, lines: list[str]) -> None:
     assert [line.text for line in layout(html).lines] == lines
 
 
-def test_a_line_knows_its_size_its_links_and_its_marks() -> None:
+def test_size_links_and_punctuation_of_a_line() -> None:
     line = layout("<p>中国，<a href='/'>石油</a> gas.</p>").lines[0]
     assert (line.size, line.link_size, line.punctuation_count) == (pytest.approx(5 + 4 / 3), 2.0, 2)
 
 
-def test_a_span_holds_the_lines_below_its_element() -> None:
-    found = layout("<div id='a'><p>甲</p><table><tr><td>乙<td>丙</table></div><p>丁</p>")
+def test_a_span_contains_the_lines_of_its_element() -> None:
+    page_layout = layout("<div id='a'><p>甲</p><table><tr><td>乙<td>丙</table></div><p>丁</p>")
     spans = {
-        span.tag_info.attributes.get("id", span.tag_info.tag): (span.start_line, span.end_line) for span in found.spans
+        span.tag_info.attributes.get("id", span.tag_info.tag): (span.start_line, span.end_line)
+        for span in page_layout.spans
     }
     assert spans["a"] == (0, 2)
     assert spans["tr"] == spans["td"] == (1, 2)
     assert spans["body"] == (0, 3)
 
 
-def test_unclosed_notes_do_not_hold_the_page_each() -> None:
+def test_unclosed_inline_elements_have_bounded_text() -> None:
     notes = layout("<span class='date'>" * 200 + "正文，很长。<br>" * 5_000).inline_elements
     assert len(notes) > 100
     assert max(len(note.text) for note in notes) <= 2_000

@@ -1,4 +1,4 @@
-"""UTF-8 that was read as another encoding and written again: undone where it certainly is that."""
+"""Repair of double-encoded text: UTF-8 that was read in another encoding and written again."""
 
 import pytest
 
@@ -29,20 +29,20 @@ def page(title: str, text: str) -> bytes:
 
 @pytest.mark.parametrize("name", ["windows-1252", "latin-1"])
 @pytest.mark.parametrize(("title", "text"), [("The café’s harbour is closed", EN * 3), ("大庆油田产量创新高", ZH * 3)])
-def test_a_page_encoded_twice_reads_as_it_was_meant(name: str, title: str, text: str) -> None:
-    found = extract(page(misread(title, name), misread(text, name)), "http://news.test/a/harbour-is-closed")
-    assert isinstance(found, Article)
-    assert (found.title, found.body) == (title, text.strip())
+def test_a_double_encoded_page_is_repaired(name: str, title: str, text: str) -> None:
+    article = extract(page(misread(title, name), misread(text, name)), "http://news.test/a/harbour-is-closed")
+    assert isinstance(article, Article)
+    assert (article.title, article.body) == (title, text.strip())
 
 
-def test_runs_that_were_encoded_once_stay_as_they_are() -> None:
+def test_correct_text_is_not_changed() -> None:
     html = f"<p>{misread(EN, 'windows-1252')}</p><p>© 2024 Ÿâ, l’été à Zürich: „ja“</p><p>{ZH}</p>"
     source = decode_page(html.encode())
     assert source is not None
     assert source.text == f"<p>{EN}</p><p>© 2024 Ÿâ, l’été à Zürich: „ja“</p><p>{ZH}</p>"
 
 
-def test_json_ld_of_such_a_page_is_undone_too() -> None:
+def test_json_ld_of_a_double_encoded_page_is_repaired() -> None:
     script = f'{{"headline": "{misread("The café’s harbour", "latin-1")}", "name": "Zürich"}}'
     source = decode_page(
         f'<script type="application/ld+json">{script}</script><p>{misread(EN, "latin-1")}</p>'.encode()
@@ -61,7 +61,7 @@ def test_json_ld_of_such_a_page_is_undone_too() -> None:
         "Õ½Õ¡ is Armenian only by chance; SÃO PAULO is not.",
     ],
 )
-def test_what_is_shown_on_purpose_or_by_chance_is_left_alone(text: str) -> None:
+def test_mojibake_on_purpose_or_by_chance_is_not_changed(text: str) -> None:
     source = decode_page(f"<p>{text}</p>".encode())
     assert source is not None
     assert source.text == f"<p>{text}</p>"

@@ -1,4 +1,4 @@
-"""Which language a text is in."""
+"""Language detection."""
 
 import pytest
 
@@ -35,7 +35,7 @@ from extractor.fields.language import detect_language
         ("", ""),
     ],
 )
-def test_languages(text: str, language: str) -> None:
+def test_detected_languages(text: str, language: str) -> None:
     assert detect_language(text) == language
 
 
@@ -50,5 +50,5 @@ def test_languages(text: str, language: str) -> None:
         ("وزیر نے کہا کہ کمپنی فروخت نہیں ہو رہی", "ur", "ur"),
     ],
 )
-def test_the_page_s_own_word_decides_within_a_script(text: str, hint: str, language: str) -> None:
+def test_the_declared_language_decides_within_a_script(text: str, hint: str, language: str) -> None:
     assert detect_language(text, hint) == language

@@ -1,4 +1,4 @@
-"""Pages of manuals: permalinks in headings, dates of builds and of examples, source code, indices, Javadoc."""
+"""Documentation pages: permalinks, build dates, dates in examples, source code, indexes, Javadoc."""
 
 import pytest
 
@@ -25,15 +25,15 @@ def html(content: str, title: str = "Starting the pump — Pumps 3.2 documentati
 
 
 def article(page: str, url: str = URL) -> Article:
-    found = extract(page, url)
-    assert isinstance(found, Article), found
-    return found
+    result = extract(page, url)
+    assert isinstance(result, Article), result
+    return result
 
 
 def outcome(page: str, url: str = URL) -> Outcome:
-    found = extract(page, url)
-    assert isinstance(found, Outcome), found.title
-    return found
+    result = extract(page, url)
+    assert isinstance(result, Outcome), result.title
+    return result
 
 
 # -- the link that a heading has to itself
@@ -52,18 +52,18 @@ PERMALINKS = [
 
 @pytest.mark.parametrize("link", PERMALINKS)
 @pytest.mark.parametrize(("title", "text"), [("Starting the pump", TEXT), ("启动抽油机", ZH_TEXT)])
-def test_the_permalink_of_a_heading_is_no_part_of_title_and_body(link: str, title: str, text: str) -> None:
+def test_permalinks_of_headings_are_removed(link: str, title: str, text: str) -> None:
     below = "Stopping it again" if text is TEXT else "再次停止"
     page = html(
         f"<div><h1 id='start'>{title}{link}</h1>{text}<h2 id='stop'>{below}{link}</h2>{text}</div>", f"{title} - Pumps"
     )
-    found = article(page)
-    assert found.title == title
-    assert below in found.body.split("\n")
-    assert [block.text for block in found.blocks if block.kind is BlockKind.HEADING] == [below]
+    result = article(page)
+    assert result.title == title
+    assert below in result.body.split("\n")
+    assert [block.text for block in result.blocks if block.kind is BlockKind.HEADING] == [below]
 
 
-def test_a_mark_before_the_heading_goes_and_a_linked_heading_stays() -> None:
+def test_a_permalink_before_a_heading_is_removed_but_not_a_linked_heading() -> None:
     before = html(f"<div><h1><a href='#start'>#</a> Starting the pump</h1>{TEXT}</div>")
     linked = html(f"<div><h1 id='start'><a class='header' href='#start'>Starting the pump</a></h1>{TEXT}</div>")
     assert article(before).title == article(linked).title == "Starting the pump"
@@ -77,11 +77,11 @@ def test_a_mark_before_the_heading_goes_and_a_linked_heading_stays() -> None:
         ('href="/issues"', "#", False), ("", "¶", False), ('href="#a"', "¶" * 500, False),
     ],
 )  # fmt: skip
-def test_what_a_permalink_is(attributes: str, text: str, is_one: bool) -> None:
+def test_permalinks(attributes: str, text: str, is_one: bool) -> None:
     assert is_permalink(attributes, text) is is_one
 
 
-def test_signs_in_code_that_are_links_stay() -> None:
+def test_linked_symbols_in_code_stay() -> None:
     code = '<pre>total <a href="#op-add">+</a><a href="#op-set">=</a> level\nprint(total, level)</pre>'
     assert "total += level" in article(html(f"<div><h1>Starting the pump</h1>{TEXT}{code}{TEXT}</div>")).body
 
@@ -100,18 +100,18 @@ LAST = [
 
 @pytest.mark.parametrize("last", LAST)
 @pytest.mark.parametrize("text", [TEXT, ZH_TEXT], ids=["en", "zh"])
-def test_the_day_of_a_build_is_none_of_publication(last: str, text: str) -> None:
+def test_a_build_date_is_not_a_date_of_publication(last: str, text: str) -> None:
     content = f"<div><h1>Starting the pump</h1>{text}</div>{last}"
     assert article(html(content, head=SPHINX)).published == ""
 
 
-def test_the_day_of_a_change_is_kept_as_such() -> None:
+def test_a_build_date_is_the_date_of_the_last_change() -> None:
     page = html(f"<div><h1>Starting the pump</h1>{TEXT}</div>{LAST[0]}", head=SPHINX)
     assert article(page).modified == "2025-02-03"
 
 
 @pytest.mark.parametrize("last", LAST[:1])
-def test_a_blog_keeps_the_only_day_that_it_shows(last: str) -> None:
+def test_a_blog_post_has_its_only_visible_date(last: str) -> None:
     content = f"<div><h1>Starting the pump</h1>{TEXT}</div>{last}"
     for head in (
         "",
@@ -131,18 +131,18 @@ def test_a_blog_keeps_the_only_day_that_it_shows(last: str) -> None:
     ],
 )
 @pytest.mark.parametrize("head", ["", SPHINX])
-def test_a_day_in_an_example_is_none_of_the_page(example: str, head: str) -> None:
+def test_a_date_in_an_example_is_ignored(example: str, head: str) -> None:
     for text in (TEXT, ZH_TEXT):
         assert article(html(f"<div><h1>Starting the pump</h1>{example}{text}{text}</div>", head=head)).published == ""
 
 
-def test_old_news_in_one_pre_keeps_its_day() -> None:
+def test_preformatted_news_has_its_date() -> None:
     lines = "\n".join(["The company said that the new field will give more oil than all of the older ones did."] * 8)
     page = f"<html><title>New field found</title><h1>New field found</h1><pre>May 9, 2016\n\n{lines}</pre></html>"
     assert article(page).published == "2016-05-09"
 
 
-def test_days_and_values_in_the_text_of_a_manual_are_none_of_publication() -> None:
+def test_dates_in_the_text_of_a_manual_are_ignored() -> None:
     value = "<table><tr><td>2021-06-23</td><td>accepted</td></tr></table>"
     since = "<p>Since 23 June 2021, level 3 is the default, as it was before.</p>"
     content = f"<div><h1>Starting the pump</h1>{value}{since}{TEXT}</div>"
@@ -152,15 +152,15 @@ def test_days_and_values_in_the_text_of_a_manual_are_none_of_publication() -> No
 @pytest.mark.parametrize(
     "day", ["<p><em>August 1, 2019</em></p>", "<p>Release date: 2019-08-01</p>", "<p>发布日期：2019年8月1日</p>"]
 )
-def test_the_day_of_a_release_stays_beside_that_of_the_build(day: str) -> None:
+def test_a_release_date_is_used_in_spite_of_a_build_date(day: str) -> None:
     content = (
         f"<div><h1>Pumps 1.11.23 release notes<a class='headerlink' href='#x'>¶</a></h1>{day}{TEXT}</div>{LAST[0]}"
     )
-    found = article(html(content, "Pumps 1.11.23 release notes — Pumps", SPHINX))
-    assert (found.title, found.published) == ("Pumps 1.11.23 release notes", "2019-08-01")
+    result = article(html(content, "Pumps 1.11.23 release notes — Pumps", SPHINX))
+    assert (result.title, result.published) == ("Pumps 1.11.23 release notes", "2019-08-01")
 
 
-def test_what_a_manual_states_of_its_publication_stays() -> None:
+def test_a_declared_date_of_a_manual_is_used() -> None:
     published = '<meta property="article:published_time" content="2019-08-01T10:00:00Z">'
     page = html(f"<div><h1>Starting the pump</h1>{TEXT}</div>{LAST[0]}", head=SPHINX + published)
     assert article(page).published == "2019-08-01"
@@ -177,7 +177,7 @@ def test_what_a_manual_states_of_its_publication_stays() -> None:
         '<link rel="index" href="../genindex.html"><meta name="date" content="2020-05-09">',
     ],
 )
-def test_the_day_on_which_a_tool_made_the_file(head: str) -> None:
+def test_the_creation_date_of_a_file_is_ignored(head: str) -> None:
     page = html(f"<div><h1>Starting the pump</h1>{TEXT}</div>", head=head)
     assert article(page).published == ""
     assert article(
@@ -185,7 +185,7 @@ def test_the_day_on_which_a_tool_made_the_file(head: str) -> None:
     ).published
 
 
-def test_the_links_of_a_forum_make_no_manual() -> None:
+def test_the_head_links_of_a_forum_are_not_those_of_a_manual() -> None:
     links = "".join(f'<link rel="{kind}" href="/index.php?{kind}">' for kind in ("index", "contents", "search", "help"))
     content = f"<div><h1>Starting the pump</h1>{TEXT}</div><p>Last updated on May 9, 2020</p>"
     assert article(html(content, head=links)).published == "2020-05-09"
@@ -199,9 +199,9 @@ def test_the_links_of_a_forum_make_no_manual() -> None:
         ("montag 9.5.16", "2016-05-09"), ("kultur | 9.5.16, 10:20 uhr", "2016-05-09"),
     ],
 )  # fmt: skip
-def test_a_version_behind_a_name_is_no_day(text: str, day: str) -> None:
-    found = find_first_date(text, short=True)
-    assert (found.date if found else "") == day
+def test_a_version_after_a_name_is_not_a_date(text: str, day: str) -> None:
+    result = find_first_date(text, short=True)
+    assert (result.date if result else "") == day
 
 
 # -- titles that <title> names first
@@ -217,15 +217,15 @@ def test_a_version_behind_a_name_is_no_day(text: str, day: str) -> None:
         ("OI Wiki", "IDA* - OI Wiki", False), ("", "- OI Wiki", False), ("IDA*", "IDA*", False),
     ],
 )  # fmt: skip
-def test_a_heading_that_is_the_first_part_of_title(heading: str, stated: str, is_part: bool) -> None:
+def test_headings_that_are_the_first_part_of_title(heading: str, stated: str, is_part: bool) -> None:
     assert is_title_before_separator(heading, stated) is is_part
 
 
 def test_a_short_heading_is_the_title_and_not_the_first_sentence() -> None:
     text = "<p>本页面将简要介绍 IDA* 算法．IDA* 就是采用了迭代加深算法的 A* 算法．</p>" + ZH_TEXT
-    found = article(html(f"<article><h1>IDA*</h1>{text}<h2>过程</h2>{ZH_TEXT}</article>", "IDA* - OI Wiki"))
-    assert found.title == "IDA*"
-    assert found.body.startswith("本页面将简要介绍")
+    result = article(html(f"<article><h1>IDA*</h1>{text}<h2>过程</h2>{ZH_TEXT}</article>", "IDA* - OI Wiki"))
+    assert result.title == "IDA*"
+    assert result.body.startswith("本页面将简要介绍")
 
 
 def test_the_name_of_the_site_before_the_title_is_not_the_title() -> None:
@@ -237,36 +237,36 @@ def test_the_name_of_the_site_before_the_title_is_not_the_title() -> None:
 
 
 @pytest.mark.parametrize("name", ["Source code for pumps.start", "pumps.start 的源代码"])
-def test_a_source_file_of_a_manual_is_no_article(name: str) -> None:
+def test_a_source_file_of_a_manual_is_rejected(name: str) -> None:
     inner = CODE.replace("def step_3", '<div class="viewcode-block"><a href="../start.html">[docs]</a>def step_3')
     page = html(f"<div><h1>{name}</h1><div class='highlight'><pre>{inner}</div></pre></div></div>", name, SPHINX)
-    found = outcome(page, "http://docs.test/_modules/pumps/start.html")
-    assert found.reason is Reason.NO_BODY
-    assert "lines of source code" in found.detail
+    result = outcome(page, "http://docs.test/_modules/pumps/start.html")
+    assert result.reason is Reason.NO_BODY
+    assert "lines of source code" in result.detail
 
 
-def test_a_numbered_listing_is_no_article_whoever_made_it() -> None:
+def test_an_untitled_numbered_listing_is_rejected() -> None:
     lines = "".join(
         f'<span class="no">{number:03}</span><a id="line.{number}">    x = level({number});</a>\n'
         for number in range(1, 40)
     )
-    found = outcome(f"<html><title>Source code</title><body><main><pre>{lines}</pre></main></body></html>")
-    assert found.reason is Reason.NO_BODY
+    result = outcome(f"<html><title>Source code</title><body><main><pre>{lines}</pre></main></body></html>")
+    assert result.reason is Reason.NO_BODY
 
 
-def test_a_post_that_is_nothing_but_numbered_code_stays_an_article() -> None:
+def test_a_post_of_numbered_code_is_an_article() -> None:
     code = "".join(f"<span>{number}</span> level = pump.raise_to({number})\n" for number in range(1, 40))
-    found = article(
+    result = article(
         html(f"<div><h1>Raising levels one by one</h1><pre>{code}</pre></div>", "Raising levels one by one")
     )
-    assert found.title == "Raising levels one by one"
+    assert result.title == "Raising levels one by one"
 
 
-def test_a_page_that_explains_its_code_stays_an_article_with_all_its_code() -> None:
-    found = article(
+def test_a_page_that_explains_code_is_an_article_with_its_code() -> None:
+    result = article(
         html(f"<div><h1>Starting the pump</h1><p>This starts it, step by step.</p><pre>{CODE}</pre></div>", head=SPHINX)
     )
-    assert all(line in found.body for line in CODE.strip().split("\n"))
+    assert all(line in result.body for line in CODE.strip().split("\n"))
     assert article(
         html(f"<div><h1>Starting the pump</h1><pre>{CODE}</pre></div>", "Starting the pump")
     ).body  # a blog's
@@ -274,8 +274,8 @@ def test_a_page_that_explains_its_code_stays_an_article_with_all_its_code() -> N
 
 def test_code_in_blocks_inside_a_pre_keeps_its_lines() -> None:
     code = f"<pre>import pumps\n<div class='block'>{CODE}</div>pumps.stop()\n</pre>"
-    found = article(html(f"<div><h1>Starting the pump</h1>{TEXT}{code}{TEXT}</div>", head=SPHINX))
-    shown = next(block.text for block in found.blocks if block.kind is BlockKind.CODE)
+    result = article(html(f"<div><h1>Starting the pump</h1>{TEXT}{code}{TEXT}</div>", head=SPHINX))
+    shown = next(block.text for block in result.blocks if block.kind is BlockKind.CODE)
     assert [line for line in shown.split("\n") if line] == ["import pumps", *CODE.strip().split("\n"), "pumps.stop()"]
 
 
@@ -283,7 +283,7 @@ def test_code_in_blocks_inside_a_pre_keeps_its_lines() -> None:
     "path", ["pumps/class-use/Pump.html", "pumps/package-tree.html", "pumps/package-use.html", "index-all.html",
              "index-files/index-7.html", "allclasses-index.html", "genindex-S.html", "py-modindex.html"],
 )  # fmt: skip
-def test_the_indices_of_a_manual_are_lists(path: str) -> None:
+def test_indexes_of_a_manual_are_lists(path: str) -> None:
     rows = "".join(
         f"<tr><td><a href='P.html#m{n}'>Pump.method{n}</a></td><td>Starts the pump of level {n}, and waits.</td></tr>"
         for n in range(5)
@@ -293,7 +293,7 @@ def test_the_indices_of_a_manual_are_lists(path: str) -> None:
     assert outcome(page, f"http://docs.test/api/{path}").reason is Reason.LIST_PAGE
 
 
-def test_an_article_is_no_index_for_its_name() -> None:
+def test_the_file_name_of_an_index_is_not_sufficient() -> None:
     page = html(f"<div><h1>Starting the pump</h1>{TEXT}</div>", "Starting the pump - News")
     assert article(page, "http://news.test/index-7.html").title == "Starting the pump"
 
@@ -344,16 +344,16 @@ extends java.lang.Object</pre><div class="block">{DESCRIPTION}</div></li></ul></
 
 @pytest.mark.parametrize("version", JAVADOC)
 @pytest.mark.parametrize("url", ["http://docs.test/api/org/pumps/Pump.html", "http://docs.test/Pump.html"])
-def test_the_page_of_a_class_has_its_name_its_description_and_its_methods(version: str, url: str) -> None:
+def test_a_class_page_has_its_name_description_and_methods(version: str, url: str) -> None:
     page = html(JAVADOC[version], "Pump (Pumps 3.2 API)", "<!-- Generated by javadoc -->")
-    found = article(page, url)
-    assert found.title == "Class Pump<T>"
-    assert DESCRIPTION in found.body
-    assert all(found.body.count(f"Raises the level to {n} and waits for it.") >= 1 for n in range(12))
-    assert "public void raiseLevel3(int level)" in found.body
+    result = article(page, url)
+    assert result.title == "Class Pump<T>"
+    assert DESCRIPTION in result.body
+    assert all(result.body.count(f"Raises the level to {n} and waits for it.") >= 1 for n in range(12))
+    assert "public void raiseLevel3(int level)" in result.body
 
 
-def test_links_to_other_pages_make_a_list_and_those_within_the_page_none() -> None:
+def test_only_links_to_other_pages_make_a_list() -> None:
     entries = [
         f"<h3><a href='{{}}'>The {n}th pump of the field is started now</a></h3><p>It is started with one command.</p>"
         for n in range(12)

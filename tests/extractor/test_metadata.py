@@ -129,8 +129,8 @@ def test_sources(above: str, head: str, source: str) -> None:
     ],
 )
 def test_sections(above: str, head: str, section: str) -> None:
-    found = metadata(head=head, above=above)
-    assert found.section == section
+    actual = metadata(head=head, above=above)
+    assert actual.section == section
 
 
 @pytest.mark.parametrize(
@@ -164,8 +164,8 @@ def test_keywords(content: str, keywords: tuple[str, ...]) -> None:
     ids=["og", "logo, JSON-LD", "no address", "lazy", "icon", "outside"],
 )
 def test_pictures(head: str, body: str, picture: str) -> None:
-    found = metadata(head=head, body=body).picture
-    assert found == (f"http://www.some-site.test{picture}" if picture.startswith("/") else picture)
+    actual = metadata(head=head, body=body).picture
+    assert actual == (f"http://www.some-site.test{picture}" if picture.startswith("/") else picture)
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_pictures(head: str, body: str, picture: str) -> None:
     ],
     ids=["link", "og", "home, og", "home", "localhost", "number", "broken", "script", "line break", "JSON-LD"],
 )
-def test_canonical_addresses(head: str, canonical: str) -> None:
+def test_canonical_urls(head: str, canonical: str) -> None:
     assert metadata(head=head).canonical_url == canonical
 
 
@@ -214,21 +214,21 @@ def test_the_next_page_of_an_article(url: str, href: str, text: str, leads: bool
     pager = f"<div><a href='{href}'>{text}</a></div>"
     if "1_2" in url:
         pager = f"<div><a href='1.html'>1</a> <a href='1_3.html'>3</a> <a href='{href}'>{text}</a></div>"
-    found = metadata(below=pager, url=f"http://a.test{url}").next_url
-    assert bool(found) is leads
+    actual = metadata(below=pager, url=f"http://a.test{url}").next_url
+    assert bool(actual) is leads
 
 
-def test_a_link_to_the_next_post_is_no_next_page() -> None:
+def test_a_link_to_the_next_post_is_not_a_next_page() -> None:
     assert metadata(head="<link rel='next' href='/news/another-post'>").next_url == ""
     assert (
         metadata(head="<link rel='next' href='/news/1_2.html'>").next_url == "http://www.some-site.test/news/1_2.html"
     )
 
 
-def test_without_an_address_nothing_is_invented() -> None:
+def test_a_page_without_a_url_has_no_absolute_urls() -> None:
     head = "<link rel='canonical' href='1.html'><meta property='og:image' content='a.jpg'>"
-    found = metadata(head=head, below="<a href='1_2.html'>下一页</a>", url="")
-    assert (found.canonical_url, found.picture, found.next_url) == ("", "", "")
+    actual = metadata(head=head, below="<a href='1_2.html'>下一页</a>", url="")
+    assert (actual.canonical_url, actual.picture, actual.next_url) == ("", "", "")
 
 
 @pytest.mark.parametrize(
@@ -250,7 +250,7 @@ def test_without_an_address_nothing_is_invented() -> None:
     ids=["one", "graph", "list", "list of others", "another's address", "comment", "line break", "broken",
          "cut", "deep", "null", "none"],
 )  # fmt: skip
-def test_the_article_among_linked_data(scripts: list[str], headline: str) -> None:
+def test_the_article_in_json_ld(scripts: list[str], headline: str) -> None:
     assert find_json_ld_article(tuple(scripts), "http://a.test/1").headline == headline
 
 
@@ -261,8 +261,8 @@ def test_names_in_other_nodes_and_dates_of_the_page() -> None:
         {"@type": "Person", "@id": "#jane", "name": "Jane Doe"},
         {"@type": "ImageObject", "@id": "#pic", "url": "http://a.test/a.jpg"},
     ]
-    found = find_json_ld_article((json.dumps({"@graph": graph}),), "http://a.test/1")
-    assert found == JsonLdArticle(
+    actual = find_json_ld_article((json.dumps({"@graph": graph}),), "http://a.test/1")
+    assert actual == JsonLdArticle(
         published="2016-05-09",
         picture="http://a.test/a.jpg",
         person_names=("Jane Doe",),
@@ -288,17 +288,17 @@ def test_names_in_other_nodes_and_dates_of_the_page() -> None:
     ids=["address", "main entity", "video", "another's", "many", "collection", "blog", "both", "page", "nothing"],
 )
 def test_what_the_page_is_by_json_ld(nodes: list[object], kind: str, elsewhere: bool) -> None:
-    found = find_json_ld_article((json.dumps(nodes),), "http://a.test/1")
-    assert (found.page_kind, found.is_other_page) == (kind, elsewhere)
+    actual = find_json_ld_article((json.dumps(nodes),), "http://a.test/1")
+    assert (actual.page_kind, actual.is_other_page) == (kind, elsewhere)
 
 
 def test_broken_json_with_a_headline_and_a_day_is_an_article() -> None:
-    found = find_json_ld_article(('{"headline": "Oil", "datePublished": "2016-05-09", "articleBody": "a\tb",, }',), "")
-    assert (found.page_kind, found.published) == ("article", "2016-05-09")
+    actual = find_json_ld_article(('{"headline": "Oil", "datePublished": "2016-05-09", "articleBody": "a\tb",, }',), "")
+    assert (actual.page_kind, actual.published) == ("article", "2016-05-09")
 
 
 def test_the_text_of_the_article() -> None:
-    found = find_json_ld_article(
+    actual = find_json_ld_article(
         (json.dumps([{"@type": "WebPage"}, {"@type": "Article", "articleBody": "Oil rose."}]),), ""
     )
-    assert found.body == "Oil rose."
+    assert actual.body == "Oil rose."

@@ -1,4 +1,4 @@
-"""What a start tag says: hints in its names, marks of dates and captions, and whether it is shown."""
+"""Start tags: hints in names, metadata and caption elements, visibility."""
 
 import pytest
 
@@ -27,7 +27,7 @@ from extractor.page.tag_info import Hint, attribute_value, parse_tag
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_the_hint_in_a_name(tag: str, markup: str, hint: Hint) -> None:
+def test_hints(tag: str, markup: str, hint: Hint) -> None:
     assert parse_tag(tag, markup).hint is hint
 
 
@@ -44,7 +44,7 @@ def test_the_hint_in_a_name(tag: str, markup: str, hint: Hint) -> None:
     ],
     ids=str,
 )
-def test_what_is_not_shown(markup: str, hidden: bool) -> None:
+def test_hidden_elements(markup: str, hidden: bool) -> None:
     assert (parse_tag("div", markup).hint is Hint.HIDDEN) is hidden
 
 
@@ -62,7 +62,7 @@ def test_what_is_not_shown(markup: str, hidden: bool) -> None:
     ],
     ids=str,
 )
-def test_marks_of_notes_and_captions(tag: str, markup: str, marked: bool, caption: bool) -> None:
+def test_metadata_and_caption_elements(tag: str, markup: str, marked: bool, caption: bool) -> None:
     facts = parse_tag(tag, markup)
     assert (facts.is_metadata, facts.is_caption) == (marked, caption)
 
@@ -72,5 +72,5 @@ def test_marks_of_notes_and_captions(tag: str, markup: str, marked: bool, captio
     [('class="a b" id="c"', "c"), ('data-id="x"', ""), ('data-id="x" id="c"', "c"), ("", "")],
     ids=["second", "part of a name", "both", "nothing"],
 )
-def test_the_value_of_an_attribute(markup: str, value: str) -> None:
+def test_attribute_value(markup: str, value: str) -> None:
     assert attribute_value("id", markup) == value

@@ -1,4 +1,4 @@
-"""What is looked for before a pattern is asked must not keep the pattern from what it would find."""
+"""The fast tests before a pattern must not reject a text that the pattern matches."""
 
 import pytest
 
@@ -15,20 +15,20 @@ from extractor.page.layout import PUNCTUATION_RE
     ],
     ids=str,
 )  # fmt: skip
-def test_every_notice_is_found(text: str) -> None:
+def test_every_copyright_notice_is_detected(text: str) -> None:
     assert is_copyright(f"甲 {text}")
 
 
 @pytest.mark.parametrize("text", ["He owns the copyrighted songs", "许可证发放", "备案工作", "未经证实"], ids=str)
-def test_words_of_notices_alone_are_none(text: str) -> None:
+def test_single_words_of_notices_are_not_notices(text: str) -> None:
     assert not is_copyright(text)
 
 
 @pytest.mark.parametrize(
-    ("text", "found"), [("【原标题：油价】", True), ("本文转载自某网", True), ("original", False)], ids=str
+    ("text", "is_note"), [("【原标题：油价】", True), ("本文转载自某网", True), ("original", False)], ids=str
 )
-def test_lines_that_say_where_the_text_is_from(text: str, found: bool) -> None:
-    assert is_republication_note(text) is found
+def test_republication_notes(text: str, is_note: bool) -> None:
+    assert is_republication_note(text) is is_note
 
 
 @pytest.mark.parametrize(
@@ -43,5 +43,5 @@ def test_lines_that_say_where_the_text_is_from(text: str, found: bool) -> None:
     ],
     ids=str,
 )
-def test_marks_of_sentences(text: str, marks: int) -> None:
+def test_punctuation_marks(text: str, marks: int) -> None:
     assert len(PUNCTUATION_RE.findall(text)) == marks

@@ -1,4 +1,4 @@
-"""Pages that came in a stream: what scripts put in place is read where they put it."""
+"""React streaming: late content is read where the scripts of the page move it."""
 
 import pytest
 
@@ -31,21 +31,26 @@ def lines_of(html: str) -> str:
 
 
 @pytest.mark.parametrize("text", [EN * 3, ZH * 3])
-def test_content_that_came_late_stands_in_its_place(text: str) -> None:
+def test_late_content_is_moved_to_its_place(text: str) -> None:
     late = f'<div hidden id="S:0"><p>{text}</p><p>Behind it.</p></div>'
-    found = extract(page("First.", late), "http://news.test/a/harbour-opened-again")
-    assert isinstance(found, Article)
-    assert found.body.splitlines() == ["First.", text.strip(), "Behind it.", "Who wrote this is known to the editors."]
+    article = extract(page("First.", late), "http://news.test/a/harbour-opened-again")
+    assert isinstance(article, Article)
+    assert article.body.splitlines() == [
+        "First.",
+        text.strip(),
+        "Behind it.",
+        "Who wrote this is known to the editors.",
+    ]
 
 
-def test_what_was_shown_meanwhile_is_gone_and_nothing_else() -> None:
+def test_only_the_fallback_is_removed() -> None:
     shown = lines_of(page(EN, f'<div hidden id="S:0"><p>{ZH}</p></div>tail'))
     assert "Loading" not in shown
     assert "more" not in shown
     assert shown.endswith("Contact\ntail")
 
 
-def test_a_boundary_in_what_came_late_is_completed_too() -> None:
+def test_a_boundary_in_late_content_is_completed() -> None:
     late = (
         f'<div hidden id="S:0"><p>{EN}</p><!--$?--><template id="B:1"></template>wait<!--/$--></div>'
         f'<div hidden id="S:1"><p>{ZH}</p></div>'
@@ -54,7 +59,7 @@ def test_a_boundary_in_what_came_late_is_completed_too() -> None:
     assert lines_of(page("First.", late, script)).splitlines()[2:4] == [EN.strip(), ZH]
 
 
-def test_a_segment_takes_the_place_of_its_template() -> None:
+def test_a_segment_replaces_its_template() -> None:
     html = (
         '<p>One <template id="P:1"></template> three.</p><div hidden id="S:1">two</div>'
         '<script>$RS("S:1","P:1")</script>'
@@ -73,10 +78,10 @@ def test_a_segment_takes_the_place_of_its_template() -> None:
     ],
     ids=["never called", "neither is there", "into itself", "again and again", "only spoken of"],
 )
-def test_odd_calls_do_no_harm(script: str) -> None:
+def test_malformed_calls_are_ignored(script: str) -> None:
     assert EN.strip() in lines_of(page(EN, f'<div hidden id="S:0"><p>{ZH}</p></div>', script))
 
 
-def test_content_that_holds_its_own_place_stays_where_it_is() -> None:
+def test_content_that_contains_its_placeholder_is_not_moved() -> None:
     html = f'<div hidden id="S:0"><p>{EN}</p><template id="B:0"></template></div><script>$RC("B:0","S:0")</script>'
     assert lines_of(html) == EN.strip()

@@ -41,9 +41,9 @@ def body_of(document: ParsedPage, *dropped: str) -> Body:
 def blocks(inner: str, *dropped: str, head: str = "") -> list[Block]:
     document = page(inner, head)
     body = body_of(document, *dropped)
-    found = build_blocks(document, body)
-    assert to_text(found) == body.text  # the law, on every page of this file
-    return list(found)
+    actual_blocks = build_blocks(document, body)
+    assert to_text(actual_blocks) == body.text  # the law, on every page of this file
+    return list(actual_blocks)
 
 
 @pytest.mark.parametrize(
@@ -75,13 +75,15 @@ def test_kinds(inner: str, expected: list[Block]) -> None:
 
 
 def test_code_keeps_line_breaks_indentation_and_empty_lines() -> None:
-    found = blocks("<p>see</p><pre><code>\ndef f(x):\n    <b>return</b> x\n\n\n\tpass  \n</code></pre><pre>ls -l</pre>")
-    assert found == [
+    actual_blocks = blocks(
+        "<p>see</p><pre><code>\ndef f(x):\n    <b>return</b> x\n\n\n\tpass  \n</code></pre><pre>ls -l</pre>"
+    )
+    assert actual_blocks == [
         Block(TEXT, "see"),
         Block(CODE, "def f(x):\n    return x\n\n\n\tpass"),
         Block(CODE, "ls -l"),
     ]
-    assert to_text(found).split("\n") == ["see", "def f(x):", "    return x", "\tpass", "ls -l"]
+    assert to_text(actual_blocks).split("\n") == ["see", "def f(x):", "    return x", "\tpass", "ls -l"]
 
 
 def test_preformatted_prose_is_paragraphs() -> None:
@@ -117,8 +119,8 @@ def test_the_body_s_own_element_says_nothing(tag: str) -> None:
     ids=["place", "Chinese line breaks", "white space", "relative", "two lines", "no web", "broken"],
 )  # fmt: skip
 def test_links(inner: str, links: list[tuple[str, str]]) -> None:
-    found = [(block.text[start:end], url) for block in blocks(inner) for start, end, url in block.links]
-    assert found == links
+    actual_blocks = [(block.text[start:end], url) for block in blocks(inner) for start, end, url in block.links]
+    assert actual_blocks == links
 
 
 def test_links_of_an_item_of_two_lines_stay_in_place() -> None:
@@ -170,8 +172,8 @@ def test_a_page_without_address_has_only_absolute_links() -> None:
     ],
 )
 def test_pictures(image: str, url: str) -> None:
-    found = blocks(f"<p>甲</p><img {image}><p>乙</p>")
-    assert [block.url for block in found if block.kind is PICTURE] == [url] * bool(url)
+    actual_blocks = blocks(f"<p>甲</p><img {image}><p>乙</p>")
+    assert [block.url for block in actual_blocks if block.kind is PICTURE] == [url] * bool(url)
 
 
 @pytest.mark.parametrize(
@@ -224,9 +226,11 @@ def test_the_text_of_the_blocks_is_the_body(name: str, pages: int) -> None:
             body = method.choose_body(document) if document is not None else None
             if document is None or body is None:
                 continue
-            found = build_blocks(document, body)
-            assert to_text(found) == body.text, member.name
-            assert all(0 <= start < end <= len(one.text) for one in found for start, end, _ in one.links), member.name
+            actual_blocks = build_blocks(document, body)
+            assert to_text(actual_blocks) == body.text, member.name
+            assert all(0 <= start < end <= len(one.text) for one in actual_blocks for start, end, _ in one.links), (
+                member.name
+            )
             seen += 1
     assert seen > 12
 

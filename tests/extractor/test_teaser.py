@@ -1,4 +1,4 @@
-"""Whose headline a page's text stands below: made-up pages of sites that nobody has seen."""
+"""Teasers: linked headlines above the text of a page, on pages of invented sites."""
 
 import pytest
 
@@ -42,7 +42,7 @@ def read(html: str, url: str = URL) -> ExtractionResult:
     ],
     ids=["whole text", "lead", "no heading", "with www", "relative", "several", "no text"],
 )
-def test_a_page_below_anothers_headline_is_a_list(html: str) -> None:
+def test_a_text_below_another_pages_headline_is_a_list(html: str) -> None:
     result = read(html).result
     assert isinstance(result, Outcome)
     assert result.reason in (Reason.LIST_PAGE, Reason.NO_BODY)
@@ -72,7 +72,7 @@ ITSELF = "http://blog.test/posts/new-wells.html"
     ],
     ids=["named", "itself", "itself, spelled", "canonical", "link blog", "more below", "forum", "plain"],
 )  # fmt: skip
-def test_an_article_below_its_own_headline_stays(html: str, url: str) -> None:
+def test_an_article_below_its_own_headline_is_not_a_list(html: str, url: str) -> None:
     reading = read(html, url)
     assert isinstance(reading.result, Article)
     assert LEAD in reading.result.body
@@ -87,7 +87,7 @@ def test_an_article_below_its_own_headline_stays(html: str, url: str) -> None:
     ],
     ids=["own headline above", "a day of publication"],
 )
-def test_what_the_page_alone_cannot_tell_is_told_by_the_other_page(html: str, below_own: bool) -> None:
+def test_undecided_teasers_are_left_to_the_other_page(html: str, below_own: bool) -> None:
     reading = read(html, "http://blog.test/2024/05/01/wells-in-the-north.html")
     assert isinstance(reading.result, Article)
     assert reading.teaser is not None
@@ -96,12 +96,12 @@ def test_what_the_page_alone_cannot_tell_is_told_by_the_other_page(html: str, be
     assert reading.teaser.is_below_own_headline is below_own
 
 
-def test_a_short_link_above_the_text_of_a_manual_is_no_headline() -> None:
+def test_a_short_link_above_the_text_of_a_manual_is_not_a_headline() -> None:
     source = page(f"<h1>module wells</h1><a class='heading' href='/src/wells.c'>Source</a>{TEXT}")
     assert isinstance(read(source, "http://doc.test/wells/").result, Article)
 
 
-def test_lists_have_a_headline_and_text_too_so_these_vouch_for_nothing() -> None:
+def test_headline_and_text_do_not_declare_an_article() -> None:
     own = page(f"<h1>Posts about oil wells</h1>{TEXT}", "Posts about oil wells")
     assert not read(own).is_declared_article
     assert read(own, "http://blog.test/2024/05/01/oil-wells.html").is_declared_article

@@ -1,4 +1,4 @@
-"""Titles: likeness, site names cut, headings and lines that are titles, and pages whose <title> says nothing."""
+"""Titles: similarity, site names, headings and lines that are titles, and pages with an unusable <title>."""
 
 import pytest
 
@@ -57,11 +57,11 @@ def test_lcs_is_the_longest_common_subsequence(first: str, second: str, length: 
     ],
     ids=["same", "part", "three times as long", "empty", "case", "white space"],
 )
-def test_similarity_is_the_lcs_over_the_longer(first: str, second: str, likeness: float) -> None:
+def test_similarity_is_the_lcs_divided_by_the_longer_length(first: str, second: str, likeness: float) -> None:
     assert similarity(first, second) == pytest.approx(likeness)
 
 
-def test_similarity_looks_at_a_bounded_part() -> None:
+def test_similarity_compares_a_bounded_part() -> None:
     assert similarity("a" * MAX_COMPARED_CHARS + "b" * 10**6, "a" * MAX_COMPARED_CHARS + "c" * 10**6) == 1.0
 
 
@@ -70,9 +70,9 @@ def test_similarity_looks_at_a_bounded_part() -> None:
     [("石油大会", 0.6, 4 / 6), ("石油大会", 0.7, 0.0), ("会大油石", 0.5, 0.0), ("某人某事某物", 0.5, 0.0)],
     ids=["reached", "too short", "other order", "other characters"],
 )
-def test_a_least_likeness_changes_nothing_above_it(other: str, least: float, likeness: float) -> None:
-    found = TextComparer("世界石油大会").similarity(other, least)
-    assert (found if found >= least else 0.0) == pytest.approx(likeness)
+def test_a_minimum_similarity_does_not_change_higher_values(other: str, least: float, likeness: float) -> None:
+    actual = TextComparer("世界石油大会").similarity(other, least)
+    assert (actual if actual >= least else 0.0) == pytest.approx(likeness)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_a_least_likeness_changes_nothing_above_it(other: str, least: float, lik
     ],
     ids=["escaped twice", "unseen", "inline tags", "text about tags", "empty joints", "bars", "no character", "shown"],
 )
-def test_a_title_is_tidied_but_not_changed(text: str, tidied: str) -> None:
+def test_a_title_is_cleaned_but_not_changed(text: str, tidied: str) -> None:
     assert clean_title(text) == tidied
 
 
@@ -116,7 +116,7 @@ def test_a_title_is_tidied_but_not_changed(text: str, tidied: str) -> None:
          "Latin hyphen", "|", "short head stays", "years",
          "too short a rest", "site", "before", "empty"],
 )  # fmt: skip
-def test_site_names_are_cut_from_the_title(title: str, site: str, left: str) -> None:
+def test_site_names_are_stripped(title: str, site: str, left: str) -> None:
     assert strip_site_names(title, site) == left
 
 
@@ -134,14 +134,14 @@ def test_a_host_spells_the_name_of_its_site(title: str, host: str, left: str) ->
     assert strip_site_names(title, host=host) == left
 
 
-def test_a_learned_suffix_is_cut_whole_whatever_its_length() -> None:
+def test_a_learned_suffix_of_any_length_is_stripped() -> None:
     suffix = "_某省某市人民政府门户网站"
     assert strip_site_names("放假通知" + suffix) == "放假通知" + suffix
     assert strip_site_names("放假通知" + suffix, suffixes=("_某网", suffix, "网站")) == "放假通知"
     assert strip_site_names(suffix, suffixes=(suffix,)) != ""
 
 
-def test_where_names_are_known_other_parts_stay() -> None:
+def test_only_known_names_are_stripped() -> None:
     assert strip_known_site_names("My Journey | Part 1 - Hope", ["Hope"]) == "My Journey | Part 1"
     assert strip_known_site_names("My Journey | Part 1", ["Hope"]) == "My Journey | Part 1"
     assert strip_known_site_names("My Journey | Part 1 | Hope Blog", [], host="hope.test") == "My Journey | Part 1"
@@ -159,7 +159,7 @@ def test_where_names_are_known_other_parts_stay() -> None:
     ],
     ids=["title known", "not known", "another", "Latin", "no joint", "too long"],
 )
-def test_what_a_site_can_learn_from_a_title(stated: str, title: str, tail: str) -> None:
+def test_title_suffixes(stated: str, title: str, tail: str) -> None:
     assert title_suffix(stated, title) == tail
 
 
@@ -213,14 +213,14 @@ LINKED = '<script type="application/ld+json">{{"@type": "NewsArticle", "headline
          "all but the page agree", "a channel", "only two agree", "JSON-LD says what is shown", "too different", "and",
          "no words to compare"],
 )  # fmt: skip
-def test_a_heading_is_worded_as_its_editors_did(
+def test_the_edited_wording_of_a_heading(
     title: str, shared: str, tweeted: str, headline: str, heading: str, chosen: str
 ) -> None:
     head = f"<title>{title}</title>{MET.format(shared, tweeted)}{LINKED.format(headline)}"
     assert title_of(f"{head}<h1>{heading}</h1>{TEXT}", "http://x.test/") == chosen
 
 
-def test_an_h1_that_shares_words_with_the_address_is_the_title() -> None:
+def test_an_h1_that_shares_words_with_the_url_is_the_title() -> None:
     html = f"<title>Blog</title><h1>Ten Travel Hacks</h1>{TEXT}"
     assert title_of(html, "http://news.test/blog/ten-travel-hacks/") == "Ten Travel Hacks"
 
@@ -253,16 +253,16 @@ def test_an_h1_that_shares_words_with_the_address_is_the_title() -> None:
          "a title with a word for dates", "centred and strong", "label", "original title", "numbered", "replies",
          "og:title", "JSON-LD", "og:title and nothing shown", "<title> shown", "nothing", "svg title"],
 )  # fmt: skip
-def test_the_title_without_a_heading_that_says_it(html: str, title: str) -> None:
+def test_titles_without_a_heading(html: str, title: str) -> None:
     assert title_of(html) == title
 
 
-def test_suffixes_of_the_site_are_cut() -> None:
+def test_suffixes_of_the_site_are_stripped() -> None:
     html = f"<title>放假通知_某省某市人民政府门户网站</title><meta property='og:title' content='通知'>{TEXT}"
     assert title_of(html, suffixes=("_某省某市人民政府门户网站",)) == "放假通知"
 
 
-def test_a_page_without_a_title_has_a_link_above_its_text_for_one() -> None:
+def test_a_link_above_the_text_is_the_last_choice() -> None:
     link = "<div><a href='/1'>国际油价再次下跌引发关注</a></div>"
     assert title_of(f"{link}{TEXT}") == "国际油价再次下跌引发关注"
     assert title_of(f"<title>油价</title>{link}{TEXT}") == "油价"
@@ -283,7 +283,7 @@ def test_a_title_of_a_million_characters_is_cut() -> None:
         ("原油ＡＰＩ", "原油ＡＰＩ"),
     ],
 )
-def test_full_width_signs_stay_where_they_are_at_home(title: str, written: str) -> None:
+def test_full_width_characters_stay_in_east_asian_titles(title: str, written: str) -> None:
     assert to_half_width(title) == written
 
 
@@ -297,12 +297,12 @@ SECTIONS = (
     [("Oil wells", "2. Oil prices", "A text that is long enough to be read, with a mark at the end of it, for sure."),
      ("石油", "二、石油价格", "这是一段正文，足够长的正文，里面有标点，也有不少字，应当被认为是文章的内容，不会错。")],
 )  # fmt: skip
-def test_a_heading_of_a_section_is_no_title(title: str, section: str, text: str) -> None:
+def test_a_section_heading_is_not_the_title(title: str, section: str, text: str) -> None:
     html = f"<title>{title}</title><div>{title}</div><div id='body'><p>{text}</p><h1>{section}</h1><p>{text}</p></div>"
     assert title_of(html, "http://news.test/oil-prices") != section
 
 
-def test_a_heading_above_the_text_is_the_title_though_a_section_is_more_alike() -> None:
+def test_a_heading_above_the_text_ranks_before_a_similar_section() -> None:
     body = "<h1>Oil and gas wells of Texas</h1>" + SECTIONS.format("Oil wells, Texas").replace("h1", "h2")
     assert title_of(f"<title>Wells - Site</title><div id='body'>{body}</div>", "http://a.test/oil-wells") == (
         "Oil and gas wells of Texas"
@@ -316,18 +316,18 @@ def test_a_heading_above_the_text_is_the_title_though_a_section_is_more_alike() 
         "<title>What are wells? - Oil - The Oil Book</title><meta property='og:title' content='What are wells?'>",
     ],
 )
-def test_the_name_that_a_site_gives_itself_in_an_h1_is_no_title(head: str) -> None:
-    found = title_of(f"{head}<h1>The Oil Book</h1><div id='body'><h2>What Are Wells?</h2>{TEXT}</div>")
-    assert found.lower() == "what are wells?"
+def test_the_site_name_in_an_h1_is_not_the_title(head: str) -> None:
+    actual = title_of(f"{head}<h1>The Oil Book</h1><div id='body'><h2>What Are Wells?</h2>{TEXT}</div>")
+    assert actual.lower() == "what are wells?"
 
 
-def test_of_a_heading_the_part_that_title_begins_with_is_the_title() -> None:
+def test_the_part_of_a_heading_that_begins_title_is_the_title() -> None:
     badge = "<div>Stay organized: sort what you like in lists of your own</div>"
     html = f"<title>IAM overview | Identity and access | Cloud docs</title><h1>IAM overview{badge}</h1>"
     assert title_of(html + TEXT) == "IAM overview"
 
 
-def test_a_heading_far_above_the_text_is_the_title_where_title_begins_with_it() -> None:
+def test_a_distant_heading_that_begins_title_is_the_title() -> None:
     contents = "".join(f"<p>{number} Contents</p>" for number in range(30))
     assert title_of(f"<title>pacman - Wiki</title><h1>pacman</h1>{contents}{TEXT}") == "pacman"
 
@@ -341,15 +341,15 @@ def test_a_heading_far_above_the_text_is_the_title_where_title_begins_with_it() 
         ("News", "http://some.test/news/1234.html", "Limited edition now"),
     ],
 )
-def test_a_short_title_that_the_url_says_too_is_the_pages_own(stated: str, url: str, title: str) -> None:
+def test_a_short_title_that_the_url_spells_is_used(stated: str, url: str, title: str) -> None:
     assert title_of(f"<title>{stated}</title><p>Limited edition now</p>{TEXT}", url) == title
 
 
-def test_an_underscore_within_words_is_no_joint() -> None:
+def test_an_underscore_inside_a_word_is_not_a_separator() -> None:
     assert strip_site_names("Module ngx_http_rewrite_module") == "Module ngx_http_rewrite_module"
     assert strip_site_names("Oil prices fall again _ Site") == "Oil prices fall again"
 
 
-def test_a_name_of_initials_leaves_its_small_words_out() -> None:
+def test_initials_of_a_name_skip_function_words() -> None:
     name = "Occupational Safety and Health Administration"
     assert strip_site_names(f"Electrical work | {name}", host="osha.gov") == "Electrical work"

@@ -1,4 +1,4 @@
-"""Markup taken apart by split is what the pattern of a token finds in it."""
+"""Splitting markup into tokens gives the same tokens as TOKEN_RE."""
 
 import random
 
@@ -12,23 +12,23 @@ PIECES = (
 )  # fmt: skip
 
 
-def taken_apart(markup: str) -> list[tuple[str, str, str]]:
-    """Name, attributes and text of each token, as lines.py reads them; end tags have no attributes."""
-    found = []
+def split_tokens(markup: str) -> list[tuple[str, str, str]]:
+    """Name, attributes and text of each token, as layout_builder.py reads them; end tags have no attributes."""
+    tokens = []
     for token in tokenize_markup(markup):
         head, _, text = token.partition(">")
         name, _, attributes = head.partition(" ")
         if not name.isalnum() and name[0] != "/":
             name, attributes = parse_odd_start_tag(head)
-        found.append((name, attributes, text))
-    return found
+        tokens.append((name, attributes, text))
+    return tokens
 
 
 @pytest.mark.parametrize("seed", range(200))
-def test_tokens_are_those_that_the_pattern_finds(seed: int) -> None:
+def test_tokens_equal_the_matches_of_the_pattern(seed: int) -> None:
     chance = random.Random(seed)
     markup = "<html>" + "".join(chance.choice(PIECES) for _ in range(chance.randrange(40))) + "</html>"
     expected = [
         (name, "" if name[0] == "/" else attributes, text) for name, attributes, text in TOKEN_RE.findall(markup)
     ]
-    assert taken_apart(markup) == expected
+    assert split_tokens(markup) == expected

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 (markup stands on long lines, as pages have it)
-"""What kind of page a page is, and its text by the rule of that kind: boards, answers, manuals, shops, app shells."""
+"""Page types and the body rule of each: forums, answers, manuals, shops, application shells."""
 
 import pytest
 
@@ -17,17 +17,17 @@ def read(html: str, url: str = "") -> ExtractionResult:
 
 
 def article(html: str, url: str = "") -> Article:
-    found = read(html, url).result
-    assert isinstance(found, Article), found
-    return found
+    result = read(html, url).result
+    assert isinstance(result, Article), result
+    return result
 
 
 def page(title: str, body: str, head: str = "") -> str:
     return f"<html><head><title>{title}</title>{head}</head><body>{body}</body></html>"
 
 
-def posts_of(found: Article) -> list[tuple[str, str]]:
-    return [(block.text, block.time[:10]) for block in found.blocks if block.kind is BlockKind.POST_START]
+def posts_of(result: Article) -> list[tuple[str, str]]:
+    return [(block.text, block.time[:10]) for block in result.blocks if block.kind is BlockKind.POST_START]
 
 
 MENU = "<nav>" + "".join(f'<a href="/menu/{n}">Menu entry {n}</a> ' for n in range(12)) + "</nav>"
@@ -138,31 +138,31 @@ ISSUE = page(
     ],
     ids=["board-en", "board-zh", "questions", "issue"],
 )
-def test_a_thread_has_all_its_posts(
+def test_a_thread_contains_all_its_posts(
     html: str, url: str, posts: list[tuple[str, str]], kept: tuple[str, ...], left_out: tuple[str, ...]
 ) -> None:
-    found = article(html, url)
-    assert found.page_type == PageType.THREAD
-    assert posts_of(found) == posts
-    assert (found.author, found.published) == posts[0]
-    assert [found.body.find(text) for text in kept] == sorted(found.body.find(text) for text in kept)
-    assert all(text in found.body for text in kept)
-    assert not any(text in found.body for text in left_out)
+    result = article(html, url)
+    assert result.page_type == PageType.THREAD
+    assert posts_of(result) == posts
+    assert (result.author, result.published) == posts[0]
+    assert [result.body.find(text) for text in kept] == sorted(result.body.find(text) for text in kept)
+    assert all(text in result.body for text in kept)
+    assert not any(text in result.body for text in left_out)
 
 
-def test_what_an_answer_quotes_stands_once() -> None:
+def test_quotes_in_answers_are_removed() -> None:
     quoted = "My pump makes a noise like an old tram. " + FILLER
     answer = (
         f'<blockquote class="quote"><cite>alice wrote:</cite><p>{quoted}</p></blockquote><p>Take the lid off first. '
     )
-    found = article(
+    result = article(
         ENGLISH_BOARD.replace("<p>Take the lid off first. ", answer), "http://forum.test/viewtopic.php?t=12"
     )
-    assert found.body.count("like an old tram") == 1 and "Take the lid off first" in found.body
-    assert "wrote" not in found.body
+    assert result.body.count("like an old tram") == 1 and "Take the lid off first" in result.body
+    assert "wrote" not in result.body
 
 
-def test_comments_below_an_article_are_no_thread() -> None:
+def test_comments_below_an_article_are_not_a_thread() -> None:
     comments = "".join(
         f'<div class="comment"><a class="author" href="/user/{who}">{who}</a> <time datetime="2024-05-09">May 9</time>'
         f'<div class="comment-content"><p>I do not believe a word of this, and I told them so. {n}</p></div></div>'
@@ -170,23 +170,23 @@ def test_comments_below_an_article_are_no_thread() -> None:
     )
     body = f"<article><h1>The old pump works again</h1><p>{FILLER * 3}</p><p>{FILLER.replace('Monday', 'Friday') * 3}</p></article>"
     head = '<meta property="article:published_time" content="2024-05-08T08:00:00Z"><meta property="og:type" content="article">'
-    found = article(page("The old pump works again", body + comments, head), "http://news.test/2024/05/08/pump.html")
-    assert found.page_type == PageType.ARTICLE
-    assert "believe a word" not in found.body and not posts_of(found)
+    result = article(page("The old pump works again", body + comments, head), "http://news.test/2024/05/08/pump.html")
+    assert result.page_type == PageType.ARTICLE
+    assert "believe a word" not in result.body and not posts_of(result)
 
 
-def test_entries_of_a_blog_are_no_posts() -> None:
+def test_blog_entries_are_not_posts() -> None:
     entries = "".join(
         f'<div class="post"><h2><a href="/2024/0{n}/entry-{n}">A long headline of entry number {n}</a></h2>'
         f'<a class="author" href="/user/ann">ann</a> <time datetime="2024-0{n}-01">1.{n}.2024</time>'
         f'<div class="body"><p>{FILLER}</p></div></div>'
         for n in range(1, 8)
     )
-    found = read(page("Ann's notes", entries), "http://blog.test/").result
-    assert not isinstance(found, Article) or found.page_type != PageType.THREAD
+    result = read(page("Ann's notes", entries), "http://blog.test/").result
+    assert not isinstance(result, Article) or result.page_type != PageType.THREAD
 
 
-def test_frequent_questions_are_no_thread() -> None:
+def test_an_faq_page_is_not_a_thread() -> None:
     asked = "".join(
         f'<div itemprop="mainEntity" itemscope itemtype="https://schema.org/Question"><h3 itemprop="name">Why is it {n}?</h3>'
         f'<div class="answer" itemprop="acceptedAnswer"><p>{FILLER} {n}</p></div></div>'
@@ -198,23 +198,25 @@ def test_frequent_questions_are_no_thread() -> None:
     assert article(html, "http://shop.test/help/faq").page_type != PageType.THREAD
 
 
-def test_a_page_for_browsers_without_scripts_is_read() -> None:
+def test_a_page_in_noscript_is_read() -> None:
     shell = '<div id="app" class="App"></div><script src="/app.js"></script>'
     unscripted = ENGLISH_BOARD.partition("<body>")[2].partition("</body>")[0].replace(MENU, "")
-    found = article(
+    result = article(
         page("How to clean a pump?", f"{shell}<noscript>{unscripted}</noscript>"), "http://forum.test/t/pump/12"
     )
-    assert found.page_type == PageType.THREAD
-    assert posts_of(found)[0] == ("alice", "2024-05-01") and "Take the lid off first" in found.body
+    assert result.page_type == PageType.THREAD
+    assert posts_of(result)[0] == ("alice", "2024-05-01") and "Take the lid off first" in result.body
 
 
-def test_a_picture_in_noscript_is_no_page() -> None:
+def test_a_picture_in_noscript_is_ignored() -> None:
     lazy = "<noscript>" + '<p><img src="/lazy.jpg"></p>' * 60 + "</noscript>"
-    found = article(
+    result = article(
         page("The old pump", f"<h1>The old pump works again</h1>{lazy}<p>{FILLER * 4}</p>"), "http://news.test/p"
     )
     assert (
-        found.body == FILLER.strip() if found.body.count("Monday") == 1 else found.body.startswith("The pump was taken")
+        result.body == FILLER.strip()
+        if result.body.count("Monday") == 1
+        else result.body.startswith("The pump was taken")
     )
 
 
@@ -253,24 +255,24 @@ SERVICE = page(
 )
 
 
-def test_a_manual_keeps_its_code_and_not_its_sidebar() -> None:
-    found = article(MANUAL, "http://docs.test/en/filters.html")
-    assert found.page_type == PageType.REFERENCE
-    assert any(block.kind is BlockKind.CODE and "pump.start()" in block.text for block in found.blocks)
-    assert "Chapter 7" not in found.body and "Friday" in found.body
+def test_a_manual_contains_its_code_but_not_its_sidebar() -> None:
+    result = article(MANUAL, "http://docs.test/en/filters.html")
+    assert result.page_type == PageType.REFERENCE
+    assert any(block.kind is BlockKind.CODE and "pump.start()" in block.text for block in result.blocks)
+    assert "Chapter 7" not in result.body and "Friday" in result.body
 
 
-def test_a_product_has_what_its_tabs_hold() -> None:
-    found = article(PRODUCT, "http://shop.test/products/garden-pump-300")
-    assert found.page_type == PageType.PRODUCT
-    assert all(text in found.body for text in ("Monday", "two hundred watts", "Friday"))
-    assert "Menu entry" not in found.body
+def test_a_product_contains_the_text_of_its_tabs() -> None:
+    result = article(PRODUCT, "http://shop.test/products/garden-pump-300")
+    assert result.page_type == PageType.PRODUCT
+    assert all(text in result.body for text in ("Monday", "two hundred watts", "Friday"))
+    assert "Menu entry" not in result.body
 
 
-def test_a_service_has_all_its_sections() -> None:
-    found = article(SERVICE, "http://pumps.test/services/repair")
-    assert found.page_type == PageType.SERVICE
-    assert all(f"on {name}" in found.body for name in ("Inspection", "Cleaning", "Repair", "Replacement"))
+def test_a_service_contains_all_its_sections() -> None:
+    result = article(SERVICE, "http://pumps.test/services/repair")
+    assert result.page_type == PageType.SERVICE
+    assert all(f"on {name}" in result.body for name in ("Inspection", "Cleaning", "Repair", "Replacement"))
 
 
 def shelf(own: str) -> str:
@@ -282,19 +284,19 @@ def shelf(own: str) -> str:
     return page("Garden pumps | Pump Shop", f"{MENU}<main><h1>Garden pumps</h1>{own}<ul>{cards}</ul></main>", head)
 
 
-def test_a_collection_with_a_text_of_its_own_keeps_it() -> None:
+def test_a_collection_contains_its_introduction() -> None:
     own = f"<p>{FILLER * 2}</p><p>{FILLER.replace('Monday', 'Friday') * 3}</p>"
-    found = article(shelf(own), "http://shop.test/collections/pumps")
-    assert found.page_type == PageType.COLLECTION
-    assert "Friday" in found.body
+    result = article(shelf(own), "http://shop.test/collections/pumps")
+    assert result.page_type == PageType.COLLECTION
+    assert "Friday" in result.body
 
 
-def test_a_plain_list_is_refused() -> None:
-    found = read(shelf(""), "http://shop.test/collections/pumps").result
-    assert isinstance(found, Outcome) and found.reason is Reason.LIST_PAGE
+def test_a_list_without_introduction_is_rejected() -> None:
+    result = read(shelf(""), "http://shop.test/collections/pumps").result
+    assert isinstance(result, Outcome) and result.reason is Reason.LIST_PAGE
 
 
-def test_a_chinese_article_is_one() -> None:
+def test_a_chinese_article() -> None:
     html = page(
         "水泵又能用了_某某网",
         f"<h1>水泵又能用了，全镇庆祝</h1><p>2016-05-09 10:20 来源：某某网</p><p>{ZH_FILLER}</p><p>{ZH_FILLER}</p>",
@@ -317,7 +319,7 @@ PICTURES = (Block(BlockKind.PICTURE, "", url="http://a.test/p.png"),) * 3
         ("2016-05-09", "井场日落。" * 99, PICTURES, PageType.ARTICLE),
     ],
 )
-def test_what_says_nothing_of_its_kind_is_told_by_what_it_is_made_of(
+def test_the_content_decides_if_no_type_is_declared(
     published: str, body: str, blocks: tuple[Block, ...], kind: PageType
 ) -> None:
     assert type_by_content(Article("http://a.test/", "题", body, published, blocks=blocks)) is kind
@@ -326,7 +328,7 @@ def test_what_says_nothing_of_its_kind_is_told_by_what_it_is_made_of(
 # -- fragments
 
 
-def test_a_body_that_leaves_most_out_is_said_to_be_in_doubt() -> None:
+def test_an_incomplete_body_is_flagged() -> None:
     buttons = '<div><a href="#">Answer to this</a></div>' * 17
     rest = "".join(f"<div><p>{FILLER.replace('Monday', f'day {n}')}</p>{buttons}</div>" for n in range(40))
     head = '<meta property="og:type" content="article"><meta property="article:published_time" content="2024-05-08">'
@@ -341,7 +343,7 @@ def test_a_body_that_leaves_most_out_is_said_to_be_in_doubt() -> None:
     assert isinstance(reading.result, Article) and reading.warning is None, "a footer is left out for good"
 
 
-def test_a_whole_article_is_not_in_doubt() -> None:
+def test_a_complete_article_is_not_flagged() -> None:
     teasers = "".join(
         f'<p><a href="/2024/05/0{n}/x">Another long headline {n}</a></p><p>{FILLER}</p>' for n in range(1, 9)
     )
@@ -352,7 +354,7 @@ def test_a_whole_article_is_not_in_doubt() -> None:
     assert isinstance(reading.result, Article) and reading.warning is None
 
 
-def test_a_text_that_no_reader_sees_is_in_doubt() -> None:
+def test_an_invisible_text_is_flagged() -> None:
     stated = '{"@type": "DiscussionForumPosting", "headline": "My pump", "text": "' + FILLER + '"}'
     html = page(
         "My pump",
@@ -376,10 +378,10 @@ SHELLS = {
 
 
 @pytest.mark.parametrize("name", SHELLS)
-def test_a_page_that_scripts_make_is_known_by_itself(name: str) -> None:
-    found = read(page("App", SHELLS[name]), "http://app.test/articles/1").result
-    assert isinstance(found, Outcome) and found.reason is Reason.NEEDS_JAVASCRIPT
-    assert "crawl.rendered" in found.detail
+def test_a_javascript_page_is_detected(name: str) -> None:
+    result = read(page("App", SHELLS[name]), "http://app.test/articles/1").result
+    assert isinstance(result, Outcome) and result.reason is Reason.NEEDS_JAVASCRIPT
+    assert "crawl.rendered" in result.detail
 
 
 @pytest.mark.parametrize(
@@ -391,12 +393,12 @@ def test_a_page_that_scripts_make_is_known_by_itself(name: str) -> None:
     ],
     ids=["no script", "list", "short"],
 )
-def test_an_empty_page_that_scripts_do_not_make_is_another_thing(body: str) -> None:
-    found = read(page("App", body), "http://app.test/articles/1").result
-    assert isinstance(found, Outcome) and found.reason is not Reason.NEEDS_JAVASCRIPT
+def test_an_empty_page_without_scripts_is_not_a_javascript_page(body: str) -> None:
+    result = read(page("App", body), "http://app.test/articles/1").result
+    assert isinstance(result, Outcome) and result.reason is not Reason.NEEDS_JAVASCRIPT
 
 
-def test_a_rendered_page_needs_no_scripts() -> None:
+def test_a_rendered_page_is_not_a_javascript_page() -> None:
     html = page(
         "The pump",
         f'<div id="root"><h1>The old pump works again</h1><p>{FILLER * 4}</p></div><script src="a.js"></script>',
@@ -407,7 +409,7 @@ def test_a_rendered_page_needs_no_scripts() -> None:
 # -- bad input
 
 
-def test_many_posts_take_no_time_for_ever() -> None:
+def test_many_posts_take_bounded_time() -> None:
     many = "".join(
         f'<div class="post"><a href="/user/{n}">user{n}</a><div class="content"><p>Words of post number {n}, as ever.</p></div></div>'
         for n in range(3_000)
@@ -418,6 +420,6 @@ def test_many_posts_take_no_time_for_ever() -> None:
     )
 
 
-def test_nested_posts_are_no_danger() -> None:
+def test_nested_posts_take_bounded_time() -> None:
     deep = '<div class="post"><a href="/user/1">ann</a><div class="content">word, word.' * 500
     read(page("Deep", deep), "http://forum.test/viewtopic.php?t=1")
