@@ -104,7 +104,7 @@ class TestPage:
         assert hits["刑法第二百九十二条"]["by_meaning"] is True
         page = BeautifulSoup(reader.get("/search", query_string={"q": MEANT, "lang": "en"}).text, "lxml")
         [hit] = [one for one in page.select("li.hit") if "刑法第二百九十二条" in one.h2.text]  # type: ignore[union-attr]
-        assert "found by meaning" in hit.select_one(".by-meaning").text  # type: ignore[union-attr]
+        assert "Semantic match" in hit.select_one(".by-meaning").text  # type: ignore[union-attr]
         assert "聚众斗殴" in hit.select_one(".snippet").text  # type: ignore[union-attr]
 
     def test_the_best_passage_is_shown_and_linked(self, reader: FlaskClient) -> None:
@@ -267,7 +267,7 @@ class TestBadInput:
         assert said.status == 1 and "embed.model" in said.complaint and "tokenizer.json" in said.complaint
         with Engine(settings(vertical.folder, model=str(folder)), NullProgress()) as engine:
             [note] = stages.embed_if_possible(engine).notes
-            assert "words alone" in note
+            assert "keyword search only" in note
 
     def test_a_full_disk_loses_nothing(self, tmp_path: Path) -> None:
         vertical = Vertical(tmp_path / "vertical").write({"embed": {"model": "default", "processes": 1}})
