@@ -97,7 +97,7 @@ class RenderedSite:
 def load_design(key: str) -> SiteDesign:
     """Load the design of a site of SITES."""
     raw = load_toml(f"site_{key}.toml")
-    raw["section"] = tuple(Section(row["name"], row["folder"], row["keys"]) for row in raw["section"])
+    raw["section"] = tuple(Section(**row) for row in raw["section"])
     raw["piece"] = {name: Template(text.lstrip("\n")) for name, text in raw["piece"].items()}
     raw["file"] = {path: text.lstrip("\n") for path, text in raw["file"].items()}
     host, name = SITES[key]
