@@ -1,4 +1,4 @@
-"""A crawl that knows a million URLs, all of them due: what it takes to begin, and its memory."""
+"""Start time and memory of a crawl that knows a million due URLs."""
 
 import json
 import subprocess
@@ -22,8 +22,10 @@ _BATCH = 20_000
 
 
 def million_figures(site: BenchSite, folder: Path, known: int = KNOWN) -> Iterator[Figure]:
-    """Fill a store with URLs of hosts that are out of reach by priority, begin once (queues and seen filter are
-    made then), then crawl a thousand pages."""
+    """Measure a start with a million known URLs, and a crawl.
+
+    Fills a store with URLs of unreachable hosts, starts once to create queues and seen filter, then crawls 1,000 pages.
+    """
     queue_of = fold_hash_queue_of(DEFAULT_QUEUES)
     with open_sqlite_store(folder) as store:
         for numbers in batched(range(known), _BATCH):
@@ -44,6 +46,6 @@ def million_figures(site: BenchSite, folder: Path, known: int = KNOWN) -> Iterat
 
 
 def one_run(command: Sequence[str]) -> dict[str, Any]:
-    """What a crawl in a process of its own says of itself."""
+    """Run a crawl in a separate process and return its report."""
     done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
     return dict(json.loads(done.stdout.splitlines()[-1]))

@@ -1,7 +1,7 @@
 """Filling the index: the set `bulk` of `make bench-search`.
 
-The articles of a store go through the project's own `flush_changes`; plain Solr is sent the same texts, in batches of the same
-size, through its own CJK analysis. Both in turns, in one Solr; the first round only warms Java up.
+The articles of a store go through the project's own `flush_changes`. Plain Solr gets the same texts, in batches of the
+same size, with its own CJK analysis. Both alternate in one Solr; the first round only warms up Java.
 """
 
 import hashlib
