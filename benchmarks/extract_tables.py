@@ -79,7 +79,7 @@ def speeds(figures: Sequence[Figure], ours: str = OURS) -> Table:
         for (system, name), value in values.items()
         if (ours, name) in values and system != ours
     ]
-    return grid(f"{ours} is so many times as fast (pages per CPU second)", times)
+    return grid(f"{ours} speed relative to the others (pages per CPU second)", times)
 
 
 def best_peers(figures: Sequence[Figure]) -> Table:

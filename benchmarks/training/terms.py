@@ -38,7 +38,7 @@ from text.folding import word_key
 Floats = NDArray[np.float32]
 
 SEEN_AT_LEAST = 3  # a word has weights of its own if so often in a set, and that in two sets
-CANDIDATES_A_WORD = 0.5  # rows judged, as a share of the words of the corpus: the likeliest so many
+CANDIDATES_A_WORD = 0.5  # candidates per word of the corpus; the most likely rows are used
 GAP_PENALTY = 0.1  # scikit-learn's C
 CANDIDATE_PENALTY = {"zh": 0.0005, "en": 0.0005}  # the same
 QUALITIES = ("adj", "ed", "ly", "verb", "general", "adverb")  # tags of English words that are no term alone
