@@ -76,8 +76,8 @@ def report_coverage(engine: "Engine", topic: str) -> None:
     if coverage is not None:
         target_precision = engine.settings.topic.precision
         engine.progress.note(
-            f"{coverage.retained_count} pages retained for {topic}: expected precision {coverage.precision:.0%} (target "
-            f"{target_precision:.0%}), expected recall {coverage.recall:.0%} of the fetched pages on topic"
+            f"{coverage.retained_count} pages retained for {topic}: expected precision {coverage.precision:.0%} "
+            f"(target {target_precision:.0%}), expected recall {coverage.recall:.0%} of the fetched pages on topic"
         )
 
 
