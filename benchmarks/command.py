@@ -1,4 +1,4 @@
-"""The command line that all benchmarks share: --data, --smoke, and one line for a failure."""
+"""Command-line options and error handling that all benchmarks share: --data, --smoke, one-line errors."""
 
 import subprocess
 from collections.abc import Callable
@@ -30,14 +30,14 @@ class BenchmarkCommand(click.Command):
 
 
 def benchmark(name: str, **smoke: object) -> Callable[[Callable[..., object]], BenchmarkCommand]:
-    """Make a command of a function, with --smoke: other defaults for its options, and another output folder.
+    """Turn a function into a command with --smoke: other defaults for its options, and another output folder.
 
     Args:
         name: The module of the benchmark, also the name of its output file.
         smoke: The defaults of the smoke form, by parameter. Options of the command line have precedence.
 
     Raises:
-        TypeError: A name in `smoke` is no parameter.
+        TypeError: A name in `smoke` is not a parameter.
     """
 
     def use_smoke(context: click.Context, _parameter: click.Parameter, is_smoke: bool) -> None:

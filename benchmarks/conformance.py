@@ -1,4 +1,4 @@
-"""How the crawler's rules agree with the test suites of other projects: `make bench-conformance [DATA=DIR]`.
+"""Agreement of the crawler's rules with the test suites of other projects: `make bench-conformance [DATA=DIR]`.
 
 Each case is `same`, differs `by rule` (on purpose; a rule inspects the case and lists no rows), or is a `miss`. With
 `--write` the table, rules and misses go to docs/background/crawl-conformance.md.
@@ -31,7 +31,7 @@ from the cases in the data folder. A case is *same*, *by rule* (a documented dif
 
 @dataclass
 class Score:
-    """How one suite went."""
+    """Counts of one suite."""
 
     name: str
     same: int = 0
@@ -40,12 +40,12 @@ class Score:
 
     @property
     def total(self) -> int:
-        """Cases."""
+        """Number of cases."""
         return self.same + sum(self.rules.values()) + len(self.misses)
 
     @property
     def share(self) -> float:
-        """Cases that are the same, of those that no rule of ours settles otherwise."""
+        """Share of equal cases among the cases that no rule explains."""
         return self.same / max(1, self.same + len(self.misses))
 
     def take(self, verdict: Verdict) -> None:
@@ -59,14 +59,14 @@ class Score:
 
 
 def rows_of(path: Path) -> Iterator[dict[str, Any]]:
-    """The cases of a file, gzipped or not."""
+    """Yield the cases of a file, gzipped or not."""
     raw = path.read_bytes()
     text = (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode("utf-8")
     yield from (json.loads(line) for line in text.splitlines() if line)
 
 
 def score(folder: Path, suites: Mapping[str, tuple[str, Check]] = SUITES, cases: int = 0) -> list[Score]:
-    """All suites whose file lies in the folder, at most `cases` of each; 0: all."""
+    """Run all suites whose file is in the folder, with at most `cases` cases each; 0: all."""
     scores = []
     for name, (file, check) in suites.items():
         path = next((one for one in (folder / f"{file}.jsonl", folder / f"{file}.jsonl.gz") if one.exists()), None)
@@ -81,7 +81,7 @@ def score(folder: Path, suites: Mapping[str, tuple[str, Check]] = SUITES, cases:
 
 
 def page(scores: list[Score]) -> str:
-    """The page of the documentation."""
+    """Render the documentation page."""
     lines = [
         "| suite | cases | same | by rule | misses | same, without those by rule |",
         "| --- | --- | --- | --- | --- | --- |",
@@ -100,7 +100,7 @@ def page(scores: list[Score]) -> str:
 @benchmark("conformance", cases=20)
 @data_option()
 @click.option("--write", is_flag=True, help="Write docs/background/crawl-conformance.md.")
-@click.option("--cases", default=0, type=click.IntRange(0), help="The first so many cases of a suite; 0: all.")
+@click.option("--cases", default=0, type=click.IntRange(0), help="Number of cases per suite; 0: all.")
 def main(data: Path, write: bool, cases: int) -> None:
     """Run all suites, print the figures, and list every miss."""
     scores = score(data / "crawl", cases=cases)

@@ -30,7 +30,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Verdict:
-    """How one case went; `shown` is what a person needs to see of a miss."""
+    """Result of one case; `shown` is printed for a miss."""
 
     same: bool
     rule: str = ""
@@ -68,14 +68,14 @@ _WHOLE_META = re.compile(
 
 
 def read(value: object) -> bytes:
-    """Bytes, which the files hold as base64, or as text."""
+    """Decode bytes that the files store as base64 or as text."""
     if isinstance(value, dict):
         return base64.b64decode(value["b64"])
     return str(value).encode("utf-8", "surrogatepass")
 
 
 def text_of(value: object) -> str:
-    """The same as text."""
+    """Return the same value as text."""
     return read(value).decode("utf-8", "surrogatepass") if not isinstance(value, dict) else _decoded(read(value))
 
 
@@ -87,12 +87,12 @@ def _decoded(value: bytes) -> str:
 
 
 def judge(got: object, want: object, row: Row, rule: str = "") -> Verdict:
-    """Same, by rule, or a miss."""
+    """Compare two values: same, by rule, or a miss."""
     return Verdict(got == want, rule, f"`{str(dict(row))[:300]}`: {got!r}")
 
 
 def robots(row: Row, agent: str) -> Iterator[Verdict]:
-    """`allowed`, or `crawl_delay`."""
+    """Check `allowed` or `crawl_delay`."""
     rules = parse_stored_robots(StoredRobots(Origin(""), 200, read(row["robots"]), 0.0), agent)
     if "allowed" not in row:
         yield judge(rules.crawl_delay, min(row["crawl_delay"] or 0.0, MAX_CRAWL_DELAY_SECONDS), row)
@@ -105,17 +105,17 @@ def robots(row: Row, agent: str) -> Iterator[Verdict]:
 
 
 def robots_google(row: Row) -> Iterator[Verdict]:
-    """google/robotstxt is asked with a product token."""
+    """Check google/robotstxt cases, which use a product token."""
     yield from robots(row, row["agent"])
 
 
 def robots_protego(row: Row) -> Iterator[Verdict]:
-    """Protego is asked with a whole User-Agent."""
+    """Check Protego cases, which use a complete User-Agent."""
     yield from robots(row, product_token(row["agent"]))
 
 
 def robots_real(row: Row) -> Iterator[Verdict]:
-    """Every probe of a real file."""
+    """Check every probe of a real file."""
     stored = StoredRobots(Origin(""), 200, read(row["robots"]), 0.0)
     by_agent = {agent: parse_stored_robots(stored, agent) for agent in {probe["agent"] for probe in row["probes"]}}
     for probe in row["probes"]:
@@ -125,7 +125,7 @@ def robots_real(row: Row) -> Iterator[Verdict]:
 
 
 def sitemaps(row: Row) -> Iterator[Verdict]:
-    """URLs and lastmods, as sets."""
+    """Compare URLs and lastmod values as sets."""
     found = parse_sitemap(read(row["body"]), row["url"])
     told = row["crawler_commons"]
     want = {
@@ -138,12 +138,12 @@ def sitemaps(row: Row) -> Iterator[Verdict]:
 
 
 def whatwg(row: Row) -> Iterator[Verdict]:
-    """What the standard says, of any scheme."""
+    """Compare with the standard, for any scheme."""
     yield judge(_resolved(row["input"], row["base"] or ""), row.get("href"), row)
 
 
 def whatwg_asked(row: Row) -> Iterator[Verdict]:
-    """What we ask for: http and https, without the fragment; anything else is refused."""
+    """Compare the URL that we would request: http or https, without the fragment; any other URL is rejected."""
     href = row.get("href") or ""
     want = href.partition("#")[0] if href.startswith(("http:", "https:")) else None
     found = parse_url_forms(row["input"], row["base"] or "")
@@ -159,7 +159,7 @@ def _resolved(text: str, base: str = "", encoding: str = "utf-8") -> str | None:
 
 
 def _policy(href: str | None, text: str = "://") -> str:
-    """The rule by which we refuse a URL `text`, which is `href` to browsers."""
+    """Return the rule by which we reject the URL `text`, which browsers resolve to `href`."""
     if href is None:
         return NO_HOST if "://" in text else NO_SCHEME
     if not href.startswith(("http:", "https:")):
@@ -168,7 +168,7 @@ def _policy(href: str | None, text: str = "://") -> str:
 
 
 def crawler_commons(row: Row) -> Iterator[Verdict]:
-    """`normalize` against the canonical form, `resolve` against the standard, `invalid` must be refused."""
+    """Check `normalize` against the canonical form, `resolve` against the standard; `invalid` must be rejected."""
     if row["fn"] == "resolve":
         yield judge(_resolved(row["url"], row["base"]), row["want"], row)
         return
@@ -187,7 +187,7 @@ def crawler_commons(row: Row) -> Iterator[Verdict]:
 
 
 def urlcanon(row: Row) -> Iterator[Verdict]:
-    """Semantic: the URL and its form there are one URL to us. Aggressive: our loose form is that form."""
+    """Semantic: both URLs have the same canonical form. Aggressive: both URLs have the same loose form."""
     url, want = _bytes(row["url"]), _bytes(row["want"])
     if "://" not in url and re.match(r"\s*[\w%][\w.%-]*/|\s*www", url):
         url = f"http://{url.strip()}"  # as the settings take it
@@ -205,7 +205,7 @@ def urlcanon(row: Row) -> Iterator[Verdict]:
 
 
 def _bytes(text: str) -> str:
-    """The suite writes bytes as the characters of the same numbers."""
+    """Decode bytes that the suite writes as the characters with the same numbers."""
     try:
         return text.encode("latin-1").decode("utf-8")
     except UnicodeError:
@@ -213,14 +213,14 @@ def _bytes(text: str) -> str:
 
 
 def w3lib(row: Row) -> Iterator[Verdict]:
-    """The functions that do what one of ours does; options that ours lack are left out."""
+    """Check the functions that have an equivalent here; options without an equivalent are skipped."""
     check = _W3LIB.get(row["fn"])
     if check is not None:
         yield from check(row)
 
 
 def _w3lib_address(row: Row) -> Iterator[Verdict]:
-    """The URL and its form there are the same to us, as it is asked or as it is compared."""
+    """True if both URLs are equal in canonical or in loose form."""
     if isinstance(row["want"], dict) and "error" in row["want"]:
         return
     text, want, encoding = text_of(row["args"][0]), text_of(row["want"]), str(row["kwargs"].get("encoding", "utf-8"))
@@ -305,7 +305,7 @@ def _encoding(row: Row) -> str:
 
 
 def _w3lib_base(row: Row) -> Iterator[Verdict]:
-    """Where a link without path leads tells the base."""
+    """Detect the base URL from the target of a link without path."""
     start = text_of(row["args"][1]) if len(row["args"]) > 1 else "http://none.test/"
     html = text_of(row["args"][0]).encode("utf-8", "replace") + b"<a href='zz'>z</a>"
     links = parse_page(Page(1, start, start, 200, "text/html; charset=utf-8", html, "", 0.0)).links
@@ -330,25 +330,25 @@ _W3LIB: Mapping[str, Check] = MappingProxyType(
 
 
 def encoding(row: Row) -> Iterator[Verdict]:
-    """What the prescan finds."""
+    """Check the encoding that the prescan detects."""
     body = read(row["body"])
     yield judge(detect_bom(body)[0] or find_meta_charset(body) or "windows-1252", row["want"].lower(), row)
 
 
 def content_type(row: Row) -> Iterator[Verdict]:
-    """Type and encoding of a header."""
+    """Check type and encoding of a header."""
     found = parse_content_type(row["input"])
     yield judge((found.media_type or None, found.charset), (row["type"], (row["encoding"] or "").lower()), row)
 
 
 def meta_refresh(row: Row) -> Iterator[Verdict]:
-    """Delay and URL."""
+    """Check delay and URL."""
     found = parse_meta_refresh(row["input"])
     yield judge(found and {"delay": found.delay_seconds, "url": found.url or None}, row["want"], row)
 
 
 def public_suffix(row: Row) -> Iterator[Verdict]:
-    """Registrable domains."""
+    """Check registrable domains."""
     yield judge(registrable_domain(row["host"]) or None, row["want"], row)
 
 

@@ -1,16 +1,16 @@
-"""The crawl beside others: `make bench-crawl [DATA=FOLDER] [ARGS='--set crawlbench --rounds 1 ...']`.
+"""Benchmark of the crawler against others: `make bench-crawl [DATA=FOLDER] [ARGS='--set crawlbench --rounds 1 ...']`.
 
-Builds crawlbench, whose source DATA holds or stands beside (else ../shared/tools/crawlbench), and measures
+Builds crawlbench, whose source is in or next to DATA (default: ../shared/tools/crawlbench), and measures
 
-    crawlbench   pages/s, CPU and memory: ours with everything on, Scrapy, crawlee, bare loops, a Go loop
-    manners      what the server saw of us, over a site that sets traps and forbids things
-    kill9        what twenty times kill -9 in one crawl costs
+    crawlbench   pages/s, CPU and memory: ours with all features, Scrapy, crawlee, bare loops, a Go loop
+    manners      requests that the server saw, on a site with traps and robots.txt rules
+    kill9        cost of kill -9 twenty times during one crawl
     incremental  seven days of a changing site, the last two without a change; incremental and full
-    million      memory and start with a million known URLs
+    million      memory and start time with a million known URLs
     tables       loads of the queue policies (WD-E1, WD-F1/F2), and the Bloom filters
 
-All of it takes some 20 minutes on two cores. The peers live in .venv-crawlers (benchmarks/peers/crawlers.txt); without
-them their rows are missing. A set that fails is named, and the others are measured all the same.
+It takes about 20 minutes on two cores. The peers are installed in .venv-crawlers (benchmarks/peers/crawlers.txt);
+without them their rows are missing. A failing set is reported, and the other sets are still measured.
 """
 
 import json
@@ -44,13 +44,13 @@ THEIRS = (
     *("scrapy-default", "scrapy-tuned", "crawlee-parsel-default"),
     *("requests-selectolax-8", "2x-requests-selectolax-8", "go-16"),
 )
-_SECONDS = 45  # that one contestant may crawl
-_LONGEST = 150  # seconds until one that hangs is ended
+_SECONDS = 45  # crawl time of each system
+_LONGEST = 150  # seconds until a hanging system is killed
 
 
 @dataclass(frozen=True)
 class Bench:
-    """What the sets share: the programs, a folder for stores, and how much is measured."""
+    """Shared by all sets: the programs, a folder for stores, and the amount of measurement."""
 
     site: Path
     ceiling: Path
@@ -66,26 +66,31 @@ class Bench:
     minutes: float
 
     def serve(self, hosts: int, pages: int, *flags: str) -> BenchSite:
-        """A site of its own for one set."""
+        """Serve a separate site for one set."""
         size = ("-seed", str(self.seed), "-hosts", str(hosts), "-pages", str(pages))
         return BenchSite(self.site, *size, *flags)
 
 
 @benchmark("crawl", systems=["plumbline"], pages=40, rounds=1, kills=1, addresses=2000, minutes=0.1)
 @data_option(SOURCE, "Where the source of crawlbench is.")
-@click.option("--set", "sets", multiple=True, type=click.Choice(SETS), help="Only these [all].")
-@click.option("--system", "systems", multiple=True, help="Only these contestants of the set crawlbench [all].")
+@click.option("--set", "sets", multiple=True, type=click.Choice(SETS), help="Only these sets [all].")
+@click.option("--system", "systems", multiple=True, help="Only these systems of the set crawlbench [all].")
 @click.option("--peers", default=PEERS, type=click.Path(path_type=Path), help="Python of the peers' environment.")
-@click.option("--pages", default=4000, show_default=True, help="Pages of the set crawlbench a run; kill9: five times.")
+@click.option(
+    "--pages",
+    default=4000,
+    show_default=True,
+    help="Pages per run of the set crawlbench; kill9 uses five times as many.",
+)
 @click.option("--rounds", default=3, show_default=True, help="Rounds of the set crawlbench.")
 @click.option("--kills", default=20, show_default=True, help="Kills of the set kill9.")
 @click.option("--addresses", default=1_000_000, show_default=True, help="Known URLs of the sets million and tables.")
-@click.option("--minutes", default=2.0, show_default=True, help="Of the set manners.")
-@click.option("--seed", default=1, show_default=True, help="Of the site that is served.")
+@click.option("--minutes", default=2.0, show_default=True, help="Duration of the set manners.")
+@click.option("--seed", default=1, show_default=True, help="Random seed of the served site.")
 def main(
     data: Path, sets: tuple[str, ...], systems: tuple[str, ...], peers: Path, minutes: float, **sizes: int
 ) -> None:
-    """Measure."""
+    """Measure the chosen sets."""
     figures: list[Figure] = []
     source = source_of(data)
     with tempfile.TemporaryDirectory() as folder:
@@ -101,13 +106,13 @@ def main(
         for name in sets or SETS:
             is_whole = measured(name, bench, figures)
             failed += [] if is_whole else [name]
-            publish("crawl", figures)  # after each set: whoever stops the command has what was measured so far
+            publish("crawl", figures)  # after each set, so that an interrupted run leaves its figures
     if failed:
         raise PlumblineError(f"failed: {', '.join(failed)}")
 
 
 def source_of(data: Path) -> Path:
-    """The folder with crawlbench's source: DATA itself, in it, beside it, or the one we know."""
+    """Return the folder with crawlbench's source: DATA itself, in DATA, next to DATA, or the default."""
     places = (data, data / "crawlbench", data / "tools" / "crawlbench", data.parent / "tools" / "crawlbench", SOURCE)
     found = next((place for place in places if (place / "go.mod").exists()), None)
     if found is None:
@@ -116,7 +121,7 @@ def source_of(data: Path) -> Path:
 
 
 def measured(name: str, bench: Bench, figures: list[Figure]) -> bool:
-    """Append the figures of one set; of a set that fails those before the failure. Returns whether it is whole."""
+    """Append the figures of one set. Returns False if the set failed; figures before the failure are included."""
     try:
         figures.extend(MEASURE[name](bench))
     except (OSError, subprocess.SubprocessError, sqlite3.Error, PlumblineError) as error:
@@ -126,8 +131,10 @@ def measured(name: str, bench: Bench, figures: list[Figure]) -> bool:
 
 
 def speed(bench: Bench) -> Iterator[Figure]:
-    """The best round of each system for CPU, the median for pages/s; rounds in turn, so that a busy spell of the
-    machine falls on all."""
+    """Measure CPU (best round) and pages/s (median) of each system.
+
+    Systems alternate within a round, so that a busy period of the machine affects all of them.
+    """
     runs: dict[str, list[dict[str, Any]]] = {}
     with bench.serve(50, 20_000) as site:
         seeds = bench.folder / "seeds"
@@ -153,7 +160,7 @@ def speed(bench: Bench) -> Iterator[Figure]:
 
 
 def one_run(bench: Bench, system: str, seeds: Path, folder: Path) -> dict[str, Any]:
-    """One contestant, once."""
+    """Run one system once."""
     folder.mkdir()
     limits = [f"--pages={bench.pages}", f"--seconds={_SECONDS}", f"--seeds={seeds}"]
     try:
@@ -173,7 +180,7 @@ def one_run(bench: Bench, system: str, seeds: Path, folder: Path) -> dict[str, A
 
 
 def command_of(bench: Bench, system: str, folder: Path) -> list[str]:
-    """How a contestant is started."""
+    """Return the command line of a system."""
     if system in OURS:
         several = ["--set", "processes=2"] if system != OURS[0] else []
         return [sys.executable, "-m", "benchmarks.crawl_ours", "--folder", str(folder), *several]
@@ -186,20 +193,20 @@ def command_of(bench: Bench, system: str, folder: Path) -> list[str]:
 
 
 def million(bench: Bench) -> Iterator[Figure]:
-    """Memory and start with a million known URLs."""
+    """Measure memory and start time with a million known URLs."""
     with bench.serve(50, 20_000) as site:
         (bench.folder / "million").mkdir()
         yield from million_figures(site, bench.folder / "million", bench.addresses)
 
 
 def manners(bench: Bench) -> Iterator[Figure]:
-    """Over the quirk hosts."""
+    """Measure the crawl of the quirk hosts."""
     with bench.serve(5, 250, "-quirks", "-slow", "200ms") as site:
         yield from manners_figures(site, bench.folder / "manners", bench.minutes)
 
 
 def kill9(bench: Bench) -> Iterator[Figure]:
-    """Ours, and Scrapy if it is there."""
+    """Measure our crawler, and Scrapy if it is installed."""
     pages = 5 * bench.pages
     with bench.serve(50, pages) as site:
         (bench.folder / "killed").mkdir()
@@ -210,7 +217,7 @@ def kill9(bench: Bench) -> Iterator[Figure]:
 
 
 def incremental(bench: Bench) -> Iterator[Figure]:
-    """A smaller site, for it is crawled fourteen times."""
+    """Measure on a smaller site, because it is crawled fourteen times."""
     changes = ("-changed", "0.05", "-gone", "0.01", "-fresh", "0.02")
     with bench.serve(20, bench.pages, *changes) as site:
         (bench.folder / "days").mkdir()
@@ -218,7 +225,7 @@ def incremental(bench: Bench) -> Iterator[Figure]:
 
 
 def tables(bench: Bench) -> Iterator[Figure]:
-    """What needs no server but for its list of URLs."""
+    """Measure the parts that need no server, only its list of URLs."""
     with bench.serve(50, 20_000) as site:
         yield from sharding_figures(list(site.truth(1)))
     yield from bloom_figures(bench.addresses)

@@ -1,6 +1,6 @@
-"""Seven simulated days: what an incremental crawl finds on each, and what it asks for it, beside a full one.
+"""Seven simulated days: changes that an incremental crawl finds each day, and its requests, compared with a full crawl.
 
-The site stands still on the last two (a weekend). The crawl of a day is at 16:40, after all that day's changes.
+The site does not change on the last two days (a weekend). Each crawl starts at 16:40, after all changes of the day.
 """
 
 import time
@@ -27,7 +27,7 @@ _NOON = 60000.0  # seconds into the day, after all its changes
 
 
 def incremental_figures(site: BenchSite, folder: Path) -> Iterator[Figure]:
-    """One row a day and metric, for the full and for the incremental crawl; then the worst of the days in one row."""
+    """Yield one row per day and metric, for the full and the incremental crawl, and a summary of the days."""
     plain = settings_for(site.seeds, delay=0.0)
     full = replace(plain, revisit_shortest=0.0, revisit_longest=1e-9, sitemaps=False)
     for name, settings in (("full", full), ("incremental", plain)):
@@ -45,7 +45,7 @@ def incremental_figures(site: BenchSite, folder: Path) -> Iterator[Figure]:
 
 
 def worst_of(days: list[dict[str, float]]) -> dict[str, float]:
-    """The days after the first in one figure each; requests once the crawl has settled; day 2 by day 1's cost."""
+    """Return the worst day after the first for each metric; requests count only in the steady state."""
     found = ("new_found_same_day", "changed_found_same_day", "gone_found_same_day", "up_to_date")
     return {
         "requests_share": max(day["requests_share"] for day in days[_SETTLED - 1 :]),
@@ -58,10 +58,10 @@ def worst_of(days: list[dict[str, float]]) -> dict[str, float]:
 
 @dataclass
 class Ages:
-    """How old the kept copies are: for each page the time for which its copy has not been what is served, over all
-    moments between crawls. Beside it those of an oracle, which asks for exactly what has changed.
+    """Age of the saved copies: the time for which a copy differs from the served page, over all moments between crawls.
 
-    `stale` is since when the copy of a URL is not what is served (epoch seconds).
+    Also computes the age for an oracle that fetches exactly the changed pages. `stale` maps a URL to the time since
+    when its copy is out of date (epoch seconds).
     """
 
     stale: dict[str, float] = field(default_factory=dict)
@@ -89,7 +89,7 @@ class Ages:
             self.oracle += (at - modified) ** 2 / 2
 
     def hours(self) -> dict[str, float]:
-        """Mean age in hours, of ours and of the oracle's copies, and ours by the oracle's."""
+        """Return the mean age in hours of our copies and of the oracle's copies, and their ratio."""
         moments = max(self.copies, 1) * _DAY * 3600.0
         ratio = self.ours / self.oracle if self.oracle else 1.0
         return {"mean_age_h": self.ours / moments, "mean_age_h oracle": self.oracle / moments, "age_by_oracle": ratio}
@@ -98,7 +98,7 @@ class Ages:
 def one_day(
     site: BenchSite, folder: Path, settings: CrawlSettings, day: int, ages: Ages | None = None
 ) -> dict[str, float]:
-    """Crawl on a day and compare what is kept with what is there."""
+    """Crawl one day and compare the saved copies with the site."""
     served, earlier = min(day, _LAST_CHANGE), min(day - 1, _LAST_CHANGE)
     site.turn_to(served)
     site.reset()
@@ -124,7 +124,9 @@ def one_day(
 
 
 def found_of(before: dict[str, Any], present: dict[str, Any], kept: dict[str, str]) -> dict[str, float]:
-    """How much of what is new, changed and gone on a day was found on the same day, and how much is up to date."""
+    """Return the shares of new, changed and removed pages that were found on the same day, and the share that is up to
+    date.
+    """
     alive = {url: row["etag"] for url, row in present.items() if row["status"] == 200}
     old = {url: row["etag"] for url, row in before.items() if row["status"] == 200}
     new = [url for url in alive if url not in old]
@@ -143,12 +145,12 @@ def found_of(before: dict[str, Any], present: dict[str, Any], kept: dict[str, st
 
 
 def share(part: int, whole: int) -> float:
-    """1 where there was nothing to find."""
+    """Return a share; 1 if the total is 0."""
     return part / whole if whole else 1.0
 
 
 def kept_etags(folder: Path) -> dict[str, str]:
-    """URL -> ETag of the copy that is kept."""
+    """Return the ETag of each saved copy by URL."""
     pages = kept_pages(folder / "store.db")
     if not pages:
         return {}

@@ -1,4 +1,4 @@
-"""kill -9 at random moments of one crawl, and what is left of it: ours, and Scrapy with JOBDIR in the same test."""
+"""kill -9 at random moments of one crawl, and the loss: our crawler, and Scrapy with JOBDIR in the same test."""
 
 import os
 import random
@@ -19,15 +19,15 @@ from docstore.model import WarcPointer
 from docstore.warc_archive import WarcArchive
 
 MAX_AT_ONCE = CrawlSettings().threads + (MAX_QUEUED_BATCHES + 2) * BATCH_SIZE  # pages fetched and not yet recorded
-_LONGEST = 900.0  # seconds for what is left after the last kill
-_SOONEST, _LATEST = 2.0, 5.0  # seconds until a kill; a process needs one to start
+_LONGEST = 900.0  # seconds for the rest of the crawl after the last kill
+_SOONEST, _LATEST = 2.0, 5.0  # seconds until a kill; a process needs one second to start
 
 
 def kill9_ours(site: BenchSite, folder: Path, kills: int, pages: int) -> Iterator[Figure]:
-    """Ours: nothing that the store acknowledged may be lost or fetched again."""
+    """Measure our crawler: pages that the store acknowledged must not be lost or fetched again."""
     seeds = folder / "seeds"
     seeds.write_text("\n".join(site.seeds))
-    # What every run asks again on purpose (seeds, sitemaps) is left out: it is no refetch.
+    # Seeds and sitemaps are fetched in every run on purpose, so they do not count as fetched again.
     once = ("--set", "sitemaps=false", "--set", "hub_gap=24.0")
     command = [sys.executable, "-m", "benchmarks.crawl_ours", "--seeds", str(seeds), "--folder", str(folder), *once]
     site.reset()
@@ -56,7 +56,7 @@ def kill9_ours(site: BenchSite, folder: Path, kills: int, pages: int) -> Iterato
 
 
 def kill9_scrapy(site: BenchSite, folder: Path, python: Path, kills: int, pages: int) -> Iterator[Figure]:
-    """Scrapy, tuned, with JOBDIR: acknowledged is what its spider has been given."""
+    """Measure tuned Scrapy with JOBDIR: a page is acknowledged once its spider receives it."""
     seeds, log = folder / "seeds", folder / "pages"
     seeds.write_text("\n".join(site.seeds))
     script = Path(__file__).with_name("crawl_scrapy.py")
@@ -75,7 +75,7 @@ def kill9_scrapy(site: BenchSite, folder: Path, python: Path, kills: int, pages:
 
 
 def killed_run(command: Sequence[str], seconds: float) -> bool:
-    """Start a crawl and kill it with all its processes; False if it had ended by itself."""
+    """Start a crawl and kill it with all its processes. Returns False if it ended by itself."""
     running = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
     time.sleep(seconds)
     if running.poll() is not None:
@@ -86,19 +86,19 @@ def killed_run(command: Sequence[str], seconds: float) -> bool:
 
 
 def kept_pages(database: Path) -> dict[str, tuple[str, float]]:
-    """URL -> digest and time of what was fetched, for every page that the store holds."""
+    """Return digest and fetch time of every page in the store, by URL."""
     if not database.exists():
         return {}
     with closing(sqlite3.connect(database)) as connection:
         try:
             rows = connection.execute("SELECT url, p.digest, p.fetched_at FROM urls JOIN pages p USING (url_id)")
             return {url: (digest, at) for url, digest, at in rows}
-        except sqlite3.OperationalError:  # killed before it had made its tables
+        except sqlite3.OperationalError:  # killed before the tables were created
             return {}
 
 
 def unreadable(folder: Path) -> int:
-    """How many pages have no record that can be read, of every tenth."""
+    """Count the pages without a readable record, in a sample of every tenth page."""
     archive = WarcArchive(folder / "warc")
     with closing(sqlite3.connect(folder / "store.db")) as connection:
         rows = connection.execute("SELECT warc_file, warc_offset, warc_length, digest FROM pages WHERE url_id % 10 = 0")

@@ -1,4 +1,4 @@
-"""What crawlbench's hosts saw of a crawl with a delay: nothing forbidden, nothing too soon, nothing twice."""
+"""Requests of a crawl with a delay as crawlbench's hosts saw them: nothing forbidden, too soon or repeated."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,16 +10,16 @@ from benchmarks.results import Figure
 from crawler.urls.canonical import host_of
 
 DELAY = 0.05  # seconds
-_HOSTS = 20  # content hosts and quirk hosts together are fewer
-_RETRIED = frozenset(("status", "bodies"))  # passing failures are asked again: repeats that are meant
-_CUT_OFF = frozenset(("bodies",))  # too large, without end, too slow
-_MIN_GAP = {"robots-delay": 1000.0}  # ms, where robots.txt asks for more
+_HOSTS = 20  # more than content hosts and quirk hosts together
+_RETRIED = frozenset(("status", "bodies"))  # temporary failures are retried on purpose
+_CUT_OFF = frozenset(("bodies",))  # too large, endless, too slow
+_MIN_GAP = {"robots-delay": 1000.0}  # ms, for hosts whose robots.txt has a longer delay
 _FEW = 20  # requests
 _MAX_IN_TRAP = 5 * 100  # five traps
 
 
 def manners_figures(site: BenchSite, folder: Path, minutes: float = 2.0) -> Iterator[Figure]:
-    """Breaches, by the server's own account, and real pages that were not kept (of truth: those of the plain hosts)."""
+    """Yield violations according to the server, and real pages that were not saved (of the plain hosts)."""
     port = host_of(site.seeds[0]).partition(":")[2]
     hosts = tuple(f"127.0.1.{number}:{port}" for number in range(1, _HOSTS + 1))
     limits = {"total_timeout": 8.0, "max_bytes": 3_000_000, "threads": 24, "minutes": minutes}

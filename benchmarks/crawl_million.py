@@ -1,4 +1,4 @@
-"""A crawl that knows a million URLs, all of them due: what it takes to begin, and its memory."""
+"""Start time and memory of a crawl that knows a million due URLs."""
 
 import json
 import subprocess
@@ -44,6 +44,6 @@ def million_figures(site: BenchSite, folder: Path, known: int = KNOWN) -> Iterat
 
 
 def one_run(command: Sequence[str]) -> dict[str, Any]:
-    """What a crawl in a process of its own says of itself."""
+    """Run a crawl in a separate process and return its report."""
     done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
     return dict(json.loads(done.stdout.splitlines()[-1]))

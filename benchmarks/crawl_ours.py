@@ -1,7 +1,7 @@
-"""Our crawl as a contestant: `python -m benchmarks.crawl_ours --seeds FILE --folder DIR` prints one JSON line.
+"""Our crawler as a benchmark system: `python -m benchmarks.crawl_ours --seeds FILE --folder DIR` prints one JSON line.
 
-Everything is on: a real store with WARC files, robots.txt, links with their words, the seen test, revisits. What is
-switched off is the pause between requests alone. CPU and memory are the process's own, with its children's.
+All features are on: a real store with WARC files, robots.txt, links with their text, the seen test, revisits. Only the
+crawl delay is off. CPU and memory are those of the process and its children.
 """
 
 import json
@@ -26,13 +26,15 @@ from docstore.store import open_sqlite_store
 
 
 @click.command()
-@click.option("--seeds", required=True, type=click.Path(path_type=Path), help="A file with one URL a line.")
-@click.option("--folder", required=True, type=click.Path(path_type=Path), help="Where the store is, or is made.")
-@click.option("--pages", default=0, help="Stop after so many pages; 0: no limit.")
-@click.option("--seconds", default=600.0, help="Stop after so many seconds.")
+@click.option("--seeds", required=True, type=click.Path(path_type=Path), help="A file with one URL per line.")
+@click.option(
+    "--folder", required=True, type=click.Path(path_type=Path), help="Folder of the store; created if missing."
+)
+@click.option("--pages", default=0, help="Maximum number of pages; 0: no limit.")
+@click.option("--seconds", default=600.0, help="Maximum duration in seconds.")
 @click.option("--set", "assignments", multiple=True, help="KEY=VALUE of the crawl settings, in TOML.")
 def main(seeds: Path, folder: Path, pages: int, seconds: float, assignments: tuple[str, ...]) -> None:
-    """Crawl once and say what it cost."""
+    """Crawl once and print the cost."""
     logging.basicConfig(level=logging.WARNING)
     values = tomllib.loads("\n".join(assignments))
     settings = settings_for(seeds.read_text().split(), max_pages=pages, minutes=seconds / 60, **values)
@@ -40,14 +42,14 @@ def main(seeds: Path, folder: Path, pages: int, seconds: float, assignments: tup
 
 
 def settings_for(seeds: list[str], **changes: Any) -> CrawlSettings:
-    """Settings for crawlbench: its hosts are on loopback, and nobody minds being asked often."""
+    """Return settings for crawlbench: its hosts are on loopback and need no crawl delay."""
     hosts = sorted({host_of(seed) for seed in seeds})
     quick = CrawlSettings(depth=1000, delay=0.0, delay_factor=0.0, per_host=4, contact="https://example.org/bench")
     return replace(quick, **{"seeds": tuple(seeds), "inside_hosts": tuple(hosts), **changes})
 
 
 def measured(settings: CrawlSettings, folder: Path) -> dict[str, Any]:
-    """One run and its cost."""
+    """Run once and return the cost."""
     wall, cpu = time.monotonic(), cpu_seconds()
     report = run_once(settings, folder)
     good = sum(report.outcome_counts.get(reason, 0) for reason in (Reason.FETCHED, Reason.UNCHANGED))
@@ -63,20 +65,20 @@ def measured(settings: CrawlSettings, folder: Path) -> dict[str, Any]:
 
 
 def run_once(settings: CrawlSettings, folder: Path, now: Callable[[], float] = time.time) -> StageReport:
-    """One run of the crawl over the store in `folder`."""
+    """Run one crawl on the store in `folder`."""
     fetcher = Fetcher(settings, PublicOnlyPolicy(settings.inside_hosts), now)
     with open_sqlite_store(folder) as store:
         return crawl(store.frontier, fetcher, settings, folder / "seen.bloom", now)
 
 
 def cpu_seconds() -> float:
-    """CPU time of this process and of its children that have ended."""
+    """Return the CPU time of this process and its finished children."""
     both = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(usage.ru_utime + usage.ru_stime for usage in both)
 
 
 def peak_megabytes(settings: CrawlSettings) -> float:
-    """Peak memory of this process, and for each of those beside it as much as the largest of them had."""
+    """Return the peak memory of this process, plus that of the largest child for each further process."""
     own, child = (resource.getrusage(who).ru_maxrss / 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return own + child * (settings.processes - 1)
 

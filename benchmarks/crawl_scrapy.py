@@ -1,6 +1,6 @@
-"""Scrapy as a contestant, with robots.txt and JOBDIR: `crawl_scrapy.py default|tuned --seeds FILE --jobdir DIR`.
+"""Scrapy as a benchmark system, with robots.txt and JOBDIR: `crawl_scrapy.py default|tuned --seeds FILE --jobdir DIR`.
 
-Runs in the peers' environment. With --log each page parsed is written to a file at once: what it acknowledges.
+Runs in the peers' environment. With --log each parsed page is written to a file at once, as acknowledgement.
 """
 
 import argparse
@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def settings_of(options: argparse.Namespace) -> dict[str, Any]:
-    """Scrapy's settings: its defaults with robots.txt, or those that are fast."""
+    """Return Scrapy's settings: the defaults with robots.txt, or settings tuned for speed."""
     return {
         "USER_AGENT": "crawlbench-contestant",
         "LOG_LEVEL": "ERROR",
@@ -63,7 +63,7 @@ def settings_of(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def spider(scrapy: Any, seeds: list[str], mode: str, log: Path | None, count: dict[str, int]) -> Any:
-    """The spider: every page once, breadth first; the default one by LinkExtractor, the tuned one by CSS."""
+    """Create the spider: every page once, breadth first. The default uses LinkExtractor, the tuned spider uses CSS."""
     extractor = import_module("scrapy.linkextractors").LinkExtractor()
     out = log.open("a", buffering=1) if log else None
 
@@ -88,7 +88,7 @@ def spider(scrapy: Any, seeds: list[str], mode: str, log: Path | None, count: di
 
 
 def cpu_seconds() -> float:
-    """CPU time of this process."""
+    """Return the CPU time of this process."""
     usage = resource.getrusage(resource.RUSAGE_SELF)
     return usage.ru_utime + usage.ru_stime
 

@@ -1,4 +1,4 @@
-"""crawlbench, built and started for a benchmark, and what its control port says."""
+"""Builds and starts crawlbench for a benchmark, and reads its control port."""
 
 import json
 import socket
@@ -15,7 +15,7 @@ _PATIENCE = 30.0
 
 
 def built(source: Path, folder: Path) -> tuple[Path, Path]:
-    """The site server and the Go crawl loop, built into `folder`."""
+    """Build the site server and the Go crawl loop into `folder`."""
     site, ceiling = folder / "crawlbench", folder / "ceiling"
     for program, package in ((site, "."), (ceiling, "./ceiling")):
         if not program.exists():
@@ -44,20 +44,20 @@ class BenchSite:
             return bytes(answer.read())
 
     def reset(self) -> None:
-        """Count from 0."""
+        """Reset the counters."""
         self._ask("/reset")
 
     def turn_to(self, day: int) -> None:
-        """Serve another day."""
+        """Serve the site of another day."""
         self._ask(f"/day?d={day}")
 
     def truth(self, day: int) -> dict[str, dict[str, Any]]:
-        """URL -> what is served there on a day."""
+        """Return the served content of a day by URL."""
         rows = [json.loads(line) for line in self._ask(f"/truth?day={day}").splitlines()]
         return {row["url"]: row for row in rows}
 
     def stats(self) -> list[dict[str, Any]]:
-        """What each host saw."""
+        """Return the requests that each host received."""
         return list(json.loads(self._ask("/stats")))
 
     def __enter__(self) -> "BenchSite":
@@ -71,7 +71,7 @@ class BenchSite:
 
 
 def _free_port() -> int:
-    """A port that is free together with the next one."""
+    """Return a port that is free together with the next port."""
     for _ in range(100):
         with socket.create_server(("127.0.0.1", 0)) as one:
             port = int(one.getsockname()[1])

@@ -1,4 +1,4 @@
-"""How evenly queue policies spread URLs (Wang Du 2019, WD-E1, WD-F1, WD-F2), and what Bloom filters cost."""
+"""Distribution of URLs over queues by queue policies (Wang Du 2019, WD-E1, WD-F1, WD-F2), and cost of Bloom filters."""
 
 import resource
 import time
@@ -28,8 +28,11 @@ _BATCH = 100_000
 
 
 def sharding_figures(urls: Sequence[str]) -> Iterator[Figure]:
-    """Queues used, load of the fullest by the mean, and the share of URLs dispatched by some times (each queue
-    sends one a turn), over URLs of crawlbench and dated `.shtml` ones."""
+    """Measure queue policies on URLs of crawlbench and dated `.shtml` URLs.
+
+    Figures: queues in use, load of the fullest queue relative to the mean, and the share of URLs dispatched after some
+    rounds (each queue sends one URL per round).
+    """
     dated = [
         f"http://news.cnpc.com.cn/system/2016/{n % 12 + 1:02}/{n % 28 + 1:02}/{1_591_599 + n:09}.shtml"
         for n in range(_SHTML)
@@ -51,7 +54,7 @@ def sharding_figures(urls: Sequence[str]) -> Iterator[Figure]:
 
 
 def bloom_figures(addresses: int = _ADDRESSES) -> Iterator[Figure]:
-    """Operations a second, bytes a URL, seconds to load, and share of wrong answers."""
+    """Measure operations per second, bytes per URL, seconds to load, and the error rate."""
     others = fingerprints("other", range(addresses // 10))
     name = f"bloom {addresses}"
     for kind, make in FILTER_BY_NAME.items():
@@ -71,7 +74,7 @@ def bloom_figures(addresses: int = _ADDRESSES) -> Iterator[Figure]:
 
 
 def added_in(made: FingerprintFilter, addresses: int) -> float:
-    """CPU seconds that adding so many takes; making their fingerprints, some at a time, is not counted."""
+    """Return the CPU seconds to add `addresses` URLs; creating their fingerprints in batches is not counted."""
     seconds = 0.0
     for numbers in batched(range(addresses), _BATCH):
         known = fingerprints("site", numbers)
@@ -82,5 +85,5 @@ def added_in(made: FingerprintFilter, addresses: int) -> float:
 
 
 def fingerprints(site: str, numbers: Iterable[int]) -> list[str]:
-    """Those of some URLs of a site."""
+    """Return the fingerprints of some URLs of a site."""
     return [url_fingerprint(f"http://{site}.test/{number}") for number in numbers]

@@ -1,8 +1,8 @@
-"""The readers of document files that `benchmarks.documents` compares: (data, name of the file) -> what was read.
+"""The document readers that `benchmarks.documents` compares, as functions (data, file name) -> result.
 
-A peer is imported where it is made: it lives in .venv-peers. Each is used as its documentation shows for plain text. A
-reader gives a dict of `text`, `title`, `date` and `outcome` (`text`, `no_text`, `encrypted`, `damaged`), as far as it
-knows them.
+A peer is imported only when it is created, because it is installed in .venv-peers. Each is used as its documentation
+shows for plain text. A reader returns a dict with any of `text`, `title`, `date` and `outcome` (`text`, `no_text`,
+`encrypted`, `damaged`).
 """
 
 import io
@@ -18,7 +18,7 @@ OUTCOMES = {"no_text_layer": "no_text", "no_body": "no_text", "unparsable": "dam
 
 @dataclass(frozen=True)
 class Reader:
-    """One contestant: `make` imports and sets up; it reads files of `formats`, all where that is empty."""
+    """One system: `make` imports and sets up the reader; `formats` lists its formats, empty for all."""
 
     name: str
     make: Callable[[], Read]
@@ -27,7 +27,7 @@ class Reader:
 
 
 def plumbline() -> Read:
-    """Ours as the pipeline calls it, in a worker that has loaded its readers."""
+    """Our reader as the pipeline calls it, in a worker that has loaded its parsers."""
     module = import_module("extractor.documents.reader")
     read_document = module.read_document
     for name, _ in module.READERS.values():
@@ -43,7 +43,7 @@ def plumbline() -> Read:
 
 
 def pdfium() -> Read:
-    """https://pypdfium2.readthedocs.io: the text of each page as PDFium gives it, and the title of the properties."""
+    """https://pypdfium2.readthedocs.io: the text of each page, and the title of the properties."""
     pypdfium2 = import_module("pypdfium2")
 
     def run(data: bytes, name: str) -> dict[str, str]:

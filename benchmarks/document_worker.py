@@ -1,7 +1,7 @@
-"""One reader over all files, in an interpreter of its own: `python -m benchmarks.document_worker READER JOBS ANSWERS`.
+"""Runs one reader over all files in a separate interpreter: `python -m benchmarks.document_worker READER JOBS ANSWERS`.
 
-Each file is read by a fork of the interpreter that has loaded the reader, under limits: so that a crash or a hang costs
-one file, and imports are not counted. Runs in the peers' environment too: the standard library alone.
+Each file is read by a fork of the interpreter that has loaded the reader, under limits. A crash or hang costs only one
+file, and imports are not counted. Uses only the standard library, because it also runs in the peers' environment.
 """
 
 import json
@@ -20,7 +20,7 @@ STATUS = Path("/proc/self/status")
 
 
 def main(name: str, jobs: Path, answers: Path) -> None:
-    """Read every file once, write the answers. A line goes to standard output for each."""
+    """Read every file once and write the answers. Prints a line for each file."""
     read = READERS[name].make()
     said = []
     for job in json.loads(jobs.read_text(encoding="utf-8")):
@@ -30,7 +30,9 @@ def main(name: str, jobs: Path, answers: Path) -> None:
 
 
 def in_child(read: Read, path: Path) -> dict[str, Any]:
-    """What a reader says of one file, `cpu` (s) and `rss` (MB); `died`: it was killed, hung or ran out of memory."""
+    """Read one file in a child process. Returns the answer with `cpu` (s) and `rss` (MB); `died` if it was killed or
+    hung.
+    """
     receive, send = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -48,7 +50,7 @@ def in_child(read: Read, path: Path) -> dict[str, Any]:
 
 
 def answer_in_child(read: Read, path: Path, send: int) -> None:
-    """Read under limits, write the answer, end."""
+    """Read one file under limits, write the answer, exit."""
     signal.alarm(FILE_SECONDS)
     limit_memory()
     sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115 (the process ends below)
@@ -64,7 +66,7 @@ def answer_in_child(read: Read, path: Path, send: int) -> None:
 
 
 def limit_memory() -> None:
-    """As the workers of the pipeline are limited: so much more than now."""
+    """Limit memory to a fixed amount above the current size, like the workers of the pipeline."""
     now = 0
     if STATUS.exists():
         fields = dict(line.split(":", 1) for line in STATUS.read_text().splitlines())

@@ -1,8 +1,8 @@
-"""The benchmark of document files: `make bench-documents [DATA=DIR]`. Figures: `docs/background/benchmarks.md`.
+"""Benchmark of document readers: `make bench-documents [DATA=DIR]`. Figures: `docs/background/benchmarks.md`.
 
-load_gold    the files and their gold from DIR/documents (or DIR itself)
-run_reader   each reader over its files, in processes of their own; Tika's answers are recorded beside the gold
-figures_of   text, title, date and outcome by the scorer of ../shared/tools; crashes, speed, memory
+load_gold    load the files and their gold from DIR/documents (or DIR itself) run_reader   run each reader over its
+files in separate processes; Tika's answers are recorded with the gold figures_of   score text, title, date and outcome
+with ../shared/tools; also crashes, speed, memory
 """
 
 import importlib.util
@@ -43,9 +43,9 @@ class MissingPeerError(PlumblineError):
 @benchmark("documents", systems=OURS, files=6)
 @data_option()
 @click.option("--systems", default="", callback=names, help="Only these systems, comma-separated.")
-@click.option("--files", default=0, type=click.IntRange(0), help="At most so many files; 0: all.")
+@click.option("--files", default=0, type=click.IntRange(0), help="Maximum number of files; 0: all.")
 def main(data: Path, systems: list[str], files: int) -> None:
-    """Measure the reader of documents and its peers."""
+    """Measure the document reader and its peers."""
     figures, missing = measure(data, systems, files)
     write(NAME, figures)
     console = Console(width=None if Console().is_terminal else 150)
@@ -58,7 +58,7 @@ def main(data: Path, systems: list[str], files: int) -> None:
 
 
 def measure(data: Path, systems: Sequence[str] = (), files: int = 0) -> tuple[list[Figure], list[str]]:
-    """All figures, and a line for each peer that is not there. Raises PlumblineError for a name nobody knows."""
+    """Return all figures, and a line for each missing peer. Raises PlumblineError for an unknown name."""
     unknown = [name for name in systems if name not in (*READERS, TIKA)]
     if unknown:
         raise PlumblineError(f"no system {', '.join(unknown)}; there are {', '.join((*READERS, TIKA))}")
@@ -80,7 +80,7 @@ def measure(data: Path, systems: Sequence[str] = (), files: int = 0) -> tuple[li
 
 
 def load_scorer(data: Path) -> ModuleType:
-    """The scorer beside `data`, or the one of ../shared. Raises PlumblineError where there is none."""
+    """Load the scorer next to `data`, or the one of ../shared. Raises PlumblineError if there is none."""
     for folder in (data.parent, data.parent.parent, SHARED.parent):
         path = folder / "tools" / SCORER
         if path.is_file():
@@ -93,7 +93,7 @@ def load_scorer(data: Path) -> ModuleType:
 
 
 def load_gold(data: Path) -> list[dict[str, Any]]:
-    """The files as gold.jsonl has them, with `path`. Raises PlumblineError where there are none."""
+    """Load the rows of gold.jsonl, with `path`. Raises PlumblineError if there are none."""
     folder = data / NAME if (data / NAME).is_dir() else data
     gold = folder / "gold.jsonl"
     if not gold.is_file():
@@ -103,7 +103,10 @@ def load_gold(data: Path) -> list[dict[str, Any]]:
 
 
 def run_reader(reader: Reader, pages: Rows) -> dict[str, dict[str, Any]]:
-    """What a reader says of each file, by id. Raises PlumblineError where it is not installed, or ends before them."""
+    """Run a reader and return its answers by file id.
+
+    Raises PlumblineError if the reader is not installed or ends early.
+    """
     python = Path(sys.executable) if reader.is_ours else PEERS
     if not python.exists():
         raise MissingPeerError(f"{reader.name} is not installed: `make bench-documents` makes {PEERS.parents[1].name}")
@@ -118,7 +121,7 @@ def run_reader(reader: Reader, pages: Rows) -> dict[str, dict[str, Any]]:
 
 
 def recorded(pages: Rows, system: str) -> dict[str, dict[str, Any]]:
-    """The answers of a system that were recorded beside the gold, by id; none where there are none."""
+    """Return the recorded answers of a system by id; empty if there are none."""
     if not pages:
         return {}
     path = pages[0]["path"].parents[1] / "peers" / f"{system}.jsonl"
@@ -127,12 +130,12 @@ def recorded(pages: Rows, system: str) -> dict[str, dict[str, Any]]:
 
 
 def judged(scorer: ModuleType, pages: Rows, answers: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
-    """The scorer's row for each file that was answered."""
+    """Return the scorer's row for each answered file."""
     return [scorer.judge(page, answers[page["id"]]) for page in pages if page["id"] in answers]
 
 
 def figures_of(name: str, rows: Rows, scorer: ModuleType) -> Iterator[Figure]:
-    """The figures of a system, by format and over all."""
+    """Yield the figures of a system, by format and overall."""
     formats = sorted({row["format"] for row in rows})
     reads_all = name not in READERS or not READERS[name].formats
     for group in (*formats, ALL) if reads_all else formats:
@@ -145,7 +148,7 @@ def figures_of(name: str, rows: Rows, scorer: ModuleType) -> Iterator[Figure]:
 
 
 def table_of(system: str, figures: Sequence[Figure]) -> Table:
-    """A row for each format, a column for each metric."""
+    """Build a table with a row per format and a column per metric."""
     mine = {(figure.set, figure.metric): figure.value for figure in figures if figure.system == system}
     table = Table("format", *QUALITY, title=system, title_justify="left")
     for group in dict.fromkeys(name for name, _ in mine):
@@ -154,7 +157,7 @@ def table_of(system: str, figures: Sequence[Figure]) -> Table:
 
 
 def show(value: float | None) -> str:
-    """Shares with three decimals, anything large with one; "" for none."""
+    """Format shares with three decimals, large numbers with one; "" for None."""
     return "" if value is None else f"{value:.3f}" if value <= 1 else f"{value:,.1f}"
 
 

@@ -1,10 +1,9 @@
-"""The extraction benchmark: `make bench-extract [DATA=DIR]`. Figures: `docs/background/benchmarks.md`.
+"""Benchmark of the extractor: `make bench-extract [DATA=DIR]`. Figures: `docs/background/benchmarks.md`.
 
-load_sets    the gold sets of DIR (default: ../shared/data)
-run_system   each system over all pages, one after another, in processes of their own; as many rounds as asked
-score        body, title and date by the scorer of ../shared/tools; speed and memory
-list_figures, two_process_gain      ours alone
-tables       for a person; the same figures go to benchmarks/out/extract.jsonl, one a row
+load_sets    load the gold sets of DIR (default: ../shared/data) run_system   run each system over all pages, one after
+another, in separate processes, for `--rounds` rounds score        score body, title and date with ../shared/tools;
+speed and memory list_figures, two_process_gain      only for our extractor tables       print tables; the same figures
+go to benchmarks/out/extract.jsonl, one per row
 """
 
 import tempfile
@@ -28,15 +27,17 @@ from docstore.errors import PlumblineError
 from docstore.model import Article
 from extractor import extract
 
-WIDE = 150  # columns of the tables where there is no terminal
+WIDE = 150  # columns of the tables without a terminal
 
 
 @benchmark("extract", systems=OURS, set_names="en-aeb,zh-short", pages=2, rounds=1)
 @data_option()
 @click.option("--systems", default="", callback=names, help="Only these systems, comma-separated.")
 @click.option("--sets", "set_names", default="", callback=names, help="Only these sets, comma-separated.")
-@click.option("--rounds", default=2, type=click.IntRange(1), help="How often speed is measured; the best counts.")
-@click.option("--pages", default=0, type=click.IntRange(0), help="At most so many pages of a set; 0: all.")
+@click.option(
+    "--rounds", default=2, type=click.IntRange(1), help="Rounds of the speed measurement; the best round counts."
+)
+@click.option("--pages", default=0, type=click.IntRange(0), help="Maximum number of pages per set; 0: all.")
 def main(data: Path, systems: list[str], set_names: list[str], rounds: int, pages: int) -> None:
     """Measure the extractor and its peers."""
     figures, complaints = measure(data, systems or list(SYSTEMS), set_names, rounds, pages)
@@ -54,7 +55,7 @@ def main(data: Path, systems: list[str], set_names: list[str], rounds: int, page
 def measure(
     data: Path, systems: Sequence[str], set_names: Sequence[str], rounds: int, pages: int = 0
 ) -> tuple[list[Figure], list[str]]:
-    """All figures, and a line for each system that raised. Raises PlumblineError where something is not there."""
+    """Return all figures, and a line for each system that raised. Raises PlumblineError if an input is missing."""
     unknown = [name for name in systems if name not in SYSTEMS]
     if unknown:
         raise PlumblineError(f"no system {', '.join(unknown)}; there are {', '.join(SYSTEMS)}")
@@ -73,7 +74,7 @@ def measure(
 
 
 def run_rounds(systems: Sequence[str], jobs: Path, rounds: int, pages: int) -> dict[str, list[Run]]:
-    """Every system once a round, never two at once: a slow minute of the machine then falls on all alike."""
+    """Run every system once per round, one at a time, so that a busy period of the machine affects all systems."""
     runs: dict[str, list[Run]] = {name: [] for name in systems}
     with Progress(disable=not Console().is_terminal) as progress:
         bar = progress.add_task("", total=rounds * len(systems) * pages)
@@ -85,19 +86,19 @@ def run_rounds(systems: Sequence[str], jobs: Path, rounds: int, pages: int) -> d
 
 
 def stepper(progress: Progress, bar: TaskID) -> Callable[[], None]:
-    """One page further."""
+    """Return a function that advances the progress bar by one page."""
     return lambda: progress.advance(bar)
 
 
 def sample_of(gold: GoldSet, pages: int) -> GoldSet:
-    """At most so many pages of a set; 0: all."""
+    """Return at most `pages` pages of a set; 0: all."""
     return replace(gold, pages=sample(gold.pages, pages, lambda page: str(page["id"]))) if pages else gold
 
 
 def verdicts(sets: Sequence[GoldSet], run: Run, pages: int = 0) -> Iterator[tuple[KnownPage, bool]]:
-    """Pages whose kind is known, each with whether our extractor takes it for an article.
+    """Yield pages of known type, each with whether our extractor classifies it as an article.
 
-    The gold pages have their answers in `run`. `pages` limits those of the demo; it leaves out the crawl test site.
+    The answers for the gold pages are in `run`. `pages` limits the pages of the demo, and excludes the crawl test site.
     """
     yield from gold_articles(sets, run)
     demo = list(demo_pages())
@@ -107,7 +108,7 @@ def verdicts(sets: Sequence[GoldSet], run: Run, pages: int = 0) -> Iterator[tupl
 
 
 def complaint(run: Run) -> str:
-    """How often a system raised, and what it said first."""
+    """Describe how often a system raised, with its first message."""
     return f"{run.system.name} raised on {len(run.errors)} pages, which count as empty; first: {run.errors[0]}"
 
 

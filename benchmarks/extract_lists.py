@@ -1,4 +1,4 @@
-"""List or article? Pages whose kind is known: the gold articles, the demo sites, and the crawl test site."""
+"""Classification of list pages and articles on pages of known type: gold articles, demo sites, crawl test site."""
 
 import html
 import http.client
@@ -26,14 +26,14 @@ from pipeline.demo.render import SITES, load_design, render_site
 POOLED = "list-or-article"
 ACCURACY, KEPT, REFUSED = "list_accuracy", "articles_kept", "lists_refused"
 CRAWLBENCH = SHARED.parent / "tools" / "crawlbench"
-OF_A_KIND = 8  # list pages of each kind: most kinds never end
+OF_A_KIND = 8  # list pages of each kind; most kinds are endless
 ARTICLES = 60
 HREF = re.compile(r'href="([^"]+)"')
 
 
 @dataclass(frozen=True)
 class KnownPage:
-    """A page whose kind is known, with its content type as sent."""
+    """A page of known type, with its content type as sent."""
 
     set: str
     url: str
@@ -43,10 +43,10 @@ class KnownPage:
 
 
 def list_figures(verdicts: Iterable[tuple[KnownPage, bool]]) -> Iterator[Figure]:
-    """Share of pages that are taken for what they are, by set and pooled. Any refusal of a list page is right.
+    """Compute the share of correctly classified pages, by set and pooled. Any rejection of a list page is correct.
 
     Args:
-        verdicts: Each page with whether it was taken for an article.
+        verdicts: Each page with whether it was classified as an article.
     """
     known = list(verdicts)
     for name in [*dict.fromkeys(page.set for page, _ in known), POOLED]:
@@ -59,9 +59,9 @@ def list_figures(verdicts: Iterable[tuple[KnownPage, bool]]) -> Iterator[Figure]
 
 
 def gold_articles(sets: Sequence[GoldSet], run: Run) -> Iterator[tuple[KnownPage, bool]]:
-    """Every article with a gold body, with whether it has a body in our answers.
+    """Yield every article with a gold body, with whether our answer has a body.
 
-    Pages of other kinds are told apart by figures of their own.
+    Pages of other types have separate figures.
     """
     has_body = {(page["set"], page["id"]): bool(page["body"]) for page in run.pages}
     for gold in sets:
@@ -72,21 +72,21 @@ def gold_articles(sets: Sequence[GoldSet], run: Run) -> Iterator[tuple[KnownPage
 
 
 def demo_pages() -> Iterator[KnownPage]:
-    """Articles, lists and home pages of the demo sites."""
+    """Yield articles, lists and home pages of the demo sites."""
     articles = generate_articles()
     for design in map(load_design, SITES):
         texts = {design.page_path(article) for article in articles if article.site == design.key}
         for path, content in render_site(design, articles).files.items():
             url = f"http://{design.host}/{'' if path == 'index.html' else path}"
-            if b"<body" in content and path not in design.file:  # the files of its own are forms and such
+            if b"<body" in content and path not in design.file:  # the design's own files are forms and similar pages
                 yield KnownPage("demo", url, content, design.html_type, path not in texts)
 
 
 def crawlbench_pages() -> Iterator[KnownPage]:
-    """Articles of the content hosts, and the link lists of the hosts `traps`, `status` and `bodies`.
+    """Yield articles of the content hosts, and the link lists of the hosts `traps`, `status` and `bodies`.
 
-    The home pages of its content hosts are neither: they are whole articles that also link to everything. Without a Go
-    compiler there are no pages.
+    The home pages of the content hosts are excluded: they are complete articles that also link to everything. Without a
+    Go compiler there are no pages.
     """
     if shutil.which("go") is None or not CRAWLBENCH.is_dir():
         return
@@ -103,7 +103,7 @@ def crawlbench_pages() -> Iterator[KnownPage]:
 
 
 def list_walk(site: "Crawlbench", start: str) -> Iterator[KnownPage]:
-    """The list pages that can be reached from `start`, nearest first, a few of each kind (first step of the path)."""
+    """Yield the list pages reachable from `start`, nearest first, a few of each kind (first step of the path)."""
     waiting, seen, kinds = deque([start]), {start}, Counter[str]()
     while waiting:
         page = site.page(waiting.popleft(), is_list=True)
@@ -119,12 +119,12 @@ def list_walk(site: "Crawlbench", start: str) -> Iterator[KnownPage]:
 
 @dataclass(frozen=True)
 class Crawlbench:
-    """The crawl test site, running: its pages are asked for by Host header."""
+    """The running crawl test site; a page is selected by the Host header."""
 
     port: int
 
     def page(self, url: str, is_list: bool) -> KnownPage:
-        """One page of the site."""
+        """Fetch a page of the site."""
         parts = urlsplit(url)
         answer, content = ask(self.port, parts.netloc, f"{parts.path}?{parts.query}" if parts.query else parts.path)
         if answer.status != 200:
@@ -132,13 +132,13 @@ class Crawlbench:
         return KnownPage("crawlbench", url, content, answer.getheader("Content-Type", ""), is_list)
 
     def control(self, path: str) -> str:
-        """An answer of the control port."""
+        """Fetch a response of the control port."""
         return ask(self.port + 1, "127.0.0.1", path)[1].decode("utf-8")
 
 
 @contextmanager
 def crawlbench() -> Iterator[Crawlbench]:
-    """The crawl test site, built and running on loopback. Raises PlumblineError if it cannot be."""
+    """Build and run the crawl test site on loopback. Raises PlumblineError if that fails."""
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "crawlbench"
         built = subprocess.run(["go", "build", "-o", str(program), "."], cwd=CRAWLBENCH, capture_output=True, text=True)
@@ -156,7 +156,7 @@ def crawlbench() -> Iterator[Crawlbench]:
 
 
 def ask(port: int, host: str, path: str) -> tuple[http.client.HTTPResponse, bytes]:
-    """One answer from loopback, read to its end."""
+    """Fetch a response from loopback and read it completely."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
     try:
         connection.request("GET", path, headers={"Host": host})
@@ -167,7 +167,7 @@ def ask(port: int, host: str, path: str) -> tuple[http.client.HTTPResponse, byte
 
 
 def free_ports() -> int:
-    """A free port whose next one is free too."""
+    """Return a free port whose next port is free too."""
     while True:
         with socket.socket() as first, socket.socket() as second, suppress(OSError, OverflowError):
             first.bind(("127.0.0.1", 0))
@@ -177,7 +177,7 @@ def free_ports() -> int:
 
 
 def wait_for(port: int, seconds: float = 30.0) -> None:
-    """Return when somebody answers on loopback."""
+    """Wait until a port on loopback accepts connections."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):

@@ -1,4 +1,4 @@
-"""The gold sets, read by the scorer of the shared tools and laid out for the workers; one system over all of them."""
+"""The gold sets, as read by the scorer and prepared for the workers; runs one system over all of them."""
 
 import importlib.util
 import json
@@ -26,7 +26,7 @@ SCORER = Path("tools") / "score_extraction.py"
 
 @dataclass(frozen=True)
 class GoldSet:
-    """The pages of one set as gold.json has them (`id`, `url`, `lang`, `body`, `title`, `date`), and their bytes."""
+    """The pages of one set as in gold.json (`id`, `url`, `lang`, `body`, `title`, `date`), and their bytes."""
 
     name: str
     pages: Sequence[dict[str, Any]]
@@ -35,7 +35,7 @@ class GoldSet:
 
 @dataclass(frozen=True)
 class Run:
-    """What one system did: its answers page by page, and for each set the CPU seconds and the peak memory in MB."""
+    """Result of one system: its answer for each page, and for each set the CPU seconds and the peak memory in MB."""
 
     system: System
     pages: list[dict[str, Any]]
@@ -45,12 +45,12 @@ class Run:
 
     @property
     def errors(self) -> list[str]:
-        """What the system raised, page by page."""
+        """Errors that the system raised, by page."""
         return [page["error"] for page in self.pages if page["error"]]
 
 
 def load_scorer(data: Path) -> ModuleType:
-    """The scorer beside `data`, or the one of ../shared. Raises PlumblineError where there is none."""
+    """Load the scorer next to `data`, or the one of ../shared. Raises PlumblineError if there is none."""
     for folder in (data.parent, data.parent.parent, SHARED.parent):
         if (folder / SCORER).is_file():
             spec = importlib.util.spec_from_file_location("score_extraction", folder / SCORER)
@@ -62,7 +62,7 @@ def load_scorer(data: Path) -> ModuleType:
 
 
 def load_sets(data: Path, scorer: ModuleType, names: Sequence[str] = ()) -> list[GoldSet]:
-    """The sets below `data`/extraction and `data`/page_types, or below `data` itself; only `names`, if given."""
+    """Load the sets below `data`/extraction and `data`/page_types, or below `data` itself; only `names`, if given."""
     folders = [data / name for name in ("extraction", "page_types") if (data / name).is_dir()] or [data]
     found = []
     for gold in sorted(path for folder in folders for path in folder.glob("*/gold.json")):
@@ -74,7 +74,7 @@ def load_sets(data: Path, scorer: ModuleType, names: Sequence[str] = ()) -> list
 
 
 def write_jobs(sets: Sequence[GoldSet], folder: Path) -> Path:
-    """Every page as bytes and as text in files of its own, and the list of them for the workers."""
+    """Write every page as bytes and as text to separate files, and a list of them for the workers."""
     jobs: list[dict[str, str]] = []
     for gold in sets:
         for page in gold.pages:
@@ -92,15 +92,15 @@ def write_jobs(sets: Sequence[GoldSet], folder: Path) -> Path:
 
 
 def text_of(raw: bytes) -> str:
-    """A page as text, by our charset decision; without an XML declaration, which lxml refuses in text."""
+    """Decode a page with our charset detection, without an XML declaration, which lxml rejects in text."""
     decoded = decode_page(raw)
     return XML_DECLARATION.sub("", decoded.text if decoded else raw.decode("utf-8", "replace"))
 
 
 def run_system(system: System, jobs: Path, step: Callable[[], object]) -> Run:
-    """All pages through one system, in a fresh interpreter. `step` is called after each page.
+    """Run one system over all pages in a new interpreter. Calls `step` after each page.
 
-    Raises PlumblineError if the interpreter is missing, or ends before the pages do.
+    Raises PlumblineError if the interpreter is missing or ends early.
     """
     python = Path(sys.executable) if system.is_ours else PEERS
     if not python.exists():
@@ -120,19 +120,19 @@ def run_system(system: System, jobs: Path, step: Callable[[], object]) -> Run:
 
 
 def environment(system: System) -> dict[str, str]:
-    """The environment of a worker: the same hashes in every run, no warnings, the compiled form before the sources."""
+    """Return the environment of a worker: fixed hash seed, no warnings, compiled modules before sources."""
     folders = (COMPILED, ROOT) if system.is_compiled else (ROOT,)
     path = os.pathsep.join(map(str, folders))
     return quiet() | {"PYTHONPATH": path}
 
 
 def quiet() -> dict[str, str]:
-    """The environment of a process that hashes the same in every run and does not warn."""
+    """Return the environment of a process with a fixed hash seed and without warnings."""
     return {**os.environ, "PYTHONHASHSEED": "0", "PYTHONWARNINGS": "ignore"}
 
 
 def read_run(system: System, said: dict[str, Any]) -> Run:
-    """A worker's answers."""
+    """Read the answers of a worker."""
     return Run(
         system,
         said["pages"],

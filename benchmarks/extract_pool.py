@@ -1,4 +1,4 @@
-"""What a second process gains: the same pages through a pool of one process and through a pool of two."""
+"""Speed-up by a second process: the same pages through a pool of one process and a pool of two."""
 
 import json
 import multiprocessing
@@ -11,19 +11,19 @@ from docstore.errors import PlumblineError
 from docstore.model import Article, Outcome
 from extractor import extract
 
-CHUNK = 8  # pages handed to a process at once
-WARM_SECONDS = 60.0  # a process that needs longer to start never will
+CHUNK = 8  # pages per request to a process
+WARM_SECONDS = 60.0  # timeout for the start of a process
 
 
 def two_process_gain(jobs: Path, rounds: int) -> float:
-    """Wall seconds with one process by wall seconds with two, each the best of `rounds`, taken in turn."""
+    """Return wall seconds with one process divided by those with two; each is the best of alternating `rounds`."""
     pages = [(job["bytes"], job["url"]) for job in json.loads(jobs.read_text(encoding="utf-8"))]
     times = [(wall_seconds(pages, 1), wall_seconds(pages, 2)) for _ in range(rounds)]
     return min(one for one, _ in times) / min(two for _, two in times)
 
 
 def wall_seconds(pages: list[tuple[str, str]], processes: int) -> float:
-    """From the first page to the last, once every process is warm."""
+    """Measure from the first page to the last, after all processes are warm."""
     context = multiprocessing.get_context("spawn")
     ready = context.Barrier(processes + 1)
     with context.Pool(processes, warm_up, (ready,)) as pool:
@@ -38,7 +38,7 @@ def wall_seconds(pages: list[tuple[str, str]], processes: int) -> float:
 
 
 def warm_up(ready: Barrier) -> None:
-    """Pay for the imports, then wait for the others."""
+    """Import everything, then wait for the other processes."""
     extract(
         f"<html><body><h1>预热</h1><p>{'这是一段预热用的文字，共有两句话。' * 40}</p></body></html>",
         "http://example.com/",
@@ -47,6 +47,6 @@ def warm_up(ready: Barrier) -> None:
 
 
 def extract_file(page: tuple[str, str]) -> Article | Outcome:
-    """One page, by file and URL."""
+    """Extract one page, given by file and URL."""
     file, url = page
     return extract(Path(file).read_bytes(), url)

@@ -1,9 +1,10 @@
-"""Does a change of the extractor change an article? `make bench-extract_same ARGS='--out FILE'` before it, and
-`ARGS='--against FILE'` after it.
+"""Detects whether a change of the extractor changes an article.
 
-Every page of the gold sets, of the hostile rows and of folders of saved sites is read by every method; a line for each
-holds a digest of all that came out: the article with its blocks, or the outcome, and what the site learned. `--against`
-names the pages that are not the same, and ends with an error if there are any.
+Run `make bench-extract_same ARGS='--out FILE'` before the change and `ARGS='--against FILE'` after it.
+
+Every method reads every page of the gold sets, of the hostile rows and of folders of saved sites. Each result gives one
+line with a digest of the article with its blocks, or of the outcome, and of the learned site template. `--against`
+lists the pages that differ, and ends with an error if there are any.
 """
 
 import base64
@@ -31,7 +32,7 @@ MAX_SHOWN = 20
 
 
 class Sample(NamedTuple):
-    """One page: the set it is of, its name in that, its URL, and its bytes or text."""
+    """One page: its set, its name in the set, its URL, and its bytes or text."""
 
     set: str
     name: str
@@ -41,12 +42,12 @@ class Sample(NamedTuple):
 
 @click.command()
 @click.option("--data", default=SHARED, type=click.Path(path_type=Path), help="A folder of the form of ../shared/data.")
-@click.option("--sites", type=click.Path(path_type=Path), help="A folder of saved sites, a folder a host.")
-@click.option("--every", default=20, type=click.IntRange(1), help="Of the saved sites every n-th page.")
-@click.option("--out", type=click.Path(path_type=Path), help="Where the digests go.")
-@click.option("--against", type=click.Path(path_type=Path, exists=True), help="Digests that these must equal.")
+@click.option("--sites", type=click.Path(path_type=Path), help="A folder of saved sites, with one folder per host.")
+@click.option("--every", default=20, type=click.IntRange(1), help="Use every n-th page of the saved sites.")
+@click.option("--out", type=click.Path(path_type=Path), help="Output file of the digests.")
+@click.option("--against", type=click.Path(path_type=Path, exists=True), help="File of digests that must be equal.")
 def main(data: Path, sites: Path | None, every: int, out: Path | None, against: Path | None) -> None:
-    """Digests of what every page becomes."""
+    """Write or compare the digests of all pages."""
     lines = [*digests(gold_pages(data)), *digests(hostile_pages(data)), *(site_digests(sites, every) if sites else ())]
     if out is not None:
         out.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
@@ -56,13 +57,13 @@ def main(data: Path, sites: Path | None, every: int, out: Path | None, against: 
 
 
 def differences(before: Sequence[str], after: Sequence[str]) -> list[str]:
-    """The pages whose digest is another, or that are in one of both only."""
+    """Return the pages whose digest differs, or that only one of both files has."""
     first, second = (dict(line.rsplit("\t", 1) for line in lines) for lines in (before, after))
     return [page for page in {**first, **second} if first.get(page) != second.get(page)]
 
 
 def digests(pages: Iterator[Sample]) -> Iterator[str]:
-    """A line for each page and method: set, name, method, digest."""
+    """Yield a line for each page and method: set, name, method, digest."""
     readers = {name: ArticleExtractor(replace(ExtractSettings(), method=name)) for name in BODY_METHODS}
     for page in pages:
         for name, reader in readers.items():
@@ -71,7 +72,7 @@ def digests(pages: Iterator[Sample]) -> Iterator[str]:
 
 
 def digest_of(reading: ExtractionResult) -> str:
-    """The digest of all that came out; sets are put in order first."""
+    """Return the digest of a complete result; sets are sorted first."""
     learned = (sorted(reading.page_traits.line_hashes), reading.page_traits.title_suffix)
     text = repr((replace(reading, page_traits=PageTraits()), learned))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
@@ -87,7 +88,7 @@ def gold_pages(data: Path) -> Iterator[Sample]:
 
 
 def hostile_pages(data: Path) -> Iterator[Sample]:
-    """All hostile rows that hold markup, text or bytes."""
+    """Yield all hostile rows that contain markup, text or bytes."""
     for path in sorted((data / "hostile").glob("*.jsonl")):
         with path.open(encoding="utf-8") as rows:
             for number, row in enumerate(map(json.loads, rows)):
@@ -96,7 +97,7 @@ def hostile_pages(data: Path) -> Iterator[Sample]:
 
 
 def site_digests(sites: Path, every: int) -> Iterator[str]:
-    """Pages of each saved site, read with what a first reading of them has taught."""
+    """Yield digests for the pages of each saved site, read with the template learned in a first pass."""
     for site in sorted(path for path in sites.iterdir() if path.is_dir()):
         pages = [
             Sample(site.name, str(path.relative_to(site)), f"http://{site.name}/{path.relative_to(site)}", b"")
@@ -111,7 +112,7 @@ def site_digests(sites: Path, every: int) -> Iterator[str]:
 
 
 def knowledge_of(learned: Sequence[PageTraits]) -> SiteTemplate:
-    """What is known of a site after these pages: an easy stand-in for the store's own count."""
+    """Learn the template of a site from pages: a simple substitute for the store's own count."""
     counts: dict[int, int] = {}
     for traits in learned:
         for line in traits.line_hashes:

@@ -1,4 +1,4 @@
-"""Figures from answers: the scorer's judgement of each page, by set and pooled."""
+"""Figures from answers: the scorer's result for each page, by set and pooled."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from types import ModuleType
@@ -28,7 +28,7 @@ Rows = Mapping[str, Sequence[dict[str, Any]]]
 
 
 def judge_pages(sets: Sequence[GoldSet], run: Run, scorer: ModuleType) -> Rows:
-    """The scorer's row for each page, by set."""
+    """Return the scorer's row for each page, by set."""
     gold = {(found.name, page["id"]): page for found in sets for page in found.pages}
     rows: dict[str, list[dict[str, Any]]] = {found.name: [] for found in sets}
     for page in run.pages:
@@ -37,7 +37,7 @@ def judge_pages(sets: Sequence[GoldSet], run: Run, scorer: ModuleType) -> Rows:
 
 
 def groups(names: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
-    """Every set by itself, then the pooled ones with those of their sets that are there."""
+    """Return each set, then each pooled group with its available sets."""
     for name in names:
         yield name, [name]
     for pool, members in POOLED.items():
@@ -47,9 +47,9 @@ def groups(names: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
 
 
 def score(sets: Sequence[GoldSet], rounds: Sequence[Run], scorer: ModuleType) -> Iterator[Figure]:
-    """The figures of one system. The answers are those of its first round, the seconds those of its best round a set.
+    """Return the figures of one system: answers from its first round, seconds from its best round per set.
 
-    A pooled figure is taken over the pages of its sets together; it is no mean of means.
+    A pooled figure is computed over the pages of its sets together, not as a mean of means.
     """
     first, names = rounds[0], [found.name for found in sets]
     rows = judge_pages(sets, first, scorer)

@@ -1,8 +1,8 @@
 """The extractors that `benchmarks.extract` compares, each as a function (html, url, language) -> Answer.
 
-A peer is imported where it is made: it lives in .venv-peers, not in the program's own environment. Each is set up as
-its documentation advises for articles; where it only takes text, the text was decoded by our charset decision. The
-language of the page is told to those who ask for it; ours is never told.
+A peer is imported only when it is created, because it is installed in .venv-peers. Each is set up as its documentation
+recommends for articles. Peers that only accept text get text decoded by our charset detection. Peers that accept a
+language get the language of the page; our extractor does not.
 """
 
 from collections.abc import Callable
@@ -10,16 +10,16 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
-NO_URL = "http://example.com/"  # for peers that will not do without
+NO_URL = "http://example.com/"  # for peers that require a URL
 BLOCK_TAGS = ("p", "div", "li", "tr", "td", "br", "blockquote", "pre", "h1", "h2", "h3", "h4", "h5", "h6")
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What an extractor found: `body` and `title` as text, `date` as text that holds the day; "" for nothing.
+    """Result of an extractor: `body` and `title` as text, `date` as text that contains the day; "" for nothing.
 
-    `author` as it names one; `kind` the kind of page, `list` for one that was refused as a list; `marked`: the body is
-    said to be in doubt.
+    `author` is the author as text. `kind` is the page type, `list` for a page rejected as a list. `marked` is True if
+    the body is marked as uncertain.
     """
 
     body: str = ""
@@ -35,10 +35,10 @@ Extract = Callable[[Any, str, str], Answer]
 
 @dataclass(frozen=True)
 class System:
-    """One contestant. `make` imports and sets up; `gives` names the fields of Answer that it ever fills.
+    """One system. `make` imports and sets it up; `gives` names the fields of Answer that it can fill.
 
-    `takes` is what its function wants: `bytes`, or `text`. `is_ours` says which environment it runs in, `is_compiled`
-    that it is our compiled form (`make compiled`).
+    `takes` is the input of its function: `bytes` or `text`. `is_ours` selects the environment, `is_compiled` our
+    compiled form (`make compiled`).
     """
 
     name: str
@@ -56,7 +56,7 @@ def plumbline() -> Extract:
 
 
 def ours(**settings: object) -> Callable[[], Extract]:
-    """One of the methods that ours is measured against, by its settings."""
+    """Return one of the alternative methods of our extractor, by its settings."""
 
     def make() -> Extract:
         extractor = import_module("extractor.article_extractor")
@@ -67,7 +67,7 @@ def ours(**settings: object) -> Callable[[], Extract]:
 
 
 def answer_of(reading: Any) -> Answer:
-    """An Article as an answer; of an Outcome the day, and whether the page is a list."""
+    """Convert an Article to an answer; an Outcome gives only the date, and whether the page is a list."""
     found = reading.result
     if not hasattr(found, "body"):
         return Answer(date=found.published_date, kind="list" if found.reason == "list_page" else "")
@@ -76,7 +76,7 @@ def answer_of(reading: Any) -> Answer:
 
 
 def trafilatura() -> Extract:
-    """https://trafilatura.readthedocs.io: comments are no part of the article."""
+    """https://trafilatura.readthedocs.io: without comments."""
     bare_extraction = import_module("trafilatura").bare_extraction
 
     def run(html: str, url: str, language: str) -> Answer:
@@ -87,7 +87,7 @@ def trafilatura() -> Extract:
 
 
 def rs_trafilatura() -> Extract:
-    """https://github.com/Murrough-Foley/rs-trafilatura: Rust; it tells the kind of page and reads each kind its way."""
+    """https://github.com/Murrough-Foley/rs-trafilatura: Rust; detects the page type and extracts by type."""
     extract = import_module("rs_trafilatura").extract
 
     def run(html: str, url: str, language: str) -> Answer:
@@ -99,7 +99,7 @@ def rs_trafilatura() -> Extract:
 
 
 def readability() -> Extract:
-    """https://github.com/buriy/python-readability; it gives HTML, which is read line by line."""
+    """https://github.com/buriy/python-readability: returns HTML, which is converted line by line."""
     document = import_module("readability").Document
     lxml_html = import_module("lxml.html")
 
@@ -114,9 +114,9 @@ def readability() -> Extract:
 
 
 def newspaper() -> Extract:
-    """https://newspaper4k.readthedocs.io: the page is set, not fetched, nor are its pictures.
+    """https://newspaper4k.readthedocs.io: the page is given, not fetched, and pictures are not fetched.
 
-    Left to find the language by itself, it raises on pages in languages that need further packages.
+    If it has to detect the language, it raises on pages in languages that need further packages.
     """
     article = import_module("newspaper").Article
 
@@ -167,7 +167,7 @@ def goose() -> Extract:
 
 
 def justext() -> Extract:
-    """https://github.com/miso-belica/jusText: it has no Chinese stop words; its language-independent mode then."""
+    """https://github.com/miso-belica/jusText: Chinese uses its language-independent mode, without stop words."""
     module = import_module("justext")
     english = {"stoplist": module.get_stoplist("English")}
     independent = {"stoplist": frozenset(), "stopwords_low": 0, "stopwords_high": 0}
@@ -191,7 +191,7 @@ def boilerpy3() -> Extract:
 
 
 def htmldate() -> Extract:
-    """https://htmldate.readthedocs.io: dates only, asked for the day of publication."""
+    """https://htmldate.readthedocs.io: only dates, configured for the day of publication."""
     find_date = import_module("htmldate").find_date
     return lambda html, url, language: Answer(date=find_date(html, url=url or None, original_date=True) or "")
 

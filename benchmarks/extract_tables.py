@@ -1,4 +1,4 @@
-"""The tables of the extraction benchmark, for a person."""
+"""Tables of the extraction benchmark."""
 
 from collections.abc import Iterator, Sequence
 
@@ -25,7 +25,7 @@ TITLES = {
     PEAK: "Peak memory, MB",
     GROWTH: "Growth of memory above the level before the first page, MB",
 }
-TARGETS = {  # what issue 4 asks for
+TARGETS = {  # targets of issue 4
     ("zh-pooled", "f1"): 0.96,
     ("zh-pooled", "title"): 0.95,
     ("zh-pooled", "date"): 0.97,
@@ -49,7 +49,7 @@ TARGETS = {  # what issue 4 asks for
 
 
 def tables(figures: Sequence[Figure]) -> Iterator[Table]:
-    """One table a metric, then ours by the peers' speed, by the methods it replaces, and by the best peer."""
+    """Yield one table per metric, then speed comparisons and the comparison with the best peer."""
     for metric, title in TITLES.items():
         yield grid(title, [figure for figure in figures if figure.metric == metric])
     yield speeds(figures)
@@ -61,7 +61,7 @@ def tables(figures: Sequence[Figure]) -> Iterator[Table]:
 
 
 def grid(title: str, figures: Sequence[Figure], order: Sequence[str] = ()) -> Table:
-    """A row for each system, a column for each set."""
+    """Build a table with a row per system and a column per set."""
     sets = list(dict.fromkeys(figure.set for figure in figures))
     values = {(figure.system, figure.set): figure.value for figure in figures}
     table = Table("system", *sets, title=title, title_justify="left")
@@ -72,18 +72,18 @@ def grid(title: str, figures: Sequence[Figure], order: Sequence[str] = ()) -> Ta
 
 
 def speeds(figures: Sequence[Figure], ours: str = OURS) -> Table:
-    """How many times as fast as each other system ours is, or its compiled form."""
+    """Build a table of the speed of `ours` relative to each other system."""
     values = {(figure.system, figure.set): figure.value for figure in figures if figure.metric == SPEED}
     times = [
         Figure(name, system, SPEED, values[ours, name] / value)
         for (system, name), value in values.items()
         if (ours, name) in values and system != ours
     ]
-    return grid(f"{ours} is so many times as fast (pages per CPU second)", times)
+    return grid(f"{ours} speed relative to the others (pages per CPU second)", times)
 
 
 def best_peers(figures: Sequence[Figure]) -> Table:
-    """Ours beside the best peer for each set, and what issue 4 asks for."""
+    """Build a table of our figure, the best peer and the target of issue 4 for each set."""
     table = Table(
         "set", "metric", "best peer", "its", "ours", "asked", title="Ours and the best peer", title_justify="left"
     )
@@ -101,7 +101,7 @@ def best_peers(figures: Sequence[Figure]) -> Table:
 
 
 def show(value: float | None) -> str:
-    """Shares with three decimals, anything large with one; "" for none."""
+    """Format shares with three decimals, large numbers with one; "" for None."""
     if value is None:
         return ""
     return f"{value:.3f}" if value <= 1 else f"{value:,.1f}"

@@ -1,7 +1,8 @@
-"""Figures of pages that are no articles: told apart, kept in part, and whose author is right.
+"""Figures for pages of other types than article: classification, partial bodies, and authors.
 
-What is right is what an engine wants of the page. A thread, a product's or a manual's page is right where it is kept as
-that kind; a collection or a list where it is kept as a collection, or refused as a list. Peers have no kinds.
+The expected result is the one that a search engine needs. A thread, product page or manual page is correct if it is
+saved with that type. A collection or list is correct if it is saved as a collection or rejected as a list. Peers have
+no page types.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +27,7 @@ Rows = Mapping[str, Sequence[Mapping[str, Any]]]
 
 
 def type_figures(sets: Sequence[GoldSet], run: Run, rows: Rows, scorer: ModuleType) -> Iterator[Figure]:
-    """The figures of one system on the sets whose pages have a type, and `kept_fragment` over all of these."""
+    """Yield the figures of one system on the sets with page types, and `kept_fragment` over all of them."""
     answers = {(page["set"], page["id"]): page for page in run.pages}
     fragments: list[bool] = []
     for gold in sets:
@@ -49,7 +50,7 @@ def set_figures(
     run: Run,
     scorer: ModuleType,
 ) -> Iterator[Figure]:
-    """The figures of one set."""
+    """Yield the figures of one set."""
     system = run.system.name
     named = [page for page in pages if page.get("author")]
     if named:
@@ -64,5 +65,5 @@ def set_figures(
 
 
 def is_fragment(score: Mapping[str, Any], answer: Mapping[str, Any]) -> bool:
-    """A body with hardly anything of the gold text, that is not said to be in doubt."""
+    """True for a body that contains hardly any gold text and is not marked as uncertain."""
     return bool(answer["body"]) and not answer["marked"] and (score.get("r") or 0.0) < FRAGMENT and "r" in score

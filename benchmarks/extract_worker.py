@@ -1,8 +1,8 @@
-"""One extractor over all pages, in a process of its own: `python -m benchmarks.extract_worker SYSTEM JOBS ANSWERS`.
+"""Runs one extractor over all pages in a separate process: `python -m benchmarks.extract_worker SYSTEM JOBS ANSWERS`.
 
-JOBS is the file that `benchmarks.extract_pages` writes. A line goes to standard output for each page that is done, and
-ANSWERS holds, at the end, the answers, the CPU seconds and the peak memory of each set. Runs in the peers' environment
-too, so it needs the standard library alone, beside the extractor itself. Nothing here can reach a network.
+JOBS is the file that `benchmarks.extract_pages` writes. Prints a line for each finished page. ANSWERS gets the answers,
+the CPU seconds and the peak memory of each set. Uses only the standard library in addition to the extractor, because it
+also runs in the peers' environment. Network connections are blocked.
 """
 
 import json
@@ -35,7 +35,10 @@ def main(name: str, jobs: Path, answers: Path) -> None:
 
 
 def run_jobs(system: System, jobs: list[dict[str, str]], step: Callable[[str], object]) -> dict[str, Any]:
-    """All pages through one system, here: `pages` (answers), `sets` (CPU seconds, peak memory), `start_mb`."""
+    """Run one system over all pages in this process.
+
+    Returns `pages` (answers), `sets` (CPU seconds, peak memory) and `start_mb`.
+    """
     extract = system.make()
     warm_up(system, extract)
     started_at = peak_megabytes()
@@ -53,7 +56,7 @@ def run_jobs(system: System, jobs: list[dict[str, str]], step: Callable[[str], o
 
 
 def run_page(system: System, extract: Extract, job: dict[str, str]) -> dict[str, Any]:
-    """One page's answer, its error ("" for none) and its CPU seconds; reading the file is not counted."""
+    """Return the answer for one page, its error ("" for none) and its CPU seconds without reading the file."""
     raw = Path(job[system.takes]).read_bytes()
     html = raw if system.takes == "bytes" else raw.decode("utf-8", "surrogatepass")
     answer, error = Answer(), ""
@@ -71,7 +74,7 @@ def run_page(system: System, extract: Extract, job: dict[str, str]) -> dict[str,
 
 
 def warm_up(system: System, extract: Extract) -> None:
-    """Imports, dictionaries and compiled expressions are paid before the clock starts."""
+    """Load imports, dictionaries and compiled expressions before the measurement."""
     for language, text in WARM_UPS:
         page = f"<html><head><title>t</title></head><body><h1>t</h1><p>{text}</p><p>{text}</p></body></html>"
         try:
@@ -83,17 +86,17 @@ def warm_up(system: System, extract: Extract) -> None:
 
 
 def refuse_connection(*_: object) -> None:
-    """Stands in for every connection."""
+    """Replaces `socket.connect` to block all connections."""
     raise OSError("the benchmark has no network")
 
 
 def stop_page(*_: object) -> None:
-    """An extractor took more than PAGE_SECONDS."""
+    """Raise an error: the extractor exceeded PAGE_SECONDS."""
     raise TimeoutError(f"more than {PAGE_SECONDS:.0f} s")
 
 
 def forget_peak() -> None:
-    """Begin a new peak (Linux); elsewhere the peaks of the sets before stay in."""
+    """Reset the peak memory (Linux). On other systems the peak includes earlier sets."""
     try:
         Path("/proc/self/clear_refs").write_text("5")
     except OSError:
@@ -101,7 +104,9 @@ def forget_peak() -> None:
 
 
 def peak_megabytes() -> float:
-    """Peak memory since the last forget_peak. Linux's own count: getrusage starts at what the parent process held."""
+    """Return the peak memory since `forget_peak`, from /proc, because getrusage starts at the peak of the parent
+    process.
+    """
     try:
         status = Path("/proc/self/status").read_text()
     except OSError:

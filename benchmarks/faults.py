@@ -1,4 +1,4 @@
-"""`make bench-faults [DATA=DIR]`: the faults of tests/faults, set by class."""
+"""`make bench-faults [DATA=DIR]`: injects the faults of tests/faults, by class."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from tests.faults import table
 @click.option("--short", "is_short", is_flag=True, help="A few of each.")
 @click.pass_context
 def main(context: click.Context, data: Path, only: str, is_short: bool) -> None:
-    """Try all faults; ends with status 1 where one was not survived."""
+    """Inject all faults; exits with status 1 if a fault causes a loss."""
     context.invoke(table.main, data=data, only=only, is_short=is_short)
 
 

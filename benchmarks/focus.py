@@ -1,13 +1,13 @@
-"""The crawl strategies over stored webs: `make bench-focus [DATA=DIR] [ARGS='--sets wikispeedia --systems fused']`.
+"""Benchmark of the crawl strategies on stored webs: `make bench-focus [DATA=DIR] [ARGS='--sets NAME ...']`.
 
-load        the graphs of DIR (default: ../shared/data/webgraph; `python -m benchmarks.focus_webs` makes more), each a
-            set; the set `generated` is made of the words of one
-prior       `fused` goes by the weights that other webs taught, where benchmarks/training/focus_left_out.json has a
-            web's (`python -m benchmarks.training.focus` writes it), else by those that are shipped
-replay      every strategy from the same seeds with the same budget; three draws of three seeds a topic
-score       by label; a strategy sees the pages it has fetched, the example pages and the topic's name
-zhou        what `semantic` collects on domain sites and portals of `generated`, by threshold (ZK-E3, ZK-E4)
-tables      ours beside the baselines and what the papers claim; figures go to benchmarks/out/focus.jsonl, plots beside
+load        load the graphs of DIR (default: ../shared/data/webgraph; `python -m benchmarks.focus_webs` makes more),
+            each a set; the set `generated` is made of the words of one graph
+prior       `fused` uses weights learned from other webs if benchmarks/training/focus_left_out.json has them for the web
+            (written by `python -m benchmarks.training.focus`), otherwise the shipped weights
+replay      run every strategy from the same seeds with the same budget; three draws of three seeds per topic
+score       score by label; a strategy sees only fetched pages, the example pages and the topic's name
+zhou        pages that `semantic` collects on domain sites and portals of `generated`, by threshold (ZK-E3, ZK-E4)
+tables      compare with the baselines and the claims of the papers; figures go to benchmarks/out/focus.jsonl
 """
 
 import itertools
@@ -73,9 +73,9 @@ class Task:
 
 
 REACHES = "fused"
-ASKED_AT = (0.25, 0.75)  # parts of the budget after which `fused_judged` asks its person, each time the same number
-_is_confirmed = False  # the topic's words, by a person (`focus_person.py`)
-_graph: Graph  # of the process: workers inherit it, a graph is too large to be sent
+ASKED_AT = (0.25, 0.75)  # shares of the budget after which `fused_judged` asks for labels, each time the same number
+_is_confirmed = False  # topic words confirmed by a simulated person (`focus_person.py`)
+_graph: Graph  # per process: workers inherit it, because a graph is too large to send
 _index: WebIndex  # the same, of its pages
 _informed: MakeFocus  # the same, of its words' vectors
 
@@ -87,12 +87,14 @@ SMOKE = {"set_names": "wikispeedia", "systems": "breadth_first,fused,topic_libra
 @data_option(SHARED / "webgraph", "A folder of the form of ../shared/data/webgraph.")
 @click.option("--sets", "set_names", default="", callback=names, help="Only these graphs, comma-separated.")
 @click.option("--systems", default="", callback=names, help="Only these strategies, comma-separated.")
-@click.option("--topics", default=1, type=click.IntRange(1), help="Every n-th topic only.")
-@click.option("--draws", default=DRAWS, type=click.IntRange(1), help="Draws of seeds a topic.")
-@click.option("--reach/--no-reach", default=True, help="Also fetch until nine in ten pages are there.")
-@click.option("--confirm", type=click.Choice(("none", "oracle")), default="none", help="Who confirms words beforehand.")
+@click.option("--topics", default=1, type=click.IntRange(1), help="Use only every n-th topic.")
+@click.option("--draws", default=DRAWS, type=click.IntRange(1), help="Draws of seeds per topic.")
+@click.option("--reach/--no-reach", default=True, help="Also fetch until 90% of the pages are found.")
+@click.option(
+    "--confirm", type=click.Choice(("none", "oracle")), default="none", help="How words are confirmed before the crawl."
+)
 @click.option("--processes", default=2, type=click.IntRange(1))
-@click.option("--nodes", default=0, type=click.IntRange(0), help="The first so many pages of a graph; 0: all.")
+@click.option("--nodes", default=0, type=click.IntRange(0), help="Number of pages to read from a graph; 0: all.")
 def main(
     data: Path,
     set_names: list[str],
@@ -104,7 +106,7 @@ def main(
     processes: int,
     nodes: int,
 ) -> None:
-    """Replay the strategies and print what they harvest."""
+    """Replay the strategies and print their harvest."""
     figures = measure(
         *(data, set_names, systems, topics, draws, processes, out_folder()),
         reach=reach,
@@ -134,9 +136,15 @@ def measure(
     is_confirmed: bool = False,
     nodes: int = 0,
 ) -> list[Figure]:
-    """All figures; `plots` is where lines are drawn, `shape` that of the generated web, `reach` whether `fused` goes on
-    until nine in ten pages are there, `is_confirmed` whether a person confirms words for the papers' strategies. Of a
-    graph the first `nodes` pages are read (0: all). Raises PlumblineError for a strategy or a set that is not there."""
+    """Return all figures. Raises PlumblineError for an unknown strategy or set.
+
+    Args:
+        plots: folder for the plots
+        shape: size of the generated web
+        reach: continue `fused` until 90% of the pages are found
+        is_confirmed: a simulated person confirms words for the strategies of the papers
+        nodes: pages to read from each graph; 0: all
+    """
     global _is_confirmed
     _is_confirmed = is_confirmed
     unknown = [name for name in systems if name not in SYSTEMS]
@@ -151,7 +159,7 @@ def measure(
 
 
 def graphs_of(data: Path, set_names: Sequence[str], shape: Shape | None, nodes: int = 0) -> Iterator[Graph]:
-    """The graphs of a folder that are asked for, then the one made of the words of the first with enough topics."""
+    """Yield the requested graphs of a folder, then the graph generated from the first one with enough topics."""
     wanted, source = not set_names or GENERATED in set_names, None
     for stored in stored_in(data):
         if not set_names or stored.name in set_names or (wanted and source is None):
@@ -173,7 +181,7 @@ def measure_set(
     plots: Path | None,
     reach: bool,
 ) -> list[Figure]:
-    """The figures of one graph: means over topics of means over draws."""
+    """Yield the figures of one graph: means over topics of means over draws."""
     global _graph, _index, _informed
     _graph, _index = graph, WebIndex(graph)
     relevant_of.cache_clear()
@@ -209,12 +217,12 @@ def measure_set(
 
 
 def run_sweep(sweep: Sweep) -> Collected:
-    """One of Zhou's crawls, in a worker."""
+    """Run one of Zhou's crawls in a worker."""
     return run(_graph, _informed, sweep)
 
 
 def run_task(task: Task) -> tuple[Task, Score]:
-    """One replay, in a worker."""
+    """Run one replay in a worker."""
     focus, seeds, reachable = start_of(task)
     relevant, budget = relevant_of(task.topic), BUDGET * reachable
     asked = tuple(round(part * budget) for part in ASKED_AT)
@@ -224,7 +232,7 @@ def run_task(task: Task) -> tuple[Task, Score]:
 
 
 def start_of(task: Task) -> tuple[FocusedStrategy, Sequence[str], int]:
-    """The strategy with its topic, the seeds, and how many relevant pages they lead to, themselves not counted."""
+    """Return the strategy with its topic, the seeds, and the number of reachable relevant pages without the seeds."""
     relevant = relevant_of(task.topic)
     seeds = _graph.seeds(task.topic, task.draw)
     reachable = sum(url in relevant for url in _graph.reachable(seeds)) - len(seeds)
@@ -236,29 +244,29 @@ def start_of(task: Task) -> tuple[FocusedStrategy, Sequence[str], int]:
 
 @cache
 def search_of(topic: str) -> Callable[[Collection[str]], float] | None:
-    """What a search over some pages of a topic is worth; None for a topic of which nothing can be asked."""
+    """Return a function that scores a search over some pages of a topic; None for a topic without queries."""
     questions = questions_of(_graph, topic)
     return partial(_index.ndcg, questions) if questions else None
 
 
 @cache
 def words_confirmed(topic: str, draw: int) -> tuple[str, ...]:
-    """What a person has confirmed of the words of a task's examples."""
+    """Return the words that a simulated person confirms, from the examples of a task."""
     examples = [_graph.nodes[url].page for url in _graph.seeds(topic, draw)]
     return confirmed(_graph, relevant_of(topic), proposed(examples))
 
 
 def share_at_90(task: Task) -> float:
-    """Fetches until nine in ten of the pages that the seeds can reach are there, as a share of breadth first's.
+    """Return the fetches until 90% of the reachable pages are found, as a share of those of breadth first.
 
-    1.0 where the strategy needs as many or does not get there.
+    The value is 1.0 if the strategy needs as many fetches or does not reach 90%.
     """
     broad = fetches_until_90(Task("breadth_first", task.topic, task.draw), len(_graph.nodes))
     return fetches_until_90(task, broad) / broad
 
 
 def fetches_until_90(task: Task, most: int) -> int:
-    """Fetches until nine in ten are there, `most` where it takes more."""
+    """Return the number of fetches until 90% are found; `most` if it needs more."""
     relevant = relevant_of(task.topic)
     focus, seeds, reachable = start_of(task)
     count, wanted = itertools.count(1), math.ceil(0.9 * reachable)
@@ -271,23 +279,23 @@ def fetches_until_90(task: Task, most: int) -> int:
 
 @cache
 def relevant_of(topic: str) -> frozenset[str]:
-    """`Graph.relevant` of the process' graph."""
+    """Return `Graph.relevant` of the graph of this process."""
     return _graph.relevant(topic)
 
 
 @cache
 def idf_of(graph: str) -> Callable[[str], float]:
-    """`frequencies` of the process' graph."""
+    """Return `frequencies` of the graph of this process."""
     return frequencies(_graph)
 
 
 def baseline(page: float, anchor: float, context: float) -> Callable[[TopicWords, str], FocusedStrategy]:
-    """Best first with these weights."""
+    """Create a best-first strategy with these weights."""
     return lambda topic, name: BestFirst(topic, idf_of(_graph.name), page, anchor, context)
 
 
 def focused(make: Callable[[TopicWords], FocusedStrategy]) -> Callable[[TopicWords, str], FocusedStrategy]:
-    """A strategy that is told its topic and nothing else."""
+    """Create a strategy that gets only its topic."""
     return lambda topic, name: make(topic)
 
 

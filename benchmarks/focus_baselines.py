@@ -1,7 +1,7 @@
-"""What the strategies are measured against: the table of ../shared/data/webgraph/README.md, and what cannot be beaten.
+"""Baselines of the strategies: the table of ../shared/data/webgraph/README.md, and upper bounds.
 
-Best first by the topic's example pages: each link as the cosine of its anchor, its context or its page with their mean
-(tf.idf, idf of the whole graph: these are references, and may know more than a crawl does).
+Best first uses the topic's example pages. The priority of a link is the cosine of its anchor, its context or its page
+with the mean of the examples (tf.idf, idf of the complete graph: a baseline may know more than a crawl).
 """
 
 import math
@@ -19,28 +19,28 @@ LEAST = 0.05  # a page below it hands on what it inherited
 
 
 class BreadthFirst:
-    """Links in the order in which they were found."""
+    """Follows links in the order in which they were found."""
 
     def score_page(self, page: PageWords) -> RelevanceScore:
-        """Always."""
+        """Accept every page."""
         return RelevanceScore(is_relevant=True, score=1.0)
 
     def link_priorities(
         self, page: PageWords, relevance: RelevanceScore, links: Sequence[LinkWords]
     ) -> Sequence[float | None]:
-        """All alike: the frontier has what was found first first."""
+        """Return equal priorities: the frontier is first in, first out."""
         return [0.0] * len(links)
 
     def observe_page(self, page: PageWords, relevance: RelevanceScore) -> None:
-        """Nothing."""
+        """Learn nothing."""
 
     def take_changed_priorities(self) -> Mapping[str, float]:
-        """None."""
+        """Return no changes."""
         return {}
 
 
 class BestFirst(BreadthFirst):
-    """Weights of the page, the anchor and the context in a link's priority."""
+    """Best first, with weights of page, anchor and context in the priority of a link."""
 
     def __init__(
         self, topic: TopicWords, idf: Callable[[str], float], page: float, anchor: float, context: float
@@ -52,13 +52,13 @@ class BestFirst(BreadthFirst):
             self._topic.update(self.vector(example.word_counts))
 
     def score_page(self, page: PageWords) -> RelevanceScore:
-        """All pages; the score is the cosine."""
+        """Accept every page; the score is the cosine."""
         return RelevanceScore(is_relevant=True, score=cosine(self._topic, self.vector(page.word_counts)))
 
     def link_priorities(
         self, page: PageWords, relevance: RelevanceScore, links: Sequence[LinkWords]
     ) -> Sequence[float | None]:
-        """The weighted sum."""
+        """Return the weighted sums."""
         of_page, of_anchor, of_context = self._weights
         return [
             of_page * relevance.score
@@ -68,7 +68,7 @@ class BestFirst(BreadthFirst):
         ]
 
     def like(self, words: Sequence[str]) -> float:
-        """Cosine of some words with the topic."""
+        """Return the cosine of some words with the topic."""
         return cosine(self._topic, self.vector(Counter(set(words)))) if words else 0.0
 
     def vector(self, counts: Mapping[str, int]) -> dict[str, float]:
@@ -79,8 +79,9 @@ class BestFirst(BreadthFirst):
 
 
 class Shark(BestFirst):
-    """Shark-search: a link inherits from its page, and from what led there; the context counts where the anchor says
-    nothing."""
+    """Shark-search: a link inherits from its page and that page's ancestors; context counts only if the anchor scores
+    0.
+    """
 
     def __init__(self, topic: TopicWords, idf: Callable[[str], float]) -> None:
         super().__init__(topic, idf, 0.0, 0.0, 0.0)
@@ -89,7 +90,7 @@ class Shark(BestFirst):
     def link_priorities(
         self, page: PageWords, relevance: RelevanceScore, links: Sequence[LinkWords]
     ) -> Sequence[float | None]:
-        """Half inherited, half by the link's own neighbourhood."""
+        """Combine the inherited score and the score of the link's own neighbourhood in equal parts."""
         own = relevance.score if relevance.score > LEAST else self._inherited.get(page.url, 0.0)
         inherited = DECAY * own
         found: list[float | None] = []
@@ -102,7 +103,7 @@ class Shark(BestFirst):
 
 
 class Oracle(BreadthFirst):
-    """Knows the labels, and how far each page is from the nearest page of the topic."""
+    """Knows the labels and the distance from each page to the nearest page of the topic."""
 
     def __init__(self, distance: Mapping[str, int]) -> None:
         self._distance = distance
@@ -110,7 +111,7 @@ class Oracle(BreadthFirst):
     def link_priorities(
         self, page: PageWords, relevance: RelevanceScore, links: Sequence[LinkWords]
     ) -> Sequence[float | None]:
-        """The nearer the sooner."""
+        """Prefer the smaller distance."""
         return [-float(self._distance.get(link.url, len(self._distance))) for link in links]
 
 
@@ -127,7 +128,7 @@ class Frequencies:
 
 
 def frequencies(graph: Graph) -> Frequencies:
-    """Count once for a graph."""
+    """Count the document frequencies of a graph."""
     holding: Counter[str] = Counter()
     for node in graph.nodes.values():
         holding.update(node.page.word_counts.keys())
@@ -135,7 +136,7 @@ def frequencies(graph: Graph) -> Frequencies:
 
 
 def distances(graph: Graph, relevant: frozenset[str]) -> dict[str, int]:
-    """Steps from each page to the nearest page of the topic; pages that lead to none are not in it."""
+    """Return the number of steps from each page to the nearest page of the topic; pages without a path are omitted."""
     back: dict[str, list[str]] = {}
     for url, node in graph.nodes.items():
         for link in node.links:

@@ -1,4 +1,4 @@
-"""The figures of `make bench-focus` from the scores of replays: means, the papers' gains, tables, plots."""
+"""Figures of `make bench-focus` from the scores of replays: means, gains claimed by the papers, tables, plots."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -36,7 +36,7 @@ REACHED, SHARE = "wikispeedia", "fused_fetch_share_at_90"
 
 
 def gains(figures: Sequence[Figure]) -> Iterator[Figure]:
-    """The papers' claims, in points, as means over the sets: each strategy over its own baseline."""
+    """Yield the gains claimed by the papers, in points, as means over the sets: each strategy over its own baseline."""
     values = {(figure.set, figure.system, figure.metric): figure.value for figure in figures}
     for metric, ours, baseline, of in GAINS:
         found = [
@@ -56,11 +56,11 @@ def gains(figures: Sequence[Figure]) -> Iterator[Figure]:
 
 
 def compared(figures: Sequence[Figure]) -> Iterator[Figure]:
-    """Each stored web beside what is possible there, then the means over the webs as rows of `all`.
+    """Yield each stored web relative to the oracle, then the means over the webs as rows of `all`.
 
     harvest_of_oracle, recall_of_oracle    each strategy's harvest@R and recall@5R as a share of the oracle's
-    papers_ahead    the least, over the three papers, harvest and F, of a strategy's figure beside its baseline's;
-                    above 1 where all are ahead
+    papers_ahead    the minimum, over the three papers, harvest and F, of a strategy's figure divided by its baseline's;
+                    above 1 if all are better
     """
     values = {(figure.set, figure.system, figure.metric): figure.value for figure in figures}
     rows: list[Figure] = [figure for figure in figures if figure.metric in GIVEN]
@@ -86,9 +86,9 @@ def compared(figures: Sequence[Figure]) -> Iterator[Figure]:
 
 
 def ahead_of(name: str, scores: Mapping[str, Sequence[Score]], draws: int) -> Iterator[Figure]:
-    """Whether `fused` harvests more than every other strategy but the oracle (1 or 0), and on what share of the topics.
+    """Return 1 if `fused` harvests more than every strategy except the oracle, otherwise 0, and its share of topics.
 
-    Scores are in order of topics, `draws` of each.
+    Scores are in order of topics, `draws` per topic.
     """
     others = [some for system, some in scores.items() if system not in (FUSED, JUDGED, "oracle")]
     own = scores.get(FUSED, ())
@@ -101,12 +101,12 @@ def ahead_of(name: str, scores: Mapping[str, Sequence[Score]], draws: int) -> It
 
 
 def kept_of(name: str, scores: Mapping[str, Sequence[Score]]) -> Iterator[Figure]:
-    """What `fused` keeps at the wanted precision, by itself and with a person's answers (`_judged`), of all topics and
-    of RARE ones.
+    """Yield the retention of `fused` at the target precision, without and with labels (`_judged`), for all and RARE
+    topics.
 
-    kept_precision  the share of all pages kept, of all topics together, that is relevant
-    kept_recall     the mean over topics of the share of the reachable pages that is kept
-    ece             how far probabilities are from what came of them
+    kept_precision  share of relevant pages among all retained pages, of all topics together kept_recall     mean over
+    topics of the share of the reachable pages that is retained ece             expected calibration error of the
+    probabilities
     """
     for system, behind in ((FUSED, ""), (JUDGED, "_judged")):
         every = scores.get(system, ())
@@ -122,7 +122,7 @@ def kept_of(name: str, scores: Mapping[str, Sequence[Score]]) -> Iterator[Figure
 
 
 def reliability(folder: Path, name: str, scores: Mapping[str, Sequence[Score]]) -> None:
-    """The reliability diagram: the share that is relevant over the probability, and the line where they are equal."""
+    """Return the reliability diagram: share of relevant pages by probability, and the diagonal."""
     lines: dict[str, list[tuple[float, float]]] = {"calibrated": [(0.0, 0.0), (1.0, 1.0)]}
     for system in (FUSED, JUDGED):
         judged = [one for some in scores.get(system, ()) for one in some.judged]
@@ -134,12 +134,12 @@ def reliability(folder: Path, name: str, scores: Mapping[str, Sequence[Score]]) 
 
 
 def harvest(scores: Sequence[Score]) -> float:
-    """Their mean harvest@R."""
+    """Return the mean harvest@R."""
     return mean([one.harvest_r for one in scores])
 
 
 def figures_of(name: str, system: str, scores: Mapping[str, Sequence[Score]]) -> Iterator[Figure]:
-    """The means of one strategy on one graph, and its fetches beside breadth first's."""
+    """Yield the means of one strategy on one graph, and its fetches relative to breadth first."""
     own = scores[system]
     system = OURS if system == "fused" else system
     for metric in ("harvest_r", "recall_5r", "precision", "recall", "f1", "page_ms", "link_ms", "visit_ms"):
@@ -158,7 +158,7 @@ def figures_of(name: str, system: str, scores: Mapping[str, Sequence[Score]]) ->
 
 
 def tables(figures: Sequence[Figure]) -> Iterator[Table]:
-    """Two tables a graph, a row for each strategy: at the full budget, and on the way there."""
+    """Yield two tables per graph with a row per strategy: at the full budget, and at parts of it."""
     for name in dict.fromkeys(figure.set for figure in figures):
         own = [figure for figure in figures if figure.set == name]
         parts = [figure for figure in own if "_at_" in figure.metric and "%" in figure.metric]
@@ -168,7 +168,7 @@ def tables(figures: Sequence[Figure]) -> Iterator[Table]:
 
 
 def table_of(title: str, figures: Sequence[Figure]) -> Table:
-    """A row for each strategy, a column for each metric; the other way round where one strategy has many."""
+    """Build a table with a row per strategy and a column per metric; transposed if one strategy has many metrics."""
     metrics = list(dict.fromkeys(figure.metric for figure in figures))
     values = {(figure.system, figure.metric): figure.value for figure in figures}
     systems = list(dict.fromkeys(figure.system for figure in figures))
@@ -180,7 +180,7 @@ def table_of(title: str, figures: Sequence[Figure]) -> Table:
 
 
 def plotted(folder: Path, name: str, scores: Mapping[str, Sequence[Score]]) -> None:
-    """Harvest and recall over fetches, a line for each strategy."""
+    """Plot harvest and recall over fetches, a line per strategy."""
     for place, metric in enumerate(("harvest", "recall")):
         lines = {
             system: [

@@ -1,4 +1,4 @@
-"""How well weights order frontiers: the loss that the link weights of `fused` are learned by."""
+"""Ranking loss of frontiers: the loss that trains the link weights of `fused`."""
 
 from dataclasses import dataclass
 
@@ -11,9 +11,9 @@ ANY = 0.3  # of the loss: that some relevant URL is first; the rest: that all of
 
 @dataclass(frozen=True)
 class Frontiers:
-    """Rows of many frontiers one after another; `starts` says where each begins, `shares` how much each counts.
+    """Rows of many frontiers, concatenated. `starts` has the first row of each frontier, `shares` its weight.
 
-    `labels` are what relevant rows are worth, 0 for others, and each frontier has a relevant one; a row stands for
+    `labels` are the values of relevant rows, 0 for other rows; each frontier has a relevant row. A row represents
     `weights` rows.
     """
 
@@ -24,7 +24,7 @@ class Frontiers:
     shares: Float64Array
 
     def loss(self, slopes: Float64Array) -> tuple[float, Float64Array]:
-        """-ln of the chance that a softmax over a frontier picks relevant rows, and its gradient."""
+        """Return the negative log probability that a softmax on a frontier selects relevant rows, and its gradient."""
         sizes = np.diff(np.append(self.starts, len(self.rows)))
         owner = np.repeat(np.arange(len(sizes)), sizes)
         along = self.rows @ slopes

@@ -1,9 +1,10 @@
-"""Stored web graphs: pages as words with their links, labels beside them. The form is that of ../shared/data/webgraph.
+"""Stored web graphs: pages as words with links and labels, in the format of ../shared/data/webgraph.
 
     NAME/pages.jsonl.xz + NAME/topics.json                     as benchmarks.focus_webs writes them
     wikispeedia.jsonl.xz + topics.json     zh_docs.jsonl.xz + zh_topics.json
 
-One page a line: url, title, paras, links (to, anchor, para, at), topics. A label is a prefix of one of `topics`.
+One page per line: url, title, paras, links (to, anchor, para, at), topics. Each topic of a topics file is a list of
+label prefixes.
 """
 
 import json
@@ -35,7 +36,7 @@ Cut = Callable[[str], Words]
 
 @dataclass(frozen=True)
 class Node:
-    """A page of a graph: what a fetch of it gives, and its labels, which only the score may look at."""
+    """A page of a graph: the result of a fetch, and its labels, which only the scoring may use."""
 
     page: PageWords
     links: tuple[LinkWords, ...]
@@ -44,7 +45,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Graph:
-    """A closed set of pages by URL, and its topics: name -> prefixes of labels."""
+    """A closed set of pages by URL, and its topics: name -> label prefixes."""
 
     name: str
     nodes: Mapping[str, Node]
@@ -52,14 +53,14 @@ class Graph:
     cut: Cut = field(repr=False)
 
     def relevant(self, topic: str) -> frozenset[str]:
-        """The URLs whose label says that they are of the topic."""
+        """Return the URLs of pages with a label of the topic."""
         prefixes = self.topics[topic]
         return frozenset(
             url for url, node in self.nodes.items() if any(label.startswith(prefixes) for label in node.labels)
         )
 
     def reachable(self, seeds: Iterable[str]) -> dict[str, int]:
-        """Every URL that can be reached, with its distance from the nearest seed."""
+        """Return every reachable URL with its distance from the nearest seed."""
         found = dict.fromkeys(seeds, 0)
         waiting = deque(found)
         while waiting:
@@ -71,7 +72,7 @@ class Graph:
         return found
 
     def seeds(self, topic: str, draw: int) -> tuple[str, ...]:
-        """Three random pages of the topic with three links or more."""
+        """Choose three random pages of the topic with three links or more."""
         relevant = self.relevant(topic)
         able = [url for url in self.nodes if url in relevant and len(self.nodes[url].links) >= MIN_LINKS]
         return tuple(random.Random(draw).sample(able, min(SEEDS, len(able))))
@@ -79,7 +80,7 @@ class Graph:
 
 @dataclass(frozen=True)
 class StoredGraph:
-    """Where a graph lies: a file of pages and one of topics."""
+    """Location of a graph: a file of pages and a file of topics."""
 
     name: str
     pages: Path
@@ -87,9 +88,9 @@ class StoredGraph:
 
 
 def stored_in(data: Path) -> list[StoredGraph]:
-    """The graphs of a folder by name: folders that hold pages and topics, and files of pages with topics beside them.
+    """Return the graphs of a folder by name: subfolders with pages and topics, and page files with a topics file.
 
-    Raises PlumblineError where pages have no topics.
+    Raises PlumblineError for pages without topics.
     """
     folder = data / "webgraph" if (data / "webgraph").is_dir() else data
     found = [(path.parent.name, path) for path in folder.glob("*/*.jsonl*")]
@@ -98,7 +99,10 @@ def stored_in(data: Path) -> list[StoredGraph]:
 
 
 def topics_beside(pages: Path) -> Path:
-    """The topics of a file of pages: named as it, as the first word of its name, or alone. Raises PlumblineError."""
+    """Find the topics file of a page file: by its name, by the first word of its name, or topics.json.
+
+    Raises PlumblineError if there is none.
+    """
     name = pages.name.partition(".")[0]
     names = (f"{name}_topics.json", f"{name.partition('_')[0]}_topics.json", "topics.json")
     for path in (pages.with_name(one) for one in names):
@@ -108,7 +112,7 @@ def topics_beside(pages: Path) -> Path:
 
 
 def load(stored: StoredGraph, count: int = 0) -> Graph:
-    """The graph of a file of pages and a file of topics; of its first so many pages, 0: all."""
+    """Load a graph from a file of pages and a file of topics; reads only the first `nodes` pages if that is not 0."""
     rows = list(islice(read_rows(stored.pages), count or None))
     chinese = sum(bool(_HAN.search(row["title"])) for row in rows) * 2 > len(rows)
     cut = cut_chinese() if chinese else cut_latin
@@ -120,7 +124,7 @@ def load(stored: StoredGraph, count: int = 0) -> Graph:
 
 
 def read_rows(path: Path) -> Iterable[dict[str, Any]]:
-    """The rows of a file, packed or not."""
+    """Yield the rows of a file, compressed or not."""
     if path.suffix == ".xz":
         with lzma.open(path, "rt", encoding="utf-8") as packed:
             yield from map(json.loads, packed)
@@ -130,7 +134,9 @@ def read_rows(path: Path) -> Iterable[dict[str, Any]]:
 
 
 def node_of(row: Mapping[str, Any], known: set[str], cut: Cut, context: int) -> Node:
-    """A page, without links that leave the set or lead back to it; each URL is linked once, where it is first."""
+    """Build a page without links that leave the set or lead back to it; each URL is linked only once, at its first
+    link.
+    """
     title, paras = cut(row["title"]), row["paras"]
     blocks = (
         WordBlock(BLOCK_TITLE, title, 0.5),
@@ -144,7 +150,7 @@ def node_of(row: Mapping[str, Any], known: set[str], cut: Cut, context: int) -> 
 
 
 def link_of(link: Mapping[str, Any], paras: Sequence[str], cut: Cut, context: int) -> LinkWords:
-    """A link with the text around its anchor, as far as it is known where it stands."""
+    """Build a link with the text around its anchor, if its position is known."""
     around = ""
     if link["para"] >= 0:
         text, start = paras[link["para"]], link["at"]
@@ -154,12 +160,12 @@ def link_of(link: Mapping[str, Any], paras: Sequence[str], cut: Cut, context: in
 
 
 def cut_latin(text: str) -> Words:
-    """Runs of two letters or more, lower case."""
+    """Return runs of two letters or more, in lower case."""
     return tuple(map(sys.intern, _WORD.findall(text.lower())))
 
 
 def cut_chinese() -> Cut:
-    """Words of two Chinese characters or more, and Latin words, lower case."""
+    """Return words of two Chinese characters or more, and Latin words in lower case."""
     segmenter = base_segmenter()
 
     def cut(text: str) -> Words:

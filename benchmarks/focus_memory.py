@@ -1,4 +1,4 @@
-"""What a focused crawl without end takes: memory, state and time of `fused`, and of the start after it.
+"""Cost of a very long focused crawl: memory, state and time of `fused`, and of the next start.
 
     python -m benchmarks.focus_memory [--data DIR] [--web NAME] [--pages 60000] [--judged 1000000]
 
@@ -51,7 +51,7 @@ from pipeline.topic.retention import apply_retention
 
 TENTHS = 10
 AT_ONCE = 10_000  # rows
-NEXT_COPY = 10  # of so many pages one links to itself in the next copy
+NEXT_COPY = 10  # one page in this number links to itself in the next copy
 MEGABYTE = 1e6
 NAME = "topic"
 FAR = 4e9  # epoch seconds: not due for long
@@ -61,13 +61,17 @@ NO_WORDS = serialize_page(TokenizedPage(PageWords("")))
 
 @benchmark("focus_memory", web="zh_docs", pages=20, told=20, nodes=300)
 @data_option(SHARED / "webgraph", "A folder of webs.")
-@click.option("--web", default="wikispeedia", help="Which of them is crawled again and again.")
+@click.option("--web", default="wikispeedia", help="Web that is crawled repeatedly.")
 @click.option("--pages", default=60_000, type=click.IntRange(TENTHS), help="Pages of the long crawl.")
-@click.option("--judged", "told", default=1_000_000, type=click.IntRange(0), help="Pages that the next start has.")
-@click.option("--most", default=0, type=click.IntRange(0), help="Measure `share` alone, with so many pages in memory.")
-@click.option("--nodes", default=0, type=click.IntRange(0), help="The first so many pages of the web; 0: all.")
+@click.option(
+    "--judged", "told", default=1_000_000, type=click.IntRange(0), help="Pages in the store at the next start."
+)
+@click.option(
+    "--most", default=0, type=click.IntRange(0), help="Measure only `share`, with this number of pages in memory."
+)
+@click.option("--nodes", default=0, type=click.IntRange(0), help="Number of pages to read from the web; 0: all.")
 def main(data: Path, web: str, pages: int, told: int, most: int, nodes: int) -> None:
-    """Measure what a crawl without end takes."""
+    """Measure the cost of a very long crawl."""
     if most:
         found = list(shares(data, most))
     else:
@@ -80,7 +84,7 @@ def main(data: Path, web: str, pages: int, told: int, most: int, nodes: int) -> 
 
 
 def measured(folder: Path, graph: Graph, pages: int, told: int) -> Iterator[Figure]:
-    """The long crawl, then the start after it."""
+    """Measure the long crawl, then the next start."""
     topic = max(graph.topics, key=lambda name: len(graph.relevant(name)))
     seeds = graph.seeds(topic, 0)
     TopicFileStore(folder / "data").create(
@@ -102,14 +106,14 @@ def measured(folder: Path, graph: Graph, pages: int, told: int) -> Iterator[Figu
 
 
 def example_of(page: PageWords) -> ExamplePage:
-    """A page as a topic's file has it."""
+    """Convert a page to an example of a topic file."""
     return ExamplePage(
         page.url, " ".join(page.title), "", tuple((one.kind, one.weight, " ".join(one.words)) for one in page.blocks)
     )
 
 
 def crawled(guide: TopicPolicy, graph: Graph, seeds: Sequence[str], pages: int) -> Iterator[Figure]:
-    """Crawl so many pages of the copies."""
+    """Crawl `pages` pages of the copies."""
     queue, spent, before = Queue(), time.process_time(), 0
     for seed in seeds:
         queue.offer(seed, 0.0)
@@ -134,13 +138,13 @@ def crawled(guide: TopicPolicy, graph: Graph, seeds: Sequence[str], pages: int) 
 
 
 def copy_of(url: str, number: int) -> str:
-    """The URL in a copy of the web; the first is the web itself."""
+    """Return the URL in a copy of the web; copy 0 is the web itself."""
     parts = urlsplit(url)
     return parts._replace(netloc=f"{parts.netloc}.{number}").geturl() if number else url
 
 
 def reading_of(graph: Graph, url: str) -> TokenizedPage:
-    """A page of a copy."""
+    """Read a page of a copy."""
     host, _, number = urlsplit(url).netloc.rpartition(".")
     copy = 0 if url in graph.nodes else int(number)
     there = urlsplit(url)._replace(netloc=host).geturl() if copy else url
@@ -153,7 +157,7 @@ def reading_of(graph: Graph, url: str) -> TokenizedPage:
 
 
 def told_of(guide: TopicPolicy, count: int) -> None:
-    """Have the state know of so many pages, those that were not crawled as of those that it has forgotten."""
+    """Extend the state to `pages` pages; the pages that were not crawled count as forgotten."""
     state, focus = guide.state, fused_of(guide)
     more = [
         f"http://forgotten.test/{number % 1000}/page-{number}" for number in range(count - len(state.assessed_urls))
@@ -164,7 +168,7 @@ def told_of(guide: TopicPolicy, count: int) -> None:
 
 
 def record(engine: Engine, guide: TopicPolicy) -> None:
-    """The rows that the pages of a state have in the store."""
+    """Write the rows for the pages of a state to the store."""
     with closing(Database(f"sqlite:///{engine.settings.data_dir / 'store.db'}")) as database:
         for some in batched(enumerate(guide.state.assessed_urls), AT_ONCE):
             with database.write() as connection:
@@ -173,7 +177,7 @@ def record(engine: Engine, guide: TopicPolicy) -> None:
 
 
 def url_row(number: int, url: str) -> dict[str, object]:
-    """A page that was fetched and not kept."""
+    """Return the row of a fetched page that was not retained."""
     return {
         "url_id": number,
         "url": url,
@@ -190,7 +194,7 @@ def url_row(number: int, url: str) -> dict[str, object]:
 
 
 def judged_row(number: int) -> dict[str, object]:
-    """What was thought of it. Its words are read only where the state cannot be had."""
+    """Return the focused decision on a page. Its words are read only if the snapshot is not valid."""
     return {
         "url_id": number,
         "seq": number,
@@ -203,7 +207,7 @@ def judged_row(number: int) -> dict[str, object]:
 
 
 def started(engine: Engine, state: Path) -> Iterator[Figure]:
-    """What the next start takes, until the crawl goes on, and its end."""
+    """Measure the next start until the crawl resumes, and its end."""
     clock, processor = time.perf_counter(), time.process_time()
     guide = create_policy(engine, focused_crawl_settings(engine))
     guide.config.close()
@@ -219,19 +223,19 @@ def started(engine: Engine, state: Path) -> Iterator[Figure]:
 
 
 def fused_of(guide: TopicPolicy) -> FusedFeatureStrategy:
-    """The strategy of a guide."""
+    """Return the strategy of a policy."""
     focus = guide.state.strategy
     assert isinstance(focus, FusedFeatureStrategy)
     return focus
 
 
 def resident() -> float:
-    """MB of memory of this process, by now."""
+    """Return the current resident memory of this process in MB."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / MEGABYTE
 
 
 def shares(data: Path, most: int) -> Iterator[Figure]:
-    """What forgetting costs on each web; topics in worker processes, which inherit it."""
+    """Measure the cost of forgetting on each web; topics run in worker processes, which inherit the web."""
     global _graph
     for stored in stored_in(data):
         _graph = graph = load(stored)
@@ -244,7 +248,7 @@ def shares(data: Path, most: int) -> Iterator[Figure]:
 
 
 def compared(most: int, topic: str) -> tuple[float, float] | None:
-    """harvest@R with a memory without end, and of `most` pages; None for a crawl that is not twice as long as that."""
+    """Return harvest@R with unlimited memory and with `most` pages; None for a crawl shorter than twice `most`."""
     graph = _graph
     relevant, seeds = graph.relevant(topic), graph.seeds(topic, 0)
     reachable = sum(url in relevant for url in graph.reachable(seeds)) - len(seeds)

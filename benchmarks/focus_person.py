@@ -1,9 +1,9 @@
-"""The person whom the papers count on, simulated: words of the topic are confirmed before a crawl (`--confirm oracle`).
+"""A simulated person, as the papers assume: confirms words of the topic before a crawl (`--confirm oracle`).
 
-Wu's library is extended by words that somebody has confirmed, Zhang's tree is an expert's, Zhou's words are weighed by
-hand. Here somebody is shown the PROPOSED words that weigh most in the examples and confirms those that tell the topic,
-which is known from the labels: pages of it hold them TELLS times as often as the others do. The cost is the words that
-are looked at. The baselines know what they knew.
+Wu's library is extended by confirmed words, Zhang's tree is made by an expert, Zhou's words are weighted by hand. Here
+the person sees the PROPOSED words with the highest weight in the examples. The person confirms words that identify the
+topic, which is known from the labels: pages of the topic contain them TELLS times as often as other pages. The cost is
+the number of proposed words. The baselines get no confirmed words.
 """
 
 import math
@@ -22,8 +22,10 @@ ASSISTED = frozenset({"semantic", "topic_library", "semantic_tree"})
 
 
 def proposed(examples: Sequence[PageWords]) -> list[str]:
-    """The words of the examples that are shown, the heaviest first: by how often they stand there and how rarely in
-    pages of general language, each example as a unit vector."""
+    """Return the proposed words of the examples, highest weight first.
+
+    The weight combines the frequency in the examples and the rarity in general language; each example is a unit vector.
+    """
     scores: Counter[str] = Counter()
     for page in examples:
         weights = {
@@ -37,7 +39,7 @@ def proposed(examples: Sequence[PageWords]) -> list[str]:
 
 
 def confirmed(graph: Graph, relevant: frozenset[str], words: Sequence[str]) -> tuple[str, ...]:
-    """Those of the words that the person takes."""
+    """Return the words that the person confirms."""
     within, outside = Counter[str](), Counter[str]()
     wanted = set(words)
     for url, node in graph.nodes.items():

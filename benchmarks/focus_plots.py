@@ -1,4 +1,4 @@
-"""Lines as SVG files in benchmarks/out/: the search pages draw bars alone."""
+"""Line plots as SVG files in benchmarks/out/; the search pages draw only bars."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
@@ -13,14 +13,14 @@ Points = Sequence[tuple[float, float]]
 
 
 def write_lines(path: Path, title: str, below: str, lines: Mapping[str, Points]) -> Path:
-    """A line for each name, x from 0 to the largest, y from 0 to 1."""
+    """Write a plot with a line per name; x from 0 to the maximum, y from 0 to 1."""
     path.parent.mkdir(exist_ok=True)
     path.write_text("\n".join(drawn(title, below, lines)) + "\n", encoding="utf-8")
     return path
 
 
 def drawn(title: str, below: str, lines: Mapping[str, Points]) -> Iterator[str]:
-    """The lines of the SVG."""
+    """Return the SVG elements of the lines."""
     most = max((x for points in lines.values() for x, _ in points), default=1.0) or 1.0
     size = f'viewBox="0 0 {WIDTH} {HEIGHT}"'
     yield f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="13">'
@@ -44,5 +44,5 @@ def drawn(title: str, below: str, lines: Mapping[str, Points]) -> Iterator[str]:
 
 
 def place(x: float, y: float, most: float) -> tuple[float, float]:
-    """Where a point is drawn; SVG counts downwards."""
+    """Return the SVG coordinates of a point; y grows downwards."""
     return LEFT + (WIDTH - LEFT - RIGHT) * x / most, HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * min(y, 1.0)

@@ -1,7 +1,7 @@
-"""The prior that judges a web: learned on other webs only.
+"""Prior weights for a web, learned only on other webs.
 
-benchmarks/training/focus_left_out.json has, for each web that taught the shipped prior, what all the others teach. A
-web that is not there taught nothing, and is judged by what is shipped.
+benchmarks/training/focus_left_out.json has, for each web that trained the shipped prior, weights learned from all other
+webs. A web that is not in the file was not used for training, so it uses the shipped weights.
 """
 
 import json
@@ -26,19 +26,19 @@ Weights = Mapping[str, Mapping[str, Mapping[str, float]]]
 
 
 def priors_without(web: str) -> PretrainedModels:
-    """What other webs than this one teach."""
+    """Return the weights learned without this web."""
     return priors_of(left_out().get(web))
 
 
 @cache
 def left_out() -> Mapping[str, Weights]:
-    """Web -> what the others teach; nothing where nothing was taught yet."""
+    """Return the left-out weights by web; empty if the file does not exist."""
     read: Mapping[str, Weights] = json.loads(LEFT_OUT.read_text(encoding="utf-8")) if LEFT_OUT.is_file() else {}
     return read
 
 
 def priors_of(weights: Weights | None) -> PretrainedModels:
-    """Weights as the strategy takes them; those that are shipped where there are none."""
+    """Convert weights to the form of the strategy; None gives the shipped weights."""
     if weights is None:
         return load_pretrained_models()
     return PretrainedModels(

@@ -1,4 +1,4 @@
-"""A crawl replayed over a stored graph: one fetch after another, the best URL of the frontier first."""
+"""Replay of a crawl on a stored graph: one fetch after another, always the best URL of the frontier."""
 
 import heapq
 import itertools
@@ -16,13 +16,11 @@ NEVER = float("-inf")
 
 @dataclass(frozen=True)
 class Replay:
-    """A replay, in order and without the seeds.
+    """Result of a replay, in order of fetches and without the seeds.
 
-    fetched    URLs
-    judged     how relevant each was judged to be, at the end where the strategy thinks again (`ReviewableStrategy`)
-    kept       those of them that were kept at the end
-    again      pages that had not been held when they came and would be kept at the end: they cost another fetch
-    seconds    of its decisions: about a page (is it kept, what does it teach), about each of its links, and all of both
+    fetched    URLs judged     relevance of each page, revised at the end by a `ReviewableStrategy` kept       pages
+    that were retained at the end again      pages that were rejected when fetched and accepted at the end: they cost
+    another fetch seconds    CPU time of the decisions: per page, per link, and for both
     """
 
     fetched: tuple[str, ...]
@@ -34,7 +32,7 @@ class Replay:
 
 @dataclass(frozen=True)
 class Person:
-    """Who answers, when so many pages have been fetched: `says` is the truth about a URL."""
+    """A simulated person who labels pages after given numbers of fetches; `says` returns the true label of a URL."""
 
     says: Callable[[str], bool]
     after: tuple[int, ...]
@@ -42,7 +40,7 @@ class Person:
 
 
 class Seconds(NamedTuple):
-    """Of one page, in seconds of the processor: of itself, of each of its links, of itself and all its links."""
+    """CPU seconds of one page: of the page itself, per link, and of the page with all its links."""
 
     page: float
     link: float
@@ -50,7 +48,7 @@ class Seconds(NamedTuple):
 
 
 class Queue:
-    """The frontier: URLs by priority; of equals the one found first. A priority may change."""
+    """The frontier: URLs by priority, then in order of discovery. Priorities may change."""
 
     def __init__(self) -> None:
         self._heap: list[tuple[float, int, str]] = []
@@ -60,18 +58,18 @@ class Queue:
         self._taken: set[str] = set()
 
     def offer(self, url: str, priority: float | None) -> None:
-        """A link to `url` was seen: it counts where it is better than what is known. None: not to be followed."""
+        """Add a link to `url`. It counts if its priority is higher than the current one. None: do not follow."""
         if priority is not None and url not in self._taken and priority > self._priority.get(url, NEVER):
             self._put(url, priority)
 
     def change(self, priorities: Mapping[str, float]) -> None:
-        """What the strategy thinks better of, whichever way."""
+        """Set new priorities, higher or lower."""
         for url, priority in priorities.items():
             if url in self._priority and url not in self._taken and self._priority[url] != priority:
                 self._put(url, priority)
 
     def take(self) -> str | None:
-        """The best URL, None if there is none."""
+        """Remove and return the best URL; None if the queue is empty."""
         while self._heap:
             negative, _, url = heapq.heappop(self._heap)
             if url not in self._taken and -negative == self._priority[url]:
@@ -92,8 +90,10 @@ def replay(
     is_enough: Callable[[str], bool] = lambda url: False,
     person: Person | None = None,
 ) -> Replay:
-    """Fetch the seeds, then so many pages, or all that the strategy lets be reached, or until one `is_enough`. A
-    `person` is asked QUESTIONS in all."""
+    """Fetch the seeds, then up to `budget` pages, until the frontier is empty or `is_enough` is true.
+
+    A `person` gives QUESTIONS labels in all.
+    """
     queue = Queue()
     for seed in seeds:
         queue.offer(seed, 0.0)
@@ -125,7 +125,7 @@ def replay(
 
 
 def ask(person: Person, focus: FocusedStrategy) -> None:
-    """Have the person answer its part of the questions."""
+    """Get the labels of one part of the questions."""
     if isinstance(focus, ReviewableStrategy):
         asked = focus.pages_to_label(DEFAULT_QUESTION_COUNT // len(person.after))
         person.answers.update((url, person.says(url)) for url in asked)
@@ -133,10 +133,10 @@ def ask(person: Person, focus: FocusedStrategy) -> None:
 
 
 def visit(graph: Graph, focus: FocusedStrategy, url: str, queue: Queue) -> tuple[RelevanceScore, Seconds]:
-    """Judge a page and queue its links: the judgement, and what that took.
+    """Score a page and queue its links. Returns the score and the CPU time.
 
-    Seconds of the processor: what else the machine does is not the strategy's cost. Nor is cutting and counting words,
-    which threads that read pages do.
+    CPU time excludes other load of the machine. Segmenting and counting words is excluded, because page reader threads
+    do that.
     """
     node = graph.nodes[url]
     page = node.page.with_counts_cached()

@@ -1,12 +1,11 @@
-"""What a replay is worth. Labels are looked at here, and nowhere else.
+"""Scores of a replay. Only this module uses the labels.
 
-harvest_r    share of relevant pages among the first R fetches, R the relevant pages that the seeds can reach
-recall_5r    share of those R that the first 5R fetches hold
-precision, recall, f1    of the pages that the strategy kept, within 5R fetches, and within parts of them
-judged       how relevant each page was judged to be, and whether it is: `calibration_error`
-ndcg         of a search over the pages of the topic that were crawled by then (`focus_worth.py`)
-again        share of the fetches that pages would cost which were not held when they came and are kept at the end
-fetch_share_at_90        fetches until 90 % of the R pages are there, as a share of breadth first's
+harvest_r    share of relevant pages among the first R fetches; R is the number of relevant pages that the seeds reach
+recall_5r    share of those R pages among the first 5R fetches precision, recall, f1    of the retained pages, within 5R
+fetches and within parts of them judged       predicted relevance of each page, and its label: `calibration_error` ndcg
+of a search over the pages of the topic that were crawled by then (`focus_worth.py`) again        additional fetches, as
+a share, for pages that were rejected first and retained at the end fetch_share_at_90        fetches until 90 % of the R
+pages are found, as a share of those of breadth first
 """
 
 import math
@@ -25,21 +24,23 @@ BINS = 10  # of probabilities
 
 @dataclass(frozen=True)
 class Kept:
-    """What the pages that were kept are worth."""
+    """Scores of the retained pages."""
 
     precision: float
     recall: float
 
     @property
     def f1(self) -> float:
-        """2PR / (P + R) (WY-F16); 0 where nothing relevant was kept."""
+        """2PR / (P + R) (WY-F16); 0 if no relevant page was retained."""
         both = self.precision + self.recall
         return 2 * self.precision * self.recall / both if both else 0.0
 
 
 @dataclass(frozen=True)
 class Score:
-    """One replay of one strategy from one draw of seeds. Shares, but for `fetches_at_90` and milliseconds."""
+    """One replay of one strategy from one draw of seeds. All values are shares, except `fetches_at_90` and
+    milliseconds.
+    """
 
     harvest_r: float
     recall_5r: float
@@ -68,8 +69,14 @@ def score(
     pages: int = 0,
     ndcg: Callable[[Collection[str]], float] | None = None,
 ) -> Score:
-    """`relevant` are all URLs of the topic, `reachable` how many of them the seeds lead to, themselves not counted,
-    `pages` how many the web has, `ndcg` what a search over some pages of the topic is worth."""
+    """Score a replay.
+
+    Args:
+        relevant: all URLs of the topic
+        reachable: number of them that the seeds reach, without the seeds
+        pages: number of pages of the web
+        ndcg: scores a search over some pages of the topic
+    """
     hits = list(accumulate(int(url in relevant) for url in replay.fetched)) or [0]
     budget = BUDGET * reachable
     kept = tuple(kept_within(replay, relevant, reachable, round(budget * part)) for part in PARTS)
@@ -100,15 +107,15 @@ def score(
 
 
 def calibration_error(judged: Sequence[tuple[float, bool]]) -> float:
-    """How far probabilities are from what came of them, on average over the pages: the expected calibration error over
-    BINS parts of 0 to 1 of equal width (Naeini, Cooper and Hauskrecht 2015); 0 for none."""
+    """Return the expected calibration error over BINS bins of equal width (Naeini, Cooper and Hauskrecht 2015); 0 for
+    none.
+    """
     gaps = [abs(said - came) * count for said, came, count in by_probability(judged)]
     return sum(gaps) / max(len(judged), 1)
 
 
 def by_probability(judged: Sequence[tuple[float, bool]]) -> list[tuple[float, float, int]]:
-    """A reliability diagram: for each part of 0 to 1 that has pages, their mean probability, the share of them that is
-    relevant, and how many they are."""
+    """Return the reliability diagram: mean probability, share of relevant pages and count of each non-empty bin."""
     bins: dict[int, list[tuple[float, bool]]] = defaultdict(list)
     for probability, came in judged:
         bins[min(int(probability * BINS), BINS - 1)].append((probability, came))
@@ -119,22 +126,22 @@ def by_probability(judged: Sequence[tuple[float, bool]]) -> list[tuple[float, fl
 
 
 def kept_within(replay: Replay, relevant: frozenset[str], reachable: int, fetches: int) -> Kept:
-    """What was kept of the first fetches."""
+    """Score the retained pages among the first fetches."""
     kept = [url for url in replay.fetched[:fetches] if url in replay.kept]
     right = sum(url in relevant for url in kept)
     return Kept(right / len(kept) if kept else 0.0, right / reachable)
 
 
 def at(hits: Sequence[int], fetches: int) -> int:
-    """Relevant pages after so many fetches, or after all that there were."""
+    """Return the number of relevant pages after `fetches` fetches, or after all."""
     return hits[min(max(fetches, 1), len(hits)) - 1]
 
 
 def percentile(values: Sequence[float], part: float) -> float:
-    """The value that this part of them does not exceed; 0 for none."""
+    """Return the percentile of the values; 0 for none."""
     return sorted(values)[min(int(part * len(values)), len(values) - 1)] if values else 0.0
 
 
 def mean(values: Sequence[float]) -> float:
-    """0 for none."""
+    """Return the mean; 0 for none."""
     return sum(values) / len(values) if values else 0.0

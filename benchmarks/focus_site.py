@@ -1,12 +1,13 @@
-"""A labelled web made of a stored one's words: what the stored graphs lack (issue 8). The same seed makes the same web.
+"""A labelled web generated from the words of a stored one, with structures that stored graphs lack (issue 8).
 
-domain sites    of one topic each: sections of articles, one section off topic; others are off topic altogether
-portals         a section for each topic among many that are off topic
-chains          article -> page of links (few words, off topic) -> articles of the topic on other sites
-links           navigation to sections on every page, like articles, advertisements with other topics' titles
-near misses     pages off topic with one paragraph of a page of a topic
+The same seed generates the same web.
 
-All words, titles and anchors are those of real pages; sections and hosts bear no name that tells the topic.
+domain sites    one topic each: sections of articles, one section off topic; further sites completely off topic portals
+a section for each topic among many that are off topic chains          article -> page of links (few words, off topic)
+-> articles of the topic on other sites links           navigation to sections on every page, similar articles,
+advertisements with titles of other topics near misses     pages off topic with one paragraph of a page of a topic
+
+All words, titles and anchors are those of real pages. Names of sections and hosts do not reveal the topic.
 """
 
 import random
@@ -38,7 +39,7 @@ FOOTER_WORDS = 12
 
 @dataclass(frozen=True)
 class Shape:
-    """How large the web is."""
+    """Size of the generated web."""
 
     sites: int = 2  # of each topic
     portals: int = 3
@@ -60,7 +61,7 @@ class Section:
 
     @property
     def index(self) -> str:
-        """The page that lists the articles."""
+        """URL of the page that lists the articles."""
         return f"http://{self.host}/{self.path}/"
 
 
@@ -75,14 +76,14 @@ class Draft:
 
 
 class Pool:
-    """Pages of one label, dealt in random order; again from the first when they are used up."""
+    """Pages of one label, dealt in random order; starts again when all are used."""
 
     def __init__(self, pages: Sequence[PageWords], draw: random.Random) -> None:
         self._pages = draw.sample(pages, len(pages))
         self._dealt = 0
 
     def deal(self) -> PageWords:
-        """The next page."""
+        """Return the next page."""
         page = self._pages[self._dealt % len(self._pages)]
         self._dealt += 1
         return page
@@ -100,7 +101,7 @@ class SiteWriter:
         self.links: dict[str, list[LinkWords]] = {}
 
     def write(self) -> None:
-        """Sections with their articles first, then what leads where."""
+        """Create sections with their articles, then the links."""
         topics = [label for label in self._pools if label != OFF]
         for number, topic in enumerate(topics):
             for site in range(self._shape.sites):
@@ -135,7 +136,7 @@ class SiteWriter:
         return Draft(label, page.title, description, blocks_of(page.title, text))
 
     def _link_section(self, section: Section) -> None:
-        """Index and articles of a section, with the sections of the host as navigation."""
+        """Link index and articles of a section, with the sections of the host as navigation."""
         host = [other for other in self.sections if other.host == section.host]
         menu = [LinkWords(other.index, other.name, ()) for other in host]
         self.drafts[section.index] = Draft(OFF, section.name, (), blocks_of(section.name, []))
@@ -148,7 +149,7 @@ class SiteWriter:
             self.links[url] = [*menu, *related, *(self._advert(other) for other in adverts)]
 
     def _chain(self, topic: str) -> None:
-        """A page of links beside each section of a topic, which leads to the topic's articles on other hosts."""
+        """Create a page of links for each section of a topic, which links to articles of the topic on other hosts."""
         for section in [own for own in self.sections if own.label == topic]:
             abroad = [
                 url
@@ -167,7 +168,7 @@ class SiteWriter:
         return LinkWords(url, self.drafts[url].title, context)
 
     def _advert(self, url: str) -> LinkWords:
-        """A link whose anchor is another page's title."""
+        """Return a link whose anchor is the title of another page."""
         other = self._draw.choice(list(self._pools))
         return LinkWords(url, self._pools[other].deal().title)
 
@@ -176,7 +177,7 @@ class SiteWriter:
         return text[-1][:DESCRIPTION] if text else ()
 
     def nodes(self) -> dict[str, Node]:
-        """The pages with their links; navigation and a footer stand on each of them."""
+        """Return the pages with their links, navigation and footer."""
         footers = {host: self._pools[OFF].deal() for host in dict.fromkeys(own.host for own in self.sections)}
         menus = {
             host: tuple(word for own in self.sections if own.host == host for word in own.name) for host in footers
@@ -188,7 +189,7 @@ class SiteWriter:
 
 
 def generated(source: Graph, seed: int = 0, shape: Shape | None = None) -> Graph:
-    """The web of a stored graph's words, with the topics of it that have most pages."""
+    """Generate a web from the words of a stored graph, with its largest topics."""
     draw = random.Random(seed)
     of_topic = {name: source.relevant(name) for name in source.topics}
     names = sorted(sorted(of_topic, key=lambda name: (-len(of_topic[name]), name))[:TOPICS])
@@ -200,7 +201,7 @@ def generated(source: Graph, seed: int = 0, shape: Shape | None = None) -> Graph
 
 
 def pages_of(source: Graph, of_topic: Mapping[str, frozenset[str]], topics: Sequence[str]) -> list[PageWords]:
-    """The pages that are of these topics and of no other."""
+    """Return the pages that belong to one of these topics only."""
     return [
         node.page
         for url, node in source.nodes.items()
@@ -209,18 +210,18 @@ def pages_of(source: Graph, of_topic: Mapping[str, frozenset[str]], topics: Sequ
 
 
 def paragraphs(page: PageWords) -> list[Words]:
-    """The first paragraphs of a page, cut to WORDS."""
+    """Return the first paragraphs of a page, cut to WORDS words."""
     text = [block.words[:WORDS] for block in page.blocks if block.kind == BLOCK_CONTENT and block.words]
     return text[:PARAGRAPHS]
 
 
 def blocks_of(title: Words, text: Sequence[Words]) -> tuple[WordBlock, ...]:
-    """Title and paragraphs; what is left of the weight is navigation's and the footer's."""
+    """Return title and paragraphs as blocks; navigation and footer have the rest of the weight."""
     return (WordBlock(BLOCK_TITLE, title, 0.4), *(WordBlock(BLOCK_CONTENT, words, 0.4 / len(text)) for words in text))
 
 
 def node_of(url: str, draft: Draft, links: Sequence[LinkWords], menu: Words, footer: PageWords) -> Node:
-    """A whole page; each URL is linked once, none to itself."""
+    """Build a page; each URL is linked once, and the page does not link to itself."""
     last = tuple(word for words in paragraphs(footer) for word in words)[:FOOTER_WORDS]
     blocks = (*draft.blocks, WordBlock(BLOCK_NAVIGATION, menu, 0.1), WordBlock(BLOCK_OTHER, last, 0.1))
     first: dict[str, LinkWords] = {}
@@ -237,5 +238,5 @@ def host_of(url: str) -> str:
 
 
 def is_portal(url: str) -> bool:
-    """Is it a portal's URL, and not a domain site's?"""
+    """True for a URL of a portal."""
     return PORTAL in host_of(url)

@@ -1,9 +1,9 @@
-"""The source of a page of a blog, a manual or a wiki, read: title, date, labels, paragraphs, links where they stand.
+"""Reads the source of a page of a blog, a manual or a wiki: title, date, labels, paragraphs, links with positions.
 
-front matter     title, date, slug and tags / categories / topics, as Hexo, Hugo and Jekyll write them
-Markdown         becomes HTML (markdown-it); short codes that name another page become links, others nothing
-Oddmuse wiki     becomes HTML: [[links]], CamelCase links, CategoryLabels on lines of their own
-HTML             is walked: a block element is a paragraph; code, pictures and scripts are left out
+front matter     title, date, slug and tags / categories / topics, in the forms of Hexo, Hugo and Jekyll Markdown
+is converted to HTML (markdown-it); short codes that name another page become links, others are removed Oddmuse wiki
+is converted to HTML: [[links]], CamelCase links, CategoryLabels on separate lines HTML             each block element
+gives a paragraph; code, pictures and scripts are skipped
 """
 
 import html
@@ -54,7 +54,7 @@ _markdown = MarkdownIt("commonmark").enable("table")
 
 @dataclass(frozen=True)
 class SourceLink:
-    """A link as written: `href` is not resolved; paragraph -1 where it stands in none."""
+    """A link as written: `href` is not resolved; the paragraph is -1 outside of paragraphs."""
 
     href: str
     anchor: str
@@ -64,7 +64,7 @@ class SourceLink:
 
 @dataclass(frozen=True)
 class SourcePage:
-    """A page before its links are resolved. `labels` are those of its makers, normalised; `shown` their own words."""
+    """A page with unresolved links. `labels` are the normalised labels of its authors; `shown` has them as written."""
 
     path: str
     title: str
@@ -78,7 +78,7 @@ class SourcePage:
 
 
 def read_page(path: str, text: str, is_html: bool = False) -> SourcePage:
-    """A page with front matter, in Markdown or HTML."""
+    """Read a page with front matter, in Markdown or HTML."""
     fields, body = front_matter(text)
     heading = _HEADING.search(body) if not is_html else None
     title = scalar(fields.get("title", "")) or (heading[1] or heading[2] if heading else "") or leaf_of(path)
@@ -99,7 +99,7 @@ def read_page(path: str, text: str, is_html: bool = False) -> SourcePage:
 
 
 def read_wiki_page(path: str, text: str) -> SourcePage:
-    """A page of an Oddmuse wiki: its name is its title, its categories stand on lines of their own."""
+    """Read a page of an Oddmuse wiki: the name is its title, categories are on separate lines."""
     if text.startswith("#FILE "):
         return SourcePage(path, path, (), ())  # a picture, in letters
     shown: dict[str, str] = {}
@@ -113,7 +113,7 @@ def read_wiki_page(path: str, text: str) -> SourcePage:
 
 
 def front_matter(text: str) -> tuple[Mapping[str, object], str]:
-    """The fields before a page and the page. Only what a line says is read: hand-written YAML is often none."""
+    """Split a page into front matter fields and body. Parsed line by line: hand-written YAML is often not valid."""
     found = _FENCE.match(text) or _HEXO_FENCE.match(text)
     if found is None:
         return {}, text
@@ -138,7 +138,7 @@ def front_matter(text: str) -> tuple[Mapping[str, object], str]:
 
 
 def scalar(value: object) -> str:
-    """A value of one line, without quotes and comment."""
+    """Parse a one-line value, without quotes and comment."""
     text = str(value).strip() if not isinstance(value, list) else ""
     if text[:1] in ("'", '"'):
         end = text.find(text[0], 1)
@@ -147,7 +147,7 @@ def scalar(value: object) -> str:
 
 
 def listed(value: object) -> list[str]:
-    """The parts of a list, or of a line: [a, b] or a, b."""
+    """Parse a list: [a, b] or a, b."""
     if isinstance(value, list):
         return [part for one in value for part in (listed(one) if str(one).startswith("[") else [scalar(one)])]
     text = str(value).strip()
@@ -156,14 +156,14 @@ def listed(value: object) -> list[str]:
 
 
 def label_of(name: str) -> str:
-    """A label as it is compared: NFKC, lower case, without dots, closed by one, so that no label is part of another."""
+    """Normalise a label: NFKC, lower case, without dots. A final dot prevents that a label is a prefix of another."""
     text = unicodedata.normalize("NFKC", name).casefold().strip()
     text = re.sub(r"[\s_\-/.]+", "_", text).strip("_")
     return f"{text}." if text and len(text) <= MAX_LABEL else ""
 
 
 def leaf_of(path: str) -> str:
-    """The name of a page by its path: the folder's where the file is its index, without date and suffix."""
+    """Return the page name from its path, without date and suffix; for an index file the folder name."""
     pure = PurePosixPath(path)
     stem = pure.stem if pure.suffix.lower() in (".md", ".markdown", ".mdx", ".html") else pure.name
     name = pure.parent.name if stem.lower() in ("index", "_index", "readme") and pure.parent.name else stem
@@ -171,7 +171,7 @@ def leaf_of(path: str) -> str:
 
 
 def with_links(body: str) -> str:
-    """Short codes that name a page as links, the others left out."""
+    """Convert short codes that name a page to links, and remove the others."""
     body = _POST_LINK.sub(post_link, body)
     body = _REF.sub(lambda found: quote(found[1]), _POST_URL.sub(lambda found: "/" + quote(found[1]), body))
     body = _MACRO.sub(lambda found: f'<a href="/{quote(found[2].strip("<>"))}">{html.escape(found[2])}</a>', body)
@@ -179,20 +179,20 @@ def with_links(body: str) -> str:
 
 
 def post_link(found: re.Match[str]) -> str:
-    """Hexo's link to another post: its slug, and a title where one is given."""
+    """Convert Hexo's link to another post: a slug, with an optional title."""
     slug, title = found[1], found[2].strip("'\" ")
     return f"[{title or slug}](/{quote(slug)})"
 
 
 def wiki_html(text: str) -> str:
-    """An Oddmuse page as HTML: paragraphs, headings, lists, links. Code is left out."""
+    """Convert an Oddmuse page to HTML: paragraphs, headings, lists, links. Code is removed."""
     text = _WIKI_CODE.sub("", text)
     blocks = [html.escape(block.strip("*#=: \n"), quote=False) for block in re.split(r"\n\s*\n|\n(?=[*#=:])", text)]
     return "".join(f"<p>{_WIKI_LINK.sub(wiki_link, block)}</p>" for block in blocks)
 
 
 def wiki_link(found: re.Match[str]) -> str:
-    """One link of a wiki; one to elsewhere is its text."""
+    """Convert a wiki link; an external link becomes its text."""
     name, text, outside, camel = found.groups()
     if name is None and camel is None:
         return outside or ""
@@ -201,17 +201,17 @@ def wiki_link(found: re.Match[str]) -> str:
 
 
 def words_of(name: str) -> str:
-    """Words run together, apart."""
+    """Split words that are joined in CamelCase."""
     return " ".join(_HUMP.sub(" ", name).split())
 
 
 def plain(text: str) -> str:
-    """A title without entities, tags and marks."""
+    """Return a title without entities, tags and markup."""
     return " ".join(re.sub(r"<[^>]+>|[`*]", "", html.unescape(text)).split())
 
 
 def walked(source: str) -> tuple[tuple[str, ...], tuple[SourceLink, ...]]:
-    """Paragraphs and links of a piece of HTML."""
+    """Return paragraphs and links of an HTML fragment."""
     try:
         root = lxml.html.fromstring(f"<div>{source}</div>")
     except (LxmlError, ValueError):
@@ -223,7 +223,7 @@ def walked(source: str) -> tuple[tuple[str, ...], tuple[SourceLink, ...]]:
 
 
 class _Walk:
-    """Paragraphs so far, the open one, and the links in it."""
+    """Finished paragraphs, the open paragraph, and its links."""
 
     def __init__(self) -> None:
         self.paras: list[str] = []
@@ -231,7 +231,7 @@ class _Walk:
         self._open = ""
 
     def element(self, element: lxml.html.HtmlElement) -> None:
-        """All of an element: the parser leaves out what is nested deeper than some 250."""
+        """Process an element recursively; the parser drops elements nested deeper than about 250 levels."""
         is_block = element.tag in BLOCKS
         if is_block:
             self.close()
@@ -247,14 +247,14 @@ class _Walk:
             self.close()
 
     def text(self, text: str | None) -> None:
-        """Some text, its runs of white space as one blank."""
+        """Add text with white space normalised."""
         if text:
             words = " ".join(text.split())
             before = " " if text[0].isspace() and self._open and not self._open.endswith(" ") else ""
             self._open += before + words + (" " if words and text[-1].isspace() else "")
 
     def close(self) -> None:
-        """End the open paragraph."""
+        """Close the open paragraph."""
         if self._open.strip():
             self.paras.append(self._open.rstrip())
         self._open = ""
@@ -268,7 +268,7 @@ class _Walk:
 
 
 def sections_of(path: str, under: str) -> tuple[str, ...]:
-    """A page's place in a manual: the names of its folders from the top, and its own."""
+    """Return the place of a page in a manual: its folder names from the top, then its own name."""
     pure = PurePosixPath(path.removeprefix(under).lstrip("/"))
     is_index = pure.stem.lower() in ("index", "_index", "readme")
     return pure.parts[:-1] if is_index else (*pure.parts[:-1], pure.stem)

@@ -1,12 +1,12 @@
-"""Sites as their generators would make them: pages with URLs, links resolved, and the pages that list others.
+"""Sites as their generators build them: pages with URLs, resolved links, and list pages.
 
-blog      a page for each tag or category, each month, and the newest posts, ten to a page; a post leads to its own and
-          to the posts before and after it
-manual    a page for each section with those in it; a page leads to its section. Labels are the sections
-wiki      a page for each category with its members; a page leads to its own
+blog      a page for each tag or category, for each month, and for the newest posts, ten per page; a post links to its
+          lists and to the previous and next post
+manual    a page for each section with its pages; a page links to its section. Labels are the sections
+wiki      a page for each category with its members; a page links to its categories
 
-URLs are the host and the page's own name, numbered where it recurs: they do not tell the section. What lists others has
-no label. Every page leads home, a site's home to those of the other sites of its web, as lists of friends do.
+A URL is the host and the page's own name, numbered if it recurs, so it does not reveal the section. List pages have no
+label. Every page links to the home page, and a home page to those of the other sites of its web.
 """
 
 from collections import Counter, defaultdict
@@ -38,7 +38,7 @@ class Listing:
 
 
 def web_rows(sites: Sequence[Site], repos: Path) -> Iterator[Row]:
-    """All pages of a web, in the form of `focus_graph`. Raises PlumblineError where a snapshot is missing."""
+    """Return all pages of a web in the form of `focus_graph`. Raises PlumblineError if a snapshot is missing."""
     read = [(site, Names(site, list(pages_of(site, repos)))) for site in sites]
     by_host = {host: names for site, names in read for host in (site.host, *site.domains)}
     for site, names in read:
@@ -47,7 +47,7 @@ def web_rows(sites: Sequence[Site], repos: Path) -> Iterator[Row]:
 
 
 def pages_of(site: Site, repos: Path) -> Iterator[SourcePage]:
-    """The pages of a repository that have text, or lead on to another."""
+    """Return the pages of a repository that have text or links."""
     for path, text in files_of(git_directory(repos, site.repo), site):
         page = read_wiki_page(path, text) if site.kind == "wiki" else read_page(path, text, path.endswith(".html"))
         if site.kind == "manual":
@@ -57,14 +57,14 @@ def pages_of(site: Site, repos: Path) -> Iterator[SourcePage]:
 
 
 def in_section(page: SourcePage, under: str) -> SourcePage:
-    """A page of a manual, its one label its place: sections from the top, itself last."""
+    """Label a page of a manual with its place: sections from the top, then its own name."""
     steps = sections_of(page.path, under)
     label = "".join(label_of(step) or "x." for step in steps)
     return replace(page, labels=(label,) if label else (), shown={})
 
 
 class Names:
-    """The pages of a site by the names that others link to them by."""
+    """The pages of a site by the names that other pages use in links."""
 
     def __init__(self, site: Site, pages: Sequence[SourcePage]) -> None:
         self.site = site
@@ -84,7 +84,7 @@ class Names:
                 self._known.setdefault(leaf, urls[0])
 
     def find(self, href: str, path: str = "") -> str | None:
-        """The URL of the page that a link means, from the page at `path`; None where it is none of them."""
+        """Return the URL that a link from the page at `path` means; None if it is not a page of the site."""
         place = unquote(urlsplit(href).path)
         if not place:
             return None
@@ -99,7 +99,7 @@ class Names:
 
 
 def numbered(names: Iterable[str]) -> Iterator[str]:
-    """The names in lower case without blanks, each once: what recurs gets the next number that is free."""
+    """Make lower-case names without blanks unique by appending numbers."""
     times: Counter[str] = Counter()
     for name in names:
         leaf = unique = name.casefold().replace(" ", "-")
@@ -111,14 +111,14 @@ def numbered(names: Iterable[str]) -> Iterator[str]:
 
 
 def key_of(path: str) -> str:
-    """A path as it is compared: lower case, without suffix, index and slashes around it."""
+    """Normalise a path for comparison: lower case, without suffix, index and outer slashes."""
     pure = PurePosixPath(path.casefold().strip("/"))
     named = pure.with_suffix("") if pure.suffix in (".md", ".markdown", ".mdx", ".html", ".htm") else pure
     return str(named.parent if named.name in ("index", "_index", "readme") else named).removeprefix(".")
 
 
 def joined(folder: PurePosixPath, place: str) -> str:
-    """A relative path from a folder, as one from the top."""
+    """Resolve a relative path from a folder."""
     parts = list(folder.parts)
     for step in place.split("/"):
         if step == "..":
@@ -152,7 +152,7 @@ def site_rows(site: Site, names: Names, by_host: Mapping[str, Names], friends: S
 
 
 def listings_of(site: Site, pages: Iterable[SourcePage]) -> list[Listing]:
-    """The lists of a site but for its home."""
+    """Return the lists of a site, except for its home page."""
     members: dict[tuple[str, str], list[SourcePage]] = defaultdict(list)
     for page in pages:
         if site.kind == "manual":
@@ -169,7 +169,9 @@ def listings_of(site: Site, pages: Iterable[SourcePage]) -> list[Listing]:
 
 
 def listing_rows(listing: Listing, site: Site, names: Names, around: Sequence[Row]) -> Iterator[Row]:
-    """The pages of a list: so many members each with the first words of their text, and the page before and after."""
+    """Build the pages of a list: a fixed number of members with the beginning of their text, and links to adjacent
+    pages.
+    """
     size = PER_PAGE[site.kind]
     pages = range(max(-(-len(listing.members) // size), 1))
     for number in pages:
@@ -183,12 +185,12 @@ def listing_rows(listing: Listing, site: Site, names: Names, around: Sequence[Ro
 
 
 def page_url(url: str, number: int) -> str:
-    """The URL of the n-th page of a list, from 0."""
+    """Return the URL of page n of a list, from 0."""
     return f"{url}page/{number + 1}/" if number else url
 
 
 def own_links(page: SourcePage, names: Names, by_host: Mapping[str, Names]) -> Iterator[Row]:
-    """The links in a page's text that lead to pages of the web."""
+    """Return the links in a page's text that lead to pages of the web."""
     for one in page.links:
         try:
             host = (urlsplit(one.href).hostname or "").removeprefix("www.")

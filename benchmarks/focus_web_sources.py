@@ -23,13 +23,10 @@ MAX_BYTES = 400_000  # of a page; what is larger is a dump or a listing of code
 
 @dataclass(frozen=True)
 class Site:
-    """One repository and how its pages are found.
+    """A repository and the selection of its pages.
 
-    under     folder of the pages, "" for all
-    ends      how names of pages end
-    without   how names of files end that are none
-    domains   hosts under which its own pages are linked
-    ref       branch or commit, of the snapshot
+    under     folder of the pages, "" for all ends      suffixes of page files without   suffixes of files that are not
+    pages domains   hosts that its own pages use in links ref       branch or commit of the snapshot
     """
 
     repo: str
@@ -52,7 +49,7 @@ class Web:
 
 
 def webs_of(path: Path) -> Sequence[Web]:
-    """The webs of a file. Raises PlumblineError where it is not of the form above."""
+    """Load the webs of a file. Raises PlumblineError for another format."""
     try:
         rows = tomllib.loads(path.read_text(encoding="utf-8"))["web"]
         webs = [Web(row["name"], tuple(site_of(one) for one in row["site"])) for row in rows]
@@ -65,12 +62,12 @@ def webs_of(path: Path) -> Sequence[Web]:
 
 
 def site_of(row: dict[str, object]) -> Site:
-    """A row of the file; lists become tuples."""
+    """Convert a row of the file; lists become tuples."""
     return Site(**{key: tuple(value) if isinstance(value, list) else value for key, value in row.items()})  # type: ignore[arg-type]
 
 
 def git_directory(repos: Path, repo: str) -> Path:
-    """Where the snapshot of `owner/name` lies below `repos`. Raises PlumblineError where it does not."""
+    """Find the snapshot of `owner/name` below `repos`. Raises PlumblineError if there is none."""
     folder = repos / repo.replace("/", "+")
     for place in (folder, folder / ".git", folder / "repo", folder / "repo" / ".git"):
         if (place / "HEAD").is_file():
@@ -79,12 +76,12 @@ def git_directory(repos: Path, repo: str) -> Path:
 
 
 def commit_of(directory: Path, ref: str) -> str:
-    """The commit that a branch of a snapshot is at."""
+    """Return the commit of a branch of a snapshot."""
     return git(directory, "rev-parse", ref).decode().strip()
 
 
 def files_of(directory: Path, site: Site) -> Iterator[tuple[str, str]]:
-    """Path and text of each file that may be a page, in order of paths."""
+    """Yield path and text of each file that may be a page, in order of paths."""
     listed = git(directory, "ls-tree", "-r", "-z", "--full-tree", site.ref, *([site.under] if site.under else []))
     blobs = []
     for line in listed.decode("utf-8", "replace").split("\0"):
@@ -104,7 +101,7 @@ def files_of(directory: Path, site: Site) -> Iterator[tuple[str, str]]:
 
 
 def git(directory: Path, *arguments: str, given: bytes = b"") -> bytes:
-    """What git answers. Raises PlumblineError with its own words."""
+    """Run git and return its output. Raises PlumblineError with git's message."""
     done = subprocess.run(["git", f"--git-dir={directory}", *arguments], input=given, capture_output=True, check=False)
     if done.returncode:
         raise PlumblineError(f"git {arguments[0]} of {directory}: {done.stderr.decode(errors='replace').strip()}")

@@ -1,10 +1,10 @@
-"""The topics of a web, chosen among the labels of its makers by what can be said without looking at any strategy.
+"""Topics of a web, chosen among the labels of its authors by criteria that do not depend on any strategy.
 
-size       MIN_SHARE to MAX_SHARE of the pages, MIN_PAGES at least
-named      its pages say its name: in TELLING of them it stands, and it does so OFTENER times as often as in the others.
-           `general`, `technology`, `2015` are labels and no topics
-apart      no two share more than half of their pages
-spread     at even distances by size, so that rare ones are as many as broad ones. Those between them may teach
+size       MIN_SHARE to MAX_SHARE of the pages, at least MIN_PAGES
+named      its pages contain its name: a share of TELLING of them, and OFTENER times as often as other pages.
+           `general`, `technology`, `2015` are labels but not topics
+apart      no two topics share more than half of their pages
+spread     evenly distributed by size, so that rare and broad topics are balanced; labels between them may train
 """
 
 import math
@@ -22,7 +22,7 @@ Row = Mapping[str, Any]
 
 
 def topics_of(rows: Sequence[Row]) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-    """Topics to measure by and others to teach by, name -> labels, rare ones first."""
+    """Choose topics for measurement and others for training, name -> labels, rare topics first."""
     texts = [" ".join((row["title"], *row["paras"])).casefold() for row in rows]
     of_label: dict[str, set[int]] = defaultdict(set)
     for place, row in enumerate(rows):
@@ -50,12 +50,12 @@ def prefixes(label: str) -> list[str]:
 
 
 def name_of(label: str) -> str:
-    """What an operator would call it: its last part."""
+    """Return the name that an administrator would use: the last part."""
     return label.rstrip(".").rpartition(".")[2].replace("_", " ")
 
 
 def is_named(name: str, pages: set[int], texts: Sequence[str]) -> bool:
-    """Whether its pages say its name, and others less."""
+    """True if pages of the label contain its name more often than other pages."""
     if len(name) < MIN_NAME or not any(character.isalpha() for character in name):
         return False
     own = sum(name in texts[place] for place in pages) / len(pages)
@@ -66,10 +66,10 @@ def is_named(name: str, pages: set[int], texts: Sequence[str]) -> bool:
 
 
 def overlap(one: set[int], other: set[int]) -> float:
-    """The share of the smaller that is in both."""
+    """Return the share of the smaller set that is in both."""
     return len(one & other) / min(len(one), len(other))
 
 
 def spread(labels: Sequence[str]) -> list[str]:
-    """The labels, every second first, then every second of the others: whatever is cut off, all sizes are left."""
+    """Order labels so that every prefix covers all sizes: every second label, then every second of the rest."""
     return [*labels[::2], *spread(labels[1::2])] if len(labels) > 1 else list(labels)

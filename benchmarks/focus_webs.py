@@ -1,12 +1,12 @@
-"""Webs of pages with labels from repositories: `python -m benchmarks.focus_webs OUT --repos DIR [--webs news_en]`.
+"""Builds labelled webs from repositories: `python -m benchmarks.focus_webs OUT --repos DIR [--webs news_en]`.
 
-read        the repositories that benchmarks/focus_webs.toml names, from snapshots in DIR (owner+name)
-make        sites as their generators make them, with the lists that lead on (`focus_web_sites`)
-choose      topics among the labels that the pages' makers gave (`focus_web_topics`)
-write       OUT/NAME/pages.jsonl.xz, topics.json, teaching.json (labels that may teach, none of them a topic) and
+read        read the repositories that benchmarks/focus_webs.toml names, from snapshots in DIR (owner+name)
+make        build sites as their generators do, with list pages (`focus_web_sites`)
+choose      choose topics among the labels of the authors (`focus_web_topics`)
+write       write OUT/NAME/pages.jsonl.xz, topics.json, teaching.json (labels for training, none of them a topic) and
             SOURCES.md (commits, licences), for `make bench-focus DATA=OUT`
 
-Nothing is fetched: `--list` names what to clone.
+Nothing is fetched: `--list` prints the repositories to clone.
 """
 
 import json
@@ -43,7 +43,7 @@ WEBS = Path(__file__).with_suffix(".toml")
 @click.option("--list", "only_list", is_flag=True, help="Name the repositories and stop.")
 @click.option("--made", is_flag=True, help="Make a web of a repository of two pages, in the folder of results.")
 def main(out: Path | None, repos: Path, names: str, path: Path, only_list: bool, made: bool) -> None:
-    """Make webs in OUT."""
+    """Build webs in OUT."""
     with ExitStack() as stack:
         if made:
             repos, out = Path(stack.enter_context(TemporaryDirectory())), out_folder()
@@ -75,7 +75,7 @@ def small_repository(folder: Path) -> Path:
 
 
 def make_web(web: Web, repos: Path, folder: Path) -> str:
-    """Write one web and say what it is."""
+    """Write one web and print a summary."""
     rows = merged(web_rows(web.sites, repos))
     topics, teaching = topics_of(rows)
     folder.mkdir(parents=True, exist_ok=True)
@@ -92,7 +92,7 @@ def make_web(web: Web, repos: Path, folder: Path) -> str:
 
 
 def merged(rows: Iterable[Row]) -> list[Row]:
-    """One row for each URL, its links to known pages only."""
+    """Merge rows by URL; links only to known pages."""
     by_url: dict[str, Row] = {}
     for row in rows:
         by_url.setdefault(row["url"], row)
@@ -102,7 +102,7 @@ def merged(rows: Iterable[Row]) -> list[Row]:
 
 
 def sources_of(web: Web, repos: Path, rows: Sequence[Row], topics: dict[str, list[str]]) -> str:
-    """What the web was made of, and its topics with how many pages each has."""
+    """Describe the sources of a web, and its topics with page counts."""
     counts = Counter(label for row in rows for one in row["topics"] for label in prefixes(one))
     lines = [f"# {web.name}: {len(rows)} pages, {sum(len(row['links']) for row in rows)} links", ""]
     lines += ["| repository | commit | licence |", "|---|---|---|"]

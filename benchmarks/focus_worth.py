@@ -1,13 +1,12 @@
-"""What pages of a topic are worth to a reader, and how well a search answers from what was crawled so far.
+"""Value of the pages of a topic for a user, and quality of a search over the pages that were crawled so far.
 
-grade      of a page of the topic: 0 for next to no text of its own or a copy, else 1; one more where more pages cite it
-           than the topic's median page, and another where more do than nine in ten. Lists and homes, which have no
-           label, cite nothing
-question   the topic's name with a word that titles of its pages share; the pages that answer it are those
-search     BM25 (k1 1.2, b 0.75) over the pages of the topic that were crawled (what a crawl that keeps the right ones
-           has in its index), a title's words counting as often as TITLE, plus ln of how many of them cite a page,
-           AUTHORITY of it, as search engines weigh it
-ndcg       nDCG@10 with gains 2^grade - 1 (Järvelin and Kekäläinen 2002); ideal is the best order of the whole web
+grade      of a page of the topic: 0 for a copy or almost no text of its own, otherwise 1; plus 1 if it has more citing
+           pages than the topic's median page, plus 1 if more than 90% of the pages. Lists and home pages, which have no
+           label, do not count as citing
+question   the topic's name with a word that several titles of its pages share; those pages are the answers
+search     BM25 (k1 1.2, b 0.75) over the crawled pages of the topic (the index of an ideal focused crawl). Title words
+           count TITLE times; ln of the number of citing pages is added with weight AUTHORITY
+ndcg       nDCG@10 with gains 2^grade - 1 (Järvelin and Kekäläinen 2002); the ideal order covers the complete web
 """
 
 import hashlib
@@ -38,14 +37,14 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Question:
-    """What somebody asks of a topic: words, and the grade of every page of the web that answers it."""
+    """A query on a topic: its words, and the grade of every page of the web that answers it."""
 
     words: Words
     grades: Mapping[str, int]
 
 
 def grades_of(graph: Graph, relevant: Collection[str]) -> dict[str, int]:
-    """The grade of each page of a topic."""
+    """Return the grade of each page of a topic."""
     cited = citations(graph)
     counts = sorted(cited[url] for url in relevant)
     middle, high = (counts[min(int(part * len(counts)), len(counts) - 1)] for part in (0.5, OFTEN))
@@ -61,19 +60,19 @@ def grades_of(graph: Graph, relevant: Collection[str]) -> dict[str, int]:
 
 
 def citations(graph: Graph) -> Counter[str]:
-    """How many pages with a label link to each URL."""
+    """Count the labelled pages that link to each URL."""
     return Counter(link.url for node in graph.nodes.values() if node.labels for link in node.links)
 
 
 def own_text(node: Node) -> tuple[int, bytes]:
-    """How many words a page has that are no anchor's, and what tells its text from another's."""
+    """Return the number of words outside of anchors, and a fingerprint of the text."""
     words = [word for block in node.page.blocks if block.kind != TITLE_BLOCK for word in block.words]
     anchors = sum(len(link.anchor_words) for link in node.links)
     return max(len(words) - anchors, 0), hashlib.blake2b(" ".join(words).encode()).digest()
 
 
 def questions_of(graph: Graph, topic: str) -> list[Question]:
-    """Questions of a topic, by the words that tell its pages' titles from others'."""
+    """Build queries from words that distinguish the titles of the topic's pages from other titles."""
     relevant, name = graph.relevant(topic), graph.cut(topic)
     everywhere = Counter(word for node in graph.nodes.values() for word in set(node.page.title))
     holding: dict[str, list[str]] = defaultdict(list)
@@ -89,7 +88,7 @@ def questions_of(graph: Graph, topic: str) -> list[Question]:
 
 
 class WebIndex:
-    """An index of all pages of a web, of which a search sees some."""
+    """An index of all pages of a web; a search covers a subset of them."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -137,7 +136,7 @@ class WebIndex:
         return sp.csr_matrix((np.ones(len(rows)), (rows, columns)), shape=(len(places), len(places)))
 
     def found(self, words: Words, seen: NDArray[np.bool_], authority: Floats) -> list[int]:
-        """The rows of the first DEPTH results among those `seen`, (pages,) bool; `authority` is (pages,)."""
+        """Return the rows of the first DEPTH results among `seen`, (pages,) bool; `authority` is (pages,)."""
         known = [self.columns[word] for word in words if word in self.columns]
         said = np.asarray(self.weights[:, known].sum(axis=1)).ravel() * seen
         score = np.where(said > 0, said + authority, 0.0)
@@ -145,7 +144,7 @@ class WebIndex:
         return [int(row) for row in best if score[row] > 0]
 
     def ndcg(self, questions: Sequence[Question], crawled: Collection[str]) -> float:
-        """The mean over the questions of a topic, of which `crawled` are pages."""
+        """Return the mean over the queries of a topic, with the pages `crawled`."""
         seen = np.zeros(len(self.places), dtype=bool)
         seen[[self.places[url] for url in crawled]] = True
         authority = AUTHORITY * np.log1p(seen @ self.citing)
@@ -159,5 +158,5 @@ class WebIndex:
 
 
 def gain(grades: Sequence[int]) -> float:
-    """Discounted cumulated gain of results by their grades, the first first."""
+    """Return the discounted cumulated gain of results by their grades, in order of rank."""
     return float(sum((2**grade - 1) / math.log2(place + 2) for place, grade in enumerate(grades)))

@@ -1,8 +1,8 @@
 """Zhou's experiments on the generated web: precision on domain sites and portals (ZK-E4), by threshold (ZK-E3).
 
-A crawl of one site for one topic, as the paper has it: from three of the site's pages on the topic, which are the
-topic's examples, over links within the site, so many fetches. What is collected are texts: pages that only list links
-are none. Vectors were trained beforehand, on the words of the whole web.
+Each crawl covers one site for one topic, as in the paper. It starts from three on-topic pages of the site, which are
+also the topic's examples, follows links within the site, and has a fixed number of fetches. Only texts are collected,
+not link lists. The vectors are trained beforehand on the words of the complete web.
 """
 
 import random
@@ -49,7 +49,7 @@ class Collected:
 
 
 def sweeps_of(graph: Graph, topics: Sequence[str], draws: int) -> list[Sweep]:
-    """Every threshold on every portal, and on the domain sites of each topic."""
+    """Yield every threshold on every portal, and on the domain sites of each topic."""
     found: list[Sweep] = []
     for topic in topics:
         relevant = graph.relevant(topic)
@@ -69,7 +69,7 @@ def informed(graph: Graph) -> MakeFocus:
 
 
 def run(graph: Graph, make: MakeFocus, sweep: Sweep) -> Collected:
-    """Crawl the site."""
+    """Crawl the site and count the collected texts."""
     site, relevant = site_of(graph, sweep.host), graph.relevant(sweep.topic)
     of_topic = sorted(url for url in site.nodes if url in relevant)
     seeds = random.Random(f"{sweep.host} {sweep.draw}").sample(of_topic, SEEDS)
@@ -91,7 +91,7 @@ def site_of(graph: Graph, host: str) -> Graph:
 def curve_of(
     name: str, sweeps: Sequence[Sweep], collected: Sequence[Collected], plots: Path | None
 ) -> Iterator[Figure]:
-    """Precision and amount at each threshold, means over crawls; those that kept nothing have no precision."""
+    """Return mean precision and amount at each threshold; crawls without collected texts have no precision."""
     lines: dict[str, list[tuple[float, float]]] = {"domain": [], "portal": []}
     for threshold in THRESHOLDS:
         for hosts, line in lines.items():

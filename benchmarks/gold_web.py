@@ -1,8 +1,8 @@
-"""A web made of saved pages with gold answers, on loopback.
+"""A web of saved pages with gold answers, served on loopback.
 
-The pages of a data folder (`extraction/<set>/gold.json` and `pages.tar.xz`) are served under their own host names;
-names are resolved to loopback by this class alone. List pages that link to them are made here. From one day to the
-next, pages can change or go; every request is logged with its status.
+The pages of a data folder (`extraction/<set>/gold.json` and `pages.tar.xz`) are served under their own host names; only
+this class resolves the names to loopback. It also generates list pages that link to them. From day to day pages can
+change or disappear. Every request is logged with its status.
 """
 
 import hashlib
@@ -43,12 +43,12 @@ class GoldPage:
 
     @property
     def is_scored(self) -> bool:
-        """Has it both a gold title and a gold body?"""
+        """True if the page has a gold title and a gold body."""
         return bool(self.title and self.body)
 
 
 def load_pages(folder: Path, sets: Sequence[str] = SETS) -> list[GoldPage]:
-    """The pages of the sets that `folder` holds, each at a URL of its own."""
+    """Load the pages of the sets in `folder`, each with a distinct URL."""
     taken: set[str] = set()
     pages = []
     for name in sets:
@@ -64,7 +64,7 @@ _NOINDEX = re.compile(rb"<meta\b(?=[^>]*\bname=.?robots\b)[^>]*\bnoindex\b", re.
 
 
 def sample_pages(data: Path, count: int = 0) -> list[GoldPage]:
-    """The pages of `data`/extraction, at most `count` of them; 0: all. Raises PlumblineError if there are none."""
+    """Load at most `count` pages of `data`/extraction; 0: all. Raises PlumblineError if there are none."""
     pages = load_pages(data / "extraction")
     if not pages:
         raise PlumblineError(
@@ -74,12 +74,12 @@ def sample_pages(data: Path, count: int = 0) -> list[GoldPage]:
 
 
 def may_be_shown(page: GoldPage) -> bool:
-    """False for a page that asks search engines to leave it out: the crawl heeds that."""
+    """False for a page with a noindex directive, which the crawl obeys."""
     return _NOINDEX.search(page.content) is None
 
 
 def read_set(folder: Path, name: str) -> Iterator[GoldPage]:
-    """The pages of one set, at the URL that the gold names."""
+    """Load the pages of one set, with the URL of the gold."""
     gold = {page["id"]: page for page in json.loads((folder / "gold.json").read_text(encoding="utf-8"))["pages"]}
     with tarfile.open(folder / "pages.tar.xz") as archive:
         for member in archive:
@@ -98,7 +98,7 @@ def read_set(folder: Path, name: str) -> Iterator[GoldPage]:
 
 
 def free_address(page: GoldPage, taken: set[str]) -> str:
-    """The page's own URL over plain HTTP; one made for it where it has none, or shares it with another page."""
+    """Return the page's URL over plain HTTP; a generated URL if it has none or shares it with another page."""
     if page.url:
         parts = urlsplit(page.url)
         own = canonicalize_url(f"http://{parts.netloc}{parts.path or '/'}{'?' + parts.query if parts.query else ''}")
@@ -126,11 +126,11 @@ class GoldWeb:
         return tuple(sorted({host_of(url) for url in (*self.pages, SEED)}))
 
     def resolve_allowed(self, host: str, port: int) -> list[tuple[str, int]]:
-        """Every name is here, whatever its port."""
+        """Resolve every name to this server, on any port."""
         return [("127.0.0.1", self._server.server_address[1])]
 
     def answer(self, url: str, etag: str) -> tuple[int, str, bytes]:
-        """Status, ETag and body of `url` for a request that holds `etag`."""
+        """Return status, ETag and body of `url` for a request with `etag`."""
         page = self.pages.get(url)
         content = self._lists.get(url) or (page.content if page else b"")
         if not content or url in self.gone:
@@ -139,7 +139,7 @@ class GoldWeb:
         return (304, tag, b"") if etag == tag else (200, tag, content)
 
     def insert(self, url: str, marker: str) -> bool:
-        """Put `marker` into the article at `url`, after a run of text that the gold body and the bytes share."""
+        """Insert `marker` into the article at `url`, after text that occurs both in the gold body and in the bytes."""
         page = self.pages[url]
         for run in text_runs(page):
             if page.content.count(run) == 1:
@@ -160,7 +160,7 @@ class GoldWeb:
 
 
 def text_runs(page: GoldPage, length: int = 16) -> Iterator[bytes]:
-    """Runs of `length` characters of the gold body, in the page's encoding."""
+    """Yield runs of `length` characters of the gold body, in the page's encoding."""
     for line in page.body.split("\n"):
         for start in range(0, len(line.strip()) - length, length):
             run = line.strip()[start : start + length]
@@ -170,7 +170,7 @@ def text_runs(page: GoldPage, length: int = 16) -> Iterator[bytes]:
 
 
 def list_pages(urls: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-    """A front page that links to list pages, and the list pages that link to `urls`."""
+    """Return a front page that links to list pages, and list pages that link to `urls`."""
     chunks = [urls[start : start + LINKS_PER_LIST] for start in range(0, len(urls), LINKS_PER_LIST)]
     names = [f"http://{LIST_HOST}/list-{number}.html" for number in range(len(chunks))]
     yield SEED, link_page("All lists", names)
@@ -192,17 +192,17 @@ class GoldServer(ThreadingHTTPServer):
     web: GoldWeb
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A client that closed its connection is no news."""
+        """Ignore clients that disconnect."""
 
 
 class GoldHandler(BaseHTTPRequestHandler):
-    """Answers by the Host header."""
+    """Responds by the Host header."""
 
     protocol_version = "HTTP/1.1"
     server: GoldServer
 
     def do_GET(self) -> None:
-        """One page, list, 304 or 404."""
+        """Send a page, a list, 304 or 404."""
         url = f"http://{self.headers.get('Host', '')}{self.path}"
         status, etag, body = self.server.web.answer(url, self.headers.get("If-None-Match", ""))
         self.server.web.log.append((url, status))
@@ -215,4 +215,4 @@ class GoldHandler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Requests are logged in `GoldWeb.log`."""
+        """Log nothing; requests are in `GoldWeb.log`."""

@@ -1,6 +1,6 @@
-"""An object store on loopback for tests, benchmarks and `make cluster`: moto's server, which speaks S3, as a process.
+"""An S3 object store on loopback for tests, benchmarks and `make cluster`: moto's server as a process.
 
-It keeps everything in memory: what it held is gone when it ends.
+All data is in memory and lost when the process ends.
 """
 
 import socket
@@ -19,12 +19,12 @@ POLL_SECONDS = 0.1
 
 
 def environment(url: str) -> dict[str, str]:
-    """What leads a process to the object store at `url`."""
+    """Return the environment variables that select the object store at `url`."""
     return {**KEYS, "AWS_ENDPOINT_URL": url}
 
 
 def free_port() -> int:
-    """A port that nobody listens at now."""
+    """Return a free port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
@@ -32,8 +32,10 @@ def free_port() -> int:
 
 @contextmanager
 def object_store(port: int, log: Path) -> Iterator[tuple[str, "subprocess.Popen[bytes]"]]:
-    """An S3 server at a port of loopback, with nothing in it: its URL and its process. RuntimeError where it does not
-    start; `log` has what it said."""
+    """Run an empty S3 server on a port of loopback; yields its URL and its process.
+
+    Raises RuntimeError if it does not start; its output is in `log`.
+    """
     command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
     with log.open("ab") as said:
         process = subprocess.Popen(command, stdout=said, stderr=said, start_new_session=True)
@@ -57,5 +59,5 @@ def _answers(url: str) -> bool:
 
 
 def make_bucket(url: str, name: str) -> None:
-    """An empty bucket. The server asks nobody who he is."""
+    """Create an empty bucket. The server requires no credentials."""
     requests.put(f"{url}/{name}", timeout=10).raise_for_status()

@@ -1,19 +1,19 @@
-"""From publishing a term to finding it: `make bench-publish`, set `publish`.
+"""Time from publishing a term until searches find it: `make bench-publish`, set `publish`.
 
-A vertical of 100,000 articles made of the sentences of real ones, a tenth of which hold a term that no dictionary
-knows, and another tenth the words it is made of, far apart. It is indexed and served; the term is published, and while
-the documents that hold it are segmented again by the site's own follower, readers go on searching. A search for the
-term as a word (profile `domain`) finds documents that are not segmented again yet by their characters
+The vertical has 100,000 articles made of sentences of real ones. A tenth contains a term that no dictionary has,
+another tenth contains the words of the term far apart. The vertical is indexed and served, and the term is published.
+While the site's follower segments the affected documents again, clients search continuously. A search for the term as a
+word (profile `domain`) finds documents that are not segmented again yet by their characters
 (`search_ui.query.ranking.Form.FRESH`).
 
-    seconds          from publishing until the site takes the term for one word and finds all documents that hold it,
-                     and no longer those that only hold its parts
+    seconds          from publishing until the site treats the term as one word, finds all documents that contain it,
+                     and no longer finds documents that contain only its parts
     recut_seconds    until all of them are segmented again, in the background
-    touched          documents that were written again, wanted: those that hold the term
-    untouched_share  of the documents without the term, the share that was left alone, wanted: 1
-    failed_queries   searches in that time that were not answered with 200, of `queries`
-    query_p95_ms     how long they took
-    python_cpu_s, solr_cpu_s   CPU seconds of the follower and of Solr in that time: on a busy machine these tell more
+    touched          documents that were reindexed; target: only documents with the term
+    untouched_share  share of the documents without the term that were not reindexed; target: 1
+    failed_queries   searches in that time without status 200, out of `queries`
+    query_p95_ms     95th percentile of their duration
+    python_cpu_s, solr_cpu_s   CPU seconds of the follower and of Solr in that time; more reliable on a busy machine
 """
 
 import gzip
@@ -66,7 +66,7 @@ _HAN = re.compile("[\u4e00-\u9fff]{4,}")
 
 @dataclass
 class Readers:
-    """People who search all the time, until `stop` is set."""
+    """Clients that search continuously until `stop` is set."""
 
     url: str
     queries: Sequence[str]
@@ -75,7 +75,7 @@ class Readers:
     failed: int = 0
 
     def read(self, first: int) -> None:
-        """Search for one query after the other, from the one numbered `first` on."""
+        """Search for one query after another, from query number `first`."""
         with requests.Session() as session:
             session.trust_env = False
             for query in itertools.islice(itertools.cycle(self.queries), first, None):
@@ -91,7 +91,7 @@ class Readers:
 
 
 def real_texts(data: Path) -> list[str]:
-    """The Chinese documents of the collections of `data`. PlumblineError if there are none."""
+    """Return the Chinese documents of the collections of `data`. Raises PlumblineError if there are none."""
     root = data / "ir" if (data / "ir").is_dir() else data
     texts: list[str] = []
     for path in sorted(root.glob("zh_*/docs.jsonl.gz")):
@@ -104,10 +104,10 @@ def real_texts(data: Path) -> list[str]:
 
 
 def made_of(texts: Sequence[str], documents: int, holding: int, chance: random.Random) -> Iterator[tuple[str, str]]:
-    """Title and body of `documents` articles, of sentences of real texts; `holding` of them have the term, and as many
-    others, where there are, have its parts.
+    """Generate title and body of `documents` articles from sentences of real texts.
 
-    They have 200 to 1,000 characters, as news have; the collections' own documents are shorter.
+    `holding` of them contain the term, and as many others, if available, contain its parts. They have 200 to 1,000
+    characters, like news articles; the documents of the collections are shorter.
     """
     sentences = [found for text in texts for found in _SENTENCE.findall(text)][:MAX_SENTENCES]
     chosen = chance.sample(range(documents), min(2 * holding, documents))
@@ -139,19 +139,19 @@ def fill(url: str, texts: Iterator[tuple[str, str]]) -> None:
 
 
 def url_row(number: int, url: str) -> dict[str, object]:
-    """The row of a URL in `urls`."""
+    """Return a row of the table `urls`."""
     known = {"url_id": number, "url": url, "host": url.split("/")[2], "queue": 0, "depth": 1, "kind": "article"}
     return {**known, "priority": 0.5, "due_at": None, "found_at": 0.0, "visited_at": 0.0}
 
 
 def article_row(number: int, url: str, title: str, body: str) -> dict[str, object]:
-    """The row of an article in `articles`."""
+    """Return a row of the table `articles`."""
     known = {"url_id": number, "doc_id": document_id(url), "title": title, "body": body, "published": "2024-05-01"}
     return {**known, "date_source": "url", "language": "zh", "method": "made", "digest": "d", "extracted_at": 0.0}
 
 
 def found_by_site(url: str) -> int:
-    """Documents that a reader's search for the term as one word finds."""
+    """Count the documents that a search for the term as one word finds."""
     asked = {"q": TERM, "profile": "domain"}
     with requests.Session() as session:
         session.trust_env = False
@@ -159,13 +159,13 @@ def found_by_site(url: str) -> int:
 
 
 def cut_anew(engine: Engine) -> int:
-    """Documents in which the term is one word."""
+    """Count the documents in which the term is one word."""
     found = engine.index.search({"q": f"{{!field f={BODY_DOMAIN} v=$word}}", "word": TERM, "rows": 0})
     return int(found["response"]["numFound"])
 
 
 def touched(engine: Engine, version: int) -> tuple[int, int]:
-    """Documents that were written with `version`: all, and those of them that do not hold the term."""
+    """Count the documents that were written with `version`: all, and those without the term."""
     query = {"q": f"{LEXICON_VERSION}:{version}", "rows": 0}
     every = int(engine.index.search(query)["response"]["numFound"])
     with_term = {"fq": "{!field f=body_chars v=$word}", "word": quote_phrase(TERM).strip('"')}
@@ -173,7 +173,7 @@ def touched(engine: Engine, version: int) -> tuple[int, int]:
 
 
 def measure(engine: Engine, documents: int, holding: int, queries: Sequence[str]) -> Iterator[Figure]:
-    """Publish the term on a vertical that is indexed and served."""
+    """Publish the term on an indexed and served vertical, and measure."""
     desk = StoreReview(engine.store)
     engine.store.review_history.apply(
         ReviewDecisionKind.ADD, [TermEdit(TERM, TermStatus.ACCEPTED, create_if_missing=True)]
@@ -183,7 +183,7 @@ def measure(engine: Engine, documents: int, holding: int, queries: Sequence[str]
         threads = [threading.Thread(target=readers.read, args=(n * 7,)) for n in range(READERS)]
         for thread in threads:
             thread.start()
-        time.sleep(3)  # the first answers of a server that has just started are not what is measured
+        time.sleep(3)  # the first responses of a new server are not measured
         readers.milliseconds.clear()
         before = (time.process_time(), solr_cpu())
         version, began = desk.publish("bench").version, time.perf_counter()
@@ -212,27 +212,27 @@ def measure(engine: Engine, documents: int, holding: int, queries: Sequence[str]
 
 
 def solr_cpu() -> float:
-    """CPU seconds that the Java processes below this one have used so far."""
+    """Return the CPU seconds of the Java processes below this process."""
     ticks = 0
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             name, fields = stat.read_text().partition("(")[2].rsplit(")", 1)
             parent, used = int(fields.split()[1]), sum(map(int, fields.split()[11:13]))
             ticks += used if name == "java" and is_below(parent) else 0
-        except OSError:  # it has ended
+        except OSError:  # the process has ended
             continue
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def is_below(process: int) -> bool:
-    """Is this process ours, or one that we started?"""
+    """True for this process and its descendants."""
     while process > 1 and process != os.getpid():
         process = int(Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[1])
     return process == os.getpid()
 
 
 def wait_until(found: Callable[[], int], count: int, began: float) -> float:
-    """Seconds since `began` when just so many documents are found. PlumblineError if that never happens."""
+    """Return the seconds since `began` when exactly `count` documents are found. Raises PlumblineError on timeout."""
     while found() != count:
         if time.perf_counter() - began > PATIENCE:
             raise PlumblineError(f"the term was not found in {count} documents within {PATIENCE:g} s")
@@ -243,7 +243,7 @@ def wait_until(found: Callable[[], int], count: int, began: float) -> float:
 @benchmark(SET, documents=60, holding=6)
 @data_option()
 @click.option("--documents", default=DOCUMENTS, type=click.IntRange(1))
-@click.option("--holding", default=HOLDING, type=click.IntRange(0), help="So many of them contain the term.")
+@click.option("--holding", default=HOLDING, type=click.IntRange(0), help="Number of documents that contain the term.")
 def main(data: Path, documents: int, holding: int) -> None:
     """Fill, index, publish, and write the figures."""
     chance = random.Random(6)
@@ -260,7 +260,7 @@ def main(data: Path, documents: int, holding: int) -> None:
 
 
 def settings_for(folder: Path) -> Settings:
-    """The defaults, in a folder of their own, on any port."""
+    """Return default settings with a folder of their own, on any port."""
     return Settings(folder, search=SearchSettings(port=0, timeout=60.0))
 
 

@@ -1,7 +1,8 @@
-"""Real sites: `make bench-real [DATA=DIR] [ARGS='--sets sites,lists --keep DIR']`, see docs/background/benchmarks.md.
+"""Benchmark on real sites: `make bench-real [DATA=DIR] [ARGS='--sets sites,lists --keep DIR']`.
 
-The sites of the recipe (or of DIR/real) are served from loopback under their own names, crawled once with the default
-settings but for pauses and time, and extracted; each set measures the vertical that this made.
+Serves the sites of the recipe (or of DIR/real) from loopback under their own names, crawls them once with the default
+settings except for delays and time limits, and extracts them. Each set measures this vertical. Figures:
+docs/background/benchmarks.md.
 """
 
 import tempfile
@@ -39,10 +40,12 @@ SETS: Mapping[str, Callable[[Vertical], Iterator[Figure]]] = {
 @benchmark("real", made=True, set_names="sites,lists,copies")
 @data_option(None, "A folder with real/sites.toml and real/HOST/.")
 @click.option("--sets", "set_names", default="", callback=names, help="Only these sets, comma-separated.")
-@click.option("--part", default="dev", type=click.Choice(["dev", "held"]), help="Which part of the recipe.")
+@click.option("--part", default="dev", type=click.Choice(["dev", "held"]), help="Part of the recipe.")
 @click.option("--hosts", default="", callback=names, help="Only these sites, comma-separated.")
-@click.option("--keep", type=click.Path(path_type=Path), help="Make the vertical here, or measure the one that is.")
-@click.option("--made", is_flag=True, help="Measure the sites of the demo; nothing is fetched.")
+@click.option(
+    "--keep", type=click.Path(path_type=Path), help="Folder of the vertical; an existing vertical is measured again."
+)
+@click.option("--made", is_flag=True, help="Measure the demo sites; nothing is fetched.")
 def main(data: Path | None, set_names: list[str], part: str, hosts: list[str], keep: Path | None, made: bool) -> None:
     """Measure on real sites."""
     console = Console(stderr=True)
@@ -54,7 +57,7 @@ def main(data: Path | None, set_names: list[str], part: str, hosts: list[str], k
 
 
 def demo_trees(folder: Path) -> dict[Site, Path]:
-    """The demo sites as sites of a recipe, with their files."""
+    """Return the demo sites as sites of a recipe, with their files."""
     write_sites(folder)
     return {
         Site(f"{tree.name}.test", "dev", "zh", "own", "news", scheme="http"): tree
@@ -64,7 +67,7 @@ def demo_trees(folder: Path) -> dict[Site, Path]:
 
 
 def chosen_sets(wanted: Sequence[str]) -> list[str]:
-    """The names of sets, in their order. Raises PlumblineError for one that there is not."""
+    """Return the names of the chosen sets, in order. Raises PlumblineError for an unknown name."""
     unknown = [name for name in wanted if name not in SETS]
     if unknown:
         raise PlumblineError(f"no set {', '.join(unknown)}; there are {', '.join(SETS)}")
@@ -72,16 +75,17 @@ def chosen_sets(wanted: Sequence[str]) -> list[str]:
 
 
 def measure(trees: Mapping[Site, Path], folder: Path, sets: Sequence[str], progress: Progress) -> list[Figure]:
-    """The figures of the sets, on the vertical in `folder`."""
+    """Return the figures of the sets for the vertical in `folder`."""
     by_host = {site.host: tree for site, tree in trees.items()}
     with open_vertical(list(trees), by_host, folder, progress) as vertical:
         return [figure for name in sets for figure in SETS[name](vertical)]
 
 
 def trees_of(data: Path | None, part: str, hosts: Sequence[str], console: Console) -> Iterator[tuple[Site, Path]]:
-    """The sites to measure on, with their trees: own ones below `data`, else those of the recipe, fetched if need be.
+    """Return the sites to measure, with their trees: own sites below `data`, otherwise those of the recipe.
 
-    A site without a tree is named and left out. Raises PlumblineError where none is left.
+    Missing trees of the recipe are fetched. A site without a tree is reported and skipped. Raises PlumblineError if no
+    site is left.
     """
     own = data / "real" if data and (data / "real" / "sites.toml").is_file() else None
     wanted = [
@@ -96,7 +100,7 @@ def trees_of(data: Path | None, part: str, hosts: Sequence[str], console: Consol
 
 
 def own_trees(folder: Path, sites: Sequence[Site], console: Console) -> Iterator[tuple[Site, Path]]:
-    """The trees HOST or PART/HOST of a folder."""
+    """Return the trees HOST or PART/HOST of a folder."""
     for site in sites:
         tree = next((tree for tree in (folder / site.host, folder / site.part / site.host) if tree.is_dir()), None)
         if tree:

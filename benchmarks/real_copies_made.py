@@ -1,8 +1,8 @@
-"""Copies and versions made by rule from texts at hand: what republishing does to a text, and what a new issue does.
+"""Generates copies and versions from texts by rules: typical changes of republication, and of a new issue.
 
-A copy: another site's lines around it, another typesetting, an end cut off, a slip, a dateline, another headline.
-A version: numbers or dates are others, a name is another throughout, a clause is amended, a paragraph is new; half of
-them in another frame as well. Frames for `dev` and `held` have nothing in common.
+A copy: the frame of another site, other typesetting, a truncated end, a typing error, a dateline, another headline. A
+version: other numbers or dates, another name throughout, an amended clause, a new paragraph; half of them also in
+another frame. The frames for `dev` and `held` have nothing in common.
 """
 
 import random
@@ -24,7 +24,7 @@ SOME_DAY = "2019-03-05"
 
 @dataclass(frozen=True)
 class Frame:
-    """What a site puts around texts: lines before and behind ({day} is filled in), and at the end of titles."""
+    """Lines that a site puts before and after a text ({day} is filled in), and its title suffix."""
 
     heads: tuple[str, ...]
     tails: tuple[str, ...]
@@ -88,12 +88,12 @@ _FUNCTION = frozenset("的了是在有和与及或也就都而不这那个一我
 
 
 def language_of(text: str) -> str:
-    """`zh` or `en`, by what most of the letters are."""
+    """Return `zh` or `en`, by the majority of the letters."""
     return "zh" if len(_HAN.findall(text)) * 4 > len(text) else "en"
 
 
 def made_of(text: Told, part: str, other: str) -> Iterator[Told]:
-    """A text with all that is made of it; `other` is some other text of its language, for what is put in."""
+    """Return a text with all its variants; `other` is another text of its language, the source of insertions."""
     yield text
     frame = FRAMES[part, language_of(text.body)]
     for name, copy in COPIES.items():
@@ -113,7 +113,7 @@ def made_of(text: Told, part: str, other: str) -> Iterator[Told]:
 
 
 def framed(text: Told, frame: Frame, chance: random.Random) -> Told:
-    """A text in the lines of another site."""
+    """Put a text into the frame of another site."""
     day = text.published or SOME_DAY
     heads = chance.sample(frame.heads, chance.randint(0, 2))
     tails = chance.sample(frame.tails, chance.randint(1, 3))
@@ -123,7 +123,7 @@ def framed(text: Told, frame: Frame, chance: random.Random) -> Told:
 
 
 def typeset(text: Told, frame: Frame, chance: random.Random) -> Told:
-    """With other signs, and its paragraphs broken otherwise."""
+    """Change punctuation characters and paragraph breaks."""
     body = text.body.translate(_SIGNS)
     glue = "" if language_of(body) == "zh" else " "
     lines = body.split("\n")
@@ -134,7 +134,7 @@ def typeset(text: Told, frame: Frame, chance: random.Random) -> Told:
 
 
 def cut(text: Told, frame: Frame, chance: random.Random) -> Told | None:
-    """Without its last sentences, up to a fifth of it, a day later."""
+    """Remove the last sentences, up to a fifth of the text; dated one day later."""
     sentences = sentences_of(text.body)
     if len(sentences) < 6:
         return None
@@ -143,7 +143,7 @@ def cut(text: Told, frame: Frame, chance: random.Random) -> Told | None:
 
 
 def slipped(text: Told, frame: Frame, chance: random.Random) -> Told | None:
-    """With one slip of the pen, on the same day."""
+    """Add one typing error; same day."""
     body = text.body
     places = [place for place in range(len(body) // 4, len(body) // 2) if body[place : place + 2].isalpha()]
     if not places:
@@ -155,26 +155,26 @@ def slipped(text: Told, frame: Frame, chance: random.Random) -> Told | None:
 
 
 def datelined(text: Told, frame: Frame, chance: random.Random) -> Told:
-    """With a dateline before its first word, within days."""
+    """Add a dateline before the first word, within days."""
     body = chance.choice(frame.datelines) + text.body
     return framed(later(replace(text, body=body), chance.randint(0, 3)), frame, chance)
 
 
 def retitled(text: Told, frame: Frame, chance: random.Random) -> Told | None:
-    """Under another headline."""
+    """Change the headline."""
     sentence = min(sentences_of(text.body)[:5], key=lambda one: abs(len(one) - 40)).strip()
     return framed(replace(text, title=sentence[:80]), frame, chance) if len(text.body) > 600 else None
 
 
 def in_traditional(text: Told, frame: Frame, chance: random.Random) -> Told | None:
-    """In traditional characters."""
+    """Convert to traditional characters."""
     if language_of(text.body) != "zh":
         return None
     return framed(replace(text, title=traditional(text.title), body=traditional(text.body)), frame, chance)
 
 
 def traditional(text: str) -> str:
-    """Simplified characters as traditional ones."""
+    """Convert simplified to traditional characters."""
     return str(_converter().convert(text))
 
 
@@ -189,7 +189,7 @@ def _converter() -> Any:
 
 
 def one_number(text: Told, other: str, chance: random.Random) -> Told | None:
-    """One number is another, not near the end, which a copy may lack, nor where a date of publication may stand."""
+    """Change one number, not near the end, which a copy may lack, and not at a possible date of publication."""
     middle = range(len(text.body) // 10, 7 * len(text.body) // 10)
     found = [match for match in _NUMBER.finditer(text.body) if match.start() in middle]
     if not found:
@@ -200,7 +200,7 @@ def one_number(text: Told, other: str, chance: random.Random) -> Told | None:
 
 
 def all_numbers(text: Told, other: str, chance: random.Random) -> Told | None:
-    """Every number is another, in the title as well."""
+    """Change every number, in the title as well."""
     if len(_NUMBER.findall(text.body)) < 3:
         return None
     exchange: Callable[[re.Match[str]], str] = lambda match: another_number(match[0], chance)  # noqa: E731
@@ -209,13 +209,13 @@ def all_numbers(text: Told, other: str, chance: random.Random) -> Told | None:
 
 
 def another_number(number: str, chance: random.Random) -> str:
-    """A number as long as this one, and not the same."""
+    """Return a different number of the same length."""
     last = (int(number[-1]) + chance.randint(1, 9)) % 10
     return number[:-1] + str(last)
 
 
 def renamed(text: Told, other: str, chance: random.Random) -> Told | None:
-    """A name that stands in it several times is another one throughout."""
+    """Replace a name that occurs several times."""
     language = language_of(text.body)
     names = Counter(_NAME.findall(text.body) if language == "en" else pairs_of(text.body))
     often = [name for name, count in names.most_common(8) if count >= 3]
@@ -227,7 +227,7 @@ def renamed(text: Told, other: str, chance: random.Random) -> Told | None:
 
 
 def pairs_of(text: str) -> Iterator[str]:
-    """Pairs of Chinese characters that may be a name: without those that words of grammar have."""
+    """Return pairs of Chinese characters that may be a name, without function words."""
     for place in range(len(text) - 1):
         pair = text[place : place + 2]
         if all(_HAN.fullmatch(char) and char not in _FUNCTION for char in pair):
@@ -235,7 +235,7 @@ def pairs_of(text: str) -> Iterator[str]:
 
 
 def amended(text: Told, other: str, chance: random.Random) -> Told | None:
-    """A clause in its middle is exchanged, as of another year; in every second, the beginning says when."""
+    """Replace a clause in the middle, as in a later year; every second text states the year at its beginning."""
     sentences, strange = sentences_of(text.body), sentences_of(other)
     if len(sentences) < 12 or len(strange) < 3:
         return None
@@ -248,7 +248,7 @@ def amended(text: Told, other: str, chance: random.Random) -> Told | None:
 
 
 def continued(text: Told, other: str, chance: random.Random) -> Told | None:
-    """Weeks later, with a paragraph more in its middle."""
+    """Insert a paragraph in the middle, dated weeks later."""
     lines, strange = text.body.split("\n"), [line for line in other.split("\n") if len(line) > 60]
     if len(lines) < 4 or not strange:
         return None
@@ -260,13 +260,13 @@ def continued(text: Told, other: str, chance: random.Random) -> Told | None:
 
 
 def sentences_of(text: str) -> list[str]:
-    """The sentences of a text with what is between them, so that they make it together."""
+    """Split a text into sentences with their separators; joined they give the text."""
     starts = [0, *(match.end() for match in _SENTENCE.finditer(text)), len(text)]
     return [text[start:end] for start, end in pairwise(starts) if start < end]
 
 
 def later(text: Told, days: int) -> Told:
-    """A text of so many days later."""
+    """Return the text with a date some days later."""
     day = text.published if len(text.published) == len(SOME_DAY) else SOME_DAY
     return replace(text, published=(date.fromisoformat(day) + timedelta(days)).isoformat())
 
@@ -291,7 +291,7 @@ VERSIONS: Mapping[str, Callable[[Told, str, random.Random], Told | None]] = {
 
 
 def all_made(texts: Sequence[Told], part: str) -> list[Told]:
-    """What is made of texts that are long enough, each with the next of its language for what is put in."""
+    """Return the variants of all texts that are long enough; each uses the next text of its language for insertions."""
     long = [text for text in texts if len(tokenize_folded(text.body)) >= MIN_TOKENS]
     made = []
     for language in ("zh", "en"):
@@ -302,5 +302,5 @@ def all_made(texts: Sequence[Told], part: str) -> list[Told]:
 
 
 def dated(text: Told) -> Told:
-    """A text with a day of publication; every third has none, as on many pages."""
+    """Return a text with a date of publication; every third text has none, as on many pages."""
     return text if sum(text.name.encode()) % 3 == 0 else later(text, 0)

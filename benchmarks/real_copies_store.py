@@ -1,6 +1,6 @@
-"""Texts with their events, put into a store as if they had been extracted: which are hidden, rightly or not.
+"""Puts texts with known events into a store as if they had been extracted, and checks which texts are hidden.
 
-Two texts of one event are copies; of two events, they are not, however alike.
+Two texts of one event are copies. Two texts of different events are not, even if they are similar.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ HOST = "texts.test"
 
 @dataclass(frozen=True)
 class Told:
-    """A text and what is known of it: `name` is its own, `event` that of its copies, `rule` how it came about."""
+    """A text with its name, the `event` that its copies share, and the `rule` that generated it."""
 
     name: str
     event: str
@@ -38,30 +38,30 @@ class Told:
 
 @dataclass(frozen=True)
 class Hiding:
-    """What a store made of texts: name -> the name of the one that it is hidden behind, for those that are."""
+    """Result of a store: name of each hidden text -> name of the text that represents it."""
 
     texts: Sequence[Told]
     behind: Mapping[str, str]
 
     @property
     def right(self) -> list[tuple[str, str]]:
-        """Those hidden behind a copy of theirs."""
+        """Texts hidden behind one of their copies."""
         events = {text.name: text.event for text in self.texts}
         return [(name, leader) for name, leader in self.behind.items() if events[name] == events[leader]]
 
     @property
     def wrong(self) -> list[tuple[str, str]]:
-        """Those hidden behind what is none."""
+        """Texts hidden behind a text of another event."""
         return sorted(set(self.behind.items()) - set(self.right))
 
     @property
     def copies(self) -> int:
-        """How many could be hidden: of each event all but one."""
+        """Number of texts that could be hidden: all but one of each event."""
         return len(self.texts) - len({text.event for text in self.texts})
 
 
 def hiding_of(texts: Sequence[Told]) -> Hiding:
-    """Put texts into an empty store, in an order that hangs on nothing, and see."""
+    """Put texts into an empty store, in an arbitrary but fixed order, and return the hidden ones."""
     ordered = sorted(texts, key=lambda text: hashlib.sha256(text.name.encode()).digest())
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -71,7 +71,7 @@ def hiding_of(texts: Sequence[Told]) -> Hiding:
 
 
 def fill(store: Store, texts: Sequence[Told]) -> None:
-    """Keep texts as articles, in their order."""
+    """Save texts as articles, in their order."""
     grouping = CopyDetection(ExtractSettings().near_duplicate, ComparedArticle)
     for batch in batched(list(enumerate(texts)), SAVE_BATCH_SIZE):
         found = {f"http://{HOST}/{number}": text for number, text in batch}
@@ -87,17 +87,17 @@ def fill(store: Store, texts: Sequence[Told]) -> None:
 
 
 def page_of(url: str) -> Page:
-    """A page that stands for a text."""
+    """Return a page for a text."""
     return Page(0, url, url, 200, "text/html", url.encode(), hashlib.sha256(url.encode()).hexdigest(), 1.0)
 
 
 def article_of(url: str, text: Told) -> Article:
-    """A text as the extractor would have it."""
+    """Return the text as an extracted article."""
     return Article(url, text.title, text.body, published=text.published, signature=minhash_signature(text.body))
 
 
 def hidden(store: Store, texts: Sequence[Told]) -> Iterator[tuple[str, str]]:
-    """The names of texts that stand behind others, with these."""
+    """Return the names of hidden texts with the names of their representatives."""
     kept = list(store.articles.iter_all())
     names = {one.doc_id: texts[int(one.article.url.rpartition("/")[2])].name for one in kept}
     for one in kept:

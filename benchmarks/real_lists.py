@@ -1,4 +1,4 @@
-"""The set `lists`: list pages that were kept as articles, and articles that were lost."""
+"""The set `lists`: list pages that were saved as articles, and articles that were lost."""
 
 import hashlib
 import html
@@ -31,7 +31,7 @@ class Kept:
 
 
 def list_figures(vertical: Vertical) -> Iterator[Figure]:
-    """The shares, and what became of the lost articles; each URL in question is a line of `out/real-lists.tsv`."""
+    """Yield the shares, and the fates of lost articles; each such URL is a line of `out/real-lists.tsv`."""
     kept = [Kept(one.article.url, one.doc_id, one.duplicate_of) for one in vertical.engine.store.articles.iter_all()]
     wrong = [one.url for one in kept if (site := vertical.site_of(one.url)) and is_list(site, path_of(one.url))]
     yield Figure("lists", "plumbline", "kept_as_articles", len(wrong) / max(len(kept), 1))
@@ -51,7 +51,7 @@ def list_figures(vertical: Vertical) -> Iterator[Figure]:
 
 
 def behind_lists(kept: Sequence[Kept], site_of: Callable[[str], Site | None]) -> dict[str, str]:
-    """Articles that are taken for near-duplicates of a list page: URL -> that page."""
+    """Return articles that count as near-duplicates of a list page: URL -> that page."""
     urls = {one.doc_id: one.url for one in kept}
     return {
         one.url: urls[one.duplicate_of]
@@ -64,7 +64,7 @@ def behind_lists(kept: Sequence[Kept], site_of: Callable[[str], Site | None]) ->
 
 
 def sampled_fates(vertical: Vertical) -> dict[str, str]:
-    """The same articles each time, of those that were fetched: URL -> `fate_of`."""
+    """Return the same sample of fetched articles each time, with their `fate_of`."""
     fates: dict[str, str] = {}
     explain = vertical.engine.store.status.url_report
     certain = (spelled for site in vertical.sites for spelled in certain_articles(vertical, site))
@@ -78,8 +78,11 @@ def sampled_fates(vertical: Vertical) -> dict[str, str]:
 
 
 def certain_articles(vertical: Vertical, site: Site) -> Iterator[list[str]]:
-    """The spellings of each page that is an article of its own: by its path, by a title that no other page of the site
-    has, since it neither leads elsewhere nor names another page as its original, and has a text to speak of."""
+    """Return the URL variants of each page that is certainly an article.
+
+    Criteria: its path, a title that no other page of the site has, no redirect, no other canonical URL, and enough
+    text.
+    """
     titles: Counter[str] = Counter()
     found: list[tuple[str, int, list[str]]] = []
     for path, file in vertical.pages_of(site) if site.articles else ():
@@ -99,13 +102,13 @@ def certain_articles(vertical: Vertical, site: Site) -> Iterator[list[str]]:
 
 
 def title_of(text: str) -> str:
-    """The title element of a page."""
+    """Return the title element of a page."""
     found = _TITLE.search(text)
     return " ".join(html.unescape(found[1]).split()) if found else ""
 
 
 def fate_of(vertical: Vertical, url: str) -> str:
-    """ "" for an article in its own right; else why it is none, and of what it is taken for a copy."""
+    """Return "" for a separate article, otherwise the reason why it is not, and the article it is a duplicate of."""
     told = vertical.engine.store.status.url_report(url)
     if told and told.article:
         head = told.article.duplicate_of
@@ -115,13 +118,13 @@ def fate_of(vertical: Vertical, url: str) -> str:
 
 
 def url_of(vertical: Vertical, doc_id: str) -> str:
-    """The URL of the article with this id."""
+    """Return the URL of the article with this id."""
     found = vertical.engine.store.articles.load_by_url_ids(vertical.engine.store.articles.find_url_ids([doc_id]))
     return next((stored.article.url for stored in found.values()), doc_id)
 
 
 def tell(wrong: Sequence[str], lost: Mapping[str, str], hidden: Mapping[str, str]) -> None:
-    """Write the list pages that were kept, and the articles that were lost or are hidden, for a person to look at."""
+    """Write the saved list pages, and the lost or hidden articles, for manual inspection."""
     lines = [f"kept\t{url}\n" for url in sorted(wrong)]
     lines += [f"lost\t{url}\t{fate}\n" for url, fate in sorted(lost.items())]
     lines += [f"hidden\t{url}\t{page}\n" for url, page in sorted(hidden.items())]

@@ -1,4 +1,4 @@
-"""The set `nights`: what the second night costs where nothing has changed."""
+"""The set `nights`: cost of a second run without changes."""
 
 import time
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ DAY = 86400.0
 
 
 def night_figures(vertical: Vertical) -> Iterator[Figure]:
-    """A crawl as it would go a day after the first, with its requests and bytes by those of the first."""
+    """Yield requests and bytes of a crawl one day after the first, relative to the first."""
     first = vertical.costs["crawl"]
     before = vertical.web.counts()
     began = time.monotonic()
@@ -26,7 +26,7 @@ def night_figures(vertical: Vertical) -> Iterator[Figure]:
 
 
 def second_night(vertical: Vertical) -> None:
-    """Crawl a day after the last page was fetched."""
+    """Crawl one day after the last page was fetched."""
     engine = vertical.engine
     start, began = (engine.store.status.freshness().last_fetched_at or time.time()) + DAY, time.time()
     clock = lambda: start + time.time() - began  # noqa: E731

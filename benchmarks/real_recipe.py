@@ -1,8 +1,8 @@
-"""Real sites to judge on: a recipe of where their pages come from, and the trees that it brings.
+"""Real sites for benchmarks: a recipe with the sources of their pages, and the resulting trees.
 
-The recipe (`real_sites.toml`) names published sites by package and version, or by repository and commit, and the
-SHA-256 of what is taken from each. What it brings lies outside the project, in the user's cache. Pictures, styles and
-scripts are left out: a tree holds what a crawler reads.
+The recipe (`real_sites.toml`) names published sites by package and version, or by repository and commit, with the
+SHA-256 of the files taken from each. Fetched trees are in the user's cache, outside the project. Pictures, styles and
+scripts are excluded: a tree contains only files that a crawler reads.
 
     python -m benchmarks.real_recipe [--part dev] [--hosts a,b] [--to DIR]
 """
@@ -32,16 +32,16 @@ MAX_COMMAND_SECONDS = 1800
 
 
 class RecipeError(PlumblineError):
-    """A site that cannot be had as the recipe says; the text names it and the reason."""
+    """A site is not available as the recipe states; the message has site and reason."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where a part of a site comes from.
+    """Source of a part of a site.
 
-    kind: a key of `FETCHERS`; name, version: as that kind says it (repository URL and commit, package and version).
-    inside: the folder of the package that is the site; under: the path of the site that it stands at; without: glob
-    patterns of paths that are not taken.
+    kind: a key of `FETCHERS`; name, version: repository URL and commit, or package and version, depending on kind.
+    inside: the folder of the package that contains the site; under: the path on the site; without: glob patterns of
+    excluded paths.
     """
 
     kind: str
@@ -54,10 +54,10 @@ class Source:
 
 @dataclass(frozen=True)
 class Site:
-    """A site: the host it is served as, what it is, its sources, and the paths (with query) that are certain.
+    """A site: its host, kind, sources, and patterns of paths (with query) of known type.
 
-    articles, lists: regular expressions that a path matches from its start; "" where nothing is said. A path that
-    matches neither is judged by nobody. part: `dev` or `held`. sha256: `tree_hash` of the tree, "" for an own site.
+    articles, lists: regular expressions that match a path from its start; "" if unknown. A path that matches neither is
+    not scored. part: `dev` or `held`. sha256: `tree_hash` of the tree, "" for an own site.
     """
 
     host: str
@@ -75,7 +75,7 @@ class Site:
 
 
 def load_sites(path: Path) -> list[Site]:
-    """The sites of a recipe. Raises RecipeError naming what is wrong with the file."""
+    """Load the sites of a recipe. Raises RecipeError with the fault of the file."""
     try:
         return [_site(table) for table in tomllib.loads(path.read_text(encoding="utf-8"))["site"]]
     except (OSError, tomllib.TOMLDecodeError, KeyError, TypeError) as error:
@@ -90,14 +90,15 @@ def _site(table: Mapping[str, Any]) -> Site:
 
 
 def cache_folder() -> Path:
-    """Where fetched trees are kept: `plumbline/real` in the user's cache."""
+    """Return the folder of fetched trees: `plumbline/real` in the user's cache."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "plumbline" / "real"
 
 
 def bring(site: Site, folder: Path) -> Path:
-    """The site's tree below `folder`, fetched unless it is there. Raises RecipeError.
+    """Return the site's tree below `folder`, and fetch it if missing. Raises RecipeError.
 
-    A tree appears whole, under a name that holds its hash, so that one of another recipe is never taken for it.
+    A tree is moved into place when complete. Its name contains its hash, so trees of different recipes are never
+    confused.
     """
     tree = folder / f"{site.host}-{site.sha256[:12] or 'new'}"
     if not tree.is_dir():
@@ -112,7 +113,7 @@ def bring(site: Site, folder: Path) -> Path:
 
 
 def _take(site: Site, source: Source, work: Path, made: Path) -> None:
-    """Fetch one source into `work` and copy what is kept of it into `made`."""
+    """Fetch one source into `work` and copy the selected files into `made`."""
     if source.kind not in FETCHERS:
         raise RecipeError(f"{site.host}: no kind of source is called {source.kind!r}; there are {', '.join(FETCHERS)}")
     work.mkdir(parents=True)
@@ -147,7 +148,7 @@ def _check(site: Site, made: Path) -> None:
 
 
 def kept_files(folder: Path, without: Sequence[str] = ()) -> list[Path]:
-    """The files of a tree that a crawler may read, by their paths below `folder`, in order: no link, nothing hidden."""
+    """Yield the files of a tree that a crawler may read, by relative path, sorted; without links and hidden files."""
     found = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
     return sorted(
         path
@@ -159,12 +160,12 @@ def kept_files(folder: Path, without: Sequence[str] = ()) -> list[Path]:
 
 
 def page_count(tree: Path) -> int:
-    """The number of HTML files of a tree."""
+    """Return the number of HTML files of a tree."""
     return sum(path.suffix.lower() in PAGE_SUFFIXES for path in kept_files(tree))
 
 
 def tree_hash(tree: Path) -> str:
-    """SHA-256 over the paths and contents of a tree, the same on every machine."""
+    """Return the SHA-256 over paths and contents of a tree; equal on every machine."""
     whole = hashlib.sha256()
     for path in kept_files(tree):
         content = hashlib.sha256((tree / path).read_bytes()).hexdigest()
@@ -173,7 +174,7 @@ def tree_hash(tree: Path) -> str:
 
 
 def _run(command: Sequence[str], folder: Path) -> None:
-    """Run one command of a fetcher, never asking at the terminal."""
+    """Run a command of a fetcher without prompts."""
     environment = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C.UTF-8"}
     subprocess.run(
         command,
@@ -188,7 +189,7 @@ def _run(command: Sequence[str], folder: Path) -> None:
 
 
 def _git(source: Source, work: Path) -> Path:
-    """One commit of a repository. Only files that are kept are transferred, and they stay as they were committed."""
+    """Fetch one commit of a repository. Transfers only selected files, unchanged."""
     patterns = [f"*{suffix}" for suffix in KEPT_SUFFIXES] + [f"!/{path}" for path in source.without]
     _run(["git", "init", "--quiet"], work)
     (work / ".git" / "info" / "attributes").write_text("* -text -filter -ident\n")
@@ -219,7 +220,7 @@ FETCHERS: Mapping[str, Callable[[Source, Path], Path]] = {"git": _git, "apt": _a
 
 
 def bring_all(sites: Sequence[Site], folder: Path, console: Console) -> Iterator[tuple[Site, Path]]:
-    """Each site with its tree, told as it comes; one that cannot be had is named with the reason and left out."""
+    """Return each site with its tree. A site that is not available is reported with the reason and skipped."""
     for number, site in enumerate(sites, 1):
         console.print(f"[{number}/{len(sites)}] {site.host}", markup=False, highlight=False)
         try:
@@ -229,10 +230,10 @@ def bring_all(sites: Sequence[Site], folder: Path, console: Console) -> Iterator
 
 
 def main() -> None:
-    """Fetch the sites and say what each tree is."""
+    """Fetch the sites and describe each tree."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--recipe", type=Path, default=RECIPE)
-    parser.add_argument("--part", help="dev or held; both without it")
+    parser.add_argument("--part", help="dev or held; default: both")
     parser.add_argument("--hosts", help="only these, separated by commas")
     parser.add_argument("--to", type=Path, default=cache_folder())
     options = parser.parse_args()

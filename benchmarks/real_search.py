@@ -1,4 +1,4 @@
-"""The set `search`: known items, as a reader who remembers them would ask for them, and titles in full."""
+"""The set `search`: known-item queries as a user would type them from memory, and complete titles."""
 
 import hashlib
 import json
@@ -22,7 +22,7 @@ Ask = Callable[[str], list[dict[str, Any]]]
 
 @dataclass(frozen=True)
 class KnownItem:
-    """A query that looks for one article; more than one of `urls` where a site has it, or its subject, twice."""
+    """A query for one article; it has several `urls` if the site has the article or its subject more than once."""
 
     query: str
     urls: tuple[str, ...]
@@ -30,7 +30,7 @@ class KnownItem:
 
 
 def load_items(path: Path) -> list[KnownItem]:
-    """The lines `query<TAB>url url ...<TAB>language` of a file. Raises PlumblineError for a line of another form."""
+    """Load lines `query<TAB>url url ...<TAB>language`. Raises PlumblineError for another format."""
     items = []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if line and not line.startswith("#"):
@@ -42,7 +42,7 @@ def load_items(path: Path) -> list[KnownItem]:
 
 
 def search_figures(vertical: Vertical, path: Path = QUERIES) -> Iterator[Figure]:
-    """Known items of the sites that are there, together and by language; then titles."""
+    """Yield figures for the known items of available sites, overall and by language, then for titles."""
     stages.index(vertical.engine)
     ask = asker(vertical)
     items = [item for item in load_items(path) if vertical.site_of(item.urls[0])]
@@ -61,7 +61,7 @@ def search_figures(vertical: Vertical, path: Path = QUERIES) -> Iterator[Figure]
 
 
 def asker(vertical: Vertical) -> Ask:
-    """Asks the search site as it is served, by its JSON API. An answer that is none raises PlumblineError."""
+    """Return a function that queries the search site's JSON API. It raises PlumblineError for an error response."""
     client = create_search_app(vertical.engine).test_client()
 
     def ask(query: str) -> list[dict[str, Any]]:
@@ -74,23 +74,23 @@ def asker(vertical: Vertical) -> Ask:
 
 
 def place_of(urls: Sequence[str], hits: Sequence[dict[str, Any]]) -> int:
-    """At which place the first of the pages at `urls` is, counted from 1; 0 where none is there."""
+    """Return the rank, from 1, of the first page at `urls`; 0 if there is none."""
     wanted = set(map(bare, urls))
     return next((place for place, hit in enumerate(hits, 1) if bare(hit["url"]) in wanted), 0)
 
 
 def bare(url: str) -> str:
-    """A URL without what its spellings differ in."""
+    """Normalise a URL: remove the parts in which equivalent URLs differ."""
     return url.partition("://")[2].removesuffix("index.html").removesuffix(".html").rstrip("/")
 
 
 def share(places: Sequence[int], depth: int) -> float:
-    """Share of the queries whose page is among the first `depth`."""
+    """Return the share of queries whose page is among the first `depth` results."""
     return sum(0 < place <= depth for place in places) / max(len(places), 1)
 
 
 def sampled_titles(vertical: Vertical) -> list[str]:
-    """The same titles each time, as the store has them, of pages that are articles for certain."""
+    """Return the same sample of titles each time, as stored, of pages that are certainly articles."""
     found = set()
     for stored in vertical.engine.store.articles.iter_all():
         site = vertical.site_of(stored.article.url)
@@ -100,12 +100,12 @@ def sampled_titles(vertical: Vertical) -> list[str]:
 
 
 def is_first(title: str, hits: Sequence[dict[str, Any]]) -> bool:
-    """Has the first hit this title?"""
+    """True if the first result has this title."""
     return bool(hits) and " ".join(hits[0]["title"].split()) == " ".join(title.split())
 
 
 def tell(places: dict[KnownItem, int], missed: Sequence[str]) -> None:
-    """Write the place of each known item, and the titles that were not first."""
+    """Write the rank of each known item, and the titles that were not first."""
     lines = [f"{place}\t{item.query}\t{' '.join(item.urls)}\n" for item, place in places.items()]
     lines += [f"title\t{title}\n" for title in missed]
     (out_folder() / "real-search.tsv").write_text("".join(lines), encoding="utf-8")

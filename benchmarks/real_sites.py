@@ -1,4 +1,4 @@
-"""The set `sites`: how much of what the sites have is known after one run, and what that cost."""
+"""The set `sites`: share of each site's pages that is known after one run, and the cost."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -19,7 +19,7 @@ Coverage = Mapping[str, bool]
 
 
 def site_figures(vertical: Vertical) -> Iterator[Figure]:
-    """Of all sites, then of each; the URLs that are not known are lines of `out/real-sites.tsv`."""
+    """Yield figures of all sites together, then of each; unknown URLs are lines of `out/real-sites.tsv`."""
     listed = {site.host: sitemap_coverage(vertical, site) for site in vertical.sites}
     own = {site.host: pages_coverage(vertical, site, lambda site, path: True) for site in vertical.sites}
     certain = {site.host: pages_coverage(vertical, site, is_article) for site in vertical.sites}
@@ -35,13 +35,13 @@ def site_figures(vertical: Vertical) -> Iterator[Figure]:
 
 
 def known_share(coverages: Iterable[Coverage]) -> float:
-    """Share of the URLs of all of them that are known."""
+    """Return the share of known URLs over all sites."""
     found = [is_known for coverage in coverages for is_known in coverage.values()]
     return sum(found) / max(len(found), 1)
 
 
 def cost_figures(vertical: Vertical) -> Iterator[Figure]:
-    """Speed of the stages, and what became of the URLs of the crawl and of the pages of the extraction."""
+    """Yield the speed of the stages, and the outcomes of crawl and extraction."""
     for stage in ("crawl", "extract"):
         cost = vertical.costs[stage]
         pages = sum(cost.counts.values())
@@ -52,21 +52,21 @@ def cost_figures(vertical: Vertical) -> Iterator[Figure]:
 
 
 def sitemap_coverage(vertical: Vertical, site: Site) -> Coverage:
-    """Which of the URLs of the site's sitemaps the store knows."""
+    """Return known and unknown URLs of the site's sitemaps."""
     listed = {url for url in map(canonicalize_url, sitemap_urls(vertical, site)) if not isinstance(url, Reason)}
     known = vertical.engine.store.frontier.known_urls(sorted(listed))
     return {url: url in known for url in listed}
 
 
 def pages_coverage(vertical: Vertical, site: Site, wanted: Callable[[Site, str], bool]) -> Coverage:
-    """Which pages of the site's tree the store knows, by any of their spellings; of those that are `wanted`."""
+    """Return which `wanted` pages of the site's tree the store knows, under any of their URLs."""
     pages = [vertical.spellings(site, path) for path, _file in vertical.pages_of(site) if wanted(site, path)]
     known = vertical.engine.store.frontier.known_urls([url for urls in pages for url in urls])
     return {urls[0]: any(url in known for url in urls) for urls in pages if urls}
 
 
 def sitemap_urls(vertical: Vertical, site: Site) -> Iterator[str]:
-    """The URLs of the site that its sitemaps list: those that robots.txt names, else /sitemap.xml."""
+    """Return the URLs in the sitemaps of the site: those named in robots.txt, otherwise /sitemap.xml."""
     tree = vertical.web.trees[site.host]
     waiting = named_in_robots(tree) or [vertical.web.url(site.host, "/sitemap.xml")]
     for number, url in enumerate(waiting):  # an index makes the list longer
@@ -77,14 +77,14 @@ def sitemap_urls(vertical: Vertical, site: Site) -> Iterator[str]:
 
 
 def named_in_robots(tree: Path) -> list[str]:
-    """The sitemaps that the site's robots.txt names."""
+    """Return the sitemaps named in the site's robots.txt."""
     robots = tree / "robots.txt"
     lines = robots.read_text(encoding="utf-8", errors="replace").splitlines() if robots.is_file() else []
     return [line.partition(":")[2].strip() for line in lines if line.lower().startswith("sitemap:")]
 
 
 def locations(tree: Path, url: str) -> tuple[list[str], list[str]]:
-    """The sitemaps and the pages that the sitemap at `url` lists; nothing where there is none."""
+    """Return the sitemaps and pages listed in the sitemap at `url`; empty if it does not exist."""
     reply = reply_of(tree, urlsplit(url).path)
     if reply.status != 200:
         return [], []
@@ -97,7 +97,7 @@ def locations(tree: Path, url: str) -> tuple[list[str], list[str]]:
 
 
 def tell(coverages: Iterable[Coverage]) -> None:
-    """Write the URLs that are not known, for a person to look at."""
+    """Write the unknown URLs for manual inspection."""
     unknown = {url for coverage in coverages for url, is_known in coverage.items() if not is_known}
     (out_folder() / "real-sites.tsv").write_text(
         "".join(f"unknown\t{url}\n" for url in sorted(unknown)), encoding="utf-8"

@@ -1,8 +1,8 @@
-"""The set `terms`: how many of the first hundred terms of each language are ones, and what mining costs at size.
+"""The set `terms`: precision of the first hundred candidates of each language, and the cost of mining at size.
 
-Terms are judged by people once (`real_terms_judged.tsv`); one that nobody has judged counts as none, and is named in
-`out/real-terms.tsv`. Size is real articles over and over, each time with other words in the place of some
-(benchmarks/real_terms_corpus.py); each day of mining is a process of its own.
+Candidates were reviewed once (`real_terms_judged.tsv`). A candidate without a review counts as wrong and is listed in
+`out/real-terms.tsv`. The large corpus repeats real articles with some words replaced (benchmarks/real_terms_corpus.py).
+Each day of mining runs in a separate process.
 """
 
 import json
@@ -33,7 +33,10 @@ VERDICTS = {"yes": True, "no": False}
 
 
 def term_figures(vertical: Vertical, judged: Path = JUDGED, sizes: Sequence[int] = SIZES) -> Iterator[Figure]:
-    """Precision of what is offered first, then what mining costs; `bytes_*` and `*_share` are the worst of `sizes`."""
+    """Yield the precision of the first candidates, then the cost of mining.
+
+    `bytes_*` and `*_share` are the maximum over `sizes`.
+    """
     corpus, verdicts = StoredCorpus(vertical.engine.store.articles), load_verdicts(judged)
     terms = mine_terms(corpus, vertical.engine.settings.lexicon)
     firsts = {language: first_of(terms, language) for language in LANGUAGE_PATTERNS}
@@ -48,7 +51,7 @@ def term_figures(vertical: Vertical, judged: Path = JUDGED, sizes: Sequence[int]
 
 
 def load_verdicts(path: Path) -> dict[str, bool]:
-    """The lines `yes|no<TAB>term` of a file, by `word_key`. Raises PlumblineError for a line of another form."""
+    """Load lines `yes|no<TAB>term`, by `word_key`. Raises PlumblineError for another format."""
     verdicts = {}
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if line and not line.startswith("#"):
@@ -60,17 +63,17 @@ def load_verdicts(path: Path) -> dict[str, bool]:
 
 
 def first_of(terms: Sequence[Term], language: str) -> list[Term]:
-    """The first terms of a language."""
+    """Return the first candidates of a language."""
     return [term for term in terms if language_of_term(term.text) == language][:FIRST]
 
 
 def all_of(corpus: Corpus) -> list[CorpusDocument]:
-    """All documents."""
+    """Return all documents."""
     return list(corpus.iter_documents([number for number, _ in corpus.iter_digests()]))
 
 
 def cost_figures(articles: Sequence[CorpusDocument], folder: Path, sizes: Sequence[int]) -> Iterator[Figure]:
-    """Memory, files and CPU of two days on so many documents."""
+    """Measure memory, files and CPU of two days of mining with the given numbers of documents."""
     kept, shares = [0.0], [0.0]
     for size in sizes:
         days = [folder / "day1", folder / "day2"]
@@ -88,7 +91,7 @@ def cost_figures(articles: Sequence[CorpusDocument], folder: Path, sizes: Sequen
 
 
 def mined(folder: Path, files: Sequence[Path]) -> Mapping[str, float]:
-    """What `benchmarks.real_terms_worker` says of a day on these files, with the store in `folder`."""
+    """Run `benchmarks.real_terms_worker` for one day on these files, with the store in `folder`."""
     answer = folder / "answer.json"
     paths = map(str, (folder / "store", answer, *files))
     command = [sys.executable, "-m", "benchmarks.real_terms_worker", *paths]
@@ -98,7 +101,7 @@ def mined(folder: Path, files: Sequence[Path]) -> Mapping[str, float]:
 
 
 def tell(firsts: Mapping[str, Sequence[Term]], verdicts: Mapping[str, bool]) -> None:
-    """Write the first terms with what was judged of them, and a sentence of each, for a person to judge the others."""
+    """Write the first candidates with their review, and an example sentence of each, for further review."""
     names = {True: "yes", False: "no", None: "?"}
     with (out_folder() / "real-terms.tsv").open("w", encoding="utf-8") as file:
         for language, first in firsts.items():

@@ -1,4 +1,4 @@
-"""A corpus of any size on disk, of real articles: over and over, each time with other words in the place of some."""
+"""A corpus of any size on disk: real articles, repeated with some words replaced."""
 
 import json
 import random
@@ -18,7 +18,7 @@ SYLLABLES = [first + vowel for first in "bcdfghklmnprstv" for vowel in "aeiou"]
 
 
 class FileCorpus:
-    """The documents in files, each with its number; a later file has the newer version: a `Corpus`."""
+    """Numbered documents in files; a later file has the newer version. Implements `Corpus`."""
 
     def __init__(self, paths: Iterable[Path]) -> None:
         self._paths = list(paths)
@@ -32,7 +32,7 @@ class FileCorpus:
         self._numbers = array("q", sorted(self._places))
 
     def iter_digests(self) -> Iterator[tuple[int, str]]:
-        """Where a document stands says which version it is."""
+        """Yield the digests: the position of a document identifies its version."""
         return ((number, str(self._places[number])) for number in self._numbers)
 
     def iter_documents(self, document_ids: Sequence[int]) -> Iterator[CorpusDocument]:
@@ -50,7 +50,7 @@ class FileCorpus:
 
 
 def write_documents(documents: Iterable[CorpusDocument], path: Path) -> int:
-    """Write a file that `FileCorpus` reads; returns how many characters the documents have."""
+    """Write a file for `FileCorpus`. Returns the number of characters."""
     characters = 0
     with path.open("w", encoding="utf-8", errors="replace") as file:
         for document in documents:
@@ -61,7 +61,7 @@ def write_documents(documents: Iterable[CorpusDocument], path: Path) -> int:
 
 
 def multiplied(articles: Sequence[CorpusDocument], wanted: int) -> Iterator[CorpusDocument]:
-    """So many documents, numbered from 1 on: the articles as they are, then with other words, and so on."""
+    """Yield `wanted` documents, numbered from 1: the articles unchanged, then repeatedly with words replaced."""
     chance = random.Random(7)
     words = sorted(
         {word for article in articles[:WORDS_FROM] for word in cut_by_dictionary(article.body) if is_long(word)}
@@ -76,7 +76,7 @@ def multiplied(articles: Sequence[CorpusDocument], wanted: int) -> Iterator[Corp
 
 
 def changed(documents: Iterable[CorpusDocument], share: float) -> Iterator[CorpusDocument]:
-    """Every so-manieth document with other words in the place of some."""
+    """Yield a random `share` of the documents, with some words replaced."""
     chance = random.Random(8)
     for document in documents:
         if chance.random() < share:
@@ -86,7 +86,7 @@ def changed(documents: Iterable[CorpusDocument], share: float) -> Iterator[Corpu
 
 
 def rewritten(document: CorpusDocument, others: Mapping[str, str]) -> CorpusDocument:
-    """A document with `others` in the place of their words."""
+    """Replace words of a document by `others`."""
 
     def words(text: str) -> str:
         return "".join(others.get(word, word) for word in cut_by_dictionary(text)) if others else text
@@ -100,12 +100,12 @@ def rewritten(document: CorpusDocument, others: Mapping[str, str]) -> CorpusDocu
 
 
 def is_long(word: str) -> bool:
-    """Whether a word is one that others stand for."""
+    """True for a word that may be replaced."""
     return len(word) > 1 and word.isalpha()
 
 
 def another(word: str, chance: random.Random) -> str:
-    """A word that nobody knows, of the same script and about as long."""
+    """Return an invented word of the same script and about the same length."""
     if word.isascii():
         made = "".join(chance.choices(SYLLABLES, k=(len(word) + 1) // 2))
         return made.capitalize() if word[0].isupper() else made

@@ -1,7 +1,7 @@
-"""One day of mining in a process of its own: `python -m benchmarks.real_terms_worker FOLDER ANSWER FILE...`.
+"""One day of mining in a separate process: `python -m benchmarks.real_terms_worker FOLDER ANSWER FILE...`.
 
-FILEs hold the documents (benchmarks/real_terms_corpus.py), the later ones the newer versions; FOLDER has the store and
-what is remembered, from the day before if there was one. ANSWER gets the CPU seconds and the peak memory.
+FILEs contain the documents (benchmarks/real_terms_corpus.py), later files the newer versions. FOLDER has the store and
+the mining state of the previous day, if any. ANSWER gets the CPU seconds and the peak memory.
 """
 
 import json

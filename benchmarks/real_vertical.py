@@ -26,7 +26,7 @@ _UNQUOTED = "/!$&'()*+,;=:@~"  # what RFC 3986 lets stand in a path, as most sit
 
 @dataclass(frozen=True)
 class StageCost:
-    """What a stage did: outcomes by reason, wall and CPU seconds, requests answered and bytes of content sent."""
+    """Result of a stage: outcomes by reason, wall and CPU seconds, requests, and bytes of content sent."""
 
     counts: Mapping[str, int]
     seconds: float
@@ -37,7 +37,7 @@ class StageCost:
 
 @dataclass(frozen=True)
 class Vertical:
-    """Sites on a running web, and the open engine that has crawled and extracted them, at these `costs` a stage."""
+    """Sites on a running web, the open engine that has crawled and extracted them, and the `costs` of the stages."""
 
     sites: Sequence[Site]
     web: RealWeb
@@ -45,19 +45,19 @@ class Vertical:
     costs: Mapping[str, StageCost]
 
     def site_of(self, url: str) -> Site | None:
-        """The site that `url` is of."""
+        """Return the site of `url`."""
         host = urlsplit(url).hostname or ""
         return next((site for site in self.sites if site.host == host), None)
 
     def pages_of(self, site: Site) -> Iterator[tuple[str, Path]]:
-        """Each page of a site's tree: the path of its URL, escapes undone, and its file."""
+        """Yield each page of a site's tree: its unescaped URL path, and its file."""
         tree = self.web.trees[site.host]
         for file in kept_files(tree):
             if file.suffix.lower() in PAGE_SUFFIXES:
                 yield "/" + file.as_posix().removesuffix("index.html"), tree / file
 
     def spellings(self, site: Site, path: str) -> list[str]:
-        """The canonical URLs that a static host answers with the page at `path`, the shortest first."""
+        """Return the canonical URLs under which a static host serves the page at `path`, the shortest first."""
         written = {path, path.removesuffix(".html"), path + "index.html" if path.endswith("/") else path}
         found = (
             canonicalize_url(self.web.url(site.host, quote(one, safe=_UNQUOTED))) for one in sorted(written, key=len)
@@ -66,17 +66,17 @@ class Vertical:
 
 
 def path_of(url: str) -> str:
-    """The path of a URL as the patterns of a recipe are matched with: escapes undone, no query."""
+    """Return the unescaped path of a URL without query, as the patterns of a recipe match it."""
     return unquote(urlsplit(url).path).removesuffix("index.html")
 
 
 def is_article(site: Site, path: str) -> bool:
-    """Is the page at `path` an article for certain?"""
+    """True if the page at `path` is certainly an article."""
     return bool(site.articles and re.match(site.articles, path)) and not is_list(site, path)
 
 
 def is_list(site: Site, path: str) -> bool:
-    """Is it a list for certain?"""
+    """True if the page at `path` is certainly a list."""
     return bool(site.lists and re.match(site.lists, path))
 
 
@@ -84,7 +84,7 @@ def is_list(site: Site, path: str) -> bool:
 def open_vertical(
     sites: Sequence[Site], trees: Mapping[str, Path], folder: Path, progress: Progress
 ) -> Iterator[Vertical]:
-    """The vertical in `folder`, made there unless it is there. Raises PlumblineError for one of other sites."""
+    """Open the vertical in `folder`, and create it if missing. Raises PlumblineError if it has other sites."""
     with RealWeb(trees, frozenset(site.host for site in sites if site.scheme == "https")) as web:
         folder.mkdir(parents=True, exist_ok=True)
         with Engine(settings_for(sites, web, folder), progress, ip_policy=web) as engine:
@@ -95,7 +95,7 @@ def open_vertical(
 
 
 def settings_for(sites: Sequence[Site], web: RealWeb, folder: Path) -> Settings:
-    """The defaults, but for pauses and time: the server is our own, and all its hosts have one IP address."""
+    """Return the default settings except for delays and time limits: all hosts have the IP address of our server."""
     crawl = {
         "seeds": [web.url(site.host, site.start) for site in sites],
         "contact": "https://example.org/bench",
@@ -110,7 +110,7 @@ def settings_for(sites: Sequence[Site], web: RealWeb, folder: Path) -> Settings:
 
 @dataclass
 class Made:
-    """Which stages a kept vertical has been through, and what each of them cost: a file beside it."""
+    """Finished stages of a saved vertical with their costs, stored in a file next to it."""
 
     path: Path
     hosts: list[str]
@@ -126,7 +126,7 @@ class Made:
         self.costs = {stage: StageCost(**cost) for stage, cost in kept["costs"].items()}
 
     def once(self, stage: str, engine: Engine) -> None:
-        """Run a stage unless it was run to its end."""
+        """Run a stage unless it is already finished."""
         if stage not in self.costs:
             self.costs[stage] = measured(stage, engine, self.web)
             rows = {name: asdict(cost) for name, cost in self.costs.items()}
@@ -135,7 +135,7 @@ class Made:
 
 
 def measured(stage: str, engine: Engine, web: RealWeb) -> StageCost:
-    """Run a stage, and say what it cost."""
+    """Run a stage and return its cost."""
     before, cpu = web.counts(), cpu_seconds()
     report: StageReport = stages.STAGES[stage](engine)
     after = web.counts()
@@ -149,6 +149,6 @@ def measured(stage: str, engine: Engine, web: RealWeb) -> StageCost:
 
 
 def cpu_seconds() -> float:
-    """CPU time of this process and of its children that have ended (the server of the sites is none of them)."""
+    """Return the CPU time of this process and its finished children, without the server of the sites."""
     both = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(usage.ru_utime + usage.ru_stime for usage in both)

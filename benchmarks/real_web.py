@@ -1,9 +1,9 @@
-"""A web of published sites on loopback: trees of files, each under the name it is published by.
+"""A web of published sites on loopback: file trees, each under its own host name.
 
-Files are answered as static hosts do: `index.html` for a folder, a redirect to the slash, `/a` for `a.html`, the site's
-own 404 page. robots.txt and sitemaps are those of the site, or 404. A site of https is served over TLS, by a
-certificate authority made for the run; plain http redirects there. The server is a process of its own, so that the
-crawler's time is its own.
+Files are served as static hosts do: `index.html` for a folder, a redirect to the slash, `/a` for `a.html`, the site's
+own 404 page. robots.txt and sitemaps are those of the site, or 404. An https site is served over TLS by a temporary
+certificate authority; plain http redirects to it. The server is a separate process, so its time does not count as the
+crawler's.
 """
 
 import hashlib
@@ -39,7 +39,7 @@ _INDEX = ("index.html", "index.htm", "index.xhtml")
 
 @dataclass(frozen=True)
 class Reply:
-    """What a request is answered with. location: where a redirect leads."""
+    """Response to a request. location: target of a redirect."""
 
     status: int
     content: bytes = b""
@@ -48,7 +48,7 @@ class Reply:
 
 
 def reply_of(tree: Path, target: str) -> Reply:
-    """The answer of a static host whose document root is `tree` to a request target (path and query)."""
+    """Return the response of a static host with document root `tree` to a request target (path and query)."""
     path = unquote(urlsplit(target).path, errors="surrogateescape")
     parts = PurePosixPath(path.lstrip("/")).parts
     if ".." in parts or "\0" in path:
@@ -73,8 +73,10 @@ def _missing(tree: Path) -> Reply:
 
 
 class RealWeb:
-    """Serves `trees` (host -> document root); `secure` hosts over https. Use with `with`. Also the crawler's IP
-    policy (`resolve_allowed`): every name is here."""
+    """Serves `trees` (host -> document root) in a `with` block; `secure` hosts over https.
+
+    It is also the crawler's IP policy (`resolve_allowed`), which resolves every name to this server.
+    """
 
     def __init__(self, trees: Mapping[str, Path], secure: frozenset[str] = frozenset()) -> None:
         self.trees = dict(trees)
@@ -83,17 +85,17 @@ class RealWeb:
         self._before: str | None = None
 
     def url(self, host: str, path: str = "/") -> str:
-        """The URL of a path at a host."""
+        """Return the URL of a path on a host."""
         return f"{'https' if host in self.secure else 'http'}://{host}{path}"
 
     def resolve_allowed(self, host: str, port: int) -> list[tuple[str, int]]:
-        """The port that stands for 80 or 443; another one is closed, as it is on the real host."""
+        """Map ports 80 and 443 to the server's ports; any other port is closed, as on the real host."""
         if port not in self._ports:
             raise ConnectionRefusedError(f"{host} listens at 80 and 443 alone")
         return [("127.0.0.1", self._ports[port])]
 
     def counts(self) -> Counter[str]:
-        """What was answered so far: `requests`, `bytes` of content, and each status."""
+        """Return the counts so far: `requests`, `bytes` of content, and each status."""
         connection = HTTPConnection("127.0.0.1", self._ports[80], timeout=30)
         try:
             connection.request("GET", "/", headers={"Host": COUNTS_HOST})
@@ -132,7 +134,7 @@ class RealWeb:
 
 
 def serve(trees: Mapping[str, Path], secure: frozenset[str], certificate: Path, pipe: Connection) -> None:
-    """The server's process: tells its two ports, and serves until it is ended."""
+    """Main function of the server process: sends its two ports, and serves until it is terminated."""
     counts: Counter[str] = Counter()
     lock = threading.Lock()
     plain = _Server(("127.0.0.1", 0), partial(Handler, trees, secure, counts, lock))
@@ -151,11 +153,11 @@ class _Server(ThreadingHTTPServer):
     request_queue_size = 256
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A client that closed its connection is no news."""
+        """Ignore clients that disconnect."""
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Answers by the Host header; `secure` hosts are redirected to https."""
+    """Responds by the Host header; redirects `secure` hosts to https."""
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True  # else a body waits 40 ms for the receipt of its head
@@ -172,7 +174,7 @@ class Handler(BaseHTTPRequestHandler):
         super().__init__(*arguments)  # type: ignore[arg-type]
 
     def do_GET(self) -> None:
-        """One file, 304, redirect or 404."""
+        """Send a file, 304, a redirect or 404."""
         host = self.headers.get("Host", "").partition(":")[0].lower()
         if host == COUNTS_HOST:
             with self.lock:
@@ -205,4 +207,4 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(reply.content)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Requests are counted, not logged."""
+        """Log nothing; requests are counted."""

@@ -1,4 +1,4 @@
-"""What a benchmark leaves: a table for a person, and `benchmarks/out/NAME.jsonl` for a program, one figure a row."""
+"""Output of a benchmark: a table for reading, and `benchmarks/out/NAME.jsonl` with one figure per row."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,14 +25,14 @@ class FloorError(PlumblineError):
 
 
 def read_floors(part: str) -> dict[str, float]:
-    """The quality figures of `part` that CI holds: name -> least value."""
+    """Return the quality floors of `part` that CI checks: name -> minimum."""
     floors: dict[str, dict[str, float]] = json.loads(FLOORS.read_text())
     return floors[part]
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One measured value: on which `set`, of which `system` (ours is `plumbline`), which `metric`."""
+    """A measured value: its `set`, its `system` (ours is `plumbline`), its `metric`."""
 
     set: str
     system: str
@@ -41,12 +41,12 @@ class Figure:
 
 
 def values_by_name(figures: Sequence[Figure]) -> dict[str, float]:
-    """Our figures by the name that floors have: `set metric` -> value."""
+    """Return our figures by floor name: `set metric` -> value."""
     return {f"{figure.set} {figure.metric}": figure.value for figure in figures if figure.system == OURS}
 
 
 def check_floors(part: str, values: Mapping[str, float]) -> None:
-    """Raise FloorError if a value is below its floor in `part` of floors.json; a value without a floor passes."""
+    """Raise FloorError if a value is below its floor in `part` of floors.json. A value without a floor passes."""
     floors = read_floors(part)
     low = [
         f"{name} {value:.3f} < {floors[name]:g}" for name, value in values.items() if value < floors.get(name, value)
@@ -56,14 +56,14 @@ def check_floors(part: str, values: Mapping[str, float]) -> None:
 
 
 def sample(items: Sequence[T], count: int, name: Callable[[T], str]) -> list[T]:
-    """At most `count` of the items, in their order: those whose names have the smallest checksums."""
+    """Return at most `count` items in their order: those whose names have the smallest checksums."""
     chosen = sorted(range(len(items)), key=lambda index: (crc32(name(items[index]).encode()), index))[:count]
     return [items[index] for index in sorted(chosen)]
 
 
 @contextmanager
 def output_to(folder: Path) -> Iterator[None]:
-    """Write results below another folder for the duration of the block."""
+    """Write results below another folder during the `with` block."""
     global OUT
     before, OUT = OUT, folder
     try:
@@ -73,20 +73,20 @@ def output_to(folder: Path) -> Iterator[None]:
 
 
 def out_folder() -> Path:
-    """The folder of the results; it is created."""
+    """Return the folder of the results; creates it."""
     OUT.mkdir(parents=True, exist_ok=True)
     return OUT
 
 
 def write(name: str, figures: Sequence[Figure]) -> Path:
-    """Write NAME.jsonl, one figure a row; returns the file."""
+    """Write NAME.jsonl, one figure per row. Returns the file."""
     path = out_folder() / f"{name}.jsonl"
     path.write_text("".join(json.dumps(asdict(figure), ensure_ascii=False) + "\n" for figure in figures))
     return path
 
 
 def publish(name: str, figures: Sequence[Figure]) -> Path:
-    """Write the rows and print the table; returns the file."""
+    """Write the rows and print the table. Returns the file."""
     path = write(name, figures)
     table = Table("set", "system", "metric", title=name, title_justify="left")
     table.add_column("value", justify="right")

@@ -1,8 +1,8 @@
-"""Floors of quality on small samples, for a test of seconds: `python -m benchmarks.sample_floors [--only extraction]`.
+"""Quality floors on small samples, for a test of seconds: `python -m benchmarks.sample_floors [--only extraction]`.
 
 The samples are fixed: the pages, files and texts whose names have the smallest checksums. `make bench-extract` and the
-others measure whole sets. This command measures the samples of ../shared/data with the current code and writes the
-values, less a margin, to the parts `extraction sample` and so on of floors.json.
+other commands measure complete sets. This command measures the samples of ../shared/data with the current code. It
+writes the values, less a margin, to the parts `extraction sample` and so on of floors.json.
 """
 
 import json
@@ -44,7 +44,7 @@ SHARES = frozenset(("title", "date", "author", "told_apart"))
 
 
 def measure_extraction(data: Path) -> dict[str, float]:
-    """Our figures on a sample of each set of pages: `set metric` -> value."""
+    """Measure a sample of each page set: `set metric` -> value."""
     scorer = load_scorer(data)
     sets = [extract.sample_of(gold, PAGES_PER_SET) for gold in load_sets(data, scorer)]
     if not sets:
@@ -59,13 +59,13 @@ def measure_extraction(data: Path) -> dict[str, float]:
 
 
 def measure_documents(data: Path) -> dict[str, float]:
-    """Our figures on a sample of the document files."""
+    """Measure a sample of the document files."""
     figures, _ = documents.measure(data, [OURS], FILES)
     return values_by_name(figures)
 
 
 def measure_terms(data: Path) -> dict[str, float]:
-    """Our figures on the first texts of each set of terms that has a floor."""
+    """Measure the first texts of each term set that has a floor."""
     scorer, values = load_term_scorer(data), dict[str, float]()
     wanted = {name.split()[0] for name in read_floors("terms")}
     for one in read_sets(data):
@@ -84,13 +84,13 @@ def measure_terms(data: Path) -> dict[str, float]:
 
 
 def measure_search(data: Path) -> dict[str, float]:
-    """Our figures by words on a sample of each collection, in a Solr of its own."""
+    """Measure keyword search on a sample of each collection, in a separate Solr."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, running_solr(Path(folder)) as url:
         return search_figures(url, data)
 
 
 def search_figures(url: str, data: Path) -> dict[str, float]:
-    """Our figures by words on a sample of each collection: one in a few queries and other documents."""
+    """Measure keyword search on a sample of the queries and documents of each collection."""
     scorer = load_search_scorer(data)
     figures: list[Figure] = []
     for collection in load_collections(data, scorer):
@@ -109,12 +109,12 @@ PARTS: Mapping[str, Callable[[Path], dict[str, float]]] = {
 
 
 def floors_of(part: str, values: Mapping[str, float]) -> dict[str, float]:
-    """A floor for each of the values that has a floor on its whole set."""
+    """Return a floor for each value that has a floor on its complete set."""
     return {name: floor(name, values[name]) for name in read_floors(part) if name in values}
 
 
 def floor(name: str, value: float) -> float:
-    """A value less its margin, rounded down to three decimals."""
+    """Return a value less its margin, rounded down to three decimals."""
     group, metric = name.rsplit(" ", 1)
     is_small_share = metric in SHARES and not group.endswith("-pooled")
     return max(0.0, math.floor(1000 * (value - (SHARE_MARGIN if is_small_share else MARGIN))) / 1000)

@@ -1,16 +1,16 @@
-"""Past one machine: `make bench-scale [DATA=DIR] [ARGS='--only chaos,extract ...']`.
+"""Benchmark of a cluster: `make bench-scale [DATA=DIR] [ARGS='--only chaos,extract ...']`.
 
     chaos          kill -9 of workers, scheduler, PostgreSQL and plumb in crawl, extract, embed and mine: lost,
                    duplicates, two_at_a_host
-    extract, mine  CPU seconds a page of a Dask cluster beside one machine's, on the pages of DIR/extraction: of whole
-                   runs (cpu_ratio_extract, cpu_ratio_mine), and without what each costs at its start
+    extract, mine  CPU seconds per page of a Dask cluster relative to one machine, on the pages of DIR/extraction: of
+                   complete runs (cpu_ratio_extract, cpu_ratio_mine), and without the fixed cost of a start
     speedup        seconds of extraction by one worker and by two, in blocks of 1,000 pages: speedup_two_workers
-    bands          keys of near-duplicates: rows and bytes an article, recall
+    bands          keys of near-duplicates: rows and bytes per article, recall
     leases         64 sleeping workers: leases_per_s, p99, dead tuples
-    partitions     64 sleeping crawlers with `urls` whole and in parts by hash of host, each twice for so many --seconds
-    search         searches while a Solr node is gone, errors_one_node_down: see benchmarks/scale_search.py
+    partitions     64 sleeping crawlers with `urls` as one table and partitioned by host, each twice for --seconds
+    search         searches while a Solr node is down, errors_one_node_down: see benchmarks/scale_search.py
 
-Everything is a real process on this machine: PostgreSQL, a Dask scheduler, workers, `plumb`, a web server.
+All processes are real and run on this machine: PostgreSQL, a Dask scheduler, workers, `plumb`, a web server.
 """
 
 import tempfile
@@ -35,15 +35,15 @@ SETS = "chaos,extract,mine,speedup,bands,leases,partitions,search"
 
 @benchmark("scale", only="bands", most=40, articles=600)
 @data_option()
-@click.option("--only", default=SETS, help="Which sets, with commas between.")
-@click.option("--stages", default="crawl,extract,embed,mine", help="In which of them chaos kills.")
-@click.option("--hosts", default=20, help="Sites of the web that chaos crawls.")
-@click.option("--pages", default=40, help="Pages of each of them.")
-@click.option("--most", default=0, help="Pages that extract, mine and bands read at most; 0: all.")
-@click.option("--turns", default=3, help="How often extract, mine and speedup are measured: medians are shown.")
-@click.option("--seconds", default=600.0, help="For how long leases are taken.")
-@click.option("--articles", default=MADE, type=click.IntRange(500), help="Made articles of the set bands.")
-@click.option("--short", is_flag=True, help="Of search, two Solr nodes of which one is killed.")
+@click.option("--only", default=SETS, help="Only these sets, comma-separated.")
+@click.option("--stages", default="crawl,extract,embed,mine", help="Stages in which chaos kills processes.")
+@click.option("--hosts", default=20, help="Sites of the web for chaos.")
+@click.option("--pages", default=40, help="Pages per site.")
+@click.option("--most", default=0, help="Maximum number of pages for extract, mine and bands; 0: all.")
+@click.option("--turns", default=3, help="Repetitions of extract, mine and speedup; medians are shown.")
+@click.option("--seconds", default=600.0, help="Duration of leases and of each run of partitions.")
+@click.option("--articles", default=MADE, type=click.IntRange(500), help="Generated articles of the set bands.")
+@click.option("--short", is_flag=True, help="Short form of search: two Solr nodes, one is killed.")
 def main(
     data: Path,
     only: str,
@@ -56,7 +56,7 @@ def main(
     articles: int,
     short: bool,
 ) -> None:
-    """Measure what more than one machine costs, and what is lost when some of it dies."""
+    """Measure the cost of several machines, and the loss when some of them fail."""
     wanted = only.split(",")
     if unknown := set(wanted) - set(SETS.split(",")):
         raise PlumblineError(f"no set {', '.join(sorted(unknown))}; there are {SETS}")
@@ -80,7 +80,7 @@ def measured(
     short: bool = False,
     articles: int = MADE,
 ) -> Iterator[Figure]:
-    """The sets that are wanted."""
+    """Return the figures of the chosen sets."""
     if "chaos" in wanted:
         yield from chaos(folder / "chaos", hosts, pages, stages.split(","))
     if {"extract", "mine", "speedup", "bands"} & set(wanted):
@@ -100,7 +100,7 @@ def measured(
 
 
 def spread_over(pages: list[GoldPage], most: int | None) -> list[GoldPage]:
-    """At most so many, of all sets, which follow each other."""
+    """Return at most `count` pages, alternating between the sets."""
     return pages[:: max(1, -(-len(pages) // most))] if most else pages
 
 

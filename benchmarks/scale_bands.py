@@ -1,11 +1,11 @@
-"""Keys of near-duplicates: rows and bytes an article, and how many of today's candidates are found.
+"""Keys of near-duplicates: rows and bytes per article, and recall of the current candidates.
 
-rows        the table `bands`, with its indexes, in PostgreSQL
-sealed      the same keys sealed (docstore/near_duplicates/key_compaction.py), with all that finds them, in PostgreSQL
-LSHBloom    a Bloom filter a band (Khan et al., arXiv 2411.04257): says that a key was seen, not by whom
+rows        the table `bands` with its indexes in PostgreSQL sealed      the same keys in sealed form
+(docstore/near_duplicates/key_compaction.py), with its lookup tables LSHBloom    a Bloom filter per band (Khan et al.,
+arXiv 2411.04257): reports that a key was seen, not in which article
 
-The gold articles tell what is found, made ones (keys by chance, as many each as gold articles leave) what a larger
-store takes, and what a look for the candidates of one article and the longest transaction of sealing cost.
+Gold articles give the recall. Generated articles (random keys, as many per article as gold articles have) give the size
+of a larger store, the time of a lookup, and the longest transaction of sealing.
 """
 
 import random
@@ -42,7 +42,7 @@ TABLES = ("bands", *SEALED)
 
 
 def bands(folder: Path, pages: Sequence[GoldPage], articles: int = MADE) -> Iterator[Figure]:
-    """What each form takes for the gold texts of pages, and what it finds of those that the rows find."""
+    """Measure each form on the gold texts, and its recall relative to the rows."""
     keys = [keys_of(page) for page in pages if page.is_scored]
     keys = [own for own in keys if own]
     today = [bool(found) for found in sharing(keys)]
@@ -61,14 +61,16 @@ def bands(folder: Path, pages: Sequence[GoldPage], articles: int = MADE) -> Iter
 
 
 def made(count: int, articles: int) -> list[list[int]]:
-    """So many keys each of so many articles."""
+    """Generate random keys for `count` articles."""
     chance = random.Random(1)
     return [[chance.randrange(-(2**63), 2**63) for _ in range(count)] for _ in range(articles)]
 
 
 def stored(postgres: Postgres, name: str, keys: Sequence[Sequence[int]], today: Sequence[bool]) -> Iterator[Figure]:
-    """The keys as rows, then sealed, in a store of their own. `today` says which articles have candidates, [] that it
-    is not asked."""
+    """Store the keys as rows, then sealed, in a separate store.
+
+    `today` says which articles have candidates; with [] the recall is not measured.
+    """
     url, set_name = postgres.database(name), "bands" if today else "bands_made"
     with closing(Database(url)) as database:
         fill(database, keys)
@@ -90,13 +92,13 @@ def stored(postgres: Postgres, name: str, keys: Sequence[Sequence[int]], today: 
 
 
 def keys_of(page: GoldPage) -> list[int]:
-    """What an article leaves: the bands of its signature, and the keys of its text."""
+    """Return the keys of an article: the bands of its signature, and the keys of its text."""
     own = minhash_signature(page.body)
     return sorted({*signature_bands(own), *ComparedArticle(page.title, page.body, "").duplicate_keys}) if own else []
 
 
 def sharing(keys: Sequence[Sequence[int]]) -> Iterator[set[int]]:
-    """For each article those before it that share a key."""
+    """Return for each article the earlier articles that share a key."""
     before: dict[int, list[int]] = {}
     for number, own in enumerate(keys):
         yield {other for key in own for other in before.get(key, ())}
@@ -105,7 +107,7 @@ def sharing(keys: Sequence[Sequence[int]]) -> Iterator[set[int]]:
 
 
 def fill(database: Database, keys: Sequence[Sequence[int]]) -> None:
-    """Put articles that are nothing but their keys into a store, as rows."""
+    """Put articles with only their keys into a store, as rows."""
     page = {"host": "", "queue": 0, "depth": 0, "kind": "", "priority": 0.0, "found_at": 0.0}
     own = dict.fromkeys(("title", "body", "published", "date_source", "language", "method", "digest"), "")
     pairs = chain(*([(key, number) for key in left] for number, left in enumerate(keys, 1)))
@@ -121,7 +123,7 @@ def fill(database: Database, keys: Sequence[Sequence[int]]) -> None:
 def looked(
     database: Database, set_name: str, system: str, keys: Sequence[Sequence[int]], today: Sequence[bool]
 ) -> Iterator[Figure]:
-    """How long a look for the candidates of an article takes, and of those that there are how many are found."""
+    """Measure the time of a lookup and the recall."""
     wanted = keys if today else random.Random(2).sample(keys, LOOKED_FOR)
     with database.read() as connection:
         parts = ready_segments(connection)
@@ -136,7 +138,7 @@ def looked(
 
 
 def longest_transaction(database: Database) -> list[float]:
-    """A list that gets the seconds of each writing transaction from now on."""
+    """Return a list that collects the seconds of each writing transaction from now on."""
     engine = database._engine  # nobody else needs to know how long
     took, begun = [0.0], [0.0]
     event.listen(engine, "begin", lambda _connection: begun.__setitem__(0, time.monotonic()))
@@ -145,17 +147,17 @@ def longest_transaction(database: Database) -> list[float]:
 
 
 def rows_of(url: str) -> int:
-    """Rows of all tables of keys."""
+    """Count the rows of all key tables."""
     return sum(asked(url, f"SELECT count(*) FROM {name}") for name in TABLES)
 
 
 def size_of(url: str, tables: Sequence[str], vacuum: str = "VACUUM") -> int:
-    """Bytes of tables with their indexes, as a vacuum leaves them."""
+    """Return the bytes of tables with their indexes, after a vacuum."""
     return sum(asked(url, f"SELECT pg_total_relation_size('{name}')", f"{vacuum} {name}") for name in tables)
 
 
 def asked(url: str, query: str, before: str = "SELECT 1") -> int:
-    """The number that a query says, after another statement."""
+    """Return the number that a query gives, after another statement."""
     engine = create_engine(url, isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
         connection.execute(text(before))
@@ -165,7 +167,7 @@ def asked(url: str, query: str, before: str = "SELECT 1") -> int:
 
 
 def bloomed(keys: Sequence[Sequence[int]]) -> tuple[float, list[bool]]:
-    """Bytes of the filters, and of which articles one of them says that a key was seen before."""
+    """Return the bytes of the filters, and for each article whether a filter reports one of its keys as seen."""
     seen = Bloom(max(1, sum(map(len, keys))), BLOOM_FALSE)
     said = []
     for own in keys:
@@ -175,11 +177,11 @@ def bloomed(keys: Sequence[Sequence[int]]) -> tuple[float, list[bool]]:
 
 
 def recall(today: Sequence[bool], found: Sequence[bool]) -> float:
-    """Of the articles for which today's table has a candidate, the part for which this one has too."""
+    """Return the share of articles with a candidate in the current table that have a candidate here too."""
     return sum(a and b for a, b in zip(today, found, strict=True)) / max(1, sum(today))
 
 
 def figures(set_name: str, system: str, rows: float, size: float) -> Iterator[Figure]:
-    """What a form takes."""
+    """Yield the size figures of a form."""
     yield Figure(set_name, system, "rows an article", rows)
     yield Figure(set_name, system, "bytes an article", size)

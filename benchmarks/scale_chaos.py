@@ -1,7 +1,7 @@
-"""kill -9 of everything that a cluster is made of, while it crawls, extracts, embeds and mines; and an exact account.
+"""kill -9 of every process of a cluster while it crawls, extracts, embeds and mines, with an exact comparison.
 
-What the store has acknowledged is noted before each kill and compared with what it has afterwards, and with what an
-undisturbed machine makes of the same web.
+The contents acknowledged by the store are recorded before each kill. They are compared with its later contents, and
+with the result of an undisturbed machine on the same web.
 """
 
 import os
@@ -41,7 +41,7 @@ Rows = dict[str, tuple[Any, ...]]
 
 
 class Vertical:
-    """A folder with a `vertical.toml`, and the store that it names."""
+    """A folder with a `vertical.toml`, and its store."""
 
     def __init__(self, folder: Path, url: str, web: ScaleWeb, cluster: Mapping[str, Any]) -> None:
         self.url, self._folder = url, folder
@@ -63,18 +63,18 @@ class Vertical:
         self.config.write_text("\n".join(lines) + "\n")
 
     def start(self, stage: str) -> "subprocess.Popen[bytes]":
-        """One stage, by the command that an operator gives."""
+        """Start a stage by its command."""
         command = [str(Path(sys.executable).with_name("plumb")), "-c", str(self.config)]
         with (self._folder / "plumb.out").open("ab") as log:
             return subprocess.Popen([*command, *STAGES[stage]], stdout=log, stderr=log)
 
     def done(self, stage: str) -> None:
-        """One stage to its end. PlumblineError where it fails."""
+        """Run a stage to its end. Raises PlumblineError if it fails."""
         if self.start(stage).wait(LONGEST):
             raise PlumblineError((self._folder / "plumb.out").read_text()[-2000:])
 
     def ask(self, query: str) -> list[tuple[Any, ...]]:
-        """Rows of the store; none while it does not answer, or has no tables yet."""
+        """Query the store; returns no rows if it does not respond or has no tables yet."""
         engine = create_engine(self.url)
         try:
             with engine.connect() as connection:
@@ -85,12 +85,12 @@ class Vertical:
             engine.dispose()
 
     def kept(self) -> Rows:
-        """All that is acknowledged: pages, articles and their vectors, with when they were made."""
+        """Return all acknowledged pages, articles and vectors with their times."""
         rows = ((f"{kind} {row[0]}", row[1:]) for kind, query in KEPT.items() for row in self.ask(query))
         return dict(rows)
 
     def terms(self) -> set[tuple[Any, ...]]:
-        """The candidates, with their counts and scores."""
+        """Return the candidates with their counts and scores."""
         return set(self.ask("SELECT text, frequency, documents, score, tags FROM terms"))
 
 
@@ -98,7 +98,9 @@ STAGES = {"crawl": ("crawl",), "extract": ("extract",), "embed": ("embed",), "mi
 
 
 def chaos(folder: Path, hosts: int, pages: int, stages: Collection[str] = tuple(STAGES)) -> Iterator[Figure]:
-    """Crawl, extract, embed and mine a web of so many sites with so many pages, and kill one thing after another."""
+    """Crawl, extract, embed and mine a web with the given number of sites and pages, and kill one process after
+    another.
+    """
     postgres = Postgres(folder / "postgres")
     cluster = Cluster(folder / "dask", 2)
     try:
@@ -110,7 +112,7 @@ def chaos(folder: Path, hosts: int, pages: int, stages: Collection[str] = tuple(
             for stage in STAGES:
                 calm.done(stage)
             web.asked.clear()
-            web.most_at_once = 0  # one machine does not know the addresses of hosts before it has asked them
+            web.most_at_once = 0  # a machine does not know the IP addresses of hosts before its first request
             for stage in STAGES:
                 if stage in stages:
                     yield from disturbed(stage, calm, wild, cluster, postgres, web)
@@ -124,7 +126,7 @@ def chaos(folder: Path, hosts: int, pages: int, stages: Collection[str] = tuple(
 def disturbed(
     stage: str, calm: Vertical, wild: Vertical, cluster: Cluster, postgres: Postgres, web: ScaleWeb
 ) -> Iterator[Figure]:
-    """One stage, in which everything is killed once; what was lost, and what was done twice."""
+    """Run one stage and kill every process once. Returns lost and repeated work."""
     kills: list[tuple[str, Callable[[], None]]] = [
         ("worker", cluster.kill_worker),
         ("scheduler", cluster.restart_scheduler),
@@ -169,7 +171,7 @@ def disturbed(
 
 
 def wait_for_share(wild: Vertical, stage: str, share: int, leader: "subprocess.Popen[bytes]", until: float) -> None:
-    """Until so much of a stage is done."""
+    """Wait until a share of a stage is done."""
     while time.monotonic() < until and leader.poll() is None:
         rows = wild.ask(COUNTS[stage])
         if rows and rows[0][0] >= share:
@@ -178,32 +180,32 @@ def wait_for_share(wild: Vertical, stage: str, share: int, leader: "subprocess.P
 
 
 def wait_for_work(cluster: Cluster, leader: "subprocess.Popen[bytes]", until: float) -> None:
-    """Until a worker is at something of a stage that leaves nothing in the store before its end."""
+    """Wait until a worker runs a task of a stage that writes to the store only at its end."""
     while time.monotonic() < until and leader.poll() is None and not cluster.is_working:
         time.sleep(POLL)
 
 
 def after_a_while(wild: Vertical) -> Rows:
-    """What is kept, as soon as the store answers again."""
+    """Return the contents of the store as soon as it responds again."""
     while not wild.ask("SELECT 1"):
         time.sleep(POLL)
     return wild.kept()
 
 
 def missing(stage: str, calm: Vertical, wild: Vertical) -> int:
-    """What an undisturbed machine has made, and the cluster has not."""
+    """Return results of the undisturbed machine that the cluster does not have."""
     if stage == "mine":
         return len(calm.terms() - wild.terms())
     return sum(key.startswith(KINDS[stage]) for key, _ in content(calm).items() - content(wild).items())
 
 
 def surplus(stage: str, calm: Vertical, wild: Vertical) -> int:
-    """What the cluster has made, and an undisturbed machine has not."""
+    """Return results of the cluster that the undisturbed machine does not have."""
     if stage == "mine":
         return len(wild.terms() - calm.terms())
     return len(content(wild).items() - content(calm).items()) if stage in ("extract", "embed") else 0
 
 
 def content(vertical: Vertical) -> dict[str, Any]:
-    """Pages, articles and vectors with the digests of what they were made of."""
+    """Return pages, articles and vectors with digests of their inputs."""
     return {key: row[0] for key, row in vertical.kept().items()}

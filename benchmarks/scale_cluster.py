@@ -17,11 +17,11 @@ from sqlalchemy import create_engine, text
 PATIENCE = 60.0  # seconds
 POLL = 0.05  # seconds
 TICKS = os.sysconf("SC_CLK_TCK")
-# Nobody shall wait for a reader's sake: workers are found dead soon, and what they did is done again at once.
+# Short timeouts for a fast benchmark: dead workers are detected soon, and their tasks are repeated at once.
 SOON = {
     "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "10s",
     "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False",
-    "DASK_DISTRIBUTED__ADMIN__TICK__INTERVAL": "1s",  # by default fifty times a second, also where nothing is done
+    "DASK_DISTRIBUTED__ADMIN__TICK__INTERVAL": "1s",  # the default is fifty times a second, even when idle
     "DASK_DISTRIBUTED__ADMIN__TICK__LIMIT": "60s",
 }
 
@@ -41,16 +41,16 @@ class Cluster:
 
     @property
     def address(self) -> str:
-        """Where the scheduler is."""
+        """Address of the scheduler."""
         return f"tcp://127.0.0.1:{self.port}"
 
     def start_scheduler(self) -> "subprocess.Popen[bytes]":
-        """A scheduler at the port of the cluster."""
+        """Start a scheduler at the port of the cluster."""
         pages = ("--dashboard-address", "127.0.0.1:0") if self.has_dashboard else ("--no-dashboard",)
         return self._start("scheduler", "--host", "127.0.0.1", "--port", str(self.port), *pages)
 
     def start_worker(self) -> "subprocess.Popen[bytes]":
-        """One more worker, with one thread and no nanny."""
+        """Start another worker, with one thread and without nanny."""
         threads = ("--nthreads", "1", "--no-nanny", "--no-dashboard", "--host", "127.0.0.1")
         return self._start("worker", self.address, *threads, "--local-directory", str(self.folder / "dask"))
 
@@ -62,7 +62,7 @@ class Cluster:
 
     @property
     def is_working(self) -> bool:
-        """Is a worker at some piece of work?"""
+        """True if a worker is running a task."""
         client_of: Any = distributed.Client
         try:
             with client_of(self.address, timeout=PATIENCE, set_as_default=False) as client:
@@ -71,19 +71,19 @@ class Cluster:
             return False
 
     def kill_worker(self, number: int = 0) -> None:
-        """kill -9 a worker, and start another in its place."""
+        """kill -9 a worker, and start another worker."""
         end(self.workers.pop(number))
         self.workers.append(self.start_worker())
 
     def restart_scheduler(self) -> None:
-        """kill -9 the scheduler and start it anew, with new workers; the old ones are left to notice by themselves."""
+        """kill -9 the scheduler, then start it with new workers; the old workers detect the loss by themselves."""
         end(self.scheduler)
         self._orphans += self.workers
         self.scheduler, count = self.start_scheduler(), len(self.workers)
         self.workers = [self.start_worker() for _ in range(count)]
 
     def close(self) -> None:
-        """Leave no process behind."""
+        """Kill all processes."""
         for process in (*self._orphans, *self.workers, self.scheduler):
             end(process)
 
@@ -95,13 +95,13 @@ def end(process: "subprocess.Popen[bytes]") -> None:
 
 
 def free_port() -> int:
-    """A port that nobody listens on."""
+    """Return a free port."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         return int(server.getsockname()[1])
 
 
 class Postgres:
-    """A PostgreSQL server of its own (brought by pip), in `folder`."""
+    """A separate PostgreSQL server (installed by pip), with its data in `folder`."""
 
     def __init__(self, folder: Path) -> None:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -109,11 +109,11 @@ class Postgres:
 
     @property
     def pid(self) -> int:
-        """Its first process."""
+        """Id of the main process."""
         return self._server.get_pid() or 0
 
     def database(self, name: str) -> str:
-        """The URL of an empty database."""
+        """Create an empty database and return its URL."""
         engine = create_engine(self._url(), isolation_level="AUTOCOMMIT")
         with engine.connect() as connection:
             connection.execute(text(f"DROP DATABASE IF EXISTS {name}"))
@@ -122,7 +122,7 @@ class Postgres:
         return engine.url.set(database=name).render_as_string(hide_password=False)
 
     def crash(self) -> None:
-        """Have all its processes end at once, as they stand, and start it again: it recovers from its log."""
+        """Kill all server processes at once and start the server again: it recovers from its log."""
         before = self.pid
         os.kill(before, signal.SIGQUIT)
         while Path(f"/proc/{before}").exists():
@@ -138,13 +138,13 @@ class Postgres:
 
 
 def cpu_seconds(roots: Iterable[int]) -> float:
-    """CPU time of processes and all that they have started, also of what has ended and was waited for."""
+    """Return the CPU time of processes and their descendants, including finished children."""
     tree: dict[int, tuple[int, float]] = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = stat.read_text().rpartition(")")[2].split()
         except OSError:
-            continue  # it has just ended
+            continue  # the process has just ended
         tree[int(stat.parent.name)] = int(fields[1]), sum(map(int, fields[11:15])) / TICKS
     found = set(roots)
     while more := {pid for pid, (parent, _) in tree.items() if parent in found} - found:

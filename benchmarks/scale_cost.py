@@ -1,4 +1,4 @@
-"""What coordination costs: CPU time a page of a Dask cluster beside one machine's, and leases of many workers."""
+"""Cost of coordination: CPU time per page of a Dask cluster relative to one machine, and leases of many workers."""
 
 import hashlib
 import multiprocessing
@@ -40,26 +40,30 @@ WORKERS = 2  # of the cluster
 STAGES = {"extract": stages.extract, "mine": stages.mine_candidates}
 SHARES = 4  # blocks of pages, about
 WARM = 120  # pages that make the workers load what they need
-FEW = 100  # pages of a short run, of which the most is its start
+FEW = 100  # pages of a short run, which is mostly start cost
 
 
 @dataclass(frozen=True)
 class Spent:
-    """CPU seconds of one stage on `many` pages, and on `few` of them, in stores of their own: what a run costs at its
-    start (processes, models, connections) is in both, so the difference is what pages cost by themselves."""
+    """CPU seconds of one stage on `many` pages, and on `few` of them, in separate stores.
+
+    Both contain the fixed cost of a start (processes, models, connections), so the difference is the cost of the pages.
+    """
 
     many: float
     few: float
 
     def a_page(self, more: int) -> float:
-        """Seconds a page without the start; `more` is by how many pages they differ."""
+        """Return the seconds per page without the start; `more` is the difference in pages."""
         return (self.many - self.few) / more
 
 
 def costs(folder: Path, pages: Sequence[GoldPage], turns: int = 3) -> Iterator[Figure]:
-    """CPU seconds a page of extraction and mining, of all processes with those of PostgreSQL. Medians of so many turns,
-    in which one machine and a cluster take turns: others on the same cores change what a second does. A cluster is
-    started for each run, and does something before: workers remember words, which no run shall know of another."""
+    """Measure CPU seconds per page of extraction and mining, over all processes including PostgreSQL.
+
+    Returns medians of alternating runs of one machine and a cluster, because other load on the cores affects CPU time.
+    Each run has a new cluster with a warm-up: workers cache words, which must not carry over between runs.
+    """
     postgres = Postgres(folder / "postgres")
     few = pages[:: max(1, len(pages) // FEW)]
     spent: dict[tuple[str, str], list[Spent]] = {}
@@ -89,8 +93,10 @@ def costs(folder: Path, pages: Sequence[GoldPage], turns: int = 3) -> Iterator[F
 def of_cluster(
     folder: Path, postgres: Postgres, pages: Sequence[GoldPage], warm: Sequence[GoldPage]
 ) -> tuple[dict[str, float], float]:
-    """The same as `of_stages`, by a cluster whose workers have all done something before; what it took until then. Few
-    pages are as many blocks as many, so that all workers begin with either."""
+    """Measure `of_stages` on a cluster with warm workers, from the end of the warm-up.
+
+    The run with few pages has as many blocks as the run with many, so all workers take part in both.
+    """
     before = cpu_seconds([os.getpid()])
     cluster = Cluster(folder / "cluster", WORKERS)
     try:
@@ -107,7 +113,7 @@ def of_cluster(
 
 
 def figures(stage: str, local: Sequence[Spent], dask: Sequence[Spent], pages: int, few: int) -> Iterator[Figure]:
-    """Whole runs, what of them is their start, and what pages cost by themselves; the ratio of both."""
+    """Yield complete runs, their start cost, and the cost of the pages; with the ratio of cluster to machine."""
     for system, turns in (("plumbline local", local), ("plumbline dask", dask)):
         whole, own = median(one.many for one in turns), median(one.a_page(pages - few) for one in turns)
         yield Figure(stage, system, "pages", pages)
@@ -124,7 +130,7 @@ def figures(stage: str, local: Sequence[Spent], dask: Sequence[Spent], pages: in
 def of_stages(
     folder: Path, postgres: Postgres, pages: Sequence[GoldPage], shares: Mapping[str, object]
 ) -> dict[str, float]:
-    """CPU seconds of extraction and mining of pages in an empty store: stage -> seconds."""
+    """Measure CPU seconds of extraction and mining in an empty store: stage -> seconds."""
     settings = build_settings({"store": {"url": postgres.database(folder.name)}, "cluster": dict(shares)}, folder)
     roots = (os.getpid(), postgres.pid)  # the cluster's processes are children of this one
     with Engine(settings, NullProgress()) as engine:
@@ -133,7 +139,7 @@ def of_stages(
 
 
 def took(work: Callable[[], object], roots: Sequence[int]) -> float:
-    """CPU seconds that some processes and their children spend meanwhile."""
+    """Measure the CPU seconds of some processes and their children."""
     before = cpu_seconds(roots)
     work()
     return cpu_seconds(roots) - before
@@ -156,12 +162,12 @@ def fill(store: Store, pages: Sequence[GoldPage]) -> None:
 
 
 def leases(folder: Path, seconds: float) -> Iterator[Figure]:
-    """64 workers that take a block, sleep and give it back: leases a second, how long the slowest wait, dead rows."""
+    """Measure 64 workers that take a block, sleep and release it: leases per second, longest wait, dead rows."""
     postgres = Postgres(folder / "postgres")
     try:
         url = postgres.database("leases")
         with closing(Database(url)):
-            pass  # its tables are made once
+            pass  # creates the tables once
         with multiprocessing.get_context("spawn").Pool(SLEEPERS) as pool:
             waits = sorted(chain(*pool.starmap(sleepers, [(url, number, seconds) for number in range(SLEEPERS)])))
         engine = create_engine(url)
@@ -182,7 +188,7 @@ def leases(folder: Path, seconds: float) -> Iterator[Figure]:
 
 
 def sleepers(url: str, number: int, seconds: float) -> list[float]:
-    """What one process does with its threads; how long each lease took."""
+    """Run the threads of one process. Returns the time of each lease."""
     waits: list[float] = []
     with closing(Database(url)) as database:
 

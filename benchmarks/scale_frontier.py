@@ -1,20 +1,21 @@
-"""Frontiers beside each other: `make bench-scale_frontier ARGS='--urlfrontier DIR'`.
+"""Comparison of frontiers: `make bench-scale_frontier ARGS='--urlfrontier DIR'`.
 
-A crawler that asks no web puts URLs, takes them in turns and says that they are done, over ours (SQLite, PostgreSQL)
-and over crawler-commons' URLFrontier (RocksDB), each in processes of its own:
+A crawler without network adds URLs, takes them in turns and reports them as done. It runs on our frontier (SQLite,
+PostgreSQL) and on crawler-commons' URLFrontier (RocksDB), each in separate processes:
 
-    undisturbed   URLs put a second; URLs taken and done a second
-    killed        crawler and what keeps the frontier are killed with -9 some times while URLs are put and while they
-                  are taken, and started again: `lost`, what it had acknowledged and never gave; `done again`, what was
-                  given after it had acknowledged that it is done; `in flight`, what was given and not yet done at a
-                  kill; `given again`, how much of that came again, as it must unless it was done in that moment
+    undisturbed   URLs added per second; URLs taken and done per second
+    killed        kill -9 of the crawler and the frontier several times while URLs are added and taken, with restarts.
+                  `lost`: acknowledged URLs that were never given; `done again`: given after their completion was
+                  acknowledged; `in flight`: given and not done at a kill; `given again`: share of those that were
+                  given again, as all must be unless they were completed at that moment
 
-URLFrontier is not among the packages of Maven Central, so DIR is a folder with its source, built:
+URLFrontier is not on Maven Central, so DIR is a folder with its built source:
 
     git clone https://github.com/crawler-commons/url-frontier DIR
     cd DIR && mvn -DskipTests -pl API,service package         # Java 17
 
-Its client is made of the API's .proto in the peers' environment, .venv-frontiers (benchmarks/peers/frontiers.txt).
+Its client is generated from the API's .proto in the peers' environment, .venv-frontiers
+(benchmarks/peers/frontiers.txt).
 """
 
 import json
@@ -50,7 +51,7 @@ LONGEST = 1800.0  # seconds of a run
 
 @dataclass(frozen=True)
 class Account:
-    """What became of URLs, by the log of their crawlers."""
+    """Counts of URLs, from the log of their crawlers."""
 
     put: int
     lost: int
@@ -60,7 +61,7 @@ class Account:
 
 
 def account(lines: Iterable[str]) -> Account:
-    """Read a log: `put N`, `got N`, `done N`, and `killed` where crawler and frontier were killed."""
+    """Read a log: `put N`, `got N`, `done N`, and `killed` at each kill of crawler and frontier."""
     put, got, done, under_way, hanging = (set[str]() for _ in range(5))
     done_again = in_flight = given_again = 0
     for line in lines:
@@ -84,15 +85,15 @@ def account(lines: Iterable[str]) -> Account:
 
 
 class Holder(Protocol):
-    """What keeps a frontier."""
+    """The process that stores a frontier."""
 
     @property
     def command(self) -> list[str]:
-        """The Python of a crawler, and its first arguments: kind, where."""
+        """Return the Python interpreter of a crawler, and its first arguments: kind, location."""
 
     @property
     def last(self) -> list[str]:
-        """Its last arguments."""
+        """Return its last arguments."""
 
     def crash(self) -> None:
         """kill -9 all its processes, and start it again."""
@@ -102,12 +103,12 @@ class Holder(Protocol):
 
 
 def crawler(python: str, kind: str, where: str) -> list[str]:
-    """How a crawler's command begins."""
+    """Return the beginning of a crawler's command."""
     return [python, "-m", "benchmarks.scale_frontier_worker", kind, where]
 
 
 class InFile:
-    """SQLite: the crawler alone has it."""
+    """SQLite: only the crawler uses it."""
 
     last: list[str] = []  # noqa: RUF012 (nobody changes it)
 
@@ -122,7 +123,7 @@ class InFile:
 
 
 class InPostgres:
-    """PostgreSQL: all of its processes end at once."""
+    """PostgreSQL: all of its processes are killed at once."""
 
     last: list[str] = []  # noqa: RUF012 (nobody changes it)
 
@@ -138,7 +139,7 @@ class InPostgres:
 
 
 class InUrlFrontier:
-    """URLFrontier's service with RocksDB, as it is configured by default."""
+    """URLFrontier's service with RocksDB, in its default configuration."""
 
     def __init__(self, folder: Path, built: Path) -> None:
         self._folder, self._port = folder, free_port()
@@ -170,7 +171,7 @@ class InUrlFrontier:
 
 
 def answers(port: int) -> bool:
-    """Does somebody listen there?"""
+    """True if a process listens on the port."""
     try:
         socket.create_connection(("127.0.0.1", port), timeout=1).close()
     except OSError:
@@ -179,7 +180,7 @@ def answers(port: int) -> bool:
 
 
 def made_of(proto: Path, folder: Path) -> Path:
-    """A folder with the client's modules, made of an API."""
+    """Generate the client modules from an API. Returns their folder."""
     folder.mkdir(parents=True, exist_ok=True)
     outs = (f"--python_out={folder}", f"--grpc_python_out={folder}")
     subprocess.run([PEERS, "-m", "grpc_tools.protoc", f"-I{proto.parent}", *outs, str(proto)], check=True)
@@ -187,7 +188,7 @@ def made_of(proto: Path, folder: Path) -> Path:
 
 
 def measured(name: str, holder: Holder, folder: Path, count: int, hosts: int, kills: int = 0) -> Iterator[Figure]:
-    """One run over an empty frontier, with so many kills while URLs are put, and as many while they are taken."""
+    """Measure one run on an empty frontier, with `kills` kills while URLs are added, and again while they are taken."""
     log = folder / "log"
     command = [*holder.command, str(log), str(count), str(hosts), *holder.last]
     for word in ("put", "got"):
@@ -208,7 +209,7 @@ def measured(name: str, holder: Holder, folder: Path, count: int, hosts: int, ki
 
 
 def killed_at(command: Sequence[str], holder: Holder, log: Path, word: str, number: int) -> None:
-    """Run a crawler until its log has so many lines with a word; then kill it and what keeps its frontier."""
+    """Run a crawler until its log has a number of lines with a word; then kill it and the process of its frontier."""
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=ROOT)
     while times(log, word) < number:
         if process.poll() is not None:
@@ -222,12 +223,12 @@ def killed_at(command: Sequence[str], holder: Holder, log: Path, word: str, numb
 
 
 def times(log: Path, word: str) -> int:
-    """How many lines of a log begin with a word."""
+    """Count the lines of a log that begin with a word."""
     return (b"\n" + log.read_bytes()).count(f"\n{word} ".encode()) if log.exists() else 0
 
 
 def missing(built: Path | None) -> str:
-    """Why URLFrontier cannot be measured; "" where it can."""
+    """Return the reason why URLFrontier cannot be measured; "" if it can."""
     if built is None:
         return "URLFrontier is left out: give --urlfrontier DIR, a folder with its source, built"
     if not (built / PROTO).exists() or not any(built.glob(JAR)):
@@ -241,11 +242,11 @@ def missing(built: Path | None) -> str:
 
 @benchmark("scale_frontier", urls=300, hosts=10, kills=1)
 @click.option("--urlfrontier", "built", type=click.Path(path_type=Path), help="A folder with URLFrontier, built.")
-@click.option("--urls", default=20_000, help="How many URLs.")
-@click.option("--hosts", default=1000, help="Of so many hosts: URLFrontier asks each once a second at most.")
-@click.option("--kills", default=5, help="How often is killed while URLs are put, and how often while they are taken.")
+@click.option("--urls", default=20_000, help="Number of URLs.")
+@click.option("--hosts", default=1000, help="Number of hosts; URLFrontier gives one URL per host and second at most.")
+@click.option("--kills", default=5, help="Number of kills while URLs are added, and again while they are taken.")
 def main(built: Path | None, urls: int, hosts: int, kills: int) -> None:
-    """What frontiers do in a second, and what each loses when it is killed."""
+    """Measure the speed of frontiers, and the loss of each when it is killed."""
     why_not = missing(built)
     if why_not and built is not None:
         raise PlumblineError(why_not)
@@ -258,7 +259,7 @@ def main(built: Path | None, urls: int, hosts: int, kills: int) -> None:
 
 
 def all_measured(folder: Path, built: Path | None, urls: int, hosts: int, kills: int) -> Iterator[Figure]:
-    """Each frontier, undisturbed and killed, in stores of its own."""
+    """Measure each frontier, undisturbed and killed, in separate stores."""
     for kills_now in sorted({0, kills}):
         for name in ("plumbline SQLite", "plumbline PostgreSQL", *(("URLFrontier RocksDB",) if built else ())):
             place = folder / f"{name.split()[1].lower()}{kills_now}"
@@ -268,7 +269,7 @@ def all_measured(folder: Path, built: Path | None, urls: int, hosts: int, kills:
 
 
 def opened(name: str, folder: Path, built: Path | None) -> Holder:
-    """What keeps the frontier of this name."""
+    """Start the frontier of this name."""
     if built is not None and name.startswith("URLFrontier"):
         return InUrlFrontier(folder, built)
     return InPostgres(folder) if name.endswith("PostgreSQL") else InFile(folder)

@@ -1,9 +1,10 @@
-"""A crawler that asks no web, in a process of its own: it puts URLs into a frontier, takes them in turns, and is done.
+"""A crawler without network, in a separate process: adds URLs to a frontier, takes them in turns, and exits.
 
 `python -m benchmarks.scale_frontier_worker KIND WHERE LOG URLS HOSTS [STUBS]`: KIND is plumbline (WHERE: the URL of a
-database) or urlfrontier (WHERE: host:port; STUBS: a folder with what protoc has made of its API). LOG gets a line, `put
-N`, `got N` or `done N`, for each URL of which the frontier has said so; what it says already is not put again. Last a
-line of JSON is printed: seconds of putting, and of taking. With KIND urlfrontier it runs in the peers' environment.
+database) or urlfrontier (WHERE: host:port; STUBS: a folder with the modules that protoc generated from its API). LOG
+gets a line `put N`, `got N` or `done N` for each URL once the frontier has acknowledged it. URLs that LOG already
+contains are not added again. At the end it prints a line of JSON with the seconds of adding and of taking. With KIND
+urlfrontier it runs in the peers' environment.
 """
 
 import json
@@ -18,26 +19,26 @@ from pathlib import Path
 from typing import Any, Protocol
 
 PUT = 500  # URLs at once
-QUEUES, OF_EACH = 10, 10  # queues that are asked at once, and URLs of each
+QUEUES, OF_EACH = 10, 10  # queues per request, and URLs of each
 HIDDEN = 30  # seconds for which URLFrontier gives a URL to nobody else
 PATIENCE = 2.0 * HIDDEN  # seconds without a URL, while some are left
 POLL = 0.2  # seconds
 
 
 class Frontier(Protocol):
-    """What a crawler asks of it. URLs are numbers here."""
+    """Interface of a frontier. URLs are numbers here."""
 
     def put(self, numbers: Sequence[int]) -> None:
-        """Add URLs; it has them when this returns."""
+        """Add URLs; they are stored when this returns."""
 
     def get(self) -> list[int]:
-        """Some URLs to fetch; none where it has none just now."""
+        """Return some URLs to fetch; empty if none is available now."""
 
     def done(self, numbers: Sequence[int]) -> None:
-        """These were fetched, and shall not come again; it knows when this returns."""
+        """Mark URLs as fetched, so that they are not given again; this is stored when it returns."""
 
     def is_empty(self) -> bool:
-        """Does it say that nothing is left?"""
+        """True if the frontier reports no remaining URLs."""
 
 
 class Plumbline:
@@ -79,8 +80,11 @@ class Plumbline:
 
 
 class UrlFrontier:
-    """crawler-commons' URLFrontier, by gRPC. It gives URLs of a queue in one request within a second of the clock at
-    most, also with no delay: what it does in a second is seen on many hosts alone."""
+    """crawler-commons' URLFrontier, by gRPC.
+
+    It gives URLs of a queue in only one request per second, even without delay, so its speed shows only with many
+    hosts.
+    """
 
     def __init__(self, where: str, stubs: Path, hosts: int) -> None:
         sys.path.insert(0, str(stubs))
@@ -123,24 +127,24 @@ def host_of(number: int, hosts: int) -> str:
 
 
 def url_of(number: int, hosts: int) -> str:
-    """A URL for each number; neighbours are of different hosts."""
+    """Return the URL of a number; adjacent numbers have different hosts."""
     return f"http://{host_of(number, hosts)}/news/{number}.html"
 
 
 def number_of(url: str) -> int:
-    """The number of a URL."""
+    """Return the number of a URL."""
     return int(url.rpartition("/")[2].removesuffix(".html"))
 
 
 def put_all(frontier: Frontier, log: int, numbers: Iterator[int]) -> None:
-    """Put URLs, and write down of which it was said that they are there."""
+    """Add URLs and log the acknowledged ones."""
     while batch := list(islice(numbers, PUT)):
         frontier.put(batch)
         note(log, "put", batch)
 
 
 def take_all(frontier: Frontier, log: int) -> float:
-    """Take URLs and say that they are done until there is none; the seconds until the last one."""
+    """Take URLs and mark them as done until none is left. Returns the seconds until the last one."""
     started = last = time.monotonic()
     while time.monotonic() - last < PATIENCE:
         if got := frontier.get():
@@ -156,12 +160,12 @@ def take_all(frontier: Frontier, log: int) -> float:
 
 
 def note(log: int, word: str, numbers: Sequence[int]) -> None:
-    """Write lines at once, so that a kill leaves all of them or none."""
+    """Write lines in one call, so that a kill leaves all of them or none."""
     os.write(log, "".join(f"{word} {number}\n" for number in numbers).encode())
 
 
 def main(kind: str, where: str, path: Path, count: int, hosts: int, stubs: Path) -> None:
-    """Put what was not put yet, then take all."""
+    """Add the URLs that are not in the log, then take all."""
     lines = path.read_text().splitlines() if path.exists() else []
     there = {int(line.split()[1]) for line in lines if line.startswith("put")}
     log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)

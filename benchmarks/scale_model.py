@@ -2,8 +2,8 @@
 
 `python -m benchmarks.scale_model`, from slopes that were measured here.
 
-    python -m benchmarks.scale_model                  # the table, and what breaks first at each size
-    python -m benchmarks.scale_model --measure        # measure the slopes anew on real pages (DATA), then the table
+    python -m benchmarks.scale_model                  # the table, and the first limit at each size
+    python -m benchmarks.scale_model --measure        # measure the slopes again on real pages (DATA), then the table
     ARGS: --hosts 1000 --pages-a-host 10000 --month 30
 
 A size is a number of pages, on a number of hosts. Every figure is linear in pages, articles or hosts; what is not
@@ -65,7 +65,7 @@ SLOPES: Mapping[str, float] = {
 
 @dataclass(frozen=True)
 class Size:
-    """So many pages on so many hosts."""
+    """A number of pages on a number of hosts."""
 
     name: str
     hosts: int
@@ -74,7 +74,7 @@ class Size:
 
 @dataclass(frozen=True)
 class Machine:
-    """What one machine of a cluster is assumed to be."""
+    """Assumed hardware of one cluster machine."""
 
     cores: int = 16
     disk_tb: float = 4.0
@@ -84,7 +84,7 @@ class Machine:
 
 ASSUMPTIONS = (
     "pages are as those that the slopes were measured on; an article from as many of them",
-    "the first crawl has a month; every host is asked once a second, as `crawl.delay` says",
+    "the first crawl has a month; every host gets one request per second (`crawl.delay`)",
     "a machine has 16 cores, 4 TB of disk, and serves 500 GB of index; its cores work 70 % of the time",
     "two replicas of each shard, three copies of each object, two of the database",
     "pages come evenly over a crawl; the keys of its last thirty days are rows until the month is over",
@@ -94,7 +94,7 @@ ASSUMPTIONS = (
 
 @dataclass(frozen=True)
 class Need:
-    """What a size takes when its first crawl ends; `sealed_...` after its last month, with all keys sealed."""
+    """Resources of a size at the end of its first crawl; `sealed_...` after its last month, with all keys sealed."""
 
     core_hours: Mapping[str, float]
     rows: float
@@ -107,7 +107,7 @@ class Need:
     writes_per_s: float
 
     def nodes(self, machine: Machine, days: float) -> Mapping[str, int]:
-        """How many machines of each kind."""
+        """Number of machines of each kind."""
         hours = sum(self.core_hours.values())
         return {
             "work": at_least_one(hours / (machine.cores * machine.share * 24 * days)),
@@ -118,12 +118,12 @@ class Need:
 
 
 def at_least_one(number: float) -> int:
-    """Whole machines."""
+    """Round up to complete machines, at least one."""
     return max(1, int(-(-number // 1)))
 
 
 def need_of(size: Size, slopes: Mapping[str, float], days: float) -> Need:
-    """What `size` takes by these slopes, crawled in so many days."""
+    """Return the resources of `size` with these slopes, if it is crawled in `days` days."""
     articles = size.pages * slopes["articles_a_page"]
     hours = {
         "crawl": size.pages * slopes["crawl_cpu_ms"] / 1000 / HOUR,
@@ -148,8 +148,11 @@ def need_of(size: Size, slopes: Mapping[str, float], days: float) -> Need:
 
 
 def by_months(pages: float, slopes: Mapping[str, float], name: str, keys: float, days: float) -> tuple[float, float]:
-    """Of a slope that sealing makes smaller: how much it is when the first crawl ends, the pages of the last MONTH as
-    rows and those before sealed; and how much once all is sealed. Of so few keys nothing is sealed."""
+    """Split a slope that sealing reduces: value at the end of the first crawl, and value when all keys are sealed.
+
+    At the end of the first crawl the pages of the last MONTH are rows and earlier ones sealed. Very few keys are never
+    sealed.
+    """
     open_share = min(1.0, MONTH / days) if keys > MIN_ROWS_TO_SEAL else 1.0
     sealed = slopes["sealed_" + name] if keys > MIN_ROWS_TO_SEAL else slopes[name]
     return pages * (open_share * slopes[name] + (1 - open_share) * sealed), pages * sealed
@@ -157,7 +160,7 @@ def by_months(pages: float, slopes: Mapping[str, float], name: str, keys: float,
 
 @dataclass(frozen=True)
 class Limit:
-    """What breaks: at so much of a figure of a `Need`, with what to do."""
+    """A limit: the value of a figure of `Need` at which it is reached, and the remedy."""
 
     name: str
     most: float
@@ -174,13 +177,13 @@ LIMITS = (
 
 
 def broken(need: Need, cores: float, days: float) -> Iterator[tuple[float, str]]:
-    """What has to change at this size: how far beyond its limit, and what to do; the worst first."""
+    """Return the limits that this size exceeds, by factor, the worst first, each with its remedy."""
     at_once = sum(need.core_hours.values()) / (24 * days * cores)
     amounts = (need.rows, need.page_bytes, need.index_bytes, need.rows)
     values = (at_once, *(amount / one.most for amount, one in zip(amounts, LIMITS[1:], strict=True)))
     passed = [(ratio, f"{one.name}: {one.then}") for ratio, one in zip(values, LIMITS, strict=True) if ratio > 1]
     if need.days_by_manners > days:
-        passed.append((need.days_by_manners / days, "manners: a host has more pages than it may be asked in the time"))
+        passed.append((need.days_by_manners / days, "crawl delay: a host has more pages than the time allows"))
     yield from sorted(passed, reverse=True)
 
 
@@ -188,7 +191,7 @@ def broken(need: Need, cores: float, days: float) -> Iterator[tuple[float, str]]
 
 
 def measured(data: Path, count: int = 0) -> Iterator[Figure]:
-    """The slopes, on real pages from an empty store; Solr's start is not in them, the pages' server is (in crawl)."""
+    """Measure the slopes on real pages from an empty store, without Solr's start, with the pages' server (in crawl)."""
     pages = sample_pages(data, count)[:MEASURED_PAGES]
     with (
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
@@ -201,7 +204,7 @@ def measured(data: Path, count: int = 0) -> Iterator[Figure]:
 
 
 def slopes_of(engine: Engine, folder: Path) -> Iterator[tuple[str, float]]:
-    """CPU of each stage, then what is on disk."""
+    """Return CPU of each stage, then disk usage."""
     cpu, solr = {}, 0.0
     flow = {"crawl": stages.crawl, "extract": stages.extract, "mine": stages.mine_candidates, "index": stages.index}
     for name, stage in flow.items():
@@ -228,13 +231,13 @@ def slopes_of(engine: Engine, folder: Path) -> Iterator[tuple[str, float]]:
 
 
 def cpu_seconds() -> float:
-    """CPU of this process and of those of its children that have ended."""
+    """Return the CPU time of this process and its finished children."""
     ours, theirs = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
     return ours.ru_utime + ours.ru_stime + theirs.ru_utime + theirs.ru_stime
 
 
 def solr_seconds(folder: Path) -> float:
-    """CPU of the Java below `folder`."""
+    """Return the CPU time of the Java process below `folder`."""
     ticks = 0
     for process in Path("/proc").glob("[0-9]*"):
         try:
@@ -247,7 +250,7 @@ def solr_seconds(folder: Path) -> float:
 
 
 def rows_in(database: Path) -> int:
-    """Rows of all tables."""
+    """Count the rows of all tables."""
     engine = create_engine(f"sqlite:///{database}")
     with engine.connect() as connection:
         names = inspect(connection).get_table_names()
@@ -257,7 +260,7 @@ def rows_in(database: Path) -> int:
 
 
 def packed_bytes(database: Path) -> int:
-    """Bytes of a database without what it would use again."""
+    """Return the bytes of a database without reusable space."""
     copy = database.with_suffix(".packed")
     engine = create_engine(f"sqlite:///{database}", isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
@@ -269,7 +272,7 @@ def packed_bytes(database: Path) -> int:
 
 
 def bytes_below(folder: Path) -> int:
-    """Bytes of all files below a folder."""
+    """Return the bytes of all files below a folder."""
     return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
 
 
@@ -277,7 +280,7 @@ def bytes_below(folder: Path) -> int:
 
 
 def slopes() -> Mapping[str, float]:
-    """Those that were measured last on this machine, else those of `SLOPES`."""
+    """Return the slopes measured last on this machine, otherwise `SLOPES`."""
     path = out_folder() / f"{NAME}.jsonl"
     if not path.exists():
         return SLOPES
@@ -286,7 +289,7 @@ def slopes() -> Mapping[str, float]:
 
 
 def sizes(hosts: int, pages_a_host: float) -> tuple[Size, ...]:
-    """The sizes of the table: a laptop's, a machine's, and those past it."""
+    """Return the sizes of the table: laptop, one machine, and larger."""
     return (
         Size("300 hosts, 100 k pages", 300, 1e5),
         Size("300 hosts, 1 M pages", 300, 1e6),
@@ -298,7 +301,7 @@ def sizes(hosts: int, pages_a_host: float) -> tuple[Size, ...]:
 
 
 def show(known: Mapping[str, float], asked: tuple[Size, ...], days: float) -> None:
-    """Print the table and what breaks first."""
+    """Print the table and the first limits."""
     console, machine = Console(width=140), Machine()
     made = Table("size", title=f"a first crawl in {days:g} days", title_justify="left")
     for name in ("core hours", "rows, M", "sealed", "database, GB", "sealed", "pages, GB", "index, GB"):
@@ -323,12 +326,12 @@ def show(known: Mapping[str, float], asked: tuple[Size, ...], days: float) -> No
 @benchmark("scale_model", measure=True, pages=12)
 @data_option()
 @click.option("--measure", is_flag=True, help="Measure the slopes on this machine.")
-@click.option("--pages", default=0, type=click.IntRange(0), help="Measure on so many pages; 0: all.")
-@click.option("--hosts", default=0, type=click.IntRange(0), help="A size of your own: so many hosts.")
+@click.option("--pages", default=0, type=click.IntRange(0), help="Number of pages to measure on; 0: all.")
+@click.option("--hosts", default=0, type=click.IntRange(0), help="Custom size: number of hosts.")
 @click.option("--pages-a-host", default=10_000.0)
-@click.option("--month", default=30.0, help="Days that the first crawl may take.")
+@click.option("--month", default=30.0, help="Days for the first crawl.")
 def main(data: Path, measure: bool, pages: int, hosts: int, pages_a_host: float, month: float) -> None:
-    """The command line, see the module."""
+    """Run the command line, see the module docstring."""
     if measure:
         publish(NAME, list(measured(data, pages)))
     show(slopes(), sizes(hosts, pages_a_host), month)

@@ -1,8 +1,8 @@
-"""Is `urls` better in parts? 64 sleeping crawlers on PostgreSQL, with the table whole and by hash of host, in turns.
+"""Effect of partitioning `urls`: 64 sleeping crawlers on PostgreSQL, one table or by hash of host, in turns.
 
-Each takes the lease of a host, reads what is due there, sleeps, records ten visits that each found five links, and
-gives the host back: the frontier's own code on both forms. A unique key of a partitioned table has to have the host in
-it, so no other table can refer to `urls`: here those references are left out, which the program does not do.
+Each crawler leases a host, reads its due URLs, sleeps, records ten visits that each found five links, and releases the
+host. Both forms use the frontier's own code. A unique key of a partitioned table must contain the host, so no other
+table can reference `urls`. This benchmark therefore drops those foreign keys, which the program does not do.
 """
 
 import multiprocessing
@@ -50,7 +50,7 @@ Times = tuple[list[float], list[float]]  # seconds of each lease, of each record
 
 
 def partitions(folder: Path, seconds: float) -> Iterator[Figure]:
-    """Both forms, each ROUNDS times for so many seconds."""
+    """Measure both forms, each ROUNDS times for `seconds` seconds."""
     postgres = Postgres(folder / "postgres")
     try:
         stores = {"whole": postgres.database("whole"), "partitioned": postgres.database("partitioned")}
@@ -81,7 +81,7 @@ def partitions(folder: Path, seconds: float) -> Iterator[Figure]:
 def figures(
     name: str, leases: list[float], records: list[float], spent: float, seconds: float, url: str
 ) -> Iterator[Figure]:
-    """What one form has done."""
+    """Yield the results of one form."""
     yield Figure("partitions", name, "leases_per_s", len(leases) / seconds)
     for what, times in (("lease", leases), ("record", records)):
         yield Figure("partitions", name, f"median of a {what}, ms", 1000 * times[len(times) // 2])
@@ -98,7 +98,7 @@ def figures(
 
 
 def run(url: str, statements: tuple[str, ...]) -> None:
-    """Some statements, each by itself."""
+    """Execute some statements, each separately."""
     engine = create_engine(url, isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
         for statement in statements:
@@ -107,7 +107,7 @@ def run(url: str, statements: tuple[str, ...]) -> None:
 
 
 def new_url(host: int, page: int) -> NewUrl:
-    """A page of a host."""
+    """Return a page of a host."""
     name = Host(f"host{host}.example")
     return NewUrl(f"https://{name}/articles/2026/{page}.html", name, host, 1, UrlKind.UNKNOWN, page / PAGES)
 
@@ -121,7 +121,7 @@ def fill(url: str, folder: Path) -> None:
 
 
 def crawlers(url: str, folder: Path, number: int, seconds: float) -> Times:
-    """What one process does with its threads; how long each lease and each record took."""
+    """Run the threads of one process. Returns the time of each lease and each record."""
     leases: list[float] = []
     records: list[float] = []
     with closing(Database(url)) as database, WarcArchive(folder) as archive:
@@ -153,7 +153,7 @@ def crawlers(url: str, folder: Path, number: int, seconds: float) -> Times:
 
 
 def visit_of(entry: FrontierEntry, host: int, chance: random.Random) -> Visit:
-    """A page that was asked for and named others, most of them known."""
+    """Return a visit of a page with links to other pages, most of them known."""
     now = time.time()
     links = tuple(new_url(host, chance.randrange(PAGES * 5 // 4)) for _ in range(LINKS))
     return Visit(entry, Outcome(Reason.UNCHANGED), now, now + AGAIN, AGAIN, etag=str(now), discovered_urls=links)

@@ -1,17 +1,17 @@
-"""The index and the pages past one machine, while parts of them die: sets `search` and `chaos` of `make bench-scale`.
+"""Index and page storage of a cluster while parts of it fail: sets `search` and `chaos` of `make bench-scale`.
 
     python -m benchmarks.scale_search [--short]
 
-The search site on three Solr nodes (2 shards of 2 replicas) is asked 20 times a second, and the index is written anew
-all the time; each node in turn is killed with -9 and started again. And a crawl's WARC files go to an object store that
-is cut off with -9 in the middle (a proxy in front of moto's server, which would forget what it holds).
+The search site on three Solr nodes (2 shards of 2 replicas) gets 20 requests per second while the index is rewritten
+continuously. Each node in turn is killed with -9 and started again. A crawl's WARC files go to an object store that is
+cut off with -9 during the crawl (by a proxy in front of moto's server, which would lose its data).
 
-    search  errors_one_node_down   answers other than 200, from the kill until the node takes part again, and by kind:
-                                   503 (Solr did not answer in time), ReadTimeout (the site did not in a minute) ...
-            requests_one_node_down how many were asked
-            p95_ms_one_node_down   95th percentile of the answers, ms
-            ..._all_nodes_up       the same before the first kill: what the load does by itself
-    chaos   lost, duplicates       of documents (`solr_node`) and of pages (`object_store`): by the store's own account
+    search  errors_one_node_down   responses without status 200, from the kill until the node is active again, and by
+                                   kind: 503 (Solr timeout), ReadTimeout (the site did not respond in a minute) ...
+            requests_one_node_down number of requests
+            p95_ms_one_node_down   95th percentile of the response time, ms
+            ..._all_nodes_up       the same before the first kill: effect of the load without a failure
+    chaos   lost, duplicates       of documents (`solr_node`) and of pages (`object_store`), according to the store
 """
 
 import hashlib
@@ -67,7 +67,7 @@ CAUSES, LONGEST_CAUSE = 5, 90  # that are shown, and characters of one
 
 
 def measure(short: bool = False) -> Iterator[Figure]:
-    """All figures of both sets."""
+    """Return all figures of both sets."""
     yield from node_figures(short)
     yield from object_store_figures(short)
 
@@ -77,18 +77,18 @@ def measure(short: bool = False) -> Iterator[Figure]:
 
 @dataclass
 class Answers:
-    """What the readers got while they asked."""
+    """Responses that the clients received."""
 
     ms: list[float] = field(default_factory=list)
     errors: Counter[str] = field(default_factory=Counter)
 
     @property
     def p95(self) -> float:
-        """The 95th percentile of what was right, in ms; NaN where nothing was."""
+        """Return the 95th percentile of successful responses in ms; NaN if there are none."""
         return sorted(self.ms)[math.ceil(0.95 * len(self.ms)) - 1] if self.ms else math.nan
 
     def figures(self, when: str) -> Iterator[Figure]:
-        """How many were asked, what they got instead of an answer, and how long the others waited."""
+        """Yield the number of requests, the errors by kind, and the response times."""
         yield Figure(SEARCH, OURS, f"requests_{when}", len(self.ms) + self.errors.total())
         yield Figure(SEARCH, OURS, f"errors_{when}", self.errors.total())
         for kind, count in sorted(self.errors.items()):
@@ -96,7 +96,7 @@ class Answers:
         yield Figure(SEARCH, OURS, f"p95_ms_{when}", self.p95)
 
     def ask(self, url: str, query: str) -> None:
-        """One search as a reader's browser asks it."""
+        """Send one search as a browser does."""
         begun = time.perf_counter()
         try:
             status = str(requests.get(f"{url}search", params={"q": query}, timeout=60).status_code)
@@ -109,7 +109,7 @@ class Answers:
 
 
 def node_figures(short: bool) -> Iterator[Figure]:
-    """The set `search`, and what the index lost."""
+    """Yield the set `search`, and the loss of the index."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         nodes = 2 if short else NODES
@@ -125,7 +125,7 @@ def node_figures(short: bool) -> Iterator[Figure]:
                     cluster.kill_node(number)
                     time.sleep(seconds)
                     cluster.start_node(number)
-                    until_whole(cluster)  # else the next kill leaves a shard without any replica
+                    until_whole(cluster)  # otherwise the next kill could leave a shard without a replica
         said = causes(engine.settings.data_dir / "logs" / "plumb.log")
         yield from before.figures("all_nodes_up")
         yield from answers.figures("one_node_down")
@@ -137,7 +137,7 @@ def node_figures(short: bool) -> Iterator[Figure]:
 
 
 def until_whole(cluster: LocalSolrCluster) -> None:
-    """Until every replica of every shard is active again, as it was before a node was killed."""
+    """Wait until every replica of every shard is active again, as before a kill."""
     deadline = time.monotonic() + START_SECONDS
     with SolrSession(cluster.solr_url, START_SECONDS) as session:
         while time.monotonic() < deadline:
@@ -151,7 +151,7 @@ def until_whole(cluster: LocalSolrCluster) -> None:
 
 
 def causes(log: Path) -> Counter[str]:
-    """Why the site could not answer, by its own log: messages without addresses and numbers."""
+    """Return the causes of failed responses from the site's log: messages without URLs and numbers."""
     lines = log.read_text(errors="replace").splitlines() if log.exists() else []
     texts = (line.partition("Solr")[2] for line in lines if "Solr" in line and "warning" in line.lower())
     return Counter(re.sub(r"https?://[^ ,]+|[0-9a-f]*[0-9][0-9a-f.]*", "#", text)[:LONGEST_CAUSE] for text in texts)
@@ -159,7 +159,7 @@ def causes(log: Path) -> Counter[str]:
 
 @contextmanager
 def indexed_demo(folder: Path, cluster: LocalSolrCluster) -> Iterator[Engine]:
-    """The demo's articles in an index of several shards."""
+    """Index the demo's articles in several shards."""
     write_sites(folder / "sites")
     with (
         DemoServer(folder / "sites", 0) as server,
@@ -171,7 +171,7 @@ def indexed_demo(folder: Path, cluster: LocalSolrCluster) -> Iterator[Engine]:
 
 
 def settings_of(folder: Path, cluster: LocalSolrCluster, port: int) -> Settings:
-    """The demo's vertical on this cluster."""
+    """Return the demo's vertical on this cluster."""
     seeds = demo_urls(port)
     hosts = [seed.split("/")[2] for seed in seeds]
     crawl = {"seeds": seeds, "depth": 6, "delay": 0.002, "per_host": 4, "inside_hosts": hosts}
@@ -182,7 +182,7 @@ def settings_of(folder: Path, cluster: LocalSolrCluster, port: int) -> Settings:
 
 @contextmanager
 def asking(url: str, answers: Answers) -> Iterator[None]:
-    """Searches at `RATE`, whether or not the ones before are answered."""
+    """Send searches at `RATE`, even if earlier ones are not answered yet."""
     stop, begun = threading.Event(), time.monotonic()
 
     def at_the_rate() -> None:
@@ -203,7 +203,7 @@ def asking(url: str, answers: Answers) -> Iterator[None]:
 
 @contextmanager
 def writing(engine: Engine) -> Iterator[list[int]]:
-    """All documents are written to the index again and again, by the site's follower; how many, in the list."""
+    """Rewrite all documents to the index continuously, with the site's follower; the list counts them."""
     stop, written = threading.Event(), [0]
 
     def again() -> None:
@@ -224,7 +224,7 @@ def writing(engine: Engine) -> Iterator[list[int]]:
 
 
 def ledger_figures(engine: Engine) -> Iterator[Figure]:
-    """What the index holds by what the store says that it holds."""
+    """Compare the index with the store's record of indexed documents."""
     engine.index.commit()
     ids = list(engine.index.iter_ids())
     ours = {stored.doc_id for stored in engine.store.articles.iter_all()}
@@ -237,7 +237,7 @@ def ledger_figures(engine: Engine) -> Iterator[Figure]:
 
 
 def object_store_figures(short: bool) -> Iterator[Figure]:
-    """What the pages lost."""
+    """Yield the loss of pages."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         store, _ = stack.enter_context(object_store(free_port(), folder / "log"))
@@ -255,7 +255,7 @@ def object_store_figures(short: bool) -> Iterator[Figure]:
 
 
 def written_while_cut(folder: Path, store: str, port: int, pages: int) -> list[tuple[WarcPointer, str]]:
-    """Write pages as a crawl does; in the middle of it the way to the object store is killed for a third of them."""
+    """Write pages as a crawl does, and cut the connection to the object store during the middle third."""
     kept = []
     archive = WarcArchive(folder / "here", ROTATE_BYTES, object_store_url=f"s3://{BUCKET}/pages")
     with ExitStack() as stack:
@@ -273,14 +273,14 @@ def written_while_cut(folder: Path, store: str, port: int, pages: int) -> list[t
 
 
 def page_of(number: int) -> Page:
-    """A page that no compression makes small."""
+    """Return a page that does not compress well."""
     body = hashlib.shake_256(str(number).encode()).hexdigest(1500).encode()
     url = f"http://a.test/{number}"
     return Page(0, url, url, 200, "text/html", body, hashlib.sha256(body).hexdigest(), 1e9)
 
 
 def unreadable(folder: Path, kept: Sequence[tuple[WarcPointer, str]]) -> int:
-    """How many pages another machine cannot read."""
+    """Count the pages that another machine cannot read."""
     bad = 0
     with WarcArchive(folder / "another machine", object_store_url=f"s3://{BUCKET}/pages") as archive:
         for pointer, digest in kept:
@@ -292,14 +292,14 @@ def unreadable(folder: Path, kept: Sequence[tuple[WarcPointer, str]]) -> int:
 
 
 def records() -> int:
-    """How many pages there are in the bucket."""
+    """Count the pages in the bucket."""
     names = WarcObjectStore(f"s3://{BUCKET}/pages").file_sizes()
     return sum(1 for name in names for _ in read_warc(WarcSource(f"s3://{BUCKET}/pages/{name}")))
 
 
 @contextmanager
 def way(port: int, store: str) -> Iterator["subprocess.Popen[bytes]"]:
-    """A process that passes connections on to the object store; killed, it cuts them off."""
+    """Run a proxy process for connections to the object store; killing it cuts them off."""
     command = [sys.executable, "-m", "benchmarks.tcp_proxy", str(port), store.rpartition(":")[2]]
     process = subprocess.Popen(command, stdout=subprocess.PIPE)
     assert process.stdout is not None
@@ -315,7 +315,7 @@ def way(port: int, store: str) -> Iterator["subprocess.Popen[bytes]"]:
 @benchmark("scale_search", short=True)
 @click.option("--short", is_flag=True, help="Two nodes, one kill.")
 def main(short: bool) -> None:
-    """The command line, see the module."""
+    """Run the command line, see the module docstring."""
     publish("scale_search", list(measure(short)))
 
 

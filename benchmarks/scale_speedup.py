@@ -1,4 +1,4 @@
-"""What a second worker gains: seconds of extraction by one and by two workers of a Dask cluster, in blocks of 1,000."""
+"""Speed-up by a second worker: seconds of extraction by one and two workers of a Dask cluster, in blocks of 1,000."""
 
 import hashlib
 import os
@@ -34,8 +34,10 @@ FREE, OWN_CORE = "on any core", "a core each"
 
 @dataclass(frozen=True)
 class Took:
-    """What one extraction took: wall seconds, CPU seconds of each of PARTS, and what it made of the pages: how many
-    articles, and a digest of all."""
+    """Cost and result of one extraction.
+
+    Wall seconds, CPU seconds of each of PARTS, the number of articles, and a digest of all.
+    """
 
     seconds: float
     cpu: Mapping[str, float]
@@ -44,9 +46,12 @@ class Took:
 
 
 def speedup(folder: Path, pages: Sequence[GoldPage], turns: int = 2) -> Iterator[Figure]:
-    """Wall seconds by one worker and by two, medians of so many turns, in which they take turns. Twice: processes are
-    where the system puts them; and each worker on a core of its own, all else (this program, scheduler, PostgreSQL) on
-    the first: so the second worker has a core that was idle. Then the same pages by this program alone."""
+    """Measure wall seconds with one worker and with two, as medians of alternating runs, in two settings.
+
+    First the system places the processes. Then each worker has a core of its own, and everything else (this program,
+    scheduler, PostgreSQL) runs on the first core, so the second worker has a core that was idle. Finally the same pages
+    are extracted by this program without a cluster.
+    """
     many = list(islice(repeated(pages), WARM + BLOCK * BLOCKS))
     warm, pages = many[:WARM], many[WARM:]
     took: dict[tuple[str, int], list[Took]] = {}
@@ -70,7 +75,7 @@ def speedup(folder: Path, pages: Sequence[GoldPage], turns: int = 2) -> Iterator
 
 
 def figures(place: str, one: Sequence[Took], two: Sequence[Took]) -> Iterator[Figure]:
-    """Seconds, CPU seconds of each part, and the speed-up, turn by turn."""
+    """Yield seconds, CPU seconds of each part, and the speed-up, by run."""
     system = f"plumbline dask, {place}"
     for name, some in (("one_worker", one), ("two_workers", two)):
         yield Figure("speedup", system, f"seconds_{name}", median(run.seconds for run in some))
@@ -81,13 +86,13 @@ def figures(place: str, one: Sequence[Took], two: Sequence[Took]) -> Iterator[Fi
 
 
 def repeated(pages: Sequence[GoldPage]) -> Iterator[GoldPage]:
-    """The pages again and again, each time under other hosts: a site's pages stay together, and sites are mixed."""
+    """Repeat the pages under other hosts: pages of a site stay together, and sites are mixed."""
     for number in count():
         yield from (replace(page, url=under_other_host(page.url, number)) for page in pages)
 
 
 def under_other_host(url: str, number: int) -> str:
-    """The same page of another site, one for each number; in order of their names sites are in no order."""
+    """Return the page under another host, derived from the number; hosts sort in random order."""
     parts = urlsplit(url)
     mixed = hashlib.sha256(f"{number} {parts.netloc}".encode()).hexdigest()[:8]
     return parts._replace(netloc=f"m{mixed}.{parts.netloc}").geturl()
@@ -95,7 +100,7 @@ def under_other_host(url: str, number: int) -> str:
 
 @contextmanager
 def placed(place: str) -> Iterator[None]:
-    """This process, and what it starts, on the first core alone where each worker has a core."""
+    """Pin this process and its children to the first core if each worker has a core."""
     cores = os.sched_getaffinity(0)
     if place == OWN_CORE:
         os.sched_setaffinity(0, {min(cores)})
@@ -106,7 +111,7 @@ def placed(place: str) -> Iterator[None]:
 
 
 def by_workers(folder: Path, warm: Sequence[GoldPage], pages: Sequence[GoldPage], workers: int, own_core: bool) -> Took:
-    """Extraction by a cluster whose workers have done something before, in the same store."""
+    """Measure extraction by a cluster with warm workers, in the same store."""
     postgres, cluster = Postgres(folder / "postgres"), Cluster(folder / "cluster", 0)
     try:
         cores = range(os.cpu_count() or 1)
@@ -127,7 +132,7 @@ def by_workers(folder: Path, warm: Sequence[GoldPage], pages: Sequence[GoldPage]
 
 
 def by_itself(folder: Path, warm: Sequence[GoldPage], pages: Sequence[GoldPage]) -> Took:
-    """Extraction by this machine's processes."""
+    """Measure extraction by processes of this machine."""
     postgres = Postgres(folder / "postgres")
     try:
         return extraction(folder, postgres, {}, {"postgresql": [postgres.pid]}, warm, pages)
@@ -143,7 +148,7 @@ def extraction(
     warm: Sequence[GoldPage],
     pages: Sequence[GoldPage],
 ) -> Took:
-    """What extraction of `pages` takes, after that of `warm` in the same store: ids begin where a block begins."""
+    """Measure the extraction of `pages`, after that of `warm` in the same store; ids begin at a block boundary."""
     url = postgres.database("speedup")
 
     def engine_of(block: int) -> Engine:
@@ -165,28 +170,29 @@ def extraction(
 
 
 def idle(number: int) -> NewUrl:
-    """A URL that nobody has asked."""
+    """Return a URL that was not fetched."""
     url = f"http://idle.test/{number}"
     return NewUrl(url, host_of(url), 0, 1, UrlKind.UNKNOWN, 0.0)
 
 
 def spent(roots: Mapping[str, Sequence[int]]) -> dict[str, float]:
-    """CPU seconds of each part until now; the driver is this process with those of its
-    children that have ended."""
+    """Return CPU seconds of each part until now; the driver is this process with its finished children."""
     times = os.times()
     ours = times.user + times.system + times.children_user + times.children_system
     return {"driver": ours, "all": busy_seconds(), **{part: cpu_seconds(pids) for part, pids in roots.items()}}
 
 
 def busy_seconds() -> float:
-    """CPU seconds of this machine, of whatever runs on it."""
+    """Return the CPU seconds of all processes of this machine."""
     user, nice, system, _, _, irq, softirq = map(int, Path("/proc/stat").read_text().split()[1:8])
     return (user + nice + system + irq + softirq) / TICKS
 
 
 def made(store: Store) -> tuple[int, str]:
-    """How many articles there are, and a digest of what a reader sees of each, by URL. Whose copy an article is hangs
-    on which of them was saved first, so that is not in it."""
+    """Return the number of articles, and a digest of their visible text by URL.
+
+    The digest excludes duplicate groups, because their representative depends on the order of saving.
+    """
     digests = dict(store.articles.iter_digests())
     rows = sorted((one.article.url, digests[one.url_id]) for one in store.articles.iter_all())
     return len(rows), hashlib.sha256(repr(rows).encode()).hexdigest()

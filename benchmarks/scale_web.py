@@ -1,4 +1,4 @@
-"""A web of many small sites on loopback that notes who asks what, and how many ask one host at the same time."""
+"""A web of many small sites on loopback that counts requests by URL, and concurrent requests by host."""
 
 import random
 import threading
@@ -40,10 +40,10 @@ PARAGRAPHS, SENTENCES, LONGEST = 4, 5, 14
 
 
 class ScaleWeb:
-    """`hosts` sites of `pages` articles each, in a chain of links, from `with` to its end; an answer takes `pause` s.
+    """`hosts` sites of `pages` articles each, linked in a chain, served in a `with` block. A response takes `pause` s.
 
-    `asked` counts requests for each URL, `two_at_a_host` requests that came while another was under way at the host,
-    `most_at_once` how many were under way at all hosts together, which have one IP address.
+    `asked` counts requests by URL. `two_at_a_host` counts requests that arrived while another was in flight on the
+    host. `most_at_once` is the maximum number in flight on all hosts together, which share one IP address.
     """
 
     def __init__(self, hosts: int, pages: int, pause: float = 0.0) -> None:
@@ -71,16 +71,16 @@ class ScaleWeb:
 
     @property
     def seeds(self) -> list[str]:
-        """The home page of each site."""
+        """Return the home page of each site."""
         return [f"http://{host}/" for host in self.hosts]
 
     @property
     def urls(self) -> set[str]:
-        """All pages that there are."""
+        """Return all pages."""
         return {f"http://{host}/{page or ''}" for host in self.hosts for page in (0, *map(name, range(self.pages)))}
 
     def answer(self, request: BaseHTTPRequestHandler) -> None:
-        """Answer one request."""
+        """Respond to one request."""
         host, path = str(request.headers["Host"]), request.path
         with self._guard:
             self.asked[f"http://{host}{path}"] += 1
@@ -112,12 +112,12 @@ class ScaleWeb:
 
 
 def name(page: int) -> str:
-    """The path of an article."""
+    """Return the path of an article."""
     return f"news/{page}.html"
 
 
 def page_of(host: str, path: str, pages: int) -> str:
-    """The HTML of a page: the home page links to the first articles, each article to those after it; "" is none."""
+    """Return the HTML of a page; "" if not found. The home page links to the first articles, articles to the next."""
     if path == "/":
         return listed(f"Welcome to {host}", [name(page) for page in range(min(pages, 5))])
     number = path.removeprefix("/news/").removesuffix(".html")
@@ -134,12 +134,12 @@ def page_of(host: str, path: str, pages: int) -> str:
 
 
 def paragraph(chance: random.Random) -> str:
-    """Some sentences of words of one trade."""
+    """Return some sentences with words of one trade."""
     sentences = (chance.choices(WORDS, k=chance.randint(6, LONGEST)) for _ in range(SENTENCES))
     return " ".join(f"The {' '.join(words)}." for words in sentences)
 
 
 def listed(title: str, paths: list[str]) -> str:
-    """A page of links."""
+    """Return a page of links."""
     links = "".join(f'<li><a href="/{path}">{path}</a></li>' for path in paths)
     return f"<html><head><title>{title}</title></head><body><ul>{links}</ul></body></html>"

@@ -1,12 +1,11 @@
-"""The search benchmark: `make bench-search [DATA=DIR]`. Figures: `docs/background/benchmarks.md`.
+"""Benchmark of search: `make bench-search [DATA=DIR]`. Figures: `docs/background/benchmarks.md`.
 
-load_collections   the collections of DIR/ir (default: ../shared/data), with queries and judgments
-measure            each system over all queries of each collection: quality, speed
-answer_figures     related articles, and answers that are shown or not
-compare_figures    the comparison search of Wang Du 2019: whole terms, base against domain lexicon
-bulk_figures       how fast articles are indexed, by plain Solr's speed with the same texts
-load_figures       a result page under 1, 8 and 32 clients, by the bare Solr query that it is built on
-show               tables for a person; the same figures go to benchmarks/out/search.jsonl, one a row
+load_collections   load the collections of DIR/ir (default: ../shared/data), with queries and judgments measure
+run each system over all queries of each collection: quality, speed answer_figures     related articles, and answers
+that are shown or not compare_figures    the comparison search of Wang Du 2019: complete terms, base against domain
+lexicon bulk_figures       indexing speed relative to plain Solr with the same texts load_figures       a results page
+under 1, 8 and 32 clients, relative to the bare Solr query that it is built on show               print tables; the same
+figures go to benchmarks/out/search.jsonl, one per row
 """
 
 import statistics
@@ -34,8 +33,8 @@ from docstore.model import Lexicon
 
 WITH_LEXICON = f"{OURS}+lexicon"
 COMPARE = "compare"
-WARM_UP = 50  # queries that are asked before any is timed
-WIDE = 150  # columns of the tables where there is no terminal
+WARM_UP = 50  # warm-up queries, not timed
+WIDE = 150  # columns of the tables without a terminal
 METRICS = {"ndcg10": 0, "mrr10": 1, "r100": 2}  # name -> place in what score_ir.py gives of a query
 MINED = 5_000  # documents of a collection whose terms make its lexicon
 CHINESE = "zh_"  # how the names of the Chinese collections begin: articles are generated from those
@@ -47,8 +46,8 @@ MAX_TERMS = 20_000  # of a mined lexicon; an administrator accepts far fewer
 @data_option()
 @click.option("--systems", default="", callback=names, help="Only these systems, comma-separated.")
 @click.option("--sets", "set_names", default="", callback=names, help="Only these sets, comma-separated.")
-@click.option("--documents", default=LOAD_DOCUMENTS, type=click.IntRange(1000), help="Of the set load.")
-@click.option("--every", default=1, type=click.IntRange(1), help="One in so many queries and other documents.")
+@click.option("--documents", default=LOAD_DOCUMENTS, type=click.IntRange(1000), help="Duration of the set load.")
+@click.option("--every", default=1, type=click.IntRange(1), help="Use every n-th query and every n-th other document.")
 def main(data: Path, systems: list[str], set_names: list[str], documents: int, every: int) -> None:
     """Measure search and its peers."""
     figures: list[Figure] = []
@@ -57,7 +56,7 @@ def main(data: Path, systems: list[str], set_names: list[str], documents: int, e
             click.echo(f"{figure.set} {figure.system} {figure.metric} {figure.value:.4f}", err=True)
             figures.append(figure)
     finally:
-        write("search", figures)  # also what an interrupted run has measured
+        write("search", figures)  # also the figures of an interrupted run
     console = Console(width=None if Console().is_terminal else WIDE)
     for table in tables(figures):
         console.print(table)
@@ -66,7 +65,7 @@ def main(data: Path, systems: list[str], set_names: list[str], documents: int, e
 def measure(
     data: Path, systems: Sequence[str], set_names: Sequence[str], documents: int = LOAD_DOCUMENTS, every: int = 1
 ) -> Iterator[Figure]:
-    """All figures. Raises PlumblineError where something is not there."""
+    """Return all figures. Raises PlumblineError if an input is missing."""
     chosen = systems or [OURS, WORDS, WITH_LEXICON, *PEER_SYSTEMS]
     if unknown := set(chosen) - {OURS, WORDS, WITH_LEXICON, *PEER_SYSTEMS}:
         raise PlumblineError(f"no system {', '.join(sorted(unknown))}")
@@ -86,7 +85,7 @@ def measure(
 
 
 def speed(url: str, data: Path, scorer: ModuleType, set_names: Sequence[str], documents: int) -> Iterator[Figure]:
-    """The sets `bulk` and `load`, if they are asked for."""
+    """Yield the sets `bulk` and `load`, if they are chosen."""
     if set_names and not {BULK, LOAD} & set(set_names):
         return
     collections = load_collections(data, scorer)
@@ -99,12 +98,12 @@ def speed(url: str, data: Path, scorer: ModuleType, set_names: Sequence[str], do
 
 
 def mixed_queries(collections: Sequence[Collection]) -> list[str]:
-    """The queries of the collections in turns, as many of each as the smallest has."""
+    """Return the queries of the collections in turns, as many of each as the smallest has."""
     return [text for group in zip(*(one.queries for one in collections), strict=False) for _, text in group]
 
 
 def run(url: str, collection: Collection, name: str, scorer: ModuleType) -> Iterator[Figure]:
-    """One system on one collection: indexed, asked, scored, deleted."""
+    """Run one system on one collection: index, query, score, delete."""
     system = maker(name, collection)(url, f"{collection.name}_{name.replace('+', '_').replace('-', '_')}")
     try:
         started = time.perf_counter()
@@ -116,7 +115,7 @@ def run(url: str, collection: Collection, name: str, scorer: ModuleType) -> Iter
 
 
 def maker(name: str, collection: Collection) -> Maker:
-    """How the system of this name is made for a collection."""
+    """Return the factory of the system of this name for a collection."""
     if name in PEER_SYSTEMS:
         return PEER_SYSTEMS[name]
     if name == OURS:
@@ -127,7 +126,7 @@ def maker(name: str, collection: Collection) -> Maker:
 
 
 def asked(system: System, collection: Collection, name: str, scorer: ModuleType) -> Iterator[Figure]:
-    """Quality over all judged queries, and the milliseconds that one took."""
+    """Return the quality over all judged queries, and the milliseconds per query."""
     for _, text in collection.queries[:WARM_UP]:
         system.search(text)
     rankings, seconds = {}, []

@@ -1,15 +1,15 @@
 """The sets `answers`, `answers_en` and `related`, on collections with their vectors.
 
 answers   (Chinese, on the statutes; `answers_en`: English, on en_cran)
-          found     of the answers that are shown, the share with a quote from a document that answers
-          shown     of the collection's own questions, the share that an answer is shown to
-          auroc     how well own questions are told from those of other collections, by confidence
-          verbatim  the share of quotes that stand in their document to the letter
-          `held_` before the first two: the questions that taught nothing (benchmarks/training/answers.py)
-related   mrr10     documents that answer one question, each looked for by another: by words and meaning, by words alone
+          found     share of the shown answers with a quote from a document that answers
+          shown     share of the collection's own questions with a shown answer
+          auroc     separation of own questions from those of other collections, by confidence
+          verbatim  share of quotes that occur literally in their document
+          `held_` before the first two: questions that were not used for training (benchmarks/training/answers.py)
+related   mrr10     documents that answer one question, each searched from another: hybrid, and by keywords only
 
-The cases of a set go to benchmarks/out/SET_cases.jsonl. Where there is no other collection in English, what was asked
-in forums stands for it.
+The cases of a set go to benchmarks/out/SET_cases.jsonl. Without another English collection, questions from forum pages
+are used.
 """
 
 import hashlib
@@ -51,7 +51,7 @@ NOTHING = AnswerEvidence(0.0, 0.0, 0.0, 0.0, 0.0)  # nothing was found
 
 
 def answer_figures(url: str, data: Path, collections: Sequence[Collection], wanted: Sequence[str]) -> Iterator[Figure]:
-    """The figures of those of the sets that are `wanted`; none of one whose collection is not there."""
+    """Yield the figures of the `wanted` sets whose collection is available."""
     for own in collections:
         if told := [name for name in wanted if COLLECTIONS[name] == own.name]:
             others = [one for one in collections if one is not own and one.name[:3] == own.name[:3]]
@@ -62,7 +62,7 @@ def answer_figures(url: str, data: Path, collections: Sequence[Collection], want
 def collection_figures(
     url: str, own: Collection, strange: Sequence[tuple[str, str]], wanted: Sequence[str]
 ) -> Iterator[Figure]:
-    """The sets of one collection; `strange` are questions that it does not answer."""
+    """Yield the sets of one collection; `strange` are questions that it does not answer."""
     system = WithMeaning(url, "answers", Lexicon())
     try:
         system.load(own.documents)
@@ -73,7 +73,7 @@ def collection_figures(
 
 
 def asked_in_forums(data: Path) -> list[tuple[str, str]]:
-    """The titles of the data folder's forum pages that ask something; none where there are no such pages."""
+    """Return the titles of forum pages in the data folder that are questions; empty if there are no such pages."""
     file = data / FORUMS
     rows = json.loads(file.read_text("utf-8"))["pages"] if file.exists() else []
     titles = [(f"forum:{row['id']}", str(row.get("title", ""))) for row in rows]
@@ -81,14 +81,14 @@ def asked_in_forums(data: Path) -> list[tuple[str, str]]:
 
 
 def foreign(collections: Sequence[Collection]) -> list[tuple[str, str]]:
-    """Queries of other collections, questions first, otherwise as chance has it."""
+    """Return queries of other collections, questions first, otherwise in random order."""
     every = [(f"{one.name}:{name}", text) for one in collections for name, text in one.queries]
     drawn = sorted(every, key=lambda query: hashlib.sha256(query[0].encode()).digest())
     return sorted(drawn, key=lambda query: not is_question(query[1]))[:OTHERS]
 
 
 def answers(system: WithMeaning, name: str, own: Collection, others: Sequence[tuple[str, str]]) -> Iterator[Figure]:
-    """The set of this name: what is shown to the collection's questions, and to those of others."""
+    """Yield the set of this name: results for the collection's questions and for those of others."""
     texts = {document.id: SourceText(document.id, document.title, document.text) for document in own.documents}
     asked = [(query, text) for query, text in own.queries if is_question(text)]
     cases = [case(system, texts, query, text, own.judgments[query]) for query, text in asked]
@@ -111,7 +111,7 @@ def answers(system: WithMeaning, name: str, own: Collection, others: Sequence[tu
 def case(
     system: WithMeaning, texts: Mapping[str, SourceText], name: str, text: str, judged: Mapping[str, float]
 ) -> dict[str, Any]:
-    """One question: the evidence, how sure that makes, and the quotes with their documents."""
+    """Return one question with evidence, confidence, and the quotes with their documents."""
     asked, words = system.understood(text)
     both = system.both(asked, words)
     assert both is not None, "the vectors are there"
@@ -139,7 +139,7 @@ def case(
 
 
 def related(system: WithMeaning, own: Collection) -> Iterator[Figure]:
-    """The reciprocal rank of the first document that answers a question which the one looked at answers as well."""
+    """Return the reciprocal rank of the first document that answers a question of the given document."""
     wanted: dict[str, set[str]] = {}
     for judged in own.judgments.values():
         good = {doc_id for doc_id, gain in judged.items() if gain > 0}

@@ -36,7 +36,7 @@ HOST = "bulk.test"
 
 
 def generated(collections: Sequence[Collection], count: int, seed: int = 1) -> list[Document]:
-    """Articles made of real texts: the title of one document, the texts of as many as make `ARTICLE` characters."""
+    """Generate articles from real texts: the title of one document, and enough texts for `ARTICLE` characters."""
     if not any(collection.documents for collection in collections):
         raise PlumblineError("no documents to make articles of: give DATA=DIR, a folder of the form of ../shared/data")
     chance = random.Random(seed)
@@ -53,7 +53,7 @@ def _joined(name: str, chance: random.Random, real: Sequence[Document]) -> Docum
 
 
 def bulk_figures(url: str, documents: Sequence[Document]) -> Iterator[Figure]:
-    """Documents a second of both, and the ratio of their medians."""
+    """Yield documents per second of both, and the ratio of their medians."""
     speeds: dict[str, list[float]] = {OURS: [], PLAIN: []}
     with tempfile.TemporaryDirectory() as folder, open_sqlite_store(Path(folder)) as store:
         fill(store, documents)
@@ -67,13 +67,13 @@ def bulk_figures(url: str, documents: Sequence[Document]) -> Iterator[Figure]:
 
 
 def plain_seconds(url: str, documents: Sequence[Document]) -> float:
-    """Seconds that plain Solr takes."""
+    """Measure the seconds of plain Solr."""
     system = PEER_SYSTEMS[PLAIN](url, "bulk_plain")
     return _seconds(lambda: system.load(documents), system.drop)
 
 
 def sync_seconds(url: str, store: Store) -> float:
-    """Seconds until the whole store is in an empty index of ours."""
+    """Measure the seconds until the complete store is in an empty index of ours."""
     store.change_log.enqueue_all()
     index = SolrIndex(url, "bulk_ours", TIMEOUT)
     index.ensure_collection()

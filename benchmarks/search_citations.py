@@ -1,4 +1,4 @@
-"""The citations among the documents of a collection, counted as the store counts them, in a store of their own."""
+"""Counts citations among the documents of a collection as the store does, in a separate store."""
 
 import tempfile
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ BATCH = 1000
 
 
 def with_citations(documents: Sequence[StoredArticle]) -> list[StoredArticle]:
-    """The same articles, each with the number of the others that cite it."""
+    """Return the articles, each with the number of others that cite it."""
     placed = [replace(document, url_id=place) for place, document in enumerate(documents)]
     with tempfile.TemporaryDirectory() as folder, open_sqlite_store(Path(folder)) as store:
         for batch in batched(placed, BATCH):

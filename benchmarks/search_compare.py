@@ -1,7 +1,7 @@
-"""The comparison search of Wang Du 2019 (WD-S3, WD-E5) over real articles: terms of several words, each side's rank.
+"""The comparison search of Wang Du 2019 (WD-S3, WD-E5) on real articles: multi-word terms with each lexicon.
 
-The articles are those of the Chinese collection with the longest texts. Their terms are mined as a user's would be,
-all are accepted, and the best that the base dictionary cuts apart are looked for with each lexicon.
+The articles are those of the Chinese collection with the longest texts. Their terms are mined, and all are accepted.
+The best terms that the base dictionary splits are searched with each lexicon.
 """
 
 import re
@@ -22,12 +22,14 @@ from text.segment import RjiebaSegmenter, Segmenter, base_segmenter
 
 ARTICLES, MIN_ARTICLES = 3_000, 1_000
 TERMS = 50
-MIN_DOCUMENTS = 3  # that hold a term: one that is found once says nothing of an order
+MIN_DOCUMENTS = 3  # documents that must contain a term; a single result has no ranking to compare
 _CHINESE = re.compile("[\u4e00-\u9fff]")
 
 
 def compare_figures(url: str, collections: Sequence[Collection], name: str) -> Iterator[Figure]:
-    """MRR and P@10 of the documents that hold the whole term, by the base dictionary and by the domain lexicon."""
+    """Yield MRR and P@10 of the documents that contain the complete term, with the base dictionary and the domain
+    lexicon.
+    """
     documents = articles(collections)
     terms = mined(documents)
     lexicon = accepted(terms)
@@ -46,20 +48,20 @@ def compare_figures(url: str, collections: Sequence[Collection], name: str) -> I
 
 
 def mined(documents: Sequence[Document]) -> list[Term]:
-    """The terms of the documents' own texts by C-value, best first."""
+    """Return the terms of the documents' texts by C-value, best first."""
     settings = LexiconSettings(scorer="c_value", max_contexts=0, depth=0)
     return mine_terms(InMemoryCorpus((doc.title, doc.text) for doc in documents), settings)
 
 
 def accepted(terms: Sequence[Term]) -> Lexicon:
-    """The lexicon of an administrator who accepts everything."""
+    """Return the lexicon of a reviewer who accepts everything."""
     return Lexicon(1, tuple(LexiconEntry(term.text) for term in terms))
 
 
 def sides(
     client: SolrSearchClient, segmenters: dict[str, Segmenter], terms: Sequence[str], name: str
 ) -> Iterator[Figure]:
-    """The means over `terms`, a figure for each side and measure."""
+    """Return the means over `terms` for each lexicon and measure."""
     found = [compare_lexicons(client, segmenters, term) for term in terms]
     for n, side in enumerate(LEXICON_NAMES):
         measures = [both[n].measures for both in found]
@@ -68,7 +70,9 @@ def sides(
 
 
 def articles(collections: Sequence[Collection]) -> Sequence[Document]:
-    """The first articles of the Chinese collection with the longest texts. Raises PlumblineError if there is none."""
+    """Return the first articles of the Chinese collection with the longest texts. Raises PlumblineError if there is
+    none.
+    """
     chinese = [found for found in collections if len(found.documents) >= MIN_ARTICLES and _is_chinese(found)]
     if not chinese:
         raise PlumblineError(f"no Chinese collection of {MIN_ARTICLES} documents: the comparison needs one")
@@ -82,6 +86,6 @@ def _is_chinese(collection: Collection) -> bool:
 
 
 def looked_for(terms: Sequence[Term], base: Segmenter) -> list[str]:
-    """The best terms that several documents hold and the base dictionary cuts apart."""
+    """Return the best terms that several documents contain and the base dictionary splits."""
     several = (term.text for term in terms if term.document_count >= MIN_DOCUMENTS and _CHINESE.search(term.text))
     return [text for text in several if len(base.cut(text)) > 1][:TERMS]

@@ -32,7 +32,7 @@ class Document:
     text: str
 
     def stored(self, collection: str) -> StoredArticle:
-        """The document as the store would hold it."""
+        """Return the document as a stored article."""
         url = f"http://{collection}.test/{self.id}"
         return StoredArticle(0, document_id(url), f"{collection}.test", Article(url, self.title, self.text))
 
@@ -48,7 +48,7 @@ class Collection:
 
 
 def load_collections(data: Path, scorer: ModuleType, names: Sequence[str] = ()) -> list[Collection]:
-    """The collections of `data`, or of `data`/ir; only those of `names` if there are any."""
+    """Load the collections of `data`, or of `data`/ir; only those of `names`, if given."""
     root = data / "ir" if (data / "ir").is_dir() else data
     folders = sorted(path.parent for path in root.glob("*/docs.jsonl.gz"))
     return [_load(folder, scorer) for folder in folders if not names or folder.name in names]
@@ -66,7 +66,7 @@ def _load(folder: Path, scorer: ModuleType) -> Collection:
 
 
 def sample(collection: Collection, queries: int, documents: int) -> Collection:
-    """One in so many `queries`, and one in so many `documents` beside those that are judged for them."""
+    """Return every n-th query, the documents judged for these queries, and every n-th other document."""
     chosen = [query for query in collection.queries if crc32(query[0].encode()) % queries == 0]
     judgments = {name: collection.judgments[name] for name, _ in chosen}
     judged = {document for found in judgments.values() for document in found}
@@ -75,7 +75,7 @@ def sample(collection: Collection, queries: int, documents: int) -> Collection:
 
 
 def load_scorer(data: Path) -> ModuleType:
-    """The scorer near `data`, or the one of ../shared. Raises PlumblineError where there is none."""
+    """Load the scorer next to `data`, or the one of ../shared. Raises PlumblineError if there is none."""
     for folder in (*data.resolve().parents, SHARED.parent):
         if (folder / SCORER).is_file():
             spec = importlib.util.spec_from_file_location("score_ir", folder / SCORER)

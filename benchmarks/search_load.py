@@ -1,16 +1,15 @@
 """Search under load: the set `load` of `make bench-search`.
 
-The site as gunicorn serves it, and the bare Solr query that each result page is built on (the ranking and its order,
-ten ids, no facets, no highlighting), asked by the same clients, 1, 8 and 32 of them, in turns. A reader's turn is a
-result page, and the suggestions for the first half of what was typed. The same page is made by words alone and by
-words and meaning; every article has a vector then, which is one of another text, as for the time that it takes all
-are alike.
+Compares the site as served by gunicorn with the bare Solr query that each results page is built on (ranking and order,
+ten ids, no facets, no highlighting). The same 1, 8 and 32 clients use both in turns. A turn is a results page, and the
+suggestions for the first half of the query. The page is measured with keywords only, and with hybrid search; then every
+article has a vector, which belongs to another text, because this does not affect the time.
 
-    p95_ratio          the 95th percentile of the page by words by the bare query's, the worst of the three numbers of
+    p95_ratio          95th percentile of the keyword page relative to the bare query, the worst of the three numbers of
                        clients
-    meaning_p95_ratio  that of the page by words and meaning by the page's by words, the worst of the three
-    errors             answers other than 200, of pages, suggestions and bare queries together
-    nrt_p95_s          seconds from Solr's acknowledgement until a search finds the document, while others are written
+    meaning_p95_ratio  that of the hybrid page relative to the keyword page, the worst of the three
+    errors             responses without status 200, of pages, suggestions and bare queries together
+    nrt_p95_s          seconds from Solr's acknowledgement until a search finds the document, during other writes
 """
 
 import http.client
@@ -70,7 +69,7 @@ FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 @dataclass(frozen=True)
 class Request:
-    """What a client asks: a URL below the server's, and for a POST its body."""
+    """A client request: a URL below the server's, and for a POST its body."""
 
     path: str
     body: str = ""
@@ -78,20 +77,20 @@ class Request:
 
 @dataclass(frozen=True)
 class Measured:
-    """Milliseconds of the answers that were right, ascending, and how many were not."""
+    """Sorted milliseconds of the successful responses, and the number of failures."""
 
     ms: Sequence[float]
     errors: int
 
     @property
     def p95(self) -> float:
-        """The 95th percentile; NaN where nothing was answered."""
+        """Return the 95th percentile; NaN without responses."""
         return self.ms[math.ceil(0.95 * len(self.ms)) - 1] if self.ms else math.nan
 
 
 @dataclass(frozen=True)
 class Sites:
-    """The URLs of one site that is served twice: by words alone, and as it is by default."""
+    """The URLs of one site that is served twice: keywords only, and with its defaults."""
 
     words: str
     meaning: str
@@ -100,8 +99,10 @@ class Sites:
 def load_figures(
     url: str, documents: Sequence[Document], queries: Sequence[str], sample: Sequence[Document]
 ) -> Iterator[Figure]:
-    """All figures of the set; the vectors are those of `sample`. `url` is a Solr's; its collection of this benchmark is
-    deleted afterwards."""
+    """Yield all figures of the set; the vectors are those of `sample`.
+
+    `url` is the URL of a Solr; the benchmark's collection is deleted from it afterwards.
+    """
     analysis = TextAnalysis(Lexicon(), base_segmenter(), base_segmenter())
     spec, vectors = sample_vectors(sample)
     index = SolrIndex(url, LOAD, TIMEOUT)
@@ -118,7 +119,7 @@ def load_figures(
 
 
 def sample_vectors(sample: Sequence[Document]) -> tuple[ModelSpec, list[bytes]]:
-    """The default model for the language of some documents, and what it makes of them."""
+    """Return the default model for the language of some documents, and their vectors."""
     fetch_models(SETTINGS, print)
     spec = configured_models(SETTINGS, Path())[0]
     stored = [document.stored(LOAD) for document in sample[:VECTORS]]
@@ -129,8 +130,9 @@ def sample_vectors(sample: Sequence[Document]) -> tuple[ModelSpec, list[bytes]]:
 def write(
     index: SolrIndex, documents: Sequence[Document], analysis: TextAnalysis, vectors: Iterator[Mapping[str, bytes]]
 ) -> None:
-    """Index the documents, as a run does it but without a store; at the end of a run an index of this size is merged
-    (`pipeline.stages.force_merge_index`)."""
+    """Index the documents like a run, but without a store. At the end of a run an index of this size is merged
+    (`pipeline.stages.force_merge_index`).
+    """
     with ThreadPoolExecutor(SENDERS) as pool:
         for group in batched(batched(documents, IndexSettings().batch), 4 * SENDERS):
             made = (
@@ -145,8 +147,9 @@ def write(
 
 @contextmanager
 def served(solr_url: str, model: str, known: tuple[ModelSpec, bytes] | None = None) -> Iterator[str]:
-    """The site's URL, its index being this Solr's collection. A vector that is `known` lets the store say that the
-    articles have some."""
+    """Serve the site on this Solr collection; yields its URL. With a `known` vector the store reports that articles
+    have vectors.
+    """
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings(
             Path(folder),
@@ -166,7 +169,7 @@ def served(solr_url: str, model: str, known: tuple[ModelSpec, bytes] | None = No
 
 
 def clients_figures(sites: Sites, solr: str, queries: Sequence[str], analysis: TextAnalysis) -> Iterator[Figure]:
-    """95th percentiles and their ratios at each number of clients, each of which has other queries."""
+    """Yield 95th percentiles and their ratios for each number of clients; each client has other queries."""
     client, rounds = SolrSearchClient(solr, LOAD, TIMEOUT), itertools.cycle(queries)
     for server, requests in kinds(sites, solr, list(itertools.islice(rounds, WARM_UP)), client, analysis).values():
         measured(server, requests, 2)  # warm
@@ -192,7 +195,7 @@ def clients_figures(sites: Sites, solr: str, queries: Sequence[str], analysis: T
 def kinds(
     sites: Sites, solr: str, queries: Sequence[str], client: SolrSearchClient, analysis: TextAnalysis
 ) -> Mapping[str, tuple[str, Sequence[Request]]]:
-    """What is asked for each of the queries, by name: the server, and the requests."""
+    """Return the requests for each query, by kind: the server, and the requests."""
     pages = [Request(f"/search?{urlencode({'q': query})}") for query in queries]
     bare = [Request(f"/solr/{LOAD}/select", urlencode(bare_query(query, client, analysis))) for query in queries]
     typed = [Request(f"/suggest?{urlencode({'q': half(query)})}") for query in queries]
@@ -205,12 +208,12 @@ def kinds(
 
 
 def half(text: str) -> str:
-    """What stands in the box while somebody types."""
+    """Return the text in the search box while the query is being typed."""
     return text[: max(1, len(text) // 2)]
 
 
 def bare_query(text: str, client: SolrSearchClient, analysis: TextAnalysis) -> Params:
-    """The ranking of a query as the site asks it, without all that a page shows beside it."""
+    """Return the ranking query of a search, without the other parts of the page."""
     asked = SearchRequest(raw_query=text, text=normalize_query(text, SearchSettings().longest_query))
     words = {
         QueryVariant.DOMAIN: segment_words(asked.parsed_query.ranking_text, analysis.domain_segmenter),
@@ -228,7 +231,7 @@ def bare_query(text: str, client: SolrSearchClient, analysis: TextAnalysis) -> P
 
 
 def measured(server: str, requests: Sequence[Request], clients: int) -> Measured:
-    """Ask all of `requests`, so many clients at once, each over a connection of its own."""
+    """Send all `requests` with the given number of concurrent clients, each with its own connection."""
     waiting, auth = iter(requests), auth_headers(server)
     taking = threading.Lock()
     seconds: list[float] = []
@@ -258,7 +261,7 @@ def measured(server: str, requests: Sequence[Request], clients: int) -> Measured
 
 
 def answered(connection: http.client.HTTPConnection, request: Request, auth: Mapping[str, str]) -> bool:
-    """Was the answer 200? A broken connection is opened anew by the next request."""
+    """Send a request. Returns True for status 200; after a broken connection the next request opens a new one."""
     try:
         headers = {**auth, **(FORM if request.body else {})}
         connection.request("POST" if request.body else "GET", request.path, request.body or None, headers)
@@ -271,7 +274,7 @@ def answered(connection: http.client.HTTPConnection, request: Request, auth: Map
 
 
 def searchable_after(index: SolrIndex, documents: Sequence[Document], analysis: TextAnalysis) -> float:
-    """The 95th percentile of the seconds until what was acknowledged is found, batch after batch being written."""
+    """Return the 95th percentile of the seconds until an acknowledged document is found, while batches are written."""
     waits: list[float] = []
     watching: list[threading.Thread] = []
     for number, batch in enumerate(itertools.islice(batched(itertools.cycle(documents), NRT_BATCH), NRT_BATCHES)):
@@ -288,7 +291,7 @@ def searchable_after(index: SolrIndex, documents: Sequence[Document], analysis: 
 
 
 def wait_for(index: SolrIndex, doc_id: str) -> float:
-    """Seconds until a search finds the document."""
+    """Return the seconds until a search finds the document."""
     started = time.perf_counter()
     host = urlsplit(index.base_url)
     connection = http.client.HTTPConnection(host.hostname or "", host.port, timeout=60)

@@ -1,7 +1,7 @@
-"""Our search with meaning: the words' system, and beside it the vectors that the program itself would make.
+"""Our hybrid search: keywords, and the vectors that the program itself would compute.
 
-Vectors are made once and kept in `out/vectors`, by model and text: to make those of the largest collection takes a
-quarter of an hour.
+Vectors are computed once and saved in `out/vectors`, by model and text. Those of the largest collection take 15
+minutes.
 """
 
 from array import array
@@ -37,11 +37,11 @@ from text.embedding.model_spec import ModelSpec
 
 VECTORS = OUT / "vectors"
 SETTINGS = EmbedSettings(passages=0)
-SAMPLE = 200  # documents of which the language of a collection is told
+SAMPLE = 200  # documents that determine the language of a collection
 
 
 class WithMeaning(Ours):
-    """The project's search as it is by default. See `benchmarks.search_systems.System`."""
+    """Our search with its defaults. See `benchmarks.search_systems.System`."""
 
     def __init__(self, url: str, name: str, lexicon: Lexicon, profile: str = "plumbline") -> None:
         super().__init__(url, name, lexicon, profile)
@@ -61,17 +61,17 @@ class WithMeaning(Ours):
         super().load(documents)
 
     def vectors(self, stored: StoredArticle) -> dict[str, bytes]:
-        """The vector of a document, by its model."""
+        """Return the vector of a document, by model."""
         found = self._vectors.get(stored.article.digest)
         return {self._spec.model_id: found} if found and self._spec else {}
 
     def found(self, asked: SearchRequest, words: QueryWords) -> list[str]:
-        """The ids in Solr of what words and meaning find."""
+        """Return the Solr ids of the hybrid results."""
         both = self.both(asked, words)
         return [str(one.doc[solr_fields.ID]) for one in both.entries] if both else super().found(asked, words)
 
     def both(self, asked: SearchRequest, words: QueryWords) -> FusedCandidates | None:
-        """What words and meaning find; None where nothing is found by meaning."""
+        """Return the hybrid results; None without semantic matches."""
         vector = self._vector_of(asked.parsed_query.ranking_text)
         if vector is None:
             return None
@@ -83,7 +83,7 @@ class WithMeaning(Ours):
         return fuse(by_words, near, vector, PROFILES[asked.profile].semantic_weight, DEPTH, 0)
 
     def similar(self, name: str, with_meaning: bool) -> list[str]:
-        """The documents most like the one of this name in its collection."""
+        """Return the most similar documents in the collection."""
         stored = self._stored[name]
         group, shown = (stored.doc_id, stored.doc_id), (solr_fields.ID, solr_fields.CLUSTER_ID)
         answers = [self._client.select(more_like_this_params(stored.doc_id, *group, shown))]
@@ -108,13 +108,13 @@ class WithMeaning(Ours):
 
 
 def collection_language(documents: Sequence[Document]) -> str:
-    """The language of most documents of a collection."""
+    """Return the language of most documents of a collection."""
     told = [detect_language(f"{one.title}\n{one.text}") for one in documents[:: max(1, len(documents) // SAMPLE)]]
     return max(set(told), key=told.count)
 
 
 def vectors_of(stored: Sequence[StoredArticle], spec: ModelSpec) -> dict[str, bytes]:
-    """The vectors of articles by their digests: the kept ones, and those that are made, and kept, now."""
+    """Return the vectors of articles by digest: saved ones, and new ones, which are then saved."""
     path = VECTORS / f"{spec.model_id}.npz"
     known = dict(kept(path))
     missing = {one.article.digest: one for one in stored if one.article.digest not in known}
@@ -135,7 +135,7 @@ SAVE_EVERY = 200  # batches
 
 
 def kept(path: Path) -> Iterator[tuple[str, bytes]]:
-    """Digests and vectors of a file; nothing where there is none."""
+    """Load digests and vectors from a file; empty if it does not exist."""
     if path.exists():
         with np.load(path) as file:
             digests, vectors = file["digests"], file["vectors"]
@@ -143,7 +143,7 @@ def kept(path: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def save(path: Path, known: dict[str, bytes]) -> None:
-    """Keep vectors; killed, the file is as it was before."""
+    """Save vectors atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     full = {digest: vector for digest, vector in known.items() if vector}
     rows = np.frombuffer(b"".join(full.values()), np.int8).reshape(len(full), -1)

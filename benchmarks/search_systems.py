@@ -1,6 +1,6 @@
-"""What is compared: our index and our queries, and Solr's own ways with Chinese, each in a collection of its own.
+"""The compared systems: our index and queries, and Solr's own Chinese analyses, each in a separate collection.
 
-All of them run in one real Solr and are asked through the same client, one after another.
+All of them run in one real Solr and get their queries from the same client, one after another.
 """
 
 import re
@@ -45,13 +45,13 @@ WORDS = f"{OURS}-words"
 
 
 class System(Protocol):
-    """An index of one collection, and a way to ask it."""
+    """An index of one collection, and its search."""
 
     def load(self, documents: Sequence[Document]) -> None:
-        """Index `documents`; on return they can be found."""
+        """Index `documents`; they are searchable on return."""
 
     def search(self, text: str) -> list[str]:
-        """The ids of at most `DEPTH` documents, best first."""
+        """Return the ids of at most `DEPTH` documents, best first."""
 
     def drop(self) -> None:
         """Delete the index."""
@@ -59,7 +59,7 @@ class System(Protocol):
 
 @contextmanager
 def running_solr(folder: Path) -> Iterator[str]:
-    """The base URL of a Solr of our version with the peers' analyses beside it; its data stand in `folder`."""
+    """Run a Solr of our version with the peers' analyses; yields its base URL. Its data are in `folder`."""
     jars = [*parse_lock(LOCK_PATH.read_text("utf-8")), *parse_lock((PEERS / "solr_jars.lock").read_text("utf-8"))]
     lib = ensure_jars(default_jar_folder().with_name(default_jar_folder().name + "-peers"), print, jars)
     with EmbeddedSolr(folder, IndexSettings(solr_jars=str(lib), solr_heap="1g")) as node:
@@ -67,7 +67,7 @@ def running_solr(folder: Path) -> Iterator[str]:
 
 
 class Ours:
-    """The project's mapping, index and query code, from the text as it was typed; by words alone."""
+    """Our mapping, index and query code, from the typed text; keywords only."""
 
     def __init__(self, url: str, name: str, lexicon: Lexicon, profile: str = "plumbline") -> None:
         words = RjiebaSegmenter((entry.text, entry.frequency, entry.pos_tag) for entry in lexicon.entries)
@@ -92,8 +92,8 @@ class Ours:
         return [self._ids[doc_id] for doc_id in self.found(*self.understood(text))]
 
     def understood(self, text: str) -> tuple[SearchRequest, QueryWords]:
-        """A query as the search page reads it."""
-        plain = normalize_query(as_plain_words(text), LONGEST)  # the marks in these queries are no syntax
+        """Parse a query as the search page does."""
+        plain = normalize_query(as_plain_words(text), LONGEST)  # punctuation in these queries is not query syntax
         asked = SearchRequest(raw_query=text, text=plain, profile=self._profile)
         cuts = {QueryVariant.DOMAIN: self._analysis.domain_segmenter, QueryVariant.BASE: self._analysis.base_segmenter}
         words = {form: segment_words(asked.parsed_query.ranking_text, segmenter) for form, segmenter in cuts.items()}
@@ -106,20 +106,20 @@ class Ours:
         return asked, words
 
     def named(self, doc_id: str) -> str:
-        """The id that a document of the index has in its collection."""
+        """Return the collection id of an index document."""
         return self._ids[doc_id]
 
     def vectors(self, stored: StoredArticle) -> Mapping[str, bytes]:
-        """The vectors that a document is indexed with: none."""
+        """Return the vectors to index with a document: none."""
         return {}
 
     def found(self, asked: SearchRequest, words: QueryWords) -> list[str]:
-        """The ids in Solr of what is found, best first."""
+        """Return the Solr ids of the results, best first."""
         answer = self._client.select(self.words_params(asked, words, [solr_fields.ID]))
         return [str(doc[solr_fields.ID]) for doc in answer["response"]["docs"]]
 
     def words_params(self, asked: SearchRequest, words: QueryWords, shown: Sequence[str]) -> Params:
-        """The question for what the words find."""
+        """Return the Solr parameters of the keyword query."""
         q, filters, order = (
             ranking_query(asked, words),
             build_filter_queries(asked, words),
@@ -173,7 +173,7 @@ class Peer:
 
 
 def joined_words(text: str) -> str:
-    """The words of jieba's search mode: long words, and the words in them."""
+    """Return the words of jieba's search mode: long words, and the words in them."""
     words: list[str] = rjieba.cut_for_search(text)
     return WORD_SEPARATOR.join(words)
 
@@ -182,7 +182,7 @@ _SYNTAX = re.compile(r'([-+!(){}\[\]^"~*?:\\/&|])')
 
 
 def escaped(text: str) -> str:
-    """`text` without syntax of the parser `lucene`."""
+    """Escape the syntax of the parser `lucene` in `text`."""
     return _SYNTAX.sub(r"\\\1", text.replace("AND", "and").replace("OR", "or").replace("NOT", "not"))
 
 
@@ -204,5 +204,5 @@ PEER_SYSTEMS: dict[str, Maker] = {
 
 
 def ours(lexicon: Lexicon, profile: str = "plumbline") -> Maker:
-    """Our system with a lexicon."""
+    """Create our system with a lexicon."""
     return lambda url, name: Ours(url, name, lexicon, profile)

@@ -1,4 +1,4 @@
-"""The tables of the search benchmark, for a person."""
+"""Tables of the search benchmark."""
 
 from collections.abc import Iterator, Sequence
 
@@ -18,7 +18,7 @@ TITLES = {
     "held_shown": "The same: shown",
     "auroc": "Own questions told from those of other collections, AUROC",
     "shown_to_others": "Questions of others that an answer is shown to",
-    "verbatim": "Quotes that stand in their document to the letter",
+    "verbatim": "Quotes that occur literally in their document",
     "docs_per_s": "Documents indexed per second",
     "p50_ms": "Query, median, ms",
     "p95_ms": "Query, 95th percentile, ms",
@@ -34,7 +34,7 @@ TITLES = {
     "p10_base": "Whole terms, base dictionary: P@10",
     "p10_domain": "Whole terms, domain lexicon: P@10",
 }
-TARGETS = {  # what issue 5 asks for
+TARGETS = {  # targets of issue 5
     ("zh_statute", "ndcg10"): 0.395,
     ("zh_statute", "r100"): 0.72,
     ("zh_papers", "ndcg10"): 0.936,
@@ -54,7 +54,7 @@ TARGETS = {  # what issue 5 asks for
 
 
 def tables(figures: Sequence[Figure]) -> Iterator[Table]:
-    """One table a metric, then ours by the best peer and by what is asked for."""
+    """Yield one table per metric, then our figures relative to the best peer and to the targets."""
     for metric, title in TITLES.items():
         table = grid(title, [figure for figure in figures if figure.metric == metric])
         if table.row_count:
@@ -64,7 +64,7 @@ def tables(figures: Sequence[Figure]) -> Iterator[Table]:
 
 
 def by_best_peer(figures: Sequence[Figure]) -> Table:
-    """Ours against the best of the peers on each collection."""
+    """Build a table of our figure and the best peer for each collection."""
     table = Table("set", "ours", "best peer", "", "ratio", title="nDCG@10 by the best peer", title_justify="left")
     found = [figure for figure in figures if figure.metric == "ndcg10"]
     for mine in (figure for figure in found if figure.system == OURS):
@@ -76,8 +76,8 @@ def by_best_peer(figures: Sequence[Figure]) -> Table:
 
 
 def by_target(figures: Sequence[Figure]) -> Table:
-    """Ours, and what was asked for."""
-    table = Table("set", "metric", "ours", "asked", title="By what is asked", title_justify="left")
+    """Build a table of our figures and the targets."""
+    table = Table("set", "metric", "ours", "asked", title="By target", title_justify="left")
     values = {(figure.set, figure.metric): figure.value for figure in figures if figure.system == OURS}
     for (name, metric), target in TARGETS.items():
         if (name, metric) in values:

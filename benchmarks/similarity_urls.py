@@ -1,10 +1,10 @@
-"""Zhou's likeness of URLs (ZK-E2): `python -m benchmarks.similarity_urls [--data DIR]`.
+"""Zhou's URL similarity (ZK-E2): `python -m benchmarks.similarity_urls [--data DIR]`.
 
-pairs    of URLs of one site, half of them of the same board: from the links of saved pages (DIR in the form of
-         ../shared/data/extraction). A board is the first directory of a URL that is no date.
+pairs    URLs of one site, half of them of the same board: from the links of saved pages (DIR in the form of
+         ../shared/data/extraction). A board is the first directory of a URL that is not a date.
 curve    accuracy of ZK-A2 for each threshold, both readings of step 2 (one host contains the other)
 
-A board is read off the URL as well, so this tells which threshold goes with which depth, not how sites are built.
+A board is also derived from the URL, so the result shows which threshold fits which depth, not the structure of sites.
 """
 
 import json
@@ -37,9 +37,9 @@ Pair = tuple[str, str, bool]
 
 @benchmark("similarity_urls", pages=40)
 @data_option(SHARED / "extraction", "A folder of the form of ../shared/data/extraction.")
-@click.option("--pages", default=0, type=click.IntRange(0), help="At most so many pages of a set; 0: all.")
+@click.option("--pages", default=0, type=click.IntRange(0), help="Maximum number of pages per set; 0: all.")
 def main(data: Path, pages: int) -> None:
-    """Print the accuracy of the likeness of URLs at each threshold."""
+    """Print the accuracy of the URL similarity at each threshold."""
     pairs = list(pairs_of(boards_of(data, pages), random.Random(0)))
     if not pairs:
         raise PlumblineError(f"no site with two boards in the pages of {data}")
@@ -47,7 +47,7 @@ def main(data: Path, pages: int) -> None:
 
 
 def figures(pairs: Sequence[Pair]) -> Iterator[Figure]:
-    """The curve of both readings, and where each is highest."""
+    """Yield the curve of both readings, and the maximum of each."""
     yield Figure("pairs", "plumbline", "pairs", len(pairs))
     for name, settings in (
         ("proper", DEFAULT_SETTINGS),
@@ -62,12 +62,12 @@ def figures(pairs: Sequence[Pair]) -> Iterator[Figure]:
 
 
 def accuracy(pairs: Sequence[Pair], settings: UrlSimilaritySettings, threshold: float) -> float:
-    """The part of the pairs that are told right."""
+    """Return the share of correctly classified pairs."""
     return sum((url_similarity(one, other, settings) > threshold) == same for one, other, same in pairs) / len(pairs)
 
 
 def pairs_of(sites: Mapping[str, Mapping[str, Sequence[str]]], draw: random.Random) -> Iterator[Pair]:
-    """The same number of pairs from each of the sites with most URLs."""
+    """Return the same number of pairs from each of the largest sites."""
     largest = sorted(sites, key=lambda host: (-sum(map(len, sites[host].values())), host))[:SITES]
     for host in largest:
         boards = list(sites[host].values())
@@ -79,7 +79,7 @@ def pairs_of(sites: Mapping[str, Mapping[str, Sequence[str]]], draw: random.Rand
 
 
 def boards_of(data: Path, pages: int = 0) -> dict[str, dict[str, list[str]]]:
-    """Host -> board -> URLs, of sites with two boards of some size."""
+    """Return host -> board -> URLs of sites with two sufficiently large boards."""
     found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for url in sorted(set(addresses(data, pages))):
         parts = urlsplit(url)
@@ -94,7 +94,7 @@ def boards_of(data: Path, pages: int = 0) -> dict[str, dict[str, list[str]]]:
 
 
 def addresses(data: Path, pages: int = 0) -> Iterator[str]:
-    """The URLs that the saved pages link to, the first so many of each set; 0: all."""
+    """Return the URLs that the saved pages link to; `pages` limits the pages of each set, 0: all."""
     for gold in sorted(data.glob("*/gold.json")):
         urls = {str(row["id"]): row.get("url") or "" for row in json.loads(gold.read_text(encoding="utf-8"))["pages"]}
         packed = gold.with_name("pages.tar.xz")

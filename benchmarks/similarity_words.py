@@ -1,9 +1,9 @@
 """Zhou's similarity of word pairs (ZK-E1): `python -m benchmarks.similarity_words [--data DIR]`.
 
-pairs       DIR/wordsim/*.txt, two words and a human score a line; alike: above HIGH of the scale, not alike: below LOW
-similarity  ZK-A1 of vectors trained on DIR's sibling webgraph (zh_docs) and of the concepts in DIR/hownet
-grid        accuracy of "similarity above 0" for each Th1, Th2 and mix; the best of all pairs but a file's is what that
-            file is scored with
+pairs       DIR/wordsim/*.txt, two words and a human score per line; similar: above HIGH of the scale, not: below LOW
+similarity  ZK-A1 with vectors trained on DIR's sibling webgraph (zh_docs) and with the concepts in DIR/hownet
+grid        accuracy of "similarity above 0" for each Th1, Th2 and mix; each file is scored with the settings that are
+            best on the pairs of all other files
 """
 
 import itertools
@@ -32,7 +32,7 @@ ALPHAS, BETAS = (0.7, 0.8, 0.9, 1.0), (0.4, 0.6, 0.8, 0.9, 1.0)
 
 @dataclass(frozen=True)
 class Pair:
-    """Two words: what vectors and concepts say of them (None: not known), and whether people find them alike."""
+    """Two words: similarity by vectors and by concepts (None: unknown), and whether people find them similar."""
 
     by_vectors: float | None
     by_concepts: float | None
@@ -42,9 +42,9 @@ class Pair:
 @benchmark("similarity_words", pages=20)
 @data_option(SHARED / "lexical", "A folder of the form of ../shared/data/lexical.")
 @click.option("--web", default=SHARED / "webgraph", type=click.Path(path_type=Path), help="Text to train vectors on.")
-@click.option("--pages", default=0, type=click.IntRange(0), help="The first so many pages of the text; 0: all.")
+@click.option("--pages", default=0, type=click.IntRange(0), help="Number of pages of the text; 0: all.")
 def main(data: Path, web: Path, pages: int) -> None:
-    """Print the accuracy of the similarity of words, and the thresholds that fit best."""
+    """Print the accuracy of the word similarity, and the best thresholds."""
     vectors = vectors_of(web, pages)
     concepts = concepts_in(data)
     sets = {path.stem: pairs_of(path, vectors, concepts) for path in sorted((data / "wordsim").glob("wordsim-*.txt"))}
@@ -55,7 +55,9 @@ def main(data: Path, web: Path, pages: int) -> None:
 
 
 def figures(sets: Mapping[str, Sequence[Pair]]) -> Iterator[Figure]:
-    """For each file: accuracy with the defaults, with what fits the other files, and of either source alone."""
+    """Yield for each file the accuracy with the defaults, with the settings of the other files, and of either source
+    only.
+    """
     for name, pairs in sets.items():
         others = [pair for other, some in sets.items() if other != name for pair in some] or pairs
         tuned = best_of(others)
@@ -76,7 +78,7 @@ def figures(sets: Mapping[str, Sequence[Pair]]) -> Iterator[Figure]:
 
 
 def best_of(pairs: Sequence[Pair]) -> SimilaritySettings:
-    """The settings with the highest accuracy; of equals those nearest to the defaults."""
+    """Return the settings with the highest accuracy; among equals those closest to the defaults."""
     grid = itertools.product(ALPHAS, BETAS, STEPS, STEPS)
     made = (SimilaritySettings(*point) for point in grid)
     return max(made, key=lambda settings: (accuracy(pairs, settings), -distance(settings)))
@@ -89,7 +91,7 @@ def distance(settings: SimilaritySettings) -> float:
 
 
 def accuracy(pairs: Sequence[Pair], settings: SimilaritySettings) -> float:
-    """The part of the pairs where a similarity above 0 is what people say; the two kinds of pair weigh the same."""
+    """Return the share of pairs for which "similarity above 0" is correct; both kinds of pair have equal weight."""
     right = {True: 0, False: 0}
     total = {True: 0, False: 0}
     for pair in pairs:
@@ -100,7 +102,7 @@ def accuracy(pairs: Sequence[Pair], settings: SimilaritySettings) -> float:
 
 
 def pairs_of(path: Path, vectors: WordVectors, concepts: ConceptSource | None) -> list[Pair]:
-    """The pairs of a file that people are sure of."""
+    """Return the pairs of a file with a clear human score."""
     rows = [line.split() for line in path.read_text(encoding="utf-8").splitlines()]
     scored = [(one, other, float(score)) for one, other, score in (row for row in rows if len(row) == 3)]
     top = max((score for *_, score in scored), default=0.0)
@@ -113,13 +115,13 @@ def pairs_of(path: Path, vectors: WordVectors, concepts: ConceptSource | None) -
 
 
 def vectors_of(web: Path, pages: int = 0) -> WordVectors:
-    """Vectors of the words of the first so many Chinese pages, 0: all; none where there are no pages."""
+    """Train word vectors on Chinese pages (`pages` limits them, 0: all); no vectors without pages."""
     path = web / "zh_docs.jsonl.xz"
     return train_word_vectors(list(itertools.islice(texts_of(path), pages or None))) if path.exists() else EMPTY_VECTORS
 
 
 def texts_of(path: Path) -> Iterable[list[str]]:
-    """The paragraphs of each page, cut."""
+    """Yield the segmented paragraphs of each page."""
     segmenter = base_segmenter()
     with lzma.open(path, "rt", encoding="utf-8") as file:
         for line in file:
@@ -129,7 +131,7 @@ def texts_of(path: Path) -> Iterable[list[str]]:
 
 
 def concepts_in(data: Path) -> ConceptSource | None:
-    """HowNet's sememes by word; None where they are not there."""
+    """Load HowNet's sememes by word; None if the files do not exist."""
     path = data / "hownet" / "word_sememes.tsv.gz"
     try:
         return read_pooled_sememes(read_data_lines(path)) if path.exists() else None

@@ -1,15 +1,15 @@
-"""Slow clients: what others feel while hundreds of connections drip in heads and bodies, and read drop by drop.
+"""Effect of slow clients: response times of others while hundreds of connections send and read one byte at a time.
 
     python -m benchmarks.slow_clients [--connections 500] [--seconds 120] [--url URL]
 
-Without a URL the demo is crawled, indexed and served first. Others ask for result pages, one after the other, in turns
-without and with the slow ones, so that what else the machine does falls on both. A connection that the site closes is
-opened anew.
+Without a URL the demo is crawled, indexed and served first. Other clients request results pages one after the other,
+alternating without and with slow clients, so that other load of the machine affects both. A connection that the site
+closes is opened again.
 
-    connections   slow connections that were held at the same time, on an average
-    answered      pages that others got meanwhile
-    failed        pages that they did not get
-    quiet_p95_ms, slow_p95_ms, p95_ratio   without the slow ones, with them, and the second by the first
+    connections   mean number of slow connections open at the same time
+    answered      pages that the other clients received meanwhile
+    failed        pages that they did not receive
+    quiet_p95_ms, slow_p95_ms, p95_ratio   without slow clients, with them, and the ratio
     closed        slow connections that the site closed
 """
 
@@ -45,7 +45,9 @@ PATHS = tuple(f"/search?q={quote(query)}" for query in QUERIES)
 
 
 def asked(url: str, seconds: float, paths: Sequence[str] = PATHS) -> tuple[list[float], int]:
-    """Ask for pages in turn, for so long: milliseconds of those that came, and how many did not."""
+    """Request pages in turn for some seconds. Returns the milliseconds of successful responses, and the number of
+    failures.
+    """
     host, took, failed = urlsplit(url), [], 0
     until, n = time.monotonic() + seconds, 0
     while time.monotonic() < until:
@@ -70,8 +72,10 @@ def asked(url: str, seconds: float, paths: Sequence[str] = PATHS) -> tuple[list[
 def slow_clients(
     url: str, connections: int = CONNECTIONS, seconds: float = SECONDS, paths: Sequence[str] = PATHS
 ) -> dict[str, float]:
-    """The figures of the module's docstring for the site at `url`; the slow ones are there for `seconds` in all. Others
-    ask for `paths`."""
+    """Yield the figures of the module docstring for the site at `url`. Slow clients run for `seconds` in total.
+
+    The other clients request `paths`.
+    """
     place = urlsplit(url)
     quiet: list[float] = []
     slow: list[float] = []
@@ -91,13 +95,13 @@ def slow_clients(
 
 @contextmanager
 def holding(place: tuple[str, int], connections: int) -> Iterator[list[float]]:
-    """Slow connections are held meanwhile; afterwards the list has what `benchmarks.slow_holder` says."""
+    """Run slow connections during the `with` block; afterwards the list has the output of `benchmarks.slow_holder`."""
     command = [sys.executable, "-m", "benchmarks.slow_holder", place[0], str(place[1]), str(connections)]
     counted: list[float] = []
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdin is not None and holder.stdout is not None
         try:
-            holder.stdout.readline()  # they are open
+            holder.stdout.readline()  # the connections are open
             yield counted
         finally:
             holder.stdin.close()
@@ -105,14 +109,14 @@ def holding(place: tuple[str, int], connections: int) -> Iterator[list[float]]:
 
 
 def percentile(values: Sequence[float], share: float = 0.95) -> float:
-    """So many of the values are no larger; NaN where there are none."""
+    """Return the percentile of the values; NaN if there are none."""
     ordered = sorted(values)
     return ordered[math.ceil(share * len(ordered)) - 1] if ordered else math.nan
 
 
 @contextmanager
 def demo_site() -> Iterator[str]:
-    """The demo, crawled, indexed and served; the URL of its search page."""
+    """Crawl, index and serve the demo; yields the URL of its search page."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:  # Solr ends a moment later
         folder = Path(name)
         write_sites(folder / "sites")
@@ -126,10 +130,10 @@ def demo_site() -> Iterator[str]:
 
 @benchmark("slow_clients", connections=10, seconds=1.0)
 @click.option("--connections", default=CONNECTIONS, type=click.IntRange(1), help="Slow connections.")
-@click.option("--seconds", default=SECONDS, help="How long they are open.")
-@click.option("--url", default="", help="A site that runs; without it the demo is served.")
+@click.option("--seconds", default=SECONDS, help="Seconds for which they are open.")
+@click.option("--url", default="", help="URL of a running site; default: the demo.")
 def main(connections: int, seconds: float, url: str) -> None:
-    """What others feel while connections are slow."""
+    """Measure the response times of others during slow connections."""
     with nullcontext(url) if url else demo_site() as site:
         figures = slow_clients(site, connections, seconds)
     if figures["failed"]:

@@ -1,7 +1,7 @@
-"""Holds slow connections: `python -m benchmarks.slow_holder HOST PORT CONNECTIONS`, for `benchmarks.slow_clients`.
+"""Opens slow connections: `python -m benchmarks.slow_holder HOST PORT CONNECTIONS`, for `benchmarks.slow_clients`.
 
-A process of its own, and a small one: the clock of those who measure does not wait for it. Heads and bodies come a byte
-a second, answers are read a byte a second; a connection that the site closes is opened anew. It ends with its input.
+A small separate process, so that it does not delay the measuring process. Requests are sent and responses read at one
+byte per second. A connection that the site closes is opened again. It exits when its standard input ends.
 """
 
 import random
@@ -18,7 +18,9 @@ DRIP_SECONDS = 1.0  # between two bytes of a connection
 HEAD = b"GET /search?q=a HTTP/1.1\r\nHost: site\r\nX-Slow: "
 FORM = b"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 200000"
 BODY = b"POST /admin/login HTTP/1.1\r\nHost: site\r\n" + FORM + b"\r\n\r\n"
-READER = b"GET /static/openapi.json HTTP/1.1\r\nHost: site\r\n\r\n"  # the largest answer that costs the site nothing
+READER = (
+    b"GET /static/openapi.json HTTP/1.1\r\nHost: site\r\n\r\n"  # the largest response that the site need not compute
+)
 FIRST: Mapping[str, bytes] = {"head": HEAD, "body": BODY, "reader": READER}
 
 
@@ -32,8 +34,10 @@ class Slow:
 
 
 def hold(place: tuple[str, int], connections: int) -> tuple[float, int]:
-    """Hold so many slow connections until standard input ends, and say when they are open: how many were held on an
-    average, and how many the site closed."""
+    """Run `connections` slow connections until standard input ends; prints a line when they are open.
+
+    Returns the mean number of open connections, and the number that the site closed.
+    """
     selector, closed = selectors.DefaultSelector(), 0
     held: list[int] = []
     missing = [KINDS[n % len(KINDS)] for n in range(connections)]
@@ -52,7 +56,7 @@ def hold(place: tuple[str, int], connections: int) -> tuple[float, int]:
 
 
 def due(selector: selectors.BaseSelector) -> list[Slow]:
-    """The connections whose next byte is due."""
+    """Yield the connections whose next byte is due."""
     now = time.monotonic()
     found = [key.data for key in selector.get_map().values() if key.data.next_at <= now]
     for one in found:
@@ -61,10 +65,10 @@ def due(selector: selectors.BaseSelector) -> list[Slow]:
 
 
 def opened(selector: selectors.BaseSelector, place: tuple[str, int], kind: str) -> bool:
-    """Open a slow connection of this kind, if the site takes it."""
+    """Open a slow connection of this kind, if the site accepts it."""
     try:
         connection = socket.socket()
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)  # what is not read stays with the site
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)  # unread data stays on the site's side
         connection.settimeout(2.0)
         connection.connect(place)
         connection.sendall(FIRST[kind])
@@ -77,7 +81,7 @@ def opened(selector: selectors.BaseSelector, place: tuple[str, int], kind: str) 
 
 
 def dripped(one: Slow) -> bool:
-    """Send or read a byte; False where the site has closed."""
+    """Send or read a byte. Returns False if the site has closed the connection."""
     try:
         if one.kind == "reader":
             return one.socket.recv(1) != b""

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.tcp_proxy PORT TO`: passes connections to PORT on loopback on to the port TO, until killed."""
+"""`python -m benchmarks.tcp_proxy PORT TO`: forwards connections from PORT on loopback to port TO until killed."""
 
 import asyncio
 import sys
@@ -7,7 +7,7 @@ CHUNK = 1 << 16
 
 
 async def pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Everything from one side to the other."""
+    """Copy all data from one socket to the other."""
     try:
         while data := await reader.read(CHUNK):
             writer.write(data)
@@ -19,7 +19,7 @@ async def pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) ->
 
 
 async def main(port: int, to: int) -> None:
-    """Listen; says so on standard output."""
+    """Listen and forward; prints a line when ready."""
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         their_reader, their_writer = await asyncio.open_connection("127.0.0.1", to)

@@ -1,8 +1,8 @@
-"""The term mining benchmark: `make bench-terms [DATA=DIR]`. What its figures mean is in `docs/background/mining.md`.
+"""Benchmark of term mining: `make bench-terms [DATA=DIR]`. `docs/background/mining.md` explains the figures.
 
-DIR (default: ../shared/data) has sets below DIR/terms: docs.jsonl.gz and gold.tsv each. `plumbline` has the shipped
-models. `plumbline-unseen` has models made here, by the same recipe, from the sets of ../shared/data but the one of the
-same name; they are kept in benchmarks/out/terms_models.
+DIR (default: ../shared/data) has sets below DIR/terms, each with docs.jsonl.gz and gold.tsv. `plumbline` uses the
+shipped models. `plumbline-unseen` uses models trained here with the same recipe on the sets of ../shared/data without
+the set of the same name; they are saved in benchmarks/out/terms_models.
 """
 
 import json
@@ -47,7 +47,9 @@ WD_E4 = {
 
 @benchmark("terms", systems=OURS, set_names="petro,speed", texts=40, megabytes="0.02")
 @data_option()
-@click.option("--train", default=SHARED, type=click.Path(path_type=Path), help="Where plumbline-unseen learns.")
+@click.option(
+    "--train", default=SHARED, type=click.Path(path_type=Path), help="Folder of the training sets of plumbline-unseen."
+)
 @click.option("--systems", default=",".join(SYSTEMS), callback=names, help="Only these systems, comma-separated.")
 @click.option(
     "--sets", "set_names", default="", callback=names, help="Only these sets, comma-separated; `speed` is one."
@@ -55,7 +57,7 @@ WD_E4 = {
 @click.option(
     "--megabytes", default="10,100,1000", help="Sizes of the generated corpora of set speed, comma-separated."
 )
-@click.option("--texts", default=0, type=click.IntRange(0), help="At most so many texts of a set; 0: all.")
+@click.option("--texts", default=0, type=click.IntRange(0), help="Maximum number of texts per set; 0: all.")
 def main(data: Path, train: Path, systems: list[str], set_names: list[str], megabytes: str, texts: int) -> None:
     """Measure the miner and its peers."""
     if unknown := set(systems) - SYSTEMS.keys():
@@ -77,12 +79,12 @@ def main(data: Path, train: Path, systems: list[str], set_names: list[str], mega
 
 
 def first_texts(one: TermSet, count: int) -> TermSet:
-    """At most so many texts of a set; 0: all."""
+    """Return at most `count` texts of a set; 0: all."""
     return replace(one, texts=one.texts[:count]) if count else one
 
 
 def quality(system: System, one: TermSet, data: Path, train: Path) -> Iterator[Figure]:
-    """All figures of one system on one set; none where it cannot be had."""
+    """Yield all figures of one system on one set; nothing if the system is not available."""
     if one.language not in system.languages:
         return
     model = unseen_model(one, train) if system.name == UNSEEN else None
@@ -99,9 +101,9 @@ def quality(system: System, one: TermSet, data: Path, train: Path) -> Iterator[F
 
 
 def run_system(system: System, language: str, texts: Path, model: Path | None) -> dict[str, Any] | None:
-    """The answer of a worker; None, and a line for the person, where the system is not installed.
+    """Return the answer of a worker; if the system is not installed, print a line and return None.
 
-    Raises PlumblineError where it fails.
+    Raises PlumblineError if the worker fails.
     """
     python = Path(sys.executable) if system.is_ours else PEERS
     if not python.exists():
@@ -120,7 +122,7 @@ def run_system(system: System, language: str, texts: Path, model: Path | None) -
 
 
 def unseen_model(one: TermSet, train: Path) -> Path:
-    """A model from all training sets of the language but the one of this name."""
+    """Train a model on all training sets of the language except the one of this name."""
     path = OUT / "terms_models" / f"without_{one.name}.npz"
     if not path.exists():
         warnings.simplefilter("ignore")  # scikit-learn says that more steps would be possible
@@ -132,8 +134,10 @@ def unseen_model(one: TermSet, train: Path) -> Path:
 
 
 def speed(sets: Sequence[TermSet], sizes: Sequence[float]) -> Iterator[Figure]:
-    """The growth curve: ours with the default settings, on ever larger corpora of Chinese text (sets `speed-10mb` and
-    so on). The set `speed` is the largest of them."""
+    """Yield the growth curve: our miner with default settings on generated Chinese corpora of increasing size.
+
+    The sets are `speed-10mb` and so on; `speed` is the largest.
+    """
     texts = [text for one in sets if one.language == "zh" for text in one.texts]
     for size in sizes:
         with tempfile.TemporaryDirectory() as folder:
@@ -152,7 +156,7 @@ def speed(sets: Sequence[TermSet], sizes: Sequence[float]) -> Iterator[Figure]:
 
 
 def wd_e4(one: TermSet) -> Iterator[Figure]:
-    """The paper's experiment (WD-E4): what each way finds in 50 articles at its own threshold."""
+    """Repeat the experiment of the paper (WD-E4): terms that each method finds in 50 articles at its own threshold."""
     texts = one.texts[:ARTICLES]
     whole = word_key("\n".join(texts))
     files = [one.folder / name for name in ("gold.tsv", "seed.txt") if (one.folder / name).exists()]

@@ -1,4 +1,4 @@
-"""A corpus of any size whose vocabulary grows: real documents over and over, each time with other words in places."""
+"""A corpus of any size with a growing vocabulary: real documents, repeated with some words replaced."""
 
 import random
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,7 +11,7 @@ SUBSTITUTED = 0.1  # of the distinct words, each time the documents are gone thr
 
 
 def write_corpus(texts: Sequence[str], megabytes: float, path: Path) -> int:
-    """Write documents of about so many MB (UTF-8) in all; returns the number of characters."""
+    """Write documents with about the given number of MB (UTF-8). Returns the number of characters."""
     sizes: list[int] = []
     write_texts(_counted(_up_to(multiplied(texts, random.Random(7)), megabytes * 1e6), sizes), path)
     return sum(sizes)
@@ -32,7 +32,7 @@ def _counted(texts: Iterable[str], sizes: list[int]) -> Iterator[str]:
 
 
 def multiplied(texts: Sequence[str], chance: random.Random) -> Iterator[str]:
-    """The texts without end, first as they are."""
+    """Yield texts without end, first unchanged."""
     cut = [cut_by_dictionary(text) for text in texts]
     distinct = sorted({word for words in cut for word in words if len(word) > 1 and word.isalpha()})
     letters = sorted({letter for word in distinct for letter in word if letter > "\u2e80"})

@@ -1,7 +1,6 @@
-"""What the terms that an administrator has accepted are worth: half of the gold is given, the other half is looked for.
+"""Effect of accepted terms: half of the gold is given as accepted terms, the other half is scored.
 
-The model has not seen the set. Beside the rows with the half as seeds stand those of the same model without, scored by
-the same half.
+The model has not seen the set. For comparison, the same model without the given half is scored on the same terms.
 """
 
 import hashlib
@@ -19,7 +18,7 @@ GUIDED = "plumbline-guided"
 
 
 def seeded(one: TermSet, model: Path, plain: str, scorer: ModuleType) -> Iterator[Figure]:
-    """The figures of set `seeded-NAME`; of the set itself with its seed dictionary, if there is one."""
+    """Yield the figures of set `seeded-NAME`; if the set has a seed dictionary, of the set itself."""
     trained = load_model(model)
     models = {**load_shipped_models(), trained.boundary_model.language: trained}
     table = count_in_memory(one.texts, models)

@@ -1,4 +1,4 @@
-"""The annotated corpora of the term mining benchmark, and how a list of terms is scored by them."""
+"""The annotated corpora of the term mining benchmark, and the scoring of a term list."""
 
 import gzip
 import importlib.util
@@ -26,7 +26,7 @@ class TermSet:
 
 
 def read_sets(data: Path) -> list[TermSet]:
-    """The sets below `data`/terms."""
+    """Return the sets below `data`/terms."""
     sets = []
     for gold in sorted((data / "terms").glob("*/gold.tsv")):
         with gzip.open(gold.parent / "docs.jsonl.gz", "rt", encoding="utf-8") as lines:
@@ -38,19 +38,19 @@ def read_sets(data: Path) -> list[TermSet]:
 
 
 def known_of(one: TermSet, scorer: ModuleType) -> set[str]:
-    """The terms of a set's seed dictionary, if it has one: they are not to be found."""
+    """Return the terms of the set's seed dictionary, if any; they are excluded from the gold."""
     seed = one.folder / "seed.txt"
     return set(scorer.load_ranked(seed)) if seed.exists() else set()
 
 
 def gold_of(one: TermSet, scorer: ModuleType) -> set[str]:
-    """The terms to be found: those of one character and those of the seed dictionary left out."""
+    """Return the gold terms without one-character terms and without the seed dictionary."""
     known = known_of(one, scorer)
     return {term for term in scorer.load_gold(one.folder / "gold.tsv") if len(term) > 1 and term not in known}
 
 
 def score(one: TermSet, terms: Sequence[str], scorer: ModuleType, given: Collection[str] = ()) -> dict[str, float]:
-    """By ../shared/tools/score_terms.py; the terms `given` beforehand are neither wanted nor counted."""
+    """Score with ../shared/tools/score_terms.py; the terms `given` beforehand are ignored."""
     known = known_of(one, scorer).union(given)
     normal = dict.fromkeys(scorer.norm(term) for term in terms)
     ranked = [term for term in normal if len(term) > 1 and term not in known]
@@ -59,7 +59,7 @@ def score(one: TermSet, terms: Sequence[str], scorer: ModuleType, given: Collect
 
 
 def load_scorer(data: Path) -> ModuleType:
-    """score_terms.py beside `data`, or else beside ../shared/data."""
+    """Load score_terms.py next to `data`, otherwise next to ../shared/data."""
     for folder in (data.parent, SHARED.parent):
         path = folder / "tools" / "score_terms.py"
         if path.exists():

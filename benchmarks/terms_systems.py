@@ -1,8 +1,8 @@
 """The term miners that `benchmarks.terms` compares, each as a function (texts, language) -> terms, best first.
 
-A peer is imported where it is made: it lives in .venv-peers-terms. Each is set up as its documentation advises and
-reads the corpus as it can: those that rank the words of one text are given the documents one by one, and a term has the
-sum of its scores.
+A peer is imported only when it is created, because it is installed in .venv-peers-terms. Each is set up as its
+documentation recommends. Peers that rank the words of one text get the documents one by one, and the score of a term is
+the sum of its scores.
 """
 
 from collections import defaultdict
@@ -19,7 +19,7 @@ KEPT = 60  # phrases asked of a peer for one document
 
 @dataclass(frozen=True)
 class System:
-    """One contestant. `make` imports and sets up (its argument is the folder of a model, where one is used)."""
+    """One system. `make` imports and sets it up; its argument is the folder of a model, if one is used."""
 
     name: str
     make: Callable[[Path | None], Mine]
@@ -28,7 +28,7 @@ class System:
 
 
 def ours(model: Path | None) -> Mine:
-    """Ours: every row of the table ranked, however unlikely."""
+    """Our miner: every row of the table ranked, however unlikely."""
     learned, counting = import_module("lexicon.model.term_model"), import_module("lexicon.counting.incremental_count")
     models = learned.shipped_models()
     if model:
@@ -44,7 +44,7 @@ def ours(model: Path | None) -> Mine:
 
 
 def as_shipped(_: Path | None) -> Mine:
-    """Ours with the default settings, as `plumb` mines: what is frequent and likely enough, all of it."""
+    """Our miner with the default settings, as in `plumb`: all sufficiently frequent and likely candidates."""
     build, corpus = import_module("lexicon.mining"), import_module("lexicon.counting.corpus")
     settings = import_module("lexicon.settings").LexiconSettings(depth=0)
 
@@ -71,7 +71,7 @@ def by_rules(rules: str) -> Callable[[Path | None], Mine]:
 
 
 def summed(phrases_of: Callable[[str], Iterable[tuple[str, float]]], texts: Iterable[str]) -> list[str]:
-    """The phrases of all documents by the sum of their scores."""
+    """Rank the phrases of all documents by the sum of their scores."""
     scores: defaultdict[str, float] = defaultdict(float)
     for text in texts:
         for phrase, score in phrases_of(text):
@@ -90,7 +90,7 @@ def jieba_analyse(method: str) -> Callable[[Path | None], Mine]:
 
 
 def yake(_: Path | None) -> Mine:
-    """https://github.com/INESCTEC/yake; Chinese is given with blanks between jieba's words. Low scores are good."""
+    """https://github.com/INESCTEC/yake; Chinese text has blanks between jieba's words. Low scores are good."""
     extractor, jieba = import_module("yake").KeywordExtractor, import_module("jieba")
 
     def run(texts: Iterable[str], language: str) -> list[str]:
@@ -107,7 +107,7 @@ def yake(_: Path | None) -> Mine:
 
 
 def join(phrase: str, language: str) -> str:
-    """A phrase as it is written."""
+    """Return a phrase in its usual spelling."""
     return phrase.replace(" ", "") if language == "zh" else phrase
 
 

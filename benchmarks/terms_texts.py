@@ -1,4 +1,4 @@
-"""Texts in a file that all miners read, in plain UTF-8: reading it is to take next to no time."""
+"""Texts in a plain UTF-8 file that all miners read, so that reading takes almost no time."""
 
 import re
 from array import array
@@ -13,13 +13,13 @@ READ = 1 << 20  # characters at a time
 
 
 def write_texts(texts: Iterable[str], path: Path) -> None:
-    """Write a file that `read_texts` reads."""
+    """Write a file for `read_texts`."""
     with path.open("w", encoding="utf-8", errors="replace", newline="") as file:
         file.writelines(text.replace(END, " ") + END for text in texts)
 
 
 def read_texts(path: Path) -> Iterator[str]:
-    """The texts in a file, one after another."""
+    """Yield the texts in a file."""
     rest = ""
     with path.open(encoding="utf-8", newline="") as file:
         while block := file.read(READ):
@@ -28,7 +28,7 @@ def read_texts(path: Path) -> Iterator[str]:
 
 
 class TextFile:
-    """The texts in a file, one after another; to ours also a corpus, of which no text is held (corpus.py)."""
+    """The texts in a file, as an iterable, and as a corpus for our miner that loads no text into memory (corpus.py)."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -37,11 +37,11 @@ class TextFile:
         return read_texts(self._path)
 
     def digests(self) -> Iterator[tuple[int, str]]:
-        """Each text is what it is, by its number."""
+        """Yield the number of each text as its digest."""
         return ((number, "") for number in range(len(self._places) - 1))
 
     def read(self, numbers: Sequence[int]) -> Iterator[CorpusDocument]:
-        """The texts with these numbers."""
+        """Yield the texts with these numbers."""
         with self._path.open("rb") as file:
             for number in numbers:
                 start, stop = self._places[number : number + 2]
@@ -50,7 +50,7 @@ class TextFile:
 
     @cached_property
     def _places(self) -> "array[int]":
-        """Where each text begins, and the last one ends, in bytes."""
+        """Return the byte offset of each text, and the end of the last one."""
         places, done = array("q", [0]), 0
         with self._path.open("rb") as file:
             while block := file.read(READ):

@@ -1,7 +1,7 @@
-"""One miner over one corpus, in a process of its own.
+"""Runs one miner on one corpus in a separate process.
 
-`python -m benchmarks.terms_worker SYSTEM LANGUAGE TEXTS ANSWER [MODEL]`: TEXTS is a file of
-`terms_texts`; ANSWER gets the terms, the seconds from text to list (CPU, and on the wall), and the peak memory.
+`python -m benchmarks.terms_worker SYSTEM LANGUAGE TEXTS ANSWER [MODEL]`: TEXTS is a file of `terms_texts`. ANSWER gets
+the terms, the CPU and wall seconds from text to list, and the peak memory.
 """
 
 import json

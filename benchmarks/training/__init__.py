@@ -1,1 +1,1 @@
-"""Whatever learns weights offline that the product ships."""
+"""Offline training of the weights that the product ships."""

@@ -1,13 +1,13 @@
-"""Learn when an answer is shown: `python -m benchmarks.training.answers CASES MODEL_ID`, offline.
+"""Train the confidence threshold of answers: `python -m benchmarks.training.answers CASES MODEL_ID`, offline.
 
-CASES is what `make bench-search ARGS='--sets answers'` leaves in benchmarks/out/answers_cases.jsonl (`answers_en` for
-English), a line a question:
+CASES is the output of `make bench-search ARGS='--sets answers'`, benchmarks/out/answers_cases.jsonl (`answers_en` for
+English), one question per line:
 
     {"query": "12q", "own": true, "found": true, "evidence": {"nearest": 0.71, ...}}
 
-`own` questions are of the collection that was searched, the others of other collections; `found`: one of the quotes is
-of a document that answers. Half of the questions teach, by a hash of their number; the other half is what is reported.
-Writes search_ui/query/semantic/answer_models.json anew for the model of meaning with this id.
+`own` questions belong to the searched collection, the others to other collections. `found` is true if one of the quotes
+is from a document that answers. A hash of the question number selects half of the questions for training; the other
+half is reported. Updates search_ui/query/semantic/answer_models.json for the embedding model with this id.
 """
 
 import hashlib
@@ -46,22 +46,22 @@ def main(cases: Path, model_id: str) -> None:
 
 
 def half_of(query: str) -> int:
-    """0 for those that teach."""
+    """Return the half of a question: 0 for training, 1 for the report."""
     return hashlib.sha256(query.rstrip("abcdefghijklmnopqrstuvwxyz").encode()).digest()[0] % 2
 
 
 def table(cases: Sequence[Case], names: Sequence[str]) -> Any:
-    """(n, d): a row a case."""
+    """Return the features, (n, d), one row per case."""
     return np.array([[case["evidence"][name] for name in names] for case in cases])
 
 
 def truth(cases: Sequence[Case]) -> Any:
-    """(n,): would an answer be right?"""
+    """Return the labels, (n,): True if the answer would be correct."""
     return np.array([case["own"] and case["found"] for case in cases])
 
 
 def threshold(sure: Any, cases: Sequence[Case]) -> float:
-    """The least confidence from which on so many of the shown answers are right as are wanted."""
+    """Return the lowest confidence at which the share of correct answers reaches the target."""
     for least in np.arange(0.3, 0.9, 0.01):
         shown = [case["found"] for case, one in zip(cases, sure, strict=True) if case["own"] and one >= least]
         if shown and statistics.fmean(shown) >= WANTED + SPARE:
@@ -70,7 +70,7 @@ def threshold(sure: Any, cases: Sequence[Case]) -> float:
 
 
 def report(sure: Any, cases: Sequence[Case], least: float) -> str:
-    """How well own questions are told from others, and what is shown."""
+    """Print how well own questions are separated from others, and the share of shown answers."""
     own = np.array([case["own"] for case in cases])
     right = truth(cases)
     shown = sure >= least
@@ -80,7 +80,7 @@ def report(sure: Any, cases: Sequence[Case], least: float) -> str:
 
 
 def write(model_id: str, weights: dict[str, float], bias: float, shown_from: float) -> None:
-    """Put one model among those that are shipped."""
+    """Add one model to the shipped models."""
     told = json.loads(MODELS.read_text("utf-8"))
     told["models"][model_id] = {"weights": weights, "bias": bias, "shown_from": shown_from}
     MODELS.write_text(json.dumps(told, indent=2, ensure_ascii=False) + "\n", "utf-8")

@@ -1,19 +1,19 @@
-"""The prior of `fused`, learned from topics whose pages are known: `python -m benchmarks.training.focus [DATA]`.
+"""Train the prior of `fused` on topics with labelled pages: `python -m benchmarks.training.focus [DATA]`.
 
-replay      every label that teaches with the weights so far; at every refit the features are written down
-fit         logistic regression: which of those pages are of the topic by their label; what is alike never speaks
-            against a page, and counts (length, links) are looked at only beside those of the other pages
-            a softmax over each frontier puts relevant URLs first, the more so the more they are worth
-            how a page's links turned out teaches what links promise (`focused.fused.expected_yield`)
-mean        each round goes by the weights that the other webs taught so far; what is shipped is the mean of the rounds'
-            fits on all webs, the first left out, which had no weights to go by
+replay      crawl for every training label with the current weights; record the features at every refit
+fit         pages: logistic regression on the label. Similarity features never count against a page, and counts
+            (length, links) are used only relative to the other pages
+            links: a softmax over each frontier ranks relevant URLs first, weighted by their value
+            expected yield of links: from the outcome of a page's links (`focused.fused.expected_yield`)
+mean        each round uses weights learned from the other webs so far; the shipped weights are the mean of the fits of
+            all rounds on all webs, except the first round, which started without weights
 leave out   for each web, the same mean without its lessons: benchmarks/training/focus_left_out.json
-check       each web's topics and the labels that teach, by the weights that leave this web out
+check       evaluate each web's topics and training labels with the weights that leave this web out
 
-DATA is a folder of webs (`benchmarks.focus_graph.stored_in`). Of each the labels of its teaching.json teach; where
-there is none, OTHERS labels, and half as many times two or three together, none of them part of a topic of the graph's
-file, above or below one: what `make bench-focus` measures is not what was taught. The features name no word and no URL
-(`focused.fused.page_features.PAGE_FEATURES`).
+DATA is a folder of webs (`benchmarks.focus_graph.stored_in`). The training labels of a web are in its teaching.json. If
+that file does not exist, OTHERS labels are chosen, and half as many groups of two or three labels. No training label is
+part of a topic of the graph's file, above or below it, so `make bench-focus` does not measure training data. The
+features contain no word and no URL (`focused.fused.page_features.PAGE_FEATURES`).
 """
 
 import json
@@ -61,7 +61,7 @@ PENALTY = 50.0  # of the squares of the weights, beside the sum of the rows' los
 START_WITH = ("share", "support", "terms", "latent", "words", "near_latent", "hub", "path")
 START, NEARNESS = 0.3, 0.01  # the weight of those before anything is learned; penalty on leaving them
 WORTH = (0.0, 1 / 7, 3 / 7, 1.0)  # of a page of the topic in order, by its grade (`benchmarks.focus_worth`)
-COUNTS = ("length", "sources", "depth", "degree", "targets", "anchored")  # features that are no likeness
+COUNTS = ("length", "sources", "depth", "degree", "targets", "anchored")  # features that are not similarities
 
 ALL = ""  # webs: none is left out
 
@@ -72,7 +72,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Task:
-    """One replay: graph, topic, draw of seeds, the weights to go by."""
+    """One replay: graph, topic, draw of seeds, weights."""
 
     graph: str
     topic: str
@@ -93,7 +93,7 @@ _lessons: list[Lesson] = []  # of the round that is being fitted
 @click.option("--check", default=1, type=click.IntRange(0), help="Draws of seeds to replay each topic from, checking.")
 @click.option("--processes", default=2, type=click.IntRange(1))
 def main(data: Path, rounds: int, most: int, max_pages: int, check: int, processes: int) -> None:
-    """Learn the prior from the webs of DATA and write it to the package, and the priors that leave one out."""
+    """Train the prior on the webs of DATA and write it to the package, with the priors that leave one web out."""
     for stored in stored_in(data):
         remember(stored, most, max_pages)
     fits: dict[str, list[Weights]] = {web: [] for web in (ALL, *(_graphs if len(_graphs) > 1 else ()))}
@@ -112,7 +112,7 @@ def main(data: Path, rounds: int, most: int, max_pages: int, check: int, process
 
 
 def remember(stored: StoredGraph, most: int, max_pages: int) -> None:
-    """Load a web and choose the labels of it that teach."""
+    """Load a web and choose its training labels."""
     graph, beside = load(stored), stored.pages.with_name(TEACHING)
     if beside.is_file():
         given = {name: tuple(labels) for name, labels in json.loads(beside.read_text(encoding="utf-8")).items()}
@@ -127,13 +127,12 @@ def remember(stored: StoredGraph, most: int, max_pages: int) -> None:
 
 
 def pages_of(graph: Graph, labels: Labels) -> int:
-    """How many pages have one of the labels."""
+    """Count the pages with one of the labels."""
     return sum(any(one.startswith(labels) for one in node.labels) for node in graph.nodes.values())
 
 
 def others_of(graph: Graph, most: int, max_pages: int) -> Mapping[str, Labels]:
-    """So many labels that no topic has a part in, and half as many times two or three labels below the same one, evenly
-    drawn from those in order."""
+    """Choose training labels that are not part of a topic, and half as many groups of sibling labels, evenly spaced."""
     counts = Counter(label for node in graph.nodes.values() for label in prefixes(node.labels))
     own = [prefix for some in graph.topics.values() for prefix in some]
     free = {
@@ -147,7 +146,7 @@ def others_of(graph: Graph, most: int, max_pages: int) -> Mapping[str, Labels]:
 
 
 def siblings_of(counts: Mapping[str, int], most: int) -> list[Labels]:
-    """Two or three labels below the same one, which together have the pages of a topic; two draws for each."""
+    """Choose two or three sibling labels that together are as large as a topic; two draws for each."""
     below: dict[str, list[str]] = defaultdict(list)
     for label in counts:
         below[label.rpartition(".")[0]].append(label)
@@ -161,13 +160,15 @@ def siblings_of(counts: Mapping[str, int], most: int) -> list[Labels]:
 
 
 def evenly(some: Sequence[T], count: int) -> Sequence[T]:
-    """So many of them at even distances, or all."""
+    """Return `count` items at even distances, or all."""
     return [some[place * len(some) // count] for place in range(count)] if len(some) > count else some
 
 
 def name_of(graph: Graph, labels: Labels) -> Words:
-    """Words that an operator might name the labels by: their own as far as titles hold them, else those that their
-    titles hold above all."""
+    """Return words that an administrator might use to name the labels.
+
+    These are the words of the labels that occur in titles; otherwise words that are typical of the titles.
+    """
     pages = [(node.page.title, any(one.startswith(labels) for one in node.labels)) for node in graph.nodes.values()]
     everywhere = Counter(word for title, _ in pages for word in set(title))
     held = Counter(word for title, is_own in pages if is_own for word in set(title))
@@ -178,20 +179,20 @@ def name_of(graph: Graph, labels: Labels) -> Words:
 
 
 def prefixes(labels: Sequence[str]) -> set[str]:
-    """The labels and all labels above them."""
+    """Return the labels and all labels above them."""
     parts = [label.split(".") for label in labels]
     return {".".join(some[: count + 1]) for some in parts for count in range(len(some))}
 
 
 def lessons_of(left_out: Mapping[str, Weights], draw: int, processes: int) -> list[Lesson]:
-    """Replay every label that teaches, by what the other webs taught so far, and write down."""
+    """Replay every training label with the weights of the other webs, and record the lessons."""
     tasks = [Task(graph, label, draw, left_out.get(graph)) for graph in _graphs for label in _others[graph]]
     with multiprocessing.get_context("fork").Pool(processes, threadpool_limits, (1,)) as pool:
         return [lesson for _, _, lessons in pool.imap(run, tasks) for lesson in lessons]
 
 
 def run(task: Task) -> tuple[Task, Score, list[Lesson]]:
-    """One replay, in a worker."""
+    """Run one replay in a worker."""
     graph = _graphs[task.graph]
     relevant, seeds = graph.relevant(task.topic), graph.seeds(task.topic, task.draw)
     reachable = sum(url in relevant for url in graph.reachable(seeds)) - len(seeds)
@@ -204,19 +205,19 @@ def run(task: Task) -> tuple[Task, Score, list[Lesson]]:
 
 
 def fits_without(webs: Sequence[str], lessons: Sequence[Lesson], processes: int) -> dict[str, Weights]:
-    """What the lessons teach without those of each of these webs."""
+    """Return the fits of the lessons without those of each of these webs."""
     _lessons[:] = lessons
     with multiprocessing.get_context("fork").Pool(processes, threadpool_limits, (1,)) as pool:
         return dict(zip(webs, pool.map(fitted_without, webs, chunksize=1), strict=True))
 
 
 def fitted_without(web: str) -> Weights:
-    """The same of one, in a worker."""
+    """Fit without one web, in a worker."""
     return fitted([one for one in _lessons if one.topic[0] != web])
 
 
 def fitted(lessons: Sequence[Lesson]) -> Weights:
-    """The weights of all parts: the first features of a page are its own."""
+    """Fit the weights of all parts; the features of a page at first sight are a part of their own."""
     sights = [one for one in lessons if len(one.sights.truth)]
     return {
         "own": regression([one.pages for one in lessons], OWN_FEATURES),
@@ -237,8 +238,9 @@ def fitted(lessons: Sequence[Lesson]) -> Weights:
 def keeping(
     refits: Sequence[tuple[tuple[str, str], Float64Array, Float64Array]], names: Sequence[str]
 ) -> dict[str, dict[str, float]]:
-    """The regression of what is kept. Every topic counts alike, and its pages as they come: what it gives shall be a
-    probability."""
+    """Fit the retention weights. Every topic has equal weight, pages have their natural frequency, to give
+    probabilities.
+    """
     places = [RETENTION_FEATURES.index(name) for name in names]
     rows = np.vstack([rows[:, places] for _, rows, _ in refits])
     labels = np.concatenate([labels for _, _, labels in refits])
@@ -252,8 +254,11 @@ def keeping(
 
 
 def look_weights(topics: Sequence[tuple[str, str]]) -> list[float]:
-    """How much each look counts, by its topic, looks in the order of their crawl: half as much as the next one, those
-    of a topic 1 together. The last look decides what is kept; at the first ones most pages are of the topic."""
+    """Return the weight of each refit: half of the weight of the next one, with a sum of 1 for each topic.
+
+    Refits are in the order of their crawl. The last refit decides retention; at the first refits most pages are on
+    topic.
+    """
     looks, seen = Counter(topics), Counter[tuple[str, str]]()
     weights: list[float] = []
     for topic in topics:
@@ -263,7 +268,7 @@ def look_weights(topics: Sequence[tuple[str, str]]) -> list[float]:
 
 
 def mean_weights(fits: Sequence[Weights]) -> Weights:
-    """Their mean: each round draws other seeds and goes another way, so that one alone is partly chance."""
+    """Return the mean of weights. Each round draws other seeds, so a single round is partly random."""
     return {
         part: {
             kind: {name: round(mean([fit[part][kind][name] for fit in fits]), 5) for name in fits[0][part][kind]}
@@ -279,8 +284,10 @@ def regression(
     columns: Sequence[str] = PAGE_FEATURES,
     of_topic: float = OF_TOPIC,
 ) -> dict[str, dict[str, float]]:
-    """The weights of a part. No likeness weighs below 0: a web that is unlike these could turn it round. A page of the
-    topic counts `of_topic`."""
+    """Fit the weights of a part. A page of the topic has weight `of_topic`.
+
+    No weight of a similarity feature is below 0: on a web unlike these it could invert the ranking.
+    """
     refits = [one for one in refits if len(one.truth)]
     places = [columns.index(name) for name in names]
     alike = np.array([name not in COUNTS for name in names])
@@ -301,9 +308,9 @@ def regression(
 def logistic(
     rows: Float64Array, labels: Float64Array, counts: Float64Array, bounded: NDArray[np.bool_]
 ) -> tuple[float, Float64Array]:
-    """Bias and weights of a penalised logistic regression on standardised columns, for the columns as they are.
+    """Fit a penalised logistic regression on standardised columns. Returns bias and weights for the original columns.
 
-    `bounded` says which columns may not weigh below 0.
+    `bounded` lists the columns whose weights must not be negative.
     """
     centre, width = rows.mean(axis=0), rows.std(axis=0) + 1e-9
     standard = np.column_stack(((rows - centre) / width, np.ones(len(rows))))
@@ -322,7 +329,7 @@ def logistic(
 
 
 def ranking(lessons: Sequence[Lesson]) -> dict[str, float]:
-    """The weights of links: those that put relevant URLs before the others of the same frontier."""
+    """Fit the link weights that rank relevant URLs before the others of the same frontier."""
     refits = [one for one in lessons if one.link_labels.any()]
     of_topic = Counter(one.topic for one in refits)
     counts = np.array([1 / of_topic[one.topic] for one in refits])
@@ -346,7 +353,7 @@ def ranking(lessons: Sequence[Lesson]) -> dict[str, float]:
 
 
 def checked(left_out: Mapping[str, Weights], draws: int, processes: int) -> list[str]:
-    """Harvest and recall by web, of its own topics and of the labels, by weights that it did not teach."""
+    """Return harvest and recall by web, for its own topics and for the training labels, with left-out weights."""
     tasks = [
         Task(graph, topic, draw, left_out.get(graph))
         for graph in _graphs
@@ -359,7 +366,7 @@ def checked(left_out: Mapping[str, Weights], draws: int, processes: int) -> list
 
 
 def lines_of(graph: str, scores: Sequence[tuple[Task, Score]]) -> list[str]:
-    """The figures of one graph, of its own topics and of the others."""
+    """Format the figures of one graph, for its own topics and the others."""
     kinds: Mapping[str, list[Score]] = {"its topics": [], "other labels": []}
     for task, found in scores:
         if task.graph == graph:

@@ -1,4 +1,4 @@
-"""What a replayed crawl teaches: the features of its pages and of its frontier at every refit, and what is true."""
+"""Records the lessons of a replayed crawl: features of pages and frontier at every refit, and the true labels."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,11 +18,10 @@ BEST_LINKS, OTHER_LINKS = 60, 150  # of a frontier that are written down
 
 
 class Taught(NamedTuple):
-    """What is to be learned of some pages.
+    """Training rows of some pages.
 
-    rows      (pages, features) float64  features as they are
-    relative  (pages, features) float64  the same in standard deviations
-    truth     (pages,) float64           0 to 1
+    rows      (pages, features) float64  original features relative  (pages, features) float64  the same in standard
+    deviations truth     (pages,) float64           0 to 1
     """
 
     rows: Float64Array
@@ -32,15 +31,14 @@ class Taught(NamedTuple):
 
 @dataclass(frozen=True)
 class Lesson:
-    """What a refit taught.
+    """Lesson of one refit.
 
-    pages          the fetched pages, and which are of the topic
-    keeping        (pages, KEEPING) float64  what speaks for keeping each of them
-    linking        those that link to what was not fetched, and what share of that is of the topic
-    sights, first_keeping, first_linking     the same of those that came since the refit before, as they were first seen
-    links          (links, FEATURES) float64  of the frontier, in standard deviations: the best, a sample of the others
-    link_labels    (links,) float64           what those of the topic are worth, 0 for others
-    link_weights   (links,) float64           how many each stands for
+    pages          the fetched pages, and their labels keeping        (pages, KEEPING) float64  features for the
+    retention of each page linking        pages that link to unfetched pages, and the on-topic share of those pages
+    sights, first_keeping, first_linking     the same for the pages since the previous refit, at first sight links
+    (links, FEATURES) float64  of the frontier, in standard deviations: the best, and a sample of the others link_labels
+    (links,) float64           value of the links on topic, 0 for others link_weights   (links,) float64
+    number of links that each row represents
     """
 
     topic: tuple[str, str]
@@ -56,7 +54,7 @@ class Lesson:
 
 
 class Sight(NamedTuple):
-    """A page as it was first seen: its URL, rows of features as they are and in standard deviations, and of keeping."""
+    """A page at first sight: its URL, features (original and in standard deviations), and retention features."""
 
     url: str
     row: Float64Array
@@ -65,12 +63,12 @@ class Sight(NamedTuple):
 
 
 class Recorder(FusedFeatureStrategy):
-    """`fused`, which writes down what it knew of its pages and of the frontier at every refit."""
+    """A `fused` strategy that records its features of pages and frontier at every refit."""
 
     def __init__(
         self, topic: TopicWords, name: tuple[str, str], worth: Mapping[str, float], priors: PretrainedModels
     ) -> None:
-        """`worth` has the pages of the topic, and what each is worth in order, 0 to 1."""
+        """`worth` has the pages of the topic with their ranking value, 0 to 1."""
         super().__init__(topic, priors)
         self._name = name
         self._worth = worth
@@ -121,7 +119,7 @@ class Recorder(FusedFeatureStrategy):
         )
 
     def _seen(self) -> tuple[Taught, Float64Array, Taught]:
-        """The pages that came since the last refit, as they were first seen."""
+        """Return the pages since the last refit, at first sight."""
         seen, self._sights = self._sights, []
         linking, self._first_linking = self._first_linking, {}
         nodes = [self._graph.node_ids[one.url] for one in seen]
@@ -142,7 +140,7 @@ class Recorder(FusedFeatureStrategy):
         )
 
     def _shares(self, pages: Sequence[int]) -> Mapping[int, float]:
-        """Of those of some pages that link to what was not fetched: what share of that is of the topic."""
+        """Return the on-topic share of unfetched linked pages, for each page that has such links."""
         graph, found = self._graph, {}
         for page in pages:
             targets = graph.link_target_node.values[slice(*graph.page_link_ranges[page])]
@@ -158,17 +156,17 @@ class Recorder(FusedFeatureStrategy):
 def as_they_are_and_relative(
     rows: Float64Array, scale: FeatureScaler, pages: Int64Array
 ) -> tuple[Float64Array, Float64Array]:
-    """The rows of some pages twice."""
+    """Return the rows of some pages in original and relative form."""
     return rows[pages], scale(rows[pages])
 
 
 def stacked(rows: Sequence[Float64Array], width: int) -> Float64Array:
-    """Rows below each other, (rows, width), of which there may be none."""
+    """Stack rows, (rows, width); also works without rows."""
     return np.vstack(rows) if rows else np.zeros((0, width))
 
 
 def drawn(scores: Float64Array, draw: np.random.Generator) -> tuple[Int64Array, Float64Array]:
-    """Places of the best scores and of a sample of the others, and how many each stands for."""
+    """Return the indices of the best scores and a sample of the others, and the number of rows that each represents."""
     order = np.argsort(-scores, kind="stable")
     best, others = order[:BEST_LINKS], order[BEST_LINKS:]
     some = draw.permutation(others)[:OTHER_LINKS]

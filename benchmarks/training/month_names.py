@@ -1,10 +1,10 @@
-"""Make `extractor/fields/dates/cldr_months.py`: names of the months from the Unicode CLDR, as Babel brings it.
+"""Generate `extractor/fields/dates/cldr_months.py`: month names from the Unicode CLDR, as Babel provides it.
 
     python -m benchmarks.training.month_names
 
-Of every language that is an official one somewhere: the names as they stand in a date and alone. Short ones only in
-other scripts than the Latin one: there they are words of other languages as well ("van", "jen"). The extractor itself
-then needs neither Babel nor the time that reading its data takes.
+Includes every language that is official in some territory, with its names in dates and standalone. Short names are
+included only for scripts other than Latin, because in Latin script they are also words of other languages ("van",
+"jen"). The extractor itself then needs neither Babel nor the time to read its data.
 """
 
 import re
@@ -30,7 +30,7 @@ WIDTH = 108  # columns of a row of names
 
 
 def official_languages() -> list[str]:
-    """Languages that are an official one somewhere, those of most territories first."""
+    """Return languages that are official in some territory, those of most territories first."""
     count: Counter[str] = Counter()
     for languages in get_global("territory_languages").values():
         count.update({name.partition("_")[0] for name, about in languages.items() if about["official_status"]})
@@ -38,7 +38,7 @@ def official_languages() -> list[str]:
 
 
 def names_of(language: str) -> list[tuple[str, int]]:
-    """The names of the months in a language that are one word, with the number of the month."""
+    """Return the one-word month names of a language, with the number of the month."""
     try:
         months = Locale.parse(language).months
     except (UnknownLocaleError, ValueError):
@@ -54,7 +54,7 @@ def names_of(language: str) -> list[tuple[str, int]]:
 
 
 def rows() -> list[list[str]]:
-    """For each month its names, those of the languages of most territories first."""
+    """Return the names of each month, those of the languages of most territories first."""
     known: dict[str, int] = {}
     for language in official_languages():
         for name, number in names_of(language):
@@ -63,7 +63,7 @@ def rows() -> list[list[str]]:
 
 
 def source() -> str:
-    """The module."""
+    """Return the source code of the module."""
     text = [HEAD]
     for row in rows():
         lines: list[str] = [""]

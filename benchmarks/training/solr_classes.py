@@ -1,8 +1,8 @@
-"""Make `indexer/solr_classes.lst`: what Solr loads when it starts, makes a collection, indexes and searches.
+"""Generate `indexer/solr_classes.lst`: classes that Solr loads to start, create a collection, index and search.
 
     python -m benchmarks.training.solr_classes
 
-Write it anew after a change of Solr's jars (`indexer/solr_jars.lock`).
+Generate it again after a change of Solr's jars (`indexer/solr_jars.lock`).
 """
 
 import os
@@ -23,7 +23,7 @@ TEXTS = (
 
 
 def class_names(loaded: str) -> list[str]:
-    """The classes of a list that Java wrote (-XX:DumpLoadedClassList), without those that are made at run time."""
+    """Return the classes of a list by Java (-XX:DumpLoadedClassList), without classes generated at run time."""
     names = {line.partition(" ")[0] for line in loaded.splitlines() if " source: " not in line}
     return sorted(name for name in names if name and name[0] not in "#@" and "$$" not in name and "$Proxy" not in name)
 

@@ -1,7 +1,7 @@
-"""Make data/term_priors.tsv.gz: `python -m benchmarks.training.term_priors LIST... [--out FILE]`.
+"""Generate data/term_priors.tsv.gz: `python -m benchmarks.training.term_priors LIST... [--out FILE]`.
 
-A LIST has one term a line, before the first tab. What is written are numbers of words, characters and pairs of words,
-none of them seen in fewer than three terms: from them no list can be had back.
+A LIST has one term per line, before the first tab. The output contains counts of words, characters and word pairs that
+occur in at least three terms, so no list can be reconstructed from it.
 """
 
 import argparse
@@ -19,7 +19,7 @@ PLACES = ("first", "inside", "last")
 
 
 def count_terms(terms: Iterable[str]) -> Iterator[str]:
-    """The lines of the file: `word`, `char` or `pair`, what it is, and its numbers."""
+    """Return the lines of the file: `word`, `char` or `pair`, the item, and its counts."""
     words: Counter[tuple[str, str]] = Counter()
     chars: Counter[tuple[str, str]] = Counter()
     pairs: Counter[str] = Counter()
@@ -44,7 +44,7 @@ def _placed(parts: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def terms_of(paths: Iterable[Path]) -> list[str]:
-    """The distinct terms of some lists, in NFKC and lower case."""
+    """Return the distinct terms of some lists, in NFKC and lower case."""
     lines = (line for path in paths for line in path.read_text(encoding="utf-8").splitlines())
     terms = {unicodedata.normalize("NFKC", line.split("\t")[0].strip()).lower() for line in lines}
     return sorted(terms - {""})

@@ -1,11 +1,11 @@
-"""Make the weights: `python -m benchmarks.training.terms DATA [--without SET] [--out DIR]`.
+"""Train the term models: `python -m benchmarks.training.terms DATA [--without SET] [--out DIR]`.
 
-DATA is a folder of the form of ../shared/data: DATA/terms/SET/{docs.jsonl.gz,gold.tsv} with `seed.txt` where there is
-one. Chinese and English sets make a model each (data/terms_zh.npz, data/terms_en.npz).
+DATA has the form of ../shared/data: DATA/terms/SET/{docs.jsonl.gz,gold.tsv} with an optional `seed.txt`. Chinese and
+English sets give one model each (data/terms_zh.npz, data/terms_en.npz).
 
-    gaps        begins, ends, goes on: where the longest gold terms stand in the text; logistic regression over words
-    candidates  gold or not; logistic regression over features. The gaps of a set are judged for it by a model that has
-                not seen this set, as they will be on texts nobody has annotated
+    gaps        begins, ends, continues: positions of the longest gold terms in the text; logistic regression over words
+    candidates  gold or not; logistic regression over features. The gaps of a set are predicted by a model that has
+                not seen this set, as it will be for texts without annotation
 """
 
 import argparse
@@ -38,7 +38,7 @@ from text.folding import word_key
 Floats = NDArray[np.float32]
 
 SEEN_AT_LEAST = 3  # a word has weights of its own if so often in a set, and that in two sets
-CANDIDATES_A_WORD = 0.5  # rows judged, as a share of the words of the corpus: the likeliest so many
+CANDIDATES_A_WORD = 0.5  # candidates per word of the corpus; the most likely rows are used
 GAP_PENALTY = 0.1  # scikit-learn's C
 CANDIDATE_PENALTY = {"zh": 0.0005, "en": 0.0005}  # the same
 QUALITIES = ("adj", "ed", "ly", "verb", "general", "adverb")  # tags of English words that are no term alone
@@ -48,7 +48,7 @@ WEIGHT = 1e5  # of each set in a fit, whatever its size
 
 @dataclass(frozen=True)
 class GoldSet:
-    """An annotated corpus, counted whole: every span is a row. `verdicts` (3, gaps): begins, ends, goes on."""
+    """An annotated corpus with counts: every span is a row. `verdicts` (3, gaps): begins, ends, continues."""
 
     name: str
     table: NgramTable
@@ -59,7 +59,7 @@ class GoldSet:
 
 
 def load_set(folder: Path) -> GoldSet:
-    """The set in a folder. Terms of its seed dictionary are gold too: that they are known makes them no less terms."""
+    """Load the set in a folder. Terms of its seed dictionary are gold too."""
     with gzip.open(folder / "docs.jsonl.gz", "rt", encoding="utf-8") as lines:
         texts = [normalize_text(json.loads(line)["text"]) for line in lines]
     gold = {key for name in ("gold.tsv", "seed.txt") if (folder / name).exists() for key in terms_in(folder / name)}
@@ -76,8 +76,10 @@ def load_set(folder: Path) -> GoldSet:
 
 
 def are_qualities(table: NgramTable, rows: NgramRows, language: str) -> NDArray[np.bool_]:
-    """Which rows are one English word that is no noun. Some sets list `cardiac` beside `cardiac arrest`, others do not;
-    we learn from noun phrases alone, which a reader would search for.
+    """Return which rows are a single English word that is not a noun.
+
+    Some sets list `cardiac` in addition to `cardiac arrest`, others do not. Training uses only noun phrases, which
+    users search for.
     """
     if language != "en":
         return np.zeros(len(rows), dtype=bool)
@@ -89,14 +91,14 @@ def are_qualities(table: NgramTable, rows: NgramRows, language: str) -> NDArray[
 
 
 def terms_in(path: Path) -> set[str]:
-    """The terms in the first column of a file."""
+    """Return the terms in the first column of a file."""
     with path.open(encoding="utf-8") as lines:
         rows = (line.rstrip("\n").split("\t")[0] for line in lines)
         return {word_key(unicodedata.normalize("NFKC", term)) for term in rows if len(term) > 1}
 
 
 def verdicts(spans: Occurrences, golden: NDArray[np.bool_], words: int) -> NDArray[np.bool_]:
-    """What is right at each gap, by the longest gold terms, taken from the left."""
+    """Return the labels of each gap, from the longest gold terms, matched from the left."""
     marks = np.zeros((3, words + 1), dtype=bool)
     taken = np.zeros(words, dtype=bool)
     which = np.flatnonzero(golden)
@@ -110,7 +112,7 @@ def verdicts(spans: Occurrences, golden: NDArray[np.bool_], words: int) -> NDArr
 
 
 def fit_boundaries(sets: Sequence[GoldSet]) -> BoundaryModel:
-    """The judgement of gaps from all of `sets`, each counting alike."""
+    """Fit the boundary model on all `sets`, each with equal weight."""
     language = sets[0].tokens.language
     lexical = common_words(sets)
     whole = scipy.sparse.vstack([gap_matrix(one, lexical) for one in sets]).tocsr()
@@ -128,7 +130,7 @@ def fit_boundaries(sets: Sequence[GoldSet]) -> BoundaryModel:
 
 
 def unpacked(language: str, lexical: Sequence[str], weights: Floats, intercept: Floats) -> BoundaryModel:
-    """The rows of `weights`, in the order of `gap_matrix`, as a model."""
+    """Convert `weights`, in the order of `gap_matrix`, to a model."""
     tags, numbers = len(TAGS_BY_LANGUAGE[language]), len(WORD_FEATURES)
     by_place = weights[: WINDOW_WORDS * (numbers + tags + len(lexical))].reshape(WINDOW_WORDS, -1, 3)
     pairs = weights[WINDOW_WORDS * by_place.shape[1] :].reshape(len(TAG_PAIR_POSITIONS), tags * tags, 3)
@@ -144,7 +146,7 @@ def unpacked(language: str, lexical: Sequence[str], weights: Floats, intercept: 
 
 
 def common_words(sets: Sequence[GoldSet]) -> list[str]:
-    """Words frequent in at least two sets: function words mostly."""
+    """Return words that are frequent in at least two sets, mostly function words."""
     found: Counter[str] = Counter()
     for one in sets:
         often = np.flatnonzero(np.bincount(one.tokens.word_ids) >= SEEN_AT_LEAST).tolist()
@@ -153,7 +155,7 @@ def common_words(sets: Sequence[GoldSet]) -> list[str]:
 
 
 def gap_matrix(one: GoldSet, lexical: Sequence[str]) -> scipy.sparse.csr_matrix:
-    """One row a gap; columns as `unpacked` reads them."""
+    """Return one row per gap; `unpacked` reads the same columns."""
     language, words = one.tokens.language, one.table.vocabulary.words
     about = one.table.vocabulary.features
     index = {word: number for number, word in enumerate(lexical)}
@@ -177,14 +179,14 @@ def gap_matrix(one: GoldSet, lexical: Sequence[str]) -> scipy.sparse.csr_matrix:
 
 
 def one_hot(values: NDArray[np.int64], size: int) -> scipy.sparse.csr_matrix:
-    """A row of `size` columns for each value, 1 in the column of the value."""
+    """Return a row of `size` columns for each value, with 1 in the column of the value."""
     ones = np.ones(len(values), dtype=np.float32)
     return scipy.sparse.csr_matrix((ones, (np.arange(len(values)), values)), shape=(len(values), size))
 
 
 @dataclass(frozen=True)
 class Examples:
-    """The candidates of a set as examples: `columns` (rows, features), and which are gold."""
+    """The candidates of a set as examples: `columns` (rows, features), and the gold labels."""
 
     columns: Floats
     is_gold: NDArray[np.bool_]
@@ -192,7 +194,7 @@ class Examples:
 
 
 def examples(one: GoldSet, boundaries: BoundaryModel) -> Examples:
-    """The likeliest rows of a set by `boundaries`."""
+    """Return the most likely rows of a set according to `boundaries`."""
     table = NgramTable(one.table.vocabulary)
     table.add([(one.tokens, find_occurrences(one.tokens, table.vocabulary, BoundaryScorer(boundaries), -np.inf))])
     rows: NgramRows = table.rows()
@@ -205,7 +207,7 @@ def examples(one: GoldSet, boundaries: BoundaryModel) -> Examples:
 
 
 def fit_candidates(language: str, given: Sequence[Examples]) -> CandidateModel:
-    """The judgement of candidates from the examples of all sets, each set counting alike."""
+    """Fit the candidate model on the examples of all sets, each with equal weight."""
     units = [Standardizer.from_rows(one.columns) for one in given]
     wide = np.vstack([expand_features(one.columns, language, own) for one, own in zip(given, units, strict=True)])
     right = np.concatenate([one.is_gold for one in given])
@@ -218,7 +220,7 @@ def fit_candidates(language: str, given: Sequence[Examples]) -> CandidateModel:
 
 
 def own_floor(sets: Sequence[GoldSet], boundaries: BoundaryModel) -> float:
-    """The own log-odds that nearly all gold spans reach."""
+    """Return the log-odds that nearly all gold spans reach."""
     reached = []
     for one in sets:
         at = BoundaryScorer(boundaries)
@@ -232,14 +234,14 @@ def own_floor(sets: Sequence[GoldSet], boundaries: BoundaryModel) -> float:
 
 
 class Trainer:
-    """Fits models for any selection of some sets of one language; what two selections share is fitted once."""
+    """Fits models for any selection of some sets of one language; parts that two selections share are fitted once."""
 
     def __init__(self, sets: Sequence[GoldSet]) -> None:
         self._sets = {one.name: one for one in sets}
         self._boundaries: dict[frozenset[str], BoundaryModel] = {}
 
     def fit(self, names: frozenset[str]) -> TermModel:
-        """The model from these sets. Needs two of them."""
+        """Fit the model on these sets, at least two."""
         boundaries = self._fit_boundaries(names)
         sets = [self._sets[name] for name in sorted(names)]
         given = [examples(one, self._fit_boundaries(names - {one.name})) for one in sets]
@@ -254,7 +256,7 @@ class Trainer:
 
 
 def load_sets(data: Path) -> list[GoldSet]:
-    """All sets of a folder, in the order of their names."""
+    """Load all sets of a folder, sorted by name."""
     return [load_set(folder) for folder in sorted((data / "terms").iterdir()) if (folder / "gold.tsv").exists()]
 
 
@@ -262,7 +264,7 @@ def main() -> None:
     """Fit and write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
-    parser.add_argument("--without", action="append", default=[], help="a set that is left out")
+    parser.add_argument("--without", action="append", default=[], help="set to leave out")
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "data")
     given = parser.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)  # the figures do not gain by more steps

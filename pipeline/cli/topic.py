@@ -232,7 +232,7 @@ def review_state(engine: "Engine", name: str) -> dict[str, Any]:
     return {
         "topic": name,
         "wanted_precision": engine.settings.topic.precision,
-        "expected": asdict(coverage) if coverage else None,
+        "expected": coverage.to_json() if coverage else None,
         "answers": len(questions.answers(name)),
         "questions": [asdict(question) for question in questions.pending(name)],
     }

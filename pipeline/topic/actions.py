@@ -49,7 +49,7 @@ class StoreTopics:
         if coverage is None:
             return TopicReviewState(target_precision, answer_count=answers, open_questions=open_questions)
         return TopicReviewState(
-            target_precision, coverage.kept, coverage.precision, coverage.recall, answers, open_questions
+            target_precision, coverage.retained_count, coverage.precision, coverage.recall, answers, open_questions
         )
 
     def save_answers(self, name: str, answers: Mapping[str, bool], by: str) -> None:

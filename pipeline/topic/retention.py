@@ -22,15 +22,19 @@ if TYPE_CHECKING:  # imports scikit-learn, which reading answers does not need
 
 @dataclass(frozen=True)
 class TopicCoverage:
-    """Number of retained pages (`kept`) of a topic, with estimated quality.
+    """Number of retained pages of a topic, with estimated quality.
 
     `precision` is the expected share of on-topic pages among the retained pages. `recall` is the expected share of the
-    fetched on-topic pages that are retained. The field names are JSON keys of `plumb topic show --json`.
+    fetched on-topic pages that are retained.
     """
 
-    kept: int
+    retained_count: int
     precision: float
     recall: float
+
+    def to_json(self) -> dict[str, float]:
+        """Return the values under the keys of `plumb topic show --json`."""
+        return {"kept": self.retained_count, "precision": self.precision, "recall": self.recall}
 
 
 def load_instructions(engine: "Engine", topic: str) -> ReviewInstructions:
@@ -73,8 +77,8 @@ def report_coverage(engine: "Engine", topic: str) -> None:
     if coverage is not None:
         target_precision = engine.settings.topic.precision
         engine.progress.note(
-            f"{coverage.kept} pages retained for {topic}: expected precision {coverage.precision:.0%} (target "
-            f"{target_precision:.0%}), expected recall {coverage.recall:.0%} of the fetched pages on topic"
+            f"{coverage.retained_count} pages retained for {topic}: expected precision {coverage.precision:.0%} "
+            f"(target {target_precision:.0%}), expected recall {coverage.recall:.0%} of the fetched pages on topic"
         )
 
 

@@ -66,7 +66,7 @@ def test_the_worst_limit_comes_first_and_counts_open_months() -> None:
 
 def test_a_host_is_asked_no_faster_in_a_larger_cluster() -> None:
     size = Size("a large host", 1, 1e7)
-    assert any("manners" in what for _, what in broken(need_of(size, BY_HAND, 30), 16, 30))
+    assert any("crawl delay" in what for _, what in broken(need_of(size, BY_HAND, 30), 16, 30))
 
 
 def test_nodes_are_whole_machines() -> None:
