@@ -16,8 +16,9 @@ class HostCountTable(Protocol):
         """Return (host, queue) -> number of due URLs."""
 
     def change_rates_by_host(self) -> dict[str, tuple[float, int]]:
-        """Return host -> (sum of the change rates of its articles in changes per second, number of articles with a
-        rate).
+        """Return the change rates by host.
+
+        Each value is the sum of the rates in changes per second, and the number of articles that have one.
         """
 
 

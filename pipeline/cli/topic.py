@@ -40,10 +40,17 @@ def topic() -> None:
     "--tree", type=click.Path(path_type=Path), help="File with a term hierarchy, one term per line, indented."
 )
 @click.option(
-    "--search", "template", default="", help="URL of a search site, with {query} in place of the query [own index]."
+    "--search",
+    "search_template",
+    default="",
+    help="URL of a search site, with {query} in place of the query [own index].",
 )
-@click.option("--results", default=10, show_default=True, type=POSITIVE_INT, help="Results to read per search.")
-@click.option("--top", default=10, show_default=True, type=POSITIVE_INT, help="Candidates suggested for each term.")
+@click.option(
+    "--results", "max_results", default=10, show_default=True, type=POSITIVE_INT, help="Results to read per search."
+)
+@click.option(
+    "--top", "max_terms", default=10, show_default=True, type=POSITIVE_INT, help="Candidates suggested for each term."
+)
 @click.option("--automatic", is_flag=True, help="Accept terms found while crawling without review.")
 @click.pass_context
 def create_topic(

@@ -47,9 +47,7 @@ class StoreSiteBackend:
         return self._engine.analysis().domain_segmenter
 
     def query_segmenters(self) -> Sequence[Segmenter]:
-        """Return `domain_segmenter()`, and the segmenters of older versions that some documents use until reindexing is
-        done.
-        """
+        """Return `domain_segmenter()` and the segmenters of older versions that some documents still use."""
         return self._engine.query_segmenters()
 
     def base_segmenter(self) -> Segmenter:

@@ -72,8 +72,9 @@ def focused_crawl_settings(engine: Engine) -> CrawlSettings:
 
 
 def create_policy(engine: Engine, settings: CrawlSettings) -> TopicPolicy:
-    """Create the policy of a crawl with settings from `focused_crawl_settings`, in the state at the end of the last
-    run.
+    """Create the policy of a focused crawl in the state at the end of the last run.
+
+    `settings` come from `focused_crawl_settings`.
 
     Raises TopicError if the topic does not exist or its file is not valid.
     """
@@ -215,8 +216,9 @@ def topic_words(topic: Topic, tokenize: WordTokenizer) -> TopicWords:
 
 
 def load_resources(engine: Engine, topic: Topic, tokenize: WordTokenizer) -> OperatorResources:
-    """Load the word vectors of the articles, if there are enough articles, the administrator's concepts and the term
-    tree.
+    """Load word vectors, concepts and the term tree.
+
+    The vectors are trained on the articles if there are enough. The concepts come from the administrator's files.
     """
     files = [engine.settings.folder / name for name in engine.settings.crawl.concepts]
     tree = parse_tree(topic.term_tree) if topic.term_tree else None

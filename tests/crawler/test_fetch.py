@@ -282,7 +282,7 @@ MISBEHAVIOUR: list[tuple[str, Talk, Reason]] = [
     ("never closes", say(OK + b"\r\n<p>x", hang=True), Reason.TIMED_OUT),
     ("endless", flood(OK + b"\r\n"), Reason.TOO_LARGE),
     ("endless header", flood(b"HTTP/1.1 200 OK\r\nX: "), Reason.MALFORMED_RESPONSE),
-    ("10,000 headers", say(OK + b"".join(b"X-%d: 1\r\n" % n for n in range(10_000)) + b"\r\n"), Reason.MALFORMED_RESPONSE),
+    ("10,000 headers", say(OK + b"".join(b"X-%d: 1\r\n" % n for n in range(10_000)) + b"\r\n"), Reason.MALFORMED_RESPONSE),  # noqa: E501
     ("HTTP/0.9", say(b"<html>hello"), Reason.MALFORMED_RESPONSE),
     ("no status", say(b"HTTP/1.1\r\n\r\n"), Reason.MALFORMED_RESPONSE),
     ("says nothing", say(), Reason.UNREACHABLE),
@@ -297,7 +297,7 @@ MISBEHAVIOUR: list[tuple[str, Talk, Reason]] = [
     ("folded header", say(OK + b"X-A: 1\r\n 2\r\nContent-Length: 4\r\n\r\n<p>x"), Reason.FETCHED),
     ("header without colon", say(OK + b"nonsense\r\nContent-Length: 4\r\n\r\n<p>x"), Reason.FETCHED),
     ("header with NUL", say(OK + b"X-A: 1\x002\r\nContent-Length: 4\r\n\r\n<p>x"), Reason.FETCHED),
-    ("split location", say(b"HTTP/1.1 302 x\r\nLocation: /a\r\n b\r\nContent-Length: 0\r\n\r\n"), Reason.REDIRECTED_TO_KNOWN_URL),
+    ("split location", say(b"HTTP/1.1 302 x\r\nLocation: /a\r\n b\r\nContent-Length: 0\r\n\r\n"), Reason.REDIRECTED_TO_KNOWN_URL),  # noqa: E501
 ]  # fmt: skip
 
 

@@ -68,7 +68,7 @@ def test_the_report_counts_days_queries_and_clicks(opened: Open) -> None:
     table.save(
         [
             search(1), search(2), search(3, searched_at=yesterday), search(4, page=2, ms=900),
-            search(5, "没有", 0), search(6, "没有", 0, searched_at=yesterday), search(7, "有时", 0), search(8, "有时", 2),
+            search(5, "没有", 0), search(6, "没有", 0, searched_at=yesterday), search(7, "有时", 0), search(8, "有时", 2),  # noqa: E501
             search(9, "从前", searched_at=NOW - 7 * DAY),
         ],
         [Click("s1", "doc1", 1), Click("s1", "doc2", 2), Click("s8", "doc1", 1), Click("s4", "doc9", 11)],

@@ -69,8 +69,8 @@ def run(*arguments: str, first: Path | None = None) -> str:
 )
 def test_compiled_articles_are_identical(made: int, real: int, articles: int) -> None:
     sizes = str(made), str(real)
-    sources, *of_sources = run("-c", EXTRACT_SCRIPT, *sizes).splitlines()
-    binary, *of_binaries = run("-c", EXTRACT_SCRIPT, *sizes, first=COMPILED).splitlines()
+    sources, *source_articles = run("-c", EXTRACT_SCRIPT, *sizes).splitlines()
+    binary, *compiled_articles = run("-c", EXTRACT_SCRIPT, *sizes, first=COMPILED).splitlines()
     assert sources.endswith(".py")
     assert binary.startswith(str(COMPILED)) and not binary.endswith(".py")
     assert sum("Article(" in line for line in source_articles) > articles

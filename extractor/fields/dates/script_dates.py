@@ -1,8 +1,8 @@
-"""Finds the date of publication in the scripts of a page: their state, as JSON or as assignments.
+r"""Find the date of publication in the scripts of a page: their state, as JSON or as assignments.
 
     <script id="__NEXT_DATA__" type="application/json">{"props": {"article": {"publishedAt": "2016-05-09T08:00Z"}}}
     <script>dataLayer.push({'publish_date': '2016-05-09', ...})</script>
-    <script>self.__next_f.push([1, "...{\\"datePublished\\":\\"2016-05-09\\"}..."])</script>
+    <script>self.__next_f.push([1, "...{\"datePublished\":\"2016-05-09\"}..."])</script>
 
 The last resort, because scripts also contain the dates of other articles. The date is accepted only if all dates of
 publication in the scripts are equal, or if those near the page's own URL are.
