@@ -73,9 +73,9 @@ def release_memory() -> None:
 
 
 def limit_memory(extra_bytes: int) -> None:
-    """Limit the data segment of this process to `extra_bytes` more than its current size (without /proc.
+    """Limit the data segment of this process to `extra_bytes` more than its current size.
 
-    To `extra_bytes`).
+    On systems without /proc, the limit is `extra_bytes`.
     """
     current_bytes = 0
     if PROC_STATUS.exists():
