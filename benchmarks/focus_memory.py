@@ -5,7 +5,7 @@
 crawl   a web of DIR again and again under other hosts, each copy linked with the next: one topic, one crawl through the
         guide, the best URL first. After each tenth: pages remembered, the state as it is saved, memory of the process,
         time of the processor a page since the tenth before, all looks at everything included
-start   a store with so many pages `focused_decisions`, and the state of that crawl, which has been told of as many:
+start   a store with so many pages `focused_decisions`, and the state of that crawl, which has been given of as many:
   what it takes
         until a crawl goes on, and at its end, when what is kept is decided of all of them
 share   what forgetting costs: harvest@R of `fused` with so small a memory, as a share of one that forgets nothing, over

@@ -7,7 +7,7 @@
     ARGS: --hosts 1000 --pages-a-host 10000 --month 30
 
 A size is a number of pages, on a number of hosts. Every figure is linear in pages, articles or hosts; what is not
-linear (one writer, one machine's disk, the manners of a host) is a limit, and the table says at which size it is met.
+linear (one writer, one machine's disk, the crawl delay of a host) is a limit, and the table has its size.
 Keys of near-duplicates are rows while their month is open, and parts once it is over
 (docstore/near_duplicates/key_compaction.py): so rows and bytes of the database are two figures, when the first crawl
 ends, and after its last month. Slopes of this run come from `benchmarks/out/scale_slopes.jsonl` where there is one,

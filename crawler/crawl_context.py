@@ -46,7 +46,7 @@ class SiteKnowledgeState:
         )
 
     def save(self, state_path: Callable[[str], Path]) -> None:
-        """Save all parts."""
+        """Save the state of all parts to their files."""
         self.lastmod_trust.save(state_path("lastmod"))
         self.dust_rules.save(state_path("likeness"))
         self.host_suggestions.save(state_path("proposed"))

@@ -53,7 +53,7 @@ class HostSuggestionStats:
         return cls({host: stats for host, stats in read_state(path).items() if _is_valid_entry(stats)})
 
     def save(self, path: Path) -> None:
-        """Save the counts."""
+        """Save the counts to the file `path`."""
         write_state(path, self._hosts)
 
     def record_links(self, source: str, links: Iterable[Link]) -> None:

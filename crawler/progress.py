@@ -134,7 +134,7 @@ class Tally:
     errors_by_host: Counter[str] = field(default_factory=Counter)
 
     def count_visit(self, host: Host, reason: Reason) -> None:
-        """Count a finished visit."""
+        """Count a finished visit by its reason."""
         self.visits_by_reason[reason] += 1
         (self.pages_by_host if reason in SUCCESS_REASONS else self.errors_by_host)[host] += 1
 

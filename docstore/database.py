@@ -148,7 +148,7 @@ class Database:
         return connection.execute(statement, list(rows), execution_options=options).rowcount
 
     def close(self) -> None:
-        """Close all connections."""
+        """Close all connections to the database."""
         self._engine.dispose()
         if self.sqlite_path is not None:
             page_checksums.register_close(self.sqlite_path)

@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class Role(StrEnum):
-    """Permission of an account."""
+    """A permission that an account can have."""
 
     REPORTS = "reports"  # can view search statistics and the state of sites and index
     REVIEWER = "reviewer"  # can decide on terms and publish lexicons

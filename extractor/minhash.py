@@ -38,7 +38,7 @@ def minhash_signature(body: str) -> tuple[int, ...]:
 
 
 def new_minhash() -> "MinHash":
-    """Return an empty MinHash."""
+    """Return a MinHash of an empty set."""
     from datasketch import MinHash  # lazy: it loads scipy, which would delay every `plumb` command by 0.5 s
 
     return MinHash(NUM_PERMUTATIONS, seed=SEED, hashfunc=int, permutations=shared_permutations(), scheme=SCHEME)

@@ -56,7 +56,7 @@ class SearchIndex(Protocol):
 
 
 def apply_lexicon(store: Store, index: SearchIndex) -> int:
-    """Segment with the newest published version from now on; return the number of documents to index again."""
+    """Segment with the newest published version from this run on; return the number of documents to index again."""
     newest_lexicon, applied_lexicon = store.lexicons.load_latest(), store.lexicons.load_applied()
     if newest_lexicon.version == applied_lexicon.version:
         return 0

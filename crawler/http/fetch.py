@@ -239,7 +239,7 @@ class Fetcher:
         return self._connections.last_ip(split_host_port(host)[0])
 
     def close(self) -> None:
-        """Close the idle connections."""
+        """Close the idle connections of all threads."""
         self._connections.close()
 
     def _send(self, url: str, headers: Mapping[str, str]) -> BaseHTTPResponse:

@@ -154,7 +154,7 @@ class _RequestRouter:
         self._is_page_served = False
 
     def handle(self, route: Any) -> None:
-        """Respond to one request."""
+        """Respond to one request of the browser page."""
         request = route.request
         if request.is_navigation_request() and not self._is_page_served:
             self._is_page_served = True

@@ -30,7 +30,7 @@ class RobotsTable(Protocol):
         """Return the stored file of an origin, or None."""
 
     def save_robots(self, robots: StoredRobots) -> None:
-        """Store a robots.txt file."""
+        """Store the robots.txt file of an origin."""
 
 
 @dataclass(frozen=True)

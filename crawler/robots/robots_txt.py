@@ -148,7 +148,7 @@ class _RobotsParser:
         self._sitemaps: dict[str, None] = {}
 
     def add_line(self, key: str, value: str) -> None:
-        """Process one line."""
+        """Process one line of a robots.txt file."""
         kind = _directive_kind(key)
         if kind == "agent":
             self._add_user_agent(value)
@@ -180,7 +180,7 @@ class _RobotsParser:
             (group.allow if allowed else group.disallow).extend(patterns)
 
     def result(self) -> RobotsTxt:
-        """Return the parsed rules."""
+        """Return the rules of all lines so far."""
         group = self._agent_group if self._has_agent_group else self._wildcard_group
         return RobotsTxt(tuple(group.allow), tuple(group.disallow), _parse_delay(group.delay), tuple(self._sitemaps))
 

@@ -25,7 +25,7 @@ class FingerprintFilter(Protocol):
     """A set of fingerprints (16 hex digits each)."""
 
     def update(self, fingerprints: Iterable[str], /) -> None:
-        """Add fingerprints."""
+        """Add fingerprints of URLs to the filter."""
 
     def __contains__(self, fingerprint: str, /) -> bool:
         """False if the fingerprint was never added. True means it probably was."""
@@ -57,7 +57,7 @@ class RbloomFilter:
             self._grow(max(capacity, INITIAL_CAPACITY))
 
     def update(self, fingerprints: Iterable[str], /) -> None:
-        """Add fingerprints."""
+        """Add fingerprints of URLs to the filter."""
         for fingerprint in fingerprints:
             if self._remaining_capacity <= 0:
                 self._grow(_GROWTH_FACTOR * round(self._filters[-1].approx_items))
@@ -102,7 +102,7 @@ class PybloomFilter:
             self._filter = ScalableBloomFilter(max(capacity, INITIAL_CAPACITY), ERROR_RATE, growth)
 
     def update(self, fingerprints: Iterable[str], /) -> None:
-        """Add fingerprints."""
+        """Add fingerprints of URLs to the filter."""
         for fingerprint in fingerprints:
             self._filter.add(fingerprint)
 

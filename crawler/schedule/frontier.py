@@ -43,7 +43,7 @@ class CrawlTable(Protocol):
         """Return which of these URLs are in the table."""
 
     def iter_urls(self) -> Iterator[str]:
-        """Iterate over all URLs."""
+        """Iterate over all URLs of the table."""
 
     def url_count(self) -> int:
         """Return the number of URLs."""
@@ -52,7 +52,7 @@ class CrawlTable(Protocol):
         """Return the stored robots.txt of an origin, or None."""
 
     def save_robots(self, robots: StoredRobots, /) -> None:
-        """Store a robots.txt."""
+        """Store the robots.txt of an origin."""
 
     def reassign_queues(self, policy_name: str, queue_for_url: Callable[[str], int], /) -> int:
         """Recompute the queue numbers if the policy changed. Returns the number of changed URLs."""

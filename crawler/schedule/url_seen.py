@@ -34,7 +34,7 @@ class KnownUrls(Protocol):
         """Return which of these URLs were ever added."""
 
     def iter_urls(self) -> Iterator[str]:
-        """Iterate over all URLs."""
+        """Iterate over all URLs of the table."""
 
     def url_count(self) -> int:
         """Return the number of URLs."""

@@ -58,7 +58,7 @@ class LastmodTrust:
             return cls()
 
     def save(self, path: Path) -> None:
-        """Save the observations."""
+        """Save the observations to the file `path`."""
         write_state(
             path, {host: [[int(a), int(b)] for a, b in pairs] for host, pairs in self.observations_by_host.items()}
         )

@@ -177,7 +177,7 @@ class DustRules:
             return cls()
 
     def save(self, path: Path) -> None:
-        """Save the evidence."""
+        """Save the evidence to the file `path`."""
         self._evidence_by_site |= {
             site: site_rules.evidence_by_equivalence
             for site, site_rules in self._sites.items()

@@ -298,7 +298,7 @@ class FetchPool:
         return self._thread_count - self.in_flight
 
     def submit(self, job: Job) -> None:
-        """Start a job."""
+        """Start a job on a free thread."""
         self.in_flight += 1
         self._jobs.put(job)
 

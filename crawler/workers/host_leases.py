@@ -125,7 +125,7 @@ class LeaseCoordinator:
         return not due
 
     def close(self) -> None:
-        """Release all leases."""
+        """Release all leases of this process."""
         self._release_queues(set(self.lease_by_queue))
         self._ip_slots.release_unused(0.0)
 

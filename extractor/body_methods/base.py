@@ -42,7 +42,7 @@ class LineVerdict:
 
     line: int
     weight: float
-    kept: bool
+    kept: bool  # public name: `plumb explain --json`
     why: str
 
 

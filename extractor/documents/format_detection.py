@@ -29,7 +29,7 @@ BINARY_FORMATS = tuple(name for name in FORMATS_BY_NAME if name not in TEXT_FORM
 def detect_format(data: bytes, url: str = "", content_type: str = "") -> str:
     """Return the format of a file, a name in docstore.file_formats.FORMATS.
 
-    Returns an empty string for files that are not documents; HTML never is one.
+    Returns an empty string for files that are not documents; HTML is no document.
     """
     declared_format = format_by_name(url, content_type)
     return format_by_magic(data, declared_format) or (declared_format if is_plausible(data, declared_format) else "")

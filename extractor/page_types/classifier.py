@@ -78,7 +78,7 @@ class ClassifiedPage:
         body: The body by the rule of the page type, None if not found.
         page_type: None if no signal decides; then the content of the article decides (see `refine_type_by_content`).
         reason: Explanation of the page type for people.
-        thread: The thread, if the page is one.
+        thread: The thread, if the page is a thread.
         coverage: Coverage of `body`, if it was measured.
     """
 

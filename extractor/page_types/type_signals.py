@@ -225,7 +225,7 @@ def root_element_names(page: ParsedPage) -> str:
 
 
 def thread_and_forum_url(url: str) -> tuple[bool, bool]:
-    """Return whether a URL is like that of one thread, and whether it is like that of a forum."""
+    """Return whether a URL is typical of a thread, and whether it is typical of a forum."""
     try:
         parts = urlsplit(url)
     except ValueError:

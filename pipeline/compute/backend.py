@@ -36,4 +36,4 @@ class ComputeBackend(Protocol):
         """
 
     def close(self) -> None:
-        """Release connections and processes."""
+        """Release the connections and processes of the backend."""

@@ -59,7 +59,7 @@ class EmbeddingPool:
                 future.cancel()
 
     def close(self) -> None:
-        """Terminate all processes."""
+        """Terminate all processes of the pool."""
         self._pool.close()
 
 

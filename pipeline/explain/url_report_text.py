@@ -72,7 +72,7 @@ def visit_sentences(report: UrlReport) -> Iterator[str]:
 
 
 def stored_page_sentences(report: UrlReport) -> Iterator[str]:
-    """Yield the saved response."""
+    """Yield the sentences about the saved response."""
     if report.page is None:
         return
     page = readable(report.page)

@@ -110,7 +110,7 @@ class ThumbnailCache:
             self._fetch_slots.release()
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close the connections to image hosts."""
         self._fetcher.close()
 
     def _cache_path(self, url: str) -> Path:

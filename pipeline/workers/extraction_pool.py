@@ -115,7 +115,7 @@ class ExtractionPools:
                 future.cancel()
 
     def close(self) -> None:
-        """Terminate all processes."""
+        """Terminate all processes of the pool."""
         self._page_pool.close()
         self._document_pool.close()
 

@@ -96,7 +96,7 @@ class ArticleDetails:
 
     @property
     def plain_title(self) -> str:
-        """The title without marks."""
+        """The title without highlighting marks."""
         return plain_text(self.title)
 
 

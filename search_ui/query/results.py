@@ -78,7 +78,7 @@ class Hit:
 
     @property
     def plain_title(self) -> str:
-        """The title without marks."""
+        """The title without highlighting marks."""
         return plain_text(self.title)
 
 

@@ -77,7 +77,7 @@ def test_what_cannot_be_done_is_said(folder: Path, arguments: list[str], typed: 
 
 def test_an_account_is_made_once(folder: Path) -> None:
     assert account(folder, "add", "anna", "--role", "reports", typed=f"{PASSWORD}\n")[0] == 0
-    code, told = account(folder, "add", "ANNA", "--role", "operator")  # said before a password is asked for
+    code, told = account(folder, "add", "ANNA", "--role", "operator")  # reported before the prompt for a password
     assert code == 1 and "already" in told
 
 

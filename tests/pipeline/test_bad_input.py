@@ -132,7 +132,7 @@ class TestCommandLine:
 
 
 class TestSettings:
-    """What each wrong setting is told is in test_settings.py."""
+    """The messages of wrong settings are tested in test_settings.py."""
 
     @pytest.mark.parametrize(
         ("text", "parts"),

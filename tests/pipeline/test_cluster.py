@@ -63,7 +63,7 @@ def settings_for(web: ScaleWeb, url: str, folder: Path, **cluster: Any) -> Setti
 
 
 def kept(url: str) -> dict[str, Any]:
-    """What a store holds, as far as it must not depend on who did the work."""
+    """The content of a store that must be equal whichever machine did the work."""
     engine = create_engine(url)
     with engine.connect() as connection:
         pages = "SELECT url, p.digest FROM pages p JOIN urls USING (url_id)"

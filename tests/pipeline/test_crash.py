@@ -119,7 +119,7 @@ def kill_crawl(site: SlowSites, vertical: Vertical, pages: int) -> None:
 def check_crawled(undisturbed: Undisturbed, vertical: Vertical) -> None:
     """The crawl is where the undisturbed one is; each page's record can be read; the seen filter holds each address.
 
-    A request that fails for once on a busy machine is asked again in the same run.
+    A request that fails once on a busy machine is sent again in the same run.
     """
     assert vertical.kept() == undisturbed.crawled.kept()
     assert vertical.failures() == undisturbed.crawled.failures()
@@ -297,7 +297,7 @@ class TestIndex:
         assert "nothing to do" in vertical.done("index").out
 
     def test_an_older_backup_is_restored_to_a_younger_index(self, undisturbed: Undisturbed, vertical: Vertical) -> None:
-        """Documents that the backup does not know leave the index; nobody has to be asked."""
+        """Documents that the backup does not know leave the index; no confirmation is needed."""
         copy(undisturbed.indexed, vertical)
         change(vertical, "DELETE FROM articles WHERE url_id IN (SELECT url_id FROM indexed LIMIT 3)")
         change(vertical, "DELETE FROM indexed WHERE url_id NOT IN (SELECT url_id FROM articles)")
@@ -341,7 +341,7 @@ def back_up(vertical: Vertical) -> Path:
 def check_indexed_by(command: str, undisturbed: Undisturbed, vertical: Vertical) -> Said:
     """Run `command`; then the store is as undisturbed, Solr holds each article once, and the change log is empty.
 
-    The Solr that the command starts is kept up to be asked.
+    The Solr that the command starts stays up for queries.
     """
     wanted = undisturbed.decided.kept()
     running = vertical.start(*command.split())

@@ -88,7 +88,7 @@ def test_a_site_that_starts_later_asks_no_more(store: Store) -> None:
 
 
 class NoIndex:
-    """An index that nothing is to be asked of."""
+    """An index that fails on every query."""
 
     def ids_containing(self, phrases: Sequence[str]) -> Iterator[str]:
         raise AssertionError(phrases)

@@ -181,7 +181,7 @@ class TestPage:
 
 
 def keep_changed(store: Store, url: str, body: str) -> None:
-    """Extract the page at `url` anew, with another text."""
+    """Extract the page at `url` again, with another text."""
     store.articles.reextract_all()
     pages = [page for page in store.articles.iter_pending() if page.url == url]
     store.articles.save([PageExtraction(page, Article(url, "民法典", body, language="zh")) for page in pages])

@@ -187,7 +187,7 @@ def test_an_article_gets_its_signature_and_addresses_as_the_store_has_them() -> 
 
 
 def test_what_is_known_of_a_site_goes_with_its_pages() -> None:
-    """It is asked for once: what a page becomes does not hang on how many of its site were saved meanwhile."""
+    """It is read once: the article of a page does not hang on how many of its site were saved meanwhile."""
     asked: list[str] = []
 
     def ask(host: str) -> SiteTemplate:

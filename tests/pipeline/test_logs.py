@@ -144,7 +144,7 @@ def test_the_access_log_says_what_kind_of_page_and_nothing_of_who_or_for_what(tm
     assert (first["rule"], first["status"], first["method"]) == ("/search", 200, "GET") and first["bytes"] > 100
     assert (second["rule"], second["status"]) == ("", 404)
     assert not any(secret in text for secret in ("geheim", "somebody", "192.0.2.7"))
-    site_app().test_client().get("/search?q=x")  # only where it is asked for
+    site_app().test_client().get("/search?q=x")  # only if it is switched on
     assert (tmp_path / "access.log").read_text() == text
 
 

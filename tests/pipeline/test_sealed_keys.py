@@ -29,7 +29,7 @@ def vertical(tmp_path: Path) -> Iterator[Vertical]:
     made = Vertical(tmp_path / "v").write({"crawl": {"seeds": ["http://127.0.0.1:9/"]}})
     made.data.mkdir()
     nights = nights_in(made.data)
-    nights.store.articles.require_extractor_version(EXTRACTOR_VERSION)  # what is kept is not read anew
+    nights.store.articles.require_extractor_version(EXTRACTOR_VERSION)  # stored pages are not read again
     nights.clock.now = time.time() - 31 * 86_400
     nights.add(*(article(str(n), signature(n)) for n in range(20)))
     nights.store.close()

@@ -120,7 +120,7 @@ def test_figures_are_those_of_all_workers_and_outlive_a_killed_one(engine: Engin
         until(lambda: len(set(children(server_of(site))) - set(killed)) == 2)
         assert answered(site) == before + 22
     with SearchSite(engine) as site:
-        assert answered(site) < before + 5  # a new site counts anew
+        assert answered(site) < before + 5  # a new site starts at 0
 
 
 def test_a_session_is_one_for_all_workers(site: SearchSite) -> None:

@@ -1,4 +1,4 @@
-"""What systemd is told, over a real socket: by the functions, and by the real `plumb schedule` and `plumb serve`."""
+"""Messages to systemd over a real socket: of the functions, and by the real `plumb schedule` and `plumb serve`."""
 
 import os
 import socket
