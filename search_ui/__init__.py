@@ -1,14 +1,12 @@
-"""The search site: what the readers of the vertical see, and where its administrator reviews new words.
+"""The search site: public pages, JSON API, lexicon and topic review, administration.
 
-Comes in: a reader's words and filters, Solr's answers, the review actions that `pipeline` hands in.
-Goes out: pages in Chinese and English, the same results as JSON, decisions on terms.
+    pages/       public pages: home, results, article, comparison (Wang Du 2019, WD-S3), feeds, suggestions
+    query/       builds Solr requests and reads the responses; no Flask
+    spelling/    corrections by edits, sound and pinyin; no Flask
+    review/      review of terms and topics, for signed-in reviewers
+    admin/       reports, alerts and metrics, for administrators
+    api.py       the JSON API
 
-    pages/       what readers see: home, results, an article, comparison (Wang Du 2019, WD-S3), feeds, suggestions
-    query/       what a reader asked, as questions to Solr, and Solr's answers as results; knows no Flask
-    spelling/    what was meant instead: other spellings, sounds, pinyin; knows no Flask
-    review/      the signed-in area: terms and topics
-    admin.py, api.py   reports for the operator; the same as the pages for programs
-
-Open `pages/searcher.py` first, then `query/solr_params.py`; `query/ranking.py` says how documents are ranked and why no
-reader can reach Solr's syntax.
+Start with `pages/search_service.py`, then `query/solr_requests.py`. `query/ranking.py` defines the ranking.
+`query/solr_query.py` keeps user input out of Solr's syntax.
 """

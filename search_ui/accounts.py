@@ -1,8 +1,8 @@
-"""Signing in and out, one's own password, and who may see which page.
+"""Sign-in, sign-out, change of password, and access control by role.
 
-A session names its account, when it began, and a fingerprint of the account: a new password, other roles or a disabled
-account end it, and so do eight hours. A form that is sent too late is not lost: it is held in the page that asks to
-sign in, and can be sent from the page that follows.
+A session stores its account, its start and a fingerprint of the account. It ends after eight hours, and when the
+password or the roles change or the account is disabled. A form that is submitted after that is not lost: the login page
+keeps it, and it can be submitted again after signing in.
 """
 
 import hashlib
@@ -42,7 +42,9 @@ from search_ui.security import (
 blueprint = Blueprint("accounts", __name__, url_prefix="/admin")
 
 SESSION_SECONDS = 8 * 3600
-RESUBMITTABLE_BLUEPRINTS = frozenset({"review", "admin"})  # blueprints whose forms are held while somebody signs in
+RESUBMITTABLE_BLUEPRINTS = frozenset(
+    {"review", "admin"}
+)  # forms of these blueprints can be submitted again after signing in
 
 _log = logging.getLogger(__name__)
 
@@ -52,7 +54,7 @@ _View = Callable[_Args, BaseResponse]
 
 @dataclass(frozen=True)
 class LoginUser:
-    """What flask-login asks of a user."""
+    """The user object that flask-login requires."""
 
     account: Account
     is_authenticated: bool = True
@@ -60,14 +62,14 @@ class LoginUser:
     is_anonymous: bool = False
 
     def get_id(self) -> str:
-        """What the session keeps."""
+        """Return the id that the session stores."""
         return f"{self.account.name}\n{_account_fingerprint(self.account)}"
 
 
 def init_accounts(app: Flask) -> None:
-    """Let accounts sign in to `app`, and wrong passwords be counted."""
+    """Register sign-in, with rate limits for wrong passwords."""
     manager = LoginManager(app, add_context_processor=False)
-    manager.session_protection = None  # it would hang a session on the browser's address
+    manager.session_protection = None  # it would bind a session to the browser's IP address
     manager.user_loader(_load_user)
     app.register_blueprint(blueprint)
     limiter = create_login_limiter(app, _rate_limit_response)
@@ -81,7 +83,7 @@ def init_accounts(app: Flask) -> None:
 
 
 def _load_user(user_id: str) -> LoginUser | None:
-    """flask-login's question: whose session is this, if it still counts?"""
+    """Return the user of a session for flask-login; None if the session is no longer valid."""
     name, _, fingerprint = user_id.partition("\n")
     since = session.get("since")
     if not isinstance(since, int | float) or current_site().clock() - since >= SESSION_SECONDS:
@@ -104,7 +106,7 @@ def _account_fingerprint(account: Account) -> str:
 
 
 def _start_session(account: Account) -> None:
-    """A session with nothing left of the one before."""
+    """Start a new session. Data of the previous session is removed."""
     session.clear()
     session.permanent = True
     session["since"] = current_site().clock()
@@ -113,19 +115,20 @@ def _start_session(account: Account) -> None:
 
 
 def _rate_limit_account_key() -> str:
-    """Whose password is being guessed, and whether on a device on which that account has signed in before: who guesses
-    from elsewhere, from however many addresses, shall not keep its owner out.
+    """Return the rate limit key: account name and device cookie.
+
+    An attacker on unknown devices therefore cannot lock the owner out of a known device.
     """
     current = current_account()
     name = current.name if current else normalize_account_name(request.form.get("name", ""))[:64]
     return f"{name}\n{get_known_device(name)}"
 
 
-# -- who may
+# -- access control
 
 
 def require_role(*roles: Role) -> Callable[[_View[_Args]], _View[_Args]]:
-    """Let only those in who have one of `roles` (none named: whoever is signed in)."""
+    """Allow a view only to accounts with one of `roles`; to all signed-in accounts if no role is given."""
 
     def decorator(view: _View[_Args]) -> _View[_Args]:
         @wraps(view)
@@ -143,7 +146,7 @@ def require_role(*roles: Role) -> Callable[[_View[_Args]], _View[_Args]]:
 
 
 def add_no_store_headers(response: Response) -> Response:
-    """For blueprints whose pages no cache and no search engine may keep."""
+    """Forbid caching and indexing of the pages of a blueprint."""
     response.headers["Cache-Control"] = "no-store"
     response.headers["X-Robots-Tag"] = "noindex"
     return response
@@ -168,20 +171,20 @@ def _signed_out_message_key() -> str:
 
 @dataclass(frozen=True)
 class PendingForm:
-    """A form that came from somebody who is no longer signed in: where it goes, and its fields but for the token."""
+    """A form that was submitted without a valid session: its target and its fields, except the token."""
 
     action: str
     fields: tuple[tuple[str, str], ...]
 
     @classmethod
     def from_request(cls) -> "PendingForm":
-        """The form that has just come."""
+        """Return the form of the current request."""
         pairs = request.form.items(multi=True)
         return cls(request.path, tuple((name, value) for name, value in pairs if name != CSRF_FIELD))
 
     @classmethod
     def from_login_page(cls) -> "PendingForm | None":
-        """The one that the login page holds, if it does and it is one that may be sent."""
+        """Return the form that the login page kept; None if there is none or it must not be submitted."""
         try:
             pairs = json.loads(request.form.get("held_fields", "[]"))
             form = cls(request.form.get("held_action", ""), tuple((str(name), str(value)) for name, value in pairs))
@@ -191,15 +194,15 @@ class PendingForm:
 
     @property
     def fields_json(self) -> str:
-        """The fields as `from_login_page` reads them."""
+        """The fields as `from_login_page` parses them."""
         return json.dumps(self.fields)
 
     def get_values(self, name: str) -> list[str]:
-        """The values of a field."""
+        """Return the values of a field."""
         return [value for field, value in self.fields if field == name]
 
     def is_resubmittable(self) -> bool:
-        """Does it go to a form of the signed-in pages? Passwords are never held."""
+        """Return True if the target is a form of the signed-in pages. Forms with passwords are never kept."""
         adapter = current_app.url_map.bind_to_environ(request.environ)
         try:
             endpoint = str(adapter.match(self.action, method="POST")[0])
@@ -215,14 +218,14 @@ blueprint.after_request(add_no_store_headers)
 
 @blueprint.get("/login")
 def login() -> BaseResponse:
-    """The form that asks for name and password."""
+    """Show the login form."""
     if current_account():
         return redirect(_safe_next_url(request.args.get("next", "")), 303)
     return _render_login_page(note=translate("login.ended") if "_user_id" in session else "")
 
 
 def _render_login_page(status: int = 200, **values: object) -> Response:
-    """`next` is where to go afterwards, `held` a form that waits."""
+    """Render the login page. `next` is the page to open afterwards, `held` a form to submit again."""
     next_url = request.values.get("next", "")
     context = {
         "wanted": next_url,
@@ -248,7 +251,7 @@ def _rate_limit_response(limit: RequestLimit) -> Response:
 
 @blueprint.post("/login")
 def sign_in() -> BaseResponse:
-    """Check name and password; wrong ones are counted, and too many make their sender wait."""
+    """Check name and password. Wrong passwords are counted and rate-limited."""
     pending_form = PendingForm.from_login_page()
     account = current_site().accounts.find(request.form.get("name", ""))
     active_account = account if account and account.disabled_at is None else None
@@ -269,7 +272,7 @@ def sign_in() -> BaseResponse:
 
 
 def _safe_next_url(next_url: str) -> str:
-    """`next_url` if it is a page of the signed-in area, else where this account begins."""
+    """Return `next_url` if it is a page of the signed-in area, else the start page of the account."""
     parts = urlsplit(next_url)
     is_ours = parts.path.startswith("/admin") and not (parts.scheme or parts.netloc)
     return next_url if is_ours and next_url.isprintable() and "\\" not in next_url else url_for("admin.overview")
@@ -278,7 +281,7 @@ def _safe_next_url(next_url: str) -> str:
 @blueprint.post("/logout")
 @require_role()
 def logout() -> BaseResponse:
-    """End the session, for whoever has kept its cookie as well."""
+    """End the session, also for copies of its cookie."""
     if session_id := session.get("id"):
         current_site().accounts.revoke_session(session_id, session["since"] + SESSION_SECONDS)
     session.clear()
@@ -288,7 +291,7 @@ def logout() -> BaseResponse:
 @blueprint.get("/account")
 @require_role()
 def account_page() -> BaseResponse:
-    """Who is signed in, for what, and the form for another password."""
+    """Show the account with its roles and the password form."""
     return _render_account_page()
 
 
@@ -300,7 +303,7 @@ def _render_account_page(status: int = 200, problem: str = "") -> Response:
 @blueprint.post("/account/password")
 @require_role()
 def change_password() -> BaseResponse:
-    """Change one's own password; every other session of the account ends."""
+    """Change the password of the account. All other sessions of the account end."""
     current: Account = current_user.account
     new = request.form.get("new", "")
     if not verify_password(request.form.get("old", ""), current.password_hash):

@@ -1,6 +1,7 @@
-"""The JSON API, version 1: what the pages show, for programs. docs/reference/api.md describes it, /api/v1 is the same in OpenAPI.
+"""The JSON API, version 1. docs/reference/api.md describes it; /api/v1 returns it in OpenAPI.
 
-Fields may be added within a version; none changes its meaning or goes away. Errors are `search_ui.context.error_response`'s.
+Within a version fields can be added, but never removed or changed in meaning. Errors have the format of
+`search_ui.context.error_response`.
 """
 
 from collections.abc import Sequence
@@ -29,7 +30,7 @@ JsonDict = dict[str, Any]
 
 @blueprint.get("")
 def openapi_document() -> Response:
-    """This API in OpenAPI 3.1."""
+    """Return the OpenAPI 3.1 document of this API."""
     response = current_app.send_static_file("openapi.json")
     response.mimetype = "application/json"
     return response
@@ -37,7 +38,7 @@ def openapi_document() -> Response:
 
 @blueprint.get("/search")
 def search() -> Response:
-    """One page of results."""
+    """Return one page of results."""
     search_service = current_search_service()
     search_request = search_service.resolve_exact_title(
         parse_search_request(request.args, current_site().settings, PROFILES)
@@ -54,7 +55,7 @@ def search() -> Response:
 
 @blueprint.get("/articles/<doc_id>")
 def article(doc_id: str) -> Response:
-    """One article; with `q`, what of it the query finds and why."""
+    """Return one article; with `q`, its highlighted text and the explanation of its rank."""
     search_request = parse_search_request(request.args, current_site().settings, PROFILES)
     article_page = current_search_service().get_article(doc_id, search_request) if is_doc_id(doc_id) else None
     return jsonify(_article_to_json(article_page)) if article_page else abort(404)
@@ -62,7 +63,7 @@ def article(doc_id: str) -> Response:
 
 @blueprint.get("/suggest")
 def suggest() -> Response:
-    """Completions of what is being typed."""
+    """Return completions of `q`."""
     raw_query = request.args.get("q", "")
     return jsonify(
         query=raw_query,
@@ -74,7 +75,7 @@ def suggest() -> Response:
 
 @blueprint.get("/compare")
 def compare_api() -> Response:
-    """One term against the base dictionary and the domain lexicon."""
+    """Compare base dictionary and domain lexicon for one term."""
     site, raw_query = current_site(), request.args.get("q", "")
     term = normalize_query(raw_query, site.settings.longest_query)
     segmenters = {"base": site.backend.base_segmenter(), "domain": site.backend.domain_segmenter()}
@@ -85,12 +86,12 @@ def compare_api() -> Response:
 
 @blueprint.get("/<path:rest>")
 def not_found(rest: str) -> Response:
-    """What does not exist, said as JSON."""
+    """Return status 404 as JSON for unknown paths."""
     return abort(404)
 
 
 def search_page_to_json(page: SearchPage, offers: Sequence[SearchSuggestion], request: SearchRequest) -> JsonDict:
-    """A result page; the hits are those of what was asked, whatever is offered beside."""
+    """Return a results page as JSON. The hits are those of the request itself, never those of a correction."""
     settings = current_site().settings
     next_request = _next_page_request(page, request)
     return {
@@ -185,7 +186,7 @@ def _article_details_to_json(article: ArticleDetails) -> JsonDict:
 
 
 def _side_to_json(side: LexiconResult) -> JsonDict:
-    """One lexicon's answer in a comparison."""
+    """Return the results with one lexicon as JSON."""
     measures = side.measures
     return {
         "lexicon": side.name,

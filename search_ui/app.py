@@ -1,4 +1,4 @@
-"""The Flask factory: puts the parts together; says what an error looks like."""
+"""The Flask application factory and the error pages."""
 
 import logging
 import time
@@ -33,7 +33,7 @@ from search_ui.settings import SearchSettings
 
 _log = logging.getLogger(__name__)
 _STATIC_SECONDS = 3600
-_STARTUP_RETRY_SECONDS = 5  # until a reader's browser asks again while Solr starts
+_STARTUP_RETRY_SECONDS = 5  # reload interval while Solr starts
 
 
 def create_app(
@@ -49,10 +49,19 @@ def create_app(
     query_vectors: QueryVectors = NO_QUERY_VECTORS,
     clock: Callable[[], float] = time.time,
 ) -> Flask:
-    """The site as a WSGI application.
+    """Create the site as a WSGI application. Close `search_log` when the site is closed.
 
-    `secret_key` signs sessions and results (32 random bytes, kept between starts); `clock` tells epoch seconds. Close
-    `search_log` when the site is closed.
+    Args:
+        settings: Settings of the site.
+        solr: The search server.
+        backend: Lexicon and reports.
+        account_store: The accounts.
+        search_log: Logs searches and clicks.
+        secret_key: Signs sessions, cursors and clicks: 32 random bytes, the same at every start.
+        topic_backend: The topics.
+        metrics: Metrics to record.
+        query_vectors: The embedding models.
+        clock: Returns epoch seconds.
     """
     app = Flask(__name__)
     app.json.ensure_ascii = False  # type: ignore[attr-defined]
@@ -76,7 +85,7 @@ def create_app(
     )
     for blueprint in (*public_blueprints, candidate_views.blueprint, topic_pages, views.blueprint, metrics_pages):
         app.register_blueprint(blueprint)
-    csrf.exempt(click_tracking.blueprint)  # what it takes is signed
+    csrf.exempt(click_tracking.blueprint)  # its parameters are signed
     app.jinja_env.globals["ping"] = click_tracking.click_url
     app.jinja_env.globals["has_picture"] = thumbnails.has_thumbnail
     _register_errors(app)
@@ -97,7 +106,7 @@ def _on_bad_query(error: BadSearchRequestError) -> Response:
 
 
 def _on_solr_starting(_: SolrStartingError) -> Response:
-    """A page that asks again by itself."""
+    """Return a page that reloads by itself."""
     seconds = _STARTUP_RETRY_SECONDS
     advice = translate("error.starting_advice")
     response = error_response(503, translate("error.starting"), "starting", advice=advice, again_after=seconds)
@@ -120,13 +129,13 @@ def _on_solr_rejected(error: SolrError) -> Response:
 
 
 def _on_store_error(error: PlumblineError) -> Response:
-    """The store, or whatever else stands behind an action; what is said is for the operator."""
+    """Return the page for an error of the store or another backend. The details are logged for the administrator."""
     _log.error("%s", error)
     return error_response(503, translate("error.failed"), "failed", advice=translate("error.failed_advice"))
 
 
 def _on_http_error(error: HTTPException) -> BaseResponse:
-    """Flask's own errors, and the unexpected (500), which Flask has logged with its traceback."""
+    """Return the page for HTTP errors, including unexpected exceptions (500), which Flask has logged."""
     if error.response is not None:
         return cast(BaseResponse, error.response)
     status = error.code or 500

@@ -1,17 +1,17 @@
-"""Charts as the server draws them: numbers in, places on an SVG out. Pure; the template adds the words and a table."""
+"""Computes the layout of SVG bar charts. The template adds texts and a table. No I/O."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-CHART_WIDTH, CHART_HEIGHT = 720, 200  # units of the drawing, which grows and shrinks with the page
+CHART_WIDTH, CHART_HEIGHT = 720, 200  # SVG units; the chart scales with the page
 MARGIN_LEFT, MARGIN_RIGHT, MARGIN_TOP, MARGIN_BOTTOM = 62, 4, 12, 26  # room for the labels
-GRID_STEPS = 4  # lines across
+GRID_STEPS = 4  # horizontal lines
 MAX_LABELS = 7
 
 
 @dataclass(frozen=True)
 class ChartPoint:
-    """What one bar shows: `value`, and `part_value` of it (0 to `value`) in another colour."""
+    """The data of one bar: `value`, and `part_value` of it (0 to `value`) in another colour."""
 
     label: str
     value: int
@@ -20,7 +20,7 @@ class ChartPoint:
 
 @dataclass(frozen=True)
 class Bar:
-    """A bar and its lower part. `y` counts downwards, as in SVG."""
+    """The layout of a bar and of its part. `y` counts downwards, as in SVG."""
 
     point: ChartPoint
     x: float
@@ -33,7 +33,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Chart:
-    """Bars, lines across as (y, value), and labels below as (x, text)."""
+    """Bars, grid lines as (y, value), and axis labels as (x, text)."""
 
     bars: tuple[Bar, ...]
     grid_lines: tuple[tuple[float, int], ...]
@@ -43,7 +43,7 @@ class Chart:
 
 
 def bar_chart(points: Sequence[ChartPoint]) -> Chart:
-    """A bar for each of `points`, from left to right, on a scale that begins at 0 and ends at a round number."""
+    """Lay out one bar per point, from left to right. The axis runs from 0 to a round number."""
     axis_maximum = round_axis_maximum(max((point.value for point in points), default=0))
     slot_width = (CHART_WIDTH - MARGIN_LEFT - MARGIN_RIGHT) / max(1, len(points))
     bars = tuple(
@@ -59,7 +59,7 @@ def bar_chart(points: Sequence[ChartPoint]) -> Chart:
 
 
 def round_axis_maximum(largest: int) -> int:
-    """The end of a scale for values up to `largest`: the least of 4, 8, 20, 40, 80, 200 ... that holds it."""
+    """Return the end of an axis for values up to `largest`: the smallest of 4, 8, 20, 40, 80, 200 ... that fits."""
     top = GRID_STEPS
     while top < largest:
         top = top * 5 // 2 if str(top)[0] == "8" else top * 2

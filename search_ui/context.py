@@ -1,4 +1,4 @@
-"""What every view needs: the parts the site was made of, and the reader's language and format."""
+"""The context of a request: the parts of the site, and the reader's language and format."""
 
 import time
 from collections.abc import Callable
@@ -20,12 +20,12 @@ from search_ui.settings import SearchSettings
 
 _EXTENSION_KEY = "plumbline"
 _LANGUAGE_COOKIE = "lang"
-_YEAR_SECONDS = 365 * 24 * 3600  # seconds
+_YEAR_SECONDS = 365 * 24 * 3600
 
 
 @dataclass(frozen=True)
 class SiteContext:
-    """The parts `create_app` was given. `clock` tells epoch seconds, `stopwatch` seconds that never go back."""
+    """The parts passed to `create_app`. `clock` returns epoch seconds, `stopwatch` monotonic seconds."""
 
     settings: SearchSettings
     solr: SolrBackend
@@ -39,7 +39,7 @@ class SiteContext:
 
 
 def init_site(app: Flask, site: SiteContext) -> None:
-    """Make `site` known to the views and templates of `app`."""
+    """Make `site` available to the views and templates of `app`."""
     app.extensions[_EXTENSION_KEY] = site
     app.before_request(_start_request)
     app.after_request(_remember_language)
@@ -47,28 +47,28 @@ def init_site(app: Flask, site: SiteContext) -> None:
 
 
 def current_site() -> SiteContext:
-    """The site that answers this request."""
+    """Return the site of the current request."""
     return cast(SiteContext, current_app.extensions[_EXTENSION_KEY])
 
 
 def current_account() -> Account | None:
-    """The account that is signed in."""
+    """Return the signed-in account."""
     return cast(Account, current_user.account) if current_user.is_authenticated else None
 
 
 def can_use_developer_tools() -> bool:
-    """May this reader compare lexicons and choose a ranking?"""
+    """Return True if the reader may compare lexicons and choose a ranking profile."""
     return current_site().settings.developer_tools or current_account() is not None
 
 
 def external_url(endpoint: str, **values: Any) -> str:
-    """The address of a view as the world knows it: below `search.base_url`, or as this request's Host header has it."""
+    """Return the absolute URL of a view, based on `search.base_url` or the Host header of the request."""
     base = current_site().settings.base_url
     return f"{base.rstrip('/')}{url_for(endpoint, **values)}" if base else url_for(endpoint, **values, _external=True)
 
 
 def wants_json() -> bool:
-    """True if the reader is a program: at the API, `format=json`, or JSON preferred to HTML."""
+    """Return True for API requests, `format=json`, and clients that prefer JSON to HTML."""
     if request.path.startswith("/api/"):
         return True
     if "format" in request.args:
@@ -78,7 +78,7 @@ def wants_json() -> bool:
 
 
 def render_page(template: str, status: int = 200, **values: object) -> Response:
-    """A rendered template as a response. NUL, which HTML cannot carry, shows as U+FFFD wherever it came from."""
+    """Render a template as a response. NUL, which HTML cannot contain, becomes U+FFFD."""
     response = make_response(render_template(template, **values).replace("\0", "\ufffd"), status)
     response.vary.update(["Accept", "Accept-Language", "Cookie"])
     return response
@@ -88,9 +88,9 @@ _ERROR_CODE_BY_STATUS = {403: "forbidden", 404: "not_found", 405: "method_not_al
 
 
 def error_response(status: int, message: str, code: str = "", **values: object) -> Response:
-    """An error as the reader wants it: a page, or `{"error": {"status": …, "code": …, "message": …}}`.
+    """Return an error as a page, or as `{"error": {"status": …, "code": …, "message": …}}`.
 
-    `code` names the error for programs, whatever the language of the message.
+    `code` identifies the error for programs, independently of the language of the message.
     """
     if wants_json():
         error_code = code or _ERROR_CODE_BY_STATUS.get(status, "bad_request" if status < 500 else "internal")

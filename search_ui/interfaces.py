@@ -1,4 +1,4 @@
-"""What the search site may do beyond asking Solr. `pipeline` hands in the implementations."""
+"""Interfaces that the search site needs besides Solr. `pipeline` provides the implementations."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,14 +17,16 @@ from text.segment import Segmenter
 
 
 class OriginalError(PlumblineError):
-    """A page cannot be shown as it was. The text is the end of a key of the translations: `lost`, `refused`, `busy`,
-    `unreadable`, `not_found`."""
+    """A saved page cannot be shown. The text is a code: `lost`, `refused`, `busy`, `unreadable` or `not_found`."""
 
 
 @dataclass(frozen=True)
 class OriginalDocument:
-    """The answer that an article was read from: the URL that was asked for, when (epoch seconds), the file format
-    (`html`, or a name of docstore/file_formats.py) and the sha256 (hex) of its bytes."""
+    """The saved response that an article was extracted from.
+
+    `fetched_at` is in epoch seconds, `format` is `html` or a name of docstore/file_formats.py, `sha256` is the hex
+    digest of the bytes.
+    """
 
     url: str
     fetched_at: float
@@ -33,63 +35,79 @@ class OriginalDocument:
 
 
 class OriginalStore(Protocol):
-    """Pages and documents as they were fetched, by the ids of their articles."""
+    """Saved pages and files, by the ids of their articles."""
 
     def find(self, doc_id: str) -> OriginalDocument | None:
-        """What is kept of an article's page; None where there is nothing."""
+        """Return the saved document of an article; None if there is none."""
 
     def sanitized_html(self, doc_id: str) -> str:
-        """The page, without anything that acts or loads. Raises OriginalError."""
+        """Return the page without scripts and external content. Raises OriginalError."""
 
     def file_bytes(self, doc_id: str) -> bytes:
-        """The bytes of a document. Raises OriginalError."""
+        """Return the bytes of a file. Raises OriginalError."""
 
 
 class LexiconBackend(Protocol):
-    """The lexicon as the search site sees it: read for searching, changed only by reviewers."""
+    """The lexicon as the search site uses it. Only reviewers change it."""
 
     @property
     def review_service(self) -> ReviewService:
-        """What the review pages work with."""
+        """The service of the review pages."""
 
     def lexicon(self) -> Lexicon:
-        """The version that the documents in the index were built with; queries are cut with the same."""
+        """Return the version that the indexed documents were segmented with.
+
+        Queries are segmented with the same version.
+        """
 
     def domain_segmenter(self) -> Segmenter:
-        """Cuts by `lexicon()`."""
+        """Return the segmenter with `lexicon()`."""
 
     def query_segmenters(self) -> Sequence[Segmenter]:
-        """`domain_segmenter()`, and those of older versions by which some documents are cut until a publish is through."""
+        """Return `domain_segmenter()`, followed by segmenters of older versions.
+
+        After a publication some documents are still segmented with an older version.
+        """
 
     def base_segmenter(self) -> Segmenter:
-        """Cuts by the base dictionary alone: the other side of the comparison search."""
+        """Return the segmenter with the base dictionary only, for the comparison search."""
 
     def find_terms(self, status: TermStatus | None, text: str, offset: int, limit: int) -> tuple[int, list[Term]]:
-        """How many terms have this status (None: any) and hold `text`, and `limit` of them, best score first."""
+        """Find terms that contain `text`.
+
+        Args:
+            status: Required status; None for any.
+            text: Substring of the term.
+            offset: Number of terms to skip.
+            limit: Maximum number of terms to return.
+
+        Returns:
+            The total number of matches, and a page of them, best score first.
+        """
 
     def count_terms_by_status(self) -> dict[TermStatus, int]:
-        """Terms by status."""
+        """Return the number of terms by status."""
 
     def count_pending_documents(self) -> int:
-        """Documents that are still to be indexed, or indexed again with a newer lexicon."""
+        """Return the number of documents to index, or to reindex with a newer lexicon."""
 
     def may_have_thumbnail(self, article_url: str, picture_url: str) -> bool:
-        """Could there be one? Asks nobody; False where it may not be fetched, or could not be lately."""
+        """Return False if fetching the picture is forbidden or failed recently. No network access."""
 
     def thumbnail(self, article_url: str, picture_url: str) -> bytes | None:
-        """The picture of an article, small, as WebP; None where there is none to be had, or not now."""
+        """Return the picture of an article as a small WebP; None if it is unavailable."""
 
     @property
     def originals(self) -> OriginalStore:
-        """Pages and documents as they were fetched."""
+        """The saved pages and files."""
 
     def popular_queries(self, limit: int) -> list[str]:
-        """What readers found often, most frequent first; never what only a few asked."""
+        """Return frequent queries with results, most frequent first. Queries of only a few readers are excluded."""
 
 
 @dataclass(frozen=True)
 class StageSummary:
-    """One stage of a run: its outcomes by reason, and wall seconds."""
+    """One stage of a run: number of outcomes by reason, and wall time in seconds."""
 
     stage: str
     reason_counts: tuple[tuple[str, int], ...]
@@ -98,10 +116,10 @@ class StageSummary:
 
 @dataclass(frozen=True)
 class RunSummary:
-    """One run of the pipeline, times in epoch seconds.
+    """One run of the pipeline. Times are in epoch seconds.
 
-    `finished_at` is None for a run that goes on or was killed: `state` tells which. `last_stage` is where it is, or where it
-    failed, was stopped or killed ("": done, or not begun); `error` is what ended it.
+    `finished_at` is None for a run that is running or was killed; see `state`. `last_stage` is the current stage, or
+    the one in which the run failed, was stopped or killed ("": done or not started). `error` is the cause.
     """
 
     started_at: float
@@ -114,11 +132,13 @@ class RunSummary:
 
 @dataclass(frozen=True)
 class RunHistory:
-    """How the runs are, newest first; all times in epoch seconds.
+    """Pipeline runs, newest first. Times are in epoch seconds.
 
-    `last_success_at`: start of the newest run that did all it was asked. `failing_since`: start of the first one after it
-    that failed or was killed, None if none did. `next_run_at`: None where no `plumb schedule` is there to start it.
-    `expected_end_at`: of the run that goes on, by what earlier ones took; None where none goes on, or none was before.
+    Attributes:
+        last_success_at: Start of the newest run that completed all requested stages.
+        failing_since: Start of the first failed or killed run after that; None if there is none.
+        next_run_at: Next scheduled run; None if no `plumb schedule` is running.
+        expected_end_at: Estimated end of the active run by the duration of earlier runs; None if unknown.
     """
 
     runs: tuple[RunSummary, ...]
@@ -129,15 +149,18 @@ class RunHistory:
 
     @property
     def last_failed_run(self) -> RunSummary | None:
-        """The newest of `runs` that failed or was killed, if that was after the last good one."""
+        """The newest failed or killed run after the last successful one."""
         failed_runs = (run for run in self.runs if run.state in (RunState.FAILED, RunState.KILLED))
         return next(failed_runs, None) if self.failing_since is not None else None
 
 
 @dataclass(frozen=True)
 class Overview:
-    """How the vertical is. `published_version` and `applied_version` are lexicon versions, `applied_version` the one in the index; `active_alerts` are
-    those that fire."""
+    """The state of the vertical.
+
+    `published_version` is the newest lexicon version, `applied_version` the version in use by the index.
+    `active_alerts` are the firing alerts.
+    """
 
     freshness: Freshness
     published_version: int
@@ -148,10 +171,11 @@ class Overview:
 
 @dataclass(frozen=True)
 class SiteReport:
-    """A site with the seconds that the crawler leaves between requests to it.
+    """A crawled site.
 
-    `last_run` is the newest run that asked it and `article_stats` what it has of them, None where there is neither;
-    `runs_until_done` how many runs more until all that is due was asked: None where it never is.
+    `delay_seconds` is the crawl delay. `last_run` is the newest run that requested the site, `article_stats` its
+    articles; None if there are none. `runs_until_done` is the estimated number of runs to clear the backlog; None if it
+    is never cleared.
     """
 
     totals: SiteTotals
@@ -163,7 +187,7 @@ class SiteReport:
 
 @dataclass(frozen=True)
 class SiteDetail:
-    """A site with its runs, newest first, and samples of how its pages ended."""
+    """A site with its runs, newest first, and samples of outcomes."""
 
     report: SiteReport
     runs: Sequence[SiteRun]
@@ -171,45 +195,45 @@ class SiteDetail:
 
 
 class ReportsBackend(Protocol):
-    """What those who run the vertical want to know."""
+    """The reports for administrators."""
 
     def overview(self) -> Overview:
-        """Index, lexicon and the last runs."""
+        """Return the state of index, lexicon and recent runs."""
 
     def dashboard_url(self) -> str:
-        """URL of the pages of whoever computes for the vertical, http or https; "" where there are none."""
+        """Return the URL of the Dask dashboard (http or https); "" if there is none."""
 
     def run_history(self) -> RunHistory:
-        """The last runs alone."""
+        """Return the recent runs."""
 
     def sites(self) -> Sequence[SiteReport]:
-        """The sites with the most URLs."""
+        """Return the sites with the most URLs."""
 
     def site(self, host: str) -> SiteDetail | None:
-        """One site; None if it was never met."""
+        """Return one site; None if it is unknown."""
 
     def search_report(self, days: int) -> SearchReport:
-        """The search log of the last `days` days, days as the server's clock counts them."""
+        """Return the statistics of the search log for the last `days` days, in the server's time zone."""
 
 
 class SiteBackend(LexiconBackend, ReportsBackend, Protocol):
-    """All of it."""
+    """The whole backend of the site."""
 
 
 class AccountStore(Protocol):
-    """Who may sign in; `docstore.accounts.AccountTable`, as far as the site uses it."""
+    """The accounts. The part of `docstore.accounts.AccountTable` that the site uses."""
 
     def find(self, name: str) -> Account | None:
-        """The account of this name, disabled or not."""
+        """Return the account with this name, disabled or not."""
 
     def has_no_active_account(self) -> bool:
-        """Can nobody sign in?"""
+        """Return True if no account can sign in."""
 
     def revoke_session(self, session_id: str, expires_at: float) -> None:
-        """Let a session count no more; `expires_at` (epoch seconds) is when it would have ended by itself."""
+        """Revoke a session. `expires_at` (epoch seconds) is its regular end."""
 
     def is_session_revoked(self, session_id: str) -> bool:
-        """Was this session ended?"""
+        """Return True if the session was revoked."""
 
     def set_password(self, name: str, password_hash: str) -> None:
-        """Change a password. `AccountError` if there is no such account in use."""
+        """Change a password. Raises AccountError if there is no active account with this name."""

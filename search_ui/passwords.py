@@ -1,4 +1,4 @@
-"""Passwords: what one must be, and its argon2id hash. Nothing here keeps or logs a password."""
+"""Validates and hashes passwords (argon2id). Passwords are never stored or logged."""
 
 import secrets
 import unicodedata
@@ -9,25 +9,28 @@ from argon2.exceptions import InvalidHashError, VerificationError
 
 from docstore.errors import AccountError
 
-MIN_PASSWORD_CHARS = 10  # characters
-MAX_PASSWORD_CHARS = 1000  # so that nobody has megabytes hashed
+MIN_PASSWORD_CHARS = 10
+MAX_PASSWORD_CHARS = 1000  # bounds the cost of hashing
 _HASHER = PasswordHasher()  # RFC 9106, second recommendation: 64 MiB, three passes
 
 
 def is_acceptable_length(password: str) -> bool:
-    """Is it neither too short nor too long?"""
+    """Return True if the password has an allowed length."""
     return MIN_PASSWORD_CHARS <= len(_normalize(password)) <= MAX_PASSWORD_CHARS
 
 
 def hash_password(password: str) -> str:
-    """The hash of a new password; AccountError unless `is_acceptable_length`."""
+    """Return the hash of a new password. Raises AccountError unless `is_acceptable_length`."""
     if not is_acceptable_length(password):
-        raise AccountError(f"a password has at least {MIN_PASSWORD_CHARS} characters, and at most {MAX_PASSWORD_CHARS}")
+        raise AccountError(f"a password must have {MIN_PASSWORD_CHARS} to {MAX_PASSWORD_CHARS} characters")
     return _HASHER.hash(_normalize(password))
 
 
 def verify_password(password: str, password_hash: str | None) -> bool:
-    """Is `password` the one that was hashed? None, as there is no account, takes as long and is never right."""
+    """Return True if the password matches the hash.
+
+    None (no such account) is verified against a dummy hash, so that the timing is equal, and returns False.
+    """
     try:
         matches = _HASHER.verify(password_hash or _dummy_hash(), _normalize(password)[:MAX_PASSWORD_CHARS])
     except (VerificationError, InvalidHashError):
@@ -41,5 +44,5 @@ def _dummy_hash() -> str:
 
 
 def _normalize(password: str) -> str:
-    """One form for what is typed alike on different keyboards. A lone surrogate, which has no bytes, becomes `?`."""
+    """Return the NFKC form, equal for all keyboards. Lone surrogates, which cannot be encoded, become `?`."""
     return unicodedata.normalize("NFKC", password).encode("utf-8", "replace").decode()

@@ -1,7 +1,7 @@
-"""What is written down of a search, and how: without personal data, and without making anyone wait.
+"""Logs searches and clicks without personal data and without delaying responses.
 
-`mask_personal_data` is pure. `SearchLogWriter` has a bounded queue and one thread; while the store is locked or gone it counts what it
-cannot keep, and the pages answer as ever.
+`SearchLogWriter` has a bounded queue and one thread. If the store is locked or unavailable, entries are dropped and
+counted.
 """
 
 import logging
@@ -19,10 +19,10 @@ _log = logging.getLogger(__name__)
 
 MASK = "[…]"
 MAX_PENDING_ENTRIES = 2000  # searches and clicks
-FLUSH_SECONDS = 0.5  # seconds in which what comes is gathered into one transaction
-_MIN_PERSONAL_DIGITS = 9  # so many digits in a row are somebody's number: an account, a card, an identity
-# A URL, then numbers as they are written: Chinese and foreign telephones, cards, identity cards, passports.
-# Years, dates (2016-05-09) and the numbers of standards (GB/T 19001-2016) are what people search a domain for.
+FLUSH_SECONDS = 0.5  # entries of this time are saved in one transaction
+_MIN_PERSONAL_DIGITS = 9  # as many digits in a row identify a person: an account, a card, an ID
+# E-mail addresses, then numbers as people write them: Chinese and foreign telephones, cards, ID cards, passports.
+# Years, dates (2016-05-09) and numbers of standards (GB/T 19001-2016) are ordinary searches.
 _PERSONAL_DATA_RE = re.compile(
     "|".join(
         (
@@ -41,16 +41,21 @@ _PERSONAL_DATA_RE = re.compile(
 
 
 def mask_personal_data(raw_query: str) -> tuple[str, bool]:
-    """A query as the log keeps it: folded, short, personal data masked; and whether there was any."""
+    """Return a query in the form of the log (folded, truncated, personal data masked), and whether data was masked."""
     text, count = _PERSONAL_DATA_RE.subn(MASK, unicodedata.normalize("NFKC", raw_query))
     return word_key(" ".join(text.split()))[:MAX_QUERY_CHARS], count > 0
 
 
 class SearchLogWriter:
-    """Takes searches and clicks at once, and hands them to `keep` from a thread of its own; `keep` may fail and wait.
+    """Queues searches and clicks and saves them in a background thread.
 
-    `keep` is told the searches, the clicks, and how many of both were dropped since it last succeeded. The thread
-    begins with the first entry, so a process may be forked before.
+    The thread starts with the first entry, so a process can fork before.
+
+    Args:
+        save: Saves searches and clicks. Its third argument is the number of entries dropped since its last success. It
+            can
+            block and fail.
+        max_pending: Maximum length of the queue.
     """
 
     def __init__(
@@ -67,7 +72,7 @@ class SearchLogWriter:
         self._dropped_count = 0
 
     def enqueue(self, entry: LoggedSearch | Click) -> None:
-        """Write `entry` down soon, or drop it where too many wait. Never blocks on the store."""
+        """Queue an entry, or drop it if the queue is full. Never blocks on the store."""
         with self._lock:
             if self._stop.is_set() or self._pending.qsize() >= self._max_pending:
                 self._dropped_count += 1
@@ -79,11 +84,11 @@ class SearchLogWriter:
 
     @property
     def dropped_count(self) -> int:
-        """How many entries were dropped and not yet counted in the store."""
+        """The number of dropped entries that the store has not counted yet."""
         return self._dropped_count
 
     def close(self, timeout: float = 5.0) -> None:
-        """Take nothing more, and write what waits, for `timeout` seconds at most."""
+        """Accept no more entries and save the queue, within `timeout` seconds."""
         with self._lock:
             self._stop.set()
             thread = self._thread
@@ -108,7 +113,7 @@ class SearchLogWriter:
         except PlumblineError as error:
             _log.warning("%d searches and clicks were not logged: %s", len(entries), error)
             self._add_dropped(dropped_count + len(entries))
-        except Exception:  # the log outlives whatever one entry meets
+        except Exception:  # noqa: BLE001 (one bad entry must not stop the log)
             _log.exception("%d searches and clicks were not logged", len(entries))
             self._add_dropped(dropped_count + len(entries))
 

@@ -1,4 +1,4 @@
-"""What protects the site and those who run it: headers, sessions, form tokens, a brake on guessing passwords."""
+"""Security headers, sessions, form tokens and rate limits for passwords."""
 
 import ipaddress
 import secrets
@@ -24,32 +24,37 @@ SECURITY_HEADERS: Mapping[str, str] = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
-# A cookie outlives its sign-in (search_ui/accounts.py): the form that is sent too late is still known to be ours.
+# Longer than a session (search_ui/accounts.py), so that the token of a form that is submitted too late is still valid.
 SESSION_COOKIE_HOURS = 24
-MAX_FORM_BYTES = 256 * 1024  # bytes
-MAX_LIST_BYTES = 8 * 1024 * 1024  # bytes of a word list that a reviewer sends
-LIST_UPLOAD_ENDPOINT = "review.pages.import_list"  # the view that takes one
+MAX_FORM_BYTES = 256 * 1024
+MAX_LIST_BYTES = 8 * 1024 * 1024  # of an uploaded term list
+LIST_UPLOAD_ENDPOINT = "review.pages.import_list"  # the view of the upload
 CSRF_FIELD = "token"  # name of the form field
 CSRF_HEADER = "X-Form-Token"
 LOGIN_LIMIT_PER_IP = "5 per 5 minutes"
-LOGIN_LIMIT_PER_ACCOUNT = "20 per 15 minutes"  # on one device that it knows, or on all others together
+LOGIN_LIMIT_PER_ACCOUNT = "20 per 15 minutes"  # on one known device, or on all unknown devices together
 TRUSTED_PROXIES_KEY = "PLUMBLINE_TRUSTED_PROXIES"
 DEVICE_COOKIE = "plumbline_device"
 DEVICE_DAYS = 365
 
 
 class _SecureOverHttpsSessions(SecureCookieSessionInterface):
-    """Cookies are for HTTPS alone as soon as the site is asked over HTTPS; a laptop's plain HTTP works too."""
+    """Sets the Secure flag of cookies if the request came over HTTPS, so that plain HTTP works on a laptop."""
 
     def get_cookie_secure(self, app: Flask) -> bool:
         return request.is_secure
 
 
 def init_security(app: Flask, secret_key: bytes, trusted_proxies: int) -> CSRFProtect:
-    """Set sessions, form tokens, form limits and headers up on `app`.
+    """Set up sessions, form tokens, form limits and headers.
 
-    Every request that could change something needs a token from a page of its session, but for views that are
-    exempted from what is returned. Addresses and HTTPS are read from the headers of so many proxies, 0: of none.
+    Every request that changes something needs a token from a page of its session, except views that are exempted from
+    the returned object.
+
+    Args:
+        app: The application.
+        secret_key: Signs sessions and tokens.
+        trusted_proxies: Number of proxies whose headers are trusted for IP address and HTTPS; 0: none.
     """
     app.secret_key = secret_key
     app.session_interface = _SecureOverHttpsSessions()
@@ -61,14 +66,14 @@ def init_security(app: Flask, secret_key: bytes, trusted_proxies: int) -> CSRFPr
         MAX_CONTENT_LENGTH=MAX_FORM_BYTES,
         WTF_CSRF_FIELD_NAME=CSRF_FIELD,
         WTF_CSRF_HEADERS=[CSRF_HEADER],
-        WTF_CSRF_TIME_LIMIT=None,  # a token is as old as its session
-        WTF_CSRF_SSL_STRICT=False,  # it asks for a referrer, which our pages do not let browsers send
+        WTF_CSRF_TIME_LIMIT=None,  # a token lives as long as its session
+        WTF_CSRF_SSL_STRICT=False,  # requires a Referer header, which the pages suppress
     )
     app.config[TRUSTED_PROXIES_KEY] = trusted_proxies
     if trusted_proxies:
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=trusted_proxies, x_proto=trusted_proxies)  # type: ignore[method-assign]
     app.after_request(_add_security_headers)
-    app.before_request(_raise_limit_for_list_upload)  # before the token is read from the form
+    app.before_request(_raise_limit_for_list_upload)  # must run before the token is read from the form
     return CSRFProtect(app)
 
 
@@ -84,17 +89,17 @@ def _add_security_headers(response: Response) -> Response:
 
 
 def create_login_limiter(app: Flask, on_breach: Callable[[RequestLimit], Response]) -> Limiter:
-    """What counts wrong passwords, in this process. `on_breach` makes the answer for whoever has to wait."""
+    """Create the rate limiter for wrong passwords, per process. `on_breach` returns the response if it applies."""
     return Limiter(client_network, app=app, storage_uri="memory://", strategy="moving-window", on_breach=on_breach)
 
 
 def retry_after_seconds(limit: RequestLimit) -> int:
-    """How long until a brake lets go, at least 1."""
-    return max(1, limit.reset_at - int(time.time()))  # by the clock that flask-limiter goes by
+    """Return the seconds until the rate limit resets, at least 1."""
+    return max(1, limit.reset_at - int(time.time()))  # the clock of flask-limiter
 
 
 def client_network() -> str:
-    """The address that a request comes from; of an IPv6 address the network, which is one customer's."""
+    """Return the client's IP address; for IPv6 its /64 network, which usually belongs to one customer."""
     text = request.remote_addr or ""
     try:
         ip_address = ipaddress.ip_address(text)
@@ -106,8 +111,10 @@ def client_network() -> str:
 
 
 def is_local_request() -> bool:
-    """Does a request come from this machine, and from nobody behind it? A proxy that we were not told of
-    (`search.trusted_proxies`) has an address of this machine too, and says for whom it asks."""
+    """Return True if the request comes from this machine and was not forwarded.
+
+    An unconfigured proxy (`search.trusted_proxies`) on this machine is recognized by its forwarding headers.
+    """
     try:
         is_loopback = ipaddress.ip_address(request.remote_addr or "").is_loopback
     except ValueError:
@@ -117,7 +124,7 @@ def is_local_request() -> bool:
 
 
 def remember_device(response: BaseResponse, name: str) -> None:
-    """Let this browser be known as one on which the account `name` has signed in (OWASP: device cookies)."""
+    """Set the device cookie: the account `name` has signed in with this browser (OWASP: device cookies)."""
     response.set_cookie(
         DEVICE_COOKIE,
         str(_device_signer().dumps([name, get_known_device(name) or secrets.token_hex(8)])),
@@ -130,7 +137,7 @@ def remember_device(response: BaseResponse, name: str) -> None:
 
 
 def get_known_device(name: str) -> str:
-    """The device that a request comes from, if the account `name` has signed in on it before; else ""."""
+    """Return the id of the device if the account `name` has signed in on it before, else ""."""
     try:
         account_name, device = _device_signer().loads(
             request.cookies.get(DEVICE_COOKIE, ""), max_age=DEVICE_DAYS * 86_400
@@ -145,5 +152,5 @@ def _device_signer() -> URLSafeTimedSerializer:
 
 
 def is_wrong_password(response: Response) -> bool:
-    """Was the password wrong? Only then does an attempt count."""
+    """Return True if the password was wrong. Only these attempts count."""
     return response.status_code == 403

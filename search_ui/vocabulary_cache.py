@@ -1,4 +1,4 @@
-"""The site's vocabulary, made anew in the background when the lexicon has a new version, and every now and then."""
+"""Caches the vocabulary of the site. It is reloaded in the background after a new lexicon version, and periodically."""
 
 import logging
 import threading
@@ -23,23 +23,25 @@ from text.segment import is_in_dictionary
 _log = logging.getLogger(__name__)
 
 EXTENSION_KEY = "plumbline vocabulary"
-REFRESH_SECONDS = 3600.0  # seconds: what readers search for and titles hold changes slowly
+REFRESH_SECONDS = 3600.0  # queries and titles change slowly
 MAX_TERMS = 50_000
 MAX_QUERIES = 5_000
 MAX_TITLE_WORDS = 20_000
-MAX_BODY_WORDS = 100_000  # some 25 MB
-MIN_TITLE_WORD_DOCUMENTS = 2  # titles
+MAX_BODY_WORDS = 100_000  # about 25 MB
+MIN_TITLE_WORD_DOCUMENTS = 2
 
 
 def start_daemon_thread(work: Callable[[], None]) -> None:
-    """Do `work` beside the requests."""
+    """Run `work` in a daemon thread."""
     threading.Thread(target=work, name="vocabulary", daemon=True).start()
 
 
 class VocabularyCache:
-    """The newest vocabulary there is; an old or an empty one until a new one is made. Threads may share it.
+    """Holds the latest vocabulary; an old or empty one until a new one is loaded. Thread-safe.
 
-    `start` runs what makes a new one; `clock` counts seconds.
+    Args:
+        start: Runs a function in the background.
+        clock: Returns seconds.
     """
 
     def __init__(
@@ -56,7 +58,10 @@ class VocabularyCache:
         self._thesaurus_for: tuple[Lexicon | None, Thesaurus] = (None, Thesaurus())
 
     def get_vocabulary(self, solr: SolrBackend, lexicon_backend: LexiconBackend) -> Vocabulary:
-        """The vocabulary; asks for a new one if this one is of another lexicon version, or of long ago."""
+        """Return the cached vocabulary.
+
+        Starts a background reload if the lexicon version changed or the vocabulary is older than `REFRESH_SECONDS`.
+        """
         version = lexicon_backend.lexicon().version
         is_stale = version != self._lexicon_version or self._clock() - self._loaded_at > REFRESH_SECONDS
         if is_stale and self._loading_lock.acquire(blocking=False):
@@ -68,7 +73,7 @@ class VocabularyCache:
         return self._current
 
     def get_thesaurus(self, lexicon: Lexicon) -> Thesaurus:
-        """The synonyms of just this lexicon: queries are searched with them, so they are never those of another."""
+        """Return the synonyms of exactly this lexicon: queries must not use those of another version."""
         cached_lexicon, thesaurus = self._thesaurus_for
         if cached_lexicon is not lexicon:
             thesaurus = build_thesaurus(lexicon)
@@ -80,28 +85,28 @@ class VocabularyCache:
             self._current = load_vocabulary(solr, lexicon_backend)
             self._lexicon_version = version
         except PlumblineError as error:
-            _log.warning("no new vocabulary for suggestions: %s", error)
+            _log.warning("vocabulary for suggestions was not reloaded: %s", error)
         finally:
             self._loaded_at = self._clock()
             self._loading_lock.release()
 
 
 def current_vocabulary_cache() -> VocabularyCache:
-    """This site's, made when it is first asked for."""
+    """Return the cache of the current site. It is created on first use."""
     return cast(VocabularyCache, current_app.extensions.setdefault(EXTENSION_KEY, VocabularyCache()))
 
 
 def current_vocabulary() -> Vocabulary:
-    """The newest vocabulary of the site that answers this request."""
+    """Return the latest vocabulary of the current site."""
     site: SiteContext = current_site()
     return current_vocabulary_cache().get_vocabulary(site.solr, site.backend)
 
 
 def load_vocabulary(solr: SolrBackend, lexicon_backend: LexiconBackend) -> Vocabulary:
-    """Queries of the search log, the published terms and their synonyms, frequent words of titles, and those words of
-    the base dictionary that the articles use.
+    """Load the vocabulary.
 
-    Raises what `SolrBackend.select` raises.
+    It consists of queries of the search log, published terms with synonyms, frequent title words, and dictionary words
+    that occur in bodies. Raises what `SolrBackend.select` raises.
     """
     title_words = parse_frequent_words(
         solr.select(frequent_words_params(solr_fields.TITLE_BASE, MAX_TITLE_WORDS, MIN_TITLE_WORD_DOCUMENTS))
@@ -119,7 +124,7 @@ def load_vocabulary(solr: SolrBackend, lexicon_backend: LexiconBackend) -> Vocab
 
 
 def frequent_words_params(field: str, limit: int, min_documents: int) -> Params:
-    """What asks Solr for the most frequent Chinese words of a field, those that `min_documents` documents or more hold."""
+    """Build the request for the most frequent Chinese words of a field that occur in `min_documents` documents."""
     terms_params = {
         "fl": field, "limit": str(limit), "mincount": str(min_documents), "lower": "\u3400", "upper": "\ua000",
     }  # fmt: skip
@@ -129,7 +134,7 @@ def frequent_words_params(field: str, limit: int, min_documents: int) -> Params:
 
 
 def parse_frequent_words(answer: Mapping[str, object]) -> dict[str, int]:
-    """The words of at least two characters in Solr's answer, with the number of documents that hold them."""
+    """Return the words of at least two characters in a response, with their document counts."""
     flat_values = [
         item
         for field_values in cast(Mapping[str, list[object]], answer.get("terms", {})).values()

@@ -1,1 +1,1 @@
-"""The pages of those who run the site, and the figures they watch it by."""
+"""The pages of administrators: reports, alerts and metrics."""

@@ -1,4 +1,4 @@
-"""Who asked for what kind of page, and how it ended: no address, no query, nothing that says by whom or for what."""
+"""Logs every response with the kind of page and the status, without IP address, query or other personal data."""
 
 import logging
 
@@ -10,12 +10,12 @@ _access_log = logging.getLogger(__name__)
 
 
 def init_access_log(app: Flask) -> None:
-    """Log a line for every answer of `app`."""
+    """Log one line for every response of `app`."""
     app.after_request(log_response)
 
 
 def log_response(response: Response) -> Response:
-    """Log an answer: method, the rule that the URL matched, status, milliseconds, bytes."""
+    """Log a response: method, matched URL rule, status, milliseconds, bytes."""
     elapsed_ms = 1000 * (current_site().stopwatch() - g.started) if "started" in g else 0.0
     size = response.calculate_content_length()
     rule = request.url_rule.rule if request.url_rule is not None else ""

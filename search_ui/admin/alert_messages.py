@@ -1,4 +1,4 @@
-"""Alerts in words, in any of the site's languages: on the pages, in mails, in a webhook."""
+"""Formats alerts in the languages of the site, for pages, mails and webhooks."""
 
 from collections.abc import Mapping
 
@@ -8,11 +8,11 @@ from search_ui.i18n import has_message, translate_to
 CODE_VALUE_KINDS: Mapping[str, str] = {
     "stage": "stage",
     "reason": "reason",
-}  # values that are codes, and where their words are
+}  # values that are codes, by the prefix of their message keys
 
 
 def alert_message(alert: Alert, language: str) -> str:
-    """An alert as a person reads it."""
+    """Return the message of an alert."""
     values = {name: _translate_value(name, value, language) for name, value in alert.message_values.items()}
     key = f"alert.{alert.key.kind}"
     if alert.key.kind == "run_failed":

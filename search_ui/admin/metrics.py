@@ -1,8 +1,8 @@
-"""`/metrics`: figures in Prometheus' text format, by prometheus-client.
+"""Serves `/metrics` in the Prometheus text format.
 
-What readers experience is measured in the process that answers them, and summed up over all of them when it is asked
-for; what the store knows is read then. No label holds a query, a URL or a host, so there are as many series as there
-are outcomes. Whoever is on the machine may ask; others need the token.
+Request metrics are recorded in each process and summed over all processes on request. Store metrics are read on
+request. No label contains a query, URL or host, so the number of series is bounded. Requests from other machines need
+the token.
 """
 
 import hmac
@@ -21,20 +21,20 @@ from search_ui.security import is_local_request
 
 blueprint = Blueprint("metrics", __name__)
 
-LATENCY_BUCKETS_SECONDS = (0.01, 0.025, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.5, 5.0)  # seconds
-MULTIPROCESS_DIR_ENV = "PROMETHEUS_MULTIPROC_DIR"  # prometheus-client's own: where processes put their figures together
+LATENCY_BUCKETS_SECONDS = (0.01, 0.025, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.5, 5.0)
+MULTIPROCESS_DIR_ENV = "PROMETHEUS_MULTIPROC_DIR"  # prometheus-client's folder for the metrics of several processes
 
 
 class MetricsCollector(Protocol):
-    """Figures that are read when they are asked for: a collector of prometheus-client."""
+    """A collector of prometheus-client, read on request."""
 
     def collect(self) -> Iterable[Metric]:
-        """All of them."""
+        """Return all metrics."""
 
 
 @dataclass
 class SiteMetrics:
-    """What is measured here, `store_collector` figures, and the `token` ("": none) that lets other machines ask for both."""
+    """The metrics of the site and of the store. `token` allows requests from other machines ("": none)."""
 
     store_collector: MetricsCollector | None = None
     token: str = ""
@@ -55,7 +55,7 @@ class SiteMetrics:
         )
 
     def record_response(self, status: int, seconds: float, hits: int | None) -> None:
-        """Note an answer; `hits` of a search, None for any other page."""
+        """Record a response. `hits` is the number of hits of a search; None for other pages."""
         self._responses.labels(f"{min(max(status // 100, 1), 5)}xx").inc()
         if hits is not None:
             self._search_seconds.observe(seconds)
@@ -63,7 +63,7 @@ class SiteMetrics:
                 self._empty_searches.inc()
 
     def render(self) -> bytes:
-        """All figures, of all processes that answer."""
+        """Return all metrics of all processes."""
         registries = [multiprocess_registry() if os.environ.get(MULTIPROCESS_DIR_ENV) else self.registry]
         if self.store_collector is not None:
             registries.append(CollectorRegistry())
@@ -72,14 +72,14 @@ class SiteMetrics:
 
 
 def multiprocess_registry() -> CollectorRegistry:
-    """What all processes have measured that share a folder."""
+    """Return a registry of the metrics of all processes that share the folder."""
     registry = CollectorRegistry()
     MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
     return registry
 
 
 def init_metrics(app: Flask, metrics: SiteMetrics) -> None:
-    """Measure every answer of `app`; a view that searched leaves its hits in `g.hits`."""
+    """Record every response of `app`. A search view sets its number of hits as `g.hits`."""
     app.extensions[__name__] = metrics
 
     def record(response: Response) -> Response:
@@ -92,7 +92,7 @@ def init_metrics(app: Flask, metrics: SiteMetrics) -> None:
 
 @blueprint.get("/metrics")
 def metrics_page() -> Response:
-    """The figures, for who may see them."""
+    """Return the metrics to permitted clients."""
     metrics: SiteMetrics = current_app.extensions[__name__]
     if not (is_local_request() or is_bearer_token_valid(metrics.token)):
         abort(403)
@@ -100,7 +100,7 @@ def metrics_page() -> Response:
 
 
 def is_bearer_token_valid(token: str) -> bool:
-    """Does the request carry it, as `Authorization: Bearer ...`?"""
+    """Return True if the request has this token, as `Authorization: Bearer ...`."""
     kind, _, presented_token = request.headers.get("Authorization", "").partition(" ")
     return (
         bool(token)

@@ -1,4 +1,4 @@
-"""What the charts of runs show. Pure: runs in, oldest or newest first, points of a chart out, oldest first."""
+"""Converts runs to chart points, oldest first. No I/O."""
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +11,7 @@ from search_ui.interfaces import RunSummary
 
 FAILED_STATES = (RunState.FAILED, RunState.KILLED)
 OK_CRAWL_REASONS = frozenset({Reason.FETCHED, Reason.UNCHANGED, Reason.OFF_TOPIC, Reason.REDIRECTED_TO_KNOWN_URL})
-"""Ends of a visit that are no trouble."""
+"""Crawl outcomes that are no failures."""
 OK_EXTRACT_REASONS = frozenset(
     {
         Reason.EXTRACTED,
@@ -22,11 +22,11 @@ OK_EXTRACT_REASONS = frozenset(
         Reason.INDEXED,
     }
 )
-"""Ends of an extraction that are no trouble."""
+"""Extraction outcomes that are no failures."""
 
 
 def run_duration_points(runs: Iterable[RunSummary]) -> list[ChartPoint]:
-    """How long each run took in minutes, at least 1; the part of one that failed or was killed is all of it."""
+    """Return the duration of each run in minutes, at least 1. The part of a failed or killed run is all of it."""
     return [
         ChartPoint(
             format_month_day(run.started_at), duration_minutes, duration_minutes if run.state in FAILED_STATES else 0
@@ -37,13 +37,13 @@ def run_duration_points(runs: Iterable[RunSummary]) -> list[ChartPoint]:
 
 
 def effective_end(run: RunSummary) -> float:
-    """When it ended; of one that has no end, when its last stage was known to be at work."""
+    """Return the end of a run; the end of its last recorded stage if it has no end."""
     last_known_activity = run.started_at + sum(stage.seconds for stage in run.stages)
     return run.finished_at if run.finished_at is not None else last_known_activity
 
 
 def run_visit_points(runs: Iterable[RunSummary]) -> list[ChartPoint]:
-    """How many pages each run asked; the part is those that came new or changed."""
+    """Return the number of pages requested per run. The part is the number of new or changed pages."""
     return [
         ChartPoint(format_month_day(run.started_at), sum(counts.values()), counts.get(Reason.FETCHED, 0))
         for run in sort_by_start(runs)
@@ -52,7 +52,7 @@ def run_visit_points(runs: Iterable[RunSummary]) -> list[ChartPoint]:
 
 
 def site_visit_points(runs: Sequence[SiteRun]) -> list[ChartPoint]:
-    """How many pages of a site each run asked; the part is those that could not be had."""
+    """Return the number of pages of a site requested per run. The part is the number of failures."""
     return [
         ChartPoint(
             format_month_day(run.started_at),
@@ -64,15 +64,15 @@ def site_visit_points(runs: Sequence[SiteRun]) -> list[ChartPoint]:
 
 
 def failure_counts(counts: Mapping[str, int]) -> dict[str, int]:
-    """The outcomes of visits that are not fine."""
+    """Return the counts of the outcomes that are failures."""
     return {code: count for code, count in counts.items() if code not in OK_CRAWL_REASONS}
 
 
 def sort_by_start(runs: Iterable[RunSummary]) -> list[RunSummary]:
-    """Oldest first."""
+    """Return the runs, oldest first."""
     return sorted(runs, key=lambda run: run.started_at)
 
 
 def format_month_day(seconds: float) -> str:
-    """The day of a run as the server's clock has it."""
+    """Return month and day in the server's time zone."""
     return time.strftime("%m-%d", time.localtime(seconds))

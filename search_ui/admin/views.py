@@ -1,4 +1,4 @@
-"""The reports of the signed-in area: how the index is, what is searched for and not found, how the sites are."""
+"""The reports of the signed-in area: overview, search analytics and sites."""
 
 import time
 
@@ -25,17 +25,17 @@ from search_ui.review.term_display import MAX_TERM_CHARS, current_account_name
 blueprint = Blueprint("admin", __name__, url_prefix="/admin")
 blueprint.after_request(add_no_store_headers)
 
-REPORT_PERIODS_DAYS = (7, 30, 90)  # days of the search log that can be asked for
+REPORT_PERIODS_DAYS = (7, 30, 90)  # selectable time ranges of the search log
 MAX_ALERTS_SHOWN = 30
 MAX_RUNS_SHOWN = 8  # in the table below the charts
-MAX_SYNONYM_TARGETS = 300  # of the lexicon that are proposed where a synonym is named
+MAX_SYNONYM_TARGETS = 300  # terms offered in the field for the synonym's term
 MINUTE_SECONDS, HOUR_SECONDS, DAY_SECONDS = 60, 3600, 86400
 
 
 @blueprint.get("/")
 @require_role()
 def overview() -> BaseResponse:
-    """Index, lexicon, last runs."""
+    """Show the state of index, lexicon and recent runs."""
     site = current_site()
     summary = site.backend.overview()
     oldest_pending_at = summary.freshness.pending_since
@@ -44,7 +44,9 @@ def overview() -> BaseResponse:
     return render_page(
         "admin_overview.html",
         overview=summary,
-        dashboard=site.backend.dashboard_url() if is_operator else "",  # it can stop work, and asks for no password
+        dashboard=site.backend.dashboard_url()
+        if is_operator
+        else "",  # the dashboard can cancel work and has no password
         in_solr=_count_solr_documents(),
         behind=0.0 if oldest_pending_at is None else site.clock() - oldest_pending_at,
         minutes=bar_chart(run_charts.run_duration_points(summary.run_history.runs)),
@@ -59,7 +61,7 @@ def overview() -> BaseResponse:
 
 
 def _count_solr_documents() -> int | None:
-    """None where Solr does not answer: the page is for finding that out."""
+    """Return the number of indexed documents; None if Solr fails, because this page reports such failures."""
     try:
         return parse_site_counts(current_site().solr.select(site_counts_params())).documents
     except SolrError:
@@ -69,7 +71,7 @@ def _count_solr_documents() -> int | None:
 @blueprint.get("/searches")
 @require_role(Role.REPORTS, Role.REVIEWER)
 def searches() -> BaseResponse:
-    """What was searched for in the last `days` days."""
+    """Show the search log of the last `days` days."""
     requested_days = request.args.get("days", "")
     days = next((period for period in REPORT_PERIODS_DAYS if str(period) == requested_days), REPORT_PERIODS_DAYS[1])
     report = current_site().backend.search_report(days)
@@ -90,7 +92,7 @@ def searches() -> BaseResponse:
 @blueprint.post("/searches/candidate")
 @require_role(Role.REVIEWER)
 def propose_term() -> BaseResponse:
-    """Make a lexicon candidate of a query, and show it."""
+    """Add a query as a lexicon candidate and show it."""
     text = _submitted_query_text()
     try:
         current_site().backend.review_service.propose(text, current_account_name())
@@ -102,14 +104,14 @@ def propose_term() -> BaseResponse:
 
 
 def _submitted_query_text() -> str:
-    """What a query asks for, without its quotes and conditions."""
+    """Return the words of a submitted query, without quotation marks and operators."""
     return parse_query(request.form.get("query", "")[:MAX_TERM_CHARS]).ranking_text
 
 
 @blueprint.post("/searches/synonym")
 @require_role(Role.REVIEWER)
 def add_synonym() -> BaseResponse:
-    """Make a query another word for a term, from the next lexicon version on."""
+    """Add a query as a synonym of a term. It takes effect with the next lexicon version."""
     text, target_term = _submitted_query_text(), request.form.get("term", "")[:MAX_TERM_CHARS]
     try:
         current_site().backend.review_service.add_synonym(target_term, text, current_account_name())
@@ -123,7 +125,7 @@ def add_synonym() -> BaseResponse:
 @blueprint.get("/sites")
 @require_role(Role.REPORTS)
 def sites() -> BaseResponse:
-    """Each site with its last crawl and its pages by outcome."""
+    """Show all sites with their last crawl and their failures."""
     site_reports = current_site().backend.sites()
     harvest: dict[str, list[HostHarvest]] = {}
     for entry in current_site().topic_backend.harvest():
@@ -144,7 +146,7 @@ def sites() -> BaseResponse:
 @blueprint.get("/sites/<host>")
 @require_role(Role.REPORTS)
 def site_detail(host: str) -> BaseResponse:
-    """One site: its runs as a chart, and samples of what went wrong, by reason."""
+    """Show one site: its runs as a chart, and samples of failures by reason."""
     detail = current_site().backend.site(host)
     if detail is None:
         abort(404)
@@ -174,7 +176,7 @@ def _site_display_name(host: str) -> str:
 
 
 def _failure_counts(report: SiteReport) -> list[tuple[Reason, int]]:
-    """The outcomes that are not fine, most frequent first."""
+    """Return the failures with their counts, most frequent first."""
     failures = [
         (reason, count)
         for reason, count in report.totals.outcome_counts.items()
@@ -184,17 +186,17 @@ def _failure_counts(report: SiteReport) -> list[tuple[Reason, int]]:
 
 
 def format_day(seconds: float) -> str:
-    """Epoch seconds as a day of the server's clock."""
+    """Return epoch seconds as a date in the server's time zone."""
     return time.strftime("%Y-%m-%d", time.localtime(seconds))
 
 
 def format_timestamp(seconds: float) -> str:
-    """Epoch seconds as the server's clock shows them, to the minute."""
+    """Return epoch seconds as date and time, to the minute, in the server's time zone."""
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
 
 
 def format_duration(seconds: float) -> str:
-    """A length of time in its largest unit, in the reader's language."""
+    """Return a duration in its largest unit, in the reader's language."""
     for name, length in (("days", DAY_SECONDS), ("hours", HOUR_SECONDS), ("minutes", MINUTE_SECONDS)):
         if seconds >= length:
             return translate(f"time.{name}", n=int(seconds // length))

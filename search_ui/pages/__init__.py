@@ -1,1 +1,1 @@
-"""The pages that anyone may see. `search_service.py` says which questions a page asks Solr."""
+"""The public pages. `search_service` sends the Solr requests of a page."""

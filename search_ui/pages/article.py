@@ -1,4 +1,4 @@
-"""One article as its page shows it: details, the kept text with marks, what is like it, why it was found. Pure."""
+"""The page of one article: details, highlighted text, related articles and the explanation of its rank. No I/O."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ from search_ui.settings import SearchSettings
 MAX_SIMILAR = 5
 MAX_COPIES = 20
 MAX_SERIES = 20
-MAX_ANALYZED_CHARS = 500_000  # characters: all of a body, as it was indexed
+MAX_ANALYZED_CHARS = 500_000  # the whole body, as it was indexed
 
 _DOC_ID_RE = re.compile(r"[\w.-]{1,64}")
 SUMMARY_FIELDS = (
@@ -33,14 +33,25 @@ SUMMARY_FIELDS = (
     solr_fields.FORMAT,
 )
 _DETAIL_FIELDS = (
-    *SUMMARY_FIELDS, solr_fields.BODY, solr_fields.FETCHED, solr_fields.LANGUAGE, solr_fields.CLUSTER_ID, solr_fields.SERIES_ID, solr_fields.SECTION,
-    solr_fields.AUTHOR, solr_fields.SOURCE, solr_fields.DOMAIN_TERMS, solr_fields.PAGE_STARTS, solr_fields.STORY_ID, solr_fields.ARTICLE_DIGEST,
-)  # fmt: skip
+    *SUMMARY_FIELDS,
+    solr_fields.BODY,
+    solr_fields.FETCHED,
+    solr_fields.LANGUAGE,
+    solr_fields.CLUSTER_ID,
+    solr_fields.SERIES_ID,
+    solr_fields.SECTION,
+    solr_fields.AUTHOR,
+    solr_fields.SOURCE,
+    solr_fields.DOMAIN_TERMS,
+    solr_fields.PAGE_STARTS,
+    solr_fields.STORY_ID,
+    solr_fields.ARTICLE_DIGEST,
+)
 
 
 @dataclass(frozen=True)
 class DocumentPage:
-    """The paragraphs that begin on one page of a document; `number` 0: before the first page that is known."""
+    """The paragraphs that begin on one page of a document. `number` 0: before the first known page."""
 
     number: int
     paragraphs: tuple[Segments, ...]
@@ -48,10 +59,17 @@ class DocumentPage:
 
 @dataclass(frozen=True)
 class ArticleDetails:
-    """An article. `paragraphs` is its text as it was fetched at `fetched` (ISO, UTC, or ""), `length` its characters
-    without blanks. `safe_url` is "" where `url` is nothing a reader may be sent to; what the page did not state is "".
-    `format` is `html`, or that of a document; `pages` are the same paragraphs by its pages, none where it has none.
-    `story` is the id of the story that it tells with others, or "", `article_digest` that of the article as it was indexed.
+    """One article. Fields that the page did not state are "".
+
+    Attributes:
+        safe_url: The URL to link to; "" if `url` is not safe to follow.
+        fetched: Time of the fetch (ISO 8601, UTC), or "".
+        length: Number of characters without whitespace.
+        paragraphs: The text, highlighted.
+        format: `html`, or the file format (docstore/file_formats.py).
+        pages: The paragraphs by page of the document; () if it has no pages.
+        story: Id of the news story, or "".
+        article_digest: Digest of the article as it was indexed.
     """
 
     doc_id: str
@@ -84,7 +102,7 @@ class ArticleDetails:
 
 @dataclass(frozen=True)
 class RelatedArticle:
-    """Another article, by what identifies it to a reader."""
+    """Another article, as lists show it."""
 
     doc_id: str
     title: str
@@ -95,8 +113,10 @@ class RelatedArticle:
 
 @dataclass(frozen=True)
 class ArticleView:
-    """All that the page of an article shows: `same_series` are versions of it and other issues of its series, which are no
-    copies, `related` what is like it otherwise. `explanation` is None where no query leads to it.
+    """The content of an article page.
+
+    `same_series` are other versions and issues, without near-duplicates. `related` are other similar articles.
+    `explanation` is None if the request has no query.
     """
 
     article: ArticleDetails
@@ -107,12 +127,12 @@ class ArticleView:
 
 
 def is_doc_id(text: str) -> bool:
-    """Could this be the id of a document?"""
+    """Return True if the text has the form of a document id."""
     return bool(_DOC_ID_RE.fullmatch(text))
 
 
 def article_params(doc_id: str, request: SearchRequest, words: QueryWords) -> Params:
-    """What fetches one article, all of its text with the query's terms marked."""
+    """Build the request for one article with its whole text highlighted."""
     full_text_params = [
         ("hl.fragsize", "0"), ("hl.snippets", "1"), ("hl.defaultSummary", "true"),
         ("hl.maxAnalyzedChars", str(MAX_ANALYZED_CHARS)),
@@ -128,7 +148,7 @@ def _doc_id_clause(doc_id: str) -> SolrQuery:
 
 
 def explain_params(doc_id: str, request: SearchRequest, words: QueryWords) -> Params:
-    """What asks Solr for the score of one article and all that it consists of."""
+    """Build the request for the score of one article and its explanation."""
     debug_params = [("debug", "results"), ("debug.explain.structured", "true")]
     return select_params(
         ranking_query(request, words), [_doc_id_clause(doc_id)], 1, (solr_fields.ID, "score"), extra_params=debug_params
@@ -136,7 +156,7 @@ def explain_params(doc_id: str, request: SearchRequest, words: QueryWords) -> Pa
 
 
 def series_params(cluster: str, series: str) -> Params:
-    """The versions of an article and the other issues of its series, each of them once, newest first."""
+    """Build the request for other versions and issues of an article, near-duplicates once, newest first."""
     clause = SolrQuery.boolean(must=[_series_param(series)], must_not=[_cluster_param(cluster)])
     return select_params(
         clause, [SolrQuery.collapse_clusters(_NEWEST_FIRST)], MAX_SERIES, SUMMARY_FIELDS, _NEWEST_FIRST
@@ -144,7 +164,7 @@ def series_params(cluster: str, series: str) -> Params:
 
 
 def copies_params(doc_id: str, cluster: str) -> Params:
-    """The copies of an article, newest first."""
+    """Build the request for the near-duplicates of an article, newest first."""
     clause = SolrQuery.boolean(must=[_cluster_param(cluster)], must_not=[QueryParam("itself", _doc_id_clause(doc_id))])
     return select_params(clause, rows=MAX_COPIES, fl=SUMMARY_FIELDS, sort=_NEWEST_FIRST)
 
@@ -161,7 +181,7 @@ def _series_param(series: str) -> QueryParam:
 
 
 def parse_article(response: SolrResponse, settings: SearchSettings) -> ArticleDetails | None:
-    """Read Solr's answer to `article_params`; None if there is no such article."""
+    """Parse the response to `article_params`. Returns None if there is no such article."""
     docs = response.get("response", {}).get("docs", ())
     if not docs:
         return None
@@ -197,12 +217,12 @@ def parse_article(response: SolrResponse, settings: SearchSettings) -> ArticleDe
 
 
 def _highlighted_field(highlights: Mapping[str, Any], name: str) -> Segments:
-    """Solr's snippet, which is the whole text."""
+    """Return the highlighted text of a field. Its only snippet is the whole text."""
     return split_highlights("".join(highlights.get(name, ())), HIGHLIGHT_START, HIGHLIGHT_END)
 
 
 def _iter_paragraphs(text: str) -> Iterator[tuple[int, Segments]]:
-    """One paragraph a line, with its offset in the text without marks. No mark spans two lines."""
+    """Yield the non-blank lines with their offsets in the text without marks. No mark spans two lines."""
     offset = 0
     for line in text.split("\n"):
         segments = split_highlights(line, HIGHLIGHT_START, HIGHLIGHT_END)
@@ -212,13 +232,13 @@ def _iter_paragraphs(text: str) -> Iterator[tuple[int, Segments]]:
 
 
 def _group_by_page(lines: Sequence[tuple[int, Segments]], starts: PageOffsets) -> tuple[DocumentPage, ...]:
-    """Lines with their offsets, by the pages that they begin on."""
+    """Group lines by the page on which they begin."""
     runs = groupby(lines, key=lambda line: page_number_at(starts, line[0]))
     return tuple(DocumentPage(page, tuple(segments for _, segments in run)) for page, run in runs)
 
 
 def parse_related(response: SolrResponse, settings: SearchSettings) -> tuple[RelatedArticle, ...]:
-    """Read Solr's answer to `series_params` or `copies_params`, or what is like an article (`query.similar`)."""
+    """Parse the response to `series_params` or `copies_params`, or a list of related articles."""
     return tuple(_to_related_article(doc, settings) for doc in response.get("response", {}).get("docs", ()))
 
 
@@ -233,5 +253,5 @@ def _to_related_article(doc: Mapping[str, Any], settings: SearchSettings) -> Rel
 
 
 def parse_explanation(response: SolrResponse, doc_id: str) -> RankExplanation:
-    """Read Solr's answer to `explain_params`; an empty explanation if the query does not find the article."""
+    """Parse the response to `explain_params`. The explanation is empty if the query does not match the article."""
     return parse_explain(response.get("debug", {}).get("explain", {}).get(doc_id, {}))

@@ -1,7 +1,7 @@
-"""Searches and the results opened from them, for the search log.
+"""Records searches and clicks on results in the search log.
 
-A result's link is its true URL. Browsers that know HTML's `click_url` tell us in passing that it was followed; others
-do not, and nothing is lost but the count. What they send is signed: only what a page of ours showed can be told.
+The link of a result is its true URL. Browsers that support the attribute `ping` report that it was followed; other
+browsers are not counted. The report is signed, so that only results that this site displayed can be reported.
 """
 
 import secrets
@@ -15,11 +15,11 @@ from search_ui.search_log import mask_personal_data
 
 blueprint = Blueprint("clicks", __name__)
 
-CLICK_MAX_AGE_SECONDS = 24 * 3600  # how long a result page may stand open
+CLICK_MAX_AGE_SECONDS = 24 * 3600  # age of a results page from which clicks are ignored
 
 
 def log_search(raw_query: str, hits: int, page: int = 1, filters: tuple[str, ...] = ()) -> None:
-    """Note that a result page is being shown; `click_url` then names its results. `filters` are names, never values."""
+    """Log a search and enable `click_url` for its results. `filters` are names of filters, never values."""
     site = current_site()
     if not site.settings.log_days:
         return
@@ -31,7 +31,7 @@ def log_search(raw_query: str, hits: int, page: int = 1, filters: tuple[str, ...
 
 
 def click_url(doc_id: str, rank: int) -> str:
-    """The URL to tell that the result `doc_id` at `rank` (from 1, over all pages) was opened; "" without a log."""
+    """Return the URL that reports a click on `doc_id` at `rank` (from 1, over all pages); "" without a log."""
     if "search_id" not in g:
         return ""
     return url_for("clicks.record_click", t=_click_signer().dumps([g.search_id, doc_id, rank]))
@@ -39,7 +39,7 @@ def click_url(doc_id: str, rank: int) -> str:
 
 @blueprint.post("/click")
 def record_click() -> Response:
-    """A browser tells that a result was opened. The signature stands in for a form's token: `click_url` can send none."""
+    """Record that a result was opened. The signature replaces the form token, because `ping` cannot send one."""
     try:
         search_id, doc_id, rank = _click_signer().loads(request.args.get("t", ""), max_age=CLICK_MAX_AGE_SECONDS)
     except BadData:

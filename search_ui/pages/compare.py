@@ -1,7 +1,7 @@
-"""The comparison search of Wang Du 2019 (WD-S3, WD-E5): one term against both lexicons, side by side.
+"""The comparison search of Wang Du 2019 (WD-S3, WD-E5): one term with both lexicons, side by side.
 
-The paper's claim: with the base dictionary the hits are about the parts of 世界石油大会, with the domain lexicon the
-documents that hold the whole term come first.
+The paper's claim: with the base dictionary the hits match parts of 世界石油大会; with the domain lexicon the documents
+that contain the full term come first.
 """
 
 import unicodedata
@@ -24,18 +24,20 @@ from search_ui.query.solr_query import QueryVariant, select_params
 from search_ui.query.solr_requests import segment_words
 from text.segment import Segmenter
 
-COMPARED_RESULTS = 50  # results that are looked through for the term, on each side
+COMPARED_RESULTS = 50  # results examined for the term, on each side
 SHOWN_RESULTS = 10
-LEXICON_NAMES = ("base", "domain")  # names of segmenters, ranking profiles and sides alike
+LEXICON_NAMES = ("base", "domain")  # names of segmenters, ranking profiles and sides
 
 
 @dataclass(frozen=True)
 class WholeTermMeasures:
-    """How early the documents with the whole term come (WD-S3).
+    """Ranking metrics for documents with the full term (WD-S3).
 
-    `first_rank` counts from 1, None if no such document was returned; `reciprocal_rank` is its inverse or 0, the
-    MRR of one query; `precision_at_10` the share of such documents in the first ten places; `whole_term_count` how many there
-    are in all that was returned.
+    Attributes:
+        first_rank: Rank of the first such document, from 1; None if there is none.
+        reciprocal_rank: 1 / `first_rank`, or 0: the MRR of one query.
+        precision_at_10: Share of such documents in the first ten.
+        whole_term_count: Number of such documents in all examined results.
     """
 
     first_rank: int | None
@@ -46,7 +48,7 @@ class WholeTermMeasures:
 
 @dataclass(frozen=True)
 class ComparedHit:
-    """One result of a side. `has_whole_term`: its title or body holds the whole term."""
+    """One result of a side. `has_whole_term`: title or body contain the full term."""
 
     title: Segments
     snippet: Segments
@@ -57,7 +59,7 @@ class ComparedHit:
 
 @dataclass(frozen=True)
 class LexiconResult:
-    """One lexicon's answer: the `words` the term was cut into, measures over `COMPARED_RESULTS` results, the first ten."""
+    """The results with one lexicon: words of the term, metrics over `COMPARED_RESULTS` results, the first ten hits."""
 
     name: str
     words: tuple[str, ...]
@@ -67,7 +69,7 @@ class LexiconResult:
 
 
 def measure_whole_term(texts_in_rank_order: Sequence[str], term: str) -> WholeTermMeasures:
-    """Wang Du 2019, WD-S3, for one query. A text is title and body; width and letter case do not count."""
+    """Compute the metrics of WD-S3 for one query. A text is title and body. Ignores width and case."""
     folded_term = _fold(term)
     contains_term = [bool(folded_term) and folded_term in _fold(text) for text in texts_in_rank_order]
     first_rank = contains_term.index(True) + 1 if True in contains_term else None
@@ -81,9 +83,14 @@ def _fold(text: str) -> str:
 
 
 def compare_lexicons(solr: SolrBackend, segmenters: Mapping[str, Segmenter], term: str) -> tuple[LexiconResult, ...]:
-    """Search for `term` with each of `LEXICON_NAMES`; `segmenters` holds one by each name.
+    """Search for `term` with each of `LEXICON_NAMES`.
 
-    Raises what `SolrBackend.select` raises. A term without letters or digits finds nothing, without asking.
+    Raises what `SolrBackend.select` raises. A term without letters or digits has no results and sends no request.
+
+    Args:
+        solr: The search server.
+        segmenters: Segmenter by lexicon name.
+        term: The term.
     """
     return tuple(_search_with(solr, name, segmenters[name], normalize_query(term, len(term))) for name in LEXICON_NAMES)
 

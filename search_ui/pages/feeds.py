@@ -1,4 +1,4 @@
-"""Any search as a feed (Atom, RSS 2.0), and the site as a browser's search engine (OpenSearch)."""
+"""Serves searches as feeds (Atom, RSS 2.0) and the OpenSearch description of the site."""
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -18,12 +18,12 @@ blueprint = Blueprint("feeds", __name__)
 
 MAX_ENTRIES = 20
 FEED_MIMETYPES = {"atom": "application/atom+xml", "rss": "application/rss+xml"}
-_CACHE_SECONDS = 300  # programs that ask more often get what they had
+_CACHE_SECONDS = 300  # programs that poll more often use their cache
 
 
 @dataclass(frozen=True)
 class FeedEntry:
-    """One article in a feed. `updated_at` is the day of publication, else the time of the fetch, or None."""
+    """One article in a feed. `updated_at` is the date of publication, else the time of the fetch, or None."""
 
     doc_id: str
     title: str
@@ -34,18 +34,18 @@ class FeedEntry:
 
     @property
     def atom_date(self) -> str:
-        """The moment as Atom wants it."""
+        """The time in the format of Atom."""
         return self.updated_at.isoformat() if self.updated_at else "1970-01-01T00:00:00+00:00"
 
     @property
     def rss_date(self) -> str:
-        """The moment as RSS wants it."""
+        """The time in the format of RSS."""
         return format_datetime(self.updated_at) if self.updated_at else ""
 
 
 @blueprint.get("/feed.<any(atom, rss):kind>")
 def feed(kind: str) -> Response:
-    """The newest articles of a search. Filters are those of the result page; its order and pages are not."""
+    """Return the newest articles of a search. Filters are those of the results page; sorting and pages are ignored."""
     site = current_site()
     search_request = parse_search_request(request.args, site.settings, PROFILES).with_changes(sort=SortOrder.DATE)
     search_service = replace(current_search_service(), settings=replace(site.settings, page_size=MAX_ENTRIES))
@@ -72,7 +72,7 @@ def _to_entry(hit: Hit) -> FeedEntry:
 
 
 def parse_timestamp(text: str) -> datetime | None:
-    """`2016-05`, `2016-05-09` or `2016-05-09T10:20:00Z` as a moment, None for anything else."""
+    """Parse `2016-05`, `2016-05-09` or `2016-05-09T10:20:00Z`; None for anything else."""
     try:
         moment = datetime.fromisoformat(text if len(text) != 7 else f"{text}-01")
     except ValueError:
@@ -86,7 +86,7 @@ def _feed_url(endpoint: str, request: SearchRequest, **values: str) -> str:
 
 
 def _cacheable(response: Response) -> Response:
-    """Let a program ask again with what it knows, and be told that nothing is new."""
+    """Add caching headers and an ETag, so that unchanged feeds get status 304."""
     response.cache_control.public = True
     response.cache_control.max_age = _CACHE_SECONDS
     response.vary.update(["Accept-Language", "Cookie"])
@@ -97,6 +97,6 @@ def _cacheable(response: Response) -> Response:
 
 @blueprint.get("/opensearch.xml")
 def opensearch() -> Response:
-    """What a browser needs to search here from its own search box."""
+    """Return the OpenSearch description of the site."""
     body = render_template("opensearch.xml", external_url=external_url)
     return Response(body, content_type="application/opensearchdescription+xml; charset=utf-8")

@@ -1,4 +1,4 @@
-"""What the home page shows of the vertical: its terms, its sections, its newest articles. Pure."""
+"""The content of the home page: terms, sections and newest articles. No I/O."""
 
 import re
 from collections import Counter
@@ -19,35 +19,49 @@ from text.titles import title_key
 MAX_HOME_TERMS = 12
 MAX_SECTIONS = 12
 MAX_NEWEST = 6
-TERM_CANDIDATES = 80  # terms of which those are chosen
+TERM_CANDIDATES = 80  # terms from which the home page selects
 
-# The hundred most frequent surnames; of names that a segmenter does not know as such, the beginning.
+# The hundred most frequent surnames, for names that the segmenter does not tag as such.
 _SURNAMES = frozenset(
     "王李张刘陈杨黄赵吴周徐孙马朱胡郭何林高罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘蒋蔡余杜叶程苏魏"
     "吕丁任沈姚卢姜崔钟谭陆汪范金石廖贾夏韦付方白邹孟熊秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严覃武戴莫孔向汤"
 )
 _PERSON_WORD_RE = re.compile("人员|人士|工程师|专家|职工|员工|记者|作者|编辑|领导|同志")
-_PERSON_TAG, _ADJECTIVE_TAG = "nr", "a"  # what jieba's tags begin with
+_PERSON_TAG, _ADJECTIVE_TAG = "nr", "a"  # prefixes of jieba's tags
 
 
 def home_facets_params() -> Params:
-    """What asks for the terms that most documents hold, and for sections."""
+    """Build the request for the most frequent terms and sections."""
     count_clusters = {"facet": {"n": f"unique({solr_fields.CLUSTER_ID})"}}
     facets = {
-        "terms": {"type": "terms", "field": solr_fields.DOMAIN_TERMS, "limit": TERM_CANDIDATES, **EXACT_FACET_OPTIONS, **count_clusters},
+        "terms": {
+            "type": "terms",
+            "field": solr_fields.DOMAIN_TERMS,
+            "limit": TERM_CANDIDATES,
+            **EXACT_FACET_OPTIONS,
+            **count_clusters,
+        },
         "sections": {
-            "type": "terms", "field": solr_fields.SECTION, "limit": 2 * MAX_SECTIONS, **EXACT_FACET_OPTIONS,
+            "type": "terms",
+            "field": solr_fields.SECTION,
+            "limit": 2 * MAX_SECTIONS,
+            **EXACT_FACET_OPTIONS,
             "facet": {"n": f"unique({solr_fields.CLUSTER_ID})", **TOP_SITE_SUBFACET},
         },
-        "sections_of_sites": {"type": "terms", "field": solr_fields.SITE, "limit": MAX_SITE_FACETS, **EXACT_FACET_OPTIONS},
-    }  # fmt: skip
+        "sections_of_sites": {
+            "type": "terms",
+            "field": solr_fields.SITE,
+            "limit": MAX_SITE_FACETS,
+            **EXACT_FACET_OPTIONS,
+        },
+    }
     return select_params(MATCH_ALL, facets=facets)
 
 
 def newest_params(terms: Sequence[str]) -> Params:
-    """What asks for the newest articles, near-duplicates once, and how many titles begin with each of `terms`.
+    """Build the request for the newest articles, near-duplicates once.
 
-    A day that is still to come is a mistake.
+    It also counts the titles that begin with each of `terms`. Dates in the future are errors and are excluded.
     """
     order = f"{solr_fields.PUBLISHED} desc,{solr_fields.ID} asc"
     field_names = (
@@ -73,23 +87,28 @@ def newest_params(terms: Sequence[str]) -> Params:
 
 
 def parse_sections(response: SolrResponse) -> tuple[Facet, ...]:
-    """The sections of the vertical, most articles first; () where there is no choice."""
+    """Return the sections, most articles first; () if there are fewer than two."""
     site_specific = site_specific_values(response, "sections")
     sections = [pair for pair in facet_counts(response, "sections") if pair[0] not in site_specific][:MAX_SECTIONS]
     return build_facets([(value, clean_text(value), count) for value, count in sections]) if len(sections) > 1 else ()
 
 
 def parse_newest(response: SolrResponse, settings: SearchSettings) -> tuple[Hit, ...]:
-    """Read Solr's answer to `newest_params`. A picture that two of them have is the site's."""
+    """Parse the response to `newest_params`. A picture of several articles belongs to the site and is dropped."""
     hits = build_plain_hits(response, settings)
     pictures = Counter(hit.picture for hit in hits)
     return tuple(hit if pictures[hit.picture] == 1 else replace(hit, picture="") for hit in hits)
 
 
 def select_home_terms(response: SolrResponse, names: Collection[str], base_segmenter: Segmenter) -> dict[str, int]:
-    """Terms of the domain with the documents that hold them, most first: no names of persons, sections and sites.
+    """Return domain terms with their document counts, most frequent first.
 
-    `names` are those of the sites; `base_segmenter` is the base dictionary's segmenter.
+    Names of persons, sections and sites are excluded.
+
+    Args:
+        response: The response to `home_facets_params`.
+        names: Names of the sites.
+        base_segmenter: Segmenter with the base dictionary.
     """
     sections = (section for section, _ in facet_counts(response, "sections"))
     excluded_keys = {word_key(name) for name in (*names, *sections)}
@@ -101,8 +120,10 @@ def select_home_terms(response: SolrResponse, names: Collection[str], base_segme
 
 
 def drop_column_names(terms: Mapping[str, int], newest: SolrResponse) -> tuple[str, ...]:
-    """The first of the terms, but for those with which most titles of their articles begin (`图片新闻：…`): they name a
-    column and not a thing. `newest` is the answer to `newest_params`.
+    """Return the first terms without column names.
+
+    A column name begins the titles of more than half of its articles (`图片新闻：…`). `newest` is the response to
+    `newest_params`.
     """
     title_counts = [int(newest.get("facets", {}).get(f"term{n}", {}).get("count", 0)) for n in range(len(terms))]
     pairs = zip(terms.items(), title_counts, strict=True)
@@ -110,7 +131,7 @@ def drop_column_names(terms: Mapping[str, int], newest: SolrResponse) -> tuple[s
 
 
 def is_domain_term(term: str, base_segmenter: Segmenter) -> bool:
-    """Is it a thing of the domain: no person, and nothing that only says how something is (`周期长`)?"""
+    """Return True if the term names a thing of the domain: no person, and no description (`周期长`)."""
     if _PERSON_WORD_RE.search(term):
         return False
     tagged_words = base_segmenter.tag(term)
@@ -120,16 +141,16 @@ def is_domain_term(term: str, base_segmenter: Segmenter) -> bool:
 
 
 def _ends_in_adjective(term: str, base_segmenter: Segmenter) -> bool:
-    """Does it end in an adjective? 周期长 does, which the dictionary has as a word; 埋深 is a depth."""
+    """Return True if the term ends in an adjective: 周期长 does, although it is a dictionary word; 埋深 does not."""
     is_split = len(term) > 2 and is_in_dictionary(term[:-1])
     last = term[-1] if is_split else cut_by_dictionary(term)[-1]
     return len(term) - len(last) != 1 and base_segmenter.tag(last)[-1][1].startswith(_ADJECTIVE_TAG)
 
 
 def _is_person_name(term: str, tagged_words: Sequence[tuple[str, str]]) -> bool:
-    """A name that no dictionary has, as a segmenter tags it, or a surname and what goes with it.
+    """Return True for a name of a person: tagged as such by the segmenter, or a surname with one or two characters.
 
-    What is in the dictionary is none, though many a mineral is tagged so there (石英).
+    Dictionary words are never names, although some minerals are tagged as names (石英).
     """
     if is_in_dictionary(term):
         return False

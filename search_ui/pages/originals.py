@@ -1,11 +1,11 @@
-"""A page or document as it was fetched, beside the text that was read of it: what a library can cite.
+"""Serves pages and files as they were fetched, so that libraries can cite them.
 
-    GET /article/<id>/original         where and when it was fetched, around a frame with the page
-    GET /article/<id>/original/page    the page, harmless, for that frame
-    GET /article/<id>/original/file    the bytes of a document, to be kept and not shown
+    GET /article/<id>/original         source and time of the fetch, with a frame for the page
+    GET /article/<id>/original/page    the sanitized page, for the frame
+    GET /article/<id>/original/file    the bytes of a file, as an attachment
 
-Two locks hold alone: what is served has nothing in it that acts or loads (`pipeline/search_site/html_sanitizer.py`), and
-the browser is told to run and load nothing (`FRAME_HEADERS`, and a frame with an empty sandbox).
+Two independent protections apply. The HTML is sanitized (`pipeline/search_site/html_sanitizer.py`), and the browser
+must not run or load anything (`FRAME_HEADERS` and a frame with an empty sandbox).
 """
 
 import re
@@ -25,8 +25,8 @@ from search_ui.query.display_text import clean_text, safe_url
 
 blueprint = Blueprint("originals", __name__, url_prefix="/article/<doc_id>/original")
 
-MAX_FILE_NAME_CHARS = 100  # characters of a file's name
-CACHE_SECONDS = 3600  # by the browser that asked
+MAX_FILE_NAME_CHARS = 100
+CACHE_SECONDS = 3600  # in the browser
 _UNSAFE_FILE_CHARS_RE = re.compile(r"[\\/:*?\"<>|%\x00-\x1f\x7f]")
 _HTTP_STATUS_BY_CODE = {"busy": 503, "refused": 403}
 _LOCKED_CSP = "default-src 'none'; base-uri 'none'; form-action 'none'; sandbox"
@@ -47,19 +47,18 @@ def _add_noindex(response: Response) -> Response:
 
 @blueprint.errorhandler(OriginalError)
 def _on_original_error(error: OriginalError) -> Response:
-    """Why a page cannot be shown as it was."""
+    """Return the page that explains why a saved copy cannot be shown."""
     code = str(error)
     return error_response(_HTTP_STATUS_BY_CODE.get(code, 404), translate(f"original.{code}"), code)
 
 
 @blueprint.get("")
 def original(doc_id: str) -> Response:
-    """Where the page was found and when; around the page itself, or a document to keep."""
+    """Show source and time of the fetch, with the page in a frame or a link to the file."""
     document = _original_or_404(doc_id)
     if document.format == HTML_FORMAT:
-        current_site().backend.originals.sanitized_html(
-            doc_id
-        )  # what cannot be shown is said here, and not in the frame
+        # raises if the page cannot be shown, so that the error is not shown inside the frame
+        current_site().backend.originals.sanitized_html(doc_id)
     fetched_at = datetime.fromtimestamp(document.fetched_at, UTC)
     return render_page(
         "original.html",
@@ -73,7 +72,7 @@ def original(doc_id: str) -> Response:
 
 @blueprint.get("/page")
 def frame(doc_id: str) -> Response:
-    """The page for the frame."""
+    """Return the sanitized page for the frame."""
     if _original_or_404(doc_id).format != HTML_FORMAT:
         abort(404)
     return _with_private_headers(
@@ -83,7 +82,7 @@ def frame(doc_id: str) -> Response:
 
 @blueprint.get("/file")
 def file(doc_id: str) -> Response:
-    """The document, as an attachment of its own type."""
+    """Return the file as an attachment with its media type."""
     document = _original_or_404(doc_id)
     if document.format == HTML_FORMAT:
         abort(404)
@@ -106,7 +105,7 @@ def _with_private_headers(response: Response, headers: Mapping[str, str]) -> Res
 
 
 def _file_name(document: OriginalDocument, doc_id: str) -> str:
-    """The name of the file on its site, with the ending of its format."""
+    """Return the file name from the URL, with the extension of the format."""
     url_file_name = unquote(urlsplit(document.url).path).rpartition("/")[2]
     name = _UNSAFE_FILE_CHARS_RE.sub("_", clean_text(url_file_name))[-MAX_FILE_NAME_CHARS:].lstrip(".")
     endings = FORMATS_BY_NAME[document.format].extensions

@@ -1,4 +1,4 @@
-"""The pages anyone may see: home, results, an article, comparison, help, and what programs ask for."""
+"""The public pages: home, results, article, comparison, help, and the endpoints for programs."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -39,12 +39,12 @@ from search_ui.query.thesaurus import list_synonyms
 
 blueprint = Blueprint("public", __name__)
 
-PAGE_LINKS_EACH_SIDE = 3  # page numbers on each side of the present one
+PAGE_LINKS_EACH_SIDE = 3  # page numbers on each side of the current one
 
 
 @blueprint.get("/")
 def home() -> Response:
-    """The search box, and what there is to search. Without Solr only the box."""
+    """Show the search box and the content of the index. If Solr fails, only the box."""
     return render_page(
         "home.html", counts=_fetch_site_counts(), lexicon=current_site().backend.lexicon(), **_fetch_home_content()
     )
@@ -58,7 +58,7 @@ def _fetch_site_counts() -> SiteCounts | None:
 
 
 def _fetch_home_content() -> dict[str, Any]:
-    """Terms, sections and newest articles of the vertical."""
+    """Fetch terms, sections and newest articles of the index."""
     site = current_site()
     names = (site.settings.title, *site.settings.site_names.values())
     try:
@@ -76,7 +76,7 @@ def _fetch_home_content() -> dict[str, Any]:
 
 @blueprint.get("/search")
 def search() -> Response:
-    """One result page, as HTML or JSON."""
+    """Return one results page, as HTML or JSON."""
     search_service = current_search_service()
     search_request = search_service.resolve_exact_title(
         parse_search_request(request.args, current_site().settings, PROFILES)
@@ -176,7 +176,7 @@ def _active_filters(request: SearchRequest) -> list[ActiveFilter]:
 
 
 def _facet_label(name: str, value: str) -> str:
-    """A value of `PARAM_BY_FILTER` as a reader sees it."""
+    """Return the display label of a facet value."""
     if name == "sites":
         return site_display_name(value, current_site().settings)
     if name == "types" and value in _PAGE_TYPES:
@@ -191,7 +191,7 @@ _FORMATS = frozenset((HTML_FORMAT, *FORMATS_BY_NAME))
 
 
 def page_number_window(current: int, last: int) -> list[int]:
-    """The page numbers to link to: the present one and its neighbours, always as many where there are as many."""
+    """Return the page numbers to link to: a window of constant width around the current page."""
     window = 2 * PAGE_LINKS_EACH_SIDE + 1
     first = max(1, min(current - PAGE_LINKS_EACH_SIDE, last - window + 1))
     return list(range(first, min(last, first + window - 1) + 1))
@@ -199,7 +199,7 @@ def page_number_window(current: int, last: int) -> list[int]:
 
 @blueprint.get("/article/<doc_id>")
 def article(doc_id: str) -> Response:
-    """What is known of one article, and the text that was kept of it; with `q`, why that finds it."""
+    """Show the details and the saved text of an article; with `q`, why the query matches it."""
     site = current_site()
     search_request = parse_search_request(request.args, site.settings, PROFILES)
     article_page = current_search_service().get_article(doc_id, search_request) if is_doc_id(doc_id) else None
@@ -219,7 +219,7 @@ def article(doc_id: str) -> Response:
 
 @blueprint.get("/story/<story_id>")
 def story(story_id: str) -> Response:
-    """The news of one event on several sites."""
+    """Show the news of one event on several sites."""
     site = current_site()
     if not is_story_id(story_id):
         abort(404)
@@ -230,7 +230,7 @@ def story(story_id: str) -> Response:
 
 
 def _language_name(code: str) -> str:
-    """`en` -> 英语, in the reader's language; the code itself if it names none."""
+    """Return the name of a language (`en` -> 英语) in the reader's language; the code itself if it is unknown."""
     try:
         return Locale.parse(code, sep="-").get_display_name(g.language) or code
     except (UnknownLocaleError, ValueError):
@@ -239,13 +239,13 @@ def _language_name(code: str) -> str:
 
 @blueprint.get("/help")
 def help_page() -> Response:
-    """How to search."""
+    """Show the search help."""
     return render_page("help.html", query_box="", last=current_site().settings.deepest_result)
 
 
 @blueprint.get("/compare")
 def compare_page() -> BaseResponse:
-    """One term against the base dictionary and the domain lexicon (Wang Du 2019, WD-S3), for those who may."""
+    """Compare base dictionary and domain lexicon for one term (Wang Du 2019, WD-S3), for permitted readers."""
     return _render_comparison() if can_use_developer_tools() else require_role()(_render_comparison)()
 
 
@@ -261,10 +261,10 @@ def _render_comparison() -> Response:
 
 @blueprint.get("/healthz")
 def healthz() -> Response:
-    """200 if a search would be answered now, else 503; for load balancers and supervisors.
+    """Return status 200 if a search would succeed now, else 503; for load balancers and supervisors.
 
-    Runs that fail do not change the status: the site serves what the index has, and to restart it mends no run. They
-    are told in `runs`, for whoever watches the vertical.
+    Failed runs do not change the status, because a restart of the site would not repair them. They are reported in
+    `runs`.
     """
     site = current_site()
     try:
@@ -284,7 +284,7 @@ def healthz() -> Response:
 
 
 def _run_status() -> dict[str, str | None] | None:
-    """How the runs are, times in UTC; None where the store does not say."""
+    """Return the state of the runs with times in UTC; None if the store fails."""
     try:
         run_history = current_site().backend.run_history()
     except PlumblineError:
@@ -301,7 +301,7 @@ def _run_status() -> dict[str, str | None] | None:
 
 
 def format_utc(seconds: float) -> str:
-    """Epoch seconds as ISO 8601 writes them."""
+    """Return epoch seconds as ISO 8601 in UTC."""
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
@@ -311,11 +311,11 @@ _ROBOTS_TXT = "User-agent: *\n" + "".join(f"Disallow: /{path}\n" for path in _DI
 
 @blueprint.get("/robots.txt")
 def robots() -> Response:
-    """The home page may be listed elsewhere; results and review may not."""
+    """Allow search engines the home page, but not results and review."""
     return Response(_ROBOTS_TXT, mimetype="text/plain")
 
 
 @blueprint.get("/favicon.ico")
 def favicon() -> Response:
-    """The sign of the site, for browsers that ask without being told where it is."""
+    """Return the icon, for browsers that request the default path."""
     return current_app.send_static_file("favicon.svg")

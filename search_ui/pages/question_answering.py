@@ -1,4 +1,4 @@
-"""The answer above the hits: which sentences of the first ones, if any. Asks Solr for their texts, nothing else."""
+"""Selects the quotations shown above the hits. Fetches the bodies of the first hits from Solr."""
 
 from collections.abc import Mapping, Sequence
 
@@ -24,9 +24,9 @@ from search_ui.query.solr_requests import body_params
 def answer_from_hits(
     solr: SolrBackend, question: str, words: QueryWords, candidates: FusedCandidates, hits: Sequence[Hit]
 ) -> tuple[Quotation, ...]:
-    """What answers a question, in the words of the first `hits`; () for what is no question, or has no sure answer.
+    """Return quotations of the first `hits` that answer a question.
 
-    Raises what `SolrBackend.select` raises.
+    Returns () if the text is no question or the confidence is too low. Raises what `SolrBackend.select` raises.
     """
     model = find_answer_model(candidates.vector.model_id)
     first_hits: Mapping[str, Hit] = {hit.doc_id: hit for hit in hits[:MAX_QUOTES]}
@@ -50,7 +50,7 @@ def answer_from_hits(
 
 
 def _load_sources(response: SolrResponse, ids: Sequence[str]) -> list[SourceText]:
-    """The documents `ids` of an answer to `body_params`, in this order."""
+    """Return the documents `ids` of a response to `body_params`, in this order."""
     document_by_id = {str(doc[solr_fields.ID]): doc for doc in response.get("response", {}).get("docs", ())}
     id_and_document = ((doc_id, document_by_id[doc_id]) for doc_id in ids if doc_id in document_by_id)
     return [

@@ -1,10 +1,10 @@
-"""A search from what was asked to what a page shows: which questions Solr is asked for it.
+"""Executes a search request: sends its Solr requests, fuses lexical and vector hits and returns a `SearchPage`.
 
-counting ─────────────────────────────┐        beside the others
-works ── hits ──┬── shown, marked ────┴── page
-neighbours ─┘   └── about: copies, and who holds enough
+    count ────────────────────────────┐        in the background
+    works ── hits ──┬── highlighting ─┴── page
+    neighbours ─┘   └── details: near-duplicates, full matches
 
-Where the query can be understood, the hits are those of words and meaning together (search_ui/query/semantic).
+If semantic search applies, the hits are fused from words and vectors (search_ui/query/semantic).
 """
 
 from collections.abc import Mapping, Sequence
@@ -89,8 +89,10 @@ QueryWords = Mapping[QueryVariant, tuple[str, ...]]
 
 @dataclass(frozen=True)
 class SearchOutcome:
-    """What a reader is shown. `request` is the search that `page` answers and that `query_words` are of, another than what was
-    typed if it was `is_corrected`; `suggestions` are other searches.
+    """The result of a search with spelling correction.
+
+    `request` and `query_words` belong to `page`. They differ from the original request if `is_corrected`. `suggestions`
+    are alternative searches.
     """
 
     request: SearchRequest
@@ -102,7 +104,7 @@ class SearchOutcome:
 
 @dataclass(frozen=True)
 class SearchService:
-    """What a search needs. `execute` raises what `SolrBackend.select` and `CursorCodec.decode` raise."""
+    """The search of one site. `execute` raises what `SolrBackend.select` and `CursorCodec.decode` raise."""
 
     solr: SolrBackend
     lexicon_backend: LexiconBackend
@@ -116,10 +118,10 @@ class SearchService:
         return self.lexicon_backend.query_segmenters()
 
     def segment_query(self, request: SearchRequest) -> QueryWords:
-        """The query cut as the documents were: by the indexed lexicon, and by the base dictionary where that ranks.
+        """Segment the query as the documents were: with the indexed lexicon and, if ranked by, the base dictionary.
 
-        Right after a publish some documents are cut by an older version: what is a word only now, is looked for in
-        them character by character.
+        After a publication some documents are still segmented with an older version. New words are searched in them as
+        character runs.
         """
         text = request.parsed_query.ranking_text
         segmenter, *older_segmenters = self._segmenters
@@ -143,17 +145,21 @@ class SearchService:
         return words
 
     def resolve_exact_title(self, request: SearchRequest) -> SearchRequest:
-        """Who types the title of an article means that title, also where it has signs that are syntax (`C++ -入门`)."""
+        """Return a request for plain words if the query equals the title of a document.
+
+        This applies to titles that contain query syntax (`C++ -入门`). Sends one Solr request, only for queries with
+        operators.
+        """
         if not request.parsed_query.conditions:
             return request
         response = self.solr.select(exact_title_params(request.text))
         return replace(request, text=as_plain_words(request.text)) if response["response"]["numFound"] else request
 
     def execute_with_correction(self, request: SearchRequest) -> SearchOutcome:
-        """What a reader is shown for what was typed: its result page, or, where nothing holds enough of it, that of
-        another spelling that all of is held.
+        """Execute the request, or a spelling correction of it.
 
-        Raises as `execute` does.
+        A correction is executed instead if the request has no full matches and all words of the correction occur in one
+        document. Raises what `execute` raises.
         """
         words = self.segment_query(request)
         page = self.execute(request, words)
@@ -172,9 +178,10 @@ class SearchService:
         )
 
     def execute(self, request: SearchRequest, words: QueryWords) -> SearchPage:
-        """The result page that was asked for; an empty one, without asking Solr, if there is nothing to look for.
+        """Return the requested results page.
 
-        Where nothing holds enough of the query, only what holds one of its words is shown.
+        Returns an empty page without a Solr request if the request has no criteria. If no document is a full match,
+        documents with at least one content word are returned.
         """
         if not request.has_criteria():
             return SearchPage()
@@ -204,7 +211,7 @@ class SearchService:
         return replace(page, quotations=quotations, cursor=cursor)
 
     def _fetch_related(self, article: ArticleDetails) -> SolrResponse:
-        """What is like an article, by its words and by its meaning."""
+        """Fetch related articles by words and by vectors."""
         vector = self.query_vectors.article_vector(article.article_digest)
         cluster_and_series = (article.cluster, article.series)
         vector_future = (
@@ -213,12 +220,12 @@ class SearchService:
             else None
         )
         answers = [self.solr.select(more_like_this_params(article.doc_id, *cluster_and_series, SUMMARY_FIELDS))]
-        with suppress(SolrError):  # of a collection without the field
+        with suppress(SolrError):  # the collection has no such field
             answers += [drop_distant(vector_future.result(), vector)] if vector_future and vector else []
         return fuse_by_rank(answers, MAX_SIMILAR)
 
     def _start_vector_search(self, request: SearchRequest, words: QueryWords) -> "_VectorSearch | None":
-        """What is nearest in meaning, being asked for; None where meaning has no say."""
+        """Start the kNN request in the background. Returns None if semantic search does not apply or has no model."""
         vector = (
             self.query_vectors.query_vector(request.parsed_query.ranking_text)
             if can_use_semantic_search(request)
@@ -232,12 +239,15 @@ class SearchService:
     def _fetch_candidates(
         self, request: SearchRequest, words: QueryWords, vector_search: "_VectorSearch | None", match_any: bool = False
     ) -> FusedCandidates | None:
-        """The list of words and meaning; None, which is words alone, where the nearest are not to be had."""
+        """Fuse the first lexical hits with the nearest neighbours.
+
+        Returns None, for lexical ranking only, if there was no kNN request or it failed.
+        """
         if vector_search is None:
             return None
         try:
             vector_response = vector_search.response_future.result()
-        except SolrError:  # a collection without the field, or too late
+        except SolrError:  # the collection has no such field, or Solr timed out
             return None
         limit, first_page_request = max_fused_candidates(self.settings), replace(request, page=1)
         field_names = lexical_fields(request, HIT_FIELDS)
@@ -271,7 +281,7 @@ class SearchService:
         count_response: SolrResponse,
         candidates: FusedCandidates | None,
     ) -> SearchResponses:
-        """All that is said about the hits, which alone are looked into."""
+        """Fetch highlighting, counts of near-duplicates and series, and bodies for the hits of the page."""
         ids, clusters = ids_and_clusters(hits)
         if not ids:
             return SearchResponses(hits, count_response)
@@ -292,7 +302,7 @@ class SearchService:
     def _best_passages(
         self, candidates: FusedCandidates | None, ids: Sequence[str], bodies: SolrResponse
     ) -> Mapping[str, tuple[int, int]]:
-        """The best passages of the documents `ids`, which meaning alone has found: id -> characters of the body."""
+        """Return the best passages of the semantic matches `ids`: start and end in the body, by document id."""
         if candidates is None or not ids:
             return {}
         digests = {doc_id: digest for doc_id, digest in digest_by_id(bodies).items() if doc_id in ids}
@@ -307,8 +317,11 @@ class SearchService:
         candidates: FusedCandidates | None,
         match_any: bool = False,
     ) -> SolrResponse:
-        """The hits of a page, near-duplicates once: of the list of words and meaning, and behind it, with a mark, what
-        words alone find."""
+        """Fetch the hits of a page, near-duplicates once.
+
+        Numbered pages come from the fused list. Pages reached by cursor come from the lexical ranking, without the
+        clusters that were listed before.
+        """
         page_size = self.settings.page_size
         if candidates is not None and not cursor_mark:
             return candidates.page_response(request.page, page_size)
@@ -335,7 +348,7 @@ class SearchService:
         return response if candidates is None else with_match_count(response, candidates.match_count)
 
     def _add_work_boosts(self, request: SearchRequest, words: QueryWords) -> QueryWords:
-        """`words` and the works whose parts answer the query; without those where nothing is ranked by them."""
+        """Add the works whose parts match the query to `words`, if the ranking uses works."""
         params = (
             works_params(request.parsed_query.ranking_text, request.profile)
             if request.sort is SortOrder.RELEVANCE
@@ -348,7 +361,7 @@ class SearchService:
         )
 
     def suggest_alternatives(self, request: SearchRequest, page: SearchPage) -> list[SearchSuggestion]:
-        """What else would find more, where next to nothing was found; none if Solr does not say."""
+        """Return searches that would find more, if there are almost no hits; none if Solr fails."""
         if not request.text or page.page > 1 or page.total > MAX_HITS_FOR_SUGGESTIONS:
             return []
         base = self.lexicon_backend.base_segmenter()
@@ -366,7 +379,7 @@ class SearchService:
         match_any: bool,
         candidates: FusedCandidates | None,
     ) -> str:
-        """The cursor of the page after this one; "" if there is none, or if it has a number."""
+        """Return the cursor of the next page; "" if there is none or it has a number."""
         last_rank = request.page * self.settings.page_size
         if (
             request.page < last_numbered_page(self.settings)
@@ -375,7 +388,7 @@ class SearchService:
         ):
             return ""
         if not request.cursor and candidates is not None:
-            cursor_mark = FIRST_CURSOR_MARK  # the list ends here: what comes behind it has an order of its own
+            cursor_mark = FIRST_CURSOR_MARK  # the fused list ends here; later pages have the lexical order
         elif not request.cursor:
             cursor_mark = str(
                 self.solr.select(cursor_start_params(request, words, last_rank, match_any))["nextCursorMark"]
@@ -385,7 +398,7 @@ class SearchService:
         return self.cursors.encode(request, CursorPosition(request.page + 1, cursor_mark))
 
     def get_article(self, doc_id: str, request: SearchRequest) -> ArticleView | None:
-        """One article and its neighbours; with a query also why that finds it. None if there is no such article."""
+        """Return an article with its neighbours, and its explanation if there is a query; None if it does not exist."""
         words = self._add_work_boosts(request, self.segment_query(request))
         article = parse_article(self.solr.select(article_params(doc_id, request, words)), self.settings)
         if article is None:
@@ -398,7 +411,7 @@ class SearchService:
         )
         vector_search = self._start_vector_search(request, words) if request.parsed_query.ranking_text else None
         candidates = self._fetch_candidates(replace(request, page=1), words, vector_search)
-        semantic_share = candidates.semantic_share_of(doc_id) if candidates else 0.0
+        semantic_share = candidates.get_semantic_share(doc_id) if candidates else 0.0
         return ArticleView(
             article,
             related=parse_related(similar, self.settings),
@@ -412,19 +425,19 @@ class SearchService:
 
 @dataclass(frozen=True)
 class _VectorSearch:
-    """What a query means, and Solr's answer to it, which may not be there yet."""
+    """A query vector and the future of its kNN response."""
 
     query_vector: QueryVector
     response_future: "Future[SolrResponse]"
 
 
 def _listed_clusters(candidates: FusedCandidates | None) -> Sequence[str]:
-    """The clusters that earlier pages have shown."""
+    """Return the clusters that earlier pages listed."""
     return candidates.clusters if candidates else ()
 
 
 def current_search_service() -> SearchService:
-    """What this request's site searches with."""
+    """Build the search service for the current request."""
     site, secret = current_site(), current_app.secret_key
     key = secret if isinstance(secret, bytes) else str(secret).encode()
     thesaurus = current_vocabulary_cache().get_thesaurus(site.backend.lexicon())

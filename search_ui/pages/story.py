@@ -1,4 +1,4 @@
-"""A story: the news of one event on several sites, as a timeline. Pure."""
+"""A news story: the articles about one event on several sites, as a timeline. No I/O."""
 
 import re
 from collections.abc import Sequence
@@ -11,14 +11,14 @@ from search_ui.query.solr_client import SolrResponse
 from search_ui.query.solr_query import Params, SolrQuery, select_params
 from search_ui.settings import SearchSettings
 
-MAX_STORY_ARTICLES = 200  # articles of a story
+MAX_STORY_ARTICLES = 200
 _STORY_ID_RE = re.compile("[0-9a-f]{16}")
 _OLDEST_FIRST = f"{solr_fields.PUBLISHED} asc,{solr_fields.FETCHED} asc,{solr_fields.ID} asc"
 
 
 @dataclass(frozen=True)
 class StoryDay:
-    """What was published on one day, an ISO date."""
+    """The articles of one day (ISO date)."""
 
     day: str
     articles: tuple[RelatedArticle, ...]
@@ -26,7 +26,7 @@ class StoryDay:
 
 @dataclass(frozen=True)
 class Story:
-    """The articles of a story by their days, oldest first; `title` is the first one's, `site_count` how many tell it."""
+    """The articles of a story by day, oldest first. `title` is that of the first; `site_count` the number of sites."""
 
     story_id: str
     title: str
@@ -35,17 +35,17 @@ class Story:
 
     @property
     def article_count(self) -> int:
-        """How many articles there are."""
+        """The number of articles."""
         return sum(len(day.articles) for day in self.days)
 
 
 def is_story_id(text: str) -> bool:
-    """Could this be the id of a story?"""
+    """Return True if the text has the form of a story id."""
     return bool(_STORY_ID_RE.fullmatch(text))
 
 
 def story_params(story_id: str) -> Params:
-    """What fetches the articles of a story, of copies one, oldest first."""
+    """Build the request for the articles of a story, near-duplicates once, oldest first."""
     clause = SolrQuery.term(solr_fields.STORY_ID, "story", story_id)
     return select_params(
         clause, [SolrQuery.collapse_clusters(_OLDEST_FIRST)], MAX_STORY_ARTICLES, SUMMARY_FIELDS, _OLDEST_FIRST
@@ -53,7 +53,7 @@ def story_params(story_id: str) -> Params:
 
 
 def parse_story(story_id: str, response: SolrResponse, settings: SearchSettings) -> Story | None:
-    """Read Solr's answer to `story_params`; None if no article tells the story (any more)."""
+    """Parse the response to `story_params`. Returns None if no article belongs to the story."""
     story_articles: Sequence[RelatedArticle] = parse_related(response, settings)
     if not story_articles:
         return None

@@ -1,10 +1,10 @@
-"""What a reader may want to type, as one types: queries that others asked with success, terms, titles.
+"""Completes queries while a reader types: successful queries of others, terms and titles.
 
-    GET /suggest?q=页岩                ["页岩", ["页岩气", ...]]                   what browsers ask for (OpenSearch)
+    GET /suggest?q=页岩                ["页岩", ["页岩气", ...]]                   for browsers (OpenSearch)
     GET /suggest?q=页岩&format=json    {"query": "页岩", "suggestions": [{"text": "页岩气", "kind": "term"}, ...]}
 
-Queries and terms are looked up in memory, by characters, pinyin and first letters; titles in Solr, by any part of them
-as far as it is typed. Without Solr there are no titles; nothing here is ever an error for the reader.
+Queries and terms are looked up in memory by characters, pinyin and initials. Titles are looked up in Solr by any of
+their words, the last one as a prefix. If Solr fails, there are no titles. Errors are never shown to the reader.
 """
 
 import json
@@ -25,15 +25,15 @@ from text.folding import word_key
 
 blueprint = Blueprint("suggestions", __name__)
 
-MAX_SUGGESTIONS = 8  # suggestions
-MIN_TITLE_SLOTS = 3  # of them, where there are enough others
-MAX_TITLE_CHARS = 60  # characters
-CACHE_SECONDS = 60  # by browsers: typing goes back and forth
+MAX_SUGGESTIONS = 8
+MIN_TITLE_SLOTS = 3  # slots reserved for titles
+MAX_TITLE_CHARS = 60  # longer titles are not suggested
+CACHE_SECONDS = 60  # in browsers, because readers delete and retype
 
 
 @blueprint.get("/suggest")
 def suggest() -> Response:
-    """Suggestions for `q`."""
+    """Return suggestions for `q`."""
     raw_query = request.args.get("q", "")
     suggestions = suggest_completions(raw_query)
     if request.args.get("format") == "json":
@@ -50,7 +50,7 @@ def suggest() -> Response:
 
 
 def suggest_completions(raw_query: str) -> list[KnownWord]:
-    """At most `MAX_SUGGESTIONS` suggestions, each text once, the likeliest first."""
+    """Return at most `MAX_SUGGESTIONS` distinct suggestions, most likely first."""
     site = current_site()
     text = normalize_query(raw_query, site.settings.longest_query)
     if not text:
@@ -67,7 +67,7 @@ def _fetch_titles(solr: SolrBackend, text: str) -> list[str]:
 
 
 def title_prefix_params(text: str) -> Params:
-    """What asks Solr for titles that hold `text`, its last word only as far as it is typed."""
+    """Build the request for titles that contain `text`, with its last word as a prefix."""
     raw_query = SolrQuery.phrases(solr_fields.TITLE_PREFIX, "typed", [text])
     return select_params(
         raw_query, rows=MAX_SUGGESTIONS, fl=[solr_fields.TITLE], sort=f"score desc,{solr_fields.PUBLISHED} desc"
@@ -75,13 +75,13 @@ def title_prefix_params(text: str) -> Params:
 
 
 def parse_titles(response: SolrResponse) -> list[str]:
-    """The titles in Solr's answer, as a reader could have typed them."""
+    """Return the titles of a response as plain words, without query syntax."""
     titles = (clean_text(str(doc.get(solr_fields.TITLE, ""))) for doc in response.get("response", {}).get("docs", ()))
     return [plain for title in titles if (plain := as_plain_words(title)) and len(plain) <= MAX_TITLE_CHARS]
 
 
 def _merge(known_words: Sequence[KnownWord], titles: Sequence[str], text: str) -> list[KnownWord]:
-    """Known words first, but some room is kept for titles; what is typed already is no suggestion."""
+    """Merge known words and titles. Some slots are reserved for titles; the typed text itself is excluded."""
     known_word_slots = MAX_SUGGESTIONS - min(MIN_TITLE_SLOTS, len(titles))
     ranked_words = [
         *known_words[:known_word_slots],

@@ -1,6 +1,6 @@
-"""Small pictures of articles, served by this site: no reader's browser is sent elsewhere for them.
+"""Serves small pictures of articles, so that no reader's browser contacts another site for them.
 
-GET /picture/<id>    WebP, or 404 where the article has no picture that could be had
+GET /picture/<id>    WebP, or 404 if the article has no available picture
 """
 
 from flask import Blueprint, Response, abort
@@ -13,12 +13,12 @@ from search_ui.query.solr_query import SolrQuery, select_params
 
 blueprint = Blueprint("pictures", __name__)
 
-CACHE_SECONDS = 24 * 3600  # by browsers
+CACHE_SECONDS = 24 * 3600  # in browsers
 
 
 @blueprint.get("/picture/<doc_id>")
 def thumbnail(doc_id: str) -> Response:
-    """The picture of one article. Its URL is the one in the index: a reader's text names no URL."""
+    """Return the picture of one article. Its URL comes from the index, never from the request."""
     site = current_site()
     if not (site.settings.pictures and is_doc_id(doc_id)):
         abort(404)
@@ -37,6 +37,6 @@ def thumbnail(doc_id: str) -> Response:
 
 
 def has_thumbnail(hit: Hit) -> bool:
-    """Is a picture shown beside this hit?"""
+    """Return True if a picture is shown beside this hit."""
     site = current_site()
     return site.settings.pictures and bool(hit.picture) and site.backend.may_have_thumbnail(hit.url, hit.picture)

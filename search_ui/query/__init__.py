@@ -1,1 +1,4 @@
-"""From a reader's words to questions for Solr, and from its answers to results. Knows no Flask."""
+"""Parses a search request, builds the Solr requests for it and reads the responses.
+
+No I/O except in `solr_client`; no Flask.
+"""

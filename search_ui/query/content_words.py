@@ -1,7 +1,7 @@
-"""Which words of a query say what it is about: `产量最高的油田是哪个` asks for 产量 and 油田. Pure.
+"""Selects the content words of a query: `产量最高的油田是哪个` is about 产量 and 油田.
 
-The other words hold a sentence or a question together. A language has few of those and gets no new ones, so they are
-listed; a segmenter's tags are no help, as it guesses them for words that it does not know (借据 becomes a preposition).
+The function words of a language are few and stable, so they are listed here. The tags of a segmenter do not help: it
+guesses them for unknown words (it takes 借据 for a preposition).
 """
 
 import re
@@ -35,18 +35,25 @@ if then so not no nor any some each every both all such same other only own too 
 best highest lowest largest biggest smallest s t don
 """
 _FUNCTION_WORDS = frozenset(f"{_CHINESE_FUNCTION_WORDS}{_ENGLISH_FUNCTION_WORDS}".split())
-# A number and what it counts are one: who asks for 第3期 does not ask for a 3. A year is a year without 年.
+# A number and its measure word are one word: 第3期 does not match a 3. A year is also a year without 年.
 _COUNTED_NUMBER_RE = re.compile(
     r"第\s*\d+\s*[\u4e00-\u9fff]?|(?P<year>(?<!\d)[12]\d{3})年|\d+(?:\.\d+)?[月日期届号条章集回卷版季周]"
 )
 
 
 def split_content_words(text: str, tokens: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The words that documents are counted by, and the characters that were left over between words; in their order,
-    each once. Where no word has content, all are counted.
+    """Split a query into content words and residual characters, each in query order without repetitions.
 
-    `tokens` is `text` as a segmenter cuts it: the words, marks and blanks between them included. A character that was left
-    over (纠缠|态) stands in words of any meaning, so that no document is counted by it; one typed by itself is meant.
+    A residual character is a Han character that the segmenter left between words (纠缠|态). It occurs in words of any
+    meaning, so documents are not counted by it. A character typed on its own is a content word. If no word has content,
+    all words are returned as content words.
+
+    Args:
+        text: The query.
+        tokens: `text` as a segmenter cuts it, including punctuation and spaces between the words.
+
+    Returns:
+        The content words and the residual characters.
     """
     words_with_offset = [(word, offset) for word, offset in _iter_words_with_numbers(text, tokens) if has_word(word)]
     words = [word for word, _ in words_with_offset]
@@ -73,7 +80,7 @@ def _is_residual_char(text: str, word: str, offset: int) -> bool:
 
 
 def _iter_words_with_numbers(text: str, tokens: Sequence[str]) -> Iterator[tuple[str, int]]:
-    """The words, each with its place; a number goes with what it counts."""
+    """Yield the words with their offsets in `text`. A number and its measure word are one word."""
     number_matches = {match.start(): match for match in _COUNTED_NUMBER_RE.finditer(text)}
     offset, consumed_until = 0, 0
     for word in tokens:
@@ -89,7 +96,7 @@ def _iter_words_with_numbers(text: str, tokens: Sequence[str]) -> Iterator[tuple
 
 
 def _is_function_word(word: str, next_words: Sequence[str], is_all_caps: bool) -> bool:
-    """Is this a word that only holds a question together?"""
+    """Return True if the word only serves the grammar of the sentence."""
     if word.isascii():
         is_abbreviation = len(word) > 1 and word.isupper() and not is_all_caps  # `IT` and `WHO` among small letters
         return word.lower() in _FUNCTION_WORDS and not is_abbreviation

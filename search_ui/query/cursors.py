@@ -1,7 +1,7 @@
-"""Where a page beyond the numbered ones begins: Solr's cursor mark, sealed.
+"""Signs the start of a results page behind the numbered pages: a Solr cursor mark.
 
-Solr reads a mark as binary data of its own, so nobody but Solr may have written it; and a mark means something in its
-own search alone. The seal holds the mark, the number of the page, and the search that it belongs to.
+Solr decodes a mark as its own binary data, so only marks that Solr created may be sent to it. A mark is valid for one
+search only. The signed value contains the mark, the page number and a fingerprint of the search.
 """
 
 import hashlib
@@ -13,30 +13,34 @@ from itsdangerous import BadData, URLSafeSerializer
 from search_ui.query.search_request import BadSearchRequestError, SearchRequest, last_page
 from search_ui.settings import SearchSettings
 
-FIRST_CURSOR_MARK = "*"  # Solr's mark for the beginning
+FIRST_CURSOR_MARK = "*"  # Solr's mark for the start of the results
 
 
 @dataclass(frozen=True)
 class CursorPosition:
-    """Page number `page` begins after what Solr has marked with `solr_mark`."""
+    """The start of page `page`: the hits that follow Solr's cursor mark `solr_mark`."""
 
     page: int
     solr_mark: str
 
 
 class CursorCodec:
-    """Seals and opens cursors with the site's `secret`."""
+    """Signs and verifies cursors with the site's `secret`."""
 
     def __init__(self, secret: bytes, settings: SearchSettings) -> None:
         self._serializer = URLSafeSerializer(secret, salt="cursor")
         self._settings = settings
 
     def encode(self, request: SearchRequest, position: CursorPosition) -> str:
-        """`position` in the search that `request` belongs to, as text for a URL."""
+        """Return a signed cursor for a URL. It is valid for the search of `request` only."""
         return str(self._serializer.dumps([position.page, position.solr_mark, self._request_fingerprint(request)]))
 
     def decode(self, request: SearchRequest) -> CursorPosition:
-        """Where `asked.cursor` points; `BadSearchRequestError` if it was not sealed here, for this search."""
+        """Return the position of `request.cursor`.
+
+        Raises:
+            BadSearchRequestError: The cursor was not signed by this site, or belongs to another search.
+        """
         try:
             page, cursor_mark, fingerprint = self._serializer.loads(request.cursor)
         except (BadData, ValueError) as error:

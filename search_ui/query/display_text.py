@@ -1,4 +1,4 @@
-"""Text on its way in and out: what can be searched for, what may be shown, and what is marked in it. Pure."""
+"""Normalizes query text, cleans text for display and marks matches in it."""
 
 import re
 import unicodedata
@@ -9,18 +9,18 @@ from urllib.parse import unquote, urlsplit
 
 from text.solr_words import WORD_SEPARATOR
 
-# Characters that reorder or hide what stands around them: embeddings, overrides, isolates, marks, BOM.
+# Characters that reorder or hide the text around them: embeddings, overrides, isolates, marks, BOM.
 _BIDI_CONTROLS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"
 _HIDDEN_CHARS_RE = re.compile(f"[{_BIDI_CONTROLS}{WORD_SEPARATOR}]+")
 _VISIBLE_CHAR_RE = re.compile(f"[^{_BIDI_CONTROLS}{WORD_SEPARATOR}]")
 _LINK_SCHEMES = frozenset({"http", "https"})
-_MAX_WORD_CHARS = 24  # characters; what is longer is cut
-_FIRST_CJK_CHAR = "\u2e80"  # scripts from here on write no blanks between words
+_MAX_WORD_CHARS = 24  # longer words are cut
+_FIRST_CJK_CHAR = "\u2e80"  # scripts from here on have no spaces between words
 
 
 @dataclass(frozen=True)
 class Segment:
-    """A piece of shown text, and whether it matched."""
+    """A piece of displayed text. `marked`: it matches the query."""
 
     text: str
     marked: bool = False
@@ -30,18 +30,18 @@ Segments = tuple[Segment, ...]
 
 
 def has_word(text: str) -> bool:
-    """True if there is a letter or a digit: something every analyzer keeps."""
+    """Return True if the text contains a letter or a digit, which every analyzer keeps."""
     return any(unicodedata.category(char) in _WORD_CATEGORIES and not _UNPRINTABLE_RE.match(char) for char in text)
 
 
-# Cn: not assigned in Python's tables, which may be older than the reader's characters.
+# Cn: unassigned in Python's Unicode tables, which can be older than the text.
 _WORD_CATEGORIES = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Nd", "Cn"})
 
 
-# Controls, halves of pairs and noncharacters: nothing that a text can hold.
+# Controls, lone surrogates and noncharacters, which no valid text contains.
 _NONCHARACTERS = "".join(chr(plane << 16 | low) for plane in range(17) for low in (0xFFFE, 0xFFFF))
 _UNPRINTABLE_RE = re.compile(f"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef{_NONCHARACTERS}]")
-# What no line shows as it stands: those, what is dropped, and blanks other than single spaces.
+# Texts with these characters need cleaning: the above, removed characters, and whitespace other than single spaces.
 _NEEDS_CLEANING_RE = re.compile(
     f"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef{_NONCHARACTERS}{_BIDI_CONTROLS}{WORD_SEPARATOR}]|[^\\S ]|  "
 )
@@ -51,9 +51,11 @@ _QUERY_UNIT_RE = re.compile(r"[^\W\d_\u2e80-\U0010ffff]{1,24}|\d{1,24}|\S")
 
 
 def truncate_query(text: str, max_units: int) -> str:
-    """The beginning of `text` with at most so many signs: a Chinese character is one, a Latin word or number is one.
+    """Return the beginning of `text` with at most `max_units` units.
 
-    So a query is bounded by what it costs: each sign becomes some tokens, however long a Latin word is.
+    A Chinese character, a Latin word and a number are one unit.
+
+    The limit bounds the cost of a query: each unit becomes a few tokens, however long a Latin word is.
     """
     if len(text) <= max_units:
         return text
@@ -62,39 +64,39 @@ def truncate_query(text: str, max_units: int) -> str:
 
 
 def normalize_query(text: str, max_units: int) -> str:
-    """`text` as it is searched for: NFKC, no controls nor hidden characters, at most `max_units` signs (`truncate_query`).
+    """Return the text to search for: NFKC, without control and hidden characters, at most `max_units` units.
 
-    Empty if nothing in it can be found.
+    The units are those of `truncate_query`. Returns "" if the text contains nothing searchable.
     """
     normal = unicodedata.normalize("NFKC", truncate_query(text, max_units))
     searchable_text = "".join(_searchable_char(char) for char in normal)
     normalized_query = truncate_query(
         " ".join(searchable_text.split()), max_units
-    )  # NFKC can make one character eighteen
+    )  # NFKC can expand one character to eighteen
     return normalized_query if has_word(normalized_query) or any(map(_is_emoji, normalized_query)) else ""
 
 
 def _is_emoji(char: str) -> bool:
-    """Emoji and other signs, which Solr's tokenizer can find."""
+    """Return True for emoji and other symbols that Solr's tokenizer keeps."""
     return unicodedata.category(char) == "So"
 
 
 def _searchable_char(char: str) -> str:
     category = unicodedata.category(char)
     if category == "Cf":
-        return ""  # zero-width joints and direction marks stand inside words
+        return ""  # zero-width joiners and direction marks occur inside words
     return " " if _UNPRINTABLE_RE.match(char) or category[0] == "Z" else char
 
 
 def clean_text(text: str) -> str:
-    """`text` without word joints, reordering marks and controls: safe to stand beside other text in one line."""
-    if not _NEEDS_CLEANING_RE.search(text):  # as most texts: this takes a tenth of the time
+    """Return `text` without word joiners, direction marks and controls, safe to display in one line with other text."""
+    if not _NEEDS_CLEANING_RE.search(text):  # most texts: ten times faster
         return text.strip(" ")
     return " ".join(_UNPRINTABLE_RE.sub(" ", _HIDDEN_CHARS_RE.sub("", text)).split())
 
 
 def safe_url(url: str) -> str:
-    """`url` if a reader may be sent there (http or https, with a host, no blanks or controls), else ""."""
+    """Return `url` if it is a link to follow (http or https, with a host, no blanks or controls), else ""."""
     if any(unicodedata.category(char)[0] in "CZ" for char in url):
         return ""
     try:
@@ -106,7 +108,7 @@ def safe_url(url: str) -> str:
 
 
 def url_file_name(url: str) -> str:
-    """The last part of a URL's path as a reader would write it: what a document without a title is called."""
+    """Return the decoded last part of a URL's path: the title of a document that has none."""
     try:
         path = urlsplit(url).path
     except ValueError:
@@ -115,7 +117,7 @@ def url_file_name(url: str) -> str:
 
 
 def split_highlights(text: str, on: str, off: str) -> Segments:
-    """Cut `text` at the marks Solr has put in. Stray marks make no difference but to what is marked."""
+    """Split `text` at the highlight marks of Solr. Unbalanced marks only change which parts are marked."""
     pieces: list[Segment] = []
     is_match = False
     for piece in re.split(f"([{re.escape(on + off)}])", text):
@@ -127,7 +129,7 @@ def split_highlights(text: str, on: str, off: str) -> Segments:
 
 
 def merge_segments(pieces: Iterable[Segment]) -> Segments:
-    """Neighbours with the same mark become one: bigrams of one word show as one match."""
+    """Join adjacent segments with the same mark, so that the bigrams of one word show as one match."""
     runs: list[list[str]] = []
     match_flags: list[bool] = []
     for piece in pieces:
@@ -144,7 +146,7 @@ def merge_segments(pieces: Iterable[Segment]) -> Segments:
 
 
 def _clean_inline(text: str) -> str:
-    """`clean_text`, but blanks at the ends stay, as one: a neighbour follows."""
+    """Return `clean_text` of `text`, with one space kept at each end that had whitespace."""
     if not _NEEDS_CLEANING_RE.search(text):
         return text
     visible = _HIDDEN_CHARS_RE.sub("", text)
@@ -156,7 +158,7 @@ def _clean_inline(text: str) -> str:
 
 
 def mark_occurrences(text: str, term: str) -> Segments:
-    """`text` with every occurrence of `term` marked; letter case does not count."""
+    """Return `text` with every occurrence of `term` marked, ignoring case."""
     if not term:
         return merge_segments([Segment(text)])
     pieces = re.split(f"({re.escape(term)})", text, flags=re.IGNORECASE)
@@ -164,7 +166,7 @@ def mark_occurrences(text: str, term: str) -> Segments:
 
 
 def truncate_segments(segments: Segments, max_chars: int) -> Segments:
-    """At most `max_chars` characters, from a little before the first match on; cuts show as "…"."""
+    """Return at most `max_chars` characters that begin shortly before the first match. Cuts show as "…"."""
     text = "".join(segment.text for segment in segments)
     if len(text) <= max_chars:
         return segments
@@ -177,7 +179,7 @@ def truncate_segments(segments: Segments, max_chars: int) -> Segments:
 
 
 def _word_boundary(text: str, offset: int, step: int) -> int:
-    """`offset`, or the nearest place in the direction `step` (1 or -1) that cuts no word of a script with blanks."""
+    """Return the nearest offset in direction `step` (1 or -1) that splits no word of a script with spaces."""
     for position in range(offset, offset + step * _MAX_WORD_CHARS, step):
         neighbours = text[max(0, position - 1) : position + 1]
         if len(neighbours) < 2 or not all(map(_is_spaced_script_char, neighbours)):

@@ -1,7 +1,7 @@
-"""Which documents a request leaves in, as Solr's filters. Pure.
+"""Builds the Solr filters of a request.
 
-Each filter has a tag of its own, so that a facet can be counted without it. As in `ranking`, a reader's text
-is only ever the value of a parameter that a fixed query names; dates are written anew from dates that were read.
+Each filter has its own tag, so that a facet can be counted without it. Dates are formatted from parsed dates, never
+copied from the request.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,16 +18,17 @@ from search_ui.query.solr_query import MATCH_ALL_PARAM, QueryParam, QueryVariant
 from search_ui.query.thesaurus import synonym_lookup
 
 SynonymLookup = Callable[[str], Sequence[str]]
-"""A word -> the other words that say the same (its synonyms in the lexicon), maybe none."""
+"""Returns the synonyms of a word in the lexicon, possibly none."""
 
 _TITLE_AND_BODY = f"{solr_fields.TITLE_CHARS} {solr_fields.BODY_CHARS}"
 
 
 @dataclass(frozen=True)
 class RequestFilter:
-    """One filter: its tag, the queries that a document has to match, and the `query_parts` of the query that ask for it.
+    """One filter of a request: its tag and the queries that a document has to match.
 
-    A filter that stands in the URL and not in the query has no parts and is named by `request_field` of the request.
+    `query_parts` are the operators of the query that the filter comes from. A filter that comes from a URL parameter
+    has no parts; `request_field` names its field of `SearchRequest`.
     """
 
     tag: str
@@ -37,16 +38,19 @@ class RequestFilter:
 
 
 def no_synonyms(word: str) -> Sequence[str]:
-    """No word has synonyms."""
+    """Return no synonyms, for every word."""
     return ()
 
 
 def build_filters(
     request: SearchRequest, words: Sequence[str], synonyms_for: SynonymLookup = no_synonyms
 ) -> list[RequestFilter]:
-    """The filters of a request one by one: what is typed, then what was chosen beside the results.
+    """Build the filters of a request: those typed as operators first, then those chosen beside the results.
 
-    `words` is the query's text cut by the published lexicon.
+    Args:
+        request: The search request.
+        words: The query's text, cut by the published lexicon.
+        synonyms_for: Returns the synonyms of a word.
     """
     return [
         *_typed_filters(request.parsed_query, synonyms_for),
@@ -56,7 +60,7 @@ def build_filters(
 
 
 def build_filter_queries(request: SearchRequest, words: QueryWords) -> list[SolrQuery]:
-    """All filters of a request together; `words` is its text cut into words, with their synonyms."""
+    """Build the queries of all filters. `words` are the query's words in each form, including synonyms."""
     synonyms_for = synonym_lookup(words.get(QueryVariant.SYNONYMS, ()))
     return [
         clause
@@ -84,7 +88,7 @@ def _typed_filters(query: ParsedQuery, synonyms_for: SynonymLookup) -> list[Requ
 
 
 def _text_condition_filter(tag: str, part: QueryPart, synonyms_for: SynonymLookup) -> RequestFilter:
-    """What is quoted or excluded is meant to the letter; a title may say the same by another word."""
+    """Build the filter of a quoted, excluded or title text. Only title texts also match by synonym."""
     in_title = part.kind is PartKind.TITLE
     texts = (part.text, *synonyms_for(part.text)) if in_title else (part.text,)
     contains = _contains_any(tag, tag, texts, solr_fields.TITLE_CHARS if in_title else _TITLE_AND_BODY)
@@ -92,7 +96,10 @@ def _text_condition_filter(tag: str, part: QueryPart, synonyms_for: SynonymLooku
 
 
 def _all_words_filter(request: SearchRequest, words: Sequence[str], synonyms_for: SynonymLookup) -> list[RequestFilter]:
-    """By date every word has to be there, or one that says the same: no score sinks a poor match then."""
+    """Build the filter that requires every word or a synonym of it.
+
+    It applies to sorting by date, where no score demotes poor matches.
+    """
     if request.sort is not SortOrder.DATE:
         return []
     unquoted_words = [
@@ -106,17 +113,20 @@ def _all_words_filter(request: SearchRequest, words: Sequence[str], synonyms_for
 
 
 def _contains_any(tag: str, name: str, texts: Sequence[str], query_fields: str) -> SolrQuery:
-    """A text of the document holds one of `texts` as a run of characters, whatever lexicon it was cut with."""
+    """Build a query for documents that contain one of `texts` as a character run.
+
+    Character runs match independently of the lexicon that a document was segmented with.
+    """
     return SolrQuery.phrases(query_fields, name, texts, "OR", tag)
 
 
 def _excluding(tag: str, query: SolrQuery) -> SolrQuery:
-    """All documents but those that `query` finds."""
+    """Build a query for all documents that `query` does not match."""
     return SolrQuery.boolean(must=[MATCH_ALL_PARAM], must_not=[QueryParam(f"{tag}_out", query)], tag=tag)
 
 
 def _site_filter(parts: tuple[QueryPart, ...], is_excluded: bool) -> RequestFilter:
-    """The sites of any of the parts. `site:news.example` means the sites below that name as well."""
+    """Build the filter for the sites of any of the parts, including subdomains."""
     tag = "outside" if is_excluded else "inside"
     in_site = SolrQuery.terms(
         solr_fields.HOST_SUFFIXES, f"{tag}_of", (_to_ascii_host(part.text) for part in parts), tag
@@ -129,7 +139,7 @@ def _published_between(tag: str, start: str, end: str) -> SolrQuery:
 
 
 def _to_ascii_host(raw_query: str) -> str:
-    """A name as URLs have it: `例子.cn` -> `xn--fsqu00a.cn`."""
+    """Return a host name as URLs contain it: `例子.cn` -> `xn--fsqu00a.cn`."""
     name, separator, port = raw_query.partition(":")
     try:
         return idna.encode(name, uts46=True).decode("ascii") + separator + port
@@ -142,13 +152,20 @@ def _to_solr_day(day: date | None) -> str:
 
 
 _FIELD_BY_FILTER: Mapping[str, str] = {
-    "sites": solr_fields.SITE, "sections": solr_fields.SECTION, "languages": solr_fields.LANGUAGE, "authors": solr_fields.AUTHOR,
-    "types": solr_fields.PAGE_TYPE, "formats": solr_fields.FORMAT,
-}  # fmt: skip
+    "sites": solr_fields.SITE,
+    "sections": solr_fields.SECTION,
+    "languages": solr_fields.LANGUAGE,
+    "authors": solr_fields.AUTHOR,
+    "types": solr_fields.PAGE_TYPE,
+    "formats": solr_fields.FORMAT,
+}
 
 
 def _selected_filters(request: SearchRequest) -> list[RequestFilter]:
-    """What was chosen beside the results: any of the sites, sections ..., all of the terms, one cluster, a span."""
+    """Build the filters chosen beside the results.
+
+    Documents match any selected site, section etc., and all selected terms.
+    """
     multi_value_filters = (
         (PARAM_BY_FILTER[name], query_fields, getattr(request, name), name)
         for name, query_fields in _FIELD_BY_FILTER.items()

@@ -1,4 +1,4 @@
-"""Solr marks pairs of characters; here those become the words that a reader asked for. Pure."""
+"""Refines Solr's highlighting: joins marked character pairs to whole words of the query."""
 
 import re
 from collections.abc import Iterable
@@ -8,28 +8,28 @@ from search_ui.query.display_text import Segment, Segments, merge_segments
 from text.folding import fold_term
 from text.scripts import UNSPACED_SCRIPTS
 
-_DENSE_CHAR = f"[{UNSPACED_SCRIPTS}]"  # of the scripts that write no blanks between words
+_DENSE_CHAR = f"[{UNSPACED_SCRIPTS}]"  # scripts without spaces between words
 _ISOLATED_CHAR_RE = re.compile(f"(?<!{_DENSE_CHAR}){_DENSE_CHAR}(?!{_DENSE_CHAR})")
-NON_WORD_RE = re.compile(r"[\W_]+")  # and with it all that edismax takes for syntax
+NON_WORD_RE = re.compile(r"[\W_]+")  # separators between words
 _DENSE_RUN_RE = re.compile(f"{_DENSE_CHAR}{{2,}}")
 
 
 def isolated_chars(text: str) -> frozenset[str]:
-    """The characters without a neighbour to make a pair with, in a script without blanks: of `税 改革` the first."""
+    """Return the characters without a neighbour to form a pair, in scripts without spaces: of `税 改革` the first."""
     return frozenset(_ISOLATED_CHAR_RE.findall(NON_WORD_RE.sub(" ", text)))
 
 
 @dataclass(frozen=True)
 class MarkRefiner:
-    """What is marked for one query: its whole `words` rather than parts of them, and the characters `isolated_chars` in it."""
+    """Refines the marks of one query: `words` are marked as a whole, `isolated_chars` on their own."""
 
     words: tuple[str, ...]
     isolated_chars: frozenset[str]
 
     def refine(self, segments: Segments) -> Segments:
-        """`segments` of one text as Solr marked them, with the marks that a reader expects.
+        """Return the segments of one text with refined marks.
 
-        Where a whole word stands, marks on parts of words elsewhere in the text say nothing and go.
+        If a whole word of the query occurs in the text, marks on parts of words elsewhere are removed.
         """
         if not any(segment.marked for segment in segments) and not self.isolated_chars:
             return segments
@@ -56,5 +56,5 @@ class MarkRefiner:
 
 
 def build_mark_refiner(text: str, words: Iterable[str]) -> MarkRefiner:
-    """The marks for a query's text and the words it was cut into."""
+    """Build the refiner for a query's text and its words."""
     return MarkRefiner(tuple(fold_term(word) for word in words if _DENSE_RUN_RE.fullmatch(word)), isolated_chars(text))

@@ -1,8 +1,7 @@
-"""How much of a query a document holds. Its parts are its content words, each one part whatever its length. Pure.
+"""Builds the queries for how much of the search query a document contains.
 
-A part is held where the document's text has the word, or a synonym of it, as a run of characters, whatever lexicon the
-document was cut with; a glued word (`hp1010`) also where all of its pieces stand somewhere. As in `ranking`,
-a reader's words are only ever values of parameters that fixed queries name.
+The parts of a query are its content words. A document contains a part if its text has the word, or a synonym, as a run
+of characters, whatever lexicon it was segmented with. A compound (`hp1010`) also matches if all its subwords occur.
 """
 
 import re
@@ -15,15 +14,17 @@ from search_ui.query.solr_query import MATCH_ALL, FieldClause, QueryParam, Query
 from search_ui.query.thesaurus import synonym_lookup
 from text.compound_words import split_compounds
 
-_BIGRAM_FIELDS = f"{solr_fields.TITLE} {solr_fields.BODY}"  # a phrase of pairs costs a third of one of characters
-_CHAR_FIELD = solr_fields.BODY_CHARS  # of the title as well; knows characters alone and stop words
+_BIGRAM_FIELDS = (
+    f"{solr_fields.TITLE} {solr_fields.BODY}"  # a phrase of bigrams costs a third of a phrase of characters
+)
+_CHAR_FIELD = solr_fields.BODY_CHARS  # contains the title as well, single characters and stop words
 _HAN_RUN_RE = re.compile("[\u4e00-\u9fff]{2,}")
 
 
 def min_required_parts(part_count: int) -> int:
-    """How many parts are enough: of two both, of up to six at least half, of more at least a third.
+    """Return the number of parts that a full match requires: both of two, half of up to six, a third of more.
 
-    docs/decisions/0082 has what other shares would do.
+    docs/decisions/0082 measures other shares.
     """
     if part_count <= 2:
         return part_count
@@ -31,15 +32,15 @@ def min_required_parts(part_count: int) -> int:
 
 
 def enough_parts_query(request: SearchRequest, words: QueryWords) -> QueryParam:
-    """The query `enough`, by which is counted: documents that hold a good share of what is asked for.
+    """Build the query `enough`, which matches documents with the minimum share of the query's parts.
 
-    Terms are OR-ed, so nearly every document matches a long query somehow, and a count of those says nothing. By date
-    every word is required anyway.
+    Counts use it: terms are OR-ed, so nearly every document matches a long query in some way. Sorted by date, every
+    word is required anyway.
     """
     if request.sort is SortOrder.DATE or not request.parsed_query.ranking_text:
         return QueryParam("enough", MATCH_ALL)
     parts = content_parts(words)
-    if not parts:  # signs and pictures, which are found one by one
+    if not parts:  # symbols and emoji, matched one by one
         char_clause = FieldClause(QueryVariant.TEXT, ((solr_fields.TITLE_CHARS, 1.0), (solr_fields.BODY_CHARS, 1.0)))
         return QueryParam(
             "enough",
@@ -51,28 +52,28 @@ def enough_parts_query(request: SearchRequest, words: QueryWords) -> QueryParam:
 
 
 def all_parts_query(words: QueryWords) -> QueryParam:
-    """The query `whole`: documents that hold every part, and every character that is left over."""
+    """Build the query `whole`, which matches documents with every part and every residual character."""
     parts = all_parts(words)
     return QueryParam("whole", _holding_at_least(parts, len(parts), words))
 
 
 def any_part_query(words: QueryWords) -> QueryParam:
-    """The query `some`: documents that hold a part."""
+    """Build the query `some`, which matches documents with at least one part."""
     return QueryParam("some", _holding_at_least(content_parts(words), 1, words))
 
 
 def content_parts(words: QueryWords) -> tuple[str, ...]:
-    """The parts of a query that was cut into `words`; () if it is nothing but signs."""
+    """Return the parts of a query that was cut into `words`; () if it contains only symbols."""
     return tuple(word for word in words.get(QueryVariant.CONTENT, words[QueryVariant.DOMAIN]) if has_word(word))
 
 
 def all_parts(words: QueryWords) -> tuple[str, ...]:
-    """The parts of a query, and after them the characters that are left over between its words."""
+    """Return the parts of a query, followed by the residual characters between its words."""
     return (*content_parts(words), *words.get(QueryVariant.RESIDUAL_CHARS, ()))
 
 
 def _holding_at_least(parts: Sequence[str], min_count: int, words: QueryWords) -> SolrQuery:
-    """Documents that hold so many of the parts; each is a query by itself, `held0` and so on."""
+    """Build a query for documents with at least `min_count` of the parts. The parts are the parameters `held0` etc."""
     synonyms = synonym_lookup(words.get(QueryVariant.SYNONYMS, ()))
     return SolrQuery.boolean(
         [_part_query(f"held{n}", word, synonyms(word)) for n, word in enumerate(parts)], min_should_match=min_count

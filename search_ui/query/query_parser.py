@@ -1,10 +1,10 @@
-"""What a reader typed, as what is meant by it. Pure.
+"""Parses the query syntax.
 
-    parse('页岩气 "水力压裂" -新闻 site:news.example title:产量 after:2015 before:2017-06')
-        -> Query of seven parts: WORD, PHRASE, WORD (excluded), SITE, TITLE, AFTER, BEFORE
+    parse_query('页岩气 "水力压裂" -新闻 site:news.example title:产量 after:2015 before:2017-06')
+        -> ParsedQuery of seven parts: WORD, PHRASE, WORD (excluded), SITE, TITLE, AFTER, BEFORE
 
-docs/search/query-syntax.md is the same for readers. What does not fit the syntax is a plain word as it stands, so no text
-is an error; and `parse(str(parse(text))) == parse(text)` for every text.
+docs/search/query-syntax.md describes the syntax for readers. Text that does not fit the syntax is parsed as plain
+words, so no text is an error. For every text, `parse_query(str(parse_query(text))) == parse_query(text)`.
 """
 
 import re
@@ -18,17 +18,17 @@ from typing import Self
 
 from search_ui.query.display_text import has_word
 
-MAX_CONDITIONS = 12  # phrases, exclusions and operators in one query; what follows is read as words
+MAX_CONDITIONS = 12  # phrases, exclusions and operators in one query; further ones are parsed as words
 
 
 class PartKind(StrEnum):
-    """What a part of a query asks for; the value of an operator is the word it is typed with."""
+    """The kinds of query parts. The value of an operator is its name in the query."""
 
-    WORD = "word"  # ranks
-    PHRASE = "phrase"  # has to stand in title or body as it is; ranks as well
-    TITLE = "title"  # has to stand in the title; ranks as well
-    SITE = "site"  # the host, or a domain that it belongs to
-    AFTER = "after"  # published on the first day of this date or later
+    WORD = "word"  # ranking only
+    PHRASE = "phrase"  # must occur in title or body; also ranks
+    TITLE = "title"  # must occur in the title; also ranks
+    SITE = "site"  # the host or a parent domain
+    AFTER = "after"  # published on or after the first day of this date
     BEFORE = "before"  # published before the first day of this date
 
 
@@ -39,7 +39,7 @@ _RANKING_KINDS = frozenset({PartKind.WORD, PartKind.PHRASE, PartKind.TITLE})
 
 @dataclass(frozen=True)
 class QueryPart:
-    """One part of a query. `is_excluded`: what matches it is left out. `str` gives what to type for it."""
+    """One part of a query. `is_excluded`: matching documents are excluded. `str()` returns it as it is typed."""
 
     kind: PartKind
     text: str
@@ -52,18 +52,18 @@ class QueryPart:
 
     @property
     def is_condition(self) -> bool:
-        """True if documents can fail to meet it: all but the words, which only rank."""
+        """True for all parts but plain words, which only rank: a document has to meet a condition."""
         return self.kind is not PartKind.WORD or self.is_excluded
 
     @property
     def first_day(self) -> date:
-        """The first day of what AFTER or BEFORE names."""
+        """The first day of the date of an AFTER or BEFORE part."""
         return _first_day(self.text)
 
 
 @dataclass(frozen=True)
 class ParsedQuery:
-    """The parts of a query in the order in which they were typed."""
+    """The parts of a query, in the order in which they were typed."""
 
     parts: tuple[QueryPart, ...] = ()
 
@@ -72,54 +72,54 @@ class ParsedQuery:
 
     @cached_property
     def ranking_text(self) -> str:
-        """What documents are ranked by: words, phrases and title words, without any sign. "" if there are none."""
+        """The text to rank by: words, phrases and title words without syntax. "" if there are none."""
         return " ".join(part.text for part in self.parts if part.kind in _RANKING_KINDS and not part.is_excluded)
 
     @cached_property
     def unquoted_text(self) -> str:
-        """The words that stand outside of quotation marks and operators."""
+        """The words outside of quotation marks and operators."""
         return " ".join(part.text for part in self.word_parts)
 
     @property
     def word_parts(self) -> tuple[QueryPart, ...]:
-        """The plain words, one part for what stands between blanks."""
+        """The plain words. Each part is the text between two spaces."""
         return tuple(part for part in self.parts if not part.is_condition)
 
     @property
     def conditions(self) -> tuple[QueryPart, ...]:
-        """All that narrows the results; a page shows each as something that can be taken off."""
+        """All parts that filter the results. A page shows each as a removable filter."""
         return tuple(part for part in self.parts if part.is_condition)
 
     def required_texts(self, kind: PartKind) -> tuple[str, ...]:
-        """The texts of this kind that are asked for, each once."""
+        """Return the texts of the required parts of a kind, without repetitions."""
         return tuple(dict.fromkeys(part.text for part in self.parts if part.kind is kind and not part.is_excluded))
 
     @property
     def since(self) -> date | None:
-        """The first day asked for: of several `after:` the latest."""
+        """The first day of the date range: the latest `after:`."""
         return max((part.first_day for part in self.parts if part.kind is PartKind.AFTER), default=None)
 
     @property
     def until(self) -> date | None:
-        """The first day too late: of several `before:` the earliest."""
+        """The first day after the date range: the earliest `before:`."""
         return min((part.first_day for part in self.parts if part.kind is PartKind.BEFORE), default=None)
 
     def without(self, *parts: QueryPart) -> Self:
-        """The query with these parts taken off."""
+        """Return the query without these parts."""
         return replace(self, parts=tuple(part for part in self.parts if part not in parts))
 
     def with_phrase_split(self, phrase: QueryPart, words: Iterable[str]) -> Self:
-        """The query with a phrase searched by its parts: `words` instead of it, where it stood."""
+        """Return the query with a phrase replaced by `words`."""
         loose = tuple(QueryPart(PartKind.WORD, word) for word in words)
         return replace(self, parts=tuple(chain(*(loose if part == phrase else (part,) for part in self.parts))))
 
     def with_words_quoted(self) -> Self:
-        """The query with its words in quotation marks: nothing but what was typed."""
+        """Return the query with its words in quotation marks, so that only exact matches are found."""
         parts = (part if part.is_condition else replace(part, kind=PartKind.PHRASE) for part in self.parts)
         return replace(self, parts=tuple(parts))
 
 
-# The ways in which keyboards quote; an open quotation mark is none.
+# The quotation marks of common keyboards. A mark without its counterpart does not quote.
 _QUOTE_MARKS = '"“”「」『』'
 _QUOTED_PATTERN = (
     f'["“”](?P<double>[^{_QUOTE_MARKS}]*)["“”]|「(?P<corner>[^{_QUOTE_MARKS}]*)」|『(?P<white>[^{_QUOTE_MARKS}]*)』'
@@ -140,7 +140,7 @@ _DATE_RE = re.compile(
 
 
 def parse_query(text: str) -> ParsedQuery:
-    """Read a query. Never fails: what is no syntax is words."""
+    """Parse a query. Never fails: text that is no syntax is parsed as words."""
     parts: list[QueryPart] = []
     condition_count, offset = 0, 0
     while match := _TOKEN_RE.search(text, offset):
@@ -148,14 +148,14 @@ def parse_query(text: str) -> ParsedQuery:
         if part and part.is_condition and condition_count == MAX_CONDITIONS:
             part = None
         elif part is None and match["operator"] and match["bare"] is None:
-            offset = match.end("operator")  # the quoted value that the operator cannot take is a phrase of its own
+            offset = match.end("operator")  # a quoted value that the operator does not accept is a phrase
         condition_count += bool(part and part.is_condition)
         parts += [part] if part else _split_words(match.string[match.start() : offset])
     return ParsedQuery(_unexclude_if_nothing_required(tuple(parts)))
 
 
 def as_plain_words(text: str) -> str:
-    """The words of `text` so that none of them is syntax, as a title has to be typed to be looked for."""
+    """Return the words of `text` without anything that would be parsed as syntax, for a search by title."""
     words = _split_words(text)
     if any(part.is_condition for part in parse_query(" ".join(part.text for part in words)).parts):
         words = _split_words(re.sub(r"[-－−:：]", " ", text))
@@ -163,7 +163,7 @@ def as_plain_words(text: str) -> str:
 
 
 def _parse_token(match: re.Match[str]) -> QueryPart | None:
-    """The part that a token is; None if it is no syntax, or nothing that could be looked for."""
+    """Return the part of a token; None if it is no syntax or contains nothing searchable."""
     quoted_text = next((match[name] for name in ("double", "corner", "white") if match[name] is not None), None)
     default_kind = PartKind.WORD if quoted_text is None else PartKind.PHRASE
     kind = PartKind(match["operator"][:-1].lower()) if match["operator"] else default_kind
@@ -184,7 +184,7 @@ def _parse_site(value: str) -> str:
 
 
 def _parse_date(value: str) -> str:
-    """`2016年5月` -> `2016-05`; "" for what is no date."""
+    """Return a date in ISO form (`2016年5月` -> `2016-05`); "" if it is not a date."""
     match = _DATE_RE.fullmatch(value)
     if match is None:
         return ""
@@ -209,7 +209,7 @@ def _split_words(raw: str) -> list[QueryPart]:
 
 
 def _unexclude_if_nothing_required(parts: tuple[QueryPart, ...]) -> tuple[QueryPart, ...]:
-    """A query of nothing but excluded words, as `-5`, looks for them."""
+    """Turn a query of excluded words only, such as `-5`, into a search for them."""
     if all(part.is_excluded and part.kind in (PartKind.WORD, PartKind.PHRASE) for part in parts):
         return tuple(replace(part, is_excluded=False) for part in parts)
     return parts

@@ -1,6 +1,6 @@
-"""How found documents are ordered: the ranking profiles, by name, as queries of Solr.
+"""Builds the ranking query of each ranking profile.
 
-Scores of the fields are summed, terms are OR-ed (docs/background/ranking.md); a profile says which fields count.
+The scores of the fields are summed and terms are OR-ed (docs/background/ranking.md). A profile defines the fields.
 """
 
 import re
@@ -30,14 +30,23 @@ from text.titles import extract_numbers, title_lookup_keys
 
 @dataclass(frozen=True)
 class RankingProfile:
-    """A way to rank. `title_clauses` count where a document is no part of a larger work: the parts of a law all bear the
-    law's name, which says little of one of them. `work_weight` weighs how well the other parts of the same work answer,
-    `exact_title_weight` a title that holds the whole query as one phrase, `synonym_weight` what holds a synonym of a term in it,
-    `subword_weight` what holds a piece of a glued word, `number_weight` a title with a number of the query. `all_parts_score` is what a
-    document gets that holds every content word; one that has the query for its title comes `exact_title_first`. The whole
-    is multiplied by one and `authority_weight` times that of the document (`fields.AUTHORITY`): of two texts that answer, the
-    one that others cite comes first. `semantic_weight` weighs how near a document is in meaning beside its words
-    (`search_ui.query.semantic.hybrid`).
+    """The weights of one ranking profile.
+
+    The final score is the sum of all parts, multiplied by (1 + `authority_weight` * authority of the document).
+
+    Attributes:
+        field_clauses: Fields and forms of the query that are always scored.
+        title_clauses: Title fields. Skipped for parts of a larger work: all parts of a law have the law's name as
+            title.
+        work_weight: Boost from how well the other parts of the same work match.
+        exact_title_weight: The title contains the query as one phrase.
+        synonym_weight: The body contains a synonym of a query term.
+        subword_weight: Title or body contain a subword of a compound.
+        number_weight: The title contains a number of the query.
+        all_parts_score: Score of a document with every content word.
+        exact_title_first: Documents whose title equals the query come first.
+        authority_weight: Weight of the citations by other documents (`solr_fields.AUTHORITY`).
+        semantic_weight: Weight of the cosine similarity (`search_ui.query.semantic.hybrid`).
     """
 
     field_clauses: tuple[FieldClause, ...]
@@ -54,7 +63,7 @@ class RankingProfile:
 
 
 QUOTED_RE = re.compile(r'["“]([^"“”]+)["”]')
-_TITLE_WEIGHT = 0.3  # where nothing tells works from single pages, more hurts
+_TITLE_WEIGHT = 0.3  # a higher weight lowers the quality where works and single pages are not distinguished
 BIGRAM_CLAUSE = FieldClause(QueryVariant.TEXT, ((solr_fields.TITLE, _TITLE_WEIGHT), (solr_fields.BODY, 1.0)))
 _BODY_BIGRAM_CLAUSE = FieldClause(QueryVariant.TEXT, ((solr_fields.BODY, 1.0),))
 
@@ -82,7 +91,7 @@ PROFILES: Mapping[str, RankingProfile] = {
         semantic_weight=1.0,
     ),
     "bigram": RankingProfile((BIGRAM_CLAUSE,)),
-    # The two sides of the comparison search (Wang Du 2019, WD-S3): nothing but words.
+    # The two sides of the comparison search (Wang Du 2019, WD-S3): words only.
     "domain": RankingProfile(
         (FieldClause(QueryVariant.DOMAIN, ((solr_fields.TITLE_DOMAIN, _TITLE_WEIGHT), (solr_fields.BODY_DOMAIN, 1.0))),)
     ),
@@ -93,14 +102,14 @@ PROFILES: Mapping[str, RankingProfile] = {
 
 
 _WORK_PARTS_QUERY = f"{solr_fields.WORK_ID}:[* TO *]"
-_TOP_SCORE = 100.0  # more than all else together
+_TOP_SCORE = 100.0  # more than the sum of all other scores
 EXACT_TITLE_PARAM = f"titled_{QueryVariant.TITLE_KEY}"
-"""Of a query with a title key: the parameter with the clause that such titles match."""
-MAX_ALL_PARTS = 12  # no document holds all words of a longer question
+"""The parameter with the clause that matches titles equal to the query. Only queries with a title key have it."""
+MAX_ALL_PARTS = 12  # no document contains all words of a longer query
 
 
 def build_rank_query(text: str, words: QueryWords, profile: str) -> SolrQuery:
-    """The query that finds and ranks by `profile`: the sum of its parts, and what authority makes of it."""
+    """Build the query that matches and ranks by `profile`, with the authority boost if the profile has one."""
     sum_query = SolrQuery.boolean(_iter_summands(PROFILES[profile], text, words))
     if not (weight := PROFILES[profile].authority_weight):
         return sum_query
@@ -152,7 +161,10 @@ def _numbered_params(name: str, clauses: Sequence[FieldClause], texts: QueryText
 
 
 def _new_words_query(weight: float, texts: QueryTexts) -> SolrQuery:
-    """Documents that hold a fresh word, but for those that are cut anew, which count by their words."""
+    """Match documents that contain a new lexicon word as a character run.
+
+    Documents that are already re-segmented are excluded: they match the word itself.
+    """
     phrase_query = SolrQuery.simple(f"{solr_fields.BODY_CHARS}^{weight:g}", texts[QueryVariant.NEW_WORDS])
     joined_clause = FieldClause(
         QueryVariant.NEW_WORDS_JOINED, ((solr_fields.TITLE_DOMAIN, 1.0), (solr_fields.BODY_DOMAIN, 1.0))
@@ -163,7 +175,7 @@ def _new_words_query(weight: float, texts: QueryTexts) -> SolrQuery:
 
 
 def lexicon_term_weight(profile: RankingProfile) -> float:
-    """What a profile gives to a word of the lexicon in the body."""
+    """Return the weight of a lexicon word in the body."""
     clauses = (
         clause
         for clause in profile.field_clauses
@@ -172,17 +184,17 @@ def lexicon_term_weight(profile: RankingProfile) -> float:
     return sum(dict(clause.weights).get(solr_fields.BODY_DOMAIN, 0.0) for clause in clauses)
 
 
-WORK_PARTS_EXAMINED = 200  # parts that are looked at to see which works answer a query
-BEST_PARTS_PER_WORK = 10  # of a work; it needs so many good ones to count in full
+WORK_PARTS_EXAMINED = 200  # parts that are scored to find the works that match
+BEST_PARTS_PER_WORK = 10  # parts of a work whose scores are averaged
 MAX_WORKS = 20
 _WORK_ID_RE = re.compile("[0-9a-f]{16}")
 
 
 def works_params(text: str, profile: str) -> Params:
-    """What asks for the best parts of works, for `parse_work_boosts`; [] if the profile does not want to know.
+    """Build the request for the best parts of works, for `parse_work_boosts`.
 
-    A cheap question: pairs of characters alone, and Solr may stop counting; with no works in the
-    index it costs next to nothing.
+    Scores body bigrams only, with minExactCount=200, so it costs little. Returns [] if the profile has no work weight
+    or the query has no text.
     """
     if not PROFILES[profile].work_weight or not text:
         return []
@@ -200,10 +212,10 @@ def works_params(text: str, profile: str) -> Params:
 
 
 def parse_work_boosts(answer: Mapping[str, Any], profile: str) -> tuple[str, ...]:
-    """The works that answer a query best, as `build_rank_query` takes them (`WORK_BOOSTS`): id and weight, best first.
+    """Return the works that match best, each as id and weight, best first, for `QueryVariant.WORK_BOOSTS`.
 
-    `answer` is Solr's to `works_params`. A work is worth the mean score of its ten best parts, those that it lacks
-    counted as 0: one part that matches by chance lifts nothing.
+    The weight of a work is the mean score of its ten best parts. Missing parts count as 0, so that one part that
+    matches by chance adds little. `answer` is the response to `works_params`.
     """
     scores: dict[str, list[float]] = defaultdict(list)
     for doc in answer.get("response", {}).get("docs", ()):
@@ -221,7 +233,7 @@ def parse_work_boosts(answer: Mapping[str, Any], profile: str) -> tuple[str, ...
 
 
 def build_query_texts(text: str, words: QueryWords) -> QueryTexts:
-    """The text of each form of a query."""
+    """Build the text of each form of a query."""
     domain, older = words.get(QueryVariant.DOMAIN, ()), words.get(QueryVariant.OLD_LEXICON, ())
     words_by_variant = {**words, QueryVariant.DOMAIN: [*domain, *(word for word in older if word not in domain)]}
     new_words = words.get(QueryVariant.NEW_WORDS, ())
@@ -242,16 +254,16 @@ def build_query_texts(text: str, words: QueryWords) -> QueryTexts:
 
 
 def _significant_subwords(text: str) -> list[str]:
-    """What is glued in `text`, taken apart; a digit by itself (`neo4j`) is in everything."""
+    """Return the subwords of the compounds in `text`. Single characters (the 4 of `neo4j`) are too frequent."""
     return [piece for piece in split_compounds(text) if len(piece) > 1]
 
 
 def _lexicon_only_words(words: QueryWords) -> list[str]:
-    """What the lexicon keeps whole and the base dictionary cuts, or cuts otherwise."""
+    """Return the words that the lexicon has and the base dictionary does not have or cuts differently."""
     base_words = frozenset(words.get(QueryVariant.BASE, ()))
     return [word for word in words.get(QueryVariant.DOMAIN, ()) if word not in base_words]
 
 
 def _strip_quotes(text: str) -> str:
-    """`text` without the marks that quote."""
+    """Return `text` without the quotation marks of phrases."""
     return QUOTED_RE.sub(r" \1 ", text)

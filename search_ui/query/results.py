@@ -1,4 +1,4 @@
-"""Solr's answer as what a page shows. Pure; nothing of the answer is trusted to be markup."""
+"""Reads Solr's responses into the model of a results page. No text of a response is treated as markup."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,21 +23,27 @@ from search_ui.query.solr_client import SolrResponse
 from search_ui.query.solr_requests import EXACT_PAGING_HITS, HIGHLIGHT_END, HIGHLIGHT_START
 from search_ui.settings import SearchSettings
 
-SNIPPET_CHARS = 160  # characters
+SNIPPET_CHARS = 160
 PDF_FORMAT = "pdf"
 
 
 @dataclass(frozen=True)
 class Hit:
-    """One result. `safe_url` is "" where `url` is nothing a reader may be sent to.
+    """One search result.
 
-    `cluster` is the id that it has in common with its copies, `copies` how many of those there are besides. `series` is
-    the id that it has in common with articles that are `similar`, so many of them, and no copies of it.
-    `is_partial`: it holds so little of the query that it is not among the total. `picture` is the URL of its own
-    picture, or "". `format` is `html`, or that of a document (docstore/file_formats.py); `page` the page of a document on
-    which what is shown of it stands, 0 where that is not known. `by_meaning`: no word of the query has found it, and
-    its snippet is the passage nearest in meaning, which begins in paragraph `paragraph` of its text (from 1; 0: not
-    known). `story` is the id of the story that it tells with others, or "".
+    Attributes:
+        safe_url: The URL to link to; "" if `url` is not safe to follow.
+        cluster: Id shared by the document and its near-duplicates.
+        copies: Number of near-duplicates of this document.
+        series: Id shared by the document and its other versions or issues.
+        similar: Number of other documents of the series, without near-duplicates.
+        is_partial: The document contains too little of the query to be counted in the total.
+        picture: URL of the document's own picture, or "".
+        format: `html`, or the file format (docstore/file_formats.py).
+        page: Page of the file that contains the snippet, from 1; 0 if unknown.
+        by_meaning: No word of the query matches; the snippet is the passage with the highest cosine.
+        paragraph: Paragraph in which that passage begins, from 1; 0 if unknown.
+        story: Id of the news story of the document, or "".
     """
 
     doc_id: str
@@ -63,7 +69,7 @@ class Hit:
 
     @property
     def page_url(self) -> str:
-        """The link, to the page of the passage where browsers can open a file there."""
+        """The link. For PDF files it opens the page of the snippet."""
         return (
             f"{self.safe_url}#page={self.page}"
             if self.safe_url and self.page and self.format == PDF_FORMAT
@@ -78,7 +84,7 @@ class Hit:
 
 @dataclass(frozen=True)
 class Facet:
-    """One value that narrows the results. `bar_steps`: its count in twentieths of the largest, 0 only for 0."""
+    """One value of a facet. `bar_steps`: its count in twentieths of the largest count, 0 only for a count of 0."""
 
     value: str
     label: str
@@ -89,12 +95,16 @@ class Facet:
 
 @dataclass(frozen=True)
 class SearchPage:
-    """What one result page shows.
+    """The content of one results page.
 
-    `total` counts what holds a good share of the query, near-duplicates once; `documents` the same with each of them.
-    `match_count` counts whatever can be paged through, down to the weakest match. `numbered_pages` is how many can be asked for by
-    number, `cursor` where the next page without a number begins, "" if there is none. `quotations` answer a question, if
-    there is an answer. `partial`: Solr ran out of time.
+    Attributes:
+        total: Number of full matches (`min_should_match`), near-duplicates counted once.
+        documents: Number of full matches including near-duplicates.
+        match_count: Number of hits that can be paged through, including partial matches.
+        partial: Solr timed out and returned partial results.
+        numbered_pages: Number of pages that can be requested by number.
+        cursor: Signed start of the next page if that has no number; "" if there is none.
+        quotations: Quotations that answer a question; () if there is no answer.
     """
 
     total: int = 0
@@ -119,9 +129,12 @@ class SearchPage:
 
 @dataclass(frozen=True)
 class SearchResponses:
-    """Solr's to the questions of one page: `query.hits_params`, `count_params`, `highlight_params`, `hit_details_params`,
-    `body_params`. `passages`: of the documents that meaning alone has found the best passage (first character of the
-    body, and the one after its last)."""
+    """The Solr responses for one results page, by request.
+
+    `hits` to `bodies` are the responses to `hits_params`, `count_params`, `highlight_params`, `hit_details_params` and
+    `body_params`. `passages` maps the ids of semantic matches to their best passage: offsets in the body, end
+    exclusive.
+    """
 
     hits: SolrResponse
     count: SolrResponse
@@ -134,9 +147,10 @@ class SearchResponses:
 def build_search_page(
     answers: SearchResponses, request: SearchRequest, settings: SearchSettings, words: Sequence[str] = ()
 ) -> SearchPage:
-    """Read the answers to `request`. `words` are the query's, which are marked whole.
+    """Build the results page from the responses to `request`.
 
-    A document that went from the index between two of the questions is not shown.
+    Documents that were deleted between two of the Solr requests are omitted. `words` are the words of the query, which
+    are highlighted as a whole.
     """
     count_response, match_count = answers.count, int(answers.hits.get("response", {}).get("numFound", 0))
     responses = (answers.hits, answers.count, answers.highlights, answers.details, answers.bodies)
@@ -156,42 +170,42 @@ def build_search_page(
 
 
 def parse_total(count_response: SolrResponse) -> int:
-    """How many documents hold enough, by Solr's answer to `query.count_params`; near-duplicates count once."""
+    """Return the number of full matches, near-duplicates counted once, from the response to `count_params`."""
     return int(count_response.get("facets", {}).get("total", 0))
 
 
 def ids_and_clusters(hits: SolrResponse) -> tuple[list[str], list[str]]:
-    """The ids of the documents in an answer, in their order, and the clusters they are of."""
+    """Return the ids and the clusters of the documents in a response, in its order."""
     docs = _docs(hits)
     return [_get_text(doc, solr_fields.ID) for doc in docs], [_get_text(doc, solr_fields.CLUSTER_ID) for doc in docs]
 
 
 def distinct_series(hits: SolrResponse) -> list[str]:
-    """The series that the documents in an answer are of."""
+    """Return the series of the documents in a response, without repetitions."""
     return list(dict.fromkeys(series for doc in _docs(hits) if (series := _get_text(doc, solr_fields.SERIES_ID))))
 
 
 def distinct_pictures(hits: SolrResponse) -> list[str]:
-    """The URLs of the pictures of the documents in an answer."""
+    """Return the picture URLs of the documents in a response, without repetitions."""
     return list(dict.fromkeys(url for doc in _docs(hits) if (url := _get_text(doc, solr_fields.PICTURE))))
 
 
 def ids_with_page_passage(response: SolrResponse) -> list[str]:
-    """The ids of the documents in an answer that have pages, and a passage to look for on them."""
+    """Return the ids of the documents in a response that have pages and a highlighted passage."""
     highlights = response.get("highlighting", {})
     ids = (_get_text(doc, solr_fields.ID) for doc in _docs(response) if _get_text(doc, solr_fields.PAGE_STARTS))
     return [doc_id for doc_id in ids if HIGHLIGHT_START in _most_marked_passage(highlights.get(doc_id, {}))]
 
 
 def _most_marked_passage(highlights: Mapping[str, Any]) -> str:
-    """Of the passages of the body the one with the most marks; "" where there is none."""
+    """Return the passage of the body with the most marks; "" if there are no passages."""
     return max(
         map(str, highlights.get(solr_fields.BODY, ())), key=lambda passage: passage.count(HIGHLIGHT_START), default=""
     )
 
 
 def _page_number_of_passage(doc: Mapping[str, Any], body: str, passage: str) -> int:
-    """The page of a document on which a passage of its body begins to match; 0 where that is not to be found."""
+    """Return the page on which a passage of the body begins to match, from 1; 0 if it is not found."""
     text_before, cursor_mark, _ = passage.partition(HIGHLIGHT_START)
     offset = body.find(passage.replace(HIGHLIGHT_START, "").replace(HIGHLIGHT_END, "")) if cursor_mark else -1
     return (
@@ -201,7 +215,7 @@ def _page_number_of_passage(doc: Mapping[str, Any], body: str, passage: str) -> 
     )
 
 
-MAX_CLUSTERS_PER_PICTURE = 2  # clusters in which an article's own picture stands; one that more have is the site's
+MAX_CLUSTERS_PER_PICTURE = 2  # a picture of more clusters belongs to the site, not to the article
 
 
 def _iter_hits(answers: SearchResponses, settings: SearchSettings, mark_refiner: MarkRefiner) -> Iterator[Hit]:
@@ -234,7 +248,7 @@ def _iter_hits(answers: SearchResponses, settings: SearchSettings, mark_refiner:
 
 
 def _as_semantic_hit(hit: Hit, doc: Mapping[str, Any], body: str, passage: tuple[int, int]) -> Hit:
-    """A hit that meaning alone has found, with its best passage; the beginning of its text where that is not known."""
+    """Return a semantic match with its best passage as the snippet; with the start of its text if that is unknown."""
     start, end = passage
     text = clean_text(" ".join(body[start:end].split()))
     snippet = truncate_segments((Segment(text),), SNIPPET_CHARS) if text else hit.snippet
@@ -244,27 +258,27 @@ def _as_semantic_hit(hit: Hit, doc: Mapping[str, Any], body: str, passage: tuple
 
 
 def paragraph_number(body: str, offset: int) -> int:
-    """The number, from 1, of the paragraph with a character of the body: those of blanks alone do not count."""
+    """Return the number, from 1, of the paragraph that contains the offset. Blank paragraphs are not counted."""
     offset += len(body[offset:]) - len(body[offset:].lstrip())
     return sum(1 for line in body[:offset].split("\n")[:-1] if line.strip()) + 1
 
 
 def with_match_count(response: SolrResponse, match_count: int) -> SolrResponse:
-    """An answer to a part of a question, with what the whole has matched."""
+    """Return a response with another `numFound`."""
     return {**response, "response": {**response["response"], "numFound": match_count}}
 
 
 def digest_by_id(response: SolrResponse) -> dict[str, str]:
-    """The digests of the articles in an answer, by their ids."""
+    """Return the digests of the articles in a response, by document id."""
     return {_get_text(doc, solr_fields.ID): _get_text(doc, solr_fields.ARTICLE_DIGEST) for doc in _docs(response)}
 
 
 def collapse_first_page(response: SolrResponse, page_size: int) -> SolrResponse | None:
-    """An answer that was not collapsed as if it had been, `page_size` hits long; None if Solr has to collapse after all.
+    """Collapse near-duplicate clusters of a first page that was requested with `SPARE_HITS` extra hits.
 
-    Collapsing costs half as much as the ranking. So a first page is asked for with `SPARE` hits more, and of each
-    cluster the first stays, as collapsing in this order would have it. Solr has to where there are too few to fill the
-    page, and where few were found and copies among them: how many pages those make nobody can tell from the first.
+    Collapsing in Solr costs half as much as the ranking. The result is `page_size` hits long, with the first hit of
+    each cluster. Returns None if Solr has to collapse: too few distinct clusters to fill the page, or at most
+    `EXACT_PAGING_HITS` matches that contain duplicates, whose number of pages is unknown.
     """
     docs, match_count = _docs(response), int(response.get("response", {}).get("numFound", 0))
     clusters = [str(doc.get(solr_fields.CLUSTER_ID, doc.get(solr_fields.ID))) for doc in docs]
@@ -287,7 +301,7 @@ def collapse_first_page(response: SolrResponse, page_size: int) -> SolrResponse 
 
 
 def build_plain_hits(response: SolrResponse, settings: SearchSettings) -> tuple[Hit, ...]:
-    """The documents of an answer that shows them itself, in its order."""
+    """Return the documents of a response as hits without highlighting, in its order."""
     return tuple(_to_hit(doc, {}, settings, build_mark_refiner("", ())) for doc in _docs(response))
 
 
@@ -326,19 +340,19 @@ def _to_hit(
 
 
 def display_title(doc: Mapping[str, Any]) -> str:
-    """The title of a document as a reader sees it: of a file that has none, its name."""
+    """Return the title of a document for display. A file without a title has its file name."""
     title = clean_text(_get_text(doc, solr_fields.TITLE))
     return title if title or display_format(doc) == HTML_FORMAT else url_file_name(_get_text(doc, solr_fields.URL))
 
 
 def display_format(doc: Mapping[str, Any]) -> str:
-    """The file format of a document, `html` where the index has none or one that is not known."""
+    """Return the file format of a document; `html` if the index has none or an unknown one."""
     name = _get_text(doc, solr_fields.FORMAT)
     return name if name in FORMATS_BY_NAME else HTML_FORMAT
 
 
 def site_display_name(site: str, settings: SearchSettings) -> str:
-    """The name of a site, as the operator gave it, else its URL."""
+    """Return the configured name of a site, else its host name."""
     return settings.site_names.get(site, clean_text(site))
 
 
@@ -351,16 +365,16 @@ def _join_fragments(fragments: Sequence[str]) -> Segments:
     return split_highlights(" … ".join(fragments), HIGHLIGHT_START, HIGHLIGHT_END)
 
 
-SITE_BOILERPLATE_SHARE = 0.9  # of a site's documents: what so many have is what the site writes on every page
+SITE_BOILERPLATE_SHARE = 0.9  # values of this share of a site's documents are boilerplate
 
 
 def _build_facet(
     response: SolrResponse, name: str, request: SearchRequest, settings: SearchSettings
 ) -> tuple[Facet, ...]:
-    """The values of a facet that tell documents apart; () if there is one alone.
+    """Build the values of a facet; () if there are fewer than two.
 
-    Left out is what all that was found has, and a section or an author that nearly all documents of one site have and
-    no others: its slogan, or its `admin`. What was chosen stays in sight, however little of it there is.
+    Values that all matching documents have are omitted. Sections and authors of nearly all documents of one site and of
+    no other site are omitted as well: they are boilerplate of the site. Selected values are always included.
     """
     selected_values: tuple[str, ...] = getattr(request, name)
     hidden_values = site_specific_values(response, name)
@@ -382,13 +396,13 @@ def _build_facet(
 
 
 def _universal_values(response: SolrResponse, name: str) -> frozenset[str]:
-    """The values that each document has that was found."""
+    """Return the facet values that every matching document has."""
     match_count = int(response.get("response", {}).get("numFound", 0))
     return frozenset(str(bucket["val"]) for bucket in _buckets(response, name) if bucket["count"] == match_count)
 
 
 def site_specific_values(response: SolrResponse, name: str) -> frozenset[str]:
-    """The values that stand on nearly every page of one site, and on no other."""
+    """Return the values of nearly every document of one site that no other site has."""
     count_by_site = {str(bucket["val"]): int(bucket["count"]) for bucket in _buckets(response, f"{name}_of_sites")}
     specific = set()
     for bucket in _buckets(response, name):
@@ -400,14 +414,14 @@ def site_specific_values(response: SolrResponse, name: str) -> frozenset[str]:
 
 
 def facet_counts(response: SolrResponse, name: str) -> list[tuple[str, int]]:
-    """The values of a facet with the documents that have them, of near-duplicates one."""
+    """Return the values of a facet with their document counts, near-duplicates counted once."""
     return [(str(bucket["val"]), int(bucket.get("n", 0))) for bucket in _buckets(response, name)]
 
 
 def _date_facets(response: SolrResponse, request: SearchRequest) -> tuple[Facet, ...]:
-    """Years as `2016`, months as `2016-05`, oldest first: both are what `since` and `until` take.
+    """Build the facets of years (`2016`) or months (`2016-05`), oldest first.
 
-    Empty ones stay where they stand between others, so that the picture is true.
+    Empty ones between others are included, so that the histogram has a linear time axis.
     """
     length = 7 if request.single_year() else 4
     buckets = [(moment[:length], count) for moment, count in facet_counts(response, "dates")]
@@ -425,7 +439,7 @@ def _buckets(response: SolrResponse, name: str) -> Sequence[Mapping[str, Any]]:
 def build_facets(
     labelled_counts: Sequence[tuple[str, str, int]], selected: frozenset[str] = frozenset()
 ) -> tuple[Facet, ...]:
-    """Facets of values, each with its label and its count."""
+    """Build facets from values with their labels and counts."""
     largest = max((count for _, _, count in labelled_counts), default=1) or 1
     return tuple(
         Facet(value, label, count, value in selected, -(-20 * count // largest))
@@ -434,13 +448,13 @@ def build_facets(
 
 
 def plain_text(segments: Segments) -> str:
-    """The text without its marks."""
+    """Return the text of the segments without marks."""
     return "".join(segment.text for segment in segments)
 
 
 @dataclass(frozen=True)
 class SiteCounts:
-    """What is counted of the vertical. `newest` is a day (`2016-05-09`) or ""."""
+    """Counts of the index. `newest` is the latest date of publication (`2016-05-09`) or ""."""
 
     documents: int
     sites: int
@@ -448,7 +462,7 @@ class SiteCounts:
 
 
 def parse_site_counts(response: SolrResponse) -> SiteCounts:
-    """Read Solr's answer to `query.site_counts_params()`."""
+    """Parse the response to `site_counts_params`."""
     facets = response.get("facets", {})
     documents = int(response.get("response", {}).get("numFound", 0))
     return SiteCounts(documents, len(_buckets(response, "sites")), str(facets.get("newest", ""))[:10])

@@ -1,8 +1,8 @@
-"""Why a document is where it is: Solr's explanation of one score, added up by what a reader can understand. Pure.
+"""Explains the score of a document by parts that a reader understands.
 
-Solr explains a score as a tree: sums of sums, and at the leaves what one term of one field is worth. The leaves are
-added up by place (title, body, heading ...) and form (words, pairs of characters, single characters, a phrase). What a
-factor by authority adds to their sum is a part of its own.
+Solr explains a score as a tree of sums whose leaves are the scores of single terms in single fields. The leaves are
+added up by field (title, body, headings ...) and form (words, character pairs, single characters, phrases). The boost
+by authority is a part of its own.
 """
 
 import re
@@ -17,7 +17,7 @@ from text.scripts import UNSPACED_SCRIPTS
 
 ExplainNode = Mapping[str, Any]
 
-BAR_STEPS = 20  # a full bar, in the steps that the style sheet knows
+BAR_STEPS = 20  # steps of a full bar, as in the style sheet
 MAX_TERMS = 12
 OTHER_PART = "other"
 MEANING = "meaning"
@@ -50,14 +50,18 @@ PART_NAMES = (
 _WEIGHT_RE = re.compile(r"weight\((\w+):(.*) in \d+\)", re.S)
 _SYNONYM_WEIGHT_RE = re.compile(r"weight\(Synonym\((\w+):(.*)\) in \d+\)", re.S)
 _CONSTANT_SCORE_RE = re.compile(r"ConstantScore\((\w+):.*\)(?:\^[0-9.E-]+)?", re.S)
-_ALL_PARTS_RE = re.compile(r"ConstantScore\([#+(].*\)(?:\^[0-9.E-]+)?", re.S)  # of several queries: all parts are held
+_ALL_PARTS_RE = re.compile(
+    r"ConstantScore\([#+(].*\)(?:\^[0-9.E-]+)?", re.S
+)  # of several queries: the document contains all parts
 _PHRASE_RE = re.compile(r'"(.*)"(?:~\d+)?', re.S)
 
 
 @dataclass(frozen=True)
 class ScorePart:
-    """One summand: `name` is one of `PART_NAMES`, `percent` its share of the whole, `bar_steps` the same in twentieths (0 only
-    for 0), `terms` what of the query was found there, what is worth most first.
+    """One part of a score.
+
+    `name` is one of `PART_NAMES`. `percent` is its share of the score, `bar_steps` the share in twentieths (0 only for
+    0). `terms` are the matched terms of the query, highest score first.
     """
 
     name: str
@@ -69,7 +73,7 @@ class ScorePart:
 
 @dataclass(frozen=True)
 class RankExplanation:
-    """The parts of a `score`, the largest first; none where the document does not match."""
+    """The parts of a `score`, largest first. There are none if the document does not match."""
 
     score: float
     parts: tuple[ScorePart, ...]
@@ -83,7 +87,7 @@ class _ScoreLeaf:
 
 
 def parse_explain(tree: ExplainNode) -> RankExplanation:
-    """Read one entry of Solr's `debug.explain` (structured)."""
+    """Parse one entry of Solr's structured `debug.explain`."""
     score = float(tree.get("value", 0.0)) if tree.get("match") else 0.0
     if score <= 0:
         return RankExplanation(0.0, ())
@@ -95,8 +99,7 @@ def parse_explain(tree: ExplainNode) -> RankExplanation:
 
 
 def add_semantic_part(explanation: RankExplanation, share: float) -> RankExplanation:
-    """An explanation of words in which meaning has a `share` (0 to 1) of the place; the parts of the words have the
-    rest."""
+    """Add the semantic part with a `share` of 0 to 1 to a lexical explanation. The other parts are scaled down."""
     if share <= 0:
         return explanation
     score = explanation.score * share / (1 - share) if share < 1 and explanation.parts else 1.0
@@ -117,7 +120,7 @@ def _to_score_part(name: str, terms: Mapping[str, float], total: float) -> Score
 
 
 def _iter_leaves(node: ExplainNode) -> Iterator[_ScoreLeaf]:
-    """What the value of `node` consists of; the leaves add up to it."""
+    """Yield the leaves of `node`. Their scores add up to its value."""
     value, description = float(node.get("value", 0.0)), str(node.get("description", ""))
     details = [child for child in node.get("details", ()) if child.get("match")]
     if leaf := _parse_leaf(description, value):
@@ -138,7 +141,7 @@ def _iter_leaves(node: ExplainNode) -> Iterator[_ScoreLeaf]:
 
 
 def _find_boosted_query(details: Sequence[ExplainNode]) -> ExplainNode | None:
-    """What is multiplied by authority, in the node of the product."""
+    """Return the query that the authority boost multiplies, from the details of the product."""
     products = (child.get("details", ()) for child in details if str(child.get("description")).startswith("product of"))
     return next((texts[0] for parts in products if (texts := [part for part in parts if _contains_leaf(part)])), None)
 
@@ -163,7 +166,7 @@ def _parse_leaf(description: str, value: float) -> _ScoreLeaf | None:
 
 
 def _join_dense_scripts(phrase: str) -> str:
-    """Terms of a phrase as they stood: Chinese characters without blanks between them."""
+    """Return the terms of a phrase as text, without spaces between Chinese characters."""
     return re.sub(f"(?<=[{UNSPACED_SCRIPTS}]) (?=[{UNSPACED_SCRIPTS}])", "", clean_text(phrase))
 
 
@@ -172,7 +175,7 @@ def _contains_leaf(node: ExplainNode) -> bool:
 
 
 def _iter_scaled_leaves(node: ExplainNode, value: float) -> Iterator[_ScoreLeaf]:
-    """The leaves of `node`, made larger or smaller until they add up to `value`."""
+    """Yield the leaves of `node`, scaled so that they add up to `value`."""
     leaves = list(_iter_leaves(node))
     total = sum(leaf.score for leaf in leaves)
     for leaf in leaves:

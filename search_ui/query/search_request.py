@@ -1,4 +1,4 @@
-"""What a reader asked for, read from a URL and written back into one. Pure."""
+"""Parses search requests from URLs and formats them as URL parameters."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -14,28 +14,28 @@ from search_ui.query.query_parser import ParsedQuery, parse_query
 from search_ui.settings import SearchSettings
 
 MAX_FILTER_VALUES = 50  # values of one filter
-MAX_VALUE_CHARS = 200  # characters; no section or term of the index is longer
-MAX_NUMBERED_PAGES = 10  # these have numbers; further ones follow each other by cursors
+MAX_VALUE_CHARS = 200  # no section or term of the index is longer
+MAX_NUMBERED_PAGES = 10  # further pages are reached by cursor
 PARAM_BY_FILTER: Mapping[str, str] = {
     "sites": "site", "sections": "section", "languages": "language", "authors": "author", "types": "type",
     "formats": "filetype", "terms": "term",
 }  # fmt: skip
-"""What can be chosen beside the results: the field of a request, and its parameter."""
+"""URL parameter by the field of `SearchRequest`, for all facets."""
 
 
 class BadSearchRequestError(PlumblineError):
-    """A URL asks for what does not exist. The text is a key of the translations."""
+    """A URL parameter is invalid. The text is a message key."""
 
 
 class SortOrder(StrEnum):
-    """Orders of results."""
+    """The sort orders of results."""
 
     RELEVANCE = "relevance"
     DATE = "date"
 
 
 class UrlArguments(Protocol):
-    """The parameters of a URL, as Flask's `request.args` has them."""
+    """The parameters of a URL, as Flask's `request.args` provides them."""
 
     def get(self, key: str, default: str) -> str: ...
     def getlist(self, key: str) -> list[str]: ...
@@ -43,13 +43,18 @@ class UrlArguments(Protocol):
 
 @dataclass(frozen=True)
 class SearchRequest:
-    """One result page.
+    """The request for one results page.
 
-    `raw_query` is the query as it came, `text` what is searched for ("" if nothing can be). Documents of any of `sites`, in
-    any of `sections` and `languages`, by any of `authors`, of any of `types` and `formats` and with all of the domain's
-    `terms` are meant; with `cluster`, the near-duplicates that have it in common. `since` and `until` are a year, a
-    month or a day (`2016`, `2016-05`, `2016-05-09`) or ""; the whole of `until` is meant. `cursor` is where a page
-    beyond the numbered ones begins (`search_ui.query.cursors`).
+    Attributes:
+        raw_query: The query as it was sent.
+        text: The normalized query; "" if it contains nothing searchable.
+        cursor: Signed start of a page behind the numbered ones (`search_ui.query.cursors`).
+        sites: Documents of any of these sites match. Likewise for `sections`, `languages`, `authors`, `types`,
+            `formats`.
+        terms: Documents with all of these lexicon terms match.
+        cluster: Only the near-duplicates of this cluster match.
+        since: First year, month or day (`2016`, `2016-05`, `2016-05-09`), or "".
+        until: Last year, month or day, inclusive, or "".
     """
 
     raw_query: str = ""
@@ -71,52 +76,52 @@ class SearchRequest:
 
     @cached_property
     def parsed_query(self) -> ParsedQuery:
-        """What `text` means."""
+        """The parsed `text`."""
         return parse_query(self.text)
 
     def solr_date_range(self) -> tuple[str, str] | None:
-        """The dates asked for as Solr writes them, first inclusive and last exclusive; None for all dates."""
+        """Return the date range as Solr dates, start inclusive and end exclusive; None for all dates."""
         if not (self.since or self.until):
             return None
         start = _to_solr_time(_first_day(self.since)) if self.since else "*"
         return start, _to_solr_time(_first_day_after(self.until)) if self.until else "*"
 
     def single_year(self) -> int | None:
-        """The year, if the dates asked for lie in a single one."""
+        """Return the year if the date range lies within one year."""
         years = {self.since[:4], self.until[:4]}
         return int(years.pop()) if len(years) == 1 and self.since else None
 
     def is_filtered(self) -> bool:
-        """True if anything but the words narrows the results."""
+        """Return True if the request has filters besides the query."""
         return self != self.without_filters()
 
     def has_criteria(self) -> bool:
-        """True if there is something to look for: words or signs, or what narrows the results alone."""
+        """Return True if the request has a query or a filter."""
         return bool(self.text) or self.is_filtered()
 
     def active_filter_params(self) -> tuple[str, ...]:
-        """The names of what narrows the results, as URLs have them."""
+        """Return the URL parameters of the active filters."""
         values_by_param = {parameter: getattr(self, name) for name, parameter in PARAM_BY_FILTER.items()}
         values_by_param |= {"cluster": self.cluster, "from": self.since, "to": self.until}
         return tuple(name for name, values in values_by_param.items() if values)
 
     def without_filters(self) -> Self:
-        """The same words in the same order, wherever they are found."""
+        """Return the request without its filters."""
         empty_filters: dict[str, Any] = dict.fromkeys(PARAM_BY_FILTER, ())
         return replace(self, **empty_filters, cluster="", since="", until="")
 
     def with_changes(self, **changes: object) -> Self:
-        """The same request with some parts changed, from its first page unless a page is named."""
+        """Return the request with changed fields. It starts at the first page unless a page is given."""
         return replace(self, **{"page": 1, "cursor": "", **changes})  # type: ignore[arg-type]
 
     def with_toggled(self, name: str, value: str) -> Self:
-        """The same request with `value` added to what is chosen of `name` (of `PARAM_BY_FILTER`), or taken from it."""
+        """Return the request with `value` added to or removed from the filter `name` (a key of `PARAM_BY_FILTER`)."""
         selected_values: tuple[str, ...] = getattr(self, name)
         remaining = tuple(other for other in selected_values if other != value)
         return self.with_changes(**{name: remaining if value in selected_values else (*selected_values, value)})
 
     def to_url_params(self, settings: SearchSettings) -> list[tuple[str, str]]:
-        """The request as parameters of a URL; what is at its default is left out."""
+        """Return the request as URL parameters, without defaults."""
         pairs = [("q", truncate_query(self.raw_query, settings.longest_query))]
         for name, parameter in PARAM_BY_FILTER.items():
             pairs += [(parameter, value) for value in getattr(self, name)]
@@ -131,7 +136,11 @@ class SearchRequest:
 def parse_search_request(
     arguments: UrlArguments, settings: SearchSettings, profiles: Mapping[str, object]
 ) -> SearchRequest:
-    """Read a URL; raise `BadSearchRequestError` for a page, date, order or profile that does not exist."""
+    """Parse the parameters of a URL.
+
+    Raises:
+        BadSearchRequestError: The page, date, sort order or profile is invalid.
+    """
     raw_query = arguments.get("q", "")
     request = SearchRequest(
         raw_query=raw_query,
@@ -153,12 +162,12 @@ def parse_search_request(
 
 
 def last_page(settings: SearchSettings) -> int:
-    """The last page that can be reached, however many results there are."""
+    """Return the number of the last page that can be reached, by number or by cursor."""
     return max(1, settings.deepest_result // settings.page_size)
 
 
 def last_numbered_page(settings: SearchSettings) -> int:
-    """The last page that can be asked for by its number."""
+    """Return the last page that can be requested by number."""
     return min(MAX_NUMBERED_PAGES, last_page(settings))
 
 
@@ -206,7 +215,7 @@ def _first_day(text: str) -> date:
 
 
 def _first_day_after(text: str) -> date:
-    """The first day after a year, a month or a day."""
+    """Return the first day after a year, a month or a day."""
     first = _first_day(text)
     if len(text) == 4:
         return date(first.year + 1, 1, 1)

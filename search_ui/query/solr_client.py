@@ -1,4 +1,4 @@
-"""Ask Solr: the only network call of this package."""
+"""Sends requests to Solr. This is the only network access of the package."""
 
 import json
 import os
@@ -17,42 +17,50 @@ from docstore.solr_session import CONNECT_TIMEOUT_SECONDS, SolrNodes, auth_heade
 from search_ui.query.solr_query import Params
 
 SolrResponse = Mapping[str, Any]
-MAX_RESPONSE_BYTES = 32 * 1024 * 1024  # bytes; a page needs some 50 kB, a comparison some hundred
-MIN_NODE_SECONDS = 0.1  # seconds that a node is asked for, however many were asked before it
-TIME_ALLOWED_SHARE = 0.9  # of a node's time: what it has found by then still reaches us in time
-RETRY_PAUSE_SECONDS = 0.2  # seconds
-MAX_BACKGROUND_SELECTS = 32  # requests that have a second question under way
+MAX_RESPONSE_BYTES = 32 * 1024 * 1024  # a page needs about 50 kB, a comparison about 100 kB
+MIN_NODE_SECONDS = 0.1  # minimum time for a node, however many failed before it
+TIME_ALLOWED_SHARE = 0.9  # share of a node's time after which it returns partial results
+RETRY_PAUSE_SECONDS = 0.2
+MAX_BACKGROUND_SELECTS = 32  # concurrent
 _PAGING_PARAMS = ("start", "rows", "cursorMark")
 _FORM_HEADERS = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
 class SolrBackend(Protocol):
-    """What the pages need of a search server."""
+    """The search server as the pages use it."""
 
     def select(self, params: Params) -> SolrResponse:
-        """Solr's answer to these parameters.
+        """Send a select request.
 
-        Raise `SolrUnavailableError` where asking later may help, `SolrError` where the question was refused.
+        Raises:
+            SolrUnavailableError: Solr does not respond. A retry can succeed.
+            SolrError: Solr rejected the request.
         """
 
 
 def select_in_background(solr: SolrBackend, params: Params) -> Future[SolrResponse]:
-    """A question that is answered while others are asked. Its `result()` raises what `SolrBackend.select` raises."""
+    """Send a request in the background. `result()` of the future raises what `SolrBackend.select` raises."""
     return _background_pool.submit(solr.select, params)
 
 
 _background_pool = ThreadPoolExecutor(
-    MAX_BACKGROUND_SELECTS, thread_name_prefix="beside"
-)  # starts a thread when one is first needed
+    MAX_BACKGROUND_SELECTS, thread_name_prefix="solr-background"
+)  # threads start on demand
 
 
 class SolrSearchClient:
-    """Asks `<solr_url>/<collection>/select` by POST; an answer is complete within `timeout` seconds or given up.
+    """Client of `<solr_url>/<collection>/select`. Thread-safe.
 
-    `solr_url` is Solr's base URL, as `http://127.0.0.1:8983/solr` or `http://user:password@host/solr`, or those of
-    several nodes with commas between: what one does not answer the next one is asked. Safe to use from several threads.
-    Of more than `at_once` questions the later ones wait (0: than cores of this machine and one): Solr would work on all
-    of them at the same time, and each would take as long as all together.
+    Requests are sent by POST. A response is complete within `timeout` seconds, or the request fails.
+
+    Args:
+        solr_url: One base URL (`http://user:password@host:8983/solr`), or several separated by commas. A request that
+            fails is retried on the next node.
+        collection: The Solr collection.
+        timeout: Seconds for a request, including the time in the queue.
+        max_concurrent: Maximum number of concurrent requests; 0: number of CPU cores + 1. Further requests wait,
+            because
+            Solr would work on all at once and each would take longer.
     """
 
     def __init__(self, solr_url: str, collection: str, timeout: float, max_concurrent: int = 0) -> None:
@@ -62,16 +70,17 @@ class SolrSearchClient:
         self._is_cluster = len(self._nodes.urls) > 1
         self._headers = _FORM_HEADERS | auth_headers(solr_url)
         self._timeout = timeout
-        # Not requests, which takes thrice the time of a question, and heeds a proxy that is meant for the crawl.
+        # Not `requests`: it takes three times as long as the request itself and uses the proxy meant for the crawl.
         self._pool = urllib3.PoolManager(maxsize=max_concurrent, retries=False, timeout=timeout)
         self._threads = ThreadPoolExecutor(max_concurrent, thread_name_prefix="solr")
 
     def select(self, params: Params) -> SolrResponse:
-        """See `SolrBackend.select`. Solr itself is told to stop in time and may answer with part of the results.
+        """Send a request. See `SolrBackend.select`. Solr stops in time and can return partial results.
 
-        A thread asks and this one waits: a socket's own time-out starts anew with every byte that drips in.
+        A worker thread sends the request while this thread waits with a timeout: the timeout of a socket restarts with
+        every byte received.
         """
-        deadline = time.monotonic() + self._timeout  # also of a question that waits for a thread first
+        deadline = time.monotonic() + self._timeout  # includes the time in the queue
         future = self._threads.submit(self._select_with_failover, params, deadline)
         try:
             return future.result(self._timeout)
@@ -80,8 +89,11 @@ class SolrSearchClient:
             raise SolrUnavailableError(f"Solr at {self._display_url} took longer than {self._timeout:g} s") from error
 
     def _select_with_failover(self, params: Params, deadline: float) -> SolrResponse:
-        """The answer of the first node that has one. Where none has, and there is time, all are asked once more: those
-        that live may just have relied on one that has died."""
+        """Return the response of the first node that responds.
+
+        If no node responds and time remains, all nodes are tried once more: the remaining nodes may have depended on a
+        node that just failed.
+        """
         if not self._is_cluster:
             params_with_limit = [*params, ("timeAllowed", str(int(self._timeout * 1000)))]
             return self._select_on_node(self._nodes.urls[0], params_with_limit, deadline, 1.0)
@@ -92,11 +104,13 @@ class SolrSearchClient:
                 if is_last_attempt or time.monotonic() + RETRY_PAUSE_SECONDS + MIN_NODE_SECONDS > deadline:
                     raise
             time.sleep(RETRY_PAUSE_SECONDS)
-        raise AssertionError("it has answered, or raised")
+        raise AssertionError("unreachable")
 
     def _try_nodes(self, params: Params, deadline: float) -> SolrResponse:
-        """Each node has half of the time that is left, the last one all of it; and is told so, lest it goes on when
-        nobody waits for it any more while the next one begins."""
+        """Try each node with half of the remaining time, the last node with all of it.
+
+        `timeAllowed` is set accordingly, so that an abandoned node stops working.
+        """
         nodes_left = len(self._nodes.urls)
         for node in self._nodes.iter_failover_order():
             nodes_left -= 1
@@ -109,7 +123,7 @@ class SolrSearchClient:
             except SolrUnavailableError:
                 if not nodes_left:
                     raise
-        raise AssertionError("there is a last node")
+        raise AssertionError("unreachable")
 
     def _select_on_node(self, node: str, params: Params, deadline: float, share: float) -> SolrResponse:
         seconds = max(share * (deadline - time.monotonic()), MIN_NODE_SECONDS)
@@ -121,23 +135,25 @@ class SolrSearchClient:
             )
             return _parse_response(response.status, self._read_body(response, time.monotonic() + seconds))
         except (urllib3.exceptions.HTTPError, OSError) as error:
-            raise SolrUnavailableError(f"Solr does not answer at {self._display_url}: {error}") from error
+            raise SolrUnavailableError(f"Solr at {self._display_url} does not respond: {error}") from error
 
     def _read_body(self, response: urllib3.BaseHTTPResponse, deadline: float) -> bytes:
-        """The body; past the deadline nobody waits for it any more."""
+        """Read the body of a response. Raises SolrUnavailableError if it is too large or the deadline has passed."""
         body = bytearray()
         for chunk in response.stream(65536):
             body += chunk
             if len(body) > MAX_RESPONSE_BYTES or time.monotonic() > deadline:
                 response.close()
-                raise SolrUnavailableError(f"Solr's answer from {self._display_url} was too slow or too large")
+                raise SolrUnavailableError(f"response of Solr at {self._display_url} was too slow or too large")
         response.release_conn()
         return bytes(body)
 
 
 def replica_routing_params(params: Params) -> Params:
-    """What makes all pages of one search come from the same replicas, and those of others from others: replicas differ
-    in what they have merged, so scores and the order of equals do as well."""
+    """Build the parameters that send all pages of one search to the same replicas.
+
+    Replicas differ in merged segments, so scores and the order of ties can differ. Other searches use other replicas.
+    """
     search = "\n".join(f"{name}={value}" for name, value in params if name not in _PAGING_PARAMS)
     key = crc32(search.encode("utf-8", "replace"))
     return [("shards.preference", "replica.base:stable:hash:routing"), ("routing", f"{key:08x}")]
@@ -145,13 +161,13 @@ def replica_routing_params(params: Params) -> Params:
 
 def _parse_response(status: int, body: bytes) -> SolrResponse:
     if status == HTTPStatus.BAD_REQUEST:
-        raise SolrError(f"Solr refused the query: {error_message(body, 300, 200)}")
+        raise SolrError(f"Solr rejected the query: {error_message(body, 300, 200)}")
     if status != HTTPStatus.OK:
-        raise SolrUnavailableError(f"Solr answered {status}: {error_message(body, 300, 200)}")
+        raise SolrUnavailableError(f"Solr responded with status {status}: {error_message(body, 300, 200)}")
     try:
         document = json.loads(body)
     except ValueError as error:
-        raise SolrUnavailableError("Solr's answer is not JSON; is this address a Solr?") from error
+        raise SolrUnavailableError("the response is not JSON: check that solr_url is a Solr") from error
     if not isinstance(document, dict):
-        raise SolrUnavailableError("Solr's answer is not a JSON object; is this address a Solr?")
+        raise SolrUnavailableError("the response is not a JSON object: check that solr_url is a Solr")
     return document

@@ -1,7 +1,6 @@
-"""What a reader asked, as Solr parameters. Pure: reads no clock, no store, no network.
+"""Builds the Solr requests of a results page: hits, highlighting, details, counts and facets.
 
-How the documents are ordered is `ranking`'s; which are left out, what is shown of them and counted, stands
-here. As there, a reader's words are only ever values of parameters that fixed queries name.
+The order of documents is defined in `ranking`. No I/O and no clock.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,8 +26,8 @@ from search_ui.query.solr_query import (
 from text.segment import Segmenter
 from text.titles import title_key
 
-HIGHLIGHT_START, HIGHLIGHT_END = "\U0010fffc", "\U0010fffd"  # private use, plane 16: what Solr puts around a match
-HISTOGRAM_FIRST_YEAR = 1990  # of the date histogram
+HIGHLIGHT_START, HIGHLIGHT_END = "\U0010fffc", "\U0010fffd"  # around a match; private use characters of plane 16
+HISTOGRAM_FIRST_YEAR = 1990
 
 HIT_FIELDS = (solr_fields.ID, solr_fields.CLUSTER_ID, solr_fields.SERIES_ID, solr_fields.PICTURE)
 _SORT_CLAUSES: Mapping[SortOrder, str] = {
@@ -38,7 +37,7 @@ _SORT_CLAUSES: Mapping[SortOrder, str] = {
 
 
 def segment_words(text: str, segmenter: Segmenter) -> tuple[str, ...]:
-    """The words of `text` in order, marks and blanks left out."""
+    """Return the words of `text` in order, without punctuation and spaces."""
     return tuple(word for word in segmenter.cut(text) if has_word(word))
 
 
@@ -53,15 +52,21 @@ def hits_params(
     summands: Sequence[QueryParam] = (),
     excluded_clusters: Sequence[str] = (),
 ) -> Params:
-    """Solr parameters that find which documents a result page shows; `highlight_params` has what is shown of them.
+    """Build the request that selects the hits of a page. `highlight_params` fetches what is shown of them.
 
-    `words` holds the query's text (`asked.query.text`) cut by the published lexicon (`QueryVariant.DOMAIN`, always),
-    those of its words that say what it is about (`CONTENT`), and, where that ranks, cut by the base dictionary. With
-    the page begins after what Solr has marked so (`*`: at the beginning), else where its number says. With `spare_hits` it
-    is so many hits longer, and near-duplicates are left in; `match_any` leaves out what holds no word of it; the scores
-    of `summands` are added to the ranking. The clusters `excluded_clusters` are left out.
+    Args:
+        request: The search request.
+        words: The query's text, cut by the published lexicon (`QueryVariant.DOMAIN`, required), its content words
+            (`CONTENT`) and further forms that the profile ranks by.
+        page_size: Number of hits on a page.
+        cursor_mark: Continue after this Solr cursor mark (`*`: from the start). If empty, start at the page number.
+        spare_hits: Request this many extra hits, and do not collapse near-duplicates.
+        field_names: Fields to return.
+        match_any: Require at least one word of the query.
+        summands: Queries whose scores are added to the ranking.
+        excluded_clusters: Skip these clusters.
     """
-    # Where Solr need not count to the end it passes over what cannot come first, which pays for few words alone.
+    # If Solr need not count all hits it skips those that cannot rank first. This only pays for short queries.
     is_short = len(words.get(QueryVariant.BASE, words[QueryVariant.DOMAIN])) <= MAX_WORDS_FOR_EARLY_EXIT
     extra_params = [("cursorMark", cursor_mark) if cursor_mark else ("start", str((request.page - 1) * page_size))]
     extra_params += [("minExactCount", str(MIN_EXACT_COUNT))] if spare_hits and is_short else []
@@ -77,7 +82,7 @@ def hits_params(
 
 
 def _exclude_clusters(clusters: Sequence[str]) -> list[SolrQuery]:
-    """The filter that leaves clusters out."""
+    """Build the filter that excludes clusters."""
     listed_query = SolrQuery.terms(solr_fields.CLUSTER_ID, "listed", clusters, separator=",")
     return (
         [SolrQuery.boolean(must=[MATCH_ALL_PARAM], must_not=[QueryParam("listed_before", listed_query)])]
@@ -87,15 +92,13 @@ def _exclude_clusters(clusters: Sequence[str]) -> list[SolrQuery]:
 
 
 MAX_WORDS_FOR_EARLY_EXIT = 8
-SPARE_HITS = 5  # hits that are asked for besides a first page's, where Solr does not collapse
-EXACT_PAGING_HITS = 1000  # hits of which the pages must be numbered rightly: a hundred
-MIN_EXACT_COUNT = EXACT_PAGING_HITS + 1  # hits that are counted at least
+SPARE_HITS = 5  # extra hits of a first page that Solr does not collapse
+EXACT_PAGING_HITS = 1000  # the number of pages is exact up to this many hits
+MIN_EXACT_COUNT = EXACT_PAGING_HITS + 1  # Solr counts exactly up to this number
 
 
 def highlight_params(request: SearchRequest, words: QueryWords, ids: Sequence[str]) -> Params:
-    """What a result page shows of the documents `ids`, in whatever order, their terms marked: the whole title and the
-    best sentences.
-    """
+    """Build the request for the display fields of `ids`, with the whole title and the best sentences highlighted."""
     fragment_params = [("hl.snippets", "2"), ("hl.fragsize", "80"), ("hl.defaultSummary", "true")]
     extra_params = [
         *highlight_terms_params(request, words),
@@ -113,8 +116,10 @@ def hit_details_params(
     series: Sequence[str] = (),
     pictures: Sequence[str] = (),
 ) -> Params:
-    """Which of the documents `ids` hold enough of the query; and, filters or not, how many documents each of their
-    `clusters` has, how many clusters each of their `series`, and in how many each of their `pictures` (URLs) stands.
+    """Build the request for details of the hits `ids`.
+
+    It returns which of them are full matches. It counts, independently of filters, the documents of each of `clusters`,
+    and the clusters of each of `series` and `pictures` (URLs).
     """
     clusters_query = SolrQuery.terms(solr_fields.CLUSTER_ID, "clusters", clusters, separator=",")
     series_query = SolrQuery.terms(solr_fields.SERIES_ID, "all_series", series, separator=",")
@@ -141,7 +146,7 @@ _UNIQUE_CLUSTERS = {"n": f"unique({solr_fields.CLUSTER_ID})"}
 def _value_count_facet(
     name: str, query: SolrQuery, extra_params: Mapping[str, str] = MappingProxyType({})
 ) -> Mapping[str, object]:
-    """A facet that counts the values of a field in what `query` finds, whatever else is asked."""
+    """Build a facet that counts the values of a field in the results of `query`, independently of the request."""
     everything = {"domain": {"query": query.to_syntax()}, "facet": dict(extra_params)}
     return {"type": "terms", "field": name, "method": "dvhash", "limit": -1, **everything}
 
@@ -151,25 +156,35 @@ def _ids_query(ids: Sequence[str]) -> SolrQuery:
 
 
 def cursor_start_params(request: SearchRequest, words: QueryWords, hits: int, match_any: bool = False) -> Params:
-    """What finds Solr's mark after the first `hits` hits: where the pages without number begin."""
+    """Build the request for Solr's cursor mark after the first `hits` hits, the start of the pages without number."""
     return hits_params(request, words, hits, FIRST_CURSOR_MARK, field_names=[solr_fields.ID], match_any=match_any)
 
 
 _DISPLAY_FIELDS = (
-    solr_fields.ID, solr_fields.URL, solr_fields.SITE, solr_fields.TITLE, solr_fields.PUBLISHED_TEXT, solr_fields.FETCHED, solr_fields.CLUSTER_ID,
-    solr_fields.SERIES_ID, solr_fields.PICTURE, solr_fields.FORMAT, solr_fields.PAGE_STARTS, solr_fields.STORY_ID,
-)  # fmt: skip
+    solr_fields.ID,
+    solr_fields.URL,
+    solr_fields.SITE,
+    solr_fields.TITLE,
+    solr_fields.PUBLISHED_TEXT,
+    solr_fields.FETCHED,
+    solr_fields.CLUSTER_ID,
+    solr_fields.SERIES_ID,
+    solr_fields.PICTURE,
+    solr_fields.FORMAT,
+    solr_fields.PAGE_STARTS,
+    solr_fields.STORY_ID,
+)
 
 
 def body_params(ids: Sequence[str]) -> Params:
-    """The texts of the documents `ids`, in which a passage is looked for."""
+    """Build the request for the bodies of `ids`, to locate passages in them."""
     return select_params(
         _ids_query(ids), rows=len(ids), fl=[solr_fields.ID, solr_fields.BODY, solr_fields.ARTICLE_DIGEST]
     )
 
 
 def ranking_query(request: SearchRequest, words: QueryWords) -> SolrQuery:
-    """The ranking; all documents alike where the query names conditions alone, as `site:news.example`."""
+    """Return the ranking query; all documents if the query consists of conditions only, such as `site:news.example`."""
     return (
         build_rank_query(request.parsed_query.ranking_text, words, request.profile)
         if request.parsed_query.ranking_text
@@ -178,9 +193,9 @@ def ranking_query(request: SearchRequest, words: QueryWords) -> SolrQuery:
 
 
 def _enough_filters(request: SearchRequest, words: QueryWords) -> list[SolrQuery]:
-    """The filter by `enough_parts_query`: Solr keeps what passes it, so that one question of a page works for the next.
+    """Build the filter for full matches. Solr caches its results, so the requests of one page share them.
 
-    A profile that does not look at characters may miss what holds enough; only what it finds is counted then.
+    A profile without character fields can miss full matches. Then only its own matches are counted.
     """
     enough_query = enough_parts_query(request, words).as_clause()
     if any(
@@ -195,8 +210,8 @@ def _enough_filters(request: SearchRequest, words: QueryWords) -> list[SolrQuery
 def _hit_filters(
     request: SearchRequest, words: QueryWords, is_collapsed: bool = False, match_any: bool = False
 ) -> list[SolrQuery]:
-    """The filters of a request, and for the hits what leaves out near-duplicates and what holds no word of it."""
-    # By score is what collapsing does by itself, four times as fast as by an order that it is told.
+    """Build the filters of a request, with collapsing of near-duplicates and at least one word if requested."""
+    # Collapsing by score is the default and four times as fast as with an explicit sort.
     collapse_sort = (
         "" if request.sort is SortOrder.RELEVANCE and request.parsed_query.ranking_text else _SORT_CLAUSES[request.sort]
     )
@@ -208,10 +223,10 @@ def _hit_filters(
 
 
 def highlight_terms_params(request: SearchRequest, words: QueryWords) -> Params:
-    """How the terms of the query are marked in title and body.
+    """Build the parameters that highlight the terms of the query in title and body.
 
-    By pairs of characters, which join to words where they stand side by side: by words as well would cost Solr three
-    times as much, and twice the text to keep.
+    Highlighting uses character pairs, which join to words where they are adjacent. Highlighting by words as well would
+    take three times as long and twice the stored text.
     """
     texts = build_query_texts(request.parsed_query.ranking_text, words)
     synonym_query = SolrQuery.simple(f"{solr_fields.TITLE} {solr_fields.BODY}", texts[QueryVariant.SYNONYMS])
@@ -231,27 +246,27 @@ def highlight_terms_params(request: SearchRequest, words: QueryWords) -> Params:
 
 
 def count_params(request: SearchRequest, words: QueryWords) -> Params:
-    """What is said about all that was found: how much, by site, section, term and time.
+    """Build the request for the total and the facets.
 
-    A question of its own: what holds enough of the query is some hundred documents, where some of it is in nearly all.
+    It is a separate request because facets run over the full matches (hundreds), not over all documents with any term.
     """
     filter_queries = [*_enough_filters(request, words), *_hit_filters(request, words)]
     return select_params(MATCH_ALL, filter_queries, facets=_search_facets(request))
 
 
-MAX_FACET_VALUES = 24  # of a facet
-MAX_SITE_FACETS = 200  # whose own values are told from others
+MAX_FACET_VALUES = 24
+MAX_SITE_FACETS = 200  # sites whose boilerplate values are detected
 EXACT_FACET_OPTIONS: Mapping[str, object] = {"refine": True, "overrequest": 100}
-"""In a facet: values are counted on all shards of an index, also where some do not have them among their first."""
+"""Facet options: count values on all shards, also on shards where they are not among the most frequent."""
 
 TOP_SITE_SUBFACET: Mapping[str, object] = {
     "of": {"type": "terms", "field": solr_fields.SITE, "limit": 1, **EXACT_FACET_OPTIONS}
 }
-"""In a facet: the site that most documents with a value are of."""
+"""Subfacet: the site with the most documents of a value."""
 
 
 def _search_facets(request: SearchRequest) -> Mapping[str, object]:
-    """A facet of which several values can be chosen ignores its own filter. Near-duplicates count once."""
+    """Build all facets. A facet with several selectable values ignores its own filter. Near-duplicates count once."""
     count_expression = "unique(id)" if request.cluster else f"unique({solr_fields.CLUSTER_ID})"
     return {
         "total": count_expression,
@@ -269,7 +284,7 @@ def _search_facets(request: SearchRequest) -> Mapping[str, object]:
 
 
 def _documents_per_site_facet(tag: str) -> Mapping[str, object]:
-    """The documents of each site, counted where the facet with this tag is."""
+    """Build a facet that counts the documents of each site without the filter of this tag."""
     return {
         "type": "terms",
         "field": solr_fields.SITE,
@@ -282,7 +297,7 @@ def _documents_per_site_facet(tag: str) -> Mapping[str, object]:
 def _values_facet(
     name: str, count_expression: str, tag: str = "", extra_params: Mapping[str, object] = MappingProxyType({})
 ) -> Mapping[str, object]:
-    """The most frequent values, most documents first; which those are is found by a count that costs less."""
+    """Build a facet of the most frequent values. A cheaper count preselects them."""
     domain = {"domain": {"excludeTags": tag}} if tag else {}
     sort_options = {"sort": "n desc", "prelim_sort": "count desc"}
     return {
@@ -297,7 +312,7 @@ def _values_facet(
 
 
 def _dates_facet(request: SearchRequest, count_expression: str) -> Mapping[str, object]:
-    """Years, or the months of the one year asked for."""
+    """Build a facet of years, or of the months of a single requested year."""
     year = request.single_year()
     start, end, gap = f"{HISTOGRAM_FIRST_YEAR}-01-01T00:00:00Z", "NOW/YEAR+1YEAR", "+1YEAR"
     if year:
@@ -308,16 +323,16 @@ def _dates_facet(request: SearchRequest, count_expression: str) -> Mapping[str, 
 
 
 def exact_title_params(text: str) -> Params:
-    """What asks whether a document has just this title."""
+    """Build the request that tests whether a document has exactly this title."""
     return select_params(SolrQuery.term(solr_fields.TITLE_KEY, "key", title_key(text)))
 
 
 def site_counts_params() -> Params:
-    """What is counted of the vertical: documents, sites, newest day."""
+    """Build the request for the counts of the index: documents, sites, latest publication."""
     sites_facet = {
         "type": "terms",
         "field": solr_fields.SITE,
         "limit": -1,
-    }  # `unique` is an estimate where there are shards
+    }  # `unique` is an estimate on several shards
     facets = {"sites": sites_facet, "newest": f"max({solr_fields.PUBLISHED})"}
     return select_params(MATCH_ALL, facets=facets)

@@ -1,4 +1,4 @@
-"""Other words for what a reader typed: the synonyms of one lexicon version, looked up in the words of a query. Pure."""
+"""Looks up the synonyms of a lexicon version for the words of a query."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,23 +10,23 @@ from text.folding import word_key
 from text.solr_words import WORD_SEPARATOR
 
 MAX_QUERY_SYNONYMS = 8  # synonyms in one query; each costs Solr a phrase
-_MAX_TERM_WORDS = 6  # words that make one term together
+_MAX_TERM_WORDS = 6  # words of one term
 
 
 @dataclass(frozen=True)
 class Thesaurus:
-    """Groups of words that say the same, by `word_key` of each of them."""
+    """Groups of synonyms, by the `word_key` of each member."""
 
     group_by_key: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
-    def synonyms_of(self, word: str) -> tuple[str, ...]:
-        """The other words for `word`, in the lexicon's order; () if there are none."""
+    def find_synonyms(self, word: str) -> tuple[str, ...]:
+        """Return the synonyms of `word`, in the order of the lexicon; () if there are none."""
         key = word_key(word)
         return tuple(synonym for synonym in self.group_by_key.get(key, ()) if word_key(synonym) != key)
 
 
 def build_thesaurus(lexicon: Lexicon) -> Thesaurus:
-    """The synonyms of a lexicon. A synonym leads back to its term, and to the term's other synonyms."""
+    """Build the thesaurus of a lexicon. A synonym leads to its term and to the other synonyms of the term."""
     groups: dict[str, tuple[str, ...]] = {}
     for entry in lexicon.entries:
         if not entry.synonyms:
@@ -38,10 +38,15 @@ def build_thesaurus(lexicon: Lexicon) -> Thesaurus:
 
 
 def find_synonym_groups(query: ParsedQuery, words: Sequence[str], thesaurus: Thesaurus) -> tuple[str, ...]:
-    """The terms in a query that have synonyms, each joined with them by `WORD_SEPARATOR`, at most `MAX_QUERY_SYNONYMS` in all.
+    """Return the terms of a query that have synonyms, each joined with them by `WORD_SEPARATOR`.
 
-    `words` is the query's text cut by the lexicon; several of them may make one term (`shale`, `gas`). What is quoted
-    is meant to the letter, and what the query says itself is not looked for twice.
+    There are at most `MAX_QUERY_SYNONYMS` synonyms in all. Quoted phrases get no synonyms, and words that occur in the
+    query are not added again.
+
+    Args:
+        query: The parsed query.
+        words: Its text, cut by the lexicon. Several words can form one term (`shale`, `gas`).
+        thesaurus: The synonyms of the lexicon.
     """
     if not thesaurus.group_by_key:
         return ()
@@ -50,7 +55,7 @@ def find_synonym_groups(query: ParsedQuery, words: Sequence[str], thesaurus: The
     for run in _iter_word_runs(words):
         if word_key(run) in used_keys:
             continue
-        keys = {synonym: word_key(synonym) for synonym in thesaurus.synonyms_of(run)}
+        keys = {synonym: word_key(synonym) for synonym in thesaurus.find_synonyms(run)}
         new_synonyms = [synonym for synonym, key in keys.items() if key not in query_key and key not in used_keys][
             :remaining
         ]
@@ -61,12 +66,12 @@ def find_synonym_groups(query: ParsedQuery, words: Sequence[str], thesaurus: The
 
 
 def list_synonyms(groups: Iterable[str]) -> tuple[str, ...]:
-    """The synonyms alone."""
+    """Return the synonyms of the groups, without the terms."""
     return tuple(synonym for group in groups for synonym in group.split(WORD_SEPARATOR)[1:])
 
 
 def synonym_lookup(groups: Iterable[str]) -> Callable[[str], tuple[str, ...]]:
-    """A look-up from a word of the query to the synonyms of the term that it is, or is one word of (`shale`)."""
+    """Build a lookup from a query word to the synonyms of the term that it is or is part of (`shale`)."""
     synonyms_by_key: dict[str, tuple[str, ...]] = {}
     for group in groups:
         term, *synonyms = group.split(WORD_SEPARATOR)
@@ -76,7 +81,7 @@ def synonym_lookup(groups: Iterable[str]) -> Callable[[str], tuple[str, ...]]:
 
 
 def _iter_word_runs(words: Sequence[str]) -> Iterable[str]:
-    """Every run of neighbours, as one text; `word_key` takes the blanks beside Chinese characters out."""
+    """Yield every run of adjacent words as one text. `word_key` removes spaces beside Chinese characters."""
     for start, end in combinations(range(len(words) + 1), 2):
         if end - start <= _MAX_TERM_WORDS:
             yield " ".join(words[start:end])

@@ -1,1 +1,1 @@
-"""The pages of reviewers: candidate terms, their history, versions of the lexicon, topics."""
+"""The pages of reviewers: terms, history, lexicon versions and topics."""

@@ -1,6 +1,6 @@
-"""The reviewer's list: judge candidate words, one key each, and have every act taken back.
+"""The review list: decisions on terms, with keyboard shortcuts and undo.
 
-Every form works without JavaScript; `static/review.js` adds keys and answers in place, by the same URLs.
+Every form works without JavaScript. `static/review.js` adds shortcuts and updates in place, with the same URLs.
 """
 
 from collections import Counter
@@ -42,13 +42,13 @@ TERMS_ON_PAGE = 20
 MAX_BULK_TERMS = 500
 ANY_VALUE = "all"
 MIN_DOCUMENT_CHOICES = (0, 2, 5, 10, 50)
-LANGUAGE_COOKIE = "review_language"  # in which language this browser's reviewer works
+LANGUAGE_COOKIE = "review_language"  # language of the terms that this browser's reviewer decides on
 YEAR_SECONDS = 365 * 24 * 3600
 
 
 @dataclass(frozen=True)
 class TermListState:
-    """Which terms are on the page, in which order; `page_number` counts from 1, `language` is one of LANGUAGES or ANY."""
+    """The filter, order and page of the list. `page_number` counts from 1; `language` is a language or `ANY_VALUE`."""
 
     query: TermQuery
     page_number: int
@@ -56,7 +56,7 @@ class TermListState:
 
     @property
     def url_params(self) -> dict[str, str]:
-        """The listing as parameters of a URL, without its page."""
+        """The filter and order as URL parameters, without the page."""
         query = self.query
         values = {
             "status": str(query.status or ANY_VALUE),
@@ -70,7 +70,7 @@ class TermListState:
 
 
 def parse_listing(values: Mapping[str, str]) -> TermListState:
-    """Read a URL or a form; what cannot be is as if it was not said."""
+    """Parse a URL or a form. Invalid values are ignored."""
     status, category, order, language = (values.get(name, "") for name in ("status", "category", "order", "language"))
     number, min_documents = (_to_int(values.get(name, "")) for name in ("page", "least"))
     number = max(1, number)
@@ -100,7 +100,7 @@ def _to_int(text: str) -> int:
 @blueprint.get("")
 @require_role(Role.REVIEWER)
 def review_list() -> BaseResponse:
-    """Terms with their evidence, those to be reviewed first first."""
+    """Show terms with their evidence, in the recommended order."""
     site, listing = (
         current_site(),
         parse_listing({"language": request.cookies.get(LANGUAGE_COOKIE, ""), **request.args}),
@@ -138,7 +138,7 @@ def review_list() -> BaseResponse:
 
 
 def review_state() -> dict[str, Any]:
-    """The figures that a decision changes."""
+    """Return the counts that a decision changes."""
     actions = current_site().backend
     counts, (added, removed, changed) = actions.count_terms_by_status(), actions.review_service.pending_counts()
     accepted_count, decided_count = actions.review_service.recent_acceptance()
@@ -152,7 +152,7 @@ def review_state() -> dict[str, Any]:
 @blueprint.post("/decide")
 @require_role(Role.REVIEWER)
 def decide() -> BaseResponse:
-    """Set the status of one term (`term`, `decision`), as it was seen (`expected_version`)."""
+    """Set the status of one term (`term`, `decision`) in the version that the reviewer saw (`seen`)."""
     text, status = request.form.get("term", ""), _requested_status()
     term_edit = TermEdit(text, status, seen=expected_version(request.form))
     return apply_and_respond(
@@ -164,7 +164,7 @@ def decide() -> BaseResponse:
 @blueprint.post("/change")
 @require_role(Role.REVIEWER)
 def change_term() -> BaseResponse:
-    """Change what a term is (`term`, `operation_name`, `value`): its class, synonyms, broader terms; merge or rename it."""
+    """Change one term (`term`, `what`, `value`): class, synonyms or broader terms; merge or rename it."""
     form = request.form
     text, operation_name, value = (form.get(name, "")[: 10 * MAX_TERM_CHARS] for name in ("term", "what", "value"))
     version = expected_version(form)
@@ -192,7 +192,7 @@ def change_term() -> BaseResponse:
 @blueprint.post("/undo")
 @require_role(Role.REVIEWER)
 def undo_decision() -> BaseResponse:
-    """Take an act back: the one named by `act`, else the last one of this account."""
+    """Undo the action `act`, else the last action of this account."""
     act_id = _to_int(request.form.get("act", "")) or None
     return apply_and_respond(
         lambda review_service: review_service.undo(current_account_name(), act_id), translate("review.undone")
@@ -200,7 +200,7 @@ def undo_decision() -> BaseResponse:
 
 
 def apply_and_respond(operation: Callable[[ReviewService], ReviewDecision], message: str) -> BaseResponse:
-    """Do something with the desk, and answer as the reader wants it: with the terms as they are now, or the page."""
+    """Perform a change and return the changed terms as JSON, or redirect to the page."""
     review_service = current_site().backend.review_service
     try:
         decision = operation(review_service)
@@ -218,7 +218,7 @@ def apply_and_respond(operation: Callable[[ReviewService], ReviewDecision], mess
 @blueprint.post("/bulk")
 @require_role(Role.REVIEWER)
 def decide_bulk() -> BaseResponse:
-    """Set the status of several terms: those named by `term`, or the `top` first candidates; one act if possible."""
+    """Set the status of several terms: those named by `term`, or the `top` first candidates. One action if possible."""
     status, review_service = _requested_status(), current_site().backend.review_service
     edits = _bulk_edits(status, review_service)
     skipped_counts = Counter[str]()
@@ -261,7 +261,7 @@ def _bulk_edits(status: TermStatus, review_service: ReviewService) -> list[TermE
 @blueprint.post("/publish")
 @require_role(Role.REVIEWER)
 def publish() -> BaseResponse:
-    """Make the accepted terms the lexicon; documents that hold a changed term are indexed again."""
+    """Publish the accepted terms as a new version. Documents with a changed term are reindexed."""
     review_service = current_site().backend.review_service
     try:
         new_version = review_service.publish(current_account_name())
@@ -303,7 +303,7 @@ def _rejected_response(review_service: ReviewService, error: LexiconError) -> Ba
 
 
 def _redirect_back() -> BaseResponse:
-    """To the page that the form stood on: that of a term (`from`), the history, or the list."""
+    """Redirect to the page of the form: a term (`from`), the history or the list."""
     origin = request.form.get("from", "")
     if origin == "term":
         return redirect(url_for("review.term.show_term", text=request.form.get("term", "")), 303)

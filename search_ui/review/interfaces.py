@@ -1,4 +1,4 @@
-"""What the review pages ask of the lexicon. `pipeline` hands in the implementation."""
+"""The interface between the review pages and the lexicon. `pipeline` provides the implementation."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,9 +16,10 @@ TermWithStatus = tuple[str, TermStatus]
 
 @dataclass(frozen=True)
 class RelatedTerms:
-    """The words that stand near a term: those `nested_terms` in it and those that hold it (`containing_terms`), each with its
-    status, and `similar_terms` accepted ones. `translations` are what articles say to be the same in the other language, and
-    nobody has said to be a synonym yet.
+    """Terms related to a term.
+
+    `nested_terms` are contained in it and `containing_terms` contain it, each with its status. `similar_terms` are
+    accepted terms. `translations` are translations found in articles that are not synonyms yet.
     """
 
     nested_terms: tuple[TermWithStatus, ...] = ()
@@ -29,7 +30,7 @@ class RelatedTerms:
 
 @dataclass(frozen=True)
 class VersionChange:
-    """What one entry of a lexicon version is, and was in another; "" where it is not in that one."""
+    """An entry before and after a change of version; "" if it does not exist."""
 
     text: str
     before: str
@@ -38,8 +39,14 @@ class VersionChange:
 
 @dataclass(frozen=True)
 class VersionProposal:
-    """The version that publishing would make: `lexicon`, cut by `segmenter`, beside the `published_lexicon` one; `word_changes` are
-    those of words, each with a sentence that shows the word ("" if none is known), `other_changes` those that cut nothing.
+    """The version that would be published.
+
+    Attributes:
+        published_lexicon: The current version.
+        lexicon: The proposed version.
+        segmenter: Segmenter with the proposed version.
+        word_changes: Changes that affect segmentation, each with an example sentence ("": none).
+        other_changes: Changes that do not affect segmentation.
     """
 
     published_lexicon: Lexicon
@@ -50,72 +57,78 @@ class VersionProposal:
 
 
 class ReviewService(Protocol):
-    """Terms, acts on them, versions. `by` is an account's name. What cannot be done raises LexiconError."""
+    """Terms, review decisions and versions. `actor` is an account name. Invalid changes raise LexiconError."""
 
     def find_page(self, query: TermQuery) -> tuple[int, list[Term]]:
-        """How many terms are as wanted, and a page of them."""
+        """Return the number of terms that match the query, and a page of them."""
 
     def find_terms(self, texts: Sequence[str]) -> dict[str, Term]:
-        """Those of `texts` that are terms."""
+        """Return those of `texts` that are terms."""
 
     def related_terms(self, terms: Sequence[Term]) -> list[RelatedTerms]:
-        """What stands near each of `terms`."""
+        """Return the related terms of each of `terms`."""
 
     def narrower_terms(self, text: str) -> list[str]:
-        """The terms that have `text` as a broader one."""
+        """Return the terms with `text` as a broader term."""
 
     def recent_acceptance(self) -> tuple[int, int]:
-        """Of the last hundred decisions on mined terms: how many were good ones, and how many there were."""
+        """Return the acceptance of the last hundred decisions on mined terms.
+
+        Returns:
+            The number of accepted terms, and the number of decisions.
+        """
 
     def pending_counts(self) -> tuple[int, int, int]:
-        """How many words the next version would add and take out, and say something else of."""
+        """Return the number of terms that the next version adds, removes and modifies."""
 
     def apply(self, kind: ActKind, edits: Sequence[TermEdit], actor: str) -> ReviewDecision:
-        """Change terms, all or none; `ConcurrentEditError` for one that is not what was seen."""
+        """Change terms, all or none. Raises ConcurrentEditError if a term has changed since it was seen."""
 
     def decide(self, texts: Sequence[str], status: TermStatus, actor: str) -> ReviewDecision:
-        """Say what is thought of terms, whatever was thought of them before; all or none."""
+        """Set the status of terms, whatever it was; all or none."""
 
     def propose(self, text: str, actor: str) -> ReviewDecision:
-        """Make a candidate of a word that people bring; one that is known stays as it is."""
+        """Add a word as a candidate. A known term is not changed."""
 
     def add_synonym(self, text: str, word: str, actor: str) -> ReviewDecision:
-        """Name `word` as one more word for the term `text`, beside those it has."""
+        """Add `word` to the synonyms of the term `text`."""
 
     def merge(self, text: str, into: str, actor: str, expected_version: int | None) -> ReviewDecision:
-        """Make `text` another word for the term `into`."""
+        """Make `text` a synonym of the term `into`."""
 
     def rename(self, text: str, new_text: str, actor: str, expected_version: int | None) -> ReviewDecision:
-        """Accept `new_text` in the place of `text`."""
+        """Accept `new_text` in place of `text`."""
 
     def undo(self, actor: str, act_id: int | None) -> ReviewDecision:
-        """Take an act back; None: the last of `actor`."""
+        """Undo an action; None: the last action of `actor`."""
 
     def history(self, text: str, actor: str, offset: int, limit: int) -> tuple[int, list[ReviewDecision]]:
-        """How many acts there were, and a page of them, the latest first; on one term or by one account if named."""
+        """Return the number of decisions and a page of them, newest first; of a term or an account if given."""
 
     def publish(self, actor: str) -> Lexicon:
-        """Make a new version of all accepted terms."""
+        """Publish all accepted terms as a new version."""
 
     def revert(self, version: int, actor: str) -> Lexicon:
-        """Publish an older version's words again, as a new version; terms are accepted as they were in it."""
+        """Publish the terms of an older version as a new version. The status of terms is reset to that version."""
 
     def versions(self) -> list[tuple[Lexicon, int]]:
-        """Every version without its entries, the newest first, with how many words it has."""
+        """Return all versions without their entries, newest first, each with its number of terms."""
 
     def difference(self, before: int, after: int) -> list[VersionChange]:
-        """What version `after` has otherwise than `before`."""
+        """Return the changes from version `before` to version `after`."""
 
     def import_list(self, name: str, content: bytes, actor: str) -> int:
-        """Accept the words of a list, a file of this name; returns how many. DictionaryError, with every bad line
-        named, where there is one: then none of them.
+        """Accept the terms of a file named `name`. Returns their number.
+
+        Raises:
+            DictionaryError: Some lines are invalid. It lists all of them, and nothing is imported.
         """
 
     def export(self, list_format: str) -> str:
-        """The newest version as text, in one of `forms`."""
+        """Return the newest version in a list format."""
 
     def proposal(self) -> VersionProposal:
-        """What publishing now would make."""
+        """Return the version that would be published now."""
 
     def statistics(self) -> TermStatistics:
-        """What the report on all terms is made of."""
+        """Return the statistics of all terms."""

@@ -1,4 +1,4 @@
-"""The reviewer's other pages: the history of acts, the versions, a preview of the next one, the report on all terms."""
+"""The other review pages: history, versions, preview of the next version, statistics."""
 
 import re
 
@@ -26,14 +26,14 @@ MAX_CHANGES_SHOWN = 100
 MAX_ERRORS_SHOWN = 200
 MAX_POS_PATTERNS = 15
 SCORE_BARS = 20
-MAX_LENGTH_BAR = 20  # characters; longer words share the last bar
+MAX_LENGTH_BAR = 20  # characters; longer terms are in the last bar
 ACCEPTED_STATUSES = frozenset({TermStatus.ACCEPTED, TermStatus.MERGED})
 EXPORT_EXTENSIONS = {
     "jieba": "txt",
     "csv": "csv",
     "synonyms": "txt",
     "skos": "ttl",
-}  # and the ends of their files' names
+}  # file extension by list format
 _NUMBER_RE = re.compile("[0-9]{1,6}")
 
 
@@ -45,7 +45,7 @@ def _int_param(name: str, default: int) -> int:
 @blueprint.get("/history")
 @require_role(Role.REVIEWER)
 def history() -> BaseResponse:
-    """Who did what and when, with a button to take it back; of one term or one account if named."""
+    """Show all actions with a button to undo them; of one term or account if given."""
     text, by = (request.args.get(name, "")[:MAX_TERM_CHARS] for name in ("text", "by"))
     page_number = max(1, _int_param("page", 1))
     total, acts = current_site().backend.review_service.history(
@@ -59,7 +59,7 @@ def history() -> BaseResponse:
 @blueprint.get("/versions")
 @require_role(Role.REVIEWER)
 def versions() -> BaseResponse:
-    """All versions, and what one (`after`) has otherwise than another (`before`)."""
+    """Show all versions, and the changes from version `before` to version `after`."""
     review_service = current_site().backend.review_service
     published = review_service.versions()
     newest = published[0][0].version if published else 0
@@ -82,7 +82,7 @@ def versions() -> BaseResponse:
 @blueprint.post("/revert")
 @require_role(Role.REVIEWER)
 def revert() -> BaseResponse:
-    """Publish the words of an older version again."""
+    """Restore an older version."""
     number = _int_param("version", -1)
     try:
         new_version = current_site().backend.review_service.revert(number, current_account_name())
@@ -96,7 +96,7 @@ def revert() -> BaseResponse:
 @blueprint.post("/import")
 @require_role(Role.REVIEWER)
 def import_list() -> BaseResponse:
-    """Accept the words of a list that was sent, all of them or, where a line is bad, none."""
+    """Import an uploaded list of terms, completely or not at all."""
     upload = request.files.get("list")
     if upload is None or not upload.filename:
         flash(translate("review.no_list"))
@@ -121,7 +121,7 @@ def import_list() -> BaseResponse:
 @blueprint.get("/export/<form>")
 @require_role(Role.REVIEWER)
 def export(form: str) -> BaseResponse:
-    """The newest version for other programs."""
+    """Download the newest version in a list format."""
     if form not in EXPORT_EXTENSIONS:
         raise NotFound
     response = Response(current_site().backend.review_service.export(form), mimetype="text/plain")
@@ -132,7 +132,7 @@ def export(form: str) -> BaseResponse:
 @blueprint.get("/preview")
 @require_role(Role.REVIEWER)
 def preview() -> BaseResponse:
-    """What publishing would change: sentences cut before and after, and the first results of the search for `q`."""
+    """Show what publishing would change: segmentation, and the first results of a search for `q`."""
     site = current_site()
     proposal = site.backend.review_service.proposal()
     first = next((change.text for change, _ in proposal.word_changes), "")
@@ -150,7 +150,7 @@ def preview() -> BaseResponse:
 @blueprint.get("/report")
 @require_role(Role.REVIEWER)
 def report() -> BaseResponse:
-    """The distributions of all terms: length, score, POS pattern; the accepted ones among them."""
+    """Show the distributions of all and of accepted terms: length, score, part-of-speech pattern."""
     review_service = current_site().backend.review_service
     statistics = review_service.statistics()
     counts = current_site().backend.count_terms_by_status()
@@ -166,7 +166,7 @@ def report() -> BaseResponse:
 
 
 def length_chart(statistics: TermStatistics) -> Chart:
-    """How many terms have each length in characters, the accepted ones as the part."""
+    """Chart the number of terms by length in characters, with the accepted ones as the part."""
     counts = {size: [0, 0] for size in range(1, MAX_LENGTH_BAR + 1)}
     for size, status, count in statistics.lengths:
         total_and_accepted = counts[min(max(size, 1), MAX_LENGTH_BAR)]
@@ -177,7 +177,7 @@ def length_chart(statistics: TermStatistics) -> Chart:
 
 
 def score_chart(statistics: TermStatistics) -> Chart:
-    """How many terms have a score in each of some equal steps from the lowest to the highest."""
+    """Chart the number of terms by score, in equal intervals, with the accepted ones as the part."""
     scores = [score for score, _ in statistics.scores]
     low, high = min(scores, default=0.0), max(scores, default=1.0)
     width = (high - low) / SCORE_BARS or 1.0
@@ -190,7 +190,7 @@ def score_chart(statistics: TermStatistics) -> Chart:
 
 
 def pos_pattern_points(statistics: TermStatistics) -> list[ChartPoint]:
-    """The most frequent POS patterns, with how many terms have each and how many of those were accepted."""
+    """Return the most frequent part-of-speech patterns, with the number of terms and of accepted terms."""
     counts: dict[str, list[int]] = {}
     for tags, status, count in statistics.pos_tags:
         total_and_accepted = counts.setdefault(tags, [0, 0])

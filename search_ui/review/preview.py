@@ -1,8 +1,8 @@
-"""What the next lexicon version would do, before it is published.
+"""Previews the effect of the next lexicon version before it is published.
 
-Documents are not cut by it yet. So a search as it will be asks for a word that only the next version has as a run of
-characters, with the weight that makes it count what one word in so many documents counts: the sum of the idf of its
-characters, which Solr takes for a run (BM25), is brought down to the idf of the word.
+Documents are not segmented with it yet. A word that only the next version has is therefore searched as a character run.
+Its weight is scaled: the BM25 score of a run is the sum of the idf of its characters, and is reduced to the idf of the
+word.
 """
 
 import math
@@ -22,14 +22,14 @@ from search_ui.query.thesaurus import build_thesaurus, find_synonym_groups
 from search_ui.review.interfaces import VersionChange, VersionProposal
 from text.segment import RjiebaSegmenter, Segmenter
 
-SHOWN_RESULTS = 10  # results on each side
-COMPARED_RESULTS = 100  # results among which the places of the other side are looked up
+SHOWN_RESULTS = 10  # on each side
+COMPARED_RESULTS = 100  # results in which the rank of the other side is looked up
 MAX_NEW_WORDS = 8  # words of a query that only the next version has
 
 
 @dataclass(frozen=True)
 class SentenceSegmentation:
-    """A change of the lexicon, and a sentence that shows it, cut before and after."""
+    """A change of the lexicon with an example sentence, segmented before and after."""
 
     change: VersionChange
     before: tuple[str, ...]
@@ -38,7 +38,7 @@ class SentenceSegmentation:
 
 @dataclass(frozen=True)
 class PreviewHit:
-    """A result with its place now and in the next version, from 1; None if that is not among the first hundred."""
+    """A result with its current and next rank, from 1; None if it is not among the first hundred."""
 
     doc_id: str
     title: str
@@ -48,7 +48,7 @@ class PreviewHit:
 
 @dataclass(frozen=True)
 class PreviewResults:
-    """The first ten results as they are (`current_hits`) and as they would be (`next_hits`), and the words of the query each time."""
+    """The words of the query and the first ten results, now (`current_...`) and after publishing (`next_...`)."""
 
     current_words: tuple[str, ...]
     next_words: tuple[str, ...]
@@ -59,7 +59,7 @@ class PreviewResults:
 def segment_changed_sentences(
     proposal: VersionProposal, base_segmenter: Segmenter, limit: int
 ) -> list[SentenceSegmentation]:
-    """The first `limit` changes with their sentences; a word of which no sentence is known stands for itself."""
+    """Segment the example sentences of the first `limit` changes. A word without a sentence is its own example."""
     old = _lexicon_segmenter(proposal.published_lexicon, base_segmenter)
     return [
         SentenceSegmentation(
@@ -76,7 +76,7 @@ def _lexicon_segmenter(lexicon: Lexicon, base_segmenter: Segmenter) -> Segmenter
 
 
 def compare_rankings(proposal: VersionProposal, query: str) -> PreviewResults | None:
-    """The search for `query` now and then. None if there is nothing in it to look for.
+    """Search for `query` with the current and the next version. Returns None if the query has no words.
 
     Raises what `SolrBackend.select` raises.
     """
@@ -103,7 +103,7 @@ def compare_rankings(proposal: VersionProposal, query: str) -> PreviewResults | 
 
 
 def next_version_words(request: SearchRequest, now: QueryWords, proposal: VersionProposal) -> QueryWords:
-    """The query as the next version cuts it, with its synonyms."""
+    """Return the words of the query in the next version, with synonyms."""
     cut = segment_words(request.parsed_query.ranking_text, proposal.segmenter)
     synonyms = find_synonym_groups(request.parsed_query, cut, build_thesaurus(proposal.lexicon))
     return {
@@ -116,7 +116,7 @@ def next_version_words(request: SearchRequest, now: QueryWords, proposal: Versio
 
 
 def select_new_words(now: QueryWords, then: QueryWords) -> list[str]:
-    """The words of the query that documents are not cut into yet: the base dictionary and this version have others."""
+    """Return the words of the query that no document is segmented into yet."""
     indexed_words = {*now[QueryVariant.DOMAIN], *now.get(QueryVariant.OLD_LEXICON, ()), *now.get(QueryVariant.BASE, ())}
     return [word for word in dict.fromkeys(then[QueryVariant.DOMAIN]) if word not in indexed_words][:MAX_NEW_WORDS]
 
@@ -124,7 +124,7 @@ def select_new_words(now: QueryWords, then: QueryWords) -> list[str]:
 def _search_titles(
     search_service: SearchService, request: SearchRequest, words: QueryWords, new_words: Sequence[str]
 ) -> list[tuple[str, str]]:
-    """Ids and titles of the results, best first."""
+    """Return ids and titles of the results, best first."""
     summands = new_word_summands(request.profile, new_words, search_service.solr)
     params = hits_params(
         request, words, COMPARED_RESULTS, field_names=(solr_fields.ID, solr_fields.TITLE), summands=summands
@@ -134,7 +134,7 @@ def _search_titles(
 
 
 def new_word_summands(profile: str, new_words: Sequence[str], solr: SolrBackend) -> list[QueryParam]:
-    """What is added to the score for words that no document is cut into yet; [] where the profile has no words."""
+    """Build the score summands for words that no document is segmented into yet; [] if the profile has no words."""
     weight = lexicon_term_weight(PROFILES[profile])
     weighted_words = [
         (word, f"{solr_fields.BODY_CHARS}^{weight * idf_ratio(solr, word):.4f}") for word in new_words if weight
@@ -144,7 +144,10 @@ def new_word_summands(profile: str, new_words: Sequence[str], solr: SolrBackend)
 
 
 def idf_ratio(solr: SolrBackend, word: str) -> float:
-    """The idf of a word by the documents that hold it as a run, over the sum of that of its characters; at most 1."""
+    """Return the idf of a word divided by the sum of the idf of its characters, at most 1.
+
+    The idf of the word counts the documents that contain it as a run.
+    """
     characters = {f"char{n}": char for n, char in enumerate(word.lower()) if not char.isspace()}
     fl = ["documents:numdocs()", *(f"{name}_df:docfreq({solr_fields.BODY_CHARS},${name})" for name in characters)]
     run = SolrQuery.phrases(solr_fields.BODY_CHARS, "quoted", [word])
@@ -158,5 +161,5 @@ def idf_ratio(solr: SolrBackend, word: str) -> float:
 
 
 def idf(document_count: float, document_frequency: float) -> float:
-    """Inverse document frequency as BM25 has it (Lucene's BM25Similarity)."""
+    """Return the inverse document frequency of BM25 (Lucene's BM25Similarity)."""
     return math.log(1 + (document_count - document_frequency + 0.5) / (document_frequency + 0.5))

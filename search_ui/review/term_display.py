@@ -1,4 +1,4 @@
-"""What the review pages have in common: who reviews, and a term as it is shown."""
+"""Shared parts of the review pages: the current account, and terms as they are shown."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -12,14 +12,14 @@ from search_ui.context import current_account
 from search_ui.query.display_text import Segments, clean_text, mark_occurrences, truncate_segments
 from search_ui.review.interfaces import RelatedTerms
 
-MAX_TERM_CHARS = 200  # characters; no term of a lexicon comes near
-MAX_CONTEXT_CHARS = 120  # characters
-KWIC_CONTEXT_CHARS = 24  # characters beside a word in its context
+MAX_TERM_CHARS = 200  # all lexicon terms are much shorter
+MAX_CONTEXT_CHARS = 120
+KWIC_CONTEXT_CHARS = 24  # on each side
 
 
 @dataclass(frozen=True)
 class TermRow:
-    """A term on a page, with `contexts` that show it and what stands `related_terms` it."""
+    """A term with highlighted contexts and related terms."""
 
     term: Term
     contexts: Sequence[Segments]
@@ -29,7 +29,7 @@ class TermRow:
 
 @dataclass(frozen=True)
 class KwicLine:
-    """A key word in its context: what stands before and after it, in which article (its id and title)."""
+    """A keyword in context: the text around it, with id and title of the article."""
 
     before: str
     word: str
@@ -39,24 +39,24 @@ class KwicLine:
 
 
 def build_term_row(term: Term, related_terms: RelatedTerms) -> TermRow:
-    """A term as its row shows it."""
+    """Build the row of a term."""
     contexts = [truncate_segments(mark_occurrences(context, term.text), MAX_CONTEXT_CHARS) for context in term.contexts]
     return TermRow(term, contexts, related_terms, format_day(term.first_seen))
 
 
 def format_day(seconds: float | None) -> str:
-    """Epoch seconds as a day of the server's clock; "" for none."""
+    """Return epoch seconds as a date in the server's time zone; "" for None."""
     return "" if seconds is None else time.strftime("%Y-%m-%d", time.localtime(seconds))
 
 
 def current_account_name() -> str:
-    """The name of the account that is signed in."""
+    """Return the name of the signed-in account."""
     account = current_account()
     return account.name if account else ""
 
 
 def expected_version(form: Mapping[str, str]) -> int | None:
-    """The version of the term that a form was made for; None if it does not say, 400 for nonsense."""
+    """Return the term version that a form was rendered with; None if missing. Aborts with 400 if it is invalid."""
     text = form.get("seen", "")
     if not text:
         return None
@@ -66,7 +66,7 @@ def expected_version(form: Mapping[str, str]) -> int | None:
 
 
 def term_to_json(text: str, term: Term | None) -> dict[str, Any]:
-    """What a page that shows a term has to know of it after a change."""
+    """Return what a page needs to update a changed term."""
     if term is None:
         return {"text": text, "status": "gone", "version": 0, "category": ""}
     relations = {"synonyms": list(term.synonyms), "broader": list(term.broader_terms)}
@@ -74,11 +74,11 @@ def term_to_json(text: str, term: Term | None) -> dict[str, Any]:
 
 
 def find_kwic_lines(text: str, word: str, doc_id: str, title: str, limit: int) -> list[KwicLine]:
-    """The first `limit` places in `text` that hold `word`; letter case does not count."""
+    """Return the first `limit` occurrences of `word` in `text`, ignoring case."""
     lines: list[KwicLine] = []
     offset = -1
     folded_text, key = text.lower(), word.lower()
-    if len(folded_text) != len(text):  # lowering has moved characters: look for it as it stands
+    if len(folded_text) != len(text):  # lowercasing changed the offsets: match case-sensitively
         folded_text, key = text, word
     while len(lines) < limit and (offset := folded_text.find(key, offset + 1)) >= 0:
         end = offset + len(word)

@@ -1,4 +1,4 @@
-"""One term: every context with its article, what is near it, its history, and all that can be said of it."""
+"""The page of one term: contexts with their articles, related terms, history and all forms."""
 
 from flask import Blueprint, redirect, request, url_for
 from werkzeug.exceptions import NotFound
@@ -16,13 +16,13 @@ from search_ui.review.term_display import MAX_TERM_CHARS, KwicLine, build_term_r
 
 blueprint = Blueprint("term", __name__)
 
-MAX_ARTICLES = 12  # that are looked at for contexts
-LINES_PER_ARTICLE = 2  # in each of them
+MAX_ARTICLES = 12
+LINES_PER_ARTICLE = 2
 MAX_DECISIONS_SHOWN = 20
 
 
 def articles_containing_params(text: str, rows: int) -> Params:
-    """What finds the articles that hold `text` as a run of characters, the newest first."""
+    """Build the request for articles that contain `text` as a character run, newest first."""
     phrase_query = SolrQuery.phrases(f"{solr_fields.TITLE_CHARS} {solr_fields.BODY_CHARS}", "quoted", [text])
     field_names = (solr_fields.ID, solr_fields.TITLE, solr_fields.BODY)
     return select_params(
@@ -31,7 +31,7 @@ def articles_containing_params(text: str, rows: int) -> Params:
 
 
 def find_kwic_in_articles(text: str) -> list[KwicLine] | None:
-    """The word in its articles; None where Solr does not answer."""
+    """Return the contexts of a term in articles; None if Solr fails."""
     try:
         result = current_site().solr.select(articles_containing_params(text, MAX_ARTICLES)).get("response", {})
     except SolrError:
@@ -46,7 +46,7 @@ def find_kwic_in_articles(text: str) -> list[KwicLine] | None:
 @blueprint.get("/term")
 @require_role(Role.REVIEWER)
 def show_term() -> BaseResponse:
-    """The term `text` with all there is to know of it."""
+    """Show the term `text`."""
     text = request.args.get("text", "")[:MAX_TERM_CHARS]
     review_service = current_site().backend.review_service
     term = review_service.find_terms([text]).get(text)
@@ -66,7 +66,7 @@ def show_term() -> BaseResponse:
 @blueprint.get("/article")
 @require_role(Role.REVIEWER)
 def open_context_article() -> BaseResponse:
-    """To the article that holds the sentence `context`, which shows `term`; to the term's page if none does."""
+    """Redirect to the article with the sentence `context`; to the page of the term if there is none."""
     context, term = (request.args.get(name, "")[:400] for name in ("context", "term"))
     response = current_site().solr.select(articles_containing_params(context, 1)) if context else {}
     docs = response.get("response", {}).get("docs", ())

@@ -1,4 +1,4 @@
-"""What the search site may do with topics. `pipeline` hands in the implementation."""
+"""The interface between the search site and topics. `pipeline` provides the implementation."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,8 +13,10 @@ from docstore.topic import Topic, TopicState, TopicTermClass
 
 @dataclass(frozen=True)
 class TopicReviewState:
-    """What is kept of a topic in expectation (shares; None before anything was fetched for it), how many answers there
-    are, and what waits for one."""
+    """Estimates for the pages kept for a topic, and the pages to ask a reviewer about.
+
+    Shares are 0 to 1; None before pages were fetched for the topic.
+    """
 
     target_precision: float = 0.0
     retained_count: int = 0
@@ -28,60 +30,64 @@ class TopicBackend(Protocol):
     """The topics of a vertical."""
 
     def names(self) -> Sequence[str]:
-        """The names of all topics."""
+        """Return the names of all topics."""
 
     def active_topic(self) -> str:
-        """The name of the topic that the crawl looks for, "" for none."""
+        """Return the name of the topic of the crawl; "" if there is none."""
 
     def topic(self, name: str) -> Topic:
-        """A topic. TopicError where there is none of this name, or its file is not valid."""
+        """Return a topic. Raises TopicError if it does not exist or its file is invalid."""
 
     def decide(self, name: str, items: Sequence[str], state: TopicState, kind: TopicTermClass | None) -> None:
-        """Decide on terms (by text) and seeds (by URL); `kind` moves the terms to a class. TopicError, and nothing
-        is decided, where one of them is not there."""
+        """Decide on terms (by text) and seeds (by URL), all or none. `kind` changes the class of the terms.
+
+        Raises TopicError if an item does not exist.
+        """
 
     def harvest(self) -> Sequence[HostHarvest]:
-        """What each strategy kept of each host's pages."""
+        """Return the on-topic rate by strategy and host."""
 
     def review_questions(self, name: str) -> TopicReviewState:
-        """What is kept of a topic, and the pages that a person is asked about."""
+        """Return the estimates of a topic and the pages to ask a reviewer about."""
 
     def save_answers(self, name: str, answers: Mapping[str, bool], by: str) -> None:
-        """Keep answers: URL -> is it of the topic? TopicError, and no answer is kept, where one of the pages was not
-        fetched for a topic."""
+        """Save answers, all or none: whether each URL is on topic.
+
+        Raises TopicError if a page was not fetched for a topic.
+        """
 
 
 class NoTopicBackend:
     """A site without topics."""
 
     def names(self) -> Sequence[str]:
-        """None."""
+        """Return no names."""
         return ()
 
     def active_topic(self) -> str:
-        """None."""
+        """Return no name."""
         return ""
 
     def topic(self, name: str) -> Topic:
-        """There is none."""
+        """Raise TopicError."""
         raise TopicError(CodedMessage(f"there is no topic {name}", "no_such_topic", topic=name))
 
     def decide(self, name: str, items: Sequence[str], state: TopicState, kind: TopicTermClass | None) -> None:
-        """There is none."""
+        """Raise TopicError."""
         del items, state, kind
         raise TopicError(CodedMessage(f"there is no topic {name}", "no_such_topic", topic=name))
 
     def harvest(self) -> Sequence[HostHarvest]:
-        """None."""
+        """Return no rates."""
         return ()
 
     def review_questions(self, name: str) -> TopicReviewState:
-        """Nothing."""
+        """Return the state without data."""
         del name
         return TopicReviewState()
 
     def save_answers(self, name: str, answers: Mapping[str, bool], by: str) -> None:
-        """There is none."""
+        """Raise TopicError."""
         del answers, by
         raise TopicError(CodedMessage(f"there is no topic {name}", "no_such_topic", topic=name))
 

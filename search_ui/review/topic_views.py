@@ -1,6 +1,6 @@
-"""The reviewer's pages for topics: judge the terms and seeds that are proposed for what a crawl looks for.
+"""The review pages of topics: decisions on candidate terms and seed URLs, and questions about pages.
 
-Plain forms: everything works without JavaScript, and by keyboard.
+Plain forms that work without JavaScript and by keyboard.
 """
 
 from collections.abc import Mapping
@@ -32,14 +32,14 @@ TopicItem = TypeVar("TopicItem", TopicTerm, TopicSeed)
 
 @dataclass(frozen=True)
 class TopicListing:
-    """What is shown: of which state (None: any), page `page_number` counted from 1."""
+    """The state filter (None: any) and the page, counted from 1."""
 
     state: TopicState | None
     page_number: int
 
 
 def parse_topic_listing(values: Mapping[str, str]) -> TopicListing:
-    """What a request asks for; whatever it does not say well is as at first."""
+    """Parse a URL or a form. Invalid values are replaced by defaults."""
     state, number = values.get("state", TopicState.PROPOSED), values.get("page", "1")
     is_known_state = state in set(TopicState)
     is_number = number.isascii() and number.isdigit() and len(number) < 7
@@ -49,14 +49,14 @@ def parse_topic_listing(values: Mapping[str, str]) -> TopicListing:
 @blueprint.get("/")
 @require_role(Role.REVIEWER)
 def overview() -> BaseResponse:
-    """All topics, with what waits for a decision."""
+    """Show all topics with their number of candidates."""
     topics = current_site().topic_backend
     rows = [(name, *_load_topic(name)) for name in topics.names()]
     return render_page("topics.html", rows=rows, current=topics.active_topic())
 
 
 def _load_topic(name: str) -> tuple[Topic | None, str]:
-    """A topic, or what is wrong with its file."""
+    """Return a topic and "", or None and the reason why its file cannot be read."""
     try:
         return current_site().topic_backend.topic(name), ""
     except TopicError as error:
@@ -66,7 +66,7 @@ def _load_topic(name: str) -> tuple[Topic | None, str]:
 @blueprint.get("/<name>")
 @require_role(Role.REVIEWER)
 def show_topic(name: str) -> BaseResponse:
-    """Terms and seeds of a topic with their evidence, the best first."""
+    """Show terms and seed URLs of a topic with their evidence, best first."""
     topic, listing = _topic_or_404(name), parse_topic_listing(request.args)
     selected = [*_select_by_state(topic.terms, listing), *_select_by_state(topic.seeds, listing)]
     start = (listing.page_number - 1) * ITEMS_PER_PAGE
@@ -100,7 +100,7 @@ def _count_in_state(topic: Topic, state: TopicState) -> int:
 @blueprint.post("/<name>/decide")
 @require_role(Role.REVIEWER)
 def decide(name: str) -> BaseResponse:
-    """Decide on one item (a button of its own, named as the decision) or on those ticked (`item`, `decision`)."""
+    """Decide on one item (a button named after the decision), or on the selected items (`item`, `decision`)."""
     _topic_or_404(name)
     state, items = _requested_decision()
     kind = request.form.get("class", "")
@@ -121,7 +121,7 @@ def decide(name: str) -> BaseResponse:
 @blueprint.post("/<name>/answer")
 @require_role(Role.REVIEWER)
 def save_answer(name: str) -> BaseResponse:
-    """Say of one page whether it is of the topic (a button of its own, named `yes` or `no`)."""
+    """Save whether one page is on topic (a button named `yes` or `no`)."""
     _topic_or_404(name)
     answers = [(url, is_relevant) for word, is_relevant in ANSWER_BY_BUTTON.items() if (url := request.form.get(word))]
     if len(answers) != 1:

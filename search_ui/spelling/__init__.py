@@ -1,1 +1,1 @@
-"""What was meant instead: did-you-mean, other spellings, what sounds alike. Knows no Flask."""
+"""Suggests corrections and alternative searches. No Flask."""

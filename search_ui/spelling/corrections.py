@@ -1,7 +1,8 @@
-"""Other spellings of a query, from the words that the site knows. Pure.
+"""Corrects the spelling of a query with the known words of the site.
 
-Chinese is corrected by its sound (`叶岩气` -> `页岩气`), by one edit (`水力压列` -> `水力压裂`), and from pinyin
-(`yeyanqi`, `slyl`); Latin words as Solr spells them. Whether a spelling finds anything is for the caller to ask.
+Chinese is corrected by sound (`叶岩气` -> `页岩气`), by one edit (`水力压列` -> `水力压裂`) and from pinyin (`yeyanqi`,
+`slyl`). Latin words are corrected by Solr's spellchecker. The caller checks whether a correction has
+hits.
 """
 
 import re
@@ -14,14 +15,12 @@ from search_ui.spelling.title_phonetics import pinyin_letters
 from search_ui.spelling.vocabulary import Vocabulary, is_one_edit
 from text.scripts import HAN
 
-MAX_WINDOWS = 60  # runs of characters of one query that are looked up
-MAX_WINDOW_CHARS = 8  # characters of a run
-MAX_CORRECTIONS_PER_RUN = 2  # corrections of one run
-MIN_PINYIN_LETTERS = 4  # letters: what is shorter is rarely pinyin
-MIN_CORRECTION_DOCUMENTS = (
-    3  # that hold a Latin word which is short, or far from what was typed: one alone may be odd itself
-)
-LONG_WORD_LETTERS = 6  # letters: a word so long, and one edit away, is hardly another
+MAX_WINDOWS = 60  # character windows of one query that are looked up
+MAX_WINDOW_CHARS = 8
+MAX_CORRECTIONS_PER_RUN = 2
+MIN_PINYIN_LETTERS = 4  # shorter texts are rarely pinyin
+MIN_CORRECTION_DOCUMENTS = 3  # of a Latin word that is short or several edits away; a rarer word can be a typo
+LONG_WORD_LETTERS = 6  # a word of this length, one edit away, is rarely a different word
 
 _HAN_RUN_RE = re.compile(f"[{HAN}]{{2,}}")
 _LETTERS_RE = re.compile(r"[a-z]+(?:[ '’][a-z]+)*", re.IGNORECASE)
@@ -30,7 +29,7 @@ _CORRECTABLE_KINDS = frozenset({PartKind.WORD, PartKind.PHRASE, PartKind.TITLE})
 
 @dataclass(frozen=True)
 class Correction:
-    """`old`, a piece of the query, may have been meant as `new`."""
+    """A replacement of `old`, a part of the query, by `new`."""
 
     old: str
     new: str
@@ -41,20 +40,24 @@ QueryTiers = list[list[ParsedQuery]]
 
 @dataclass(frozen=True)
 class ExternalCorrections:
-    """What Solr says of pieces of a query: Latin words as it spells them, and runs in titles that sound like a piece
-    (`search_ui.spelling.title_phonetics`)."""
+    """Corrections obtained from Solr.
+
+    `latin_words` are spellchecked Latin words. `homophones` are title substrings with the same pinyin as a part of the
+    query (`search_ui.spelling.title_phonetics`).
+    """
 
     latin_words: Mapping[str, str] = field(default_factory=dict)
     homophones: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def correct_query(query: ParsedQuery, vocabulary: Vocabulary, external: ExternalCorrections) -> QueryTiers:
-    """Queries that may have been meant. The second tier counts where nothing of the first is of use.
+    """Return corrected queries in two tiers. The second tier is used only if the first has no useful query.
 
-    First everything that looks wrong is changed at once, with other words for a single piece; then one piece alone.
+    The first tier changes all parts that look wrong at once, with alternatives for one part. The second changes one
+    part.
     """
     phonetic = list(_iter_corrections(query, vocabulary, external.homophones))
-    pinyin_text = " ".join(changes[0].old for changes in phonetic)  # as pinyin: no edit makes another word of that
+    pinyin_text = " ".join(changes[0].old for changes in phonetic)  # parts that are pinyin need no spelling correction
     latin_corrections = {old: new for old, new in external.latin_words.items() if old not in pinyin_text.split(" ")}
     pieces = [*([Correction(old, new)] for old, new in latin_corrections.items()), *phonetic]
     best_corrections = [changes[0] for changes in pieces]
@@ -67,9 +70,9 @@ def correct_query(query: ParsedQuery, vocabulary: Vocabulary, external: External
 
 
 def phonetic_candidates(query: ParsedQuery, words: Iterable[str], vocabulary: Vocabulary) -> list[str]:
-    """The pieces of a query that a title may have in another spelling: letters that could be pinyin, unknown words.
+    """Return the parts of a query to look up in titles by sound: possible pinyin and unknown words.
 
-    `words` are the query's.
+    `words` are the words of the query.
     """
     letters = [match[0] for match in _LETTERS_RE.finditer(query.unquoted_text)]
     separate_words = [word for run in letters if " " in run for word in run.split(" ")]
@@ -95,7 +98,7 @@ def _changed_queries(query: ParsedQuery, options: list[list[Correction]]) -> lis
 def _iter_corrections(
     query: ParsedQuery, vocabulary: Vocabulary, homophones: Mapping[str, Sequence[str]]
 ) -> Iterator[list[Correction]]:
-    """For each piece that looks wrong the words that may be meant, the likeliest first."""
+    """Yield the corrections of each part that looks wrong, most likely first."""
     for part in query.parts:
         if part.kind in _CORRECTABLE_KINDS and not part.is_excluded:
             for run in _HAN_RUN_RE.findall(part.text):
@@ -107,7 +110,7 @@ def _iter_corrections(
 def _iter_chinese_corrections(
     run: str, vocabulary: Vocabulary, homophones: Mapping[str, Sequence[str]]
 ) -> Iterator[list[Correction]]:
-    """Changes of pieces of `run` that are not made of known words; the longest piece first, none within another's."""
+    """Yield corrections for windows of `run` that are not made of known words, longest first, without overlaps."""
     covered_positions: set[int] = set()
     for start, end in _window_spans(run):
         window, positions = run[start:end], set(range(start, end))
@@ -121,13 +124,16 @@ def _iter_chinese_corrections(
 
 
 def _similar_words(window: str, vocabulary: Vocabulary, is_whole: bool) -> list[str]:
-    """Within a longer run only words of the same length: one more or less would be another window's word."""
+    """Return homophones of a window, else words one edit away.
+
+    Within a longer run, edits must not change the length, because that would be a word of another window.
+    """
     edited_words = [word for word in vocabulary.words_one_edit_away(window) if is_whole or len(word) == len(window)]
     return vocabulary.homophones(window) or edited_words
 
 
 def _is_known(text: str, vocabulary: Vocabulary) -> bool:
-    """Is `text` a known word, or several of them in a row?"""
+    """Return True if `text` is a known word or a sequence of known words."""
     if vocabulary.frequency(text):
         return True
     cuts = range(2, len(text) - 1)
@@ -142,7 +148,7 @@ def _window_spans(run: str) -> list[tuple[int, int]]:
 def _iter_pinyin_corrections(
     letters: str, vocabulary: Vocabulary, homophones: Mapping[str, Sequence[str]]
 ) -> Iterator[list[Correction]]:
-    """All the letters as one text in pinyin (`ye yan qi`); if they are none, what stands between two blanks."""
+    """Yield corrections for the letters as one text in pinyin (`ye yan qi`), else for each word between spaces."""
     whole_text_corrections = _words_for_letters(letters, vocabulary, homophones)
     separate_words = letters.split(" ")
     yield from (
@@ -155,7 +161,10 @@ def _iter_pinyin_corrections(
 def _words_for_letters(
     letters: str, vocabulary: Vocabulary, homophones: Mapping[str, Sequence[str]]
 ) -> list[Correction]:
-    """A known word, else a run in titles, else several known words, else what begins with these letters."""
+    """Return corrections for pinyin letters.
+
+    These are known words and title substrings, else several known words, else words with these initials.
+    """
     sound = re.sub("[ '’]", "", letters).lower()
     if len(sound) < MIN_PINYIN_LETTERS:
         return []
@@ -167,7 +176,7 @@ def _words_for_letters(
 
 
 def _split_into_known_words(sound: str, vocabulary: Vocabulary, max_words: int = 3) -> list[str]:
-    """At most `max_words` known words that sound so one after another, the first as long as can be; [] if there are none."""
+    """Return at most `max_words` known words with this sound in sequence, longest first; [] if there are none."""
     for end in range(len(sound), MIN_PINYIN_LETTERS - 1, -1):
         first = vocabulary.words_for_pinyin(sound[:end])[:1]
         if first and end == len(sound):
@@ -178,7 +187,7 @@ def _split_into_known_words(sound: str, vocabulary: Vocabulary, max_words: int =
 
 
 def _apply_corrections(query: ParsedQuery, changes: list[Correction]) -> ParsedQuery:
-    """`query` with all the changes, read anew: a word may have come of several."""
+    """Apply all corrections and parse the result. Adjacent words are joined first: a correction can span them."""
     parts: list[QueryPart] = []
     for part in query.parts:
         if parts and not (part.is_condition or parts[-1].is_condition):
@@ -200,16 +209,16 @@ def _correct_part(part: QueryPart, changes: list[Correction]) -> QueryPart:
     return replace(part, text=text)
 
 
-_LATIN_WORD_RE = re.compile("[A-Za-zÀ-ɏ]{4}")  # Solr's list holds none that is shorter
+_LATIN_WORD_RE = re.compile("[A-Za-zÀ-ɏ]{4}")  # Solr's dictionary has no shorter words
 
 
 def has_latin_word(query: ParsedQuery) -> bool:
-    """Is there anything that Solr could spell?"""
+    """Return True if the query has a word that Solr can spellcheck."""
     return bool(_LATIN_WORD_RE.search(query.ranking_text))
 
 
 def spellcheck_params(query: ParsedQuery) -> list[tuple[str, str]]:
-    """What asks Solr for the spelling of Latin words; to be sent with any question."""
+    """Build the parameters for Solr's spellchecker, to add to any request."""
     options = {"q": query.ranking_text, "count": str(_SPELLCHECK_COUNT), "extendedResults": "true"}
     return [("spellcheck", "true"), *((f"spellcheck.{name}", value) for name, value in options.items())]
 
@@ -218,7 +227,7 @@ _SPELLCHECK_COUNT = 5
 
 
 def parse_spellcheck(response: SolrResponse) -> dict[str, str]:
-    """Latin words that Solr does not know, each with the likeliest spelling that is credible."""
+    """Return the most likely credible spelling of each Latin word that is not in the index."""
     suggestions = response.get("spellcheck", {}).get("suggestions", [])
     spelling_by_word = {}
     for raw_query, suggestion in zip(suggestions[::2], suggestions[1::2], strict=True):
@@ -234,8 +243,11 @@ def parse_spellcheck(response: SolrResponse) -> dict[str, str]:
 
 
 def _is_credible(raw_query: str, word: str, documents: int) -> bool:
-    """Did the reader mean `word`? The shorter it is and the farther from what was typed, the more documents say so."""
-    if " " in word:  # two words of the index that stand together in the query
+    """Return True if `word` is a credible correction.
+
+    Short words, and words more than one edit away, need several documents.
+    """
+    if " " in word:  # two words of the index, typed without a space
         return True
     is_near = is_one_edit(raw_query, word)
     if is_near and len(raw_query) >= LONG_WORD_LETTERS:

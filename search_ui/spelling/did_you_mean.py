@@ -1,12 +1,12 @@
-"""What to offer a reader who finds nothing, or nearly nothing.
+"""Suggests alternative searches if a search has no or almost no hits.
 
-    SPELLED    another spelling (search_ui/spelling/corrections.py)
-    LOOSENED   a quoted phrase searched by its parts
-    WITHOUT    one filter fewer
-    ALONE      one word of the query by itself
+    CORRECTED        a spelling correction (search_ui/spelling/corrections.py)
+    PHRASE_SPLIT     a quoted phrase searched by its words
+    FILTER_REMOVED   one filter fewer
+    SINGLE_WORD      one word of the query
 
-All that could be offered is counted in one question to Solr, by the very queries that would be sent for it; what finds
-no more than there is already, is not offered.
+One Solr request counts the hits of all candidates, with the same queries that their searches would send. Candidates
+that do not find more than the original search are dropped.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -32,16 +32,16 @@ from search_ui.spelling.title_phonetics import find_homophones, pinyin_readings,
 from search_ui.spelling.vocabulary import Vocabulary
 from text.segment import Segmenter
 
-MAX_HITS_FOR_SUGGESTIONS = 2  # results up to which help is offered
-MAX_CORRECTIONS = 4  # spellings that are counted
+MAX_HITS_FOR_SUGGESTIONS = 2  # more hits than this need no suggestions
+MAX_CORRECTIONS = 4  # per tier
 MAX_RELAXATIONS = 8  # phrases and filters
-MAX_SINGLE_WORDS = 8  # words of a query that are offered one by one
+MAX_SINGLE_WORDS = 8  # a query with more words gets no single-word suggestions
 
 RequestWithWords = tuple[SearchRequest, QueryWords]
 
 
 class DidYouMeanKind(StrEnum):
-    """Why something is offered."""
+    """The kind of a suggestion."""
 
     CORRECTED = "spelled"
     PHRASE_SPLIT = "loosened"
@@ -51,11 +51,13 @@ class DidYouMeanKind(StrEnum):
 
 @dataclass(frozen=True)
 class SearchSuggestion:
-    """Another search, with the number of documents it finds.
+    """An alternative search with its number of hits.
 
-    `label` is the other spelling, the phrase, the word, or the condition that is left out; it is "" where a whole kind
-    of filter is, which `request_field` names (`sites`, `date`, ...; `sort` for the order by date, which asks for every word).
-    `all_words_count` counts those of the documents that hold every word of it.
+    Attributes:
+        label: The correction, phrase, word or removed condition; "" if `request_field` names it.
+        request_field: The removed filter (`sites`, `date`, ...; `sort`: sorting by date, which requires every word).
+        hit_count: Number of full matches.
+        all_words_count: Number of documents with every word.
     """
 
     kind: DidYouMeanKind
@@ -74,10 +76,17 @@ def find_suggestions(
     base_segmenter: Segmenter,
     total: int,
 ) -> list[SearchSuggestion]:
-    """What finds more than the `total` documents that `request` finds. Asks Solr at most three times; raises as `select`
-    does.
+    """Return searches that find more than the `total` hits of `request`.
 
-    `segment_query` cuts the text of a request as `solr_requests` wants it, `base_segmenter` is the base dictionary's segmenter.
+    Sends at most three Solr requests. Raises what `SolrBackend.select` raises.
+
+    Args:
+        solr: The search server.
+        request: The original request.
+        vocabulary: The known words.
+        segment_query: Segments the query of a request.
+        base_segmenter: Segmenter with the base dictionary.
+        total: Number of hits of `request`.
     """
     homophones = _fetch_title_homophones(
         solr,
@@ -124,7 +133,7 @@ def _keep_useful(
     segment_query: Callable[[SearchRequest], QueryWords],
     total: int,
 ) -> list[SearchSuggestion]:
-    """Those of the offers that find more, with what they find."""
+    """Return the suggestions that find more, with their counts."""
     if not candidates:
         return []
     params = suggestion_count_params([(offer.request, segment_query(offer.request)) for offer in candidates])
@@ -137,7 +146,10 @@ def _keep_useful(
 
 
 def _is_equal_correction(offer: SearchSuggestion, total: int) -> bool:
-    """Another spelling may find what the query found by half of its characters, and this time by all of them."""
+    """Return True for a correction with as many hits as the original query.
+
+    The original can have matched only part of its characters, the correction all of them.
+    """
     return offer.kind is DidYouMeanKind.CORRECTED and offer.hit_count == total > 0
 
 
@@ -168,9 +180,7 @@ def _filter_removed_suggestions(request: SearchRequest, words: QueryWords) -> li
 def _single_word_suggestions(request: SearchRequest, words: QueryWords) -> list[SearchSuggestion]:
     domain_words = frozenset(words[QueryVariant.DOMAIN])
     offered_words = [word for word in content_parts(words) if word in domain_words]
-    if (
-        len(domain_words) < 2 or len(offered_words) > MAX_SINGLE_WORDS
-    ):  # no word says by itself what a long question asks
+    if len(domain_words) < 2 or len(offered_words) > MAX_SINGLE_WORDS:  # one word does not represent a long question
         return []
     return [
         SearchSuggestion(DidYouMeanKind.SINGLE_WORD, _with_query(request, parse_query(word)), word)
@@ -187,7 +197,7 @@ _FIELDS_TO_RESET: Mapping[str, Mapping[str, object]] = {
 
 
 def _without_filter(request: SearchRequest, request_filter: RequestFilter) -> SearchSuggestion | None:
-    """The request without one filter; a phrase is not left out but loosened."""
+    """Return the request without one filter; None for a phrase, which is split instead."""
     if request_filter.request_field:
         return SearchSuggestion(
             DidYouMeanKind.FILTER_REMOVED,
@@ -213,7 +223,7 @@ def _with_query(request: SearchRequest, query: ParsedQuery) -> SearchRequest:
 
 
 def suggestion_count_params(requests: Sequence[RequestWithWords]) -> Params:
-    """One question that counts the documents of several requests, near-duplicates once."""
+    """Build one request that counts the hits of several requests, near-duplicates once."""
     facets, params = {}, []
     for n, (request, words) in enumerate(requests):
         enough_param, all_parts_param = QueryParam("all", _request_clause(request, words)), all_parts_query(words)
@@ -227,7 +237,7 @@ def suggestion_count_params(requests: Sequence[RequestWithWords]) -> Params:
 
 
 def _request_clause(request: SearchRequest, words: QueryWords) -> SolrQuery:
-    """One request as a query: what holds enough of its text and passes all its filters."""
+    """Build a query for the full matches of a request that pass all its filters."""
     filter_params = (
         QueryParam(f"must{n}", clause) for n, clause in enumerate(build_filter_queries(request, words), start=1)
     )
@@ -235,6 +245,6 @@ def _request_clause(request: SearchRequest, words: QueryWords) -> SolrQuery:
 
 
 def parse_suggestion_counts(response: SolrResponse, requests: int) -> list[tuple[int, int]]:
-    """The counts that `suggestion_count_params` asked for, in its order: of what holds enough, and of what holds all of it."""
+    """Return the counts of `suggestion_count_params` in its order: full matches, and documents with every word."""
     facets = (response.get("facets", {}).get(f"o{n}", {}) for n in range(requests))
     return [(int(facet.get("total", 0)), int(facet.get("whole", {}).get("count", 0))) for facet in facets]

@@ -1,7 +1,7 @@
-"""Runs of characters in titles that sound like what was typed. Pure.
+"""Finds title substrings that sound like a part of the query.
 
-`yeyanqi` is 页岩气 though no dictionary has that word, if a title has it; so is `叶岩气`. Solr finds the titles by
-their sound (`docstore.solr_fields.TITLE_PINYIN`), and the runs are read off them.
+`yeyanqi` and `叶岩气` find 页岩气 in titles even if no dictionary has that word. Solr finds the titles by their sound
+(`docstore.solr_fields.TITLE_PINYIN`); the substrings are extracted here.
 """
 
 from collections import Counter
@@ -14,15 +14,15 @@ from search_ui.query.solr_query import Params, SolrQuery, select_params
 from text.pinyin import fuzzy_syllable, fuzzy_units, has_han, join_syllables, pinyin_syllables, split_pinyin
 from text.segment import Segmenter
 
-MAX_PHONETIC_PIECES = 8  # that are looked for
+MAX_PHONETIC_PIECES = 8
 MIN_SYLLABLES = 2
-MAX_TITLES_READ = 50  # titles that are read
+MAX_TITLES_READ = 50
 PinyinReading = tuple[str, ...]
-"""Syllables as they are indexed: without tones, and blurred."""
+"""Syllables as indexed: without tones, similar sounds merged."""
 
 
 def pinyin_readings(pieces: Iterable[str]) -> dict[str, tuple[PinyinReading, ...]]:
-    """How each piece of a query may be read, Chinese or letters; what is no pinyin, or too short, is left out."""
+    """Return the pinyin readings of each part of a query. Parts that are no pinyin or too short are omitted."""
     readings_by_piece = {piece: tuple(_iter_readings(piece)) for piece in pieces}
     return dict([(piece, readings) for piece, readings in readings_by_piece.items() if readings][:MAX_PHONETIC_PIECES])
 
@@ -35,12 +35,12 @@ def _iter_readings(piece: str) -> Iterator[PinyinReading]:
 
 
 def pinyin_letters(piece: str) -> str:
-    """What was typed in letters, without the signs between syllables."""
+    """Return the letters of a part of a query, without separators between syllables."""
     return join_syllables(pinyin_syllables(piece))
 
 
 def title_sound_params(readings: Mapping[str, Sequence[PinyinReading]]) -> Params:
-    """What asks Solr for titles that sound like one of the pieces."""
+    """Build the request for titles that sound like one of the parts."""
     runs = dict.fromkeys(" ".join(reading) for piece_readings in readings.values() for reading in piece_readings)
     clause = SolrQuery.phrases(solr_fields.TITLE_PINYIN, "sounds", runs, "OR")
     return select_params(clause, rows=MAX_TITLES_READ, fl=[solr_fields.TITLE])
@@ -49,9 +49,9 @@ def title_sound_params(readings: Mapping[str, Sequence[PinyinReading]]) -> Param
 def find_homophones(
     response: SolrResponse, readings: Mapping[str, Sequence[PinyinReading]], base_segmenter: Segmenter
 ) -> dict[str, list[str]]:
-    """Piece -> the runs in the titles of an answer that sound like it: of the very sound first, then by frequency.
+    """Return the title substrings that sound like each part: exact homophones first, then by frequency.
 
-    `base_segmenter` cuts as the titles were cut when they were indexed.
+    `base_segmenter` segments as the indexer does.
     """
     titles = [
         _TitlePronunciation(base_segmenter.cut(str(doc.get(solr_fields.TITLE, ""))))
@@ -61,7 +61,7 @@ def find_homophones(
 
 
 class _TitlePronunciation:
-    """What stands in a title and how it sounds, character by character, and at which of them words begin."""
+    """The characters of a title with their sounds, and the positions of word starts."""
 
     def __init__(self, words: Sequence[str]) -> None:
         by_word = [units for word in words if (units := fuzzy_units([word]))]
@@ -69,8 +69,10 @@ class _TitlePronunciation:
         self.word_starts = list(accumulate(map(len, by_word), initial=0))
 
     def iter_matching_runs(self, readings: Sequence[PinyinReading]) -> Iterator[str]:
-        """What sounds like one of the readings, begins where a word does and has a whole word of several characters:
-        what is cut out of two words (年只 of 今年 and 只) is a word that nobody knows.
+        """Yield the substrings with one of these readings.
+
+        A substring must begin at a word start and contain a complete word of several characters. Substrings of two
+        words (年只 of 今年 and 只) are no words.
         """
         for reading, start in product(readings, self.word_starts):
             end = start + len(reading)

@@ -1,10 +1,10 @@
-"""The words that the site knows, looked up by how they are written, how they sound, and how they are mistyped. Pure.
+"""The known words of the site, with lookup by spelling, sound and typing errors.
 
 Vocabulary(queries=["页岩气 产量"], terms={"页岩气": 120, "水力压裂": 40}, title_words={"开发": 300})
-    .beginning_with("yey")  -> 页岩气 产量 (QUERY), 页岩气 (TERM)
-    .beginning_with("slyl") -> 水力压裂
-    .sounding_like("叶岩气") -> 页岩气
-    .one_edit_from("水力压列") -> 水力压裂
+    .complete("yey", 8)                 -> 页岩气 产量 (QUERY), 页岩气 (TERM)
+    .complete("slyl", 8)                -> 水力压裂
+    .homophones("叶岩气")                -> 页岩气
+    .words_one_edit_away("水力压列")     -> 水力压裂
 """
 
 import heapq
@@ -21,14 +21,14 @@ from text.folding import word_key
 from text.pinyin import fuzzy_pinyin, has_han, initials, join_syllables, pinyin_syllables, split_pinyin, to_pinyin
 from text.scripts import HAN
 
-MAX_SCANNED = 2000  # words that hold what was typed, looked at at most
-MIN_EDITABLE_CHARS = 3  # characters: of shorter words nearly all are one edit from each other
+MAX_SCANNED = 2000  # maximum number of words that are examined
+MIN_EDITABLE_CHARS = 3  # nearly all shorter words are one edit apart
 _KEY_SEPARATOR = "\n"
 _HAN_RE = re.compile(f"[{HAN}]")
 
 
 class WordKind(StrEnum):
-    """Where a suggestion comes from."""
+    """The source of a suggestion."""
 
     QUERY = "query"
     TERM = "term"
@@ -37,7 +37,7 @@ class WordKind(StrEnum):
 
 @dataclass(frozen=True)
 class KnownWord:
-    """Something that can be suggested. `rank` counts from 0, the best first."""
+    """A word that can be suggested. `rank` counts from 0, best first."""
 
     text: str
     kind: WordKind
@@ -45,10 +45,15 @@ class KnownWord:
 
 
 class Vocabulary:
-    """Immutable; threads may share it. Making one costs some 0.2 ms and 2.5 kB a word, of `body_words` 40 us and 250 B.
+    """An immutable set of known words. Thread-safe.
 
-    `queries` stand best first; the words have the number of documents that hold them. Queries and terms are suggested;
-    terms and title words correct what is mistyped, body words as well where they sound like it.
+    Building it takes about 0.2 ms and 2.5 kB per word, for `body_words` 40 us and 250 B.
+
+    Args:
+        queries: Queries to suggest, best first.
+        terms: Document count by term. Suggested, and used for corrections.
+        title_words: Document count by word. Used for corrections.
+        body_words: Document count by word. Used for corrections by sound only.
     """
 
     def __init__(
@@ -76,7 +81,10 @@ class Vocabulary:
     # -- suggestions
 
     def complete(self, raw_query: str, limit: int) -> list[KnownWord]:
-        """Words that begin with what was typed in characters or by sound; then by first letters, then what holds it."""
+        """Return completions of a query, at most `limit`.
+
+        Matches by prefix of characters or sound come first, then by initials, then words that contain the query.
+        """
         key = word_key(raw_query)
         if not key:
             return []
@@ -93,13 +101,13 @@ class Vocabulary:
         return [self._suggestions[position] for position in positions]
 
     def _iter_matches(self, key: str) -> Iterator[Iterable[int]]:
-        """Places in `_suggestions`, the best way to match first."""
+        """Yield positions in `_suggestions`, best kind of match first."""
         yield self._index_by_text.get_prefixed(key)
         letters = to_pinyin(key)
         if any("a" <= char <= "z" for char in key):
             for positions in (self._index_by_sound.get_exact(letters), self._index_by_sound.get_prefixed(letters)):
                 yield (
-                    [position for position in positions if self._contains_han_of(key, position)]
+                    [position for position in positions if self._contains_han_chars(key, position)]
                     if has_han(key)
                     else positions
                 )
@@ -108,8 +116,8 @@ class Vocabulary:
         if len(key) > 1:
             yield self._iter_containing(key)
 
-    def _contains_han_of(self, key: str, position: int) -> bool:
-        """`页yan` sounds like `夜宴`, but its first character says what is meant."""
+    def _contains_han_chars(self, key: str, position: int) -> bool:
+        """Return True if the suggestion contains the Chinese characters of the key: `页yan` must not match `夜宴`."""
         return all(char in self._suggestions[position].text for char in _HAN_RE.findall(key))
 
     def _iter_containing(self, key: str) -> Iterator[int]:
@@ -123,11 +131,11 @@ class Vocabulary:
     # -- corrections
 
     def frequency(self, word: str) -> int:
-        """In how many documents the word is known to be, 0 for an unknown one."""
+        """Return the number of documents with the word; 0 if it is unknown."""
         return self._frequency_by_word.get(word_key(word), 0)
 
     def homophones(self, text: str) -> list[str]:
-        """Other words of the same sound, then of one that is often mixed up with it; the most frequent first."""
+        """Return other words with the same sound, then with an often confused sound, most frequent first."""
         syllable_list = pinyin_syllables(text)
         homophones = self._words_by_blurred_sound.get_exact(fuzzy_pinyin(syllable_list))
         return self._rank_by_frequency(
@@ -135,7 +143,7 @@ class Vocabulary:
         )
 
     def words_for_pinyin(self, letters: str) -> list[str]:
-        """Words that sound just as the letters are read (`yeyanqi`), the most frequent first."""
+        """Return the words with this pinyin (`yeyanqi`), most frequent first."""
         sound_keys = dict.fromkeys(map(fuzzy_pinyin, split_pinyin(letters)))
         words = (word for sound_key in sound_keys for word in self._words_by_blurred_sound.get_exact(sound_key))
         return self._rank_by_frequency(
@@ -143,12 +151,12 @@ class Vocabulary:
         )
 
     def words_for_initials(self, letters: str) -> list[str]:
-        """What is suggested for first letters that are all of them (`slyl`), the best first."""
+        """Return the suggestions with exactly these initials (`slyl`), best first."""
         positions = sorted(self._index_by_initials.get_exact(letters))
         return [self._suggestions[position].text for position in positions if has_han(self._suggestions[position].text)]
 
     def words_one_edit_away(self, text: str) -> list[str]:
-        """Known words of three characters or more with one character more, less or other; the most frequent first."""
+        """Return known words of at least three characters that are one edit away, most frequent first."""
         key = word_key(text)
         if len(key) < MIN_EDITABLE_CHARS:
             return []
@@ -166,7 +174,7 @@ class Vocabulary:
 
 
 def _rank_suggestions(queries: Sequence[str], terms: Mapping[str, int]) -> list[KnownWord]:
-    """What readers searched for with success comes first, then terms by the documents that hold them; each once."""
+    """Rank suggestions without repetitions: successful queries first, then terms by document count."""
     by_frequency = sorted(terms, key=lambda term: (-terms[term], len(term), term))
     kinds = [*((text, WordKind.QUERY) for text in queries), *((text, WordKind.TERM) for text in by_frequency)]
     by_key: dict[str, tuple[str, WordKind]] = {}
@@ -184,7 +192,7 @@ def _normalize_frequencies(documents: Mapping[str, int]) -> dict[str, int]:
 
 
 def _build_deletion_index(words: Iterable[str]) -> Mapping[str, list[str]]:
-    """Words by themselves and by what is left of them without any one character."""
+    """Index words by themselves and by each deletion of one character."""
     words_by_deletion = defaultdict(list)
     for word in words:
         if len(word) >= MIN_EDITABLE_CHARS:
@@ -197,7 +205,7 @@ T = TypeVar("T")
 
 
 class _PrefixIndex(Generic[T]):
-    """What is kept under keys, by what the keys begin with."""
+    """A sorted key-value index with exact and prefix lookup."""
 
     def __init__(self, items: Iterable[tuple[str, T]]) -> None:
         pairs = sorted(items, key=itemgetter(0))
@@ -205,11 +213,11 @@ class _PrefixIndex(Generic[T]):
         self._values = [value for _, value in pairs]
 
     def get_exact(self, key: str) -> list[T]:
-        """What is kept under this very key."""
+        """Return the values of this key."""
         return self._values[bisect_left(self._keys, key) : bisect_left(self._keys, key + "\0")]
 
     def get_prefixed(self, prefix: str) -> list[T]:
-        """What is kept under keys that begin so."""
+        """Return the values of all keys with this prefix."""
         first = bisect_left(self._keys, prefix)
         last = bisect_left(self._keys, prefix + "\U0010ffff", lo=first, hi=len(self._keys))
         return self._values[first:last]
@@ -220,7 +228,7 @@ def _index_positions(keys: Iterable[str]) -> _PrefixIndex[int]:
 
 
 def _start_offsets(keys: Sequence[str]) -> list[int]:
-    """Where each key begins in all of them joined."""
+    """Return the offset of each key in the joined text."""
     starts, offset = [], 1
     for key in keys:
         starts.append(offset)
@@ -229,12 +237,12 @@ def _start_offsets(keys: Sequence[str]) -> list[int]:
 
 
 def _single_deletions(word: str) -> set[str]:
-    """`word` with any one character taken out."""
+    """Return `word` without each one of its characters."""
     return {word[:n] + word[n + 1 :] for n in range(len(word))}
 
 
 def is_one_edit(first: str, second: str) -> bool:
-    """Does one character put in, taken out, changed, or exchanged with its neighbour make one of the other?"""
+    """Return True if one insertion, deletion, substitution or transposition of neighbours turns one into the other."""
     if abs(len(first) - len(second)) > 1 or first == second:
         return False
     if len(first) != len(second):

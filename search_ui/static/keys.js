@@ -1,15 +1,15 @@
-// Keys for readers: "/" goes to the search box, j and k walk the results, the arrows do once one of them has the focus.
-// Single keys can be in somebody's way (speech input), so the help page switches them off.
+// Keyboard shortcuts: "/" goes to the search box, j and k move through the results, and so do the arrow keys once a
+// result has the focus. Single keys disturb some readers (speech input), so the help page can turn them off.
 "use strict";
 
-const SWITCH = "plumbline-keys"; // in this browser's storage: "off"
-const LISTED = "#hits > li, #newest > li";
+const STORAGE_KEY = "plumbline-keys"; // value: "off"
+const RESULT_SELECTOR = "#hits > li, #newest > li";
 
 function areOff() {
   try {
-    return localStorage.getItem(SWITCH) === "off";
+    return localStorage.getItem(STORAGE_KEY) === "off";
   } catch {
-    return false; // storage may be forbidden
+    return false; // storage can be disabled
   }
 }
 
@@ -18,9 +18,9 @@ function isTyping(target) {
 }
 
 function go(step) {
-  const hits = [...document.querySelectorAll(LISTED)].filter((hit) => hit.querySelector("a"));
-  const present = hits.findIndex((hit) => hit.contains(document.activeElement));
-  const next = present < 0 && step < 0 ? -1 : present + step;
+  const hits = [...document.querySelectorAll(RESULT_SELECTOR)].filter((hit) => hit.querySelector("a"));
+  const current = hits.findIndex((hit) => hit.contains(document.activeElement));
+  const next = current < 0 && step < 0 ? -1 : current + step;
   if (next < 0) return toBox();
   if (next >= hits.length) return false;
   const link = hits[next].querySelector("h2 a, h3 a, a");
@@ -39,28 +39,28 @@ function toBox() {
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || isTyping(event.target)) return;
-  const isOnHit = document.activeElement !== null && document.activeElement.closest(LISTED) !== null;
+  const isOnHit = document.activeElement !== null && document.activeElement.closest(RESULT_SELECTOR) !== null;
   const steps = { j: 1, k: -1, ...(isOnHit ? { ArrowDown: 1, ArrowUp: -1 } : {}) };
   if (areOff()) return;
   if (event.key === "/" ? toBox() : event.key in steps && go(steps[event.key])) event.preventDefault();
 });
 
-// The switch on the help page, which only works with this file and so is only shown by it.
+// The switch on the help page. It is hidden without this file.
 const choice = document.getElementById("keys-switch");
 if (choice) {
   choice.closest("[hidden]").hidden = false;
   choice.checked = !areOff();
   choice.addEventListener("change", () => {
     try {
-      if (choice.checked) localStorage.removeItem(SWITCH);
-      else localStorage.setItem(SWITCH, "off");
+      if (choice.checked) localStorage.removeItem(STORAGE_KEY);
+      else localStorage.setItem(STORAGE_KEY, "off");
     } catch {
       choice.checked = true;
     }
   });
 }
 
-// A picture that could not be had leaves no gap.
+// Remove pictures that fail to load, without a gap.
 function drop(picture) {
   const hit = picture.closest(".pictured");
   if (hit) hit.classList.remove("pictured");

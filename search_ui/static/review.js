@@ -1,64 +1,69 @@
-// Keys and answers in place for the review page. Every form works without this file.
+// Keyboard shortcuts and updates in place for the review page. Every form works without this file.
 "use strict";
 
 const list = document.getElementById("terms");
-const trouble = document.getElementById("trouble");
-const spoken = document.getElementById("spoken");
+const errorBox = document.getElementById("trouble");
+const statusBox = document.getElementById("spoken");
 const terms = list ? Array.from(list.querySelectorAll(".term")) : [];
-const known = new Set(terms.map((term) => term.dataset.term));
-const done = []; // numbers of the acts of this page, the latest last
-const AHEAD = 6; // terms below the present one, from which on more are asked for
-let present = -1;
-let queue = Promise.resolve(); // one act at a time, in the order of the keys, however slow the server is
-let coming = null; // terms that were asked for
+const loadedTexts = new Set(terms.map((term) => term.dataset.term));
+const actionIds = []; // ids of the actions of this page, newest last
+const PREFETCH_TERMS = 6; // more terms are requested when fewer than this remain
+let current = -1;
+let queue = Promise.resolve(); // actions run one at a time, in the order of the keys
+let loading = null; // the pending request for more terms
 
 function goTo(index) {
   if (terms.length === 0) return;
-  present = Math.max(0, Math.min(index, terms.length - 1));
-  terms[present].focus({ preventScroll: true });
-  terms[present].scrollIntoView({ block: "nearest" });
+  current = Math.max(0, Math.min(index, terms.length - 1));
+  terms[current].focus({ preventScroll: true });
+  terms[current].scrollIntoView({ block: "nearest" });
 }
 
-function complain(message) {
-  trouble.textContent = message;
-  trouble.hidden = !message;
+function showError(message) {
+  errorBox.textContent = message;
+  errorBox.hidden = !message;
 }
 
-// -- what the server answered
+// -- responses
 
-function showTerm(now) {
-  const term = terms.find((one) => one.dataset.term === now.text);
+function formatNumber(value) {
+  return value.toLocaleString(document.documentElement.lang);
+}
+
+function showTerm(state) {
+  const term = terms.find((item) => item.dataset.term === state.text);
   if (!term) return;
-  const word = list.dataset[now.status] || list.dataset.gone;
-  term.dataset.status = now.status;
+  const word = list.dataset[state.status] || list.dataset.gone;
+  term.dataset.status = state.status;
   term.querySelector(".badge.state").textContent = word;
-  for (const field of term.querySelectorAll("[name=seen]")) field.value = now.version;
+  for (const field of term.querySelectorAll("[name=seen]")) field.value = state.version;
   const badge = term.querySelector(".badge.class");
-  const kind = `class${(now.category || "none").replace(/^./, (first) => first.toUpperCase())}`;
+  const kind = `class${(state.category || "none").replace(/^./, (first) => first.toUpperCase())}`;
   badge.textContent = list.dataset[kind];
-  badge.hidden = !now.category;
-  term.dataset.category = now.category;
+  badge.hidden = !state.category;
+  term.dataset.category = state.category;
   for (const button of term.querySelectorAll(".classes button")) {
-    button.setAttribute("aria-pressed", String(button.value === now.category));
+    button.setAttribute("aria-pressed", String(button.value === state.category));
   }
   for (const place of term.querySelectorAll(".said")) {
-    const words = now[place.dataset.said] || [];
+    const words = state[place.dataset.said] || [];
     place.hidden = words.length === 0;
     place.querySelector("dd").textContent = words.join(list.dataset.separator);
   }
 }
 
-function showFigures(answer) {
-  for (const [status, count] of Object.entries(answer.counts)) {
+function showCounts(result) {
+  for (const [status, count] of Object.entries(result.counts)) {
     const place = document.querySelector(`[data-count="${status}"]`);
-    if (place) place.textContent = count.toLocaleString(document.documentElement.lang);
+    if (place) place.textContent = formatNumber(count);
   }
-  document.getElementById("pending-added").textContent = answer.pending.added;
-  document.getElementById("pending-removed").textContent = answer.pending.removed;
-  document.getElementById("pending-changed").textContent = answer.pending.changed;
+  document.getElementById("pending-added").textContent = formatNumber(result.pending.added);
+  document.getElementById("pending-removed").textContent = formatNumber(result.pending.removed);
+  document.getElementById("pending-changed").textContent = formatNumber(result.pending.changed);
   const precision = document.getElementById("precision");
-  precision.hidden = answer.last.of === 0;
-  precision.textContent = precision.dataset.text.replace("{good}", answer.last.good).replace("{of}", answer.last.of);
+  precision.hidden = result.last.of === 0;
+  const { good, of } = result.last;
+  precision.textContent = precision.dataset.text.replace("{good}", formatNumber(good)).replace("{of}", formatNumber(of));
 }
 
 async function post(form, values) {
@@ -69,20 +74,20 @@ async function post(form, values) {
   try {
     const response = await fetch(form.action, { method: "POST", body: new URLSearchParams(body), headers });
     if (response.status === 403) return signInFirst(form, values);
-    const answer = await response.json();
-    for (const now of answer.terms || []) showTerm(now);
-    if (!response.ok) throw new Error(answer.error.message);
-    showFigures(answer);
-    spoken.textContent = answer.message;
-    complain("");
-    return answer;
+    const result = await response.json();
+    for (const state of result.terms || []) showTerm(state);
+    if (!response.ok) throw new Error(result.error.message);
+    showCounts(result);
+    statusBox.textContent = result.message;
+    showError("");
+    return result;
   } catch (error) {
-    complain(`${list.dataset.failed} ${error.message}`);
+    showError(`${list.dataset.failed} ${error.message}`);
     return null;
   }
 }
 
-// The session has ended. Sent as a form, the act is held by the page that asks to sign in.
+// The session has ended. The login page keeps an action that is submitted as a form.
 function signInFirst(form, values) {
   for (const [name, value] of Object.entries(values)) {
     const field = form.querySelector(`input[name="${name}"]`) || document.createElement("input");
@@ -90,77 +95,77 @@ function signInFirst(form, values) {
     form.append(field);
   }
   form.submit();
-  return new Promise(() => {}); // nothing else is sent from a page that is being left
+  return new Promise(() => {}); // the page is being left: stop the queue
 }
 
-// -- more terms, so that a reviewer need not turn pages
+// -- more terms, so that reviewers do not have to turn pages
 
-function undecided() {
+function countCandidates() {
   return terms.filter((term) => term.dataset.status === "candidate").length;
 }
 
-async function ask() {
-  const number = 1 + Math.floor(undecided() / Number(list.dataset.page));
+async function loadMore() {
+  const number = 1 + Math.floor(countCandidates() / Number(list.dataset.page));
   try {
     const response = await fetch(list.dataset.more.replace(/page=1$|page=1(?=&)/, `page=${number}`));
     if (!response.ok) return;
-    const found = new DOMParser().parseFromString(await response.text(), "text/html");
-    for (const term of found.querySelectorAll("#terms > .term")) {
-      if (known.has(term.dataset.term)) continue;
-      known.add(term.dataset.term);
+    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    for (const term of page.querySelectorAll("#terms > .term")) {
+      if (loadedTexts.has(term.dataset.term)) continue;
+      loadedTexts.add(term.dataset.term);
       list.append(document.adoptNode(term));
-      begin(term, terms.push(term) - 1);
+      addListeners(term, terms.push(term) - 1);
     }
   } catch (error) {
-    complain(`${list.dataset.failed} ${error.message}`);
+    showError(`${list.dataset.failed} ${error.message}`);
   }
 }
 
-async function more() {
-  if (!list.dataset.more || present + AHEAD < terms.length) return;
-  coming = coming || ask().finally(() => { coming = null; });
-  if (present + 1 >= terms.length) await coming;
+async function prefetch() {
+  if (!list.dataset.more || current + PREFETCH_TERMS < terms.length) return;
+  loading = loading || loadMore().finally(() => { loading = null; });
+  if (current + 1 >= terms.length) await loading;
 }
 
-// -- acts
+// -- actions
 
 async function act(index, form, values) {
   const term = terms[index];
   if (!term || !form) return;
   term.setAttribute("aria-busy", "true");
-  const answer = await post(form, values);
+  const result = await post(form, values);
   term.removeAttribute("aria-busy");
-  if (!answer) return;
-  done.push(answer.act);
-  return answer;
+  if (!result) return;
+  actionIds.push(result.act);
+  return result;
 }
 
 async function decide(index, decision) {
   const term = terms[index];
   if (!term || !(await act(index, term.querySelector("form.decide"), { decision }))) return;
-  await more();
-  if (index === present) goTo(index + 1);
+  await prefetch();
+  if (index === current) goTo(index + 1);
 }
 
 async function classify(value) {
-  const term = terms[present];
-  if (term) await act(present, term.querySelector("form.classes"), { value });
+  const term = terms[current];
+  if (term) await act(current, term.querySelector("form.classes"), { value });
 }
 
 async function undo() {
   const form = document.getElementById("undo-last");
-  const number = done.pop();
-  const answer = await post(form, number ? { act: number } : {});
-  if (!answer) {
-    if (number) done.push(number);
+  const number = actionIds.pop();
+  const result = await post(form, number ? { act: number } : {});
+  if (!result) {
+    if (number) actionIds.push(number);
     return;
   }
-  const at = terms.findIndex((term) => answer.terms.some((now) => now.text === term.dataset.term));
-  if (at >= 0) goTo(at);
+  const index = terms.findIndex((term) => result.terms.some((state) => state.text === term.dataset.term));
+  if (index >= 0) goTo(index);
 }
 
 function edit(what) {
-  const term = terms[present];
+  const term = terms[current];
   if (!term) return;
   term.querySelector("details.more").open = true;
   const field = term.querySelector(`form[data-what="${what}"] [name=value]`);
@@ -174,11 +179,11 @@ function follow(selector) {
 }
 
 const KEYS = {
-  j: async () => { await more(); goTo(present + 1); },
-  k: () => goTo(present - 1),
-  a: () => decide(present, "accepted"),
-  r: () => decide(present, "rejected"),
-  l: () => decide(present, "later"),
+  j: async () => { await prefetch(); goTo(current + 1); },
+  k: () => goTo(current - 1),
+  a: () => decide(current, "accepted"),
+  r: () => decide(current, "rejected"),
+  l: () => decide(current, "later"),
   u: undo,
   m: () => edit("merge"),
   e: () => edit("rename"),
@@ -188,7 +193,7 @@ const KEYS = {
   1: () => classify("subject"),
   2: () => classify("professional"),
   3: () => classify("judgement"),
-  o: () => terms[present] && terms[present].querySelector("a.open").click(),
+  o: () => terms[current] && terms[current].querySelector("a.open").click(),
   n: () => follow("nav.pages [rel=next]"),
   p: () => follow("#to-preview"),
 };
@@ -197,18 +202,18 @@ document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
   if (event.key === "Escape" && event.target.closest(".term details.more")) {
     event.target.closest("details.more").open = false;
-    return goTo(present);
+    return goTo(current);
   }
   if (event.target.closest("input:not([type=hidden]), textarea, select")) return;
-  const doing = KEYS[event.key.toLowerCase()];
-  if (!doing || !list) return;
+  const action = KEYS[event.key.toLowerCase()];
+  if (!action || !list) return;
   event.preventDefault();
-  if (event.repeat && !"jk".includes(event.key.toLowerCase())) return; // a key held down judges one term only
-  queue = queue.then(doing);
+  if (event.repeat && !"jk".includes(event.key.toLowerCase())) return; // a key that is held down acts once
+  queue = queue.then(action);
 });
 
-function begin(term, index) {
-  term.addEventListener("focusin", () => { present = index; });
+function addListeners(term, index) {
+  term.addEventListener("focusin", () => { current = index; });
   term.querySelector("form.decide").addEventListener("submit", (event) => {
     event.preventDefault();
     const decision = event.submitter.value;
@@ -225,4 +230,4 @@ function begin(term, index) {
   }
 }
 
-terms.forEach(begin);
+terms.forEach(addListeners);

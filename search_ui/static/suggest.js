@@ -1,22 +1,22 @@
 // Suggestions under the search box: the combobox pattern of the ARIA practices. Every form works without this file.
 "use strict";
 
-const PAUSE = 120; // milliseconds without a key before the site is asked
-const KEPT = 200; // answers
+const DEBOUNCE_MS = 120; // without a key before a request
+const MAX_CACHED_QUERIES = 200;
 
-function suggestTo(box) {
-  const place = document.getElementById(box.dataset.suggest);
-  const list = place.querySelector("ul");
-  const spoken = place.querySelector("[role=status]");
-  const answers = new Map();
-  let typed = box.value; // what the reader has typed, while the box shows a suggestion
-  let shown = [];
-  let present = -1;
+function initSuggest(box) {
+  const container = document.getElementById(box.dataset.suggest);
+  const list = container.querySelector("ul");
+  const statusBox = container.querySelector("[role=status]");
+  const cache = new Map();
+  let typed = box.value; // the typed text, while the box shows a suggestion
+  let visible = [];
+  let selected = -1;
   let composing = false;
   let timer = 0;
-  let asking = null;
+  let request = null;
 
-  box.type = "text"; // a search field may not have this role
+  box.type = "text"; // a search field must not have this role
   for (const [name, value] of Object.entries({
     role: "combobox", "aria-autocomplete": "list", "aria-haspopup": "listbox", "aria-expanded": "false",
     "aria-controls": list.id,
@@ -24,17 +24,17 @@ function suggestTo(box) {
 
   function stop() {
     clearTimeout(timer);
-    if (asking) asking.abort();
-    asking = null;
+    if (request) request.abort();
+    request = null;
   }
 
   function close() {
     stop();
-    shown = [];
-    present = -1;
+    visible = [];
+    selected = -1;
     list.hidden = true;
     list.replaceChildren();
-    spoken.textContent = "";
+    statusBox.textContent = "";
     box.setAttribute("aria-expanded", "false");
     box.removeAttribute("aria-activedescendant");
   }
@@ -48,89 +48,89 @@ function suggestTo(box) {
     text.textContent = suggestion.text;
     const kind = document.createElement("span");
     kind.className = "kind";
-    kind.textContent = place.dataset[suggestion.kind] || "";
+    kind.textContent = container.dataset[suggestion.kind] || "";
     item.append(text, " ", kind);
-    item.addEventListener("mousedown", (event) => event.preventDefault()); // the box keeps the focus
+    item.addEventListener("mousedown", (event) => event.preventDefault()); // keeps the focus in the box
     item.addEventListener("click", () => choose(index));
     return item;
   }
 
   function open(suggestions) {
     if (suggestions.length === 0 || document.activeElement !== box) return close();
-    shown = suggestions;
-    present = -1;
+    visible = suggestions;
+    selected = -1;
     list.replaceChildren(...suggestions.map(option));
     list.hidden = false;
     box.setAttribute("aria-expanded", "true");
     box.removeAttribute("aria-activedescendant");
     const count = suggestions.length;
-    spoken.textContent = count === 1 ? place.dataset.countOne : place.dataset.count.replace("{n}", count);
+    statusBox.textContent = count === 1 ? container.dataset.countOne : container.dataset.count.replace("{n}", count);
   }
 
-  function go(step) {
-    stop(); // a late answer would take the list away from under the reader
-    const places = shown.length + 1; // one more: what was typed
-    present = ((present + 1 + step + places) % places) - 1;
+  function move(step) {
+    stop(); // a late response must not replace the list
+    const slots = visible.length + 1; // the typed text is one of them
+    selected = ((selected + 1 + step + slots) % slots) - 1;
     list.querySelectorAll("[role=option]").forEach((item, index) => {
-      item.setAttribute("aria-selected", String(index === present));
-      if (index === present) item.scrollIntoView({ block: "nearest" });
+      item.setAttribute("aria-selected", String(index === selected));
+      if (index === selected) item.scrollIntoView({ block: "nearest" });
     });
-    box.value = present < 0 ? typed : shown[present].text;
-    if (present < 0) box.removeAttribute("aria-activedescendant");
-    else box.setAttribute("aria-activedescendant", `${list.id}-${present}`);
+    box.value = selected < 0 ? typed : visible[selected].text;
+    if (selected < 0) box.removeAttribute("aria-activedescendant");
+    else box.setAttribute("aria-activedescendant", `${list.id}-${selected}`);
   }
 
   function choose(index) {
-    box.value = shown[index].text;
+    box.value = visible[index].text;
     close();
     box.form.requestSubmit();
   }
 
-  async function ask() {
+  async function fetchSuggestions() {
     const query = typed.trim();
     if (!query) return close();
-    if (answers.has(query)) return open(answers.get(query));
-    const own = new AbortController();
-    asking = own;
+    if (cache.has(query)) return open(cache.get(query));
+    const controller = new AbortController();
+    request = controller;
     try {
-      const address = `${place.dataset.address}?${new URLSearchParams({ q: query, format: "json" })}`;
-      const response = await fetch(address, { signal: own.signal, headers: { Accept: "application/json" } });
+      const address = `${container.dataset.address}?${new URLSearchParams({ q: query, format: "json" })}`;
+      const response = await fetch(address, { signal: controller.signal, headers: { Accept: "application/json" } });
       if (!response.ok) return close();
       const { suggestions } = await response.json();
-      if (answers.size >= KEPT) answers.clear();
-      answers.set(query, suggestions);
-      if (asking === own) open(suggestions);
+      if (cache.size >= MAX_CACHED_QUERIES) cache.clear();
+      cache.set(query, suggestions);
+      if (request === controller) open(suggestions);
     } catch (error) {
-      if (asking === own) close(); // else a newer question has ended this one
+      if (request === controller) close(); // otherwise a newer request has aborted this one
     }
   }
 
-  function soon() {
+  function schedule() {
     stop();
     typed = box.value;
-    timer = setTimeout(ask, PAUSE);
+    timer = setTimeout(fetchSuggestions, DEBOUNCE_MS);
   }
 
-  // While an input method is composing, its own list is open, and the letters in the box are not the query.
+  // While an input method is composing, its own list is open and the letters in the box are not the query.
   box.addEventListener("compositionstart", () => { composing = true; close(); });
-  box.addEventListener("compositionend", () => { composing = false; soon(); });
+  box.addEventListener("compositionend", () => { composing = false; schedule(); });
   box.addEventListener("input", (event) => {
-    if (!composing && !event.isComposing) soon();
+    if (!composing && !event.isComposing) schedule();
   });
 
   box.addEventListener("keydown", (event) => {
     if (composing || event.isComposing || event.keyCode === 229) return;
     if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
-    const isOpen = shown.length > 0;
+    const isOpen = visible.length > 0;
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
-      if (isOpen) go(event.key === "ArrowDown" ? 1 : -1);
-      else if (event.key === "ArrowDown") soon();
+      if (isOpen) move(event.key === "ArrowDown" ? 1 : -1);
+      else if (event.key === "ArrowDown") schedule();
       else return;
     } else if (event.key === "Escape" && isOpen) {
       box.value = typed;
       close();
-    } else if (event.key === "Enter" && present >= 0) {
-      choose(present);
+    } else if (event.key === "Enter" && selected >= 0) {
+      choose(selected);
     } else {
       return;
     }
@@ -139,7 +139,7 @@ function suggestTo(box) {
 
   box.addEventListener("blur", close);
   box.form.addEventListener("submit", close);
-  window.addEventListener("pageshow", close); // back from a result: the list that was open is stale
+  window.addEventListener("pageshow", close); // back from a result: the list is stale
 }
 
-document.querySelectorAll("input[data-suggest]").forEach(suggestTo);
+document.querySelectorAll("input[data-suggest]").forEach(initSuggest);

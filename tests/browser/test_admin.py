@@ -1,4 +1,4 @@
-"""The signed-in area as people meet it: in a real browser, on the real engine, in both languages."""
+"""The signed-in area in a real browser with the real engine, in both languages."""
 
 import re
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ LANGUAGES = {"zh": "zh-CN", "en": "en-GB"}
 
 @contextmanager
 def account(vertical: Vertical, name: str, *roles: Role) -> Iterator[str]:
-    """An account for one test, with `PASSWORD`."""
+    """Create an account with `PASSWORD` for one test."""
     table = vertical.engine.store.accounts
     table.create(name, PASSWORD_HASH, roles)
     yield name
@@ -307,7 +307,7 @@ def test_what_readers_miss_becomes_a_candidate(visit: Visit, vertical: Vertical,
 
 
 def wait_for_log(page: Page, query: str) -> None:
-    """Look at the searches until this one has arrived there: the log is written in the background."""
+    """Reload the searches until this one is listed. The log is written in the background."""
     for _ in range(200):
         page.goto(AREAS["searches"])
         if page.locator("table a", has_text=query).count():
@@ -355,7 +355,7 @@ def test_the_overview_and_the_sites_tell_what_the_store_holds(visit: Visit, vert
 
 @contextmanager
 def failed_night(vertical: Vertical) -> Iterator[str]:
-    """A night that failed in its crawl, and what the alerts make of it; its error. Afterwards a good one."""
+    """Record a failed crawl with its alert and yield its error. A successful run follows."""
     runs, error = vertical.engine.store.runs, "none of the seeds could be fetched (Connection refused)"
     runs.finish(runs.start("schedule"), [StageRun("crawl", state=RunState.FAILED, error=error)])
     evaluate_and_send(vertical.engine)
@@ -372,7 +372,7 @@ def failed_night(vertical: Vertical) -> Iterator[str]:
 def test_a_failed_night_its_stage_and_its_reason_are_seen_without_a_click(
     visit: Visit, vertical: Vertical, language: str, stage: str, size: dict[str, int]
 ) -> None:
-    """On the first screen of the first page after signing in; in the reader's language; nothing is folded."""
+    """On the first screen after signing in, in the reader's language, without opening anything."""
     page = sign_in(visit(locale=LANGUAGES[language], viewport=size))
     with failed_night(vertical) as error:
         page.goto(AREAS["overview"])
@@ -405,7 +405,7 @@ def test_a_site_leads_to_its_runs_and_to_samples_of_what_went_wrong(visit: Visit
 
 
 def show(page: Page, area: str) -> None:
-    """An area with something in it; what is folded is opened."""
+    """Open an area with content, with all folds open."""
     page.goto(AREAS[area])
     page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
 

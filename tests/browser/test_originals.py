@@ -1,4 +1,4 @@
-"""Pages as they were fetched, in a real browser: a hostile page shows its words, runs nothing and asks for nothing."""
+"""Saved pages in a real browser: a hostile page shows its text, runs nothing and requests nothing."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -27,7 +27,7 @@ PDF = Answer(200, pdf([["Report on ice", "It was thick.", "Nobody could pass."]]
 
 @dataclass
 class Served:
-    """A search site with a hostile page and a document in it, and the server that notes what is asked of `evil`."""
+    """A search site with a hostile page and a file, and the server that records the requests to `evil`."""
 
     url: str
     evil: Site
@@ -72,7 +72,7 @@ def nobody_asks_for_evil(served: Served) -> Iterator[None]:
 
 
 def asked_elsewhere(tab: Page, served: Served) -> list[str]:
-    """The URLs that the tab asks for from now on, but for those of the site."""
+    """Collect the URLs that the tab requests from now on, except those of the site."""
     found: list[str] = []
     tab.on("request", lambda request: found.append(request.url) if not request.url.startswith(served.url) else None)
     return found
@@ -109,14 +109,14 @@ def test_links_in_it_lead_nowhere(tab: Page, served: Served) -> None:
 
 
 def test_the_frames_own_address_is_as_harmless(tab: Page, served: Served) -> None:
-    """Whoever opens it by itself gets the same rules: it is no page of our origin, and runs nothing."""
+    """The frame's URL opened directly has the same rules: another origin, and no scripts."""
     tab.goto(f"/article/{document_id(served.site.url('/ice.html'))}/original/page")
     expect(tab.locator("p").first).to_contain_text("The harbour of the town")
     tab.wait_for_load_state("networkidle")
 
 
 def test_the_lock_holds_without_the_cleaning(tab: Page, served: Served, chromium: Browser) -> None:
-    """The hostile page itself under the frame's rules: the browser runs and loads nothing of it."""
+    """The unsanitized hostile page with the frame's headers: the browser runs and loads nothing."""
     from search_ui.pages.originals import FRAME_HEADERS
 
     hostile = hostile_page(served.evil.url("").rstrip("/"))

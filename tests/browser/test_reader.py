@@ -1,4 +1,4 @@
-"""The pages as readers meet them: in a real browser, on the real engine, in both languages."""
+"""The public pages in a real browser with the real engine, in both languages."""
 
 import json
 import re
@@ -56,7 +56,7 @@ LANGUAGES = ("zh", "en")
 
 @pytest.fixture(scope="module")
 def lexicon(unindexed: Engine) -> None:
-    """The best candidates published, as the demo does it: facets and articles have domain terms."""
+    """Publish the best candidates, as the demo does, so that facets and articles have domain terms."""
     best = [
         term.text for term in unindexed.store.lexicons.find_terms(TermStatus.CANDIDATE, limit=ACCEPTED_TERM_COUNT)[1]
     ]
@@ -65,7 +65,7 @@ def lexicon(unindexed: Engine) -> None:
 
 
 def open_page(visit: Visit, name: str, **options: object) -> Page:
-    """A page of `PAGES`."""
+    """Open a page of `PAGES`."""
     page = visit(404, **options)
     if name == "comparison":  # for who is signed in
         sign_in(page)
@@ -76,7 +76,7 @@ def open_page(visit: Visit, name: str, **options: object) -> Page:
 
 
 def in_language(page: Page, language: str) -> None:
-    """The same page in a language."""
+    """Return the URL of a page in a language."""
     address = re.sub(r"[?&]lang=\w+|#.*", "", page.url)
     page.goto(f"{address}{'&' if '?' in address else '?'}lang={language}")
     expect(page.locator("html")).to_have_attribute("lang", re.compile(f"^{language}"))
@@ -236,7 +236,7 @@ def test_the_keyboard_alone_leads_from_the_home_page_to_an_article(visit: Visit)
     ("locale", "scripts"), [("zh-CN", True), ("en-GB", False)], ids=["zh-scripts", "en-no-scripts"]
 )
 def test_a_reader_s_round(visit: Visit, locale: str, scripts: bool) -> None:
-    """From the home page through facets, order and pages to an article, to what is like it, and back."""
+    """From the home page through facets, sorting and pages to an article, to related articles, and back."""
     page = visit(locale=locale, java_script_enabled=scripts)
     page.goto("/")
     page.locator("#q").fill(FRACTURING)
@@ -288,7 +288,7 @@ def test_a_reader_learns_why_an_article_is_there(visit: Visit) -> None:
 
 @pytest.fixture
 def copied(vertical: Vertical) -> Iterator[str]:
-    """The title of an article that another site has published again."""
+    """Return the title of an article that another site has republished."""
     original = next(iter(vertical.engine.store.articles.iter_all()))
     article = replace(original.article, url="https://again.example/1")
     again = replace(original, doc_id=document_id(article.url), article=article, duplicate_of=original.doc_id)
@@ -374,7 +374,7 @@ def test_a_search_can_be_followed(visit: Visit) -> None:
 
 
 def becomes_true(page: Page, condition: str) -> None:
-    """Wait for the JavaScript `condition`; playwright's own way to wait needs an `eval`, which our policy refuses."""
+    """Wait for a JavaScript condition. Playwright's own wait needs `eval`, which the site's policy forbids."""
     deadline = time.monotonic() + PATIENCE / 1000
     while not page.evaluate(condition):
         assert time.monotonic() < deadline, condition
@@ -382,7 +382,7 @@ def becomes_true(page: Page, condition: str) -> None:
 
 
 def focused(page: Page) -> str:
-    """The text of what has the focus."""
+    """Return the text of the focused element."""
     return str(page.evaluate("document.activeElement.innerText"))
 
 
@@ -505,7 +505,7 @@ def payloads() -> list[str]:
 
 
 def hostile_document(n: int, title: str, body: str, vertical: Vertical) -> dict[str, object]:
-    """Payloads in every field that is shown."""
+    """Return a document with payloads in every displayed field."""
     url = [f"javascript:alert({n})//{body}", f"https://hostile.example/{n}?{body}", body][n % 3]
     names = {"section": body, "author": title, "source": body, "language": title[:20]}
     article = Article(url, f"{MARKER} {title}", f"{body} {MARKER} {body}", f"2020-01-{n % 28 + 1:02}", **names)
@@ -521,7 +521,7 @@ def hostile_document(n: int, title: str, body: str, vertical: Vertical) -> dict[
     params=[pytest.param(7, id="every seventh pair"), pytest.param(1, id="all pairs", marks=pytest.mark.exhaustive)]
 )
 def hostile_documents(vertical: Vertical, request: pytest.FixtureRequest) -> Iterator[list[str]]:
-    """Payloads, each as the title or the body of a document that `MARKER` finds; returns the titles."""
+    """Index payloads as title or body of documents that `MARKER` finds, and return the titles."""
     texts = payloads()
     pairs = list(zip(texts[::2], texts[1::2], strict=False))[:: request.param]
     documents = [hostile_document(n, *pair, vertical) for n, pair in enumerate(pairs)]
@@ -535,7 +535,7 @@ def hostile_documents(vertical: Vertical, request: pytest.FixtureRequest) -> Ite
 
 
 def harmless_vocabulary(visit: Visit, copied: str) -> set[str]:
-    """All that result pages and articles are made of."""
+    """Return all elements and attributes of results pages and articles."""
     words: set[str] = set()
     for name in ("results", "narrowed", "weak", "nothing", "article"):
         words |= vocabulary(open_page(visit, name))
@@ -596,7 +596,7 @@ def test_hostile_terms_are_looked_for_as_text(visit: Visit) -> None:
 
 
 def test_the_watch_sees_what_it_is_there_for(visit: Visit, watches: list[Watch], vertical: Vertical) -> None:
-    """Inline scripts and requests to elsewhere (the policy refuses both), dialogs, missing files."""
+    """Inline scripts and external requests (both forbidden by the policy), dialogs, missing files."""
     page = visit()
     page.goto("/help")
     page.context.route("https://elsewhere.example/", lambda route: route.abort())
@@ -619,7 +619,7 @@ def test_the_watch_sees_what_it_is_there_for(visit: Visit, watches: list[Watch],
 
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_is_for_everyone(visit: Visit, name: str) -> None:
-    """In both languages, on a telephone and on a large screen, in light and in dark."""
+    """In both languages, on a phone and on a large screen, in light and dark."""
     page = open_page(visit, name)
     for language, width in (("en", 360), ("zh", 1280)):  # English is the wider
         page.set_viewport_size({"width": width, "height": 740})
@@ -649,7 +649,7 @@ def test_axe_finds_nothing_in_any_combination(visit: Visit, name: str, width: in
 
 
 def structure_faults(page: Page) -> list[str]:
-    """What a screen reader misses on a page: landmarks, one main heading, a title, names of controls, single ids."""
+    """Return structural faults for screen readers: landmarks, main heading, title, names of controls, unique ids."""
     messages = [f"no {role}" for role in ("banner", "main", "navigation") if page.get_by_role(role).count() == 0]  # type: ignore[arg-type]
     if page.locator("h1").count() != 1:
         messages.append("not one h1")
@@ -666,7 +666,7 @@ def structure_faults(page: Page) -> list[str]:
 
 
 def has_paint_of_scheme(page: Page, is_dark: bool) -> bool:
-    """Is the page painted on the paper of its colour scheme, and not blank?"""
+    """Return True if the page has the background of its colour scheme and is not blank."""
     paper = page.evaluate("getComputedStyle(document.documentElement).backgroundColor.match(/\\d+/g).map(Number)")
     blank_page = page.context.new_page()
     blank_page.set_viewport_size(page.viewport_size or {"width": 1280, "height": 740})

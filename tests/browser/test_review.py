@@ -1,4 +1,4 @@
-"""Reviewing lexicon and topics as people do it: with keys alone, in both languages, with scripts and without."""
+"""Review of lexicon and topics in a real browser: by keyboard, in both languages, with and without scripts."""
 
 import re
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ MANY = 120  # decisions: more than the 100 whose speed the product measures
 
 @pytest.fixture(autouse=True)
 def clean(vertical: Vertical) -> Iterator[None]:
-    """Each test takes back what it did to the terms."""
+    """Each test undoes its actions on terms."""
     store = vertical.engine.store
     before = store.review_history.last_decision_id()
     yield
@@ -45,7 +45,7 @@ def statuses(vertical: Vertical, texts: list[str]) -> list[TermStatus]:
 
 
 def press(place: Locator) -> None:
-    """What somebody does who has come to a button by the keyboard."""
+    """Focus a button and press it by keyboard."""
     place.focus()
     place.press("Enter")
 
@@ -203,13 +203,13 @@ def test_a_list_is_brought_in(visit: Visit, vertical: Vertical, language: str, s
 
 
 def addresses(links: Locator) -> list[str]:
-    """The articles that links of the preview lead to."""
+    """Return the articles that the links of the preview lead to."""
     found: list[str] = links.evaluate_all("all => all.map(a => a.pathname)")
     return found
 
 
 def results(page: Page, query: str) -> list[str]:
-    """The articles of a result page."""
+    """Return the articles of a results page."""
     page.goto(f"/search?q={query}")
     found: list[str] = page.locator("#hits a[href^='/article/']").evaluate_all(
         "all => [...new Set(all.map(a => a.pathname))]"

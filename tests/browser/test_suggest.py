@@ -1,4 +1,4 @@
-"""Suggestions in a real browser: by keyboard and mouse, never while an input method is composing."""
+"""Suggestions in a real browser: by keyboard and mouse, and not while an input method is composing."""
 
 from urllib.parse import parse_qs, urlsplit
 
@@ -13,8 +13,8 @@ from tests.terms import add
 pytestmark = [pytest.mark.browser, pytest.mark.solr, pytest.mark.slow]
 
 TERM = "水平井压裂"  # many documents hold it
-PAUSE = 120  # of suggest.js: milliseconds without a key before the site is asked
-HOUR = 3_600_000  # milliseconds: no machine is so slow that the page's clock has passed it when it is stopped there
+DEBOUNCE_MS = 120  # of suggest.js: without a key before a request
+HOUR = 3_600_000  # ms; far beyond the time at which the page clock is stopped
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def lexicon(unindexed: Engine) -> None:
 
 
 class Asked:
-    """What a tab asks `/suggest` for."""
+    """Records the requests of a tab to `/suggest`."""
 
     def __init__(self, page: Page) -> None:
         self.queries: list[str] = []
@@ -38,13 +38,13 @@ class Asked:
 
 
 def asks_for(url: str, query: str) -> bool:
-    """Is this the URL of a result page for just this query?"""
+    """Return True if this is the URL of the results page for exactly this query."""
     address = urlsplit(url)
     return address.path == "/search" and parse_qs(address.query)["q"] == [query]
 
 
 def home(visit: Visit, **options: object) -> Page:
-    """The home page of a site that has made its vocabulary."""
+    """Open the home page of a site whose vocabulary is loaded."""
     page = visit(**options)
     page.goto("/")
     wait_for(page, f"/suggest?q={TERM[:2]}&format=json", "a => a.suggestions.some(one => one.kind === 'term')")
@@ -105,12 +105,12 @@ def test_while_an_input_method_is_composing_the_site_is_not_asked(visit: Visit) 
     page.clock.pause_at(HOUR)
     for letters in ("s", "sh", "shui", "shui'p", "shui'ping"):
         method.send("Input.imeSetComposition", {"text": letters, "selectionStart": 9, "selectionEnd": 9})
-        page.clock.run_for(2 * PAUSE)  # more than the pause before a question
+        page.clock.run_for(2 * DEBOUNCE_MS)  # more than the pause before a question
     expect(page.locator("#q")).to_have_value("shui'ping")
     assert asked.queries == []
     expect(page.get_by_role("listbox")).to_be_hidden()
     method.send("Input.insertText", {"text": "水平"})
-    page.clock.run_for(2 * PAUSE)
+    page.clock.run_for(2 * DEBOUNCE_MS)
     expect(page.get_by_role("option").first).to_contain_text(TERM)
     assert asked.queries == ["水平"]
 
@@ -135,9 +135,9 @@ def test_quick_typing_asks_once_for_what_was_typed_last(visit: Visit) -> None:
     page.clock.install(time=0)
     page.clock.pause_at(HOUR)  # how fast this machine presses keys does not count
     for letter in "shuipingjing":
-        page.clock.run_for(PAUSE - 1)
+        page.clock.run_for(DEBOUNCE_MS - 1)
         page.locator("#q").press(letter)
-    page.clock.run_for(PAUSE - 1)
+    page.clock.run_for(DEBOUNCE_MS - 1)
     assert asked.queries == []
     page.clock.run_for(1)
     expect(page.get_by_role("option").first).to_contain_text(TERM)
@@ -155,14 +155,14 @@ def test_an_answer_that_comes_late_does_not_take_away_what_is_chosen(visit: Visi
     asked.queries.clear()
     box.press("j")
     box.press("ArrowDown")
-    page.clock.run_for(10 * PAUSE)
+    page.clock.run_for(10 * DEBOUNCE_MS)
     expect(options.first).to_have_attribute("aria-selected", "true")
     expect(box).to_have_value(TERM)
     assert asked.queries == []
 
 
 def test_the_open_list_is_accessible(visit: Visit) -> None:
-    """On a telephone, in light and in dark."""
+    """On a phone, in light and dark."""
     page = home(visit, locale="en-GB", viewport={"width": 360, "height": 740})
     page.locator("#q").press_sequentially(TERM[:2])
     expect(page.get_by_role("listbox")).to_be_visible()

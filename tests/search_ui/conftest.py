@@ -1,6 +1,6 @@
-"""For all tests of the site: cheap password hashes and samples of the hostile texts.
+"""Shared fixtures: cheap password hashes, and a sample of the hostile texts.
 
-A hash of the product costs 64 MiB and a tenth of a second.
+A hash with the product's settings takes 64 MiB and a tenth of a second.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ CHEAP_HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 @pytest.fixture(scope="session", autouse=True)
 def cheap_hasher() -> Iterator[None]:
-    """Hash with little memory in one pass, also the password of no account."""
+    """Hash with little memory in one pass, including the dummy hash."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(passwords, "_HASHER", CHEAP_HASHER)
         passwords._dummy_hash.cache_clear()
@@ -26,7 +26,7 @@ def cheap_hasher() -> Iterator[None]:
 
 @pytest.fixture
 def product_hasher(cheap_hasher: None, monkeypatch: pytest.MonkeyPatch) -> PasswordHasher:
-    """The hasher of the product, in use during this test."""
+    """Use the product's hasher during this test."""
     monkeypatch.setattr(passwords, "_HASHER", PRODUCT_HASHER)
     return PRODUCT_HASHER
 
@@ -35,5 +35,5 @@ def product_hasher(cheap_hasher: None, monkeypatch: pytest.MonkeyPatch) -> Passw
     params=[pytest.param(5, id="every fifth text"), pytest.param(1, id="all texts", marks=pytest.mark.exhaustive)]
 )
 def step(request: pytest.FixtureRequest) -> int:
-    """Which of the hostile texts a test takes: each whose index is a multiple of this."""
+    """The sampling step for hostile texts: a test takes every text whose index is a multiple of it."""
     return int(request.param)

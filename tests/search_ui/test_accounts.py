@@ -1,4 +1,4 @@
-"""Signing in and out, what ends a session, who may do what, and what becomes of a form that is sent too late."""
+"""Sign-in, end of sessions, access by role, and forms that are submitted after the session ended."""
 
 import re
 from collections.abc import Iterator
@@ -50,7 +50,7 @@ def rules(app: Flask) -> Iterator[Rule]:
 
 
 def changing(app: Flask) -> list[str]:
-    """Every address that takes anything but questions."""
+    """Return every URL that changes something."""
     return sorted({str(rule) for rule in rules(app) if set(rule.methods or ()) - {"GET", "HEAD", "OPTIONS"}})
 
 
@@ -156,7 +156,7 @@ def test_the_page_that_was_asked_for_is_kept_in_the_form() -> None:
 
 @pytest.fixture
 def hours(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[float]]:
-    """Seconds to add to the clock that the brake goes by."""
+    """Return the seconds to add to the clock of the rate limiter."""
     ahead, real = [0.0], limits_memory.time.time
     monkeypatch.setattr(limits_memory.time, "time", lambda: real() + ahead[0])
     yield ahead
@@ -344,7 +344,7 @@ def test_programs_are_told_that_the_session_has_ended() -> None:
     assert told.status_code == 403 and "登录已过期" in told.json["error"]["message"]  # type: ignore[index]
 
 
-# -- who may
+# -- access by role
 
 
 def test_there_is_something_to_walk_through() -> None:

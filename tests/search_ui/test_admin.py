@@ -1,4 +1,4 @@
-"""The reports of the signed-in area: what they show, and the one step from a query to the lexicon."""
+"""The reports of the signed-in area, and adding a query to the lexicon."""
 
 from dataclasses import replace
 
@@ -201,7 +201,7 @@ def test_what_was_not_found_becomes_a_synonym_in_one_step() -> None:
 
 
 def test_a_synonym_is_added_to_those_of_a_term_that_hundreds_hold_and_can_be_taken_back() -> None:
-    """In the reviewer's own name, so that an undo takes back this and nothing else."""
+    """The action is recorded under the reviewer's name, so undo reverts only this action."""
     others = [replace(term(f"页岩气{n}", score=900.0 - n), status=TermStatus.ACCEPTED) for n in range(400)]
     known = replace(term("页岩气", score=1.0), status=TermStatus.ACCEPTED, synonyms=("岩气",))
     actions = reports(all_terms=[known, *others])

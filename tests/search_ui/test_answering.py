@@ -1,4 +1,4 @@
-"""Answers above the hits and related articles by meaning: a real Solr, the real Chinese model, pages through HTTP."""
+"""Quotations above the hits and related articles by vectors, with a real Solr and the real Chinese model over HTTP."""
 
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
@@ -39,7 +39,7 @@ ARTICLES = [
 
 
 class Known:
-    """A model, and the vectors of the articles by their digests."""
+    """A model, and the vectors of articles by digest."""
 
     def __init__(self, model: OnnxEmbedder, kept: Mapping[str, bytes]) -> None:
         self._model, self._kept = model, kept
@@ -65,7 +65,7 @@ def stored(number: int) -> StoredArticle:
 
 @pytest.fixture(scope="module")
 def sites(solr_node: EmbeddedSolr) -> Iterator[tuple[FlaskClient, FlaskClient]]:
-    """The site with meaning, and with words alone, on one index."""
+    """The site with and without semantic search, on one index."""
     fetch_models(EmbedSettings(), print)
     model = load_model(configured_models(EmbedSettings(), Path())[0])
     articles = [stored(number) for number in range(len(ARTICLES))]

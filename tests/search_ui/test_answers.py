@@ -1,4 +1,4 @@
-"""Questions, quotes as they stand, and when nothing is shown."""
+"""Question detection, quotations, and the threshold for showing them."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""The JSON API, held against its own OpenAPI description."""
+"""The JSON API, validated against its OpenAPI document."""
 
 import json
 from pathlib import Path
@@ -26,7 +26,7 @@ def resolved(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def fits(value: object, schema: dict[str, Any]) -> bool:
-    """Is `value` as `schema` says, no more and no less? Knows what the description uses of JSON Schema."""
+    """Return True if `value` matches `schema` exactly. Supports the JSON Schema keywords that the document uses."""
     schema = resolved(schema)
     if "oneOf" in schema:
         return any(fits(value, one) for one in schema["oneOf"])

@@ -1,4 +1,4 @@
-"""Numbers to places on a drawing."""
+"""The layout of bar charts."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""What a query is about, and what only holds a question together."""
+"""Content words and function words of a query."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Pages beyond the numbered ones."""
+"""Pages behind the numbered ones."""
 
 import pytest
 from bs4 import BeautifulSoup, Tag

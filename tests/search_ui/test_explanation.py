@@ -1,4 +1,4 @@
-"""Solr's explanation of a score, in parts a reader understands."""
+"""Parsing of Solr's score explanation."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Feeds of a search, and the description for browsers: parsed as the programs that read them do."""
+"""Feeds and the OpenSearch description, parsed as feed readers and browsers do."""
 
 from email.utils import parsedate_to_datetime
 from xml.etree import ElementTree

@@ -1,4 +1,4 @@
-"""Which documents a request leaves in, as Solr's filters."""
+"""The Solr filters of a request."""
 
 from datetime import date
 

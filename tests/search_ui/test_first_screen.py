@@ -1,4 +1,4 @@
-"""The first screen: what of the vertical is shown there."""
+"""The content of the home page."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Hostile text in every place that text comes from: the page stays as it was made, and answers."""
+"""Hostile text in every field: the structure of the pages does not change."""
 
 import json
 import re
@@ -38,7 +38,7 @@ def elements(html: str) -> list[HtmlElement]:
 
 
 def skeleton(html: str) -> Skeleton:
-    """Elements with the names of their attributes, in order, without marks."""
+    """Return the elements with the names of their attributes, in order, without highlighting."""
     return [
         (element.tag, tuple(sorted(map(str, element.attrib)))) for element in elements(html) if element.tag != "mark"
     ]
@@ -107,7 +107,7 @@ def test_feeds_are_well_formed_whatever_they_hold(step: int) -> None:
 
 
 def feed_of(texts: list[str], kind: str) -> list[str]:
-    """The names of the elements in a feed with these titles and bodies."""
+    """Return the element names of a feed with these titles and bodies."""
     held = [document(n, f"{COMMON} {text}", text, text) | {solr_fields.URL: text} for n, text in enumerate(texts)]
     response = site_app(FakeSearch(held)).test_client().get(f"/feed.{kind}?q={COMMON}")
     return [element.tag for element in ElementTree.fromstring(response.data).iter()]

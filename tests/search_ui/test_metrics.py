@@ -1,4 +1,4 @@
-"""/metrics: what is measured, what is counted in the store, and who may see it."""
+"""The endpoint /metrics: request metrics, store metrics, and access."""
 
 import json
 import re
@@ -31,7 +31,7 @@ def client(metrics: SiteMetrics | None = None, **settings: object) -> FlaskClien
 
 
 def figures(text: str) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
-    """(name, labels) -> value of all samples; fails for a text that Prometheus would not read."""
+    """Return all samples: value by name and labels. Fails if Prometheus could not parse the text."""
     return {
         (one.name, tuple(sorted(one.labels.items()))): one.value
         for family in text_string_to_metric_families(text)

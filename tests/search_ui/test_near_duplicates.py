@@ -1,4 +1,4 @@
-"""Near-duplicates on the first page: what collapsing in Solr would show, without it."""
+"""Collapsing of near-duplicates on the first page, compared with collapsing in Solr."""
 
 from typing import Any
 

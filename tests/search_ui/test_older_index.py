@@ -1,4 +1,4 @@
-"""A site of this version on a collection that an earlier version has filled: found in, until the new one is full."""
+"""This version of the site on a collection of an earlier version, until the new collection is filled."""
 
 import shutil
 from collections.abc import Iterator
@@ -49,7 +49,7 @@ def document_of(number: int, title: str, body: str) -> dict[str, object]:
 
 @pytest.fixture
 def index(solr_node: EmbeddedSolr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SolrIndex]:
-    """The index as the earlier version left it, with `ARTICLES` in it, opened by this one."""
+    """The index of the earlier version with `ARTICLES`, opened by this version."""
     earlier = tmp_path / "earlier"
     shutil.copytree(CONFIGSET_DIR, earlier)
     shutil.copy(EARLIER, earlier / SCHEMA_FILE)

@@ -1,4 +1,4 @@
-"""Pages as they were fetched, as the site serves them: what stands around them, what browsers are told."""
+"""Saved pages as the site serves them: the page around them and the HTTP headers."""
 
 import pytest
 from bs4 import BeautifulSoup

@@ -1,4 +1,4 @@
-"""The pages anyone may see."""
+"""The public pages."""
 
 import ast
 import re
@@ -202,7 +202,7 @@ def test_comparison_stands_side_by_side() -> None:
 
 @pytest.mark.parametrize("address", ["/", "/search?q=页岩气", "/article/doc1?q=页岩气", "/help"])
 def test_a_reader_sees_no_tools_of_developers(address: str) -> None:
-    """Neither the comparison (MRR, P@10) nor ranking profiles, unless a setting opens them or one is signed in."""
+    """The comparison (MRR, P@10) and ranking profiles need a setting or a signed-in account."""
     reader = site_app(FakeSearch(TWENTY_FIVE)).test_client()
     page = soup(reader.get(address))
     assert page.select('#profiles, a[href^="/compare"]') == []

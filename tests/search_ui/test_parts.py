@@ -1,4 +1,4 @@
-"""How much of a query a document holds: the queries, and what a real Solr counts by them."""
+"""Full and partial matches: the queries, and their counts in a real Solr."""
 
 import re
 from collections.abc import Iterator
@@ -77,7 +77,7 @@ ARTICLES = [
 
 @pytest.fixture(scope="module")
 def client(solr_node: EmbeddedSolr) -> Iterator[FlaskClient]:
-    """The site on `ARTICLES`."""
+    """The site with `ARTICLES`."""
     index = index_at(solr_node.url, "parts")
     index.ensure_collection()
     lexicon = Lexicon(1, tuple(LexiconEntry(text) for text in TERMS))
@@ -95,7 +95,7 @@ def stored(number: int, title: str, body: str) -> StoredArticle:
 
 
 def answer(client: FlaskClient, query: str, **more: str) -> tuple[int, dict[str, bool]]:
-    """How many hold enough, and each hit's title with whether it is marked as partial, in order."""
+    """Return the number of full matches, and title and partial flag of each hit, in order."""
     told = client.get("/search", query_string={"q": query, "format": "json", **more}).json
     assert told is not None
     return told["total"], {hit["title"]: hit["is_partial"] for hit in told["hits"]}
@@ -103,7 +103,7 @@ def answer(client: FlaskClient, query: str, **more: str) -> tuple[int, dict[str,
 
 @pytest.mark.solr
 def test_the_mark_says_what_the_order_says(client: FlaskClient) -> None:
-    """What holds both words is first and unmarked; what holds one of them is marked, be it long or short."""
+    """A document with both words is first and unmarked. A document with one word is marked, whatever its length."""
     total, hits = answer(client, "天然气 价格")
     assert total == 1
     assert next(iter(hits)) == "天然气价格上涨" and hits["天然气价格上涨"] is False
@@ -136,7 +136,7 @@ def test_what_holds_all_words_is_never_marked(client: FlaskClient, query: str) -
 
 @pytest.mark.solr
 def test_a_character_left_over_between_words_is_no_part_of_its_own(client: FlaskClient) -> None:
-    """买 stands apart from 车险 in the text, and has no say in whether it holds the query."""
+    """买 is separate from 车险 in the text. It does not affect whether the document is a full match."""
     total, hits = answer(client, "买车险")
     assert total == 1 and [title for title, is_partial in hits.items() if not is_partial] == ["车险怎么选"]
 

@@ -1,4 +1,4 @@
-"""Pictures of articles, as pages show them and the site serves them."""
+"""Pictures of articles on pages, and their endpoint."""
 
 import pytest
 from bs4 import BeautifulSoup

@@ -1,4 +1,4 @@
-"""From a URL to Solr parameters."""
+"""Solr parameters by URL."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What a reader typed, as what is meant."""
+"""Parsing of the query syntax."""
 
 import json
 import random

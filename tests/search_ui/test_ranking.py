@@ -1,4 +1,4 @@
-"""Ranking: the queries of the profiles, and in a real Solr what they put first."""
+"""The queries of the ranking profiles, and their ranking in a real Solr."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -97,7 +97,7 @@ ARTICLES = (
 
 @pytest.fixture(scope="module")
 def index(solr_node: EmbeddedSolr) -> Iterator[SolrIndex]:
-    """The articles above."""
+    """The index with the articles above."""
     index = index_at(solr_node.url, "ranking")
     index.ensure_collection()
     analysis = TextAnalysis(Lexicon(), base_segmenter(), base_segmenter())
@@ -121,7 +121,7 @@ def found(index: SolrIndex, text: str, with_works: bool = True, rows: int = 20) 
 
 @pytest.mark.solr
 def test_a_part_gains_by_the_other_parts_of_its_work(index: SolrIndex) -> None:
-    """Two articles say the same; the law of one of them speaks of permits throughout."""
+    """Two articles have the same text. The law of one of them is about permits throughout."""
     lifted = found(index, "申请许可证 费用由政府规定")
     assert lifted.index("fees") < lifted.index("fish")
 
@@ -171,7 +171,7 @@ SERIES = [
 
 @pytest.fixture(scope="module")
 def series(solr_node: EmbeddedSolr) -> Iterator[SolrIndex]:
-    """The articles of `SERIES`."""
+    """The index with `SERIES`."""
     index = index_at(solr_node.url, "series")
     index.ensure_collection()
     analysis = TextAnalysis(Lexicon(), base_segmenter(), base_segmenter())

@@ -1,4 +1,4 @@
-"""Near-duplicates, honest counts, deep pages, one article and its explanation: against a real Solr."""
+"""Near-duplicates, counts, deep pages, article pages and explanations, with a real Solr."""
 
 from collections.abc import Iterator
 from dataclasses import replace

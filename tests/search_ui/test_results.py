@@ -1,4 +1,4 @@
-"""Solr's answers as hits and facets."""
+"""Parsing of Solr responses into hits and facets."""
 
 from typing import Any
 
@@ -97,7 +97,7 @@ def of(site: str, count: int) -> dict[str, Any]:
 
 
 def test_values_stand_in_the_order_of_what_is_counted() -> None:
-    """Solr finds them by documents; counted are clusters."""
+    """Solr sorts facet values by documents, the page by clusters."""
     counted = counts(terms={"buckets": [{"val": "压裂", "count": 40, "n": 3}, {"val": "钻井", "count": 20, "n": 9}]})
     assert [(f.value, f.count) for f in page_of(answer({}), counted).terms] == [("钻井", 9), ("压裂", 3)]
 
@@ -200,7 +200,7 @@ def test_site_counts() -> None:
 
 
 def on_pages(*passages: str, body: str = "首页四川\n页岩气井\n第三页页岩气与页岩气", **doc: str) -> Hit:
-    """The hit for a document whose pages begin at its lines."""
+    """Return the hit for a document whose pages begin at its lines."""
     starts = "1:0 2:5 3:10"
     found = answer({"body": list(passages)}, format="pdf", page_starts=starts, **doc)
     bodies = {"response": {"docs": [{"id": "d1", "body": body}]}}

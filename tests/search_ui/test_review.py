@@ -1,4 +1,4 @@
-"""Judging terms and publishing. Who may is in test_accounts.py."""
+"""Review of terms and publishing. Access is tested in test_accounts.py."""
 
 import json
 import re
@@ -34,13 +34,13 @@ def get(client: FlaskClient, address: str) -> BeautifulSoup:
 
 
 def reviewing(held: FakeActions, documents: list[dict[str, Any]] | None = None) -> tuple[FlaskClient, str]:
-    """A client that has signed in, and its token."""
+    """Return a signed-in client and its form token."""
     client = site_app(FakeSearch(documents or []), held).test_client()
     return client, sign_in(client)
 
 
 def post(client: FlaskClient, token: str, action: str, **sent: str) -> Any:
-    """What a program is answered."""
+    """Post a form as a program and return the response."""
     return client.post(f"/admin/lexicon/{action}", data={"token": token, **sent}, headers=JSON)
 
 
@@ -264,7 +264,7 @@ def test_too_large_a_form_is_refused() -> None:
 
 
 def test_a_store_that_fails_is_a_page_that_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A full disk, for one: nothing is lost, and no traceback is shown."""
+    """For example a full disk: nothing is lost, and no traceback is shown."""
 
     def full(*_: object) -> ReviewDecision:
         raise StoreFullError("the disk that holds the store is full")
@@ -392,7 +392,7 @@ def test_an_empty_lexicon_has_all_its_pages() -> None:
 
 
 def send_list(client: FlaskClient, token: str, content: bytes, name: str = "words.txt") -> Any:
-    """What a reviewer sees who sends a list; redirects are followed."""
+    """Upload a list and return the page after redirects."""
     sent = {"token": token, "list": (BytesIO(content), name)}
     return client.post("/admin/lexicon/import", data=sent, content_type="multipart/form-data", follow_redirects=True)
 

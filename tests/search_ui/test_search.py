@@ -1,4 +1,4 @@
-"""The search client against a real server on loopback that misbehaves in named ways."""
+"""The search client with servers on loopback that misbehave in defined ways."""
 
 import json
 import socket
@@ -94,7 +94,7 @@ def test_no_server_is_unavailable(server: _Server) -> None:
 
 
 class _Staller(threading.Thread):
-    """Answers one question on a real socket with the `pieces`, and is silent for ever between and after them."""
+    """A server that sends `pieces` as its only response, and never completes it."""
 
     def __init__(self, pieces: Sequence[bytes]) -> None:
         super().__init__(daemon=True)
@@ -167,7 +167,7 @@ def asking_until_answered(client: SolrSearchClient) -> SolrResponse:
 
 
 def test_an_answer_that_drips_is_given_up(server: _Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each byte comes in time for the socket; only the whole answer is late."""
+    """Each byte arrives within the socket timeout. Only the whole response is late."""
     gate = threading.Event()
     monkeypatch.setattr(_Handler, "drip", lambda self: gate.wait(0.05))
     server.body = b" " * 10_000
@@ -187,7 +187,7 @@ def test_an_endless_answer_is_given_up(server: _Server, monkeypatch: pytest.Monk
 
 
 class _Node(_Server):
-    """Answers the first questions with 503, as a node does whose peer has just died; `forms` are all it was asked."""
+    """A server that responds with 503 to the first `refusals` requests. `forms` are all received requests."""
 
     def __init__(self, refusals: int = 0) -> None:
         super().__init__(("127.0.0.1", 0), _NodeHandler)
@@ -201,7 +201,7 @@ class _Node(_Server):
         return f"http://127.0.0.1:{self.server_port}/solr"
 
     def allowed(self) -> list[int]:
-        """The milliseconds that each question may take."""
+        """Return `timeAllowed` of each request in milliseconds."""
         return [int(form["timeAllowed"]) for form in self.forms]
 
 
@@ -222,7 +222,7 @@ def closed_port() -> int:
 
 
 def test_nodes_that_fail_when_another_dies_are_asked_once_more() -> None:
-    """One is gone; the other, which has relied on it, answers as soon as it knows."""
+    """One node is gone. The other depended on it and responds after it has noticed."""
     node = _Node(refusals=1)
     with serving(node):
         urls = f"http://127.0.0.1:{closed_port()}/solr,{node.url}"
@@ -247,7 +247,7 @@ def test_a_cluster_is_not_asked_again_where_no_time_is_left() -> None:
 
 
 def test_a_node_hears_how_long_somebody_waits_for_it() -> None:
-    """The first is silent for half of the time; the next one has the rest, and not all of it once more."""
+    """The first node is silent for half of the time. The next node has the rest."""
     staller, node = _Staller([]), _Node()
     staller.start()
     with serving(node):

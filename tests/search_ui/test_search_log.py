@@ -1,4 +1,4 @@
-"""The search log: what is masked, that nobody waits for it, and that a click is told only by a page of ours."""
+"""The search log: masking, queueing without delays, and signed click reports."""
 
 import re
 import threading
@@ -65,7 +65,7 @@ def test_what_a_domain_is_searched_for_is_kept(typed: str, kept: str) -> None:
 
 
 class Stuck(KeptLog):
-    """A store that is locked until it is let go."""
+    """A store that is locked until it is released."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -129,7 +129,7 @@ def test_what_the_store_refuses_is_counted_and_the_log_goes_on(error: Exception)
 
 
 def log_of(*addresses: str, settings: SearchSettings | None = None) -> tuple[KeptLog, list[str]]:
-    """What is logged when these URLs are asked for, and the pages."""
+    """Request URLs and return the log and the responses."""
     kept = KeptLog()
     log = SearchLogWriter(kept.keep)
     documents = [document(n, f"页岩气 {n}", "页岩气压裂") for n in range(25)]

@@ -1,4 +1,4 @@
-"""Two lists of what is like an article become one."""
+"""Rank fusion of two lists of related articles."""
 
 from typing import Any
 

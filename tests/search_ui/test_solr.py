@@ -1,4 +1,4 @@
-"""The search site against a real Solr: ranking, highlighting, facets, and queries that mean harm."""
+"""The search site with a real Solr: ranking, highlighting, facets and hostile queries."""
 
 import json
 import random
@@ -39,9 +39,9 @@ ARTICLES = [
     params=[pytest.param(1, id="one shard"), pytest.param(2, id="two shards", marks=pytest.mark.exhaustive)],
 )
 def client(request: pytest.FixtureRequest) -> Iterator[FlaskClient]:
-    """The site on an index of `ARTICLES`, in one shard and in two on two nodes.
+    """The site with `ARTICLES`, in one shard and in two shards on two nodes.
 
-    tests/indexer/test_solr_cluster.py compares scores and hits of one shard and of two.
+    tests/indexer/test_solr_cluster.py compares scores and hits of one and two shards.
     """
     solr = request.getfixturevalue("solr_node" if request.param == 1 else "solr_cluster")
     url = solr.url if request.param == 1 else solr.solr_url
@@ -51,14 +51,14 @@ def client(request: pytest.FixtureRequest) -> Iterator[FlaskClient]:
 
 @pytest.fixture(scope="module")
 def hostile_client(solr_node: RunningSolr) -> Iterator[FlaskClient]:
-    """The same for hundreds of questions, on as many shards as the tests are run with."""
+    """The same site for hundreds of requests, with as many shards as the test run uses."""
     with site_on(solr_node.url, "searchhostile", SHARDS) as made:
         yield made
 
 
 @contextmanager
 def site_on(url: str, name: str, shards: int) -> Iterator[FlaskClient]:
-    """The site on an index of `ARTICLES`, built with a lexicon of `TERMS`."""
+    """Yield the site with `ARTICLES`, indexed with a lexicon of `TERMS`."""
     index = index_at(url, name, shards)
     index.ensure_collection()
     lexicon = Lexicon(1, tuple(LexiconEntry(text) for text in TERMS))

@@ -1,4 +1,4 @@
-"""Other spellings of a query."""
+"""Spelling corrections of a query."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The page of a story, and the ways to it, on a real Solr."""
+"""The page of a story and the links to it, with a real Solr."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -33,7 +33,7 @@ def stored(number: int, host: str, title: str, body: str, published: str, story:
 
 @pytest.fixture(scope="module")
 def reader(solr_node: EmbeddedSolr) -> Iterator[FlaskClient]:
-    """The site on an index of `TOLD`, and a copy of its first article."""
+    """A client of the site with `TOLD` and a near-duplicate of its first article."""
     index = index_at(solr_node.url, "stories")
     index.ensure_collection()
     articles = [stored(n, *row) for n, row in enumerate(TOLD)]

@@ -1,4 +1,4 @@
-"""Suggestions without a real Solr: their order, their answers, and the vocabulary that is made beside the requests."""
+"""Suggestions without Solr: order, responses, and the vocabulary that is loaded in the background."""
 
 import json
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from tests.search_ui_fakes import FakeActions, site_app
 
 @dataclass
 class TitleSearch:
-    """Answers with titles, and with words of titles; or not at all."""
+    """A search server that returns titles and frequent words, or fails."""
 
     titles: list[str] = field(default_factory=list)
     words: dict[str, int] = field(default_factory=dict)
@@ -36,7 +36,7 @@ class TitleSearch:
 
 @dataclass
 class Works:
-    """Keeps what was to be done in the background."""
+    """Collects the background work instead of running it."""
 
     waiting: list[Callable[[], None]] = field(default_factory=list)
 
@@ -153,6 +153,6 @@ def test_a_vocabulary_that_could_not_be_made_is_tried_again_and_the_old_one_stay
 def test_synonyms_are_those_of_just_this_lexicon() -> None:
     live = VocabularyCache(Works())
     one = Lexicon(1, (LexiconEntry("页岩气", synonyms=("shale gas",)),))
-    assert live.get_thesaurus(one).synonyms_of("页岩气") == ("shale gas",)
+    assert live.get_thesaurus(one).find_synonyms("页岩气") == ("shale gas",)
     assert live.get_thesaurus(one) is live.get_thesaurus(one)
-    assert live.get_thesaurus(Lexicon(2)).synonyms_of("页岩气") == ()
+    assert live.get_thesaurus(Lexicon(2)).find_synonyms("页岩气") == ()

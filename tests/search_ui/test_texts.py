@@ -1,4 +1,4 @@
-"""Text in and out of the search site: what is searched for, shown, linked and marked."""
+"""Normalizing, cleaning, linking and highlighting of text."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Synonyms of the lexicon in the words of a query."""
+"""Synonyms of the lexicon for the words of a query."""
 
 import pytest
 
@@ -36,7 +36,7 @@ THESAURUS = build_thesaurus(LEXICON)
     ],
 )
 def test_a_group_of_words_leads_to_all_its_others(word: str, others: tuple[str, ...]) -> None:
-    assert THESAURUS.synonyms_of(word) == others
+    assert THESAURUS.find_synonyms(word) == others
 
 
 @pytest.mark.parametrize(

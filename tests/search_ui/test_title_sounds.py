@@ -1,4 +1,4 @@
-"""What in titles sounds like what was typed."""
+"""Title substrings that sound like a part of the query."""
 
 import pytest
 
@@ -27,5 +27,5 @@ def test_a_run_of_a_title_that_sounds_so(typed: str, titles: list[str], meant: l
 
 @pytest.mark.parametrize("title", ["今年只打一口井", "2024年只打一口井"])
 def test_what_is_cut_out_of_two_words_is_no_word(title: str) -> None:
-    """年只 sounds like 量子 to whoever mixes up l and n, and is nothing that anybody would type."""
+    """年只 sounds like 量子 with l and n confused, but is part of two words."""
     assert heard("量子", title) == []

@@ -1,4 +1,4 @@
-"""The topics' pages without a browser: who may, what is refused, and pages of many terms."""
+"""The topic pages without a browser: access, invalid requests and pagination."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""What a reader means, against a real Solr: syntax, synonyms, two lexicon versions at once, help, suggestions."""
+"""Query syntax, synonyms, two lexicon versions at once and suggestions, with a real Solr."""
 
 import json
 import re
@@ -44,7 +44,7 @@ def run_at_once(work: Callable[[], None]) -> None:
 
 @pytest.fixture(scope="module")
 def app(solr_node: EmbeddedSolr) -> Iterator[Flask]:
-    """The site on `ARTICLES`; the vocabulary is made when it is first asked for."""
+    """The site with `ARTICLES`. The vocabulary is loaded on first use."""
     index = index_at(solr_node.url, "understanding")
     index.ensure_collection()
     lexicon = Lexicon(2, ENTRIES)
@@ -138,7 +138,7 @@ BY_RELEVANCE = "Sort by relevance (sorting by newest requires every word)"
 
 
 def offers(client: FlaskClient, query: str, **more: str) -> dict[str, tuple[str, int]]:
-    """What is offered: its words -> the words of the page it leads to, the number of documents there and here alike."""
+    """Return the suggestions by text: the query of their page, and the number of documents both there and here."""
     found = {}
     for link in page(client, query, **more).select("#offers a"):
         said = link.find_next("span", class_="muted")

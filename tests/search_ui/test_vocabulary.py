@@ -1,4 +1,4 @@
-"""Words looked up by how they are written, how they sound and how they are mistyped."""
+"""Lookup of words by spelling, sound and typing errors."""
 
 import pytest
 

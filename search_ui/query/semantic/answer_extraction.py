@@ -1,10 +1,11 @@
-"""An answer in the words of those who know: at most three sentences of the best hits, as they stand there, or nothing.
+"""Answers questions with quotations: up to three sentences of the first hits, quoted verbatim, or nothing.
 
-    evidence(...)     what speaks for an answer among the hits: how near they are, how much of the question they hold
-    confidence(...)   the probability that it is, by a logistic model (answer_models.json says what it was taught with)
-    quotes(...)       a sentence of each of the first hits, an exact piece of its text
+    collect_evidence(...)     features of the first hits: how close they are, how much of the question they contain
+    answer_confidence(...)    the probability of an answer by a logistic model (answer_models.json has its training
+        data)
+    extract_quotes(...)       one sentence of each of the first hits
 
-Nothing is generated. Where the confidence is below that of the model's `shown_from`, nothing is shown. Pure.
+No text is generated. Below the model's threshold `shown_from`, nothing is shown.
 """
 
 import json
@@ -20,13 +21,13 @@ from text.background_frequencies import page_share
 from text.folding import fold_term
 
 MAX_QUOTES = 3
-NEAREST_EXAMINED = 10  # of each list that are looked at
-MAX_QUOTE_CHARS = 240  # characters of a quote; of a longer sentence its first clauses
-MIN_SENTENCE_CHARS = 6  # letters and digits: a shorter sentence says nothing by itself
-MAX_BODY_CHARS = 60_000  # characters in which a sentence is looked for
-MIN_PAGE_SHARE = 1e-3  # share of pages: a word that is rarer weighs no more
+NEAREST_EXAMINED = 10  # of each list
+MAX_QUOTE_CHARS = 240  # longer sentences are cut after their first clauses
+MIN_SENTENCE_CHARS = 6  # letters and digits; shorter sentences are skipped
+MAX_BODY_CHARS = 60_000  # only this part of a body is searched
+MIN_PAGE_SHARE = 1e-3  # share of pages below which words have the same weight
 
-# A line ends a sentence but after a colon or a semicolon, as before and between the items of a list.
+# A line break ends a sentence, except after a colon or semicolon, as between the items of a list.
 _SENTENCE_RE = re.compile(
     r"(?:[^。！？!?.\n]|[.](?!\s|$)|(?<=[:：;；])[ \t\u3000]*\n)*(?:[。！？!?.]+[”’」』）)\"]*|(?=\n)|\Z)"
 )
@@ -36,9 +37,14 @@ _MODELS_FILE = "answer_models.json"
 
 @dataclass(frozen=True)
 class AnswerEvidence:
-    """What speaks for an answer among the first hits, each from 0 to 1: the cosine of what is nearest to the question,
-    the mean of those of the first hits, how much nearer the nearest is than those behind it, the share of the
-    question's words (by weight) in the hit that holds most, and the share of the hits that words and meaning both find.
+    """The features of the answer model, each from 0 to 1.
+
+    Attributes:
+        nearest: Highest cosine to the question.
+        of_hits: Mean cosine of the first hits.
+        margin: Highest cosine minus the mean of the following neighbours.
+        coverage: Weighted share of the question's words in the hit that contains most of them.
+        agreement: Share of the first hits that are found both lexically and semantically.
     """
 
     nearest: float
@@ -50,7 +56,7 @@ class AnswerEvidence:
 
 @dataclass(frozen=True)
 class SourceText:
-    """A hit as answers see it."""
+    """A hit as the source of quotations."""
 
     doc_id: str
     title: str
@@ -59,8 +65,10 @@ class SourceText:
 
 @dataclass(frozen=True)
 class SourceQuote:
-    """The characters `start` to `end` of a body, which are `text`; `paragraph` is the number, from 1, of the line in
-    which it stands, blank ones not counted."""
+    """A quotation: `text` is `body[start:end]`.
+
+    `paragraph` is the number, from 1, of its non-blank line.
+    """
 
     doc_id: str
     text: str
@@ -71,7 +79,7 @@ class SourceQuote:
 
 @dataclass(frozen=True)
 class Quotation:
-    """A quote as a page shows it, with the article that it stands in: its title, site and date ("": not stated)."""
+    """A quotation with the title, site and publication date ("": unknown) of its article."""
 
     doc_id: str
     text: str
@@ -82,7 +90,7 @@ class Quotation:
 
 
 def rarity_weights(words: Sequence[str]) -> dict[str, float]:
-    """How much each content word of a question says, by how rare it is in general language."""
+    """Return the weight of each content word of a question: the rarer in general language, the higher."""
     return {fold_term(word): -math.log(page_share(word.lower()) + MIN_PAGE_SHARE) for word in words}
 
 
@@ -92,8 +100,13 @@ def collect_evidence(
     lexical_ids: Sequence[str],
     neighbours: Sequence[tuple[str, float]],
 ) -> AnswerEvidence:
-    """`hits` are the first ones of the page, `lexical_ids` the ids that words find first, `neighbours` the ids that are nearest
-    by meaning with their cosines, nearest first. Neither `hits` nor `neighbours` is empty.
+    """Compute the features of the first hits.
+
+    Args:
+        weights: Weight by word of the question.
+        hits: The first hits of the page. Not empty.
+        lexical_ids: Ids in the order of the lexical ranking.
+        neighbours: Ids and cosines of the nearest neighbours, nearest first. Not empty.
     """
     cosines = [cosine for _, cosine in neighbours]
     cosine_by_id, lowest_cosine = dict(neighbours), cosines[-1]
@@ -115,8 +128,7 @@ def _covered_share(weights: Mapping[str, float], text: str) -> float:
 
 @dataclass(frozen=True)
 class AnswerModel:
-    """A logistic model: the weight of each part of the evidence, what is added, and from which confidence on an answer
-    is shown."""
+    """A logistic model: weights by feature, bias, and the confidence from which an answer is shown."""
 
     weights: Mapping[str, float]
     bias: float
@@ -125,7 +137,7 @@ class AnswerModel:
 
 @cache
 def load_answer_models() -> Mapping[str, AnswerModel]:
-    """The models by the beginning of the id of the model of meaning whose cosines they were taught with."""
+    """Return the answer models by the prefix of the embedding model id that they were trained for."""
     document = json.loads((files(__package__) / _MODELS_FILE).read_text("utf-8"))
     return {
         name: AnswerModel(values["weights"], values["bias"], values["shown_from"])
@@ -134,26 +146,26 @@ def load_answer_models() -> Mapping[str, AnswerModel]:
 
 
 def find_answer_model(model_id: str) -> AnswerModel | None:
-    """The model that fits the cosines of a model of meaning; None where none was taught."""
+    """Return the answer model for an embedding model; None if none was trained."""
     return next((model for name, model in load_answer_models().items() if model_id.startswith(name)), None)
 
 
 def answer_confidence(evidence: AnswerEvidence, model: AnswerModel) -> float:
-    """The probability that the quotes hold the answer."""
+    """Return the probability that the quotations contain the answer."""
     total = model.bias + sum(model.weights[name] * value for name, value in asdict(evidence).items())
     return 1 / (1 + math.exp(-total))
 
 
 def extract_quotes(weights: Mapping[str, float], hits: Sequence[SourceText]) -> tuple[SourceQuote, ...]:
-    """One sentence of each of the first hits: that which holds most of the question. What two say alike stands once."""
+    """Return one sentence of each of the first hits, the one that covers most of the question, without repetitions."""
     quote_by_text: dict[str, SourceQuote] = {}
     for hit in hits[:MAX_QUOTES]:
-        if quote := _best_sentence_of(weights, hit):
+        if quote := _find_best_sentence(weights, hit):
             quote_by_text.setdefault("".join(filter(str.isalnum, quote.text)), quote)
     return tuple(quote_by_text.values())
 
 
-def _best_sentence_of(weights: Mapping[str, float], hit: SourceText) -> SourceQuote | None:
+def _find_best_sentence(weights: Mapping[str, float], hit: SourceText) -> SourceQuote | None:
     body = hit.body[:MAX_BODY_CHARS]
     scored_spans = ((_covered_share(weights, body[start:end]), -start, end) for start, end in iter_sentence_spans(body))
     best = max(scored_spans, default=None)
@@ -168,7 +180,7 @@ def _paragraph_number(body: str, offset: int) -> int:
 
 
 def iter_sentence_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Where the sentences of a text begin and end, blanks around them left out; of a long one its first clauses."""
+    """Yield start and end of each sentence without surrounding spaces. Long sentences are cut after a clause."""
     for match in _SENTENCE_RE.finditer(text):
         sentence = match[0]
         start = match.start() + len(sentence) - len(sentence.lstrip())

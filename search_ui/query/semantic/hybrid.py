@@ -1,12 +1,12 @@
-"""Finding by meaning beside words: who is asked, and how both lists of candidates become one. Pure.
+"""Hybrid search: fuses the lexical ranking with the nearest neighbours of the query vector.
 
-    words       the first of the ranking, with Solr's scores      hits_params
-    neighbours  the documents whose vectors are nearest to the query's      neighbours_params
-    fused       both, by the sum of their scores
+    lexical      the first hits of the ranking, with Solr's scores        hits_params
+    neighbours   the documents with the nearest vectors                   vector_search_params
+    fused        both, by the sum of their scores
 
-Each list's scores are measured in its own standard deviations, from the last of the list on, which counts nothing, and
-a document has the sum: one that both find comes before one that either finds alone. docs/decisions/index.md has what other
-ways would do. Totals and facets stay with the words.
+The scores of each list are measured in standard deviations above the last document of the list, which scores 0. A
+document gets the sum, so documents in both lists come first. docs/decisions/index.md has the alternatives. Totals and
+facets are lexical only.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,18 +24,16 @@ from search_ui.settings import SearchSettings
 from text.titles import title_lookup_keys
 
 VECTOR_CANDIDATES = 100
-VECTOR_AUTHORITY_WEIGHT = (
-    0.02  # cosines differ by less than scores; docs/background/ranking.md has what other weights would do
-)
-EXACT_TITLE_FIELD = "titled"  # in an answer: above 0 where a document has the query for its title
+VECTOR_AUTHORITY_WEIGHT = 0.02  # cosines differ less than scores; docs/background/ranking.md has other weights
+EXACT_TITLE_FIELD = "titled"  # in a response: above 0 if the title of a document equals the query
 SolrDocument = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class QueryVector:
-    """What a query means: the id of the model, the field with its vectors, and the query's own, a byte a dimension.
+    """A query vector: id of the embedding model, Solr field of its vectors, and the values, one byte a dimension.
 
-    `min_cosine` is the cosine from which on the model finds two texts alike: what words do not find has to be as near.
+    `min_cosine` is the minimum cosine of a document without a lexical match.
     """
 
     model_id: str
@@ -45,30 +43,33 @@ class QueryVector:
 
 
 class QueryVectors(Protocol):
-    """The models of the vertical and the vectors of its passages."""
+    """The embedding models of the vertical and the vectors of its passages."""
 
     def query_vector(self, text: str) -> QueryVector | None:
-        """What a query means; None where nothing can be found by meaning. Asks no network."""
+        """Return the vector of a query; None if semantic search is unavailable. No network access."""
 
     def article_vector(self, digest: str) -> QueryVector | None:
-        """What the article with this digest means; None where no model has read it."""
+        """Return the vector of the article with this digest; None if it has none."""
 
     def best_passages(self, query_vector: QueryVector, digests: Iterable[str]) -> Mapping[str, tuple[int, int]]:
-        """Of articles with these digests the passage nearest to the query: digest -> first character of the body, and
-        the one after its last."""
+        """Return the passage with the highest cosine for each article that has passages.
+
+        Returns:
+            Start and end (exclusive) in the body, by digest.
+        """
 
 
 class NoQueryVectors:
-    """Nothing is found by meaning."""
+    """Semantic search is not configured."""
 
     def query_vector(self, text: str) -> QueryVector | None:
-        """None."""
+        """Return None."""
 
     def article_vector(self, digest: str) -> QueryVector | None:
-        """None."""
+        """Return None."""
 
     def best_passages(self, query_vector: QueryVector, digests: Iterable[str]) -> Mapping[str, tuple[int, int]]:
-        """None."""
+        """Return no passages."""
         return {}
 
 
@@ -77,8 +78,10 @@ NO_QUERY_VECTORS = NoQueryVectors()
 
 @dataclass(frozen=True)
 class Candidate:
-    """A document of a fused list: what Solr said of it, and the two summands of its score. `is_semantic_only`: it is not among
-    those that the words find first."""
+    """A document of a fused list with the two summands of its score.
+
+    `is_semantic_only`: the document is not among the first lexical hits.
+    """
 
     doc: SolrDocument
     lexical_score: float
@@ -87,20 +90,23 @@ class Candidate:
 
     @property
     def score(self) -> float:
-        """What the list is ordered by."""
+        """The score that the list is sorted by."""
         return self.lexical_score + self.semantic_score
 
     @property
     def semantic_share(self) -> float:
-        """The share of meaning in the score, 0 to 1."""
+        """The share of the semantic score in the score, 0 to 1."""
         return self.semantic_score / self.score if self.score else 0.0
 
 
 @dataclass(frozen=True)
 class FusedCandidates:
-    """The fused list as far as pages have numbers, each cluster once; behind it come `tail_count` documents that only words
-    find. `neighbours` are the ids of what is nearest in meaning, with the cosines, `lexical_ids` those of what words find first;
-    each in its order.
+    """The fused list of the numbered pages, with each cluster once.
+
+    Attributes:
+        tail_count: Number of further documents, which only the lexical ranking has.
+        neighbours: Ids and cosines of the nearest neighbours, nearest first.
+        lexical_ids: Ids of the first lexical hits, in their order.
     """
 
     vector: QueryVector
@@ -111,34 +117,38 @@ class FusedCandidates:
 
     @property
     def match_count(self) -> int:
-        """How many documents can be paged through."""
+        """The number of documents that can be paged through."""
         return len(self.entries) + self.tail_count
 
     @property
     def clusters(self) -> list[str]:
-        """The clusters of the list: what comes behind it has others."""
+        """The clusters of the list. Later pages exclude them."""
         return [get_cluster(candidate.doc) for candidate in self.entries]
 
     def semantic_only_ids(self, ids: Sequence[str]) -> list[str]:
-        """Those of the documents `ids` that meaning alone has found."""
+        """Return those of `ids` that only the semantic search found."""
         semantic_only = {str(candidate.doc[solr_fields.ID]) for candidate in self.entries if candidate.is_semantic_only}
         return [doc_id for doc_id in ids if doc_id in semantic_only]
 
-    def semantic_share_of(self, doc_id: str) -> float:
-        """The share of meaning in the score of a document, 0 to 1; 0 for one that is not in the list."""
+    def get_semantic_share(self, doc_id: str) -> float:
+        """Return the share of the semantic score in the score of a document, 0 to 1; 0 if it is not in the list."""
         return next(
             (candidate.semantic_share for candidate in self.entries if str(candidate.doc[solr_fields.ID]) == doc_id),
             0.0,
         )
 
     def page_response(self, number: int, size: int) -> SolrResponse:
-        """Page `number` of the list, as Solr would answer."""
+        """Return page `number` of the list in the form of a Solr response."""
         docs = [candidate.doc for candidate in self.entries[(number - 1) * size : number * size]]
         return {"response": {"numFound": self.match_count, "docs": docs}}
 
 
 def can_use_semantic_search(request: SearchRequest) -> bool:
-    """May meaning help? What is quoted, typed with an operator or sorted otherwise is meant to the letter."""
+    """Return True if semantic search applies to a request.
+
+    The query must consist of plain words only, sorted by relevance, without a cluster, and the profile must have a
+    semantic weight.
+    """
     is_plain = bool(request.parsed_query.ranking_text) and not request.parsed_query.conditions and not request.cluster
     return is_plain and request.sort is SortOrder.RELEVANCE and PROFILES[request.profile].semantic_weight > 0
 
@@ -146,7 +156,7 @@ def can_use_semantic_search(request: SearchRequest) -> bool:
 def vector_search_params(
     request: SearchRequest, words: QueryWords, vector: QueryVector, field_names: Sequence[str]
 ) -> Params:
-    """What finds the nearest documents among those that pass the filters: Solr looks at no others."""
+    """Build the kNN request for the nearest documents that pass the filters."""
     vector_text = "[" + ",".join(map(str, vector.values)) + "]"
     nearest = SolrQuery(
         "knn", (("f", vector.field), ("topK", str(VECTOR_CANDIDATES)), ("v", QueryParam("vector", vector_text)))
@@ -157,12 +167,12 @@ def vector_search_params(
 
 
 def max_fused_candidates(settings: SearchSettings) -> int:
-    """How many documents a fused list has at most: those of the numbered pages."""
+    """Return the maximum length of a fused list: the hits of the numbered pages."""
     return last_numbered_page(settings) * settings.page_size
 
 
 def lexical_fields(request: SearchRequest, field_names: Sequence[str]) -> list[str]:
-    """The fields that a list of words brings along for `fuse`."""
+    """Return the fields that `fuse` needs from the lexical response."""
     exact_title_fields = (
         [f"{EXACT_TITLE_FIELD}:query(${EXACT_TITLE_PARAM},0)"]
         if title_lookup_keys(request.parsed_query.ranking_text)
@@ -179,8 +189,15 @@ def fuse(
     limit: int,
     cluster_count: int,
 ) -> FusedCandidates:
-    """Both answers as one list of at most `limit`, what has the query for its title first. Documents carry `score`;
-    `lexical_response` has each cluster once, and there are `cluster_count` of those in all.
+    """Fuse the lexical and the vector response into one list. Documents whose title equals the query come first.
+
+    Args:
+        lexical_response: Lexical hits with `score`, each cluster once.
+        vector_response: Nearest neighbours with `score`.
+        vector: The query vector.
+        weight: Weight of the semantic score.
+        limit: Maximum length of the list.
+        cluster_count: Total number of clusters that match lexically.
     """
     lexical_docs, vector_docs = _first_by_cluster(lexical_response), _first_by_cluster(vector_response)
     exact_title_clusters = [
@@ -220,28 +237,28 @@ def fuse(
 
 
 def neighbour_cosine(doc: SolrDocument) -> float:
-    """The cosine behind Solr's score of a neighbour."""
+    """Return the cosine of a neighbour, from Solr's score (1 + cosine) / 2."""
     return 2 * float(doc["score"]) - 1
 
 
 def _cosine_with_authority(doc: SolrDocument) -> float:
-    """The cosine of a neighbour with what others think of it, as the words' scores have it (`RankingProfile.authority`)."""
+    """Return the cosine multiplied by the authority boost, as in the lexical score."""
     return neighbour_cosine(doc) * (1 + VECTOR_AUTHORITY_WEIGHT * float(doc.get(solr_fields.AUTHORITY, 0.0)))
 
 
 def get_cluster(doc: SolrDocument) -> str:
-    """What a document has in common with its copies."""
+    """Return the id that a document shares with its near-duplicates."""
     return str(doc.get(solr_fields.CLUSTER_ID, doc.get(solr_fields.ID)))
 
 
 def _standardize_scores(docs: Mapping[str, SolrDocument]) -> dict[str, float]:
-    """Scores in standard deviations above the lowest; all 1 where they do not differ."""
+    """Return scores in standard deviations above the lowest; all 1 if they are equal."""
     scores = {key: float(doc["score"]) for key, doc in docs.items()}
     lowest, deviation = min(scores.values(), default=0.0), pstdev(scores.values()) if scores else 0.0
     return {key: (score - lowest) / deviation if deviation else 1.0 for key, score in scores.items()}
 
 
 def _first_by_cluster(response: SolrResponse) -> dict[str, SolrDocument]:
-    """The first document of each cluster in an answer."""
+    """Return the first document of each cluster in a response."""
     docs: Sequence[SolrDocument] = response.get("response", {}).get("docs", ())
     return {get_cluster(doc): doc for doc in reversed(docs)}

@@ -1,13 +1,13 @@
-"""Is a query a question in natural language? Pure.
+"""Detects questions in natural language, in Chinese and English.
 
-A question mark says so, and so does a word that asks (怎么, 吗, how), if there is enough beside it to be asked about:
-`如何` alone, or `How I Met Your Mother`, a title, asks nothing that a text could answer.
+A question has a question mark or a question word (怎么, 吗, how), and enough further words. `如何` alone, or a title
+such as `How I Met Your Mother`, is not a question that a text could answer.
 """
 
 import re
 
-MIN_CHINESE_CHARS = 5  # characters of a question in Chinese
-MIN_ENGLISH_WORDS = 3  # words of one in English
+MIN_CHINESE_CHARS = 5  # of a question in Chinese
+MIN_ENGLISH_WORDS = 3  # of a question in English
 
 _HAN_RE = re.compile("[\u3400-\u9fff]")
 _QUESTION_MARK_RE = re.compile(r"[?？]\s*$")
@@ -24,7 +24,7 @@ _TITLE_CASE_RE = re.compile(r"(?:[A-Z][\w'’]*\s+)+[A-Z][\w'’]*$")
 
 
 def is_question(text: str) -> bool:
-    """Does `text` ask something, in Chinese or English?"""
+    """Return True if `text` is a question in Chinese or English."""
     text = text.strip()
     if len(_HAN_RE.findall(text)) >= MIN_CHINESE_CHARS:
         return bool(_QUESTION_MARK_RE.search(text) or _QUESTION_WORD_RE.search(text))

@@ -1,8 +1,7 @@
-"""What is like an article: by its words, and by its meaning where it has a vector. Pure.
+"""Finds related articles, by words and by vectors.
 
-Each way gives a list, and a document counts by its places in both (reciprocal ranks: Cormack, Clarke, Büttcher 2009,
-"Reciprocal rank fusion outperforms Condorcet and individual rank learning methods"). Copies and the other articles of
-its series are not what is meant.
+The two lists are fused by reciprocal ranks (Cormack, Clarke, Büttcher 2009, "Reciprocal rank fusion outperforms
+Condorcet and individual rank learning methods"). Near-duplicates and articles of the same series are excluded.
 """
 
 from collections import defaultdict
@@ -10,20 +9,20 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from docstore import solr_fields
-from search_ui.query.semantic.hybrid import QueryVector, neighbour_cosine
+from search_ui.query.semantic.hybrid import QueryVector, get_cluster, neighbour_cosine
 from search_ui.query.solr_client import SolrResponse
 from search_ui.query.solr_query import MATCH_ALL_PARAM, Params, QueryParam, SolrQuery, select_params
 
-CANDIDATES_PER_LIST = 30  # of each list
-RRF_K = 10  # how slowly the worth of a place falls
+CANDIDATES_PER_LIST = 30
+RRF_K = 10  # the larger, the slower the score falls with the rank
 
 _MORE_LIKE_THIS_OPTIONS = {"mintf": "1", "mindf": "2", "maxdfpct": "20", "minwl": "2", "maxqt": "25", "boost": "true"}
 
 
 def more_like_this_params(doc_id: str, cluster: str, series: str, field_names: Sequence[str]) -> Params:
-    """What is like an article by the pairs of characters that tell it from others.
+    """Build the request for articles with the same distinctive character pairs.
 
-    Those that are in a fifth of all documents, and single characters, tell nothing.
+    Pairs that occur in a fifth of all documents, and single characters, are ignored.
     """
     query_fields = f"'{solr_fields.BODY} {solr_fields.TITLE}'"
     like = SolrQuery("mlt", (("qf", query_fields), *_MORE_LIKE_THIS_OPTIONS.items(), ("v", QueryParam("doc", doc_id))))
@@ -32,7 +31,7 @@ def more_like_this_params(doc_id: str, cluster: str, series: str, field_names: S
 
 
 def nearest_articles_params(vector: QueryVector, cluster: str, series: str, field_names: Sequence[str]) -> Params:
-    """What is nearest to an article in meaning; `vector` is its own."""
+    """Build the kNN request for the nearest articles to `vector`, the vector of the article itself."""
     vector_text = "[" + ",".join(map(str, vector.values)) + "]"
     nearest = SolrQuery(
         "knn", (("f", vector.field), ("topK", str(CANDIDATES_PER_LIST)), ("v", QueryParam("vector", vector_text)))
@@ -47,13 +46,13 @@ def _outside_group(cluster: str, series: str) -> SolrQuery:
 
 
 def drop_distant(response: SolrResponse, vector: QueryVector) -> SolrResponse:
-    """An answer to `nearest_articles_params` without what is not near: there is always a nearest."""
+    """Return a response to `nearest_articles_params` without documents below the minimum cosine."""
     docs = [doc for doc in response.get("response", {}).get("docs", ()) if neighbour_cosine(doc) >= vector.min_cosine]
     return {"response": {"numFound": len(docs), "docs": docs}}
 
 
 def fuse_by_rank(answers: Sequence[SolrResponse], limit: int) -> SolrResponse:
-    """Solr's answers as one, of each cluster the first, at most so many documents."""
+    """Fuse Solr responses by rank into one of at most `limit` documents, the first of each cluster."""
     score_by_cluster: dict[str, float] = defaultdict(float)
     docs: dict[str, Mapping[str, Any]] = {}
     for response in answers:
@@ -63,7 +62,3 @@ def fuse_by_rank(answers: Sequence[SolrResponse], limit: int) -> SolrResponse:
             docs.setdefault(cluster, doc)
     best = sorted(score_by_cluster, key=lambda cluster: (-score_by_cluster[cluster], cluster))[:limit]
     return {"response": {"numFound": len(best), "docs": [docs[cluster] for cluster in best]}}
-
-
-def get_cluster(doc: Mapping[str, Any]) -> str:
-    return str(doc.get(solr_fields.CLUSTER_ID, doc.get(solr_fields.ID)))
