@@ -63,7 +63,7 @@ def article(doc_id: str) -> Response:
 
 @blueprint.get("/suggest")
 def suggest() -> Response:
-    """Return completions of `q` as JSON."""
+    """Return completions of `q`."""
     raw_query = request.args.get("q", "")
     return jsonify(
         query=raw_query,

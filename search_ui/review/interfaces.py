@@ -81,7 +81,7 @@ class ReviewService(Protocol):
     def pending_counts(self) -> tuple[int, int, int]:
         """Return the number of terms that the next version adds, removes and modifies."""
 
-    def apply(self, kind: ReviewDecisionKind, edits: Sequence[TermEdit], actor: str) -> ReviewDecision:
+    def apply(self, kind: ActKind, edits: Sequence[TermEdit], actor: str) -> ReviewDecision:
         """Change terms, all or none. Raises ConcurrentEditError if a term has changed since it was seen."""
 
     def decide(self, texts: Sequence[str], status: TermStatus, actor: str) -> ReviewDecision:

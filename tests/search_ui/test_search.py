@@ -89,7 +89,7 @@ def test_no_server_is_unavailable(server: _Server) -> None:
     port = server.server_port
     server.shutdown()
     server.server_close()
-    with pytest.raises(SolrUnavailableError, match="does not answer"):
+    with pytest.raises(SolrUnavailableError, match="does not respond"):
         SolrSearchClient(f"http://127.0.0.1:{port}/solr", "oil", timeout=30.0).select([("q", "a")])
 
 
