@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from docstore.model import Lexicon, Term, TermStatus
-from docstore.terms.edits import ReviewDecisionKind, TermEdit
+from docstore.terms.edits import TermEdit
 from docstore.terms.queries import TermQuery
 from docstore.terms.review_history import ReviewDecision
 from docstore.terms.review_queue import TermStatistics
@@ -81,7 +81,7 @@ class ReviewService(Protocol):
     def pending_counts(self) -> tuple[int, int, int]:
         """Return the number of terms that the next version adds, removes and modifies."""
 
-    def apply(self, kind: ActKind, edits: Sequence[TermEdit], actor: str) -> ReviewDecision:
+    def apply(self, kind: ReviewDecisionKind, edits: Sequence[TermEdit], actor: str) -> ReviewDecision:
         """Change terms, all or none. Raises ConcurrentEditError if a term has changed since it was seen."""
 
     def decide(self, texts: Sequence[str], status: TermStatus, actor: str) -> ReviewDecision:
