@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from docstore.model import Lexicon, Term, TermStatus
-from docstore.terms.edits import TermEdit
+from docstore.terms.edits import ReviewDecisionKind, TermEdit
 from docstore.terms.queries import TermQuery
 from docstore.terms.review_history import ReviewDecision
 from docstore.terms.review_queue import TermStatistics
