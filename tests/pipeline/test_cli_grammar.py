@@ -192,8 +192,8 @@ def test_explain_reads_as_sentences(vertical: LocalVertical) -> None:
     assert lines[0] == url
     assert lines[1].startswith("Found 20") and f"on {home} by the link “见0”; 1 link from a seed URL" in lines[1]
     assert lines[2].startswith("Last crawled 20") and lines[2].endswith(": fetched.")
-    assert "It has not been extracted yet: plumb extract." in lines
-    assert "It is not in the index." in lines
+    assert "Not extracted yet. Run `plumb extract`." in lines
+    assert "Not in the index." in lines
     assert vertical.done("explain", home).out.splitlines()[1].endswith(": seed URL of the crawl.")
     assert json.loads(vertical.done("explain", url, "--json").out)["found_on"] == [{"url": home}]
 
