@@ -181,7 +181,9 @@ def load_model(spec: ModelSpec) -> "OnnxEmbedder":
 def verify_jar(path: Path, jar: Jar) -> None:
     """Raise EmbeddingError unless the file is identical to the jar of the lock file."""
     if not matches_lock(path, jar):
-        raise EmbedError(f"{path} is missing or does not match the lock file: delete {path.parent}, then run plumb embed")
+        raise EmbeddingError(
+            f"{path} is missing or does not match the lock file: delete {path.parent}, then run plumb embed"
+        )
 
 
 def detect_query_language(text: str) -> str:
