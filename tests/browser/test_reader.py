@@ -145,8 +145,8 @@ def test_a_year_then_a_month_narrow_the_results(visit: Visit) -> None:
 def test_typed_dates_narrow_the_results(visit: Visit) -> None:
     page = visit()
     page.goto(RESULTS)
-    page.get_by_label("从").fill("2025-03")
-    page.get_by_label("到").fill("2025-05-14")
+    page.get_by_label("开始日期").fill("2025-03")
+    page.get_by_label("结束日期").fill("2025-05-14")
     page.get_by_role("button", name="应用").click()
     expect(page).to_have_url(re.compile("from=2025-03&to=2025-05-14"))
     days = page.locator("#hits time").evaluate_all("all => all.map(one => one.dateTime)")
