@@ -167,13 +167,13 @@ def _character_error(text: str) -> str | None:
         if category == "Cn" and _HAN.match(char):
             continue  # assigned in a later Unicode version than Python's
         if category in _FORBIDDEN_CATEGORIES:
-            message = f"the word holds the {_FORBIDDEN_CATEGORIES[category]} character U+{ord(char):04X}"
+            message = f"the word contains the {_FORBIDDEN_CATEGORIES[category]} character U+{ord(char):04X}"
             return CodedMessage(message, "term_invisible_character", codepoint=f"U+{ord(char):04X}")
         if category[0] == "Z" and char != " ":
-            message = f"the word holds the blank U+{ord(char):04X}"
+            message = f"the word contains the blank U+{ord(char):04X}"
             return CodedMessage(message, "term_blank", codepoint=f"U+{ord(char):04X}")
         if category[0] not in "LMN" and char not in _ALLOWED_PUNCTUATION:
-            return CodedMessage(f"the word holds the sign {char}", "term_sign", sign=char)
+            return CodedMessage(f"the word contains the symbol {char}", "term_sign", sign=char)
     return None
 
 
@@ -204,7 +204,7 @@ def is_unlisted_han_character(char: str) -> bool:
 
 def _script_error(text: str) -> str | None:
     script_mixture = mixed_script_reason(text)
-    return CodedMessage(f"the word holds {script_mixture}", "term_mixed_scripts") if script_mixture else None
+    return CodedMessage(f"the word contains {script_mixture}", "term_mixed_scripts") if script_mixture else None
 
 
 def _word_error(text: str) -> str | None:
@@ -217,7 +217,7 @@ def _word_error(text: str) -> str | None:
         return CodedMessage(f"the word begins or ends with {edge_word}", "term_function_word", word=edge_word)
     inner_word = next((word for word in words if word in _PHRASE_WORDS), None)
     if inner_word:
-        return CodedMessage(f"the word holds {inner_word}: it is a phrase", "term_phrase", word=inner_word)
+        return CodedMessage(f"the word contains {inner_word}: it is a phrase", "term_phrase", word=inner_word)
     if tags[0] in ("m", "mq") and _QUANTITY_TAGS.issuperset(tags[1:]) and ("t" in tags or text[0].isdecimal()):
         return CodedMessage("the word is a number with a measure word, or a date", "term_number")
     return None

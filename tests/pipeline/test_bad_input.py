@@ -164,11 +164,11 @@ class TestSeeds:
     @pytest.mark.parametrize(
         ("crawl", "parts"),
         [
-            ({"seeds": []}, ["crawl.seeds is empty", "name at least one"]),
+            ({"seeds": []}, ["crawl.seeds is empty", "set at least one seed URL"]),
             ({"scope": ["elsewhere.test"]}, ["is out of scope", "crawl.scope"]),
             ({"seeds": ["ftp://a.test/"]}, ["'ftp://a.test/'", "not an http or https URL"]),
             ({"seeds": ["http://a.test/photo.jpg"]}, ["is not a page"]),
-            ({"inside_hosts": []}, ["none of the seeds", "private or reserved network", "crawl.inside_hosts"]),
+            ({"inside_hosts": []}, ["none of the seeds", "private or reserved", "crawl.inside_hosts"]),
             (
                 {"seeds": ["http://nowhere.invalid/"], "contact": "me@example.org"},
                 ["none of the seeds", "nowhere.invalid", "crawl.seeds"],
@@ -185,7 +185,7 @@ class TestSeeds:
         ("path", "parts"),
         [
             ("/private/", ["robots_forbidden", "robots.txt forbids"]),
-            ("/nowhere", ["gone, 404", "see that crawl.seeds"]),
+            ("/nowhere", ["gone, 404", "check crawl.seeds"]),
         ],
     )
     def test_unusable(self, site: Site, vertical: LocalVertical, path: str, parts: list[str]) -> None:
@@ -195,7 +195,7 @@ class TestSeeds:
     def test_nobody_answers(self, vertical: LocalVertical, dead_port: int) -> None:
         host = f"127.0.0.1:{dead_port}"
         vertical.write({"crawl": {"seeds": [f"http://{host}/"], "inside_hosts": [host]}})
-        refused(vertical.plumb("crawl"), "unreachable", "Connection refused", "see that crawl.seeds is right")
+        refused(vertical.plumb("crawl"), "unreachable", "Connection refused", "check crawl.seeds")
 
 
 class TestPorts:
@@ -309,9 +309,9 @@ class TestFolders:
             ("file:data", "status", ["cannot create", "choose another vertical.data_dir"]),
             ("file:data/logs", "status", ["cannot create", "vertical.data_dir"]),
             ("folder:data/logs/plumb.log", "status", ["cannot write the log", "make the file writable"]),
-            ("file:data/warc", "crawl", ["data/warc", "see that its folder can be written"]),
-            ("file:data/locks", "crawl", ["cannot make the lock file", "can be written"]),
-            ("folder:data/store.db", "status", ["unable to open", "see that it is there and can be written"]),
+            ("file:data/warc", "crawl", ["data/warc", "check that its folder is writable"]),
+            ("file:data/locks", "crawl", ["cannot create the lock file", "is writable"]),
+            ("folder:data/store.db", "status", ["unable to open", "check that it exists and is writable"]),
             ("file:data/solr", "index", ["data/solr", "cannot be used"]),
         ],
     )

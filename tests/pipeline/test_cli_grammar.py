@@ -190,7 +190,7 @@ def test_explain_reads_as_sentences(vertical: LocalVertical) -> None:
     home = url.removesuffix("a")
     lines = vertical.done("explain", url).out.splitlines()
     assert lines[0] == url
-    assert lines[1].startswith("Found 20") and f"on {home} by the link “见0”; 1 link away from a seed" in lines[1]
+    assert lines[1].startswith("Found 20") and f"on {home} by the link “见0”; 1 link from a seed URL" in lines[1]
     assert lines[2].startswith("Last crawled 20") and lines[2].endswith(": fetched.")
     assert "It has not been extracted yet: plumb extract." in lines
     assert "It is not in the index." in lines
