@@ -30,15 +30,15 @@ class System:
 def ours(model: Path | None) -> Mine:
     """Our miner: every row of the table ranked, however unlikely."""
     learned, counting = import_module("lexicon.model.term_model"), import_module("lexicon.counting.incremental_count")
-    models = learned.shipped_models()
+    models = learned.load_shipped_models()
     if model:
         trained = learned.load_model(model)
         models = {**models, trained.boundary_model.language: trained}
 
     def run(texts: Iterable[str], language: str) -> list[str]:
-        table = counting.count_texts(texts, models)
-        rows, _ = learned.ranked(models, learned.selection_of(table, models))
-        return list(learned.spelt(table, rows))
+        table = counting.count_in_memory(texts, models)
+        rows, _ = learned.rank_rows(models, learned.select_from_table(table, models))
+        return list(learned.iter_spellings(table, rows))
 
     return run
 
@@ -49,7 +49,7 @@ def as_shipped(_: Path | None) -> Mine:
     settings = import_module("lexicon.settings").LexiconSettings(depth=0)
 
     def run(texts: Iterable[str], language: str) -> list[str]:
-        documents = texts if isinstance(texts, TextFile) else corpus.Listed(("", text) for text in texts)
+        documents = texts if isinstance(texts, TextFile) else corpus.InMemoryCorpus(("", text) for text in texts)
         return [term.text for term in build.mine_terms(documents, settings)]
 
     return run
@@ -64,7 +64,7 @@ def by_rules(rules: str) -> Callable[[Path | None], Mine]:
             scorer="c_value", rules=rules, threshold=-1e9, min_frequency=1, max_contexts=1, depth=0
         )
         return lambda texts, language: [
-            term.text for term in build.mine_terms(corpus.Listed(("", text) for text in texts), settings)
+            term.text for term in build.mine_terms(corpus.InMemoryCorpus(("", text) for text in texts), settings)
         ]
 
     return make

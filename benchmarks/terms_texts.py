@@ -36,11 +36,11 @@ class TextFile:
     def __iter__(self) -> Iterator[str]:
         return read_texts(self._path)
 
-    def digests(self) -> Iterator[tuple[int, str]]:
+    def iter_digests(self) -> Iterator[tuple[int, str]]:
         """Yield the number of each text as its digest."""
         return ((number, "") for number in range(len(self._places) - 1))
 
-    def read(self, numbers: Sequence[int]) -> Iterator[CorpusDocument]:
+    def iter_documents(self, numbers: Sequence[int]) -> Iterator[CorpusDocument]:
         """Yield the texts with these numbers."""
         with self._path.open("rb") as file:
             for number in numbers:

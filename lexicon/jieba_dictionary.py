@@ -79,7 +79,7 @@ def collect_entries(lines: Iterable[tuple[int, LexiconEntry | str | None]]) -> l
         if isinstance(entry, LexiconEntry):
             first_occurrence = first_line.setdefault(word_key(entry.text), line_number)
             if first_occurrence != line_number:
-                message = f"the word already stands in line {first_occurrence}"
+                message = f"the word is already in line {first_occurrence}"
                 entry = CodedMessage(message, "term_repeated", line=first_occurrence)
         if isinstance(entry, str):
             errors.append((line_number, entry))
@@ -131,9 +131,7 @@ def build_entry(word: str, frequency: str = "", tag: str = "") -> LexiconEntry |
 
 def _tag_error(tag: str) -> str | None:
     return (
-        None
-        if not tag or tag in JIEBA_TAGS
-        else CodedMessage(f"there is no tag {tag[:20]!r}", "no_such_tag", tag=tag[:20])
+        None if not tag or tag in JIEBA_TAGS else CodedMessage(f"unknown tag {tag[:20]!r}", "no_such_tag", tag=tag[:20])
     )
 
 
@@ -153,11 +151,11 @@ def _frequency_error(digits: str) -> str | None:
         return None
     if not _INTEGER.fullmatch(digits):
         return CodedMessage(
-            f"the frequency is no whole number: {digits[:20]}", "frequency_not_integer", value=digits[:20]
+            f"the frequency is not an integer: {digits[:20]}", "frequency_not_integer", value=digits[:20]
         )
     if len(digits) > len(str(MAX_FREQUENCY)) or int(digits) > MAX_FREQUENCY:
         return CodedMessage(f"the frequency is above {MAX_FREQUENCY}", "frequency_too_large", limit=MAX_FREQUENCY)
-    message = "frequency 0 hides the word: leave the frequency out to have one chosen"
+    message = "frequency 0 disables the word: omit the frequency to use a default"
     return None if int(digits) else CodedMessage(message, "frequency_zero")
 
 
@@ -170,7 +168,7 @@ def _character_error(text: str) -> str | None:
             message = f"the word contains the {_FORBIDDEN_CATEGORIES[category]} character U+{ord(char):04X}"
             return CodedMessage(message, "term_invisible_character", codepoint=f"U+{ord(char):04X}")
         if category[0] == "Z" and char != " ":
-            message = f"the word contains the blank U+{ord(char):04X}"
+            message = f"the word contains the space character U+{ord(char):04X}"
             return CodedMessage(message, "term_blank", codepoint=f"U+{ord(char):04X}")
         if category[0] not in "LMN" and char not in _ALLOWED_PUNCTUATION:
             return CodedMessage(f"the word contains the symbol {char}", "term_sign", sign=char)
@@ -183,14 +181,14 @@ def _shape_error(text: str) -> str | None:
     if not any(char.isalpha() or _HAN.match(char) for char in text):
         return CodedMessage("the word has no letter", "term_no_letter")
     if not (text[0].isalnum() or _HAN.match(text[0])):
-        return CodedMessage(f"the word begins with the sign {text[0]!r}", "term_first_sign", sign=text[0])
+        return CodedMessage(f"the word begins with the symbol {text[0]!r}", "term_first_sign", sign=text[0])
     if not (
         text[-1].isalnum()
         or _HAN.match(text[-1])
         or unicodedata.category(text[-1])[0] == "M"
         or text[-1] in _ALLOWED_FINAL_PUNCTUATION
     ):
-        return CodedMessage(f"the word ends with the sign {text[-1]!r}", "term_last_sign", sign=text[-1])
+        return CodedMessage(f"the word ends with the symbol {text[-1]!r}", "term_last_sign", sign=text[-1])
     return None
 
 

@@ -67,7 +67,7 @@ def _parse_thuocl_line(line: str) -> ParseResult:
         return None
     word, _, count = line.partition("\t")
     if not count.strip().isdecimal():
-        return CodedMessage("a line is: word, tab, number of documents", "list_thuocl_line")
+        return CodedMessage("line format: word, tab, number of documents", "list_thuocl_line")
     return build_entry(word.strip(" "))
 
 
@@ -90,7 +90,7 @@ def _parse_csv_rows(reader: Iterator[list[str]]) -> Iterator[tuple[int, ParseRes
         except StopIteration:
             return
         except csv.Error as error:
-            yield line_number, CodedMessage(f"no CSV: {error}", "list_not_csv")
+            yield line_number, CodedMessage(f"not valid CSV: {error}", "list_not_csv")
             return
         if header is None:
             header = [cell.strip().lower() for cell in cells]
@@ -117,7 +117,7 @@ def _parse_csv_row(cells: Mapping[str, str], has_extra_cells: bool) -> ParseResu
         return entry
     category = cells.get("class", "").strip()
     if category not in set(TermClass):
-        message = f"there is no class {category[:20]!r}: {', '.join(kind for kind in TermClass if kind)}"
+        message = f"unknown class {category[:20]!r}: {', '.join(kind for kind in TermClass if kind)}"
         return CodedMessage(message, "list_no_such_class", category=category[:20])
     multi_values = {name: _split_multi_value(cells.get(name, "")) for name in ("synonyms", "broader")}
     for name, words in multi_values.items():

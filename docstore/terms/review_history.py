@@ -276,7 +276,7 @@ class ReviewHistory:
         if row is None:
             if decision_id is None:
                 raise LexiconError(CodedMessage("there is nothing to undo", "nothing_to_undo"))
-            raise LexiconError(CodedMessage("this was undone already", "already_undone"))
+            raise LexiconError(CodedMessage("this decision was already undone", "already_undone"))
         return review_decision_from_row(connection, row)
 
     def _restore_term(self, connection: Connection, change: TermChange, row: Row[Any] | None) -> TermChange:
@@ -340,7 +340,7 @@ def clean_synonyms(text: str, words: Sequence[str]) -> tuple[str, ...]:
         word for word in dict.fromkeys(sanitize_text(raw_word).strip() for raw_word in words) if word not in ("", text)
     )
     if len(synonyms) > MAX_SYNONYMS:
-        message = f"{text!r} can have {MAX_SYNONYMS} synonyms, not {len(synonyms)}"
+        message = f"{text!r} can have at most {MAX_SYNONYMS} synonyms, not {len(synonyms)}"
         raise LexiconError(CodedMessage(message, "too_many_synonyms", term=text, limit=MAX_SYNONYMS))
     if too_long := [word[:40] for word in synonyms if len(word) > MAX_SYNONYM_CHARS]:
         message = f"a synonym has at most {MAX_SYNONYM_CHARS} characters: {', '.join(too_long)} ..."

@@ -63,7 +63,7 @@ def change_password(context: click.Context, name: str) -> None:
         from search_ui.passwords import hash_password
 
         if engine.store.accounts.find(name) is None:
-            raise AccountError(f"no account {name!r}: see `plumb account list`")
+            raise AccountError(f"account {name!r} does not exist: `plumb account list` shows all accounts")
         engine.store.accounts.reset_password(name, hash_password(read_password()))
         print_line(f"changed the password of {normalize_account_name(name)}; all sessions ended")
 

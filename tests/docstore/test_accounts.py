@@ -86,7 +86,7 @@ def test_a_disabled_account_is_used_again_only_with_another_password(accounts: A
 @pytest.mark.parametrize("change", ["set_password", "reset_password", "set_roles", "disable"])
 def test_nobody_cannot_be_changed(accounts: AccountTable, change: str) -> None:
     arguments = {"set_password": ["h"], "reset_password": ["h"], "set_roles": [[Role.REPORTS]], "disable": []}[change]
-    with pytest.raises(AccountError, match="no account"):
+    with pytest.raises(AccountError, match="does not exist"):
         getattr(accounts, change)("nobody", *arguments)
 
 

@@ -109,7 +109,7 @@ def test_explain_says_which_difference_decides(store: Store) -> None:
         return list(relation_sentences(told, copy_verdicts(store.articles, told)))
 
     copy, similar = said("http://a.test/1")
-    assert copy.startswith("Duplicate: http://b.test/1 (the same text; frame")
+    assert copy.startswith("Duplicate: http://b.test/1 (same text; frame")
     assert similar.startswith("Similar, but not a duplicate: http://a.test/2 (numbers or dates differ; numbers after “")
     assert "“一”, other “五”" in similar
     assert "which represents both" in said("http://b.test/1")[0]

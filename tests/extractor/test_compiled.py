@@ -31,7 +31,7 @@ pages += [(page.content, page.url) for page in (sample_pages(SHARED, real) if re
 for method in BODY_METHODS:
     extractor = ArticleExtractor(ExtractSettings(method=method))
     for page, url in pages:
-        extraction = reader.extract_with_site(page, url)
+        extraction = extractor.extract_with_site(page, url)
         traits = extraction.page_traits
         print(ascii((extraction.result, extraction.teaser, extraction.is_declared_article)))
         print(ascii((sorted(traits.line_hashes), traits.title_suffix)))

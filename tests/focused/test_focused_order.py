@@ -186,5 +186,5 @@ def test_what_is_off_topic_leaves_a_reason_and_its_words(web_of_demo: tuple[Site
         never = next(link.url for url in judged for link in graph.nodes[url].links if link.url not in judged)
         found = store.focused_decisions.find_rejected_link(never)
         assert found is not None
-        assert found[0].reason.startswith("semantic discards it") and found[1] in judged
+        assert found[0].reason.startswith("semantic: link discarded") and found[1] in judged
         assert sum(one.decided_count for one in store.focused_decisions.harvest_by_host()) == len(asked)

@@ -234,5 +234,5 @@ def test_all_pages_of_a_search_ask_the_same_replicas() -> None:
 
 
 def test_shards_need_a_cloud_of_ones_own(tmp_path: object) -> None:
-    with pytest.raises(SettingsError, match=r"name it in index\.solr_url"):
+    with pytest.raises(SettingsError, match=r"set index\.solr_url"):
         build_settings({"index": {"shards": 2}}, tmp_path)  # type: ignore[arg-type]

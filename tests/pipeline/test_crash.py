@@ -291,7 +291,7 @@ class TestIndex:
         copy(undisturbed.indexed, vertical)
         lose_store(vertical)
         said = vertical.done("index", "--adopt")
-        assert "the index is this store's now" in said.out and "were deleted" in said.out
+        assert "took over the index" in said.out and "were deleted" in said.out
         with vertical.solr() as index:
             assert indexed_ids(index) == []
         assert "nothing to do" in vertical.done("index").out
@@ -367,7 +367,7 @@ def test_publish_killed(undisturbed: Undisturbed, vertical: Vertical, moment: st
         until(lambda: vertical.number("SELECT COUNT(*) FROM indexed WHERE lexicon_version = 1") > 5, running)
     vertical.kill()
     said = check_indexed_by("lexicon publish", undisturbed, vertical)
-    assert "version 1 is published already" in said.out
+    assert "version 1 is already published" in said.out
     assert vertical.kept().versions == {1: 30}
     assert vertical.number("SELECT COUNT(*) FROM lexicons WHERE applied_at > 0") == 1
     assert vertical.number("SELECT COUNT(*) FROM indexed WHERE lexicon_version = 1") > 20

@@ -111,7 +111,7 @@ def processes_in(folder: Path) -> list[str]:
 
 def test_a_demo_that_was_never_run_cannot_be_changed(tmp_path: Path, ports: tuple[str, ...]) -> None:
     said = plumb("demo", "--folder", str(tmp_path / "demo"), "--change", *ports, code=1)
-    assert "run `plumb demo` once first" in said
+    assert "run `plumb demo` first" in said
 
 
 def test_somebody_elses_server_on_the_sites_port(tmp_path: Path, ports: tuple[str, ...]) -> None:

@@ -288,7 +288,7 @@ def test_nothing_outlives_a_killed_plumb(settings: Settings) -> None:
     code = (
         "import sys, pickle; from pipeline.engine import Engine; from pipeline.progress import NullProgress\n"
         "from pipeline.search_site.serve import SearchSite\n"
-        "with Engine(pickle.load(sys.stdin.buffer), Quiet()) as engine, SearchSite(engine) as site:\n"
+        "with Engine(pickle.load(sys.stdin.buffer), NullProgress()) as engine, SearchSite(engine) as site:\n"
         "    print(site.url, site._server.pid, flush=True); site.wait()"
     )
     running = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)

@@ -422,7 +422,7 @@ def test_a_site_shows_its_name_and_an_unlinkable_hit_its_title() -> None:
 
 def test_an_error_is_shown_in_the_language_of_the_reader() -> None:
     reasons = (
-        CodedMessage("'<': the word holds the sign <", "term_reason", term="<", reason=find_term_error("a<")),
+        CodedMessage("'<': the word contains the symbol <", "term_reason", term="<", reason=find_term_error("a<")),
         CodedMessage("'': the word is empty", "term_reason", term="", reason=find_term_error("")),
     )
     error = LexiconError(CodedMessage("cannot be accepted: ...", "not_acceptable", reasons=reasons))

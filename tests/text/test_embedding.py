@@ -129,15 +129,15 @@ def test_a_damaged_file_is_one_clear_line(chinese: OnnxEmbedder, tmp_path: Path,
     damaged = Embedders(configured_models(EmbedSettings(model=str(folder)), Path()), said.append)
     assert [damaged.for_query(FIGHT) for _ in range(2)] == [None, None]
     [line] = said
-    assert name in line and "words alone" in line and "embed.model" in line and "\n" not in line
+    assert name in line and "keywords only" in line and "embed.model" in line and "\n" not in line
     (folder / name).unlink()
-    with pytest.raises(EmbeddingError, match=rf"{name}.*name a folder"):
+    with pytest.raises(EmbeddingError, match=rf"{name}.*choose a folder"):
         configured_models(EmbedSettings(model=str(folder)), Path())
 
 
 def test_a_model_of_another_size_is_refused(chinese: OnnxEmbedder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(models, "VECTOR_DIMENSIONS", (384, 768))
-    with pytest.raises(EmbeddingError, match=r"512 numbers.*384, 768.*embed.model"):
+    with pytest.raises(EmbeddingError, match=r"512 dimensions.*384, 768.*embed.model"):
         load_model(chinese.spec)
 
 
