@@ -60,9 +60,9 @@ def test_texts_are_read_as_they_were_written(tmp_path: Path, monkeypatch: pytest
     texts = ["", "页岩气\r\n储层", "a b"]
     assert list(read_texts(tmp_path / "texts")) == texts
     corpus = TextFile(tmp_path / "texts")
-    assert [number for number, _ in corpus.digests()] == [0, 1, 2]
-    assert [document.body for document in corpus.read([0, 1, 2])] == texts
-    assert [document.body for document in corpus.read([1])] == texts[1:2]
+    assert [number for number, _ in corpus.iter_digests()] == [0, 1, 2]
+    assert [document.body for document in corpus.iter_documents([0, 1, 2])] == texts
+    assert [document.body for document in corpus.iter_documents([1])] == texts[1:2]
 
 
 def test_a_generated_corpus_has_its_size_and_new_words(tmp_path: Path) -> None:
