@@ -218,7 +218,7 @@ blueprint.after_request(add_no_store_headers)
 
 @blueprint.get("/login")
 def login() -> BaseResponse:
-    """Show the login form."""
+    """Show the login form, or sign in."""
     if current_account():
         return redirect(_safe_next_url(request.args.get("next", "")), 303)
     return _render_login_page(note=translate("login.ended") if "_user_id" in session else "")

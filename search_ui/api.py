@@ -63,7 +63,7 @@ def article(doc_id: str) -> Response:
 
 @blueprint.get("/suggest")
 def suggest() -> Response:
-    """Return completions of `q`."""
+    """Return completions of `q` as JSON."""
     raw_query = request.args.get("q", "")
     return jsonify(
         query=raw_query,

@@ -195,7 +195,7 @@ class SiteDetail:
 
 
 class ReportsBackend(Protocol):
-    """The reports for administrators."""
+    """The source of the reports for administrators."""
 
     def overview(self) -> Overview:
         """Return the state of index, lexicon and recent runs."""
@@ -204,7 +204,7 @@ class ReportsBackend(Protocol):
         """Return the URL of the Dask dashboard (http or https); "" if there is none."""
 
     def run_history(self) -> RunHistory:
-        """Return the recent runs."""
+        """Return the recent runs, newest first."""
 
     def sites(self) -> Sequence[SiteReport]:
         """Return the sites with the most URLs."""

@@ -29,7 +29,7 @@ class MetricsCollector(Protocol):
     """A collector of prometheus-client, read on request."""
 
     def collect(self) -> Iterable[Metric]:
-        """Return all metrics."""
+        """Return all metrics of the site."""
 
 
 @dataclass

@@ -35,7 +35,7 @@ class Story:
 
     @property
     def article_count(self) -> int:
-        """The number of articles."""
+        """The number of articles of the story."""
         return sum(len(day.articles) for day in self.days)
 
 

@@ -69,11 +69,11 @@ class NoTopicBackend:
         return ""
 
     def topic(self, name: str) -> Topic:
-        """Raise TopicError."""
+        """Raise TopicError: there are no topics."""
         raise TopicError(CodedMessage(f"there is no topic {name}", "no_such_topic", topic=name))
 
     def decide(self, name: str, items: Sequence[str], state: TopicState, kind: TopicTermClass | None) -> None:
-        """Raise TopicError."""
+        """Raise TopicError: there are no topics."""
         del items, state, kind
         raise TopicError(CodedMessage(f"there is no topic {name}", "no_such_topic", topic=name))
 
@@ -87,7 +87,7 @@ class NoTopicBackend:
         return TopicReviewState()
 
     def save_answers(self, name: str, answers: Mapping[str, bool], by: str) -> None:
-        """Raise TopicError."""
+        """Raise TopicError: there are no topics."""
         del answers, by
         raise TopicError(CodedMessage(f"there is no topic {name}", "no_such_topic", topic=name))
 
