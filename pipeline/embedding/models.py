@@ -157,7 +157,7 @@ def ensure_models_available(settings: EmbedSettings, report_progress: ProgressCa
 
 def load_model(spec: ModelSpec) -> "OnnxEmbedder":
     """Load the model of `spec`. Raises EmbeddingError with a one-line message that includes advice."""
-    from text.embedding.embedder import EmbeddingError, EmbeddingUnavailableError
+    from text.embedding.embedder import EmbeddingUnavailableError, ModelFileError
     from text.embedding.onnx_model import OnnxEmbedder  # imports numpy, which callers without vectors do not need
 
     try:
@@ -166,7 +166,7 @@ def load_model(spec: ModelSpec) -> "OnnxEmbedder":
         embedder = OnnxEmbedder(spec)
     except EmbeddingUnavailableError as error:
         raise EmbeddingError(f"semantic search is not installed ({error}): {INSTALL_ADVICE}") from error
-    except EmbeddingError as error:
+    except ModelFileError as error:
         raise EmbeddingError(f"{error}: put the right file there, or set embed.model = 'default' or 'off'") from error
     if embedder.dimensions not in VECTOR_DIMENSIONS:
         sizes = ", ".join(map(str, VECTOR_DIMENSIONS))

@@ -18,11 +18,11 @@ QuantizedVectors = NDArray[np.int8]
 INT8_MAX = 127.0
 
 
-class EmbeddingError(Exception):
+class ModelFileError(Exception):
     """A model cannot be used. The message is one line with the file and the reason."""
 
 
-class EmbeddingUnavailableError(EmbeddingError):
+class EmbeddingUnavailableError(ModelFileError):
     """The packages that run a model are not installed."""
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from text.embedding.embedder import EmbeddingError, EmbeddingUnavailableError, Vectors
+from text.embedding.embedder import EmbeddingUnavailableError, ModelFileError, Vectors
 from text.embedding.model_spec import ModelSpec, Pooling
 
 MAX_TOKENS = 320  # tokens per text: a title and the 256 tokens after it
@@ -23,7 +23,7 @@ _SPECIAL = re.compile(r"\[.*\]|<.*>")
 
 
 class OnnxEmbedder:
-    """An `Embedder` with an ONNX model. Raises EmbeddingError if the files are missing or not an embedding model."""
+    """An `Embedder` with an ONNX model. Raises ModelFileError if the files are missing or not an embedding model."""
 
     def __init__(self, spec: ModelSpec) -> None:
         self.spec = spec
@@ -72,11 +72,11 @@ class OnnxEmbedder:
         try:
             [vector] = self._compute_vectors([self._token_ids("1")])
         except Exception as error:  # onnxruntime has no base class for its errors
-            raise EmbeddingError(
+            raise ModelFileError(
                 f"{self.spec.path}: {self.spec.weights} is not an embedding model ({_one_line(error)})"
             ) from error
         if not np.isfinite(vector).all() or not vector.any():
-            raise EmbeddingError(f"{self.spec.path}: {self.spec.weights} computes no vector for a text")
+            raise ModelFileError(f"{self.spec.path}: {self.spec.weights} computes no vector for a text")
         return len(vector)
 
 
@@ -122,9 +122,9 @@ def _load_tokenizer(spec: ModelSpec) -> Any:
     try:
         tokenizer = Tokenizer.from_buffer(_read_model_file(spec, spec.tokenizer))
     except Exception as error:  # tokenizers raises the class Exception itself
-        if isinstance(error, EmbeddingError):
+        if isinstance(error, ModelFileError):
             raise
-        raise EmbeddingError(f"{spec.path}: {spec.tokenizer} is not a tokenizer ({_one_line(error)})") from error
+        raise ModelFileError(f"{spec.path}: {spec.tokenizer} is not a tokenizer ({_one_line(error)})") from error
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer
@@ -151,21 +151,21 @@ def _create_session(spec: ModelSpec) -> Any:
         return onnxruntime.InferenceSession(
             _read_model_file(spec, spec.weights), options, providers=["CPUExecutionProvider"]
         )
-    except EmbeddingError:
+    except ModelFileError:
         raise
     except Exception as error:
-        raise EmbeddingError(f"{spec.path}: {spec.weights} cannot be read ({_one_line(error)})") from error
+        raise ModelFileError(f"{spec.path}: {spec.weights} cannot be read ({_one_line(error)})") from error
 
 
 def _read_model_file(spec: ModelSpec, name: str) -> bytes:
-    """Read a file of the model. Raises EmbeddingError if this fails."""
+    """Read a file of the model. Raises ModelFileError if this fails."""
     try:
         if spec.path.is_dir():
             return (spec.path / name).read_bytes()
         with zipfile.ZipFile(spec.path) as archive:
             return archive.read(name)
     except (OSError, KeyError, zipfile.BadZipFile) as error:
-        raise EmbeddingError(f"{spec.path}: {name} cannot be read ({_one_line(error)})") from error
+        raise ModelFileError(f"{spec.path}: {name} cannot be read ({_one_line(error)})") from error
 
 
 def _unavailable_error(error: ImportError) -> EmbeddingUnavailableError:
