@@ -20,14 +20,14 @@ demo: $(STAMP)  ## crawl, extract, mine, index and search three bundled news sit
 demo-change: $(STAMP)  ## change one demo page on disk and show when each stage was done with it
 	$(BIN)/plumb demo --change $(DEMO_FLAGS)
 
-check: $(TEST_STAMP)  ## before every commit, two minutes: lint, and all tests that need no server, browser or database
+check: $(TEST_STAMP)  ## before every commit, two minutes: lint, and all short tests that need no server, browser or database
 	@$(MAKE) --no-print-directory -j2 lint quick-tests
 
 quick-tests: $(TEST_STAMP)
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not ($(SERVERS) or slow or exhaustive)"
 
 test: $(TEST_STAMP) browser debian-python compiled lint  ## everything that CI runs, twelve minutes
-	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder -m "not exhaustive"
+	$(BIN)/python -m pytest -n 6 --dist loadfile --no-loadscope-reorder -m "not exhaustive"
 
 release-check: test  ## before a release: all that is too long for `make test`
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m exhaustive

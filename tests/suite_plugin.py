@@ -1,7 +1,8 @@
 """How the suite runs: independent of the shell, slow files first, no process left behind, failures with their logs.
 
 - The environment of the shell (signals, locale, time zone, terminal, PLUMB_* variables) does not reach the tests.
-- Files are started in the order of their recorded durations (`tests/durations.json`; `--record-durations` rewrites it).
+- `tests/durations.json` has the recorded durations (`--record-durations` rewrites it): the longest files start first,
+  and tests that took half a second or more are marked `slow`, so `make check` leaves them out.
 - Every process of a run inherits PLUMB_TEST_RUN. Those that still live at the end are listed, killed, and fail the run.
 - A failed test shows the ends of the logs in its folder and the command that repeats it alone.
 """
@@ -41,6 +42,7 @@ SERVER_FIXTURES = {
     "s3_server": "process",
 }
 LOG_LINES = 30
+SLOW_SECONDS = 0.5
 LOG_FILES = 6
 SHUTDOWN_SECONDS = 20.0
 
@@ -70,13 +72,15 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests by the servers they use, and start the files that take longest first."""
+    """Mark tests by the servers they use and by their recorded duration, and start the longest files first."""
+    durations: dict[str, dict[str, float]] = json.loads(DURATIONS.read_text("utf-8"))
     for item in items:
+        if item.nodeid in durations["tests"]:
+            item.add_marker("slow")
         for fixture in getattr(item, "fixturenames", ()):
             if mark := SERVER_FIXTURES.get(fixture):
                 item.add_marker(mark)
-    seconds: dict[str, float] = json.loads(DURATIONS.read_text()) if DURATIONS.is_file() else {}
-    items.sort(key=lambda item: -seconds.get(item.nodeid.partition("::")[0], 0.0))
+    items.sort(key=lambda item: -durations["files"].get(item.nodeid.partition("::")[0], 0.0))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -100,21 +104,32 @@ def _log_ends(item: pytest.Item) -> Iterator[tuple[Path, str]]:
         yield path, "\n".join(path.read_text("utf-8", "replace").splitlines()[-LOG_LINES:])
 
 
-class _FileDurations:
-    """Collects the duration of each test file in seconds."""
+class _Durations:
+    """Collects the durations of files and tests in seconds."""
 
     def __init__(self) -> None:
-        self.seconds: defaultdict[str, float] = defaultdict(float)
+        self.files: defaultdict[str, float] = defaultdict(float)
+        self.tests: defaultdict[str, float] = defaultdict(float)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Add one phase of one test."""
-        self.seconds[report.nodeid.partition("::")[0]] += report.duration
+        """Add one phase of one test. A fixture counts for its file only: it is shared with other tests."""
+        self.files[report.nodeid.partition("::")[0]] += report.duration
+        if report.when == "call":
+            self.tests[report.nodeid] += report.duration
+
+    def save(self, path: Path) -> None:
+        """Write what took half a second or more, longest first."""
+        long = {
+            name: {key: round(s, 1) for key, s in sorted(seconds.items(), key=lambda row: -row[1]) if s >= SLOW_SECONDS}
+            for name, seconds in (("files", self.files), ("tests", self.tests))
+        }
+        path.write_text(json.dumps(long, indent=0, ensure_ascii=False) + "\n", "utf-8")
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Collect durations in the process that receives all reports."""
     if session.config.getoption("--record-durations") and not hasattr(session.config, "workerinput"):
-        session.config.pluginmanager.register(_FileDurations(), "file-durations")
+        session.config.pluginmanager.register(_Durations(), "test-durations")
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -123,9 +138,8 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None]:
     yield
     if hasattr(session.config, "workerinput"):
         return
-    if isinstance(durations := session.config.pluginmanager.getplugin("file-durations"), _FileDurations):
-        rows = sorted(((name, round(s, 1)) for name, s in durations.seconds.items() if s >= 1), key=lambda row: -row[1])
-        DURATIONS.write_text(json.dumps(dict(rows), indent=0) + "\n")
+    if isinstance(durations := session.config.pluginmanager.getplugin("test-durations"), _Durations):
+        durations.save(DURATIONS)
     leftovers = _leftover_processes()
     print(f"\nleftover processes: {len(leftovers)}")
     for pid, command in leftovers.items():
