@@ -121,11 +121,10 @@ def run_as_ordinary_user() -> SuiteRun:
     with tempfile.TemporaryDirectory(prefix="plumbline suite ") as name:
         folder = Path(name)
         folder.chmod(0o755)
-        os.chown(folder, user.pw_uid, user.pw_gid)
         (folder / "shared").symlink_to(ROOT.parent / "shared")
         as_user = ["setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--init-groups"]
-        clone = ["git", "-c", f"safe.directory={ROOT}/.git", "clone", "--quiet", str(ROOT), str(folder / "main")]
-        subprocess.run([*as_user, *clone], check=True)
+        subprocess.run(["git", "clone", "--quiet", str(ROOT), str(folder / "main")], check=True)
+        subprocess.run(["chown", "-R", f"{user.pw_uid}:{user.pw_gid}", name], check=True)
         environment = {"HOME": user.pw_dir, "TZ": "Pacific/Apia", "LC_ALL": "POSIX", "LANG": "de_DE.UTF-8"}
         return run_target(*as_user, "make", "test", folder=folder / "main", environment=environment)
 

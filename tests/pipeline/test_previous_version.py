@@ -1,0 +1,79 @@
+"""Settings, store, index, backup and JSON answers of the previous version still work (tests/previous_version)."""
+
+import json
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline import stages
+from pipeline.engine import Engine
+from pipeline.progress import NullProgress
+from pipeline.search_site.serve import create_search_app
+from pipeline.settings import load_settings
+from tests.local_vertical import LocalVertical
+
+ARCHIVE = Path(__file__).parents[1] / "previous_version" / "vertical.tar.xz"
+
+pytestmark = pytest.mark.solr
+
+
+@pytest.fixture(scope="module")
+def vertical(tmp_path_factory: pytest.TempPathFactory) -> LocalVertical:
+    folder = tmp_path_factory.mktemp("previous")
+    with tarfile.open(ARCHIVE) as archive:
+        archive.extractall(folder, filter="data")
+    return LocalVertical(folder)
+
+
+@pytest.fixture(scope="module")
+def answers(vertical: LocalVertical) -> dict[str, dict[str, Any]]:
+    return json.loads((vertical.folder / "answers.json").read_text("utf-8"))
+
+
+def paths_of(value: object, path: str = "") -> Iterator[tuple[str, str]]:
+    """Each key of a JSON value with the type below it. An absent value has no type."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from paths_of(inner, f"{path}.{key}")
+    elif isinstance(value, list):
+        for inner in value:
+            yield from paths_of(inner, f"{path}[]")
+    elif value is not None:
+        yield path, "number" if isinstance(value, int | float) else type(value).__name__
+
+
+def test_the_store_is_complete(vertical: LocalVertical) -> None:
+    assert vertical.plumb("check").status == 0
+
+
+def test_commands_print_the_same_keys(vertical: LocalVertical, answers: dict[str, dict[str, Any]]) -> None:
+    for command, before in answers["commands"].items():
+        said = vertical.plumb(*command.split(), "--json")
+        assert said.status == 0, said
+        assert set(paths_of(before)) - set(paths_of(json.loads(said.out))) == set(), command
+
+
+def test_the_index_gives_the_same_results(vertical: LocalVertical, answers: dict[str, dict[str, Any]]) -> None:
+    with Engine(load_settings(vertical.config), NullProgress()) as engine:
+        stages.wait_for_solr(engine)
+        site = create_search_app(engine).test_client()
+        for url, before in answers["pages"].items():
+            now = site.get(url).get_json()
+            assert set(paths_of(before)) - set(paths_of(now)) == set(), url
+            if "hits" in before:
+                assert [hit["id"] for hit in now["hits"]] == [hit["id"] for hit in before["hits"]]
+                assert now["total"] == before["total"]
+
+
+def test_a_backup_is_restored(vertical: LocalVertical, tmp_path: Path) -> None:
+    restored = LocalVertical(tmp_path)
+    restored.config.write_bytes((vertical.folder / "backup" / "vertical.toml").read_bytes())
+    said = restored.plumb("restore", str(vertical.folder / "backup"))
+    assert said.status == 0, said
+    said = restored.plumb("index")
+    assert said.status == 0, said
+    assert restored.plumb("check").status == 0
+    assert restored.number("SELECT COUNT(*) FROM articles") == 32
