@@ -70,6 +70,10 @@ class ShardCoordinator:
         """True if the queue is in this process's shard. All queues of a host are in one shard."""
         return find_shard(queue, self.shard_count) == self.shard_index
 
+    def acquire_queue(self, queue: int) -> bool:
+        """True if the queue is in this process's shard: shards are fixed."""
+        return self.owns_queue(queue)
+
     def check_peers(self) -> None:
         """Raise PlumblineError if the process that started the crawl has ended."""
         if os.getppid() != self.parent_pid:

@@ -13,12 +13,22 @@ from pathlib import Path
 import pytest
 
 from crawler.crawl import crawl
-from crawler.http.fetch import Fetcher
+from crawler.crawl_context import CrawlContext
+from crawler.crawl_plan import build_crawl_plan
+from crawler.http.fetch import Fetcher, FetchResult
 from crawler.http.ip_policy import PublicOnlyPolicy
+from crawler.origin_requests import OriginRequests
 from crawler.parsing.soft_404 import is_soft_404
+from crawler.result_handler import ResultHandler
+from crawler.schedule.frontier import Frontier
+from crawler.schedule.throttle import NO_KNOWN_START, HostThrottle
+from crawler.schedule.url_seen import UrlSeenTest
 from crawler.settings import CrawlSettings
 from crawler.sitemaps.lastmod_trust import UNCHANGED_TRUST_SECONDS, LastmodTrust, find_dropped_urls
 from crawler.sitemaps.sitemap_parser import SitemapEntry
+from crawler.state_files import state_path_factory
+from crawler.workers.coordinator import SingleProcessCoordinator
+from crawler.workers.fetch_pool import LEASE_LOST_OUTCOME, Job, JobKind, PageResult
 from crawler.workers.visit_recorder import BATCH_SIZE, MAX_QUEUED_BATCHES, VisitRecorder
 from docstore.errors import StoreError
 from docstore.frontier.frontier_table import LastVisit
@@ -169,6 +179,41 @@ def test_sitemaps_bring_new_changed_and_gone_pages(tmp_path: Path) -> None:
         report = run(store.frontier, made, tmp_path, now=lambda: start + 20 * DAY)
         assert sorted(site.asked()) == ["/", "/b", "/c", "/e", "/sitemap.xml"]
     assert report.outcome_counts[Reason.GONE] == 1
+
+
+# -- requests for files other than pages
+
+
+class RecordingPool:
+    """A fetch pool that starts nothing."""
+
+    def __init__(self) -> None:
+        self.jobs: list[Job] = []
+
+    def submit(self, job: Job) -> None:
+        self.jobs.append(job)
+
+
+def make_origin_requests(folder: Path, throttle: HostThrottle, pool: RecordingPool) -> OriginRequests:
+    table, plan = MemoryTable(), build_crawl_plan(settings("http://a.test/"))
+    fetcher, url_seen = Fetcher(settings(), PublicOnlyPolicy()), UrlSeenTest(table)
+    context = CrawlContext(
+        table, fetcher, plan, url_seen, SingleProcessCoordinator(), state_path_factory(folder / "seen")
+    )
+    frontier, handler = Frontier(table, throttle, context.due_before), ResultHandler(context, plan.revisit_policy)
+    return OriginRequests(context, frontier, throttle, pool, handler)  # type: ignore[arg-type]
+
+
+def test_a_probe_whose_robots_request_fails_is_dropped(tmp_path: Path) -> None:
+    pool = RecordingPool()
+    origin_requests = make_origin_requests(tmp_path, HostThrottle(delay=0.0, per_host=1), pool)
+    origin_requests.add_probes(["http://a.test/no-such-page"])
+    assert origin_requests.start_standalone_job()
+    [job] = pool.jobs
+    assert job.kind is JobKind.ROBOTS
+    assert origin_requests.handle_result(PageResult(job, FetchResult(LEASE_LOST_OUTCOME))) == (None, [])
+    assert not origin_requests.start_standalone_job()
+    assert origin_requests.seconds_until_standalone_job() == NO_KNOWN_START
 
 
 # -- several processes
