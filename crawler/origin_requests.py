@@ -200,5 +200,5 @@ class OriginRequests:
 
     def _release_waiting_entries(self, origin: str) -> None:
         for entry in self._waiting_entries_by_origin.pop(origin, []):
-            self._throttle.finish_request(entry.host, self._clock())
+            self._throttle.release_slot(entry.host)
             self._frontier.put_back(entry)

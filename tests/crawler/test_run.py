@@ -20,6 +20,7 @@ from crawler.http.ip_policy import PublicOnlyPolicy
 from crawler.origin_requests import OriginRequests
 from crawler.parsing.soft_404 import is_soft_404
 from crawler.result_handler import ResultHandler
+from crawler.robots.robots_cache import RobotsFetch
 from crawler.schedule.frontier import Frontier
 from crawler.schedule.throttle import NO_KNOWN_START, HostThrottle
 from crawler.schedule.url_seen import UrlSeenTest
@@ -28,11 +29,11 @@ from crawler.sitemaps.lastmod_trust import UNCHANGED_TRUST_SECONDS, LastmodTrust
 from crawler.sitemaps.sitemap_parser import SitemapEntry
 from crawler.state_files import state_path_factory
 from crawler.workers.coordinator import SingleProcessCoordinator
-from crawler.workers.fetch_pool import LEASE_LOST_OUTCOME, Job, JobKind, PageResult
+from crawler.workers.fetch_pool import LEASE_LOST_OUTCOME, Job, JobKind, PageResult, RobotsResult
 from crawler.workers.visit_recorder import BATCH_SIZE, MAX_QUEUED_BATCHES, VisitRecorder
 from docstore.errors import StoreError
-from docstore.frontier.frontier_table import LastVisit
-from docstore.model import Reason, StageReport
+from docstore.frontier.frontier_table import LastVisit, StoredRobots
+from docstore.model import Outcome, Reason, StageReport
 from docstore.store import open_sqlite_store
 from tests.crawler_fakes import MemoryTable, entry, settings
 from tests.web_fixture import Answer, Request, Site, page
@@ -214,6 +215,19 @@ def test_a_probe_whose_robots_request_fails_is_dropped(tmp_path: Path) -> None:
     assert origin_requests.handle_result(PageResult(job, FetchResult(LEASE_LOST_OUTCOME))) == (None, [])
     assert not origin_requests.start_standalone_job()
     assert origin_requests.seconds_until_standalone_job() == NO_KNOWN_START
+
+
+def test_pages_that_wait_for_robots_txt_do_not_reset_the_failures_of_their_host(tmp_path: Path) -> None:
+    throttle, pool = HostThrottle(delay=0.0, per_host=2), RecordingPool()
+    origin_requests = make_origin_requests(tmp_path, throttle, pool)
+    for page_entry in (entry("http://a.test/1", 1), entry("http://a.test/2", 2)):
+        throttle.start_request(page_entry.host, 0.0)
+        assert origin_requests.submit_prerequisite(page_entry)
+    [job] = pool.jobs
+    unreachable = RobotsFetch(StoredRobots("http://a.test", 0, b"", 0.0), Outcome(Reason.UNREACHABLE), host_failed=True)
+    origin_requests.handle_result(RobotsResult(job, unreachable))
+    status = throttle.status_by_host()["a.test"]
+    assert (status.failures, status.in_flight) == (1, 0)
 
 
 # -- several processes
