@@ -183,6 +183,12 @@ class TestFrontier:
         assert order(by_promise=True) == ["changed", "promising", "kept", "other", "off"]
         assert order(by_promise=False) == ["promising", "other", "changed", "kept", "off"]
 
+    def test_a_url_prefix_matches_with_regard_to_case(self, store: Store) -> None:
+        urls = [f"http://a.test/{path}" for path in ("News/1", "news/1", "NEWS/1", "News/2%A", "Newsx")]
+        store.frontier.add_urls([new_url(url) for url in urls])
+        assert [row.url for row in store.frontier.admin.iter_urls("http://a.test/News/*")] == [urls[0], urls[3]]
+        assert store.frontier.admin.block_urls("http://a.test/News/*") == 2
+
     def test_robots_are_kept_by_origin(self, store: Store) -> None:
         assert store.frontier.find_robots("http://a.test") is None
         store.frontier.save_robots(StoredRobots("http://a.test", 200, b"\x00\xff", 5.0))
