@@ -384,7 +384,10 @@ class TrapDetector:
         return self._worthless_trap(families)
 
     def take_probe_candidates(self) -> dict[str, list[str]]:
-        """Return families to probe, each with some of its URLs. Each family is returned once."""
+        """Return families to probe, each with some of its URLs.
+
+        Each family is returned once, and again after `postpone_probe`.
+        """
         doubtful, self._probe_candidates = self._probe_candidates, {}
         candidates: dict[str, list[str]] = {}
         for family, urls in doubtful.items():
@@ -413,6 +416,12 @@ class TrapDetector:
                 and all(novelty >= _PROBE_NOVELTY_SHARE * mean_novelty for novelty in novelty_scores[1:])
             )
             stats.verdict = FamilyVerdict.ENDLESS if is_as_novel else FamilyVerdict.CATCH_ALL
+
+    def postpone_probe(self, family: str) -> None:
+        """Probe a family again after it has doubled, because the probe was not sent or its response shows nothing."""
+        stats = self._stats_for(family)
+        stats.verdict = FamilyVerdict.UNKNOWN
+        stats.postponed_probes += 1
 
     def _add_probe_candidate(self, family: str, stats: FamilyStats, url: str) -> None:
         if stats.needs_probe:
