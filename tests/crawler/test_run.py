@@ -16,18 +16,20 @@ from crawler.crawl import crawl
 from crawler.crawl_context import CrawlContext
 from crawler.crawl_plan import build_crawl_plan
 from crawler.http.fetch import Fetcher, FetchResult
-from crawler.http.ip_policy import PublicOnlyPolicy
+from crawler.http.ip_policy import PublicOnlyPolicy, resolve_by_dns
 from crawler.origin_requests import OriginRequests
 from crawler.parsing.soft_404 import is_soft_404
 from crawler.result_handler import ResultHandler
 from crawler.robots.robots_cache import RobotsFetch
 from crawler.schedule.frontier import Frontier
+from crawler.schedule.queues import find_shard
 from crawler.schedule.throttle import NO_KNOWN_START, HostThrottle
 from crawler.schedule.url_seen import UrlSeenTest
 from crawler.settings import CrawlSettings
 from crawler.sitemaps.lastmod_trust import UNCHANGED_TRUST_SECONDS, LastmodTrust, find_dropped_urls
 from crawler.sitemaps.sitemap_parser import SitemapEntry
 from crawler.state_files import state_path_factory
+from crawler.urls.canonical import host_of
 from crawler.workers.coordinator import SingleProcessCoordinator
 from crawler.workers.fetch_pool import LEASE_LOST_OUTCOME, Job, JobKind, PageResult, RobotsResult
 from crawler.workers.visit_recorder import BATCH_SIZE, MAX_QUEUED_BATCHES, VisitRecorder
@@ -254,16 +256,33 @@ def test_two_processes_fetch_every_page_once_and_keep_the_limit(tmp_path: Path) 
         assert store.frontier.url_count() == 25
 
 
-def test_a_process_that_ends_early_does_not_keep_the_others_waiting(tmp_path: Path) -> None:
-    """Its host asks for a long pause; the others are done at once, long before `minutes` are up."""
+def resolve_or_fail(host: str, port: int) -> list[str]:
+    """A resolver with an unexpected error for some names."""
+    if host.endswith(".test"):
+        raise LookupError(host)
+    return resolve_by_dns(host, port)
+
+
+def test_a_process_that_ends_early_does_not_keep_the_others_waiting(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its host asks for a long pause; the others are done at once, long before `minutes` are up.
+
+    The log contains the unexpected errors of both processes.
+    """
+    queue_of = build_crawl_plan(settings("http://a.test/", processes=2)).queue_of
+    broken_seeds = {find_shard(queue_of(url), 2): url for url in (f"http://{name}.test/" for name in "abcd")}
     busy = Answer(503, b"", {"Retry-After": "3000"})
     with ExitStack() as running, open_sqlite_store(tmp_path) as store:
         first = running.enter_context(Site({"/": busy, "/1": busy}))
         sites = [first, *(running.enter_context(Site({"/": page()})) for _ in range(3))]
         hosts = tuple(site.host for site in sites)
-        seeds = (*(site.url() for site in sites), first.url("/1"))
-        made = settings(*seeds, processes=2, scope=hosts, inside_hosts=hosts, minutes=1.0, per_host=1)
-        report = run(store.frontier, made, tmp_path)
+        seeds = (*(site.url() for site in sites), first.url("/1"), *broken_seeds.values())
+        made = settings(*seeds, processes=2, inside_hosts=hosts, minutes=1.0, per_host=1)
+        fetcher = Fetcher(made, PublicOnlyPolicy(hosts, resolve_or_fail))
+        report = crawl(store.frontier, fetcher, made, tmp_path / "seen")
+    assert len(broken_seeds) == 2
+    assert all(f"LookupError: {host_of(url)}" in caplog.text for url in broken_seeds.values())
     assert report.outcome_counts[Reason.FETCHED] == 3
     assert [note for note in report.notes if note.startswith("stopped")] == [
         "stopped early: the crawl delay of every remaining host exceeds the time left"
