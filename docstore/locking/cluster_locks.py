@@ -47,6 +47,7 @@ def _create_machine_id(path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary_file = path.with_name(f"{path.name}-{uuid.uuid4().hex}")
     try:
+        temporary_file.touch(mode=0o600)
         temporary_file.write_text(uuid.uuid4().hex[:16])
         temporary_file.rename(path)
     finally:
