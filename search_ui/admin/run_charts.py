@@ -3,14 +3,14 @@
 import time
 from collections.abc import Iterable, Mapping, Sequence
 
-from docstore.model import FETCH_SUCCESS_REASONS, Reason
+from docstore.model import Reason
 from docstore.reports.runs import RunState
 from docstore.reports.site_runs import SiteRun
 from search_ui.charts import ChartPoint
 from search_ui.interfaces import RunSummary
 
 FAILED_STATES = (RunState.FAILED, RunState.KILLED)
-OK_CRAWL_REASONS = FETCH_SUCCESS_REASONS | {Reason.REDIRECTED_TO_KNOWN_URL}
+OK_CRAWL_REASONS = frozenset({Reason.FETCHED, Reason.UNCHANGED, Reason.OFF_TOPIC, Reason.REDIRECTED_TO_KNOWN_URL})
 """Crawl outcomes that are no failures."""
 OK_EXTRACT_REASONS = frozenset(
     {

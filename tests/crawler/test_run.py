@@ -31,7 +31,7 @@ from crawler.sitemaps.sitemap_parser import SitemapEntry
 from crawler.state_files import state_path_factory
 from crawler.urls.canonical import host_of
 from crawler.workers.coordinator import SingleProcessCoordinator
-from crawler.workers.fetch_pool import LEASE_LOST_OUTCOME, Job, JobKind, PageResult, RobotsResult
+from crawler.workers.fetch_pool import Job, JobKind, PageResult, RobotsResult
 from crawler.workers.visit_recorder import BATCH_SIZE, MAX_QUEUED_BATCHES, VisitRecorder
 from docstore.errors import StoreError
 from docstore.frontier.frontier_table import LastVisit, StoredRobots
@@ -214,7 +214,7 @@ def test_a_probe_whose_robots_request_fails_is_dropped(tmp_path: Path) -> None:
     assert origin_requests.start_standalone_job()
     [job] = pool.jobs
     assert job.kind is JobKind.ROBOTS
-    assert origin_requests.handle_result(PageResult(job, FetchResult(LEASE_LOST_OUTCOME))) == (None, [])
+    assert origin_requests.handle_result(PageResult(job, FetchResult(Outcome(Reason.UNEXPECTED_ERROR)))) == (None, [])
     assert not origin_requests.start_standalone_job()
     assert origin_requests.seconds_until_standalone_job() == NO_KNOWN_START
 
