@@ -210,6 +210,8 @@ class CrawlLoop:
 
     def _handle_result(self, job_result: JobResult) -> None:
         """Handle the result of any kind of job."""
+        host = job_result.job.entry.host
+        self.throttle.set_ip(host, self.context.fetcher.last_ip(host))
         if isinstance(job_result, PageResult) and job_result.job.kind is JobKind.PAGE:
             self._handle_page_result(job_result)
             return
@@ -247,7 +249,6 @@ class CrawlLoop:
 
     def _update_throttle(self, job_result: PageResult) -> None:
         host, result, now = job_result.job.entry.host, job_result.fetch_result, self.context.clock()
-        self.throttle.set_ip(host, self.context.fetcher.last_ip(host))
         response_args = (
             result.responded_at,
             result.host_failed,
