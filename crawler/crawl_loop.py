@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from crawler.crawl_context import CrawlContext
 from crawler.origin_requests import OriginRequests
-from crawler.progress import SUCCESS_REASONS, ProgressReporter
+from crawler.progress import ProgressReporter
 from crawler.result_handler import ResultHandler
 from crawler.schedule.backlog import Backlog, HostCountTable
 from crawler.schedule.best_first_frontier import BestFirstFrontier
@@ -24,7 +24,7 @@ from crawler.workers.fetch_pool import FetchPool, Job, JobKind, JobResult, JobRu
 from crawler.workers.visit_recorder import MAX_BATCH_AGE_SECONDS, VisitRecorder
 from docstore.errors import PlumblineError
 from docstore.frontier.frontier_table import NewUrl, Visit
-from docstore.model import FrontierEntry, Outcome, Reason, UrlKind
+from docstore.model import FETCH_SUCCESS_REASONS, FrontierEntry, Outcome, Reason, UrlKind
 
 _MAX_POLL_SECONDS = 0.5  # maximum wait for a result
 _MAX_UNEXPECTED_FAILURES = 20
@@ -210,6 +210,8 @@ class CrawlLoop:
 
     def _handle_result(self, job_result: JobResult) -> None:
         """Handle the result of any kind of job."""
+        host = job_result.job.entry.host
+        self.throttle.set_ip(host, self.context.fetcher.last_ip(host))
         if isinstance(job_result, PageResult) and job_result.job.kind is JobKind.PAGE:
             self._handle_page_result(job_result)
             return
@@ -220,7 +222,7 @@ class CrawlLoop:
 
     def _handle_page_result(self, job_result: PageResult) -> None:
         entry, result = job_result.job.entry, job_result.fetch_result
-        is_success = result.outcome.reason in SUCCESS_REASONS
+        is_success = result.outcome.reason in FETCH_SUCCESS_REASONS
         self._update_throttle(job_result)
         self.frontier.finish(entry)
         self.context.coordinator.finish_page(is_success)
@@ -247,7 +249,6 @@ class CrawlLoop:
 
     def _update_throttle(self, job_result: PageResult) -> None:
         host, result, now = job_result.job.entry.host, job_result.fetch_result, self.context.clock()
-        self.throttle.set_ip(host, self.context.fetcher.last_ip(host))
         response_args = (
             result.responded_at,
             result.host_failed,

@@ -5,7 +5,7 @@ the origin. Files on other hosts and probes are standalone jobs of their hosts.
 """
 
 import itertools
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from crawler.crawl_context import CrawlContext
@@ -22,15 +22,20 @@ from docstore.model import FrontierEntry, Outcome, UrlKind
 
 @dataclass
 class StandaloneJobs:
-    """Pending jobs that no page triggers. Their entries have negative ids, because they are not in the table."""
+    """Pending jobs that no page triggers. Their entries have negative ids, because they are not in the table.
 
+    `queue_of(url)` returns the queue of a URL. It selects the host's lease in a crawl on several machines.
+    """
+
+    queue_of: Callable[[str], int]
     pending: dict[int, Job] = field(default_factory=dict)
     _ids: Iterator[int] = field(default_factory=lambda: itertools.count(-1, -1))
 
     def add(self, kind: JobKind, url: str) -> int:
         """Add a job for a URL. Returns the id of its entry."""
         job_id = next(self._ids)
-        self.pending[job_id] = Job(FrontierEntry(job_id, url, host_of(url), 0, 0, UrlKind.UNKNOWN, 0.0), kind, url)
+        entry = FrontierEntry(job_id, url, host_of(url), self.queue_of(url), 0, UrlKind.UNKNOWN, 0.0)
+        self.pending[job_id] = Job(entry, kind, url)
         return job_id
 
     def pop_ready(self, throttle: HostThrottle, now: float, blocked_origins: Container[str]) -> Job | None:
@@ -40,9 +45,13 @@ class StandaloneJobs:
                 return self.pending.pop(job_id)
         return None
 
-    def seconds_until_ready(self, throttle: HostThrottle, now: float) -> float:
+    def seconds_until_ready(self, throttle: HostThrottle, now: float, blocked_origins: Container[str]) -> float:
         """Return the seconds until a job may start, or NO_KNOWN_START without a pending job on a free host."""
-        starts = (throttle.earliest_start(job.entry.host, now) for job in self.pending.values())
+        starts = (
+            throttle.earliest_start(job.entry.host, now)
+            for job in self.pending.values()
+            if url_origin(job.url) not in blocked_origins
+        )
         return max(min(starts, default=NO_KNOWN_START) - now, 0.0)
 
     def put_back(self, job: Job) -> None:
@@ -61,10 +70,10 @@ class OriginRequests:
         pool: FetchPool,
         result_handler: ResultHandler,
     ) -> None:
-        self._clock = context.clock
+        self._clock, self._owns_queue = context.clock, context.coordinator.owns_queue
         self._frontier, self._throttle, self._pool, self._result_handler = frontier, throttle, pool, result_handler
         self._robots = RobotsCache(context.table, context.plan.product_token, context.now)
-        self._standalone_jobs = StandaloneJobs()
+        self._standalone_jobs = StandaloneJobs(context.plan.queue_of)
         self._sitemaps = SitemapScheduler(context, result_handler, self._standalone_jobs.add)
         # Origin with a file in flight -> entries that wait for it.
         self._waiting_entries_by_origin: dict[str, list[FrontierEntry]] = {}
@@ -104,6 +113,9 @@ class OriginRequests:
         job = self._standalone_jobs.pop_ready(self._throttle, self._clock(), self._waiting_entries_by_origin)
         if job is None:
             return False
+        if not self._owns_queue(job.entry.queue):  # another crawler has leased the host since
+            self._cancel(job)
+            return True
         self._throttle.start_request(job.entry.host, self._clock())
         origin = url_origin(job.url)
         rules = self._robots.cached_rules(origin)
@@ -121,7 +133,7 @@ class OriginRequests:
 
     def seconds_until_standalone_job(self) -> float:
         """Return the seconds until a standalone job may start; see `StandaloneJobs.seconds_until_ready`."""
-        return self._standalone_jobs.seconds_until_ready(self._throttle, self._clock())
+        return self._standalone_jobs.seconds_until_ready(self._throttle, self._clock(), self._waiting_entries_by_origin)
 
     def add_probes(self, urls: Iterable[str]) -> None:
         """Add probes: requests for nonexistent pages, sent when their hosts permit."""
@@ -157,7 +169,8 @@ class OriginRequests:
             outcome = job_result.fetch_result.outcome
         if entry.url_id < 0:  # a standalone job
             if isinstance(job_result, PageResult):
-                self._cancel(job_result.job)
+                # If the request was for robots.txt, the job that waits for the file is still pending.
+                self._cancel(self._standalone_jobs.pending.pop(entry.url_id, job_result.job))
             self._frontier.wake_host(entry.host)
             outcome = None
         elif outcome is None:
@@ -179,7 +192,7 @@ class OriginRequests:
         return self._result_handler.take_released_urls()
 
     def _cancel(self, job: Job) -> None:
-        """Cancel a standalone job that is forbidden or failed unexpectedly."""
+        """Cancel a standalone job that is forbidden, failed unexpectedly, or whose host has another crawler."""
         if job.kind is JobKind.PROBE:
             self._result_handler.handle_probe(job.url)
         else:
@@ -187,5 +200,5 @@ class OriginRequests:
 
     def _release_waiting_entries(self, origin: str) -> None:
         for entry in self._waiting_entries_by_origin.pop(origin, []):
-            self._throttle.finish_request(entry.host, self._clock())
+            self._throttle.release_slot(entry.host)
             self._frontier.put_back(entry)

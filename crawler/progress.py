@@ -6,10 +6,9 @@ from dataclasses import dataclass, field
 
 from crawler.schedule.throttle import HostThrottle
 from docstore.errors import PlumblineError
-from docstore.model import Host, Outcome, Reason, Stage, StageReport
+from docstore.model import FETCH_SUCCESS_REASONS, Host, Outcome, Reason, Stage, StageReport
 
-SUCCESS_REASONS = frozenset((Reason.FETCHED, Reason.UNCHANGED, Reason.OFF_TOPIC))
-_SEED_SUCCESS_REASONS = SUCCESS_REASONS | {Reason.REDIRECTED_TO_KNOWN_URL}
+_SEED_SUCCESS_REASONS = FETCH_SUCCESS_REASONS | {Reason.REDIRECTED_TO_KNOWN_URL}
 _SEED_ADVICE_BY_REASON = {
     Reason.ROBOTS_FORBIDDEN: "robots.txt forbids these pages; set other URLs in crawl.seeds",
     Reason.PRIVATE_ADDRESS: "add the host to crawl.inside_hosts, then run again",
@@ -136,7 +135,7 @@ class Tally:
     def count_visit(self, host: Host, reason: Reason) -> None:
         """Count a finished visit by its reason."""
         self.visits_by_reason[reason] += 1
-        (self.pages_by_host if reason in SUCCESS_REASONS else self.errors_by_host)[host] += 1
+        (self.pages_by_host if reason in FETCH_SUCCESS_REASONS else self.errors_by_host)[host] += 1
 
     def add_note(self, text: str) -> None:
         """Add a line to the report, once."""

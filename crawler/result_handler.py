@@ -18,6 +18,8 @@ from docstore.model import FrontierEntry, Host, Outcome, Reason, UrlKind
 
 _MAX_HELD_URLS = 20_000  # URLs held back because their pattern may be a trap
 _MAX_REDIRECT_CHAINS = 10_000
+# Outcomes of a probe that show that there is no such page. Many sites redirect to the home page instead of a 404.
+_NOT_FOUND_REASONS = frozenset((Reason.GONE, Reason.REDIRECTED_TO_KNOWN_URL, Reason.REDIRECTED_OUT_OF_SCOPE))
 
 
 class ResultHandler:
@@ -141,18 +143,27 @@ class ResultHandler:
     def handle_probe(self, url: str, job_result: PageResult | None = None) -> list[str]:
         """Handle a probe result.
 
-        `job_result` is None if the probe was not fetched. Returns the next probe URL, if one is needed.
+        `job_result` is None if the probe was not sent. Only a page, a "not found" response or a redirect shows whether
+        the family is finite; after any other result the family is probed again later. Returns the next probe URL, if
+        one is needed.
         """
         probe = self._probe_by_url.pop(url, None)
         if probe is None:
             return []
-        is_page = job_result is not None and job_result.fetch_result.page is not None
-        if job_result is not None and is_page:
+        trap_detector = self._trap_detector(probe.host)
+        if job_result is None:
+            trap_detector.postpone_probe(probe.family)
+            return []
+        is_page = job_result.fetch_result.page is not None
+        if is_page:
             probe.novelty_scores.append(self._deduplicator.novelty(url, job_result.fingerprint))
             if probe.remaining_urls:
                 self._probe_by_url[probe.remaining_urls[0]] = probe
                 return [probe.remaining_urls.pop(0)]
-        self._trap_detector(probe.host).record_probe(probe.family, probe.novelty_scores, is_page)
+        if is_page or job_result.fetch_result.outcome.reason in _NOT_FOUND_REASONS:
+            trap_detector.record_probe(probe.family, probe.novelty_scores, is_page)
+        else:
+            trap_detector.postpone_probe(probe.family)
         return []
 
     def take_remaining_held_urls(self) -> list[NewUrl]:

@@ -49,6 +49,7 @@ def write_state(path: Path, state: dict[str, Any]) -> None:
     temporary_path = path.with_name(path.name + ".new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        temporary_path.touch(mode=0o600)
         temporary_path.write_text(json.dumps({**state, CHECKSUM_KEY: state_checksum(json.loads(json.dumps(state)))}))
         os.replace(temporary_path, path)
     except OSError as error:

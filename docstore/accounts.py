@@ -77,9 +77,7 @@ class AccountTable:
     def find(self, name: str) -> Account | None:
         """Return the account with this name, active or disabled, or None."""
         with self._database.read() as connection:
-            row = connection.execute(
-                select(accounts).where(accounts.c.name == normalize_account_name(name)[:64])
-            ).first()
+            row = connection.execute(select(accounts).where(accounts.c.name == normalize_account_name(name))).first()
             return account_from_row(row) if row else None
 
     def list_accounts(self) -> list[Account]:
@@ -143,13 +141,14 @@ class AccountTable:
             return bool(connection.scalar(revoked_count))
 
     def _update_account(self, name: str, *conditions: ColumnElement[bool], **values: Any) -> None:
-        is_target = and_(accounts.c.name == normalize_account_name(name)[:64], *conditions)
+        account_name = normalize_account_name(name)
+        is_target = and_(accounts.c.name == account_name, *conditions)
         with self._database.write() as connection:
             if connection.execute(update(accounts).where(is_target).values(**values)).rowcount != 1:
                 raise AccountError(
                     f"account {name[:64]!r} does not exist or is disabled: `plumb account list` shows all accounts"
                 )
-            update_row_checksums(self._database, connection, accounts, [normalize_account_name(name)[:64]])
+            update_row_checksums(self._database, connection, accounts, [account_name])
 
 
 def validate_account_name(name: str) -> str:

@@ -272,8 +272,8 @@ SQLITE_WRITE_ERROR_NAMES = ("SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE")
 def file_limit_error(text: str) -> StoreFullError:
     """Return the error for a quota or file size limit; `text` is the message of the system."""
     return StoreFullError(
-        f"the store's files may not grow ({text}): check the disk quota, the file size limit (ulimit -f) and the "
-        "health of the disk, then run the same command again; nothing was lost"
+        f"the store's files may not grow ({text}): check the free space and the health of the disk, the disk quota "
+        "and the file size limit (ulimit -f), then run the same command again; nothing was lost"
     )
 
 

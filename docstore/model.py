@@ -84,6 +84,10 @@ class Reason(StrEnum):
     UNEXPECTED_ERROR = "failed"  # unexpected exception: the traceback is in the log
 
 
+FETCH_SUCCESS_REASONS = frozenset((Reason.FETCHED, Reason.UNCHANGED, Reason.OFF_TOPIC))
+"""Outcomes of a crawl visit to a page that the site returned."""
+
+
 @dataclass(frozen=True)
 class Outcome:
     """Result of one stage for one URL.

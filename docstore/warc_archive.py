@@ -64,7 +64,7 @@ class WarcArchive:
         self.folder = folder
         self.object_store = WarcObjectStore(object_store_url) if object_store_url else None
         self._max_body_bytes = max_body_bytes
-        self._rotate_bytes = rotate_bytes
+        self.rotate_bytes = rotate_bytes
         self._current_file: io.FileIO | None = None
         self._current_file_name = ""
         self._files_created = 0
@@ -189,7 +189,7 @@ class WarcArchive:
         self.close()
 
     def _file_for_append(self) -> io.FileIO:
-        if self._current_file is not None and self._current_file.tell() < self._rotate_bytes:
+        if self._current_file is not None and self._current_file.tell() < self.rotate_bytes:
             return self._current_file
         self.close()
         self.folder.mkdir(parents=True, exist_ok=True)

@@ -11,7 +11,7 @@ import hashlib
 import time
 import zlib
 from collections.abc import Callable, Iterator
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO, ParamSpec, Protocol, TypeVar
 
 from warcio.archiveiterator import ArchiveIterator
 from warcio.bufferedreaders import DecompressingBufferedReader
@@ -31,6 +31,8 @@ _MAX_HEADERS_BYTES = 1 << 18  # all headers of a record
 _MAX_HEADER_COUNT = 100  # as in http.client
 _MAX_HEADER_VALUE_CHARS = 2000  # longer values are cut, as in crawler/http/fetch.py
 BodyDecoder = Callable[[bytes, str, int], bytes | Outcome]
+_Parameters = ParamSpec("_Parameters")
+_Result = TypeVar("_Result")
 
 
 class Openable(Protocol):
@@ -177,7 +179,9 @@ def read_warc(
 
     Raises:
         StoreError: The file cannot be read, is not a WARC file, or is damaged.
+        Exception: Any exception of `decode` and `accept_url`, unchanged.
     """
+    decode, accept_url = _wrap_callback(decode), _wrap_callback(accept_url)
     try:
         with path.open("rb") as file:
             check_warc_magic(file)
@@ -190,6 +194,8 @@ def read_warc(
                     if accept_url(url)
                     else Outcome(Reason.OUT_OF_SCOPE, url[:200])
                 )
+    except _CallbackError as error:
+        raise error.cause from None
     except OSError as error:
         raise StoreError(f"cannot read {path}: {error.strerror}") from error
     except WARC_ERRORS as error:
@@ -199,6 +205,26 @@ def read_warc(
             f"{path} is not a complete WARC file ({detail}): download it again and import it again; the records before "
             "the error were imported"
         ) from error
+
+
+class _CallbackError(Exception):
+    """Carries an exception of a callback past the handlers for damaged files."""
+
+    def __init__(self, cause: Exception) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
+
+
+def _wrap_callback(callback: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
+    """Return the callback with its exceptions wrapped in `_CallbackError`."""
+
+    def call(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
+        try:
+            return callback(*args, **kwargs)
+        except Exception as error:
+            raise _CallbackError(error) from error
+
+    return call
 
 
 def check_warc_magic(file: BinaryIO) -> None:

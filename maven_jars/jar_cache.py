@@ -126,6 +126,8 @@ def _download_if_missing(jar_set: JarSet, folder: Path, report_progress: Progres
 def _download_missing_jars(jar_set: JarSet, staging: Path) -> None:
     from maven_jars.maven_client import create_jar_downloader  # lazy: the import takes 0.3 s
 
+    for path in set(staging.iterdir()) - {staging / jar.file_name for jar in jar_set.jars}:
+        path.unlink()  # a jar of an older lock file
     scratch = staging.with_suffix(".scratch")
     shutil.rmtree(scratch, ignore_errors=True)  # remains of a killed download can contain partial jars
     download_jar = create_jar_downloader(scratch)
@@ -155,6 +157,11 @@ def _verify_jars(jar_set: JarSet, folder: Path) -> None:
             raise JarError(
                 f"{folder / jar.file_name} is missing or does not match the lock file: delete {folder} and start again"
             )
+    file_names = {jar.file_name for jar in jar_set.jars}
+    if unlocked_jars := sorted(path.name for path in folder.glob("*.jar") if path.name not in file_names):
+        raise JarError(
+            f"{folder} contains {unlocked_jars[0]}, which is not in the lock file: delete {folder} and start again"
+        )
 
 
 def matches_lock(path: Path, jar: Jar) -> bool:

@@ -19,7 +19,6 @@ _SENTENCE_ENDS = (b". ", b"! ", b"? ", b"; ", *(end.encode() for end in "。！�
 _IGNORED_BYTES = _WHITESPACE + _DIGITS
 _NON_WORD = re.compile(rb"[^0-9A-Za-z\x80-\xff]+")
 
-_IGNORED_BYTES = _WHITESPACE + _DIGITS
 _MAX_SENTENCES = 400
 _MIN_TOKEN_BYTES = 4
 _MAX_URL_TOKENS = 12

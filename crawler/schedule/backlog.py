@@ -24,9 +24,13 @@ class HostCountTable(Protocol):
 
 @dataclass
 class Backlog:
-    """URLs that are due and not visited, by host. A redirect to a known URL is counted once too often."""
+    """URLs that are due and not visited, by host. A redirect to a known URL is counted once too often.
+
+    URLs in queues outside `owns_queue` are not counted: another process visits them.
+    """
 
     due_by_host: Counter[str]
+    owns_queue: Callable[[int], bool]
 
     @classmethod
     def from_table(cls, table: object, due_before: float, owns_queue: Callable[[int], bool]) -> "Backlog":
@@ -35,7 +39,7 @@ class Backlog:
         if isinstance(table, HostCountTable):
             for (host, queue), count in table.due_counts_by_host_and_queue(due_before).items():
                 due_by_host[host] += count if owns_queue(queue) else 0
-        return cls(due_by_host)
+        return cls(due_by_host, owns_queue)
 
     @property
     def total(self) -> int:
@@ -45,7 +49,7 @@ class Backlog:
     def add_new_urls(self, new_urls: Iterable[NewUrl]) -> None:
         """Add new URLs of the table."""
         for new_url in new_urls:
-            self.due_by_host[new_url.host] += 1
+            self.due_by_host[new_url.host] += self.owns_queue(new_url.queue)
 
     def mark_visited(self, visit: Visit) -> None:
         """Subtract a visited URL and add its new links."""

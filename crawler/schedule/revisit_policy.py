@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from crawler.settings import CrawlSettings
-from docstore.model import FrontierEntry, Reason, UrlKind
+from docstore.model import FETCH_SUCCESS_REASONS, FrontierEntry, Reason, UrlKind
 
 SECONDS_PER_HOUR = 3600.0
 _CHANGED_FACTOR = 2 / (1 + 1 / (1 - math.exp(-1)))
@@ -28,7 +28,6 @@ _PRIOR_INTERVALS = 7.0  # in minimum intervals
 _PRIOR_PAGES = 10
 _MAX_BACKOFF_FAILURES = 5
 _FIRST_RETRY_SECONDS = SECONDS_PER_HOUR
-SUCCESS_REASONS = frozenset((Reason.FETCHED, Reason.UNCHANGED, Reason.OFF_TOPIC))
 _RETRIED_REASONS = frozenset(
     (
         *(Reason.UNREACHABLE, Reason.TIMED_OUT, Reason.HTTP_ERROR, Reason.MALFORMED_RESPONSE, Reason.EMPTY_BODY),
@@ -82,7 +81,7 @@ class RevisitPolicy:
 
     def next_visit(self, entry: FrontierEntry, reason: Reason, now: float) -> NextVisit:
         """Return the next visit of `entry` after a visit at `now` (epoch seconds) that ended with `reason`."""
-        is_success = reason in SUCCESS_REASONS
+        is_success = reason in FETCH_SUCCESS_REASONS
         failed_attempts = 0 if is_success else entry.attempts + 1
         if entry.kind in (UrlKind.SEED, UrlKind.HUB):
             return NextVisit(now + self.hub_revisit_seconds, self.hub_revisit_seconds, failed_attempts)

@@ -114,9 +114,15 @@ class HostThrottle:
 
     def cancel_request(self, host: Host) -> None:
         """Cancel the request that was just started, because it was not sent."""
+        self.release_slot(host)
         host_state = self._state(host)
-        self._release_slot(host_state)
         host_state.next_start = host_state.previous_next_start
+
+    def release_slot(self, host: Host) -> None:
+        """End a request that was not sent. Unlike `cancel_request`, the delay since its start still applies."""
+        host_state = self._state(host)
+        host_state.in_flight -= 1
+        self._in_flight_by_ip[host_state.ip] -= 1
 
     def finish_request(
         self,
@@ -141,8 +147,8 @@ class HostThrottle:
             is_clean: False if the response shows a problem of the host (500 or a timeout, not 404).
             is_aborted: True if the whole response was not received.
         """
+        self.release_slot(host)
         host_state = self._state(host)
-        self._release_slot(host_state)
         delay_before = self._current_delay(host_state)
         self._update_response_stats(host_state, responded_at, is_host_failure)
         self._adapt_delay_multiplier(host_state, responded_at is not None, is_clean and not is_host_failure)
@@ -227,10 +233,6 @@ class HostThrottle:
                 max(state.delay_multiplier * _SPEED_UP_STEP, self._min_delay_multiplier),
                 0,
             )
-
-    def _release_slot(self, state: _HostState) -> None:
-        state.in_flight -= 1
-        self._in_flight_by_ip[state.ip] -= 1
 
     def _current_delay(self, state: _HostState) -> float:
         return max(

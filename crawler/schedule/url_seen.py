@@ -111,6 +111,7 @@ class UrlSeenTest:
         )
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary_path = path.with_name(path.name + ".new")
+        temporary_path.touch(mode=0o600)
         with temporary_path.open("wb") as file:
             file.write(_MAGIC + hashlib.sha256(remainder).digest() + remainder)
             file.flush()

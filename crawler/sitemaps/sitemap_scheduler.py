@@ -89,7 +89,7 @@ class SitemapScheduler:
         table, is_enabled = context.table, context.plan.sitemaps
         self._table: SitemapTable | None = table if is_enabled and isinstance(table, SitemapTable) else None
         self._plan = context.plan
-        self._owns_queue = context.coordinator.owns_queue
+        self._acquire_queue = context.coordinator.acquire_queue
         self._result_handler = results
         self._lastmod_trust = context.site_state.lastmod_trust
         self._due_before = context.due_before
@@ -179,11 +179,8 @@ class SitemapScheduler:
         return None
 
     def _queue_standalone(self, origin: Origin, kind: JobKind, url: str) -> None:
-        """Queue the file if its host belongs to this process.
-
-        Otherwise another process knows the host's throttle state.
-        """
-        if self._owns_queue(self._plan.queue_of(url)):
+        """Queue the file unless its host belongs to another crawler, which knows the host's throttle state."""
+        if self._acquire_queue(self._plan.queue_of(url)):
             self._sitemaps_by_origin[origin].standalone_pending += 1
             self._origin_by_job_id[self._add_standalone_job(kind, url)] = origin
 

@@ -53,6 +53,7 @@ class FamilyStats:
         entry_pages: some pages outside the family that link to it.
         held_urls: URL not followed so far -> pages that link to it.
         verdict: result of the probes.
+        postponed_probes: probes without a result.
     """
 
     self_links: int = 0
@@ -74,6 +75,7 @@ class FamilyStats:
     entry_pages: set[str] = field(default_factory=set)
     held_urls: OrderedDict[str, tuple[str, ...]] = field(default_factory=OrderedDict)
     verdict: FamilyVerdict = FamilyVerdict.UNKNOWN
+    postponed_probes: int = 0
 
     @property
     def has_fresh_content(self) -> bool:
@@ -126,7 +128,7 @@ class FamilyStats:
             if not self.has_fresh_content
             else _PAGES_BEFORE_PROBE
         )
-        return self.verdict is FamilyVerdict.UNKNOWN and self.pages_read >= pages_needed
+        return self.verdict is FamilyVerdict.UNKNOWN and self.pages_read >= pages_needed << self.postponed_probes
 
     @property
     def is_proven_site_part(self) -> bool:

@@ -6,7 +6,8 @@ sitemap. A trap links to itself with URLs that occur only once. Two facts theref
 its own pages to its own unknown pages, and pages without anything new. A page has something new in its content or in
 its links, so a list without text is not a trap.
 
-    link from another family, or listed in a sitemap        follow
+    link from another family                                follow
+    listed in a sitemap or feed                             follow, without a call of `check_link`
     own link, most own links lead to known pages            follow: the site is finite
     own link to the next number (paging)                    follow, up to a thousand
     other own link                                          hold back after the first fifty
@@ -135,27 +136,25 @@ class TrapDetector:
         # Own families of the current page -> [links to known URLs, links to unknown URLs].
         self._self_links_of_page: dict[str, list[int]] = {}
 
-    def check_link(self, url: str, parent: str, is_known: bool, is_declared: bool = False) -> TrapKind | None:
+    def check_link(self, url: str, parent: str, is_known: bool) -> TrapKind | None:
         """Count a link found on `parent`. Returns the trap if it is not followed, or None.
 
         Args:
             is_known: whether the URL was known before.
-            is_declared: whether a sitemap or feed lists it.
 
         URLs of an ENDLESS trap are held and may be released later: see `take_released`.
         """
         families = self._families(url)
-        self_families = [] if is_declared else self._self_linking_families(url, parent)
+        self_families = self._self_linking_families(url, parent)
         if not is_known:
             self.folder_stats.record_link(url, parent)
         seen_again = self._release_if_seen_again(families, url, parent)
-        if not is_declared:
-            trap = self._worthless_trap(families)
-            if trap is not None and not seen_again and not (self_families and self._is_fresh_current_page(parent)):
-                self._hold_back(families[-1], url, parent)
-                return trap
+        trap = self._worthless_trap(families)
+        if trap is not None and not seen_again and not (self_families and self._is_fresh_current_page(parent)):
+            self._hold_back(families[-1], url, parent)
+            return trap
         if not self_families:
-            return self._check_entry_link(families, url, parent, is_known or is_declared or seen_again)
+            return self._check_entry_link(families, url, parent, is_known or seen_again)
         for family in self_families:
             is_new = not is_known and not seen_again and url not in self._stats_for(family).held_urls
             self._stats_for(family).count_self_links(is_new)
@@ -384,7 +383,10 @@ class TrapDetector:
         return self._worthless_trap(families)
 
     def take_probe_candidates(self) -> dict[str, list[str]]:
-        """Return families to probe, each with some of its URLs. Each family is returned once."""
+        """Return families to probe, each with some of its URLs.
+
+        Each family is returned once, and again after `postpone_probe`.
+        """
         doubtful, self._probe_candidates = self._probe_candidates, {}
         candidates: dict[str, list[str]] = {}
         for family, urls in doubtful.items():
@@ -413,6 +415,12 @@ class TrapDetector:
                 and all(novelty >= _PROBE_NOVELTY_SHARE * mean_novelty for novelty in novelty_scores[1:])
             )
             stats.verdict = FamilyVerdict.ENDLESS if is_as_novel else FamilyVerdict.CATCH_ALL
+
+    def postpone_probe(self, family: str) -> None:
+        """Probe a family again after it has doubled, because the probe was not sent or its response shows nothing."""
+        stats = self._stats_for(family)
+        stats.verdict = FamilyVerdict.UNKNOWN
+        stats.postponed_probes += 1
 
     def _add_probe_candidate(self, family: str, stats: FamilyStats, url: str) -> None:
         if stats.needs_probe:

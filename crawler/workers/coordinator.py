@@ -17,6 +17,9 @@ class Coordinator(Protocol):
     def owns_queue(self, queue: int) -> bool:
         """True if this crawler processes the queue."""
 
+    def acquire_queue(self, queue: int) -> bool:
+        """Acquire a queue that no other crawler has. Returns True if this crawler owns it now."""
+
     def has_page_budget(self) -> bool:
         """True if one more page may be fetched."""
 
@@ -56,6 +59,10 @@ class SingleProcessCoordinator:
     reserved_pages: int = 0
 
     def owns_queue(self, queue: int) -> bool:
+        """Return True: this process owns every queue."""
+        return True
+
+    def acquire_queue(self, queue: int) -> bool:
         """Return True: this process owns every queue."""
         return True
 

@@ -22,14 +22,12 @@ from crawler.parsing.links import ParsedPage, parse_page
 from crawler.parsing.soft_404 import is_soft_404
 from crawler.robots.robots_cache import RobotsFetch, fetch_robots
 from crawler.sitemaps.feed_parser import parse_feed
-from crawler.sitemaps.sitemap_parser import Sitemap, SitemapEntry, parse_sitemap
+from crawler.sitemaps.sitemap_parser import MAX_SITEMAP_BYTES, Sitemap, SitemapEntry, parse_sitemap
 from crawler.urls.canonical import host_of, rejection_reason
 from docstore.file_formats import HTML_FORMAT
 from docstore.model import FrontierEntry, Link, Origin, Outcome, Reason
 
 logger = logging.getLogger(__name__)
-
-_MAX_SITEMAP_BYTES = 50_000_000
 
 
 class JobKind(StrEnum):
@@ -255,7 +253,7 @@ class JobRunner:
 
     def _fetch_sitemap(self, job: Job) -> SitemapResult:
         try:
-            response = self._fetcher.get(job.url, {}, lambda status, _: status == 200, _MAX_SITEMAP_BYTES)
+            response = self._fetcher.get(job.url, {}, lambda status, _: status == 200, MAX_SITEMAP_BYTES)
         except FetchError as error:
             return SitemapResult(job, Sitemap(), host_failed=error.host_failed)
         redirect = response.redirect_url

@@ -83,6 +83,13 @@ class LeaseCoordinator:
         """True if the host of the queue is leased."""
         return queue in self.lease_by_queue
 
+    def acquire_queue(self, queue: int) -> bool:
+        """Lease the host of the queue if it is free. Returns True if it is leased to this crawler."""
+        if queue not in self.lease_by_queue:
+            leases = self.heartbeat.acquire(HOST_LEASE_KIND, [str(queue)])
+            self.lease_by_queue.update((queue, lease) for lease in leases)
+        return queue in self.lease_by_queue
+
     def lease_for_queue(self, queue: int) -> Lease | None:
         """Return the lease under which a visit is recorded, or None."""
         return self.lease_by_queue.get(queue)
@@ -178,13 +185,17 @@ class LeaseCoordinator:
         return leases
 
     def _idle_queues(self, due: Collection[int]) -> set[int]:
-        """Return leased queues without due URLs for longer than `IDLE_HOST_SECONDS`.
+        """Return leased queues without requests or due URLs for longer than `IDLE_HOST_SECONDS`.
 
         Their visits are recorded by then.
         """
         now = time.monotonic()
+        status_by_host = self.throttle.status_by_host() if self.throttle else {}
+        busy_queues = {fold_hash(host) for host, status in status_by_host.items() if status.in_flight}
         self._idle_since_by_queue = {
-            queue: self._idle_since_by_queue.get(queue, now) for queue in list(self.lease_by_queue) if queue not in due
+            queue: self._idle_since_by_queue.get(queue, now)
+            for queue in list(self.lease_by_queue)
+            if queue not in due and queue not in busy_queues
         }
         return {queue for queue, since in self._idle_since_by_queue.items() if now - since > IDLE_HOST_SECONDS}
 

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, replace
+from logging.handlers import QueueHandler
 from multiprocessing import get_context
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -69,6 +70,10 @@ class ShardCoordinator:
     def owns_queue(self, queue: int) -> bool:
         """True if the queue is in this process's shard. All queues of a host are in one shard."""
         return find_shard(queue, self.shard_count) == self.shard_index
+
+    def acquire_queue(self, queue: int) -> bool:
+        """True if the queue is in this process's shard: shards are fixed."""
+        return self.owns_queue(queue)
 
     def check_peers(self) -> None:
         """Raise PlumblineError if the process that started the crawl has ended."""
@@ -226,9 +231,11 @@ class _WorkerGroup:
         for process in self._process_by_shard.values():
             while process.is_alive() and time.monotonic() < deadline:
                 try:
-                    self._report_queue.get(timeout=_POLL_SECONDS)  # a full pipe would block their exit
+                    _, report = self._report_queue.get(timeout=_POLL_SECONDS)  # a full pipe would block their exit
                 except Empty:
                     continue
+                if isinstance(report, logging.LogRecord):
+                    logging.getLogger(report.name).handle(report)
             if process.is_alive():
                 process.kill()
 
@@ -250,6 +257,9 @@ class _WorkerGroup:
         except Empty:
             self._check_alive()
             return False
+        if isinstance(report, logging.LogRecord):
+            logging.getLogger(report.name).handle(report)
+            return True
         if isinstance(report, CrawlProgress):
             self._progress_by_shard[shard_index] = report
             return True
@@ -277,6 +287,18 @@ class _WorkerGroup:
                 )
 
 
+class _ReportHandler(QueueHandler):
+    """Sends log records to the starting process, which writes the log. A traceback becomes part of the message."""
+
+    def __init__(self, shard_index: int, report_queue: Any) -> None:
+        super().__init__(report_queue)
+        self._shard_index = shard_index
+
+    def enqueue(self, record: logging.LogRecord) -> None:
+        """Put the record on the report queue."""
+        self.queue.put((self._shard_index, record))
+
+
 def _run_shard(
     coordinator: ShardCoordinator,
     plan: CrawlPlan,
@@ -285,7 +307,7 @@ def _run_shard(
     fetcher_opener: Callable[[], Fetcher],
 ) -> None:
     """Crawl one shard. Runs in its own process."""
-    logging.getLogger().addHandler(logging.NullHandler())
+    logging.getLogger().addHandler(_ReportHandler(coordinator.shard_index, coordinator.report_queue))
     try:
         with table_opener() as table, closing(fetcher_opener()) as fetcher:
             url_seen = UrlSeenTest.load(seen_path, table, plan.seen_filter)

@@ -5,7 +5,7 @@
     store.citations.recount()                            # counts for the stale keys; logs articles to index again
 
 Citing and cited articles are joined by keys (text/citations.py), so they may arrive in either order. A source counts
-once per site: copies and the parts of a work are one source, and self-citations are ignored. Citations on a large share
+once: copies and the parts of a work are one source, and self-citations are ignored. Citations on a large share
 of a site's pages are boilerplate and ignored. A name shared by more than MAX_ARTICLES_PER_NAME sources is ambiguous and
 ignored. An interrupted call resumes on the next call.
 """
@@ -243,23 +243,22 @@ def _sources_per_article(
 ) -> dict[int, int]:
     cited_article, citing_article = article_citation_sources.alias("whom"), article_citation_sources.alias("who")
     query = (
-        select(
-            article_own_keys.c.url_id,
-            citing_article.c.host,
-            func.count(citing_article.c.voice.distinct()).label("voices"),
-        )
+        select(article_own_keys.c.url_id, citing_article.c.host, citing_article.c.voice)
+        .distinct()
         .join(cited_article, cited_article.c.url_id == article_own_keys.c.url_id)
         .join(article_cited_keys, article_cited_keys.c.key == article_own_keys.c.key)
         .join(citing_article, citing_article.c.url_id == article_cited_keys.c.url_id)
         .where(article_own_keys.c.url_id.in_(url_ids), citing_article.c.voice != cited_article.c.voice)
         .where(article_own_keys.c.key.not_in(_ambiguous_keys(connection, url_ids)))
-        .group_by(article_own_keys.c.url_id, citing_article.c.host)
     )
-    source_counts: dict[int, int] = defaultdict(int)
+    sources_by_site: dict[tuple[int, str], set[int]] = defaultdict(set)
     for row in connection.execute(query):
-        if row.voices <= max(MIN_BOILERPLATE_CITATIONS, MAX_BOILERPLATE_SHARE * articles_per_host.get(row.host, 0)):
-            source_counts[row.url_id] += row.voices
-    return source_counts
+        sources_by_site[row.url_id, row.host].add(row.voice)
+    sources_by_article: dict[int, set[int]] = defaultdict(set)  # a source with copies on several sites counts once
+    for (url_id, host), sources in sources_by_site.items():
+        if len(sources) <= max(MIN_BOILERPLATE_CITATIONS, MAX_BOILERPLATE_SHARE * articles_per_host.get(host, 0)):
+            sources_by_article[url_id] |= sources
+    return {url_id: len(sources) for url_id, sources in sources_by_article.items()}
 
 
 def _ambiguous_keys(connection: Connection, url_ids: Sequence[int]) -> list[int]:

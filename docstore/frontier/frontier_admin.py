@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, case, func, or_, select, update
+from sqlalchemy import ColumnElement, and_, case, func, select, update
 
 from docstore.database import Database
 from docstore.frontier.depth_increase import requeue_deepest_pages
-from docstore.model import Reason, Stage, UrlKind, WarcPointer
+from docstore.model import FETCH_SUCCESS_REASONS, Reason, Stage, UrlKind, WarcPointer
 from docstore.schema.crawl_tables import outcomes, pages, urls
 
-_SUCCESS_REASONS = (Reason.FETCHED, Reason.UNCHANGED, Reason.OFF_TOPIC, Reason.REDIRECTED_TO_KNOWN_URL)
+_SUCCESS_REASONS = FETCH_SUCCESS_REASONS | {Reason.REDIRECTED_TO_KNOWN_URL}
 _BATCH_SIZE = 10_000
 
 
@@ -156,7 +156,9 @@ def matches_url_pattern(url_pattern: str) -> ColumnElement[bool]:
         return urls.c.url_id > 0
     if not url_pattern.endswith("*"):
         return urls.c.url == url_pattern
-    return or_(urls.c.url.startswith(url_pattern[:-1], autoescape=True))
+    prefix = url_pattern[:-1]
+    # LIKE ignores case in SQLite, and the order of texts depends on the collation in PostgreSQL.
+    return func.substr(urls.c.url, 1, len(prefix)) == prefix
 
 
 def url_status_from_row(row: Any) -> UrlStatus:

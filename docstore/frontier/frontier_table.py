@@ -32,7 +32,7 @@ from docstore.frontier.spurious_changes import discount_spurious_changes
 from docstore.locking.leases import Lease, lock_held_leases
 from docstore.model import FrontierEntry, Host, Origin, Outcome, Page, Stage, UrlKind, WarcPointer
 from docstore.schema.crawl_tables import pages, robots_files, urls
-from docstore.warc_archive import WarcArchive
+from docstore.warc_archive import ROTATE_BYTES, WarcArchive
 
 # SQLite takes at most 32,766 parameters in a statement, PostgreSQL 65,535.
 MAX_SQL_PARAMETERS = 10_000
@@ -141,7 +141,9 @@ class FrontierTable:
         with self._database.read() as connection:
             url = connection.engine.url.render_as_string(hide_password=False)
         object_store_url = self._archive.object_store.url if self._archive.object_store else ""
-        return partial(open_frontier, url, self._archive.folder, self._hosts, object_store_url)
+        return partial(
+            open_frontier, url, self._archive.folder, self._hosts, object_store_url, self._archive.rotate_bytes
+        )
 
     def add_urls(self, new_urls: Sequence[NewUrl]) -> int:
         """Add URLs. Returns the number of new URLs.
@@ -380,13 +382,20 @@ class FrontierTable:
 
 @contextmanager
 def open_frontier(
-    url: str, warc_folder: Path, hosts: Sequence[str] = (), object_store_url: str = ""
+    url: str,
+    warc_folder: Path,
+    hosts: Sequence[str] = (),
+    object_store_url: str = "",
+    rotate_bytes: int = ROTATE_BYTES,
 ) -> Iterator[FrontierTable]:
     """Open the frontier of a store that other processes have open too.
 
-    `hosts` restricts due URLs, see `FrontierTable.restrict_to_hosts`.
+    `hosts` restricts due URLs, see `FrontierTable.restrict_to_hosts`. The other arguments are those of `WarcArchive`.
     """
-    with closing(Database(url)) as database, WarcArchive(warc_folder, object_store_url=object_store_url) as archive:
+    with (
+        closing(Database(url)) as database,
+        WarcArchive(warc_folder, rotate_bytes, object_store_url=object_store_url) as archive,
+    ):
         table = FrontierTable(database, archive)
         table.restrict_to_hosts(hosts)
         yield table

@@ -8,7 +8,7 @@
     SQLite file header      100
     CRC-32 of each page     4 each
 
-The first two integers are little-endian; the CRC-32 values of pages are in the byte order of the machine.
+All integers are little-endian.
 
 Every writer deletes the file before and after its commit. The last process to close the store creates it again. The
 file therefore either matches the store or does not exist.
@@ -140,7 +140,7 @@ def write_checksums(path: Path, checksums: PageChecksums) -> None:
     payload = (
         checksums.page_size.to_bytes(4, "little")
         + checksums.header.ljust(SQLITE_HEADER_BYTES, b"\0")
-        + checksums.checksums.tobytes()
+        + _to_little_endian(checksums.checksums).tobytes()
     )
     temporary_file = path.with_name(path.name + ".new")
     temporary_file.write_bytes(FILE_MAGIC + zlib.crc32(payload).to_bytes(4, "little") + payload)
@@ -167,7 +167,16 @@ def read_checksums(path: Path) -> PageChecksums | None:
         return None
     checksums = array("I")
     checksums.frombytes(payload[4 + SQLITE_HEADER_BYTES :])
-    return PageChecksums(int.from_bytes(payload[:4], "little"), payload[4 : 4 + SQLITE_HEADER_BYTES], checksums)
+    page_size, header = int.from_bytes(payload[:4], "little"), payload[4 : 4 + SQLITE_HEADER_BYTES]
+    return PageChecksums(page_size, header, _to_little_endian(checksums))
+
+
+def _to_little_endian(checksums: "array[int]") -> "array[int]":
+    """Convert between the byte order of this machine and little-endian. Returns a copy."""
+    converted_checksums = checksums[:]
+    if sys.byteorder == "big":
+        converted_checksums.byteswap()
+    return converted_checksums
 
 
 def changed_pages(expected: PageChecksums, database: Path) -> list[int]:

@@ -25,17 +25,33 @@ ALLOWED_MISSED_BEATS = 3  # missed heartbeats after which a lease expires
 
 
 def machine_id(folder: Path) -> str:
-    """Return the id of this machine in the data folder (16 hex digits). The first call creates it."""
+    """Return the id of this machine in the data folder (16 hex digits). The first call creates it.
+
+    Raises:
+        StoreError: The id cannot be written, or the file contains none.
+    """
     path = folder / "locks" / "machine"
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("x") as file:
-            file.write(uuid.uuid4().hex[:16])
-    except FileExistsError:
-        pass
+        if not path.exists():
+            _create_machine_id(path)
+        text = path.read_text()
     except OSError as error:
         raise StoreError(f"cannot write {path}: {error.strerror}; check that its folder is writable") from error
-    return path.read_text()
+    if not text:  # an empty prefix would match the leases of all machines
+        raise StoreError(f"{path} is empty: delete it, then run the same command again")
+    return text
+
+
+def _create_machine_id(path: Path) -> None:
+    """Write a new id atomically: on a full disk there is no file rather than an empty one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary_file = path.with_name(f"{path.name}-{uuid.uuid4().hex}")
+    try:
+        temporary_file.touch(mode=0o600)
+        temporary_file.write_text(uuid.uuid4().hex[:16])
+        temporary_file.rename(path)
+    finally:
+        temporary_file.unlink(missing_ok=True)
 
 
 def holder_name(folder: Path) -> str:

@@ -35,6 +35,7 @@ def stage_lock(
     path = folder / "locks" / stage
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch(mode=0o600)
         file = path.open("a+")
     except OSError as error:
         raise StoreError(

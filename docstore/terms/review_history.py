@@ -115,18 +115,23 @@ class ReviewHistory:
     def rename(self, text: str, new_text: str, actor: str = "", seen_version: int | None = None) -> ReviewDecision:
         """Replace the term `text` by `new_text` with correct limits or spelling: accept `new_text` and reject `text`.
 
-        `new_text` inherits class, synonyms and broader terms. The caller must validate its form. Raises the same errors
-        as `apply`.
+        `new_text` inherits class, synonyms and broader terms. If it is a term already, it keeps its own synonyms and
+        broader terms too. The caller must validate its form. Raises the same errors as `apply`.
         """
+        new_text = sanitize_text(new_text)
         with self._database.write() as connection:
-            rows = term_rows(connection, [text])
+            rows = term_rows(connection, [text, new_text])
             require_terms(rows, [text])
             if text == new_text:
                 raise LexiconError(CodedMessage(f"{text!r} is what the term is called already", "same_text", term=text))
-            row = rows[text]
-            inherited_terms = (tuple(json.loads(row.synonyms)), tuple(json.loads(row.broader)))
+            known_rows = [rows[known_text] for known_text in (new_text, text) if known_text in rows]
             new_term_edit = TermEdit(
-                new_text, TermStatus.ACCEPTED, TermClass(row.category), *inherited_terms, create_if_missing=True
+                new_text,
+                TermStatus.ACCEPTED,
+                TermClass(rows[text].category),
+                synonyms=tuple(synonym for row in known_rows for synonym in json.loads(row.synonyms)),
+                broader_terms=tuple(term for row in known_rows for term in json.loads(row.broader)),
+                create_if_missing=True,
             )
             old_term_edit = TermEdit(
                 text, TermStatus.REJECTED, synonyms=(), broader_terms=(), seen_version=seen_version
@@ -267,15 +272,22 @@ class ReviewHistory:
             self._apply(connection, ReviewDecisionKind.REOPEN, edits, "")
 
     def _find_undoable(self, connection: Connection, actor: str, decision_id: int | None) -> ReviewDecision:
-        query = select(review_decisions).where(review_decisions.c.undone_by.is_(None))
+        query = select(review_decisions).order_by(review_decisions.c.act_id.desc()).limit(1)
         if decision_id is None:
-            query = query.where(review_decisions.c.by_whom == actor, review_decisions.c.kind != ReviewDecisionKind.UNDO)
+            query = query.where(
+                review_decisions.c.by_whom == actor,
+                review_decisions.c.kind != ReviewDecisionKind.UNDO,
+                review_decisions.c.undone_by.is_(None),
+            )
         else:
             query = query.where(review_decisions.c.act_id == decision_id)
-        row = connection.execute(query.order_by(review_decisions.c.act_id.desc()).limit(1)).first()
+        row = connection.execute(query).first()
+        if row is None and decision_id is None:
+            raise LexiconError(CodedMessage("there is nothing to undo", "nothing_to_undo"))
         if row is None:
-            if decision_id is None:
-                raise LexiconError(CodedMessage("there is nothing to undo", "nothing_to_undo"))
+            message = f"there is no decision {decision_id}: `plumb lexicon history` lists all decisions"
+            raise LexiconError(CodedMessage(message, "no_such_decision", number=decision_id))
+        if row.undone_by is not None:
             raise LexiconError(CodedMessage("this decision was already undone", "already_undone"))
         return review_decision_from_row(connection, row)
 

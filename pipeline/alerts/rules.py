@@ -14,13 +14,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from docstore.model import Reason
+from docstore.model import FETCH_SUCCESS_REASONS, Reason
 from docstore.reports.alerts import Alert, AlertKey
 from docstore.reports.site_runs import CERTIFICATE_ERROR, ReasonCounts, SiteArticles, SiteRun
 
 ALERT_KINDS = ("run_failed", "night_missed", "site_stopped", "robots", "certificate", "template", "nothing_new")
 
-SUCCESS_REASONS = (Reason.FETCHED, Reason.UNCHANGED, Reason.OFF_TOPIC)
 ROBOTS_REASONS = (Reason.ROBOTS_FORBIDDEN, Reason.ROBOTS_UNAVAILABLE)
 # One outcome with such a reason indicates a failure of the host; other reasons (404 ...) need MIN_FAILED_PAGES.
 HOST_FAILURE_REASONS = (
@@ -155,7 +154,7 @@ class SiteCase:
         A site that was down for weeks is thus compared with its state before.
         """
         good_positions = (
-            n for n, run in enumerate(self.baseline_runs) if _count_reasons(run.crawl_counts, SUCCESS_REASONS)
+            n for n, run in enumerate(self.baseline_runs) if _count_reasons(run.crawl_counts, FETCH_SUCCESS_REASONS)
         )
         first_good = next(good_positions, len(self.baseline_runs))
         return _merge_counts([run.crawl_counts for run in self.baseline_runs[first_good : first_good + BASELINE_RUNS]])
@@ -168,8 +167,8 @@ def _certificate_rule(case: SiteCase) -> AlertValues:
     current = case.current_counts
     is_blocked = (
         current[CERTIFICATE_ERROR]
-        and not _count_reasons(current, SUCCESS_REASONS)
-        and _count_reasons(case.baseline_counts, SUCCESS_REASONS)
+        and not _count_reasons(current, FETCH_SUCCESS_REASONS)
+        and _count_reasons(case.baseline_counts, FETCH_SUCCESS_REASONS)
     )
     return {"n": current[CERTIFICATE_ERROR]} if is_blocked else {}
 
@@ -178,10 +177,10 @@ def _robots_rule(case: SiteCase) -> AlertValues:
     current, baseline = case.current_counts, case.baseline_counts
     forbidden = _count_reasons(current, ROBOTS_REASONS)
     was_allowed = (
-        _count_reasons(baseline, SUCCESS_REASONS)
+        _count_reasons(baseline, FETCH_SUCCESS_REASONS)
         and _ratio(_count_reasons(baseline, ROBOTS_REASONS), baseline.total()) <= MAJORITY_SHARE
     )
-    all_forbidden = forbidden and not _count_reasons(current, SUCCESS_REASONS)
+    all_forbidden = forbidden and not _count_reasons(current, FETCH_SUCCESS_REASONS)
     mostly_forbidden = forbidden >= MIN_FORBIDDEN_PAGES and _ratio(forbidden, current.total()) > MAJORITY_SHARE
     return {"n": forbidden, "all": current.total()} if was_allowed and (all_forbidden or mostly_forbidden) else {}
 
@@ -189,8 +188,8 @@ def _robots_rule(case: SiteCase) -> AlertValues:
 def _site_stopped_rule(case: SiteCase) -> AlertValues:
     current = case.current_counts
     if (
-        _count_reasons(current, SUCCESS_REASONS)
-        or not _count_reasons(case.baseline_counts, SUCCESS_REASONS)
+        _count_reasons(current, FETCH_SUCCESS_REASONS)
+        or not _count_reasons(case.baseline_counts, FETCH_SUCCESS_REASONS)
         or (current.total() < MIN_FAILED_PAGES and not _count_reasons(current, HOST_FAILURE_REASONS))
     ):
         return {}

@@ -8,6 +8,7 @@ file) is written last; then the folder gets its final name. An interrupted backu
 A WARC file that is unchanged since the newest backup in FOLDER is hard-linked instead of copied.
 """
 
+import errno
 import hashlib
 import json
 import os
@@ -22,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from crawler.state_files import read_state, write_state
-from docstore.database import Database
+from docstore.database import SQLITE_WRITE_ERROR_NAMES, Database
 from docstore.errors import PlumblineError
 from docstore.integrity.row_checksums import CHECKSUMMED_TABLES, damaged_keys
 from docstore.schema import SCHEMA_VERSION
@@ -125,8 +126,8 @@ def copy_database(source: Path, target: Path) -> str:
             source_db.backup(target_db)
             (integrity_result,) = target_db.execute("PRAGMA integrity_check(1)").fetchone()
     except sqlite3.Error as error:
-        if "disk" in str(error):
-            raise OSError(28, str(error)) from error
+        if getattr(error, "sqlite_errorname", "") in ("SQLITE_FULL", *SQLITE_WRITE_ERROR_NAMES):
+            raise OSError(errno.ENOSPC, str(error)) from error
         raise BackupError(f"the store cannot be copied ({error}): {REPAIR_ADVICE}") from error
     if integrity_result != "ok":
         raise BackupError(f"the store is damaged ({integrity_result}): {REPAIR_ADVICE}")

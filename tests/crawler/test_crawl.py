@@ -102,6 +102,24 @@ def test_politeness_as_the_server_sees_it(tmp_path: Path) -> None:
     assert min(gaps) >= delay
 
 
+def test_the_limit_per_ip_address_holds_after_the_first_request_to_a_host(tmp_path: Path) -> None:
+    lock, in_flight, max_in_flight = threading.Lock(), 0, 0
+
+    def answer(request: Request) -> Answer:
+        nonlocal in_flight, max_in_flight
+        with lock:
+            in_flight += 1
+            max_in_flight = max(max_in_flight, in_flight)
+        time.sleep(0.05)
+        with lock:
+            in_flight -= 1
+        return page()
+
+    with Site({"/": answer}) as first, Site({"/": answer}) as second, Site({"/": answer}) as third:
+        run(MemoryTable(), settings(first.url(), second.url(), third.url(), per_ip=1), tmp_path)
+    assert max_in_flight == 1
+
+
 def test_crawl_delay_of_robots_is_kept(tmp_path: Path) -> None:
     robots = Answer(200, b"User-agent: plumbline\nCrawl-delay: 0.05", {"Content-Type": "text/plain"})
     with Site({**tree(levels=1, width=3), "/robots.txt": robots}) as site:

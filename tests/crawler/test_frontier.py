@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from crawler.schedule import frontier as frontier_module
+from crawler.schedule.backlog import Backlog
 from crawler.schedule.frontier import Frontier, Wait
 from crawler.schedule.throttle import NO_KNOWN_START, HostThrottle
 from docstore.frontier.frontier_table import NewUrl, Visit
@@ -142,6 +143,14 @@ def test_what_is_new_does_not_wait_for_what_is_due_again(queue: int) -> None:
         frontier.mark_recorded([done])
     assert order[0] == "http://a/new"
     assert len(order) == 10
+
+
+def test_the_backlog_counts_only_urls_of_its_own_queues() -> None:
+    backlog = Backlog.from_table(None, 0.0, lambda queue: queue == 1)
+    backlog.add_new_urls(
+        NewUrl(f"http://{queue}.test/", f"{queue}.test", queue, 0, UrlKind.UNKNOWN, 0.0) for queue in (1, 2)
+    )
+    assert backlog.total == 1
 
 
 def test_put_back_is_next_again() -> None:

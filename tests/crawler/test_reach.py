@@ -1,19 +1,30 @@
 """By default every page that a site has is reached: sitemaps wherever they are, links of every kind, any depth."""
 
+import random
+import time
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from crawler.crawl import crawl
+from crawler.crawl_context import CrawlContext, add_seeds
+from crawler.crawl_loop import CrawlLoop
+from crawler.crawl_plan import build_crawl_plan
 from crawler.http.fetch import Fetcher
 from crawler.http.ip_policy import PublicOnlyPolicy
+from crawler.schedule.url_seen import UrlSeenTest
 from crawler.settings import CrawlSettings
+from crawler.state_files import state_path_factory
+from crawler.workers.host_leases import LeaseCoordinator
 from docstore.frontier.due_order import HostBacklog
 from docstore.frontier.frontier_table import NewUrl, Visit
+from docstore.locking.leases import LeaseHeartbeat
 from docstore.model import Outcome, Reason, StageReport, UrlKind
 from docstore.store import Store, open_sqlite_store
+from tests.crawler.test_trap_shapes import sentence
 from tests.crawler_fakes import settings
 from tests.web_fixture import Answer, Site, page
 
@@ -87,6 +98,35 @@ def test_a_sitemap_on_another_host_is_asked_in_a_turn_of_its_own(tmp_path: Path)
         assert {"/", "/far", "/near", "/one.xml"} <= reached(site, tmp_path, inside_hosts=inside)
         assert sorted(files.asked()) == ["/maps/all.xml", "/maps/part.xml"]
         assert site.asked().count("/one.xml") == 1
+
+
+def test_a_crawler_with_leases_probes_sites_and_reads_sitemaps_on_other_hosts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crawler.workers.host_leases.HOST_POLL_SECONDS", 0.01)
+    paths = [f"/list/{number}.html" for number in range(42)]
+    pages = {path: page(*paths, text=sentence(random.Random(path))) for path in paths}
+    with Site({}) as files, Site({"/": page(*paths), "/far": page()}) as site, open_sqlite_store(tmp_path) as store:
+        files.pages["/all.xml"] = sitemap(site.url("/far"))
+        lines = f"Sitemap: {files.url('/all.xml')}\nSitemap: https://{site.host}/sitemap.xml"
+        site.pages |= {"/robots.txt": Answer(200, lines.encode(), {}), **pages}
+        crawl_settings = settings(site.url(), inside_hosts=(site.host, files.host), queue_policy="host", minutes=1.0)
+        plan = build_crawl_plan(crawl_settings)
+        policy, table = PublicOnlyPolicy(crawl_settings.inside_hosts), store.frontier
+        with (
+            closing(LeaseHeartbeat(store.leases.with_holder("machine host 1"), 300.0, 60.0)) as heartbeat,
+            closing(LeaseCoordinator(heartbeat, table, time.time(), 60.0, policy)) as coordinator,
+        ):
+            seen_path = tmp_path / "seen"
+            url_seen = UrlSeenTest.load(seen_path, table, plan.seen_filter)
+            fetcher = Fetcher(crawl_settings, policy)
+            context = CrawlContext(table, fetcher, plan, url_seen, coordinator, state_path_factory(seen_path))
+            add_seeds(context)
+            CrawlLoop.from_context(context).run()
+        assert files.asked() == ["/all.xml"]
+        assert {"/", "/far", *paths} <= set(site.asked())
+        assert [path for path in site.asked() if path not in site.pages and "sitemap" not in path]  # probes
+        assert not context.tally.notes
 
 
 @pytest.mark.parametrize(

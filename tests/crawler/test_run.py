@@ -13,16 +13,29 @@ from pathlib import Path
 import pytest
 
 from crawler.crawl import crawl
-from crawler.http.fetch import Fetcher
-from crawler.http.ip_policy import PublicOnlyPolicy
+from crawler.crawl_context import CrawlContext
+from crawler.crawl_plan import build_crawl_plan
+from crawler.http.fetch import Fetcher, FetchResult
+from crawler.http.ip_policy import PublicOnlyPolicy, resolve_by_dns
+from crawler.origin_requests import OriginRequests
 from crawler.parsing.soft_404 import is_soft_404
+from crawler.result_handler import ResultHandler
+from crawler.robots.robots_cache import RobotsFetch
+from crawler.schedule.frontier import Frontier
+from crawler.schedule.queues import find_shard
+from crawler.schedule.throttle import NO_KNOWN_START, HostThrottle
+from crawler.schedule.url_seen import UrlSeenTest
 from crawler.settings import CrawlSettings
 from crawler.sitemaps.lastmod_trust import UNCHANGED_TRUST_SECONDS, LastmodTrust, find_dropped_urls
 from crawler.sitemaps.sitemap_parser import SitemapEntry
+from crawler.state_files import state_path_factory
+from crawler.urls.canonical import host_of
+from crawler.workers.coordinator import SingleProcessCoordinator
+from crawler.workers.fetch_pool import Job, JobKind, PageResult, RobotsResult
 from crawler.workers.visit_recorder import BATCH_SIZE, MAX_QUEUED_BATCHES, VisitRecorder
 from docstore.errors import StoreError
-from docstore.frontier.frontier_table import LastVisit
-from docstore.model import Reason, StageReport
+from docstore.frontier.frontier_table import LastVisit, StoredRobots
+from docstore.model import Outcome, Reason, StageReport
 from docstore.store import open_sqlite_store
 from tests.crawler_fakes import MemoryTable, entry, settings
 from tests.web_fixture import Answer, Request, Site, page
@@ -171,6 +184,54 @@ def test_sitemaps_bring_new_changed_and_gone_pages(tmp_path: Path) -> None:
     assert report.outcome_counts[Reason.GONE] == 1
 
 
+# -- requests for files other than pages
+
+
+class RecordingPool:
+    """A fetch pool that starts nothing."""
+
+    def __init__(self) -> None:
+        self.jobs: list[Job] = []
+
+    def submit(self, job: Job) -> None:
+        self.jobs.append(job)
+
+
+def make_origin_requests(folder: Path, throttle: HostThrottle, pool: RecordingPool) -> OriginRequests:
+    table, plan = MemoryTable(), build_crawl_plan(settings("http://a.test/"))
+    fetcher, url_seen = Fetcher(settings(), PublicOnlyPolicy()), UrlSeenTest(table)
+    context = CrawlContext(
+        table, fetcher, plan, url_seen, SingleProcessCoordinator(), state_path_factory(folder / "seen")
+    )
+    frontier, handler = Frontier(table, throttle, context.due_before), ResultHandler(context, plan.revisit_policy)
+    return OriginRequests(context, frontier, throttle, pool, handler)  # type: ignore[arg-type]
+
+
+def test_a_probe_whose_robots_request_fails_is_dropped(tmp_path: Path) -> None:
+    pool = RecordingPool()
+    origin_requests = make_origin_requests(tmp_path, HostThrottle(delay=0.0, per_host=1), pool)
+    origin_requests.add_probes(["http://a.test/no-such-page"])
+    assert origin_requests.start_standalone_job()
+    [job] = pool.jobs
+    assert job.kind is JobKind.ROBOTS
+    assert origin_requests.handle_result(PageResult(job, FetchResult(Outcome(Reason.UNEXPECTED_ERROR)))) == (None, [])
+    assert not origin_requests.start_standalone_job()
+    assert origin_requests.seconds_until_standalone_job() == NO_KNOWN_START
+
+
+def test_pages_that_wait_for_robots_txt_do_not_reset_the_failures_of_their_host(tmp_path: Path) -> None:
+    throttle, pool = HostThrottle(delay=0.0, per_host=2), RecordingPool()
+    origin_requests = make_origin_requests(tmp_path, throttle, pool)
+    for page_entry in (entry("http://a.test/1", 1), entry("http://a.test/2", 2)):
+        throttle.start_request(page_entry.host, 0.0)
+        assert origin_requests.submit_prerequisite(page_entry)
+    [job] = pool.jobs
+    unreachable = RobotsFetch(StoredRobots("http://a.test", 0, b"", 0.0), Outcome(Reason.UNREACHABLE), host_failed=True)
+    origin_requests.handle_result(RobotsResult(job, unreachable))
+    status = throttle.status_by_host()["a.test"]
+    assert (status.failures, status.in_flight) == (1, 0)
+
+
 # -- several processes
 
 
@@ -195,16 +256,33 @@ def test_two_processes_fetch_every_page_once_and_keep_the_limit(tmp_path: Path) 
         assert store.frontier.url_count() == 25
 
 
-def test_a_process_that_ends_early_does_not_keep_the_others_waiting(tmp_path: Path) -> None:
-    """Its host asks for a long pause; the others are done at once, long before `minutes` are up."""
+def resolve_or_fail(host: str, port: int) -> list[str]:
+    """A resolver with an unexpected error for some names."""
+    if host.endswith(".test"):
+        raise LookupError(host)
+    return resolve_by_dns(host, port)
+
+
+def test_a_process_that_ends_early_does_not_keep_the_others_waiting(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its host asks for a long pause; the others are done at once, long before `minutes` are up.
+
+    The log contains the unexpected errors of both processes.
+    """
+    queue_of = build_crawl_plan(settings("http://a.test/", processes=2)).queue_of
+    broken_seeds = {find_shard(queue_of(url), 2): url for url in (f"http://{name}.test/" for name in "abcd")}
     busy = Answer(503, b"", {"Retry-After": "3000"})
     with ExitStack() as running, open_sqlite_store(tmp_path) as store:
         first = running.enter_context(Site({"/": busy, "/1": busy}))
         sites = [first, *(running.enter_context(Site({"/": page()})) for _ in range(3))]
         hosts = tuple(site.host for site in sites)
-        seeds = (*(site.url() for site in sites), first.url("/1"))
-        made = settings(*seeds, processes=2, scope=hosts, inside_hosts=hosts, minutes=1.0, per_host=1)
-        report = run(store.frontier, made, tmp_path)
+        seeds = (*(site.url() for site in sites), first.url("/1"), *broken_seeds.values())
+        made = settings(*seeds, processes=2, inside_hosts=hosts, minutes=1.0, per_host=1)
+        fetcher = Fetcher(made, PublicOnlyPolicy(hosts, resolve_or_fail))
+        report = crawl(store.frontier, fetcher, made, tmp_path / "seen")
+    assert len(broken_seeds) == 2
+    assert all(f"LookupError: {host_of(url)}" in caplog.text for url in broken_seeds.values())
     assert report.outcome_counts[Reason.FETCHED] == 3
     assert [note for note in report.notes if note.startswith("stopped")] == [
         "stopped early: the crawl delay of every remaining host exceeds the time left"

@@ -10,6 +10,7 @@ import time
 import uuid
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -109,10 +110,30 @@ class SlowToDeny(TrapSite):
         return said
 
 
-def crawled(site: Site, served: TrapSite, folder: Path, per_host: int = 2) -> tuple[set[str], list[str]]:
+class RefusesProbes(TrapSite):
+    """The same, but answers 403 to every URL that it does not link to."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.linked: set[str] = set()
+
+    def traps(self) -> list[str]:
+        urls = super().traps()
+        self.linked.update(urls)
+        return urls
+
+    def answer(self, request: Request) -> Answer:
+        if self.is_trap.fullmatch(request.path) and request.path not in self.linked:
+            return Answer(403, b"no")
+        return super().answer(request)
+
+
+def crawled(
+    site: Site, served: TrapSite, folder: Path, per_host: int = 2, max_pages: int = 1200
+) -> tuple[set[str], list[str]]:
     """Real paths asked for, and all others but the home page."""
     table = MemoryTable()
-    made = settings(site.url(), threads=4, per_host=per_host, max_pages=1200)
+    made = settings(site.url(), threads=4, per_host=per_host, max_pages=max_pages)
     crawl(table, Fetcher(made, PublicOnlyPolicy(made.inside_hosts)), made, folder / "seen")
     asked = site.asked()
     return {path for path in asked if path in served.texts}, [p for p in asked if p not in served.texts and p != "/"]
@@ -152,6 +173,14 @@ def test_a_trap_costs_a_hundred_pages_and_no_real_one(
         real, others = crawled(site, served, tmp_path)
     print(len(real), len(others), others[::9])
     assert len(real) == REAL
+    assert len(others) <= 100
+
+
+def test_a_refused_probe_is_no_sign_that_a_trap_is_finite(tmp_path: Path) -> None:
+    served = RefusesProbes(SHAPES["path"], ALPHABETS["short hex"], "something new", 10, False)
+    with Site({}) as site:
+        site.pages = served  # type: ignore[assignment]
+        _, others = crawled(site, served, tmp_path, max_pages=170)
     assert len(others) <= 100
 
 

@@ -76,12 +76,9 @@ def test_the_next_page() -> None:
     assert not is_next_page(H + "/list_2.html", H + "/list.html")
 
 
-def test_links_from_elsewhere_and_declared_ones_are_not_limited() -> None:
+def test_links_from_elsewhere_are_not_limited() -> None:
     watch = TrapDetector()
     assert all(watch.check_link(f"{H}/n/{n}", f"{H}/list", is_known=False) is None for n in range(5000))
-    assert all(
-        watch.check_link(f"{H}/n/{n * 10}", f"{H}/n/1", is_known=False, is_declared=True) is None for n in range(5000)
-    )
     assert watch.check_link("http://other.test/n/9000", f"{H}/n/1", is_known=False) is None
 
 
@@ -125,7 +122,6 @@ def test_pages_that_say_nothing_new_end_their_pattern() -> None:
         watch.record_page(f"{H}/dup/{n}", novelty=n == 0)
     assert watch.find_trap(f"{H}/dup/99") is TrapKind.REPETITIVE
     assert watch.check_link(f"{H}/dup/99", f"{H}/", is_known=False) is TrapKind.REPETITIVE
-    assert watch.check_link(f"{H}/dup/99", f"{H}/", is_known=False, is_declared=True) is None
 
 
 @pytest.mark.parametrize(

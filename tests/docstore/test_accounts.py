@@ -38,6 +38,14 @@ def test_what_cannot_be_a_name(accounts: AccountTable, name: str) -> None:
     assert accounts.find(name) is None and accounts.list_accounts() == []
 
 
+def test_a_name_that_is_too_long_is_no_account(accounts: AccountTable) -> None:
+    accounts.create("x" * 64, "hash", [Role.REPORTS])
+    assert accounts.find("x" * 65) is None
+    with pytest.raises(AccountError, match="does not exist"):
+        accounts.disable("x" * 78)
+    assert accounts.list_accounts()[0].disabled_at is None
+
+
 def test_an_account_needs_a_role(accounts: AccountTable) -> None:
     with pytest.raises(AccountError, match="reports, reviewer, operator"):
         accounts.create("anna", "hash", [])

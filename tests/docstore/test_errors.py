@@ -54,7 +54,12 @@ def test_a_file_may_not_grow(tmp_path: Path, writing: str) -> None:
     command = [sys.executable, "-c", program, url, str(tmp_path / "warc")]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE, check=False)
     *acknowledged, complaint = done.stdout.splitlines()
-    assert "may not grow" in complaint and "ulimit -f" in complaint and "nothing was lost" in complaint, done
+    assert (
+        "may not grow" in complaint
+        and "free space" in complaint
+        and "ulimit -f" in complaint
+        and "nothing was lost" in complaint
+    ), done
     assert 2 < len(acknowledged) < 1000
     if writing is INTO_THE_DATABASE:
         with Database(url).read() as connection:

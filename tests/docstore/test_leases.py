@@ -1,5 +1,6 @@
 """Leases: exclusive work across machines. A process that lost a lease cannot commit."""
 
+import errno
 import threading
 from contextlib import closing
 from pathlib import Path
@@ -8,8 +9,14 @@ import pytest
 from sqlalchemy import func, select
 
 from docstore.database import Database, commit_check
-from docstore.errors import BusyError, LeaseLostError
-from docstore.locking.cluster_locks import STAGE_LEASE_KIND, cluster_stage_holder, cluster_stage_lock, holder_name
+from docstore.errors import BusyError, LeaseLostError, StoreError
+from docstore.locking.cluster_locks import (
+    STAGE_LEASE_KIND,
+    cluster_stage_holder,
+    cluster_stage_lock,
+    holder_name,
+    machine_id,
+)
 from docstore.locking.leases import LeaseHeartbeat, LeaseTable, fence
 from docstore.schema.base import store_meta
 from docstore.store import Store
@@ -135,6 +142,26 @@ def test_what_was_killed_on_this_machine_leaves_no_lock_behind(postgres_store: s
         (left,) = store.leases.with_holder(holder_name(tmp_path)).acquire(STAGE_LEASE_KIND, ["index"], LONG)
         with cluster_stage_lock(tmp_path, store.leases, "index", LONG):
             assert store.leases.renew([left], LONG) == []
+
+
+def test_a_full_disk_leaves_no_empty_machine_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def raise_disk_full(path: Path, text: str) -> int:
+        path.touch()
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch, pytest.raises(StoreError, match="No space left"):
+        patch.setattr(Path, "write_text", raise_disk_full)
+        machine_id(tmp_path)
+    created_id = machine_id(tmp_path)
+    assert len(created_id) == 16 and machine_id(tmp_path) == created_id
+    assert [file.name for file in (tmp_path / "locks").iterdir()] == ["machine"]
+
+
+def test_an_empty_machine_id_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "locks").mkdir()
+    (tmp_path / "locks" / "machine").touch()
+    with pytest.raises(StoreError, match="is empty: delete it"):
+        machine_id(tmp_path)
 
 
 def test_a_report_sees_one_moment(store_url: str) -> None:

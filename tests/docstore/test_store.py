@@ -183,6 +183,19 @@ class TestFrontier:
         assert order(by_promise=True) == ["changed", "promising", "kept", "other", "off"]
         assert order(by_promise=False) == ["promising", "other", "changed", "kept", "off"]
 
+    def test_a_url_prefix_matches_with_regard_to_case(self, store: Store) -> None:
+        urls = [f"http://a.test/{path}" for path in ("News/1", "news/1", "NEWS/1", "News/2%A", "Newsx")]
+        store.frontier.add_urls([new_url(url) for url in urls])
+        assert [row.url for row in store.frontier.admin.iter_urls("http://a.test/News/*")] == [urls[0], urls[3]]
+        assert store.frontier.admin.block_urls("http://a.test/News/*") == 2
+
+    def test_another_process_starts_new_warc_files_at_the_same_size(self, store_url: str, tmp_path: Path) -> None:
+        with Store(store_url, tmp_path / "warc", rotate_bytes=1) as store:
+            first, second = one_entry(store, "http://a.test/1"), one_entry(store, "http://a.test/2")
+            with store.frontier.make_opener()() as frontier:
+                frontier.record_visits([fetched(first), fetched(second)])
+        assert len(list((tmp_path / "warc").iterdir())) == 2
+
     def test_robots_are_kept_by_origin(self, store: Store) -> None:
         assert store.frontier.find_robots("http://a.test") is None
         store.frontier.save_robots(StoredRobots("http://a.test", 200, b"\x00\xff", 5.0))

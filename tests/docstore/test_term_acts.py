@@ -182,6 +182,23 @@ def test_a_renamed_term_leaves_its_old_name_rejected(reviewed: Store) -> None:
     assert one(reviewed, "页岩气井").status is REJECTED
 
 
+def test_a_rename_to_a_known_term_unites_synonyms_and_broader_terms(reviewed: Store) -> None:
+    edits = [
+        TermEdit("页岩", synonyms=("shale",), broader_terms=("岩石",)),
+        TermEdit("钻井", synonyms=("drilling", "shale"), broader_terms=("工程",)),
+    ]
+    reviewed.review_history.apply(ReviewDecisionKind.RELATE, edits, "anna")
+    reviewed.review_history.rename("钻井", "页岩", "anna")
+    renamed_term = one(reviewed, "页岩")
+    assert (renamed_term.synonyms, renamed_term.broader_terms) == (("shale", "drilling"), ("岩石", "工程"))
+
+
+def test_undo_of_an_unknown_decision_says_so(reviewed: Store) -> None:
+    decide(reviewed, "页岩气", ACCEPTED)
+    with pytest.raises(LexiconError, match="there is no decision 4711"):
+        reviewed.review_history.undo("anna", 4711)
+
+
 def test_a_rejected_term_comes_back_when_its_evidence_has_doubled(reviewed: Store) -> None:
     decide(reviewed, "页岩气", REJECTED)
     decide(reviewed, "钻井", ACCEPTED)

@@ -1,8 +1,11 @@
 """A few damaged stores: each is detected and repaired. `make faults` runs two hundred."""
 
 import sqlite3
+import sys
+from array import array
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +13,15 @@ import pytest
 from crawler.schedule.url_seen import UrlSeenTest
 from crawler.state_files import write_state
 from docstore.errors import StoreError
-from docstore.integrity.page_checksums import ChecksumStatus, checksum_file, verify_checksums
+from docstore.integrity.page_checksums import (
+    SQLITE_HEADER_BYTES,
+    ChecksumStatus,
+    PageChecksums,
+    checksum_file,
+    read_checksums,
+    verify_checksums,
+    write_checksums,
+)
 from docstore.integrity.wal_check import count_damaged_frames
 from docstore.model import Lexicon, LexiconEntry, TermStatus
 from pipeline import stages
@@ -129,6 +140,17 @@ def test_sums_are_there_only_while_nothing_is_written(damaged: Damaged) -> None:
             pass
         assert not checksum_file(file).exists()  # not while another has it open
     assert verify_checksums(file) is ChecksumStatus.INTACT
+
+
+def test_checksums_are_equal_on_machines_of_both_byte_orders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    checksums = PageChecksums(4096, bytes(SQLITE_HEADER_BYTES), array("I", [1, 0xFFFF0000]))
+    write_checksums(tmp_path / "native", checksums)
+    swapped_checksums = array("I", checksums.checksums)
+    swapped_checksums.byteswap()  # the same numbers in the memory of a machine of the other byte order
+    monkeypatch.setattr(sys, "byteorder", {"little": "big", "big": "little"}[sys.byteorder])
+    write_checksums(tmp_path / "other", replace(checksums, checksums=swapped_checksums))
+    assert (tmp_path / "native").read_bytes() == (tmp_path / "other").read_bytes()
+    assert read_checksums(tmp_path / "other") == replace(checksums, checksums=swapped_checksums)
 
 
 def test_a_run_on_a_damaged_store_is_refused(damaged: Damaged) -> None:

@@ -15,7 +15,7 @@ from search_ui.query.search_request import SearchRequest
 from search_ui.query.solr_client import SolrSearchClient
 from search_ui.query.solr_query import QueryVariant
 from search_ui.query.solr_requests import hits_params
-from tests.docstore.test_store import extract_all, keep_page
+from tests.docstore.test_store import extract_all, keep_page, new_url
 from text.segment import base_segmenter
 
 LAW = "http://law.test/9"
@@ -70,10 +70,11 @@ def test_one_voice_counts_once(store: Store) -> None:
 def test_a_copy_says_nothing_new(store: Store) -> None:
     write(store, LAW, "刑法", "全文。")
     said = "".join(f"第{n}个不同的句子说的是第{n * 7}件事情。" for n in range(40)) + "依《刑法》。"
-    for host in ("a", "b", "c"):
-        keep_page(store, f"http://{host}.test/x", said.encode())
+    for host in ("a.test", "b.test", "c.test"):
+        store.frontier.add_urls([new_url(f"http://{host}/x", host=host)])
+        keep_page(store, f"http://{host}/x", said.encode())
         signature = tuple(range(128))
-        extract_all(store, Article(f"http://{host}.test/x", "评论", said, language="zh", signature=signature))
+        extract_all(store, Article(f"http://{host}/x", "评论", said, language="zh", signature=signature))
     assert cited(store, LAW) == 1
 
 

@@ -132,6 +132,16 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     expect_error(tmp_path / "file" / "jars", [], "index.solr_jars")
 
 
+def test_a_jar_of_an_older_lock_file_is_not_kept(repository: Repository, tmp_path: Path) -> None:
+    jar = repository.publish("one", b"1")
+    staging = tmp_path / "jars.partial"
+    staging.mkdir()
+    (staging / "org.example.old-0.9.jar").write_bytes(b"old")
+    assert names(ensure_jars(tmp_path / "jars", print, [jar])) == [jar.file_name]
+    (tmp_path / "jars" / "intruder.jar").write_bytes(b"2")
+    expect_error(tmp_path / "jars", [jar], "intruder.jar", f"delete {tmp_path / 'jars'}")
+
+
 @pytest.mark.parametrize("damage", ["missing", "changed"])
 def test_a_damaged_folder_is_not_used(tmp_path: Path, damage: str) -> None:
     jar = Jar("org.example", "one", "1.0", hashlib.sha256(b"1").hexdigest())

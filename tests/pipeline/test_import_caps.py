@@ -200,6 +200,15 @@ def test_a_record_that_cannot_be_used_is_an_outcome_with_its_url(
     assert reason is None or (isinstance(first, Outcome) and first.reason is reason and "a.test/x" in first.detail)
 
 
+def test_an_error_of_the_caller_is_no_damage_of_the_file(tmp_path: Path) -> None:
+    def raise_value_error(url: str) -> bool:
+        raise ValueError(url)
+
+    (tmp_path / "y.warc.gz").write_bytes(gzip_member(record(PAGE)))
+    with pytest.raises(ValueError, match=r"http://a\.test/x"):
+        list(read_warc(tmp_path / "y.warc.gz", CAP, decode_body, raise_value_error))
+
+
 @pytest.mark.parametrize("damage", ["flipped", "zeroed", "one byte short"])
 def test_damaged_compression_is_no_end_of_the_file(tmp_path: Path, damage: str) -> None:
     """Wherever the damage is, it is said; the pages of records before it are kept."""

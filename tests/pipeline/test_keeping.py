@@ -1,6 +1,7 @@
 """`plumb backup`, `restore_backup`, `check` and `doctor`: what they do, refuse and say."""
 
 import json
+import os
 import shutil
 import socket
 import stat
@@ -9,8 +10,16 @@ from pathlib import Path
 
 import pytest
 
+from docstore.database import Database
 from pipeline.engine import Engine
-from pipeline.maintenance.backup import BackupError, create_backup, find_newest_backup, read_manifest, restore_backup
+from pipeline.maintenance.backup import (
+    BackupError,
+    copy_database,
+    create_backup,
+    find_newest_backup,
+    read_manifest,
+    restore_backup,
+)
 from pipeline.maintenance.doctor import CheckResult, run_checks
 from pipeline.progress import NullProgress
 from pipeline.settings import Settings, load_settings
@@ -126,6 +135,14 @@ def test_a_damaged_store_is_not_backed_up(vertical: LocalVertical, tmp_path: Pat
     with pytest.raises(BackupError, match="damaged"):
         create_backup(settings(vertical), vertical.config, tmp_path / "backups")
     assert list((tmp_path / "backups").iterdir()) == []
+
+
+def test_a_store_that_is_cut_short_is_called_damaged_and_the_disk_is_not_called_full(tmp_path: Path) -> None:
+    source = tmp_path / "store.db"
+    Database(f"sqlite:///{source}").close()
+    os.truncate(source, source.stat().st_size // 2)
+    with pytest.raises(BackupError, match=r"cannot be copied .*malformed"):
+        copy_database(source, tmp_path / "copy.db")
 
 
 def test_the_verbs_say_what_they_do(vertical: LocalVertical, tmp_path: Path) -> None:

@@ -2,14 +2,19 @@
 
 import os
 import signal
+import stat
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from crawler.schedule.url_seen import UrlSeenTest
+from crawler.state_files import write_state
 from docstore.errors import BusyError, StoreError
+from docstore.locking.cluster_locks import machine_id
 from docstore.locking.file_locks import stage_lock
+from tests.crawler_fakes import MemoryTable
 from tests.web_fixture import PATIENCE
 
 HOLD = """
@@ -57,3 +62,16 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="cannot create the lock file"), stage_lock(tmp_path / "file", "crawl"):
         pass
+
+
+def test_files_of_the_data_folder_are_private(tmp_path: Path) -> None:
+    old_mask = os.umask(0)
+    try:
+        with stage_lock(tmp_path, "crawl"):
+            machine_id(tmp_path)
+        UrlSeenTest(MemoryTable()).save(tmp_path / "seen.bloom")
+        write_state(tmp_path / "lastmod.json", {})
+    finally:
+        os.umask(old_mask)
+    modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in tmp_path.rglob("*") if file.is_file()}
+    assert modes == dict.fromkeys(("crawl", "machine", "seen.bloom", "lastmod.json"), 0o600)
