@@ -3,8 +3,10 @@
 import json
 import shutil
 import socket
+import sqlite3
 import stat
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -137,7 +139,22 @@ def test_the_verbs_say_what_they_do(vertical: LocalVertical, tmp_path: Path) -> 
     said = vertical.plumb("check", "--no-index")
     assert said.status == 1 and "damaged: " in said.out and "plumb check --repair" in said.complaint
     assert "restored from" in vertical.done("check", "--repair", "--no-index").out
-    assert json.loads(vertical.done("check", "--quick", "--json").out) == {"faults": [], "done": [], "left": []}
+    assert json.loads(vertical.done("check", "--quick", "--json").out) == {
+        "faults": [],
+        "done": [],
+        "lost": [],
+        "left": [],
+    }
+
+
+def test_a_repair_that_loses_data_says_so(vertical: LocalVertical) -> None:
+    file = vertical.data / "store.db"
+    file.with_name("store.db-sums").unlink()
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute("UPDATE accounts SET roles = 'reviewer'")
+    said = vertical.plumb("check", "--repair", "--no-index")
+    assert said.status == 1 and "lost: accounts: 1 rows lost" in said.out and "data was lost" in said.complaint
+    assert vertical.done("check", "--no-index").out == "no damage found\n"
 
 
 def findings(vertical: LocalVertical) -> dict[str, list[CheckResult]]:
