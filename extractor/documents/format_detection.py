@@ -41,7 +41,10 @@ def format_by_name(url: str, content_type: str) -> str:
     Servers send many formats as `text/plain`; then the extension decides.
     """
     declared_type = content_type.partition(";")[0].strip().lower()
-    path = unquote(urlsplit(url).path) if "//" in url else url
+    try:
+        path = unquote(urlsplit(url).path) if "//" in url else url
+    except ValueError:
+        path = ""
     format_by_extension = FORMAT_BY_EXTENSION.get(path.rpartition(".")[2].lower(), "")
     if declared_type in ("text/html", "application/xhtml+xml"):
         return ""
