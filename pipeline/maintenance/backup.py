@@ -8,6 +8,7 @@ file) is written last; then the folder gets its final name. An interrupted backu
 A WARC file that is unchanged since the newest backup in FOLDER is hard-linked instead of copied.
 """
 
+import errno
 import hashlib
 import json
 import os
@@ -125,8 +126,8 @@ def copy_database(source: Path, target: Path) -> str:
             source_db.backup(target_db)
             (integrity_result,) = target_db.execute("PRAGMA integrity_check(1)").fetchone()
     except sqlite3.Error as error:
-        if "disk" in str(error):
-            raise OSError(28, str(error)) from error
+        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from error
         raise BackupError(f"the store cannot be copied ({error}): {REPAIR_ADVICE}") from error
     if integrity_result != "ok":
         raise BackupError(f"the store is damaged ({integrity_result}): {REPAIR_ADVICE}")

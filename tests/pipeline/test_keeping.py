@@ -130,6 +130,15 @@ def test_a_damaged_store_is_not_backed_up(vertical: LocalVertical, tmp_path: Pat
     assert list((tmp_path / "backups").iterdir()) == []
 
 
+@pytest.mark.parametrize("damage", ["half", "schema"])
+def test_a_corrupt_store_is_not_an_unwritable_folder(vertical: LocalVertical, tmp_path: Path, damage: str) -> None:
+    file = vertical.data / "store.db"
+    data = file.read_bytes()
+    file.write_bytes(data[: len(data) // 2] if damage == "half" else data[:100] + bytes(3900) + data[4000:])
+    with pytest.raises(BackupError, match=r"the store .*run `plumb check --repair`"):
+        create_backup(settings(vertical), vertical.config, tmp_path / "backups")
+
+
 def test_the_verbs_say_what_they_do(vertical: LocalVertical, tmp_path: Path) -> None:
     assert "backed up to" in vertical.done("backup", str(tmp_path / "backups")).out
     assert "no damage found" in vertical.done("check", "--no-index").out
@@ -172,6 +181,16 @@ def test_the_doctor_looks_at_everything(vertical: LocalVertical) -> None:
     assert not found["seed"][0].is_well and "127.0.0.1:9" in found["seed"][0].text
     assert not found["backup"][0].is_well and not found["schedule"][0].is_well
     assert found["dictionary"][0].is_well and found["versions"][0].is_well
+
+
+@pytest.mark.parametrize("host", ["::1", "::"])
+def test_the_doctor_connects_to_ipv6_addresses(vertical: LocalVertical, host: str) -> None:
+    with socket.create_server(("::1", 0), family=socket.AF_INET6) as server:
+        port = server.getsockname()[1]
+        vertical.write({"crawl": {"seeds": [f"http://[::1]:{port}/"]}, "search": {"host": host, "port": port}})
+        found = findings(vertical)
+    assert found["seed"] == [CheckResult("seed", True, f"[::1]:{port} accepts connections")]
+    assert [(one.is_well, one.text) for one in found["port"]] == [(False, f"[{host}]:{port} is in use")]
 
 
 def test_the_doctor_sees_what_is_amiss(vertical: LocalVertical, tmp_path: Path) -> None:
