@@ -55,7 +55,8 @@ class CountsStore:
             is_current = self._read_metadata("counting") == counting_digest
         except sqlite3.DatabaseError as error:
             # SQLITE_ERROR: there are no tables. Other operational errors, such as a lock, say nothing about the counts.
-            if isinstance(error, sqlite3.OperationalError) and error.sqlite_errorcode != sqlite3.SQLITE_ERROR:
+            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)  # text that is not UTF-8 has no code
+            if isinstance(error, sqlite3.OperationalError) and code != sqlite3.SQLITE_ERROR:
                 self._database.close()
                 raise
             is_current = False
