@@ -91,13 +91,15 @@ def test_the_user_of_the_image_can_write_its_data_folder(tmp_path: Path) -> None
     assert done.returncode == 0, done.stderr
 
 
-def test_modules_that_deploy_files_name_exist() -> None:
-    files = [*DEPLOY.rglob("*.y*ml"), *DEPLOY.glob("*.service"), *(DEPLOY.parent / "indexer" / "jetty").glob("*.xml")]
+def test_modules_that_deployment_files_and_pages_name_exist() -> None:
+    root = DEPLOY.parent
+    files = [*DEPLOY.rglob("*.y*ml"), *DEPLOY.glob("*.service"), *root.glob("indexer/jetty/*.xml")]
+    files += root.glob("docs/operate/*.md")
     text = "".join(file.read_text() for file in files)
     modules = set(re.findall(r"python3? -m (?!venv|pip)([\w.]+)", text))
     assert modules and not [module for module in modules if importlib.util.find_spec(module) is None]
     sources = set(re.findall(r"\((indexer/[\w/]+\.py)\)", text))
-    assert sources and all((DEPLOY.parent / source).is_file() for source in sources)
+    assert sources and all((root / source).is_file() for source in sources)
 
 
 def test_every_secret_of_compose_is_said_and_none_is_written() -> None:

@@ -27,7 +27,7 @@ BINARY_FORMATS = tuple(name for name in FORMATS_BY_NAME if name not in TEXT_FORM
 
 
 def detect_format(data: bytes, url: str = "", content_type: str = "") -> str:
-    """Return the format of a file, a name in docstore.file_formats.FORMATS.
+    """Return the format of a file, a key of docstore.file_formats.FORMATS_BY_NAME.
 
     Returns an empty string for files that are not documents; HTML is no document.
     """
