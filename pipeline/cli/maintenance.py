@@ -1,6 +1,5 @@
 """The commands `plumb check`, `plumb backup`, `plumb restore` and `plumb doctor`."""
 
-import logging
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from pipeline.maintenance.integrity_check import Fault
     from pipeline.maintenance.repair import RepairStep
 
-log = logging.getLogger(__name__)
+MAX_LISTED_FILES = 5  # missing WARC files named in a message
 
 
 @click.command(cls=VerticalCommand)
@@ -107,11 +106,16 @@ def choose_backup(settings: Settings, folder: Path | None) -> Path | None:
 def backup(context: click.Context, folder: Path) -> None:
     """Back up the vertical into a new subfolder of FOLDER. Safe while services run."""
     settings = load_call_settings(context)
-    from pipeline.maintenance.backup import create_backup
+    from pipeline.maintenance.backup import create_backup, missing_warc_files
 
     config = context.obj["config"] or Path(DEFAULT_CONFIG_FILE)
     backup_dir = create_backup(settings, config, folder)
-    print_lines([f"backed up to {backup_dir}"])
+    lines = [f"backed up to {backup_dir}"]
+    # Files that the object store has are not in the data folder.
+    if not settings.store.warc and (missing := missing_warc_files(backup_dir)):
+        names = ", ".join(missing[:MAX_LISTED_FILES]) + (" ..." if len(missing) > MAX_LISTED_FILES else "")
+        lines.append(f"warning: WARC files of stored pages are missing ({names}): run `plumb check`")
+    print_lines(lines)
 
 
 @click.command(cls=VerticalCommand)

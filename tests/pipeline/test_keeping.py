@@ -156,11 +156,19 @@ def test_the_verbs_say_what_they_do(vertical: LocalVertical, tmp_path: Path) -> 
     }
 
 
+def test_a_backup_without_all_warc_files_says_so(vertical: LocalVertical, tmp_path: Path) -> None:
+    [warc] = (vertical.data / "warc").iterdir()
+    assert "warning" not in vertical.done("backup", str(tmp_path / "backups")).out
+    warc.unlink()
+    assert f"WARC files of stored pages are missing ({warc.name})" in vertical.done("backup", str(tmp_path / "b")).out
+
+
 def test_a_repair_that_loses_data_says_so(vertical: LocalVertical) -> None:
     file = vertical.data / "store.db"
     file.with_name("store.db-sums").unlink()
     with closing(sqlite3.connect(file)) as connection, connection:
         connection.execute("UPDATE accounts SET roles = 'reviewer'")
+    assert vertical.plumb("check", "--no-index").complaint.startswith("plumb: 1 problem found: ")
     said = vertical.plumb("check", "--repair", "--no-index")
     assert said.status == 1 and "lost: accounts: 1 rows lost" in said.out and "data was lost" in said.complaint
     assert vertical.done("check", "--no-index").out == "no damage found\n"
