@@ -29,13 +29,15 @@ MAX_LISTED_FILES = 5  # missing WARC files named in a message
     "--backup",
     "folder",
     type=click.Path(path_type=Path),
-    help="Folder that contains the backups; default: the folders of earlier backups.",
+    help="With --repair: folder that contains the backups; default: the folders of earlier backups.",
 )
 @json_option
 def check(
     context: click.Context, repair: bool, quick: bool, with_index: bool, folder: Path | None, as_json: bool
 ) -> None:
     """Check store, WARC files, index and lexicon for damage. Exits with 1 if any remains or data was lost."""
+    if folder is not None and not repair:
+        raise click.UsageError("--backup needs --repair")
     settings = load_call_settings(context)
     from pipeline.maintenance.preflight import check_all
     from pipeline.maintenance.repair import repair_vertical
