@@ -4,6 +4,11 @@ The message is one line: what happened and what to do. The command line prints i
 status. Code that calls a library wraps the library's errors.
 """
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from docstore.model import LexiconEntry
+
 
 class PlumblineError(Exception):
     """An error that the administrator can resolve."""
@@ -66,11 +71,17 @@ class TopicError(PlumblineError):
 
 
 class DictionaryError(LexiconError):
-    """A dictionary file has invalid lines. `line_errors` lists all of them as (line number from 1, reason)."""
+    """A dictionary file has invalid lines.
 
-    def __init__(self, text: str, line_errors: tuple[tuple[int, str], ...]) -> None:
+    `line_errors` lists all of them as (line number from 1, reason), `valid_entries` the entries of all other lines.
+    """
+
+    def __init__(
+        self, text: str, line_errors: tuple[tuple[int, str], ...], valid_entries: "tuple[LexiconEntry, ...]" = ()
+    ) -> None:
         super().__init__(text)
         self.line_errors = line_errors
+        self.valid_entries = valid_entries
 
 
 class ConcurrentEditError(LexiconError):

@@ -26,7 +26,7 @@ from extractor.garbage import gc_paused
 from extractor.page.parsed_page import ParsedPage, decode_page, parse_page, with_complete_layout
 from extractor.page_types.classifier import ClassifiedPage, classify_page, with_first_post_fields
 from extractor.page_types.content import refine_type_by_content
-from extractor.page_types.javascript_page import is_only_javascript_notice, javascript_outcome
+from extractor.page_types.javascript_page import is_only_javascript_notice, javascript_outcome, javascript_rejection
 from extractor.page_types.list_page import is_declared_article
 from extractor.page_types.rejection import body_size, find_rejection
 from extractor.page_types.suspect import find_suspicion
@@ -125,10 +125,12 @@ class ArticleExtractor:
         if classified_page.thread is not None and classified_page.body is not None:
             return ExtractionResult(self.build_typed_article(classified_page, classified_page.body, latest))
         page, body = classified_page.page, self.with_fallback_body(classified_page.page, classified_page.body)
+        if body is not classified_page.body:
+            classified_page = replace(classified_page, body=body, coverage=None)
         teaser = find_teaser(page, body)
         rejection = find_rejection(page, body, teaser, self.settings, classified_page.page_type)
         if rejection is not None or body is None or is_only_javascript_notice(page, body):
-            rejection = javascript_outcome(page) or rejection or Outcome(Reason.NO_BODY, "no text found")
+            rejection = javascript_outcome(page) or rejection or javascript_rejection()
             return ExtractionResult(
                 replace(
                     rejection, published_date=find_publication_date(page, body.span_index if body else 0, latest).date

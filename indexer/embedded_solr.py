@@ -54,7 +54,7 @@ def open_solr(
     Args:
         settings: Settings of the index.
         home: Folder of the embedded node.
-        report_progress: Called with one line before slow steps (first download).
+        report_progress: Called with one line before slow steps (first download, start of the node).
 
     Raises:
         SolrUnavailableError: Solr is not responding.
@@ -98,7 +98,7 @@ def check_solr_cloud(url: str, timeout: float) -> None:
 class EmbeddedSolr:
     """Handle of this process on the shared embedded Solr in `home`.
 
-    `report_progress` is called with one line before slow steps (first download).
+    `report_progress` is called with one line before slow steps (first download, start of the node).
     """
 
     def __init__(
@@ -182,6 +182,7 @@ class EmbeddedSolr:
         raise self._start_timeout_error()
 
     def _start_supervisor(self, jars: Path, options: Sequence[str], lock: IO[str]) -> None:
+        self._report_progress("starting Solr ...")
         ensure_secret_files(self.home)
         previous_address = self._read_address() if (self.home / "address").exists() else ""
         address = choose_address(choose_port(self._settings.solr_port), previous_address)

@@ -181,8 +181,13 @@ class SolrIndex:
         return int(self.search({"q": "*:*", "rows": 0})["response"]["numFound"])
 
     def get(self, doc_id: str) -> dict[str, Any] | None:
-        """Return the stored fields of a document, committed or not; None if it does not exist."""
-        document: dict[str, Any] | None = self.search({"id": doc_id}, handler="get")["doc"]
+        """Return the stored fields of a document, committed or not; None if it or the collection does not exist."""
+        try:
+            document: dict[str, Any] | None = self.search({"id": doc_id}, handler="get")["doc"]
+        except _SolrRejectedError as error:
+            if error.status != requests.codes.not_found:
+                raise
+            return None
         return document
 
     def search(self, params: Mapping[str, object], handler: str = "select") -> dict[str, Any]:

@@ -70,7 +70,7 @@ def collect_entries(lines: Iterable[tuple[int, LexiconEntry | str | None]]) -> l
 
     Raises:
         DictionaryError: some lines are invalid or repeat a word. `line_errors` has all errors, the message the first
-            50.
+            50, and `valid_entries` the entries of the other lines.
     """
     entries: list[LexiconEntry] = []
     errors: list[tuple[int, str]] = []
@@ -88,7 +88,8 @@ def collect_entries(lines: Iterable[tuple[int, LexiconEntry | str | None]]) -> l
     if errors:
         listed_errors = "; ".join(f"line {line_number}: {error}" for line_number, error in errors[:MAX_LISTED_ERRORS])
         remainder = f"; and {len(errors) - MAX_LISTED_ERRORS} more lines" if len(errors) > MAX_LISTED_ERRORS else ""
-        raise DictionaryError(f"dictionary not applied: {listed_errors}{remainder}", tuple(errors))
+        message = f"dictionary not applied: {listed_errors}{remainder}"
+        raise DictionaryError(message, tuple(errors), tuple(entries))
     return entries
 
 

@@ -26,7 +26,7 @@ from lexicon.c_value.candidates import (
 from lexicon.c_value.noise_filters import filter_general_words, is_noise, is_unfit_text
 from lexicon.c_value.rules import TagRules, load_rules
 from lexicon.counting.corpus import Corpus, CorpusDocument
-from lexicon.counting.counts_store import CountsStore
+from lexicon.counting.counts_store import CountsStore, delete_counts
 from lexicon.counting.incremental_count import (
     DOCUMENTS_PER_READ,
     OrderedMap,
@@ -36,6 +36,7 @@ from lexicon.counting.incremental_count import (
 )
 from lexicon.counting.ngram_table import COLUMN_INDEX, NO_DOCUMENT, NgramRows
 from lexicon.counting.prose_filter import is_prose, iter_lines, iter_prose_lines
+from lexicon.counting.row_serialization import DamagedCountsError
 from lexicon.example_sentences import find_example_sentences
 from lexicon.model.feature_report import score_components
 from lexicon.model.term_model import (
@@ -88,7 +89,7 @@ def mine_terms(
 
     Raises:
         SettingsError: a name in the settings is unknown.
-        LexiconError: a rule file is invalid, or the stored counts cannot be written.
+        LexiconError: a rule file is invalid, the stored counts cannot be read or written, or a worker has other models.
     """
     if settings.scorer not in SCORER_NAMES:
         raise SettingsError(f"lexicon.scorer: {settings.scorer!r} is not {' or '.join(SCORER_NAMES)}")
@@ -119,7 +120,7 @@ def mine_with_model(
 ) -> list[Term]:
     """Return the terms whose probability exceeds `settings.probability`. Scores are probabilities.
 
-    Unreadable counts in `counts_dir` are discarded and the corpus is recounted.
+    Damaged counts in `counts_dir` are discarded and the corpus is recounted.
     """
     if counts_dir is None:
         with tempfile.TemporaryDirectory() as folder:
@@ -128,11 +129,11 @@ def mine_with_model(
             )
     try:
         return _mine_with_model(corpus, settings, progress_task, counts_dir, known_terms, review_state, map_ordered)
-    except (LexiconError, sqlite3.DatabaseError) as error:
-        if isinstance(error, sqlite3.OperationalError):  # disk full, no permission
-            raise LexiconError(f"{counts_dir}: {error}") from error
+    except sqlite3.OperationalError as error:  # disk full, no permission, locked
+        raise LexiconError(f"{counts_dir}: {error}") from error
+    except (DamagedCountsError, sqlite3.DatabaseError) as error:
         logger.warning("stored n-gram counts are unreadable (%s); recounting the whole corpus", error)
-    (counts_dir / CountsStore.DATABASE_FILE).unlink()
+    delete_counts(counts_dir)
     return _mine_with_model(corpus, settings, progress_task, counts_dir, known_terms, review_state, map_ordered)
 
 

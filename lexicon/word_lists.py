@@ -37,16 +37,17 @@ def parse_word_list(text: str, format_name: str) -> list[LexiconEntry]:
 
 
 def parse_valid_lines(text: str, format_name: str) -> tuple[list[LexiconEntry], tuple[tuple[int, str], ...]]:
-    """Return the entries of the valid lines, and the number and error of each invalid line."""
+    """Return the entries of the valid lines, and the number and error of each invalid line.
+
+    Raises:
+        DictionaryError: no line is valid.
+    """
     try:
         return parse_word_list(text, format_name), ()
     except DictionaryError as error:
-        bad_line_numbers = {line_number for line_number, _ in error.line_errors}
-        lines = text.split("\n")
-        valid_text = "\n".join(
-            "" if line_number in bad_line_numbers else line for line_number, line in enumerate(lines, start=1)
-        )
-        return parse_word_list(valid_text, format_name), error.line_errors
+        if not error.valid_entries:
+            raise
+        return list(error.valid_entries), error.line_errors
 
 
 def detect_word_list_format(name: str, text: str) -> str:
@@ -75,23 +76,43 @@ def _parse_plain_line(line: str) -> ParseResult:
     return build_entry(line) if line.strip(" ") else None
 
 
+class _LineCursor:
+    """Iterator over lines that can be set back to an earlier line. `index` is the index of the next line."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._lines = lines
+        self.index = 0
+
+    def __iter__(self) -> "_LineCursor":
+        return self
+
+    def __next__(self) -> str:
+        if self.index >= len(self._lines):
+            raise StopIteration
+        self.index += 1
+        return self._lines[self.index - 1]
+
+
 def _parse_csv(text: str) -> list[LexiconEntry]:
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    return collect_entries(_parse_csv_rows(reader))
+    return collect_entries(_parse_csv_rows(_LineCursor(list(io.StringIO(text, newline="")))))
 
 
-def _parse_csv_rows(reader: Iterator[list[str]]) -> Iterator[tuple[int, ParseResult]]:
+def _parse_csv_rows(lines: _LineCursor) -> Iterator[tuple[int, ParseResult]]:
+    """Yield the first line number and the result of each record. A cell can contain line breaks."""
     header: list[str] | None = None
-    line_number = 0
+    reader = csv.reader(lines, strict=True)
     while True:
-        line_number += 1
+        line_number = lines.index + 1
         try:
             cells = next(reader)
         except StopIteration:
             return
         except csv.Error as error:
             yield line_number, CodedMessage(f"not valid CSV: {error}", "list_not_csv")
-            return
+            if header is None:
+                return
+            lines.index = line_number  # an open quote may have read valid lines
+            continue
         if header is None:
             header = [cell.strip().lower() for cell in cells]
             if unknown := [name for name in header if name not in CSV_COLUMNS] or CSV_COLUMNS[0] not in header:
@@ -100,7 +121,6 @@ def _parse_csv_rows(reader: Iterator[list[str]]) -> Iterator[tuple[int, ParseRes
                 return
         else:
             yield line_number, _parse_csv_row(dict(zip(header, cells, strict=False)), len(cells) > len(header))
-        line_number = reader.line_num  # type: ignore[attr-defined]  # a cell can contain line breaks
 
 
 def _header_error(unknown: object) -> str:

@@ -105,7 +105,8 @@ class Engine:
         from indexer.solr_index import SolrIndex
 
         settings, solr_dir = self.settings.index, self.settings.data_dir / "solr"
-        self.progress.note("connecting to Solr ..." if settings.solr_url else "starting Solr ...")
+        if settings.solr_url:
+            self.progress.note("connecting to Solr ...")
         solr_stack = ExitStack()
         try:
             url = solr_stack.enter_context(open_solr(settings, solr_dir, self.progress.note))

@@ -1,7 +1,7 @@
 """Logs of a vertical: `logs/plumb.log` in its data folder, and `logs/access.log` if `search.access_log` is set.
 
 All modules use Python's `logging`. structlog formats the lines as text or JSON (`vertical.log_format`) and adds the run
-and stage. Known secrets are masked.
+and stage. Secrets of the environment and of the settings are masked.
 """
 
 import fcntl
@@ -22,9 +22,16 @@ LOG_FORMATS = ("text", "json")
 MAX_LOG_BYTES = 5_000_000
 LOG_BACKUP_COUNT = 3
 ENCODING_ERRORS = "backslashreplace"  # UTF-8 cannot encode lone surrogates
-SECRET_VARIABLES = ("PLUMB_SMTP_PASSWORD", "PLUMB_ALERTS_WEBHOOK")
+SECRET_VARIABLES = (
+    "PLUMB_SMTP_PASSWORD",
+    "PLUMB_ALERTS_WEBHOOK",
+    "PLUMB_ADMIN_PASSWORD",
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_SESSION_TOKEN",
+)
 MIN_SECRET_LENGTH = 4  # characters; shorter values match unrelated text
 MASK = "***"
+_configured_secrets: set[str] = set()
 _URL_PASSWORD = re.compile(r"(://[^/\s:@]*:)[^@\s/]+@")
 _NAMED_SECRET = re.compile(
     r"""(?i)\b(password|passwd|secret|api[_-]?key|authorization|bearer|token)(["']?\s*[=:]\s*["']?|\s+)(?=\S*\d|\S{12})"""
@@ -105,14 +112,19 @@ def text_renderer() -> "Processor":
 
 
 def mask_event(_: "WrappedLogger", __: str, event: "EventDict") -> "EventDict":
-    """Mask secrets in all text values: passwords in URLs, named secrets, values of SECRET_VARIABLES."""
+    """Mask secrets in all text values (see `create_masker`)."""
     mask = create_masker()
     return {name: mask(value) if isinstance(value, str) else value for name, value in event.items()}
 
 
 def create_masker() -> Callable[[str], str]:
-    """Return a function that replaces secrets in a text by ***. Reads SECRET_VARIABLES once."""
-    secrets = [value for name in SECRET_VARIABLES if len(value := os.environ.get(name, "")) >= MIN_SECRET_LENGTH]
+    """Return a function that replaces secrets in a text by ***.
+
+    Secrets are passwords in URLs, named secrets, the values of SECRET_VARIABLES (read once) and `register_secrets`.
+    """
+    values = {*_configured_secrets, *(os.environ.get(name, "") for name in SECRET_VARIABLES)}
+    # Longest first: a secret can be part of another one.
+    secrets = sorted((value for value in values if len(value) >= MIN_SECRET_LENGTH), key=len, reverse=True)
 
     def mask(text: str) -> str:
         for secret in secrets:
@@ -120,6 +132,11 @@ def create_masker() -> Callable[[str], str]:
         return _NAMED_SECRET.sub(rf"\1\2{MASK}", _URL_PASSWORD.sub(rf"\1{MASK}@", text))
 
     return mask
+
+
+def register_secrets(*values: str) -> None:
+    """Mask these values in all later log records of this process. Empty values are ignored."""
+    _configured_secrets.update(filter(None, values))
 
 
 class SharedFileHandler(logging.handlers.RotatingFileHandler):

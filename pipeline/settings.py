@@ -33,7 +33,7 @@ from pipeline.topic.settings import TopicSettings
 from search_ui.settings import SearchSettings
 
 ENV_PREFIX = "PLUMB_"
-SCHEDULABLE_STAGES = ("crawl", "extract", "lexicon", "index")  # keys of pipeline.stages.STAGES without "embed"
+SCHEDULABLE_STAGES = ("crawl", "extract", "embed", "lexicon", "index")  # keys of pipeline.stages.STAGES
 HOST_PATTERN = re.compile(r"[a-z0-9_.-]+(:[0-9]{1,5})?|\[[0-9a-f:.]+\](:[0-9]{1,5})?")
 S = TypeVar("S")
 
@@ -94,7 +94,7 @@ class ScheduleSettings:
     stages: Mapping[str, str] = field(
         default_factory=dict,
         metadata={
-            "help": "additional times for single stages, by stage (crawl, extract, lexicon, index), for example "
+            "help": "additional times for single stages, by stage (crawl, extract, embed, lexicon, index), for example "
             "08:00 14:00"
         },
     )

@@ -281,6 +281,8 @@ def embed_if_possible(engine: "Engine", seconds: float | None = None) -> StageRe
 def run(engine: "Engine", last_stage: str = "index", command: str = "run", only_stage: str = "") -> list[StageReport]:
     """Run all stages once, in order, as one run. Solr starts while the crawl and the extraction run.
 
+    A single stage `embed` has no time limit. In a complete run, articles that exceed its limit are embedded at the end.
+
     Args:
         engine: The open vertical.
         last_stage: Key of STAGES after which the run ends.
@@ -294,24 +296,36 @@ def run(engine: "Engine", last_stage: str = "index", command: str = "run", only_
         engine.store.search_log.purge(
             engine.settings.search.log_days
         )  # first, so that a failed stage does not delay it
-        if last_stage == "index" and only_stage in ("", "index"):
-            engine.open_index_in_background()
-        for name, stage in STAGES.items():
-            if only_stage and name != only_stage:
-                continue
-            if stage is mine_candidates and not engine.store.lexicons.are_candidates_outdated():
+        names = [only_stage] if only_stage else list(STAGES)[: list(STAGES).index(last_stage) + 1]
+        for name in names:
+            if name == "lexicon" and not engine.store.lexicons.are_candidates_outdated():
                 continue  # no article changed: the candidates would be the same
-            if stage is index:
+            if name == "index":
                 record.run_stage(Stage.SOLR, lambda: wait_for_solr(engine))
-            record.run_stage(Stage(name), partial(stage, engine))
-            if name == last_stage:
-                break
-        if last_stage == "index" and any(Reason.EMBEDDED in report.outcome_counts for report in record.reports):
-            embed_remaining(engine, record)
-        if any(report.stage is Stage.INDEX for report in record.reports):
+                record.run_stage(Stage.INDEX, partial(index, engine))
+            elif name == "crawl":
+                record.run_stage(Stage.CRAWL, partial(crawl_with_index_opening, engine, "index" in names))
+            else:
+                stage = embed_if_possible if name == only_stage == "embed" else STAGES[name]
+                record.run_stage(Stage(name), partial(stage, engine))
+        if "index" in names:
+            if any(Reason.EMBEDDED in report.outcome_counts for report in record.reports):
+                embed_remaining(engine, record)
             force_merge_index(engine)
         seal_past_duplicate_keys(engine)
         return record.reports
+
+
+def crawl_with_index_opening(engine: "Engine", with_index: bool) -> StageReport:
+    """Crawl and, if `with_index`, open Solr meanwhile. Invalid crawl settings end the stage before Solr starts."""
+    from crawler.crawl_plan import build_crawl_plan, require_contact
+    from crawler.host_suggestions import with_added_sites
+
+    if resolve_strategy(engine.settings.crawl) not in FOCUSED_STRATEGIES:  # a topic has seeds of its own
+        require_contact(build_crawl_plan(with_added_sites(engine.settings.crawl, engine.settings.data_dir)))
+    if with_index:
+        engine.open_index_in_background()
+    return crawl(engine)
 
 
 @contextmanager

@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 from crawler.http.content_type import parse_content_type
 from crawler.http.document_types import DocumentRules, parse_document_rules, stored_content_type
@@ -22,9 +21,13 @@ from pipeline.warc_sources import NO_FILTER, ImportFilter, SourceFailure, WarcSo
 HTML_TYPES = ("text/html", "application/xhtml+xml")
 
 
-def import_warc_file(engine: Engine, path: Path) -> StageReport:
-    """Import one file. Raises StoreError if it cannot be read to its end; pages before the fault are stored."""
-    return import_warc_files(engine, [WarcSource(str(path))])
+class IncompleteImportError(StoreError):
+    """Some files could not be read to their end. `failures` lists them; all other pages were imported."""
+
+    def __init__(self, failures: Sequence[SourceFailure], file_count: int) -> None:
+        suffix = f" (and {len(failures) - 1} more files of {file_count})" if len(failures) > 1 else ""
+        super().__init__(f"{failures[0].reason}{suffix}")
+        self.failures = tuple(failures)
 
 
 def import_warc_files(
@@ -35,8 +38,8 @@ def import_warc_files(
     The import is idempotent; of two versions of a page the newer one is stored. The size limits of the crawl apply: a
     larger or truncated response becomes an outcome and uses no more memory than the limit.
 
-    Raises StoreError after all files are processed if some could not be read to their end, and BusyError if another
-    process crawls.
+    Raises IncompleteImportError after all files are processed if some could not be read to their end, and BusyError if
+    another process crawls.
     """
     started, counts, failures = time.monotonic(), Counter[Reason](), list[SourceFailure]()
     crawl = engine.settings.crawl
@@ -55,8 +58,7 @@ def import_warc_files(
             advance(1)
         engine.store.upload_warc_files()
     if failures:
-        suffix = f" (and {len(failures) - 1} more files of {len(sources)})" if len(failures) > 1 else ""
-        raise StoreError(f"{failures[0].reason}{suffix}")
+        raise IncompleteImportError(failures, len(sources))
     return StageReport(Stage.CRAWL, counts, time.monotonic() - started, (f"imported from {label}",))
 
 
@@ -101,12 +103,16 @@ def max_bytes_for(crawl: CrawlSettings, format_name: str) -> int:
 
 
 def store_page(engine: Engine, page: Page) -> Reason:
-    """Store the page and add its URL to the frontier, without a due time: the crawl fetches it only if it finds a link.
+    """Store the page and add its URL to the frontier.
+
+    A new URL has no due time: the crawl never fetches it. A URL that the crawl has visited retains its due time.
 
     Returns FETCHED, or UNCHANGED if the stored version is equal or newer.
     """
     frontier, crawl = engine.store.frontier, engine.settings.crawl
     host = host_of(page.url)
+    last_visit = frontier.last_visits([page.url]).get(page.url)
+    due_at = last_visit.due_at if last_visit and last_visit.visited_at is not None else None
     queue = QUEUE_POLICIES[crawl.queue_policy](crawl.queues)(page.url)
     frontier.add_urls([NewUrl(page.url, host, queue, crawl.depth, UrlKind.UNKNOWN, 0.0)])
     entry = frontier.find_entries([page.url])[page.url]
@@ -115,5 +121,5 @@ def store_page(engine: Engine, page: Page) -> Reason:
     if stored_page and (stored_page.digest == page.digest or stored_page.fetched_at > page.fetched_at):
         return Reason.UNCHANGED
     outcome = Outcome(Reason.FETCHED, "imported")
-    frontier.record_visits([Visit(entry, outcome, page.fetched_at, None, 0.0, page=page)])
+    frontier.record_visits([Visit(entry, outcome, page.fetched_at, due_at, entry.gap, page=page)])
     return Reason.FETCHED

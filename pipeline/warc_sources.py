@@ -110,9 +110,9 @@ def _read_path_list(location: str) -> list[str]:
 
 
 def _list_remote(location: str) -> list[str]:
-    import fsspec
-
     try:
+        import fsspec
+
         filesystem, root = fsspec.core.url_to_fs(location)
         return [
             str(filesystem.unstrip_protocol(location))

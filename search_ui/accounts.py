@@ -273,7 +273,10 @@ def sign_in() -> BaseResponse:
 
 def _safe_next_url(next_url: str) -> str:
     """Return `next_url` if it is a page of the signed-in area, else the start page of the account."""
-    parts = urlsplit(next_url)
+    try:
+        parts = urlsplit(next_url)
+    except ValueError:
+        return url_for("admin.overview")
     is_ours = parts.path.startswith("/admin") and not (parts.scheme or parts.netloc)
     return next_url if is_ours and next_url.isprintable() and "\\" not in next_url else url_for("admin.overview")
 

@@ -2,8 +2,11 @@
 
 import base64
 import hashlib
+import importlib.util
 import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -50,6 +53,53 @@ def test_compose_names_what_there_is() -> None:
     assert used == volumes
     wanted = {"postgres", "object-store", "dask-scheduler", "dask-worker", "web1", "web2", "scheduler"}
     assert services.keys() >= wanted | {f"{kind}{n}" for kind in ("zookeeper", "solr") for n in (1, 2, 3)}
+
+
+def container_instructions() -> list[str]:
+    """Return the instructions of the Containerfile in order, each on one line."""
+    text = (DEPLOY / "Containerfile").read_text().replace("\\\n", " ")
+    return [" ".join(line.split()) for line in text.splitlines() if line.strip() and not line.startswith("#")]
+
+
+def test_the_image_contains_the_data_folder_of_its_user() -> None:
+    """A new named volume has the owner of the folder in the image; without one it belongs to root."""
+    instructions = container_instructions()
+    before_user = instructions[: instructions.index("USER plumbline")]
+    created = re.findall(r"install --directory --owner=(\w+) --group=\w+ (\S+)", " && ".join(before_user))
+    assert created == [("plumbline", "/srv/plumbline/data")]
+    targets = [
+        mount.split(":")[1]
+        for name in ("web1", "web2", "scheduler")
+        for mount in compose()["services"][name]["volumes"]
+    ]
+    assert {target for target in targets if not target.endswith(".toml")} == {"/srv/plumbline/data"}
+
+
+@pytest.mark.exhaustive
+@pytest.mark.process
+@pytest.mark.skipif(not shutil.which("bwrap") or os.getuid() != 0, reason="needs bubblewrap and root")
+def test_the_user_of_the_image_can_write_its_data_folder(tmp_path: Path) -> None:
+    """Runs the instruction that creates the user in a root file system of its own."""
+    [create_user] = [line.removeprefix("RUN ") for line in container_instructions() if "useradd" in line]
+    for name in ("passwd", "group", "shadow", "gshadow", "login.defs"):
+        shutil.copy(f"/etc/{name}", tmp_path)
+    script = (
+        f"{create_user} && setpriv --reuid=10001 --regid=plumbline --clear-groups touch /srv/plumbline/data/store.db"
+    )
+    sandbox = ["bwrap", "--ro-bind", "/", "/", "--bind", str(tmp_path), "/etc", "--tmpfs", "/srv", "--cap-add", "ALL"]
+    done = subprocess.run([*sandbox, "sh", "-ec", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_modules_that_deployment_files_and_pages_name_exist() -> None:
+    root = DEPLOY.parent
+    files = [*DEPLOY.rglob("*.y*ml"), *DEPLOY.glob("*.service"), *root.glob("indexer/jetty/*.xml")]
+    files += root.glob("docs/operate/*.md")
+    text = "".join(file.read_text() for file in files)
+    modules = set(re.findall(r"python3? -m (?!venv|pip)([\w.]+)", text))
+    assert modules and not [module for module in modules if importlib.util.find_spec(module) is None]
+    sources = set(re.findall(r"\((indexer/[\w/]+\.py)\)", text))
+    assert sources and all((root / source).is_file() for source in sources)
 
 
 def test_every_secret_of_compose_is_said_and_none_is_written() -> None:

@@ -94,10 +94,21 @@ class IntegrityChecks:
             update_row_checksums(self._database, connection, articles, url_ids)
 
     def force_refetch(self, url_ids: list[int]) -> None:
-        """Make the next crawl fetch these pages unconditionally, because their WARC records are lost."""
+        """Make the next crawl fetch these pages unconditionally, because their stored responses are lost."""
         with self._database.write() as connection:
             for url_id in url_ids:
                 force_refetch(connection, url_id)
+
+    def urls_without_page(self) -> list[int]:
+        """Return the url_ids of URLs whose row names a stored response but that have no row in `pages`, in order."""
+        query = (
+            select(urls.c.url_id)
+            .outerjoin(pages, pages.c.url_id == urls.c.url_id)
+            .where(urls.c.digest != "", pages.c.url_id.is_(None))
+            .order_by(urls.c.url_id)
+        )
+        with self._database.read() as connection:
+            return list(connection.scalars(query))
 
     def enqueue_documents(self, doc_ids: list[str]) -> None:
         """Add these articles to the change log."""

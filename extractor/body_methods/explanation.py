@@ -15,7 +15,7 @@ from extractor.body_methods.element_counts import ElementCounts
 from extractor.body_methods.tag_blocks import TagBlock, build_tag_blocks
 from extractor.page.boilerplate_phrases import is_copyright, is_template_label
 from extractor.page.layout import MAX_TEXT_LINK_SHARE, Layout, Line
-from extractor.page.parsed_page import ParsedPage
+from extractor.page.parsed_page import ParsedPage, with_complete_layout
 from extractor.page.tag_info import Hint, TagInfo
 
 MAX_CANDIDATES = 12
@@ -176,17 +176,24 @@ def with_tag_block_features(page: ParsedPage, explanation: Explanation) -> Expla
     """Add features of Wu's tag blocks to each candidate (WY-F3 to WY-F5).
 
     The features are the block type with the largest weight, the largest impact, and the sum of the weights, which is
-    the
-    element's share of the page's impact. The layout of the page must be complete.
+    the element's share of the page's impact.
     """
-    blocks_by_span = defaultdict[int, list[TagBlock]](list)
+    layout = with_complete_layout(page).layout
+    blocks_by_element = defaultdict[int, list[TagBlock]](list)
     for block in build_tag_blocks(page):
-        for span_index in page.layout.iter_enclosing(block.span_index):
-            blocks_by_span[span_index].append(block)
+        for span_index in layout.iter_enclosing(block.span_index):
+            blocks_by_element[layout.spans[span_index].element_index].append(block)
+    element_indices = [span.element_index for span in page.layout.spans]
     return replace(
         explanation,
         candidates=tuple(
-            replace(candidate, features={**candidate.features, **tag_block_features(blocks_by_span[candidate.span])})
+            replace(
+                candidate,
+                features={
+                    **candidate.features,
+                    **tag_block_features(blocks_by_element[element_indices[candidate.span]]),
+                },
+            )
             for candidate in explanation.candidates
         ),
     )

@@ -26,7 +26,7 @@ from extractor.fields.dates.date_parsing import (
 from extractor.fields.dates.month_names import MONTH_NAMES
 
 MAX_FIRST_PAGE_BLOCKS = 60  # blocks of the first page that are searched for a date
-MAX_CLOSING_BLOCKS = 40  # blocks at the end that are searched
+MAX_CLOSING_BLOCKS = 8  # blocks at the end that are searched
 MAX_LETTERS_AROUND_DATE = 30  # other characters on the line of a date alone: a place, a weekday
 MAX_LINE_CHARS = 160  # longer lines are text, not date lines
 MIN_PARAGRAPH_CHARS = 250  # a longer paragraph belongs to the text
@@ -144,7 +144,7 @@ def labelled_date(content: DocumentContent, first_page_texts: Sequence[str], mon
 
 def closing_date(content: DocumentContent, first_page_texts: Sequence[str], month_first: bool) -> str:
     """Return a date alone on one of the last lines, as in letters and statements."""
-    return last_standalone_date(content.blocks[-MAX_CLOSING_BLOCKS:][-8:])
+    return last_standalone_date(content.blocks[-MAX_CLOSING_BLOCKS:])
 
 
 def first_date(text: str, month_first: bool) -> DateMatch | None:

@@ -27,7 +27,7 @@ BINARY_FORMATS = tuple(name for name in FORMATS_BY_NAME if name not in TEXT_FORM
 
 
 def detect_format(data: bytes, url: str = "", content_type: str = "") -> str:
-    """Return the format of a file, a name in docstore.file_formats.FORMATS.
+    """Return the format of a file, a key of docstore.file_formats.FORMATS_BY_NAME.
 
     Returns an empty string for files that are not documents; HTML is no document.
     """
@@ -41,7 +41,10 @@ def format_by_name(url: str, content_type: str) -> str:
     Servers send many formats as `text/plain`; then the extension decides.
     """
     declared_type = content_type.partition(";")[0].strip().lower()
-    path = unquote(urlsplit(url).path) if "//" in url else url
+    try:
+        path = unquote(urlsplit(url).path) if "//" in url else url
+    except ValueError:
+        path = ""
     format_by_extension = FORMAT_BY_EXTENSION.get(path.rpartition(".")[2].lower(), "")
     if declared_type in ("text/html", "application/xhtml+xml"):
         return ""

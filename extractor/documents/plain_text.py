@@ -13,6 +13,7 @@ MAX_LINE_CHARS = 100_000
 CODE_FENCE_RE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 ATX_HEADING_RE = re.compile(r"^ {0,3}(#{1,6})\s+(.*?)(?:\s+#+)?\s*$")
 SETEXT_UNDERLINE_RE = re.compile(r"^ {0,3}(=+|-{2,})\s*$")
+THEMATIC_BREAK_RE = re.compile(r"^ {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*$")  # a horizontal line
 LIST_ITEM_RE = re.compile(r"^(\s*)(?:([-*+])|(\d{1,9})[.)])\s+(.*)$")
 TABLE_RULE_RE = re.compile(r"^\s*(?=.*[-|].*\|)\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
 IMAGE_RE = re.compile(r"!\[([^\]\n]{0,500})\]\([^)\n]{0,2000}\)")
@@ -32,17 +33,12 @@ def read(data: bytes, is_markdown: bool = False) -> DocumentContent:
         raise UnreadableError(Reason.UNDECODABLE, "cannot decode: unknown encoding")
     text = decoding.text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n")
     collector = BlockCollector()
-    if not is_markdown:
-        for block in iter_text_blocks(text):
-            collector.add(block)
-        truncation = collector.truncation or ("" if len(data) <= MAX_BYTES else f"{MAX_BYTES // 1_000_000} MB read")
-        return DocumentContent(tuple(collector.blocks), opening_lines(collector.blocks), truncation=truncation)
-    properties, text = split_front_matter(text)
-    for block in iter_markdown_blocks(COMMENT_RE.sub("", text).split("\n")):
+    properties, text = split_front_matter(text) if is_markdown else (FileProperties(), text)
+    blocks = iter_markdown_blocks(COMMENT_RE.sub("", text).split("\n")) if is_markdown else iter_text_blocks(text)
+    for block in blocks:
         collector.add(block)
-    return DocumentContent(
-        tuple(collector.blocks), opening_lines(collector.blocks), properties, truncation=collector.truncation
-    )
+    truncation = collector.truncation or ("" if len(data) <= MAX_BYTES else f"{MAX_BYTES // 1_000_000} MB read")
+    return DocumentContent(tuple(collector.blocks), opening_lines(collector.blocks), properties, truncation=truncation)
 
 
 def iter_text_blocks(text: str) -> Iterator[Block]:
@@ -81,7 +77,7 @@ def iter_markdown_blocks(lines: list[str]) -> Iterator[Block]:
             yield Block(
                 BlockKind.HEADING, strip_inline_markup(paragraph_lines.pop()), 1 if underline_match[1][0] == "=" else 2
             )
-        elif block is None and line.strip():
+        elif block is None and line.strip() and not underline_match:
             paragraph_lines.append(line.strip())
         else:
             if paragraph_lines:
@@ -109,7 +105,7 @@ def block_from_line(line: str, in_paragraph: bool, next_line: list[str]) -> tupl
     """
     if heading := ATX_HEADING_RE.match(line):
         return Block(BlockKind.HEADING, strip_inline_markup(heading[2]), len(heading[1])), 1
-    if TABLE_RULE_RE.match(line) and "-" in line:
+    if THEMATIC_BREAK_RE.match(line) or (TABLE_RULE_RE.match(line) and "-" in line):
         return Block(BlockKind.PARAGRAPH, ""), 1
     if item := LIST_ITEM_RE.match(line):
         depth = 1 + len(item[1].expandtabs(4)) // 2

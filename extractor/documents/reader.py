@@ -40,7 +40,8 @@ READERS: dict[str, tuple[str, tuple[object, ...]]] = {
 def read_document(data: bytes, url: str, content_type: str = "", fetched_at: float = 0.0) -> Article | Outcome:
     """Extract the article of a document file. No input makes this raise, except MemoryError.
 
-    Limits keep the memory for most hostile files small. A crash in a C library ends the process: call this in a worker.
+    A missing package raises ImportError: it is a fault of the installation, not of the file. Limits keep the memory for
+    most hostile files small. A crash in a C library ends the process: call this in a worker.
 
     Args:
         data: Bytes of the file.

@@ -31,6 +31,7 @@ ENABLE_JAVASCRIPT_RE = re.compile(
     r"javascript.{0,20}(?:被禁用|未启用|已禁用|停用)|(?:aktivier|activer|habilit)\w*.{0,20}javascript",
     re.I,
 )
+NOTICE_REASON = "the page asks for JavaScript"
 RENDER_SETTING_HINT = "add the site to crawl.rendered to render its pages in a browser"
 
 
@@ -43,7 +44,7 @@ def needs_javascript_reason(page: ParsedPage) -> str:
     ):
         return ""
     if page.asks_for_javascript or any(ENABLE_JAVASCRIPT_RE.search(line.text) for line in page.layout.lines):
-        return "the page asks for JavaScript"
+        return NOTICE_REASON
     if root := find_empty_app_root(page.layout):
         return f"application root without text ({root})"
     if any(JS_FRAMEWORK_RE.search(span.tag_info.attribute_text) for span in page.layout.spans):
@@ -74,4 +75,9 @@ def is_only_javascript_notice(page: ParsedPage, body: Body) -> bool:
 def javascript_outcome(page: ParsedPage) -> Outcome | None:
     """Return the outcome NEEDS_JAVASCRIPT for a page that is empty without JavaScript, None for any other page."""
     reason = needs_javascript_reason(page)
-    return Outcome(Reason.NEEDS_JAVASCRIPT, f"{reason}: {RENDER_SETTING_HINT}") if reason else None
+    return javascript_rejection(reason) if reason else None
+
+
+def javascript_rejection(reason: str = NOTICE_REASON) -> Outcome:
+    """Return the outcome NEEDS_JAVASCRIPT with its reason and the advice."""
+    return Outcome(Reason.NEEDS_JAVASCRIPT, f"{reason}: {RENDER_SETTING_HINT}")

@@ -17,6 +17,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 from docstore.model import Teaser
 from docstore.page_roles.pagination import is_same_site, site_host
 from extractor.body_methods.base import Body
+from extractor.fields.canonical_and_next import absolute_url
 from extractor.fields.site_name import normalize_letters
 from extractor.page.dom import HEADING_TAGS
 from extractor.page.layout import MAX_TEXT_LINK_SHARE, Layout, Line
@@ -143,7 +144,7 @@ def is_own_headline(page: ParsedPage, headline: Line, url: str) -> bool:
         or is_page_title(page, headline)
     ):
         return True
-    canonical_url = urljoin(page.url, page.head_links.get("canonical", ""))
+    canonical_url = absolute_url(page.url, page.head_links.get("canonical", ""))
     return normalized_page_url(url) in (normalized_page_url(page.url), normalized_page_url(canonical_url))
 
 

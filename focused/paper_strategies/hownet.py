@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from docstore.errors import SettingsError
 from text.sparse_vectors import cosine
 
 HALF_SIMILARITY_DISTANCE = 1.6  # Liu and Li: distance in the sememe tree at which similarity is 0.5
@@ -158,19 +159,46 @@ def read_hownet(glossary: Iterable[str], tree: Iterable[str]) -> LiuLiConcepts:
     Args:
         glossary: lines `word/POS/definition`.
         tree: lines `number, tab, sememe, tab, parent number`; a root is its own parent.
+
+    Raises:
+        SettingsError: the sememe tree is invalid.
     """
-    rows = [line.rstrip("\n").split("\t") for line in tree]
-    sememe_by_number = {number: sememe for number, sememe, _ in rows}
-    parents = {
-        sememe: None if parent_number == number else sememe_by_number[parent_number]
-        for number, sememe, parent_number in rows
-    }
+    parents = read_sememe_tree(tree)
     senses: dict[str, list[Sense]] = defaultdict(list)
     for line in glossary:
         word, _, definition = line.strip().rsplit("/", 2) if line.count("/") >= 2 else ("", "", "")
         if definition:
             senses[word.strip()].append(parse_sense(definition))
     return LiuLiConcepts(senses, parents)
+
+
+def read_sememe_tree(lines: Iterable[str]) -> dict[str, str | None]:
+    """Return the parent of each sememe, None for a root.
+
+    Raises:
+        SettingsError: a line has other columns, or names an unknown parent, or a sememe is its own ancestor.
+    """
+    rows = [(line, *line.rstrip("\n").split("\t")) for line in lines]
+    for line, *columns in rows:
+        if len(columns) != 3:
+            raise SettingsError(f"crawl.concepts: not a line of a sememe tree (number, sememe, parent): {line[:60]!r}")
+    sememe_by_number = {number: sememe for _, number, sememe, _ in rows}
+    parents: dict[str, str | None] = {}
+    for line, number, sememe, parent_number in rows:
+        if parent_number not in sememe_by_number:
+            raise SettingsError(f"crawl.concepts: the sememe tree has no parent {parent_number[:20]}: {line[:60]!r}")
+        parents[sememe] = None if parent_number == number else sememe_by_number[parent_number]
+    rooted: set[str] = set()
+    for sememe in parents:
+        path: dict[str, None] = {}
+        ancestor: str | None = sememe
+        while ancestor is not None and ancestor not in rooted:
+            if ancestor in path:
+                raise SettingsError(f"crawl.concepts: {ancestor} is its own ancestor in the sememe tree")
+            path[ancestor] = None
+            ancestor = parents[ancestor]
+        rooted.update(path)
+    return parents
 
 
 def parse_sense(definition: str) -> Sense:

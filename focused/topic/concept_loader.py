@@ -8,7 +8,7 @@ Aa01A01= 人 士 人物             Cilin               00001740-a  cmn:lemma  �
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 
 from docstore.errors import SettingsError
@@ -31,12 +31,21 @@ def load_concepts(files: Sequence[Path]) -> ConceptSource | None:
     Raises:
         SettingsError: a file cannot be read or has an unknown format.
     """
-    return _load_cached(tuple(files)) if files else None
+    return _load_cached(tuple(map(_file_version, files))) if files else None
 
 
-@cache
-def _load_cached(files: tuple[Path, ...]) -> ConceptSource:
-    files_with_lines = [(path, _read_nonempty_lines(path)) for path in files]
+def _file_version(path: Path) -> tuple[Path, int, int]:
+    """Return path, size and modification time (ns), so that a changed file is read again."""
+    try:
+        file_stat = path.stat()
+    except OSError as error:
+        raise SettingsError(f"crawl.concepts: cannot read {path}: {error}") from error
+    return path, file_stat.st_size, file_stat.st_mtime_ns
+
+
+@lru_cache(maxsize=2)
+def _load_cached(versions: tuple[tuple[Path, int, int], ...]) -> ConceptSource:
+    files_with_lines = [(path, _read_nonempty_lines(path)) for path, _, _ in versions]
     tree = next((lines for _, lines in files_with_lines if _SEMEME_TREE_LINE.match(lines[0])), None)
     sources = [source for path, lines in files_with_lines if (source := _parse_source(path, lines, tree)) is not None]
     if not sources:

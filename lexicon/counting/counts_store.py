@@ -24,6 +24,8 @@ from lexicon.counting.row_serialization import read_rows, write_rows
 
 MAX_SQL_VALUES = 500  # values per statement
 DOCUMENTS_PER_QUERY = 10_000
+# Files of stored counts. The last pattern is that of older versions.
+FILE_PATTERNS = ("counts.db", "counts.db-*", "rows-*.z", f"{'[0-9a-f]' * 64}.npz")
 # Level, method, window bits, memory level. For texts of a page, larger tables cost more time than the compression.
 TEXT_ZLIB_OPTIONS = (3, zlib.DEFLATED, 13, 6)
 SCHEMA = """
@@ -37,7 +39,11 @@ CREATE INDEX sentences_by_document ON sentences (document);
 
 
 class CountsStore:
-    """Stored counts in a folder. Counts with another `counting_digest` (model and counting version) are discarded."""
+    """Stored counts in a folder. Counts with another `counting_digest` (model and counting version) are discarded.
+
+    Raises:
+        sqlite3.OperationalError: the database is locked or cannot be read.
+    """
 
     DATABASE_FILE = "counts.db"
 
@@ -46,9 +52,15 @@ class CountsStore:
         self.folder = folder
         self._database = sqlite3.connect(folder / self.DATABASE_FILE)
         try:
-            if self._read_metadata("counting") != counting_digest:
-                self._reset(counting_digest)
-        except sqlite3.DatabaseError:  # no tables, or no database
+            is_current = self._read_metadata("counting") == counting_digest
+        except sqlite3.DatabaseError as error:
+            # SQLITE_ERROR: there are no tables. Other operational errors, such as a lock, say nothing about the counts.
+            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)  # text that is not UTF-8 has no code
+            if isinstance(error, sqlite3.OperationalError) and code != sqlite3.SQLITE_ERROR:
+                self._database.close()
+                raise
+            is_current = False
+        if not is_current:
             self._reset(counting_digest)
         self._delete_orphaned_files()
 
@@ -171,7 +183,8 @@ class CountsStore:
         """Return the rows of a key range.
 
         Raises:
-            LexiconError: the file is missing or damaged.
+            DamagedCountsError: the file is missing or damaged.
+            LexiconError: the file cannot be read.
         """
         return read_rows(self._rows_path(self._generation, range_index)) if self.key_range_count else allocate_rows(0)
 
@@ -202,11 +215,9 @@ class CountsStore:
     # -- inside
 
     def _reset(self, counting_digest: str) -> None:
-        """Delete all stored counts."""
+        """Delete all stored counts and create an empty database."""
         self._database.close()
-        for path in self.folder.iterdir():  # including files of older versions
-            if path.is_file():
-                path.unlink()
+        delete_counts(self.folder)
         self._database = sqlite3.connect(self.folder / self.DATABASE_FILE)
         self._database.executescript(SCHEMA)
         self._write_metadata({"counting": counting_digest})
@@ -241,6 +252,17 @@ class CountsStore:
         committed_paths = {self._rows_path(self._generation, index) for index in range(self.key_range_count)}
         for path in set(self.folder.glob("rows-*.z")) - committed_paths:
             path.unlink()
+
+
+def list_count_files(folder: Path) -> list[Path]:
+    """Return the files of stored counts in a folder, of any version, ordered by name. Other files are not included."""
+    return sorted(path for pattern in FILE_PATTERNS for path in folder.glob(pattern))
+
+
+def delete_counts(folder: Path) -> None:
+    """Delete the stored counts in a folder. Other files stay."""
+    for path in list_count_files(folder):
+        path.unlink(missing_ok=True)
 
 
 def _compress(text: str) -> bytes:

@@ -93,7 +93,8 @@ def update_and_select(
         map_ordered: `map` that distributes the counting, None to count in this process.
 
     Raises:
-        LexiconError: stored rows are damaged.
+        DamagedCountsError: stored rows are damaged.
+        LexiconError: stored rows cannot be read, or a worker has other models.
         sqlite3.DatabaseError: the database is damaged.
     """
     return _IncrementalCount(corpus, models, counts_store, progress_task, map_ordered).run(min_frequency)

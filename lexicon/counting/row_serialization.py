@@ -90,16 +90,23 @@ def write_rows(rows: NgramRows, path: Path) -> None:
     path.write_bytes(zlib.compress(serialize_rows(rows), ZLIB_LEVEL))
 
 
+class DamagedCountsError(LexiconError):
+    """Stored counts are missing or damaged. Counting the corpus again replaces them."""
+
+
 def read_rows(path: Path) -> NgramRows:
     """Read the rows of a file.
 
     Raises:
-        LexiconError: the file is missing or damaged.
+        DamagedCountsError: the file is missing or damaged.
+        LexiconError: the file cannot be read.
     """
     try:
         return deserialize_rows(zlib.decompress(path.read_bytes()))
-    except (OSError, ValueError, zlib.error) as error:
-        raise LexiconError(f"{path}: unreadable counts: {error}") from error
+    except (FileNotFoundError, ValueError, zlib.error) as error:
+        raise DamagedCountsError(f"{path}: unreadable counts: {error}") from error
+    except OSError as error:
+        raise LexiconError(f"{path}: {error.strerror}") from error
 
 
 def _floor_mean(total: Int64Array, frequency: Int32Array) -> Int64Array:

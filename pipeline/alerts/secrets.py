@@ -4,9 +4,16 @@ import os
 from pathlib import Path
 
 from docstore.errors import SettingsError
+from pipeline.alerts.settings import AlertSettings
+from pipeline.logs import register_secrets
 
 SMTP_PASSWORD_VARIABLE = "PLUMB_SMTP_PASSWORD"  # noqa: S105 (the name of a setting, no secret)
 MAX_SECRET_LENGTH = 4096  # characters
+
+
+def alert_secrets(settings: AlertSettings) -> tuple[str, str]:
+    """Return the webhook URL and its path with the query, which log records must not contain; "" if there is none."""
+    return settings.webhook, settings.webhook.partition("://")[2].partition("/")[2]
 
 
 def read_smtp_password(folder: Path, file: str) -> str:
@@ -18,7 +25,9 @@ def read_smtp_password(folder: Path, file: str) -> str:
         return os.environ.get(SMTP_PASSWORD_VARIABLE, "")
     try:
         with (folder / file).open(encoding="utf-8") as stream:
-            return stream.read(MAX_SECRET_LENGTH).strip()
+            password = stream.read(MAX_SECRET_LENGTH).strip()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise SettingsError(f"cannot read alerts.smtp_password_file = {file!r}: {reason}") from None
+    register_secrets(password)
+    return password

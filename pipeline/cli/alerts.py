@@ -24,6 +24,8 @@ def alerts(context: click.Context, is_test: bool, as_json: bool) -> None:
 
     Every run does this at its end; without runs, call it from a timer.
     """
+    if is_test and as_json:
+        raise click.UsageError("--json cannot be combined with --test")
     with open_engine(load_call_settings(context)) as engine:
         from pipeline.alerts.service import evaluate_and_send
 

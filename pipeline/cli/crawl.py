@@ -196,6 +196,8 @@ def sites(context: click.Context, as_json: bool) -> None:
     Out-of-scope hosts are never crawled. `proposed` lists hosts that saved pages link to; `add` adds one.
     """
     if context.invoked_subcommand is not None:
+        if as_json:
+            raise click.UsageError(f"put --json after {context.invoked_subcommand}")
         return
     with open_engine(load_call_settings(context)) as engine:
         site_rows = engine.store.frontier.admin.site_health(time.time())

@@ -104,7 +104,7 @@ def show_terms(
 
 @lexicon.command("accept")
 @click.argument("terms", nargs=-1)
-@click.option("--top", type=int, help="Accept this many of the top candidates.")
+@click.option("--top", type=click.IntRange(1), help="Accept this many of the top candidates.")
 @click.option(
     "--language",
     type=click.Choice(list(LANGUAGE_PATTERNS)),
@@ -113,6 +113,8 @@ def show_terms(
 @click.pass_context
 def accept_terms(context: click.Context, terms: tuple[str, ...], top: int | None, language: str | None) -> None:
     """Accept candidate terms. They take effect with the next publish."""
+    if language and top is None:
+        raise click.UsageError("--language selects among the top candidates: pass --top N too")
     with open_engine(load_call_settings(context)) as engine:
         accepted_terms = list(terms) + top_candidates(engine, top or 0, language or "")
         require_terms(accepted_terms, "give terms or --top N")

@@ -30,7 +30,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "check": (
         "pipeline.cli.maintenance:check",
-        "Check store, WARC files, index and lexicon for damage. Exits with 1 if there is any.",
+        "Check store, WARC files, index and lexicon for damage. Exits with 1 if any remains or data was lost.",
     ),
     "compare": (
         "pipeline.cli.compare:compare",

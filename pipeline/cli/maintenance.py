@@ -1,6 +1,5 @@
 """The commands `plumb check`, `plumb backup`, `plumb restore` and `plumb doctor`."""
 
-import logging
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,8 +15,9 @@ from pipeline.settings import Settings
 if TYPE_CHECKING:
     from pipeline.maintenance.doctor import CheckResult
     from pipeline.maintenance.integrity_check import Fault
+    from pipeline.maintenance.repair import RepairStep
 
-log = logging.getLogger(__name__)
+MAX_LISTED_FILES = 5  # missing WARC files named in a message
 
 
 @click.command(cls=VerticalCommand)
@@ -29,51 +29,63 @@ log = logging.getLogger(__name__)
     "--backup",
     "folder",
     type=click.Path(path_type=Path),
-    help="Folder that contains the backups; default: the folders of earlier backups.",
+    help="With --repair: folder that contains the backups; default: the folders of earlier backups.",
 )
 @json_option
 def check(
     context: click.Context, repair: bool, quick: bool, with_index: bool, folder: Path | None, as_json: bool
 ) -> None:
-    """Check store, WARC files, index and lexicon for damage. Exits with 1 if there is any."""
+    """Check store, WARC files, index and lexicon for damage. Exits with 1 if any remains or data was lost."""
+    if folder is not None and not repair:
+        raise click.UsageError("--backup needs --repair")
     settings = load_call_settings(context)
     from pipeline.maintenance.preflight import check_all
     from pipeline.maintenance.repair import repair_vertical
 
-    run_check = partial(
-        check_all, settings, partial(open_engine, settings), quick=quick, with_index=with_index and not quick
-    )
+    with_index = with_index and not quick
+    run_check = partial(check_all, settings, partial(open_engine, settings), quick=quick, with_index=with_index)
     faults = run_check()
-    repairs: list[str] = []
+    steps: list[RepairStep] = []
     if faults and repair:
         backup = choose_backup(settings, folder)
-        repairs = list(repair_vertical(settings, partial(open_engine, settings), faults, backup))
+        steps = list(repair_vertical(settings, partial(open_engine, settings), faults, backup, with_index))
         remaining = run_check()
     else:
         remaining = faults
     if as_json:
         fault_rows = [{"part": fault.component, "fault": fault.description} for fault in faults]
-        print_json({"faults": fault_rows, "done": repairs, "left": [fault.description for fault in remaining]})
-    else:
-        print_lines(format_faults(faults, repairs))
-    if remaining:
-        raise PlumblineError(
-            f"{len(remaining)} problems {'remain' if repair else 'found'}: {next_step_advice(remaining, repair)}"
+        print_json(
+            {
+                "faults": fault_rows,
+                "done": [step.text for step in steps if not step.is_loss],
+                "lost": [step.text for step in steps if step.is_loss],
+                "left": [fault.description for fault in remaining],
+            }
         )
+    else:
+        print_lines(format_faults(faults, steps))
+    if remaining:
+        problems = "1 problem" if len(remaining) == 1 else f"{len(remaining)} problems"
+        state = ("remains" if len(remaining) == 1 else "remain") if repair else "found"
+        raise PlumblineError(f"{problems} {state}: {next_step_advice(remaining, repair)}")
+    if losses := [step.text for step in steps if step.is_loss]:
+        raise PlumblineError(f"the damage was repaired, but data was lost: {'; '.join(losses)}")
 
 
-def format_faults(faults: "list[Fault]", repairs: list[str]) -> list[str]:
-    """Format faults and repairs as lines."""
-    return [f"damaged: {fault.description}" for fault in faults] + [f"done: {line}" for line in repairs] or [
-        "no damage found"
-    ]
+def format_faults(faults: "list[Fault]", steps: "list[RepairStep]") -> list[str]:
+    """Format faults, repairs and losses as lines."""
+    fault_lines = [f"damaged: {fault.description}" for fault in faults]
+    step_lines = [f"{'lost' if step.is_loss else 'done'}: {step.text}" for step in steps]
+    return fault_lines + step_lines or ["no damage found"]
 
 
 def next_step_advice(remaining: "list[Fault]", is_repair: bool) -> str:
     """Return the advice for faults that remain after a check or a repair."""
-    if is_repair:
-        return f"{remaining[0].description}; restore a backup with `plumb restore`"
-    return "stop `plumb serve` and `plumb schedule`, then run `plumb check --repair`"
+    if not is_repair:
+        return "stop `plumb serve` and `plumb schedule`, then run `plumb check --repair`"
+    if {fault.component for fault in remaining} == {"warc"}:
+        return f"{remaining[0].description}; run `plumb crawl` to fetch them again, or restore a backup"
+    return f"{remaining[0].description}; restore a backup with `plumb restore`"
 
 
 def choose_backup(settings: Settings, folder: Path | None) -> Path | None:
@@ -96,11 +108,16 @@ def choose_backup(settings: Settings, folder: Path | None) -> Path | None:
 def backup(context: click.Context, folder: Path) -> None:
     """Back up the vertical into a new subfolder of FOLDER. Safe while services run."""
     settings = load_call_settings(context)
-    from pipeline.maintenance.backup import create_backup
+    from pipeline.maintenance.backup import create_backup, missing_warc_files
 
     config = context.obj["config"] or Path(DEFAULT_CONFIG_FILE)
     backup_dir = create_backup(settings, config, folder)
-    print_lines([f"backed up to {backup_dir}"])
+    lines = [f"backed up to {backup_dir}"]
+    # Files that the object store has are not in the data folder.
+    if not settings.store.warc and (missing := missing_warc_files(backup_dir)):
+        names = ", ".join(missing[:MAX_LISTED_FILES]) + (" ..." if len(missing) > MAX_LISTED_FILES else "")
+        lines.append(f"warning: WARC files of stored pages are missing ({names}): run `plumb check`")
+    print_lines(lines)
 
 
 @click.command(cls=VerticalCommand)

@@ -171,6 +171,8 @@ def explain(
     """Explain how and when a URL was found, fetched, extracted and indexed."""
     if url is None and file is None:
         raise click.UsageError("give a URL or --file")
+    if as_json and (html_path or open_browser) and not blocks:
+        raise click.UsageError("--json with --page or --open needs --blocks")
     if file is None and not (blocks or html_path or open_browser):
         with open_engine(load_call_settings(context)) as engine:
             explanation = explain_url(engine, url or "")

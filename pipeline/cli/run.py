@@ -152,6 +152,8 @@ def import_pages(
 )
 def demo(folder: Path, port: int, site_port: int, is_check: bool, is_change: bool) -> None:
     """Crawl, extract, mine, index and search a bundled vertical of three oil-and-gas news sites."""
+    if is_check and is_change:
+        raise click.UsageError("use either --check or --change, not both")
     from pipeline.demo.run import DemoOptions, run_demo
 
     run_demo(

@@ -11,10 +11,11 @@ import click
 
 from docstore.errors import PlumblineError, SettingsError
 from docstore.model import Reason, StageReport
+from pipeline.alerts.secrets import alert_secrets
 from pipeline.cli.config_argument import DEFAULT_CONFIG_FILE
 from pipeline.cli.console import print_lines, stderr_console
 from pipeline.local_time import local_time
-from pipeline.logs import configure_logging
+from pipeline.logs import configure_logging, register_secrets
 from pipeline.progress import JsonLineProgress, Progress, TerminalProgress
 from pipeline.settings import Settings, load_settings
 
@@ -60,6 +61,7 @@ def open_engine(settings: Settings) -> "Iterator[Engine]":
     """Open the log file and the engine of a vertical; closes the engine at the end."""
     from pipeline.engine import Engine, ensure_folder  # imported late because it loads SQLAlchemy
 
+    register_secrets(*alert_secrets(settings.alerts))
     ensure_folder(settings.data_dir / "logs")
     configure_logging(settings.data_dir / "logs" / "plumb.log", settings.vertical.log_format)
     with Engine(settings, create_progress(settings)) as engine:

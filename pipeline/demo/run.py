@@ -6,6 +6,7 @@ incremental.
 
 import json
 import os
+import re
 import secrets
 import time
 from collections.abc import Callable, Iterator
@@ -17,6 +18,7 @@ from typing import Any
 import requests
 from rich.console import Console
 
+from docstore.accounts import AccountTable
 from docstore.errors import PlumblineError, PortInUseError
 from docstore.model import Reason, StageReport, TermStatus
 from docstore.roles import Role
@@ -37,6 +39,8 @@ ACCEPTED_TERM_COUNT = 200  # candidates that the demo accepts instead of a revie
 LOOPBACK = "127.0.0.1"
 DEMO_QUERY = "世界石油大会"
 DEMO_ACCOUNT = "demo"
+CHECK_ACCOUNT = "demo-check"
+FORM_TOKEN_RE = re.compile(r'name="token" value="([^"]+)"')
 PASSWORD_VARIABLE = "PLUMB_ADMIN_PASSWORD"  # environment variable with a password for the demo account  # noqa: S105 (the name of a setting, no secret)
 MIN_INDEXED_SHARE = 0.95  # of the written articles that must be in the index
 
@@ -247,5 +251,31 @@ def iter_page_faults(engine: Engine, url: str) -> Iterator[str]:
     )
     if domain.measures.first_rank != 1 or domain.measures.precision_at_10 < base.measures.precision_at_10:
         yield f"with the domain lexicon the first result does not contain the complete term {DEMO_QUERY}"
-    if requests.get(f"{url}admin/lexicon", timeout=10).status_code != requests.codes.ok:
-        yield "the review page is not responding"
+    password = secrets.token_urlsafe(9)
+    with temporary_account(engine.store.accounts, password):
+        if (status := review_page_status(url, CHECK_ACCOUNT, password)) != requests.codes.ok:
+            yield f"the review page returned HTTP status {status}"
+
+
+@contextmanager
+def temporary_account(accounts: AccountTable, password: str) -> Iterator[None]:
+    """Enable the account CHECK_ACCOUNT during the `with` block."""
+    password_hash = hash_password(password)
+    if accounts.find(CHECK_ACCOUNT) is None:
+        accounts.create(CHECK_ACCOUNT, password_hash, [Role.REVIEWER])
+    else:
+        accounts.reset_password(CHECK_ACCOUNT, password_hash)
+    try:
+        yield
+    finally:
+        accounts.disable(CHECK_ACCOUNT)
+
+
+def review_page_status(url: str, account: str, password: str) -> int:
+    """Sign in and request the review page; returns its HTTP status, a redirect if the sign-in failed."""
+    with requests.Session() as session:
+        login_page = session.get(f"{url}admin/login", timeout=10)
+        token = FORM_TOKEN_RE.search(login_page.text)
+        form = {"token": token[1] if token else "", "name": account, "password": password}
+        session.post(f"{url}admin/login", form, timeout=10, allow_redirects=False)
+        return session.get(f"{url}admin/lexicon", timeout=10, allow_redirects=False).status_code

@@ -20,7 +20,7 @@ from extractor.body_methods.base import Explanation, LineVerdict
 from extractor.body_methods.explanation import with_tag_block_features
 from extractor.fields.dates.date_parsing import find_date_in_text
 from extractor.page.layout import Layout, Line
-from extractor.page.parsed_page import ParsedPage
+from extractor.page.parsed_page import ParsedPage, with_complete_layout
 from extractor.page.tag_info import TagInfo
 from pipeline.page_source import LoadedPage, no_page_error
 from pipeline.workers.page_reading import is_document
@@ -62,16 +62,24 @@ class ExtractionReport:
 
 
 def explain_extraction(page: LoadedPage, settings: ExtractSettings) -> ExtractionReport:
-    """Extract a page and explain the result. Raises PlumblineError if it is a document or cannot be parsed."""
+    """Extract a page as the stage does and explain the result.
+
+    The explanation omits the navigation of a page whose result would differ with it. Raises PlumblineError if the page
+    is a document or cannot be parsed.
+    """
     if is_document(page.body, page.url, page.content_type):
         raise PlumblineError(f"{page.label} is a file, not an HTML page: run `plumb extract` to see its text")
     decoded_page = decode_page(page.body, page.content_type)
     extractor = ArticleExtractor(settings)
-    document = extractor.parse_page(page.body, page.url, page.content_type, page.site)
+    is_complete = extractor.method.needs_complete_layout
+    document = extractor.parse_page(page.body, page.url, page.content_type, page.site, is_complete)
     if isinstance(document, Outcome):
         raise no_page_error(page.label, document)
     reading = extractor.analyze_page(document, page.fetched_at)
     result = reading.result
+    complete_document = with_complete_layout(document)
+    if extractor.analyze_page(complete_document, page.fetched_at).result == result:
+        document = complete_document  # to show the navigation too
     explanation = with_tag_block_features(document, extractor.method.explain(document))
     marks = locate_fields(document.layout, result, explanation.chosen_span) if isinstance(result, Article) else {}
     encoding = decoded_page.encoding if decoded_page is not None else ""

@@ -261,6 +261,14 @@ def read_manifest(backup: Path) -> Manifest:
         raise BackupError(f"{backup} is not a complete backup ({MANIFEST_FILE}: {error}): use another one") from error
 
 
+def missing_warc_files(backup: Path) -> list[str]:
+    """Return the names of the WARC files that the store of a backup names but the backup does not contain."""
+    files = read_manifest(backup).files
+    with closing(sqlite3.connect(f"file:{backup / DATABASE_FILE}?immutable=1", uri=True)) as connection:
+        names = [name for (name,) in connection.execute("SELECT DISTINCT warc_file FROM pages ORDER BY warc_file")]
+    return [name for name in names if f"{WARC_DIR}/{name}" not in files]
+
+
 # -- restore
 
 

@@ -27,6 +27,7 @@ MIN_FREE_BYTES = 2 * 1024**3  # for the pages of one run and a segment merge of 
 CONNECT_TIMEOUT_SECONDS = 5.0
 MAX_PROBED_SEEDS = 20
 MAX_BACKUP_AGE_SECONDS = 7 * 86400.0
+LOOPBACK_BY_WILDCARD = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (compared, not bound)
 MIN_PLAUSIBLE_YEAR = 2024  # an earlier year means that the clock was never set
 
 
@@ -137,21 +138,31 @@ def check_search_port(settings: Settings) -> Iterator[CheckResult]:
     host, port = settings.search.host, settings.search.port
     if not port:
         return
-    with closing(socket.socket()) as probe:
-        probe.settimeout(CONNECT_TIMEOUT_SECONDS)
-        is_taken = probe.connect_ex((host if host not in ("", "0.0.0.0") else "127.0.0.1", port)) == 0  # noqa: S104 (compared, not bound)
-    text = f"{host}:{port} {'is in use' if is_taken else 'is free'}"
-    is_ours = is_taken and is_our_search_site(host, port)
+    probed_host = LOOPBACK_BY_WILDCARD.get(host, host)
+    try:
+        socket.create_connection((probed_host, port), CONNECT_TIMEOUT_SECONDS).close()
+        is_taken = True
+    except socket.gaierror:
+        raise
+    except OSError:
+        is_taken = False
+    text = f"{format_address(host, port)} {'is in use' if is_taken else 'is free'}"
+    is_ours = is_taken and is_our_search_site(format_address(probed_host, port))
     advice = "stop that program, or choose another search.port"
     yield CheckResult("port", is_ours or not is_taken, f"{text}{' by this search site' if is_ours else ''}", advice)
 
 
-def is_our_search_site(host: str, port: int) -> bool:
-    """True if a Plumbline search site responds at this address."""
+def format_address(host: str, port: int) -> str:
+    """Return host:port as in a URL, with brackets around an IPv6 address."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def is_our_search_site(address: str) -> bool:
+    """True if a Plumbline search site responds at `address` (host:port)."""
     import requests
 
     try:
-        payload = requests.get(f"http://{host}:{port}/healthz", timeout=CONNECT_TIMEOUT_SECONDS).json()
+        payload = requests.get(f"http://{address}/healthz", timeout=CONNECT_TIMEOUT_SECONDS).json()
     except (requests.RequestException, ValueError):
         return False
     return isinstance(payload, dict) and "status" in payload
@@ -236,22 +247,23 @@ def check_schedule_and_backup(settings: Settings) -> Iterator[CheckResult]:
 
 def check_seed_hosts(settings: Settings) -> Iterator[CheckResult]:
     """Check that the hosts of the seed URLs accept TCP connections; no request is sent."""
-    hosts = dict.fromkeys(urlsplit(seed).netloc for seed in settings.crawl.seeds)
-    if not hosts:
+    if not settings.crawl.seeds:
         yield CheckResult("seeds", False, "no seed URLs", "add seed URLs to crawl.seeds")
-    schemes = {urlsplit(seed).netloc: urlsplit(seed).scheme for seed in settings.crawl.seeds}
-    for host in list(hosts)[:MAX_PROBED_SEEDS]:
-        name, _, port = host.partition(":")
+    origins = dict.fromkeys("/".join(seed.split("/")[:3]) for seed in settings.crawl.seeds)
+    for origin in list(origins)[:MAX_PROBED_SEEDS]:
+        name = origin.rpartition("/")[2]
         try:
-            socket.create_connection(
-                (name, int(port or (443 if schemes[host] == "https" else 80))), CONNECT_TIMEOUT_SECONDS
-            ).close()
+            parts = urlsplit(origin)
+            if not parts.hostname:
+                raise ValueError("not a URL with a host")
+            port = parts.port or (443 if parts.scheme == "https" else 80)
+            socket.create_connection((parts.hostname, port), CONNECT_TIMEOUT_SECONDS).close()
         except (OSError, ValueError) as error:
             yield CheckResult(
-                "seed", False, f"{host}: {error}", "check network, DNS and firewall, or correct crawl.seeds"
+                "seed", False, f"{name}: {error}", "check network, DNS and firewall, or correct crawl.seeds"
             )
         else:
-            yield CheckResult("seed", True, f"{host} accepts connections")
+            yield CheckResult("seed", True, f"{name} accepts connections")
 
 
 def nearest_existing_parent(folder: Path) -> Path:

@@ -1,12 +1,12 @@
-"""SHA-256 digests of the files of a cache folder; a damaged cache is deleted before it is used."""
+"""SHA-256 digests of the stored counts of the term mining; damaged counts are deleted before they are used."""
 
 import json
 import logging
-import shutil
 from contextlib import suppress
 from pathlib import Path
 
 from crawler.state_files import parse_state, write_state
+from lexicon.counting.counts_store import delete_counts, list_count_files
 from pipeline.maintenance.backup import file_sha256
 
 log = logging.getLogger(__name__)
@@ -15,19 +15,19 @@ DIGESTS_FILE = "digests.json"
 
 
 def write_digests(folder: Path) -> None:
-    """Write the digests of all files of `folder` to digests.json."""
+    """Write the digests of the stored counts in `folder` to digests.json."""
     if folder.is_dir():
-        write_state(folder / DIGESTS_FILE, {file.name: file_sha256(file) for file in list_cached_files(folder)})
+        write_state(folder / DIGESTS_FILE, {file.name: file_sha256(file) for file in list_count_files(folder)})
 
 
 def delete_if_damaged(folder: Path) -> None:
-    """Delete `folder` if a file does not match its digest, before the caller changes the files.
+    """Delete the stored counts if a file does not match its digest, before the caller changes the files.
 
-    Deletes digests.json in any case, because the digests are no longer valid.
+    Deletes digests.json in any case, because the digests are no longer valid. Other files stay.
     """
     if fault := find_damage(folder):
-        log.warning("%s: %s; the cache is deleted and recreated", folder, fault)
-        shutil.rmtree(folder, ignore_errors=True)
+        log.warning("%s: %s; the counts are deleted and recreated", folder, fault)
+        delete_counts(folder)
     with suppress(OSError):
         (folder / DIGESTS_FILE).unlink(missing_ok=True)
 
@@ -40,15 +40,10 @@ def find_damage(folder: Path) -> str:
         return ""
     except (OSError, ValueError, json.JSONDecodeError) as error:
         return f"{DIGESTS_FILE} is damaged ({error})"
-    current_digests = {file.name: file_sha256(file) for file in list_cached_files(folder)}
+    current_digests = {file.name: file_sha256(file) for file in list_count_files(folder)}
     mismatched_names = sorted(
         name
         for name in recorded_digests.keys() | current_digests.keys()
         if recorded_digests.get(name) != current_digests.get(name)
     )
     return f"{', '.join(mismatched_names)} damaged" if mismatched_names else ""
-
-
-def list_cached_files(folder: Path) -> list[Path]:
-    """Return the files of the cache, without digests.json."""
-    return [path for path in sorted(folder.iterdir()) if path.is_file() and path.name != DIGESTS_FILE]

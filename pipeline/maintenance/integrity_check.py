@@ -5,6 +5,7 @@ Components of a `Fault`:
     sums, file, wal   page checksums of a closed store and the checksums of its write-ahead log (before it is opened)
     database, rows    the integrity check of SQLite, and the checksums of rows that cannot be recreated
     copies            the compacted near-duplicate keys
+    lost_pages        URLs whose stored response has no row in the database any more
     warc              the record of each page: readable, and with the stored digest
     state             seen filter, state files of the crawl and topics, cache of the term mining
     index             the ids in Solr compared with the indexing ledger
@@ -81,6 +82,8 @@ def iter_store_faults(store: Store, is_verified_by_page_sums: bool, quick: bool)
         text = f"{len(keys)} rows of {table} are damaged ({format_keys(keys)})"
         yield Fault("rows", text, tuple(keys), table)
     if not quick:
+        if url_ids := [str(url_id) for url_id in store.integrity.urls_without_page()]:
+            yield Fault("lost_pages", f"{len(url_ids)} stored pages are missing from the database", tuple(url_ids))
         yield from (Fault("copies", fault) for fault in store.key_compaction.iter_faults())
 
 

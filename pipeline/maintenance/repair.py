@@ -6,6 +6,7 @@ database pages        the newest backup, if its pages match the stored checksums
 database              rows with valid checksums, other rows from the backup (docstore/integrity);
                       lost pages from the WARC files, articles by extraction from their pages
 WARC files            the backup; a page without a readable record is fetched again
+rows of pages         the WARC files; a page that is in none of them is fetched again
 near-duplicate keys   recomputed from the articles
 state files           the backup; files without a copy are deleted and recreated by the stage that uses them
 index                 missing documents are indexed again, unknown documents are deleted
@@ -17,6 +18,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing
+from dataclasses import dataclass
 from pathlib import Path
 
 from docstore.batches import batched
@@ -27,30 +29,48 @@ from docstore.locking.file_locks import stage_lock
 from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.maintenance.backup import DATABASE_FILE, STATE_DIR, WARC_DIR, read_manifest
-from pipeline.maintenance.integrity_check import Fault, iter_warc_faults
+from pipeline.maintenance.file_checksums import delete_if_damaged
+from pipeline.maintenance.integrity_check import Fault, iter_state_file_faults, iter_warc_faults
 from pipeline.maintenance.preflight import BLOCKING_COMPONENTS
 from pipeline.settings import Settings
-from pipeline.warc_import import import_warc_file
+from pipeline.warc_import import IncompleteImportError, import_warc_files
+from pipeline.warc_sources import WarcSource
 
 SQLITE_SIDE_SUFFIXES = ("-wal", "-shm", "-sums")
 DELETE_BATCH_SIZE = 500
 DUPLICATE_KEY_TABLES = frozenset(
     {"bands", "key_parts", "sealed_keys", "sealed_leaders"}
 )  # contain the near-duplicate keys
+PAGE_TABLES = frozenset({"urls", "pages"})
 
 OpenEngine = Callable[[], AbstractContextManager[Engine]]
 
 
+@dataclass(frozen=True)
+class RepairStep:
+    """One repair, as a line for the administrator. `is_loss` is True if it says what could not be restored."""
+
+    text: str
+    is_loss: bool = False
+
+
 def repair_vertical(
-    settings: Settings, open_engine: OpenEngine, faults: Sequence[Fault], backup: Path | None
-) -> Iterator[str]:
-    """Repair `faults`; yields one line for each repair.
+    settings: Settings,
+    open_engine: OpenEngine,
+    faults: Sequence[Fault],
+    backup: Path | None,
+    with_index: bool = False,
+) -> Iterator[RepairStep]:
+    """Repair `faults`; yields each repair and each loss.
+
+    A damaged database hides damage of the other parts, so these are checked again once the database is repaired.
 
     Args:
         settings: The settings of the vertical.
         open_engine: Opens the vertical.
         faults: Result of `check_all`.
         backup: Backup to restore parts from, or None.
+        with_index: Repair the index too if a damaged database prevented its check.
 
     Raises BusyError while a run is active, and StoreError if another process has the store open.
     """
@@ -58,42 +78,63 @@ def repair_vertical(
     with stage_lock(data_dir, "run"):
         if components & BLOCKING_COMPONENTS:
             yield from repair_store(data_dir / DATABASE_FILE, open_engine, components, backup)
+            if with_index:
+                components.add("index")
         if "sums" in components:
             delete_checksums(data_dir / DATABASE_FILE)
-            yield "the page checksums of the store are recomputed when it is closed"
-        for fault in faults:
-            if fault.component == "warc" and backup is not None:
-                yield from restore_warc_from_backup(data_dir / WARC_DIR, backup, fault.location)
-            if fault.component == "state":
-                yield restore_or_delete_state_file(data_dir, backup, fault.keys[0])
+            yield RepairStep("the page checksums of the store are recomputed when it is closed")
+        for fault in iter_state_file_faults(settings):
+            yield restore_or_delete_state_file(data_dir, backup, fault.keys[0])
         with open_engine() as engine:
-            yield from repair_open_store(engine, components)
+            yield from repair_open_store(engine, components, backup)
 
 
 # -- the store
 
 
-def repair_store(file: Path, open_engine: OpenEngine, components: set[str], backup: Path | None) -> Iterator[str]:
-    """Repair the database file (see the module docstring); yields one line for each repair. Raises StoreError."""
+def repair_store(
+    file: Path, open_engine: OpenEngine, components: set[str], backup: Path | None
+) -> Iterator[RepairStep]:
+    """Repair the database file (see the module docstring); yields each repair and each loss. Raises StoreError."""
     require_exclusive_access(file)
     damaged_copy = file.with_name(f"{file.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
     if backup is not None and "file" in components and not repair_pages(file, backup / DATABASE_FILE):
-        yield f"the damaged pages of {file.name} were restored from {backup}"
+        yield RepairStep(f"the damaged pages of {file.name} were restored from {backup}")
         return
     salvage_report = rebuild_database(file, damaged_copy, backup)
-    yield f"{file.name} was rebuilt from the rows with valid checksums"
-    yield f"the damaged file was kept as {damaged_copy.name}"
+    yield RepairStep(f"{file.name} was rebuilt from the rows with valid checksums")
+    yield RepairStep(f"the damaged file was kept as {damaged_copy.name}")
     yield from format_salvage(salvage_report)
     with open_engine() as engine:
-        if {"urls", "pages"} & set(salvage_report.partial_tables):
-            for warc in sorted((file.parent / WARC_DIR).glob("*")):
-                import_warc_file(engine, warc)
-            yield "unreadable pages were imported from the WARC files"
+        if PAGE_TABLES & set(salvage_report.partial_tables):
+            yield from import_stored_warc_files(engine, backup)
         if DUPLICATE_KEY_TABLES & set(salvage_report.partial_tables):
             engine.store.key_compaction.drop_all()
-            yield "near-duplicates are detected again"
+            yield RepairStep("near-duplicates are detected again")
         engine.store.articles.reextract_all()
         engine.store.change_log.enqueue_all()
+
+
+def import_stored_warc_files(engine: Engine, backup: Path | None) -> Iterator[RepairStep]:
+    """Import the pages of all WARC files of the vertical. A damaged file is restored from the backup and read again."""
+    folder = engine.settings.data_dir / WARC_DIR
+    damaged_names = import_files(engine, sorted(folder.glob("*")))
+    yield RepairStep("unreadable pages were imported from the WARC files")
+    if damaged_names and backup is not None:
+        restored = [step for name in damaged_names for step in restore_warc_from_backup(folder, backup, name)]
+        yield from restored
+        damaged_names = import_files(engine, [folder / name for name in damaged_names])
+    for name in damaged_names:
+        yield RepairStep(f"{name} is damaged: the pages after the damage were not imported", is_loss=True)
+
+
+def import_files(engine: Engine, files: Sequence[Path]) -> list[str]:
+    """Import WARC files of the vertical; returns the names of those that cannot be read to their end."""
+    try:
+        import_warc_files(engine, [WarcSource(str(file)) for file in files])
+    except IncompleteImportError as error:
+        return [failure.source.name for failure in error.failures]
+    return []
 
 
 def require_exclusive_access(file: Path) -> None:
@@ -141,21 +182,22 @@ def rebuild_database(file: Path, damaged_copy: Path, backup: Path | None) -> Sal
 REIMPORT_ADVICE = "move it away and import the pages again with `plumb import data/warc/*`"
 
 
-def format_salvage(salvage_report: SalvageReport) -> Iterator[str]:
-    """Format the result of a salvage as lines: unreadable tables, restored and lost rows."""
+def format_salvage(salvage_report: SalvageReport) -> Iterator[RepairStep]:
+    """Format the result of a salvage: unreadable tables, restored and lost rows."""
     if salvage_report.partial_tables:
-        yield f"not completely readable: {', '.join(salvage_report.partial_tables)}"
+        yield RepairStep(f"not completely readable: {', '.join(salvage_report.partial_tables)}")
     for table, count in salvage_report.rows_from_backup.items():
-        yield f"{table}: {count} rows from the backup"
+        yield RepairStep(f"{table}: {count} rows from the backup")
     for table, keys in salvage_report.lost_keys.items():
-        consequence = "extracted again" if table == "articles" else "lost, no other copy exists"
-        yield f"{table}: {len(keys)} rows {consequence} ({', '.join(keys[:5])})"
+        is_loss = table != "articles"
+        consequence = "lost, no other copy exists" if is_loss else "extracted again"
+        yield RepairStep(f"{table}: {len(keys)} rows {consequence} ({', '.join(keys[:5])})", is_loss)
 
 
 # -- files
 
 
-def restore_warc_from_backup(folder: Path, backup: Path, name: str) -> Iterator[str]:
+def restore_warc_from_backup(folder: Path, backup: Path, name: str) -> Iterator[RepairStep]:
     """Restore the part of a WARC file that the backup contains; later records stay. Yields the repair, if any."""
     size, _ = read_manifest(backup).files.get(f"{WARC_DIR}/{name}", (0, ""))
     if not size:
@@ -167,46 +209,49 @@ def restore_warc_from_backup(folder: Path, backup: Path, name: str) -> Iterator[
             old.seek(size)
             shutil.copyfileobj(old, new)
     partial_file.replace(target)
-    yield f"{name} was restored from {backup}"
+    yield RepairStep(f"{name} was restored from {backup}")
 
 
-def restore_or_delete_state_file(data_dir: Path, backup: Path | None, name: str) -> str:
-    """Restore a damaged state file from the backup, or delete it; returns a line about the repair."""
+def restore_or_delete_state_file(data_dir: Path, backup: Path | None, name: str) -> RepairStep:
+    """Restore a damaged state file from the backup, or delete it; returns the repair."""
     target = data_dir / name
     if target.is_dir():
-        shutil.rmtree(target)
+        delete_if_damaged(target)
     elif backup is not None and (backup / STATE_DIR / name).is_file():
         shutil.copyfile(backup / STATE_DIR / name, target)
-        return f"{name} was restored from {backup}"
+        return RepairStep(f"{name} was restored from {backup}")
     else:
         target.unlink(missing_ok=True)
-    return f"{name} was deleted; it is recreated at its next use"
+    return RepairStep(f"{name} was deleted; it is recreated at its next use")
 
 
 # -- content
 
 
-def repair_open_store(engine: Engine, components: set[str]) -> Iterator[str]:
-    """Repair what needs readable files: lost WARC records, near-duplicate keys, articles, the index."""
-    folder, remote = engine.settings.data_dir / WARC_DIR, engine.settings.store.warc
-    lost_keys = [key for fault in iter_warc_faults(engine.store, folder, False, remote) for key in fault.keys]
-    if lost_keys:
-        engine.store.integrity.force_refetch([int(key) for key in lost_keys])
-        yield (
-            f"{len(lost_keys)} pages are no longer in the WARC files: "
-            "the next crawl fetches them again; their articles are kept"
-        )
+def repair_open_store(engine: Engine, components: set[str], backup: Path | None) -> Iterator[RepairStep]:
+    """Repair what needs a readable database: WARC files, lost pages, near-duplicate keys, articles, the index."""
+    folder, remote, integrity = engine.settings.data_dir / WARC_DIR, engine.settings.store.warc, engine.store.integrity
+    warc_faults = list(iter_warc_faults(engine.store, folder, False, remote))
+    if warc_faults and backup is not None:
+        for fault in warc_faults:
+            yield from restore_warc_from_backup(folder, backup, fault.location)
+        warc_faults = list(iter_warc_faults(engine.store, folder, False, remote))
+    lost_ids = [int(key) for fault in warc_faults for key in fault.keys]
+    if lost_ids := sorted({*lost_ids, *integrity.urls_without_page()}):
+        integrity.force_refetch(lost_ids)
+        text = f"{len(lost_ids)} stored pages are lost: the next crawl fetches those that it still visits"
+        yield RepairStep(f"{text}; their articles are kept", is_loss=True)
     if "copies" in components:
         engine.store.key_compaction.drop_all()
-        yield "the near-duplicate keys are recomputed"
+        yield RepairStep("the near-duplicate keys are recomputed")
     if components & (BLOCKING_COMPONENTS | {"copies"}):
-        yield f"extracted {stages.extract(engine).total} pages"
+        yield RepairStep(f"extracted {stages.extract(engine).total} pages")
     if "index" in components:
         yield from repair_index(engine)
 
 
-def repair_index(engine: Engine) -> Iterator[str]:
-    """Index missing documents again and delete documents that the store does not know; yields one line."""
+def repair_index(engine: Engine) -> Iterator[RepairStep]:
+    """Index missing documents again and delete documents that the store does not know; yields one step."""
     index = engine.index
     index.commit(soft=True)
     ledger_ids, pending_ids = engine.store.integrity.indexed_and_pending_doc_ids()
@@ -215,4 +260,4 @@ def repair_index(engine: Engine) -> Iterator[str]:
         index.delete(batch)
     engine.store.integrity.enqueue_documents(sorted(ledger_ids - solr_ids - pending_ids))
     report = stages.index(engine)
-    yield f"index: {report.total} documents written or deleted"
+    yield RepairStep(f"index: {report.total} documents written or deleted")

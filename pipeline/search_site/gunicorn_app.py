@@ -24,8 +24,9 @@ from gunicorn.glogging import Logger
 from prometheus_client.multiprocess import mark_process_dead
 
 from docstore.errors import PlumblineError
+from pipeline.alerts.secrets import alert_secrets
 from pipeline.engine import Engine, ensure_folder
-from pipeline.logs import configure_access_log, configure_logging
+from pipeline.logs import configure_access_log, configure_logging, register_secrets
 from pipeline.progress import NullProgress
 from pipeline.search_site.serve import IndexFollower, create_search_app
 from pipeline.search_site.waitress_worker import WaitressWorker
@@ -135,6 +136,7 @@ def main() -> None:
     descriptor, parent = map(int, sys.argv[1:])
     settings: Settings
     settings, is_solr_open = pickle.load(sys.stdin.buffer)  # noqa: S301 (bytes from our own process)
+    register_secrets(*alert_secrets(settings.alerts))
     try:
         ensure_folder(settings.data_dir / "logs")
         configure_logging(settings.data_dir / "logs" / "plumb.log", settings.vertical.log_format)

@@ -361,17 +361,19 @@ def compound(streams: Mapping[str, bytes]) -> bytes:
     return head + struct.pack("<109I", *places) + bytes(sectors) + struct.pack(f"<{len(table)}I", *table)
 
 
-def doc(text: str, flags: int = 0, styles: Sequence[int] = ()) -> bytes:
+def doc(text: str, flags: int = 0, styles: Sequence[int] = (), counts: Sequence[int] = ()) -> bytes:
     """Return a Word 97 file with paragraphs that end with CR, in two text pieces: single bytes and UTF-16.
 
     `styles` are the built-in style numbers (62: title, 1: heading 1) of the first paragraphs, in the piece of single
-    bytes.
+    bytes. `counts` are the lengths of the parts of the text (document, footnotes, headers ...); by default
+    there is one part.
     """
     cut = next((at for at, char in enumerate(text) if ord(char) > 126), len(text))
     head = bytearray(1024)
     struct.pack_into("<HH", head, 0, 0xA5EC, 0x00C1)
     struct.pack_into("<H", head, 0x0A, flags | 0x0200)
-    struct.pack_into("<i", head, 0x4C, len(text))
+    counts = counts or (len(text),)
+    struct.pack_into(f"<{len(counts)}i", head, 0x4C, *counts)
     narrow, wide = text[:cut].encode("cp1252"), text[cut:].encode("utf-16-le")
     places = struct.pack("<3I", 0, cut, len(text))
     pieces = struct.pack("<HIH", 0, (1024 * 2) | 0x40000000, 0) + struct.pack("<HIH", 0, 1024 + len(narrow), 0)

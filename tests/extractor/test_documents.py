@@ -9,6 +9,7 @@ import pytest
 
 from docstore.file_formats import FORMATS_BY_NAME
 from docstore.model import Article, BlockKind, Outcome, PageType, Reason
+from extractor.documents import plain_text, reader
 from extractor.documents.content import MAX_BLOCKS, MAX_PAGES
 from extractor.documents.reader import READERS, detect_format, read_document
 from pipeline.workers.worker_process import Limits, WorkerError, WorkerProcess
@@ -209,6 +210,40 @@ def test_old_word_and_powerpoint_files() -> None:
     ]  # fmt: skip
 
 
+def test_a_note_of_an_old_word_file_has_its_own_style() -> None:
+    parts = {"text": f"{ENGLISH}\r", "": "", "head": "Journal of ports\r", "3": "", "4": "", "endnote": "See page 7.\r"}
+    data = files.doc("".join(parts.values()), styles=(0, 62), counts=[len(part) for part in parts.values()])
+    assert [(block.kind, block.text) for block in article(data, "doc").blocks] == [
+        (BlockKind.PARAGRAPH, ENGLISH), (BlockKind.PARAGRAPH, "See page 7."),
+    ]  # fmt: skip
+
+
+def test_a_text_box_in_a_title_is_not_a_title() -> None:
+    box = "<draw:frame><draw:text-box><text:p>Printed on paper</text:p></draw:text-box></draw:frame>"
+    text = f"<text:p text:style-name='Title'>Annual report{box}</text:p><text:p>{ENGLISH}</text:p>"
+    found = article(files.opendocument("text", text), "odt")
+    assert found.title == "Annual report"
+    assert (BlockKind.PARAGRAPH, "Printed on paper", 0) in kinds(found)
+
+
+def test_rules_of_markdown_are_not_text() -> None:
+    text = f"{ENGLISH}\n\n---\n\n* * *\n\n{ENGLISH}\n{ENGLISH}\n---\n\n___\n{ENGLISH}\n{ENGLISH}\n===\nend"
+    assert article(text.encode(), "md").body.split("\n") == [
+        ENGLISH, f"{ENGLISH} {ENGLISH}", f"{ENGLISH} {ENGLISH}", "end",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("is_markdown", [False, True])
+def test_a_cut_text_says_so(is_markdown: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plain_text, "MAX_BYTES", 3_000_000)
+    assert plain_text.read(b"<!--" + b" " * 3_000_000 + b"-->", is_markdown).truncation == "3 MB read"
+
+
+def test_the_size_limit_is_stated_in_megabytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "MAX_BYTES", 3_000_000)
+    assert outcome(b"a" * 3_000_001, "txt").detail == "file is larger than the limit of 3 MB"
+
+
 def test_every_format_that_is_known_is_read() -> None:
     assert set(READERS) == set(FORMATS_BY_NAME)
 
@@ -224,6 +259,7 @@ def test_the_bytes_say_which_format_then_the_type_then_the_ending() -> None:
     assert detect_format(b"Plain words, nothing else.", "http://a.test/readme", "text/plain; charset=utf-8") == "txt"
     assert detect_format(b"# Words", "http://a.test/readme.md", "text/plain") == "md"
     assert detect_format(files.zipped({"a.txt": "x"}), "http://a.test/a.zip") == ""
+    assert detect_format(b"# Words", "http://[/readme.md", "text/plain") == "txt"
     assert detect_format(b"\x89PNG\r\n\x1a\n", "http://a.test/a.png", "image/png") == ""
 
 

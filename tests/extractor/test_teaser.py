@@ -79,6 +79,11 @@ def test_an_article_below_its_own_headline_is_not_a_list(html: str, url: str) ->
     assert reading.teaser is None
 
 
+@pytest.mark.parametrize("href", ["http://[", "//[", "http://[::1/x"])
+def test_a_malformed_canonical_url_is_ignored(href: str) -> None:
+    assert read(page(entry(), head=f"<link rel='canonical' href='{href}'>"), ITSELF) == read(page(entry()), ITSELF)
+
+
 @pytest.mark.parametrize(
     ("html", "below_own"),
     [

@@ -4,6 +4,7 @@
 import pytest
 
 from docstore.model import Article, Block, BlockKind, ExtractionResult, Outcome, PageType, Reason
+from extractor import ExtractSettings
 from extractor.article_extractor import ArticleExtractor
 from extractor.page_types.content import type_by_content
 
@@ -365,6 +366,15 @@ def test_an_invisible_text_is_flagged() -> None:
     assert reading.warning is not None and reading.warning.reason is Reason.INCOMPLETE_BODY
 
 
+def test_the_warning_is_about_the_declared_body_that_replaced_a_short_one() -> None:
+    declared = '<script type="application/ld+json">{"@type": "Article", "articleBody": "' + FILLER * 9 + '"}</script>'
+    html = PRODUCT.replace(FILLER, FILLER * 2).replace("</head>", f"{declared}</head>")
+    reader = ArticleExtractor(ExtractSettings(shortest_body=150))
+    reading = reader.extract_with_site(html.encode(), "http://shop.test/products/garden-pump-300")
+    assert isinstance(reading.result, Article) and reading.result.body.count("Monday") == 9
+    assert reading.warning is not None and reading.warning.detail.startswith("0% of")
+
+
 # -- scripts
 
 SHELLS = {
@@ -396,6 +406,14 @@ def test_a_javascript_page_is_detected(name: str) -> None:
 def test_an_empty_page_without_scripts_is_not_a_javascript_page(body: str) -> None:
     result = read(page("App", body), "http://app.test/articles/1").result
     assert isinstance(result, Outcome) and result.reason is not Reason.NEEDS_JAVASCRIPT
+
+
+def test_a_notice_below_many_links_asks_for_javascript() -> None:
+    links = "".join(f'<p><a href="/{n}">x</a></p>' for n in range(60))
+    notice = '<p>Please enable JavaScript to use this site.</p><script src="a.js"></script>'
+    result = read(page("App", links + notice), "http://app.test/articles/1").result
+    assert isinstance(result, Outcome) and result.reason is Reason.NEEDS_JAVASCRIPT
+    assert "crawl.rendered" in result.detail
 
 
 def test_a_rendered_page_is_not_a_javascript_page() -> None:

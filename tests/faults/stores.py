@@ -17,7 +17,7 @@ from pipeline.engine import Engine
 from pipeline.maintenance.backup import create_backup
 from pipeline.maintenance.integrity_check import Fault
 from pipeline.maintenance.preflight import check_all
-from pipeline.maintenance.repair import repair_vertical
+from pipeline.maintenance.repair import RepairStep, repair_vertical
 from pipeline.progress import NullProgress
 from pipeline.settings import Settings, load_settings
 from tests.crash_harness import Vertical
@@ -66,8 +66,8 @@ class Damaged:
         """Return its faults, without checking the index."""
         return check_all(self.settings, self.opened, with_index=False)
 
-    def repair(self, faults: list[Fault], with_backup: bool = True) -> list[str]:
-        """Repair it; return the actions."""
+    def repair(self, faults: list[Fault], with_backup: bool = True) -> list[RepairStep]:
+        """Repair it; return the actions and losses."""
         return list(repair_vertical(self.settings, self.opened, faults, self.backup if with_backup else None))
 
 

@@ -184,3 +184,55 @@ def test_a_log_that_was_damaged_is_told_from_one_that_was_cut_off(damaged: Damag
 def test_a_store_that_is_gone_is_missed(damaged: Damaged) -> None:
     (damaged.fresh() / "store.db").unlink()
     assert [one.component for one in check_all(damaged.settings, damaged.opened)] == ["database"]
+
+
+def lose_page_rows(data: Path) -> None:
+    """Overwrite the database page that contains all rows of the table `pages`."""
+    file = data / "store.db"
+    with closing(sqlite3.connect(file)) as connection:
+        [(root,)] = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'pages'").fetchall()
+        [(size,)] = connection.execute("PRAGMA page_size").fetchall()
+    with file.open("r+b") as stream:
+        stream.seek((root - 1) * size)
+        stream.write(bytes(size))
+
+
+def damage_rows_and_a_warc_file(damaged: Damaged) -> str:
+    """Add two pages in a second WARC file, lose all rows of pages, and damage the first file; return its name."""
+    data = damaged.fresh()
+    [first] = (data / "warc").iterdir()
+    with damaged.opened() as engine:
+        for n in (9, 10):
+            keep_page(engine.store, f"http://a.test/2024/{n}.html", f"<p>{TEXT.format(n=n)}".encode())
+    lose_page_rows(data)
+    middle = first.stat().st_size // 2
+    first.write_bytes(first.read_bytes()[:middle] + bytes(100) + first.read_bytes()[middle + 100 :])
+    return first.name
+
+
+def test_a_damaged_warc_file_does_not_stop_the_import_of_the_others(damaged: Damaged) -> None:
+    name = damage_rows_and_a_warc_file(damaged)
+    losses = [step.text for step in damaged.repair(damaged.check(), with_backup=False) if step.is_loss]
+    with damaged.opened() as engine:
+        entries = engine.store.frontier.find_entries([f"http://a.test/2024/{n}.html" for n in range(1, 11)]).values()
+        stored = {record[0] for record in engine.store.integrity.iter_warc_records()}
+    with_digest = {entry.url_id for entry in entries if entry.digest}
+    in_second_file = {entry.url_id for entry in entries if entry.url.endswith(("/9.html", "/10.html"))}
+    assert with_digest == stored and in_second_file < stored
+    assert len(losses) == 2 and losses[0].startswith(f"{name} is damaged")
+    assert losses[1].startswith(f"{10 - len(stored)} stored pages are lost")
+    assert damaged.check() == []
+
+
+def test_a_page_whose_row_is_lost_is_detected(damaged: Damaged) -> None:
+    change_rows(damaged, "DELETE FROM pages WHERE url_id IN (2, 3)")
+    assert [(one.component, one.keys) for one in damaged.check()] == [("lost_pages", ("2", "3"))]
+
+
+def test_one_repair_restores_the_database_warc_and_state_files(damaged: Damaged) -> None:
+    damage_rows_and_a_warc_file(damaged)
+    (damaged.settings.data_dir / "lastmod.json").write_text("{")
+    steps = damaged.repair(damaged.check())
+    assert not [step for step in steps if step.is_loss] and damaged.check() == []
+    with damaged.opened() as engine:
+        assert len(list(engine.store.integrity.iter_warc_records())) == 10

@@ -53,6 +53,29 @@ def test_a_glossary_goes_with_its_tree(tmp_path: Path) -> None:
         load_concepts([tree])
 
 
+@pytest.mark.parametrize(
+    ("tree", "message"),
+    [
+        ("1\tmaterial|材料\t1\n2\tfuel|燃料\n", "not a line of a sememe tree"),
+        ("1\tmaterial|材料\t9\n", "no parent 9"),
+        ("1\tmaterial|材料\t2\n2\tfuel|燃料\t1\n", "its own ancestor"),
+    ],
+    ids=["columns", "parent", "cycle"],
+)
+def test_a_malformed_sememe_tree_is_refused(tree: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=message):
+        load_concepts([file(tmp_path, "t", tree), file(tmp_path, "g", GLOSSARY)])
+
+
+def test_a_changed_concept_file_is_read_again(tmp_path: Path) -> None:
+    path = file(tmp_path, "c", CILIN)
+    before = load_concepts([path])
+    assert before is load_concepts([path]) and before is not None
+    assert before.similarity("石油", "煤") is None
+    changed = load_concepts([file(tmp_path, "c", CILIN + "Aa01A03= 石油 煤\n")])
+    assert changed is not None and changed.similarity("石油", "煤") == 1.0
+
+
 def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     assert load_concepts([]) is None
     for path, said in (

@@ -278,3 +278,10 @@ def test_nobody_there() -> None:
                 call()
             assert url in str(caught.value)
             assert "\n" not in str(caught.value)
+
+
+def test_a_document_of_a_missing_collection_does_not_exist() -> None:
+    with served([404]) as url:
+        assert SolrIndex(url, "plumbline", 5.0).get("a") is None
+    with served([400]) as url, pytest.raises(SolrError, match="refused"):
+        SolrIndex(url, "plumbline", 5.0).get("a")

@@ -4,11 +4,14 @@ import random
 import sqlite3
 import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from docstore.errors import LexiconError
 from docstore.model import Term
 from lexicon import example_sentences
 from lexicon.counting import candidate_selection
@@ -218,6 +221,32 @@ def test_what_cannot_be_read_is_counted_again(damage: Callable[[Path], None], tm
     articles.was_read.clear()
     mine_terms(articles, ALL, counts_dir=tmp_path)
     assert articles.was_read == [], "and remembered again"
+
+
+def test_counts_that_another_process_has_locked_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    articles = written(12)
+    mine_terms(articles, ALL, counts_dir=tmp_path)
+    (tmp_path / "notes.txt").write_text("of the user")
+    before = sorted(tmp_path.iterdir())
+    connect = sqlite3.connect
+    with closing(connect(tmp_path / CountsStore.DATABASE_FILE)) as other, monkeypatch.context() as patched:
+        other.execute("BEGIN EXCLUSIVE")
+        patched.setattr(sqlite3, "connect", partial(connect, timeout=0))
+        with pytest.raises(LexiconError, match="locked"):
+            mine_terms(articles, ALL, counts_dir=tmp_path)
+        other.rollback()
+    assert sorted(path for path in tmp_path.iterdir() if not path.name.endswith("-journal")) == before
+    articles.was_read.clear()
+    mine_terms(articles, ALL, counts_dir=tmp_path)
+    assert articles.was_read == []
+
+
+def test_only_files_of_the_counts_are_deleted(tmp_path: Path) -> None:
+    mine_terms(written(12), ALL, counts_dir=tmp_path)
+    (tmp_path / "notes.txt").write_text("of the user")
+    no_database(tmp_path)
+    mine_terms(written(12), ALL, counts_dir=tmp_path)
+    assert (tmp_path / "notes.txt").exists()
 
 
 def test_count_files_of_an_older_version_make_room(tmp_path: Path) -> None:

@@ -71,6 +71,25 @@ def test_the_good_lines_can_be_asked_for() -> None:
     assert [number for number, _ in faults] == [2, 4]
 
 
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ('term\n页岩气\n"坏\n<b>\n词"\n水力压裂\n', [3]),
+        ('term\n页岩气\n"没有结尾\n水力压裂\n', [3]),
+    ],
+    ids=["a record of three lines", "an open quote"],
+)
+def test_a_bad_record_with_line_breaks_is_left_out(text: str, numbers: list[int]) -> None:
+    entries, faults = parse_valid_lines(text, "csv")
+    assert [entry.text for entry in entries] == ["页岩气", "水力压裂"]
+    assert [number for number, _ in faults] == numbers
+
+
+def test_a_list_without_a_valid_line_is_refused() -> None:
+    with pytest.raises(DictionaryError, match="the header names"):
+        parse_valid_lines("colour\nred\n", "csv")
+
+
 def test_a_file_says_how_it_is_written() -> None:
     assert [
         detect_word_list_format("A.CSV", ""),

@@ -70,6 +70,19 @@ def test_another_version_of_the_program_is_refused() -> None:
         count_piece(texts(0), "another")
 
 
+def test_another_version_of_the_program_leaves_the_stored_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    articles = written(12)
+    mine_terms(articles, ALL, counts_dir=tmp_path)
+    before = sorted(tmp_path.iterdir())
+    articles.held.update(written(1, first=50).held)
+    with monkeypatch.context() as patched, pytest.raises(LexiconError, match="install the same version"):
+        patched.setattr(distributed_count, "counting_digest", lambda models: "another")
+        mine_terms(articles, ALL, counts_dir=tmp_path, map_ordered=map)
+    assert sorted(tmp_path.iterdir()) == before
+
+
 def test_a_piece_that_fails_leaves_nothing_to_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(distributed_count, "CHUNK_CHARACTERS", 300)  # so that some of it is counted before it fails
 

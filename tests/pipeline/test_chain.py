@@ -28,7 +28,8 @@ from pipeline.search_site.actions import StoreSiteBackend
 from pipeline.search_site.compare import compare_term
 from pipeline.search_site.serve import IndexFollower, is_index_stale, load_or_create_secret
 from pipeline.settings import build_settings
-from pipeline.warc_import import import_warc_file
+from pipeline.warc_import import import_warc_files
+from pipeline.warc_sources import WarcSource
 from tests.solr_fixture import RunningSolr
 from tests.web_fixture import PATIENCE
 
@@ -194,7 +195,7 @@ def test_anyones_crawl_is_imported_once(chain: Chain, tmp_path: Path) -> None:
         ("http://[/", 200, "text/html", html),
     ]
     file = warc(tmp_path / "theirs.warc.gz", pages)
-    first = import_warc_file(chain.engine, file).outcome_counts
+    first = import_warc_files(chain.engine, [WarcSource(str(file))]).outcome_counts
     assert first == {
         Reason.FETCHED: 1,
         Reason.HTTP_ERROR: 1,
@@ -202,7 +203,7 @@ def test_anyones_crawl_is_imported_once(chain: Chain, tmp_path: Path) -> None:
         Reason.EMPTY_BODY: 1,
         Reason.INVALID_URL: 1,
     }
-    assert import_warc_file(chain.engine, file).outcome_counts[Reason.UNCHANGED] == 1
+    assert import_warc_files(chain.engine, [WarcSource(str(file))]).outcome_counts[Reason.UNCHANGED] == 1
     stages.extract(chain.engine)
     stages.index(chain.engine)
     document = chain.engine.index.get(document_id("http://other.test/a.html"))
@@ -216,7 +217,7 @@ def test_a_truncated_import_keeps_what_came_before(chain: Chain, tmp_path: Path)
     file = warc(tmp_path / "cut.warc.gz", pages)
     file.write_bytes(file.read_bytes()[:-40])
     with pytest.raises(StoreError, match="not a complete WARC"):
-        import_warc_file(chain.engine, file)
+        import_warc_files(chain.engine, [WarcSource(str(file))])
     assert chain.engine.store.frontier.known_urls([url for url, *_ in pages]) >= {pages[0][0], pages[1][0]}
 
 

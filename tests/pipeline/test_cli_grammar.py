@@ -202,3 +202,20 @@ def test_the_list_of_verbs_says_what_each_says_of_itself() -> None:
     for name, command in commands(cli):
         assert " ".join((command.help or "").split()).startswith(LISTED[name][1]), name
     assert LISTED.keys() == {name for name, _ in commands(cli)}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("alerts", "--test", "--json"), "--json cannot be combined with --test"),
+        (("explain", "http://a.test/", "--page", "x.html", "--json"), "needs --blocks"),
+        (("sites", "--json", "proposed"), "put --json after proposed"),
+        (("check", "--backup", "backups"), "--backup needs --repair"),
+        (("demo", "--check", "--change"), "use either --check or --change"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_an_option_without_effect_is_refused(arguments: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    with chdir(tmp_path):
+        said = call_plumb(*arguments)
+    assert said.status == 2 and message in said.err

@@ -7,22 +7,28 @@ import re
 import socket
 import subprocess
 import sys
+import threading
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from datetime import date
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
 import jieba
 import pytest
+from flask import Flask
+from jinja2 import TemplateError
 from lxml import html
 from protego import Protego
+from werkzeug.serving import make_server
 
 from docstore.errors import PlumblineError, PortInUseError
 from pipeline.demo.articles import COMPARISON_TERM, DemoArticle, generate_articles
 from pipeline.demo.render import SITES, load_design, render_site
+from pipeline.demo.run import review_page_status
 from pipeline.demo.site import SITE_NAMES, DemoServer, change_article, demo_urls, write_sites
+from tests.search_ui_fakes import OPERATOR, PASSWORD, site_app
 from tests.web_fixture import PATIENCE
 
 CANGYUAN, LANWAN, YUANSHAN = SITE_NAMES
@@ -66,6 +72,35 @@ def ask(port: int, host: str, path: str = "/", method: str = "GET", **headers: s
 
 def path_of(article: DemoArticle) -> str:
     return "/" + load_design(article.site).page_path(article)
+
+
+# --- the check of the demo
+
+
+def test_the_check_signs_in_to_the_review_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = site_app()
+    with running_app(app) as url:
+        assert review_page_status(url, OPERATOR, PASSWORD) == 200
+        assert review_page_status(url, OPERATOR, "wrong") == 303
+        monkeypatch.setattr("search_ui.review.candidate_views.render_page", broken_template)
+        assert review_page_status(url, OPERATOR, PASSWORD) == 500
+
+
+def broken_template(*_: object, **__: object) -> str:
+    raise TemplateError("broken")
+
+
+@contextmanager
+def running_app(app: Flask) -> Iterator[str]:
+    """Serve an application on loopback; yields its URL."""
+    server = make_server("127.0.0.1", 0, app)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.port}/"
+    finally:
+        server.shutdown()
+        thread.join()
 
 
 # --- articles

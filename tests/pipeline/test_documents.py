@@ -25,7 +25,8 @@ from pipeline.progress import NullProgress
 from pipeline.search_site.actions import StoreSiteBackend
 from pipeline.settings import Settings, build_settings
 from pipeline.topic.page_reader import PageReader
-from pipeline.warc_import import import_warc_file
+from pipeline.warc_import import import_warc_files
+from pipeline.warc_sources import WarcSource
 from pipeline.workers.extraction_pool import extract_pages
 from search_ui.query.solr_client import SolrSearchClient
 from tests.document_files import docx, pdf, pdf_bomb
@@ -244,7 +245,8 @@ def test_documents_of_another_crawl_are_imported(tmp_path: Path) -> None:
     file = tmp_path / "x.warc.gz"
     file.write_bytes(written.getvalue())
     with Site({}) as site, Engine(settings_for(tmp_path, site), NullProgress()) as engine:
-        assert import_warc_file(engine, file).outcome_counts == {Reason.FETCHED: 2, Reason.NOT_HTML: 1}
+        counts = import_warc_files(engine, [WarcSource(str(file))]).outcome_counts
+        assert counts == {Reason.FETCHED: 2, Reason.NOT_HTML: 1}
         assert stages.extract(engine).outcome_counts == {Reason.EXTRACTED: 2}
         assert {one.article.url: one.article.format for one in engine.store.articles.iter_all()} == {
             "http://a.test/a.pdf": "pdf",

@@ -14,6 +14,7 @@ from playwright.sync_api import Browser
 from docstore.errors import PlumblineError
 from docstore.model import SiteTemplate, text_hash64
 from extractor import ExtractSettings
+from extractor.article_extractor import ArticleExtractor
 from extractor.body_methods import BODY_METHODS
 from extractor.body_methods.explanation import VERDICT_REASONS
 from pipeline.cli.main import cli
@@ -99,6 +100,14 @@ def test_title_and_date_are_marked_where_the_page_shows_them() -> None:
     lines = found.document.layout.lines
     marks = {name: lines[place].text for place, names in found.fields_by_line.items() for name in names}
     assert (marks["title"], marks["date"]) == ("大庆油田产量创新高", "2016-05-09 来源：某报")
+
+
+def test_the_explained_result_is_that_of_the_extraction() -> None:
+    menu = "".join(f"<li><a href='/{n}'>频道{n}</a></li>" for n in range(4))
+    html = f"<title>某某网</title><p>短文</p><footer><ul>{menu}</ul><p>版权所有 某某网</p></footer>"
+    found = explained(html)
+    assert found.result == ArticleExtractor().extract_with_site(html, "").result
+    assert found.document.layout.lines[0].text == "短文"
 
 
 def test_nothing_to_read_is_said() -> None:

@@ -89,7 +89,8 @@ PROGRAM = """
 import json, resource, sys
 from pathlib import Path
 from pipeline.engine import Engine
-from pipeline.warc_import import import_warc_file
+from pipeline.warc_import import import_warc_files
+from pipeline.warc_sources import WarcSource
 from pipeline.progress import NullProgress
 from pipeline.settings import load_settings
 from docstore.errors import PlumblineError
@@ -101,7 +102,7 @@ for folder in map(Path, folders):
         taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (taken + int(little), resource.RLIM_INFINITY))
         try:
-            counts = import_warc_file(engine, folder / "x.warc.gz").outcome_counts
+            counts = import_warc_files(engine, [WarcSource(str(folder / "x.warc.gz"))]).outcome_counts
             answer = {reason.value: count for reason, count in counts.items()}
         except PlumblineError as error:
             answer = {"error": str(error)}

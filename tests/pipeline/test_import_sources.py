@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import sys
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -12,7 +13,8 @@ import pytest
 import requests
 
 from docstore.errors import SettingsError, StoreError
-from docstore.model import Reason
+from docstore.frontier.frontier_table import NewUrl, Visit
+from docstore.model import Host, Outcome, Reason, UrlKind
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
 from pipeline.settings import build_settings
@@ -100,6 +102,21 @@ def test_common_crawls_list_of_paths(engine: Engine, crawled: Path) -> None:
 def test_text_that_was_made_of_pages_is_refused(name: str) -> None:
     with pytest.raises(SettingsError, match=r"cannot be imported: import the \.warc\.gz"):
         resolve_sources([name])
+
+
+@pytest.mark.parametrize("location", ["s3://bucket/", "s3://bucket/a.warc.gz"])
+def test_a_missing_package_is_named(location: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "fsspec", None)
+    with pytest.raises(StoreError, match=r"pip install 'plumbline\[cluster\]'"):
+        [source.open() for source in resolve_sources([location])]
+
+
+def test_an_import_retains_the_schedule_of_a_crawled_page(engine: Engine, crawled: Path) -> None:
+    url, frontier = "http://other.test/0", engine.store.frontier
+    frontier.add_urls([NewUrl(url, Host("other.test"), 1, 0, UrlKind.UNKNOWN, 0.0)])
+    frontier.record_visits([Visit(frontier.find_entries([url])[url], Outcome(Reason.HTTP_ERROR), 5.0, 99.0, 7.0)])
+    import_warc_files(engine, [WarcSource(str(crawled / "a.warc.gz"))])
+    assert frontier.last_visits([url])[url].due_at == 99.0 and frontier.find_entries([url])[url].gap == 7.0
 
 
 def test_nothing_there(tmp_path: Path) -> None:

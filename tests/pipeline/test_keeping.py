@@ -1,20 +1,19 @@
 """`plumb backup`, `restore_backup`, `check` and `doctor`: what they do, refuse and say."""
 
 import json
-import os
 import shutil
 import socket
+import sqlite3
 import stat
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from docstore.database import Database
 from pipeline.engine import Engine
 from pipeline.maintenance.backup import (
     BackupError,
-    copy_database,
     create_backup,
     find_newest_backup,
     read_manifest,
@@ -137,12 +136,13 @@ def test_a_damaged_store_is_not_backed_up(vertical: LocalVertical, tmp_path: Pat
     assert list((tmp_path / "backups").iterdir()) == []
 
 
-def test_a_store_that_is_cut_short_is_called_damaged_and_the_disk_is_not_called_full(tmp_path: Path) -> None:
-    source = tmp_path / "store.db"
-    Database(f"sqlite:///{source}").close()
-    os.truncate(source, source.stat().st_size // 2)
-    with pytest.raises(BackupError, match=r"cannot be copied .*malformed"):
-        copy_database(source, tmp_path / "copy.db")
+@pytest.mark.parametrize("damage", ["half", "schema"])
+def test_a_corrupt_store_is_not_an_unwritable_folder(vertical: LocalVertical, tmp_path: Path, damage: str) -> None:
+    file = vertical.data / "store.db"
+    data = file.read_bytes()
+    file.write_bytes(data[: len(data) // 2] if damage == "half" else data[:100] + bytes(3900) + data[4000:])
+    with pytest.raises(BackupError, match=r"the store .*run `plumb check --repair`"):
+        create_backup(settings(vertical), vertical.config, tmp_path / "backups")
 
 
 def test_the_verbs_say_what_they_do(vertical: LocalVertical, tmp_path: Path) -> None:
@@ -154,7 +154,30 @@ def test_the_verbs_say_what_they_do(vertical: LocalVertical, tmp_path: Path) -> 
     said = vertical.plumb("check", "--no-index")
     assert said.status == 1 and "damaged: " in said.out and "plumb check --repair" in said.complaint
     assert "restored from" in vertical.done("check", "--repair", "--no-index").out
-    assert json.loads(vertical.done("check", "--quick", "--json").out) == {"faults": [], "done": [], "left": []}
+    assert json.loads(vertical.done("check", "--quick", "--json").out) == {
+        "faults": [],
+        "done": [],
+        "lost": [],
+        "left": [],
+    }
+
+
+def test_a_backup_without_all_warc_files_says_so(vertical: LocalVertical, tmp_path: Path) -> None:
+    [warc] = (vertical.data / "warc").iterdir()
+    assert "warning" not in vertical.done("backup", str(tmp_path / "backups")).out
+    warc.unlink()
+    assert f"WARC files of stored pages are missing ({warc.name})" in vertical.done("backup", str(tmp_path / "b")).out
+
+
+def test_a_repair_that_loses_data_says_so(vertical: LocalVertical) -> None:
+    file = vertical.data / "store.db"
+    file.with_name("store.db-sums").unlink()
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute("UPDATE accounts SET roles = 'reviewer'")
+    assert vertical.plumb("check", "--no-index").complaint.startswith("plumb: 1 problem found: ")
+    said = vertical.plumb("check", "--repair", "--no-index")
+    assert said.status == 1 and "lost: accounts: 1 rows lost" in said.out and "data was lost" in said.complaint
+    assert vertical.done("check", "--no-index").out == "no damage found\n"
 
 
 def findings(vertical: LocalVertical) -> dict[str, list[CheckResult]]:
@@ -172,6 +195,16 @@ def test_the_doctor_looks_at_everything(vertical: LocalVertical) -> None:
     assert not found["seed"][0].is_well and "127.0.0.1:9" in found["seed"][0].text
     assert not found["backup"][0].is_well and not found["schedule"][0].is_well
     assert found["dictionary"][0].is_well and found["versions"][0].is_well
+
+
+@pytest.mark.parametrize("host", ["::1", "::"])
+def test_the_doctor_connects_to_ipv6_addresses(vertical: LocalVertical, host: str) -> None:
+    with socket.create_server(("::1", 0), family=socket.AF_INET6) as server:
+        port = server.getsockname()[1]
+        vertical.write({"crawl": {"seeds": [f"http://[::1]:{port}/"]}, "search": {"host": host, "port": port}})
+        found = findings(vertical)
+    assert found["seed"] == [CheckResult("seed", True, f"[::1]:{port} accepts connections")]
+    assert [(one.is_well, one.text) for one in found["port"]] == [(False, f"[{host}]:{port} is in use")]
 
 
 def test_the_doctor_sees_what_is_amiss(vertical: LocalVertical, tmp_path: Path) -> None:

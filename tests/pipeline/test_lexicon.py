@@ -56,6 +56,11 @@ def plumb(tmp_path: Path) -> Iterator[Plumb]:
     yield Plumb(tmp_path)
 
 
+def test_a_language_without_a_number_of_candidates_is_refused(plumb: Plumb) -> None:
+    said = plumb("accept", "--language", "zh", "shale gas")
+    assert said.exit_code == 2 and "pass --top N too" in said.output
+
+
 def test_every_step_of_a_review_and_its_undo(plumb: Plumb) -> None:
     steps = {
         ("accept", "页岩气"): ("页岩气", TermStatus.ACCEPTED),

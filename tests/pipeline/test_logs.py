@@ -14,9 +14,12 @@ import pipeline.logs
 from docstore.errors import PlumblineError
 from docstore.model import Stage, StageReport
 from docstore.store import open_sqlite_store
+from pipeline.alerts.secrets import read_smtp_password
+from pipeline.cli.session import open_engine
 from pipeline.logs import configure_access_log, configure_logging, create_masker
 from pipeline.progress import JsonLineProgress
 from pipeline.runs.run_record import RunRecord
+from pipeline.settings import build_settings
 from search_ui.settings import SearchSettings
 from tests.search_ui_fakes import site_app
 
@@ -91,6 +94,19 @@ def test_what_the_environment_keeps_secret_is_masked(monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("PLUMB_SMTP_PASSWORD", "open sesame")
     monkeypatch.setenv("PLUMB_ALERTS_WEBHOOK", "https://hooks.example/T0/B0/xyz")
     assert create_masker()("said open sesame to https://hooks.example/T0/B0/xyz") == "said *** to ***"
+
+
+def test_configured_secrets_are_masked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipeline.logs, "_configured_secrets", set())
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "key of the bucket")
+    (tmp_path / "password").write_text("open sesame\n")
+    sections = {"alerts": {"webhook": "https://hooks.example/T0/xyz", "smtp_password_file": "password"}}
+    settings = build_settings(sections, tmp_path)
+    with open_engine(settings):
+        read_smtp_password(tmp_path, settings.alerts.smtp_password_file)
+        log.info("key of the bucket; open sesame; POST https://hooks.example/T0/xyz; POST /T0/xyz")
+    [line] = [line for line in (tmp_path / "data/logs/plumb.log").read_text().splitlines() if "tests.logs" in line]
+    assert line.endswith("***; ***; POST ***; POST /***")
 
 
 def test_a_run_stands_beside_what_is_logged_in_it(tmp_path: Path) -> None:

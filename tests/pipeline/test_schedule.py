@@ -22,7 +22,7 @@ from sqlalchemy import update
 
 import pipeline.runs.scheduler
 from docstore.errors import SettingsError
-from docstore.model import Stage, StageReport
+from docstore.model import Reason, Stage, StageReport
 from docstore.reports.runs import RunState, StageRun
 from docstore.schema.operation_tables import runs
 from docstore.store import open_sqlite_store
@@ -250,6 +250,40 @@ def test_an_appointment_of_a_stage_or_of_some_sites_is_no_night(engine: Engine) 
     assert [run.state for run in found.runs] == [RunState.DONE, RunState.FAILED]
     assert found.failing_since == found.runs[1].started_at and found.last_success_at is None
     assert engine.store.runs.list_newest(1)[0].command == "schedule extract 08:00"
+
+
+def test_a_scheduled_embed_stage_has_no_time_limit_and_does_not_index(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[tuple[object, ...]] = []
+
+    def embed(*arguments: object) -> StageReport:
+        calls.append(arguments)
+        return StageReport(Stage.EMBED, {Reason.EMBEDDED: 1})
+
+    monkeypatch.setattr(stages, "embed_if_possible", embed)
+    [_, appointment] = configured_appointments(ScheduleSettings(stages={"embed": "08:00"}))
+    assert [report.stage for report in run_appointment(engine, appointment)] == [Stage.EMBED]
+    assert calls == [(engine,)]
+
+
+def test_a_run_until_the_lexicon_ends_there_if_no_article_changed(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stages, "crawl_with_index_opening", lambda *_: StageReport(Stage.CRAWL))
+    monkeypatch.setitem(stages.STAGES, "embed", lambda engine: StageReport(Stage.EMBED))
+    monkeypatch.setattr(stages, "wait_for_solr", pytest.fail)
+    reports = stages.run(engine, last_stage="lexicon")
+    assert [report.stage for report in reports] == [Stage.CRAWL, Stage.EXTRACT, Stage.EMBED]
+
+
+def test_solr_does_not_start_without_seeds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Engine, "open_index_in_background", pytest.fail)
+    with Engine(build_settings({}, tmp_path), NullProgress()) as engine:
+        with pytest.raises(SettingsError, match="seeds is empty"):
+            stages.run(engine)
+        [run] = engine.store.runs.list_newest()
+        assert [stage.stage for stage in run.stages] == [Stage.CRAWL]
 
 
 def everywhen(engine: Engine) -> Settings:

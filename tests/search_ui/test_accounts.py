@@ -133,6 +133,7 @@ def test_the_session_cookie_is_out_of_reach_of_scripts_and_other_sites() -> None
         ("/admin\\@evil.example", "/admin/"),
         ("/admin/\r\nX: 1", "/admin/"),
         ("javascript:/admin", "/admin/"),
+        ("http://[", "/admin/"),
     ],
 )
 def test_one_comes_back_to_where_one_was(wanted: str, goes: str) -> None:

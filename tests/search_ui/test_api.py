@@ -1,6 +1,7 @@
 """The JSON API, validated against its OpenAPI document."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from flask.testing import FlaskClient
 
 import search_ui
 from docstore.errors import SolrError, SolrUnavailableError
+from docstore.model import PageType
 from search_ui.query.score_explanation import PART_NAMES
 from search_ui.settings import SearchSettings
 from tests.search_ui_fakes import FakeSearch, document, site_app
@@ -72,6 +74,12 @@ def test_answers_are_as_described(address: str, path: str, status: int) -> None:
     response = client().get(f"/api/v1{address}")
     assert response.status_code == status and response.mimetype == "application/json", response.text
     assert fits(response.json, schema_of(path, str(status))), response.text
+
+
+def test_every_content_type_is_described() -> None:
+    [parameter] = [one for one in DESCRIPTION["paths"]["/search"]["get"]["parameters"] if one.get("name") == "type"]
+    named = re.findall(r"\w+", parameter["description"].partition("(")[2].partition(")")[0])
+    assert named == [*PageType]
 
 
 def test_every_described_path_exists_and_every_path_is_described() -> None:

@@ -67,7 +67,7 @@ def read_word(container: olefile.OleFileIO) -> DocumentContent:
     if version >= WORD_97_VERSION:
         table = read_stream(container, "1Table" if flags & FLAG_TABLE_1 else "0Table")
         pieces = list(iter_pieces(main, table))
-        text = mark_styled_paragraphs(visible_text(main, pieces), pieces, main, table)
+        text = mark_styled_paragraphs(visible_parts(main, pieces), pieces, main, table)
     else:
         text = decode_word_6_text(main)
     collector, opening = BlockCollector(), list[OpeningLine]()
@@ -78,16 +78,19 @@ def read_word(container: olefile.OleFileIO) -> DocumentContent:
     return DocumentContent(tuple(collector.blocks), tuple(opening), truncation=collector.truncation)
 
 
-def visible_text(main: bytes, pieces: list[TextPiece]) -> str:
-    """Return the text of the document, its notes and text boxes, without headers, footers and comments."""
+def visible_parts(main: bytes, pieces: list[TextPiece]) -> list[tuple[int, str]]:
+    """Return (start, text) of the document text, its notes and text boxes, without headers, footers and comments.
+
+    `start` is the index of the first character in the text of all pieces.
+    """
     counts = struct.unpack_from("<8i", main, OFFSET_CHAR_COUNTS)
     text = "".join(piece.text for piece in pieces)
     parts, position = [], 0
     for index, count in enumerate(counts):
         if index in (0, 1, 5, 6):  # text, footnotes, endnotes, boxes
-            parts.append(text[position : position + max(0, count)])
+            parts.append((position, text[position : position + max(0, count)]))
         position += max(0, count)
-    return "\r".join(parts) if parts[0].strip() else text
+    return parts if parts[0][1].strip() else [(0, text)]
 
 
 def iter_pieces(main: bytes, table: bytes) -> Iterator[TextPiece]:
@@ -120,26 +123,30 @@ def iter_pieces(main: bytes, table: bytes) -> Iterator[TextPiece]:
 # -- paragraph styles
 
 
-def mark_styled_paragraphs(text: str, pieces: list[TextPiece], main: bytes, table: bytes) -> str:
-    """Put a style mark before titles and headings. The text is unchanged if the styles cannot be read."""
+def mark_styled_paragraphs(parts: list[tuple[int, str]], pieces: list[TextPiece], main: bytes, table: bytes) -> str:
+    """Join the parts (start, text) of the text, with a style mark before each title and heading.
+
+    There are no marks if the styles cannot be read.
+    """
     try:
         kinds = read_heading_styles(table, *struct.unpack_from("<II", main, OFFSET_STYLE_SHEET))
         runs = read_style_runs(main, table)
     except MALFORMED_ERRORS:
-        return text
+        return "\r".join(text for _, text in parts)
     starts = [0]
     for piece in pieces:
         starts.append(starts[-1] + len(piece.text))
-    parts, position = [], 0
-    for line in text.split("\r"):
-        number = bisect_right(starts, position) - 1
-        kind = 0
-        if line.strip() and number < len(pieces):
-            offset = pieces[number].offset + pieces[number].bytes_per_char * (position - starts[number])
-            kind = kinds.get(style_at_offset(runs, offset), 0)
-        parts.append(chr(STYLE_MARK + kind) + line if kind else line)
-        position += len(line) + 1
-    return "\r".join(parts)
+    lines = []
+    for position, text in parts:
+        for line in text.split("\r"):
+            number = bisect_right(starts, position) - 1
+            kind = 0
+            if line.strip() and number < len(pieces):
+                offset = pieces[number].offset + pieces[number].bytes_per_char * (position - starts[number])
+                kind = kinds.get(style_at_offset(runs, offset), 0)
+            lines.append(chr(STYLE_MARK + kind) + line if kind else line)
+            position += len(line) + 1
+    return "\r".join(lines)
 
 
 def read_heading_styles(table: bytes, start: int, size: int) -> dict[int, int]:

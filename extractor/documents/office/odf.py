@@ -81,9 +81,9 @@ class OdfReader:
             )
         self.collector.add(block)
         if text and len(self.opening) < MAX_OPENING_LINES and self.page_number <= 1 and role != "notes":
-            role = kind or ("heading" if level else "")
+            opening_role = kind or ("heading" if level else "")
             size = self.font_size_by_style.get(style, 0.0)
-            self.opening.append(OpeningLine(text[:500], size, role, paragraph_number=len(self.opening)))
+            self.opening.append(OpeningLine(text[:500], size, opening_role, paragraph_number=len(self.opening)))
         for frame in frames:
             self.walk(frame, depth, role)
 
