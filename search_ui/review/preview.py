@@ -139,8 +139,8 @@ def new_word_summands(profile: str, new_words: Sequence[str], solr: SolrBackend)
     weighted_words = [
         (word, f"{solr_fields.BODY_CHARS}^{weight * idf_ratio(solr, word):.4f}") for word in new_words if weight
     ]
-    runs = (SolrQuery.phrases(body, f"fresh{n}_text", [word]) for n, (word, body) in enumerate(weighted_words))
-    return [QueryParam(f"fresh{n}", run) for n, run in enumerate(runs)]
+    runs = (SolrQuery.phrases(body, f"new_word{n}_text", [word]) for n, (word, body) in enumerate(weighted_words))
+    return [QueryParam(f"new_word{n}", run) for n, run in enumerate(runs)]
 
 
 def idf_ratio(solr: SolrBackend, word: str) -> float:
