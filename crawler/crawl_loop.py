@@ -160,7 +160,9 @@ class CrawlLoop:
         if self.context.clock() + seconds < self.context.deadline:
             return seconds
         if not self.pool.in_flight:
-            self.tally.add_note("stopped early: crawl delays or retry delays of all remaining URLs exceed the time left")
+            self.tally.add_note(
+                "stopped early: crawl delays or retry delays of all remaining URLs exceed the time left"
+            )
         return None
 
     def _finish_or_continue(self) -> bool:

@@ -145,7 +145,9 @@ class FamilyStats:
     def releasable_count(self) -> int:
         """Number of suspect URLs that may be followed now."""
         if self.seems_finite and (self.is_confirmed_finite or not self.is_partly_stale):
-            return min(self.release_size, len(self.suspect_urls)) if self.pages_read >= self.next_release_at_pages else 0
+            return (
+                min(self.release_size, len(self.suspect_urls)) if self.pages_read >= self.next_release_at_pages else 0
+            )
         return max(min(self.remaining_self_links, len(self.suspect_urls)), 0)
 
     def release(self, count: int) -> list[str]:

@@ -128,7 +128,9 @@ class TrapDetector:
     folder_stats: FolderStats = field(default_factory=FolderStats)
 
     def __post_init__(self) -> None:
-        self._families_with_suspects = {pattern for pattern, stats in self.stats_by_family.items() if stats.suspect_urls}
+        self._families_with_suspects = {
+            pattern for pattern, stats in self.stats_by_family.items() if stats.suspect_urls
+        }
         self._probe_candidates: dict[str, list[str]] = {}  # family -> some of its URLs
         self._stale_page = ""  # URL of the last page if it had no new content
         self._current_page = ""  # URL of the last page

@@ -76,7 +76,11 @@ def _fetch_home_content() -> dict[str, Any]:
 
 @blueprint.get("/search")
 def search() -> Response:
-    """Return one results page, as HTML or JSON."""
+    """Return one results page, as HTML or JSON.
+
+    HTML shows the results of a spelling correction if the query itself has no full match. JSON
+    always contains the results of the query itself, and offers corrections as suggestions.
+    """
     search_service = current_search_service()
     search_request = search_service.resolve_exact_title(
         parse_search_request(request.args, current_site().settings, PROFILES)
@@ -90,14 +94,15 @@ def search() -> Response:
             )
         )
     outcome = search_service.execute_with_correction(search_request)
+    # The log counts the results of the query as typed, which has none if it was corrected.
     _log_search(search_request, 0 if outcome.is_corrected else outcome.page.total, outcome.page.page)
     return render_page("search.html", **_search_context(search_request, outcome))
 
 
-def _log_search(request: SearchRequest, total: int, number: int) -> None:
+def _log_search(request: SearchRequest, total: int, page_number: int) -> None:
     if request.text:
         g.hits = total
-        log_search(request.raw_query, total, number, request.active_filter_params())
+        log_search(request.raw_query, total, page_number, request.active_filter_params())
 
 
 def _search_context(original_request: SearchRequest, outcome: SearchOutcome) -> dict[str, Any]:

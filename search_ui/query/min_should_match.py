@@ -1,7 +1,8 @@
 """Builds the queries for how much of the search query a document contains.
 
 The parts of a query are its content words. A document contains a part if its text has the word, or a synonym, as
-consecutive characters, whatever lexicon it was segmented with. A compound (`hp1010`) also matches if all its subwords occur.
+consecutive characters, whatever lexicon it was segmented with. A compound (`hp1010`) also matches if all its subwords
+occur.
 """
 
 import re
@@ -89,5 +90,6 @@ def _part_query(name: str, word: str, synonyms: Sequence[str]) -> QueryParam:
         return QueryParam(name, phrase_query)
     all_subwords = SolrQuery.simple(_CHAR_FIELD, QueryParam(f"{name}_subword_list", " ".join(subwords)), "AND", "''")
     return QueryParam(
-        name, SolrQuery.boolean([QueryParam(f"{name}_phrase", phrase_query), QueryParam(f"{name}_subwords", all_subwords)])
+        name,
+        SolrQuery.boolean([QueryParam(f"{name}_phrase", phrase_query), QueryParam(f"{name}_subwords", all_subwords)]),
     )

@@ -145,8 +145,8 @@ def _iter_score_clauses(profile: RankingProfile, text: str, words: QueryWords) -
                 f"equal_{variant}", FieldClause(variant, ((solr_fields.TITLE_KEY, _TOP_SCORE),)).to_query(texts)
             )
     if (weight := profile.all_parts_score) and 1 < len(all_parts(words)) <= MAX_ALL_PARTS:
-        # {!v=$all_parts} is Solr's syntax for "the query in the parameter `all_parts`". As `_query_:"..."^=10` it becomes a
-        # clause of the lucene parser with a constant score of 10. The single quotes delimit the value of the option v.
+        # `{!v=$all_parts}` means: the query in the parameter `all_parts`. As `_query_:"..."^=10` it becomes a clause of
+        # the lucene parser with a constant score of 10. The single quotes delimit the value of the option `v`.
         all_parts_param = replace(all_parts_query(words), template=f"'_query_:\"{{!v=$}}\"^={weight:g}'")
         yield QueryParam("all_parts_score", SolrQuery("lucene", (("v", all_parts_param),)))
     if profile.number_weight and extract_numbers(text):
@@ -161,7 +161,9 @@ def _iter_score_clauses(profile: RankingProfile, text: str, words: QueryWords) -
     if (weight := lexicon_term_weight(profile)) and words.get(QueryVariant.NEW_WORDS):
         yield QueryParam("new_words_match", _new_words_query(weight, texts))
     if (weight := profile.synonym_weight) and list_synonyms(words.get(QueryVariant.SYNONYMS, ())):
-        yield QueryParam("synonym_match", SolrQuery.simple(f"{solr_fields.BODY_CHARS}^{weight:g}", texts[QueryVariant.SYNONYMS]))
+        yield QueryParam(
+            "synonym_match", SolrQuery.simple(f"{solr_fields.BODY_CHARS}^{weight:g}", texts[QueryVariant.SYNONYMS])
+        )
     if profile.work_weight and words.get(QueryVariant.WORK_BOOSTS):
         options = (("df", solr_fields.WORK_ID), ("q.op", "OR"), ("v", texts[QueryVariant.WORK_BOOSTS]))
         yield QueryParam("work_boost", SolrQuery("lucene", options))

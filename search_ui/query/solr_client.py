@@ -161,7 +161,9 @@ def replica_routing_params(params: Params) -> Params:
 
 def _parse_response(status: int, body: bytes) -> SolrResponse:
     if status == HTTPStatus.BAD_REQUEST:
-        raise SolrError(f"Solr rejected the query: {error_message(body, 300, 200)}")
+        raise SolrError(
+            f"Solr rejected the query ({error_message(body, 300, 200)}): shorten it or remove operators and filters"
+        )
     if status != HTTPStatus.OK:
         raise SolrUnavailableError(f"Solr responded with status {status}: {error_message(body, 300, 200)}")
     try:

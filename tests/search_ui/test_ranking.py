@@ -77,7 +77,8 @@ def test_authority_multiplies_what_was_found_and_finds_nothing() -> None:
 def test_terms_of_the_lexicon_count_beside_the_words_of_the_base_dictionary() -> None:
     words = {QueryVariant.DOMAIN: ["世界石油大会", "召开"], QueryVariant.BASE: ["世界", "石油", "大会", "召开"]}
     named = dict(rank_params("世界石油大会召开", words, "plumbline"))
-    assert named[QueryVariant.LEXICON_TERMS] == "世界石油大会" and f"v=${QueryVariant.LEXICON_TERMS}" in named["clause3"]
+    assert named[QueryVariant.LEXICON_TERMS] == "世界石油大会"
+    assert f"v=${QueryVariant.LEXICON_TERMS}" in named["clause3"]
     assert named[QueryVariant.BASE].split(WORD_SEPARATOR) == words[QueryVariant.BASE]
     assert "clause3" not in dict(rank_params("石油", WORDS, "plumbline"))
 
