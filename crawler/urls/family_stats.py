@@ -14,7 +14,7 @@ _EXTRA_LINKS_PER_ARTICLE = 10
 _MIN_STALE_PAGES, _MIN_STALE_SHARE = 20, 0.2  # minimum count and share of pages without new content
 _MIN_ONWARD_SHARE = 0.1  # minimum share of pages that link to many new pages of the family
 _FIRST_RELEASE_SIZE = 20  # oldest suspect URLs, tried at once
-_PAGES_BEFORE_PROBE_IF_HELD = 5  # enough pages to know their usual novelty
+_PAGES_BEFORE_PROBE_IF_SUSPECT = 5  # enough pages to know their usual novelty
 _PAGES_BEFORE_PROBE_IF_STALE = 8  # pages without new content before a probe
 _PAGES_BEFORE_PROBE = 40  # pages of any family before a probe
 
@@ -120,7 +120,7 @@ class FamilyStats:
     def needs_probe(self) -> bool:
         """True if the family should be probed now."""
         pages_needed = (
-            _PAGES_BEFORE_PROBE_IF_HELD
+            _PAGES_BEFORE_PROBE_IF_SUSPECT
             if self.suspect_urls
             else _PAGES_BEFORE_PROBE_IF_STALE
             if not self.has_fresh_content
