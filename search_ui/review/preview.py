@@ -1,8 +1,8 @@
 """Previews the effect of the next lexicon version before it is published.
 
-Documents are not segmented with it yet. A word that only the next version has is therefore searched as a character run.
-Its weight is scaled: the BM25 score of a run is the sum of the idf of its characters, and is reduced to the idf of the
-word.
+Documents are not segmented with it yet. A word that only the next version has is therefore searched as consecutive
+characters. The BM25 score of such a phrase is the sum of the idf of its characters. Its weight is reduced, so that the
+score is the idf of the word.
 """
 
 import math
@@ -146,7 +146,7 @@ def new_word_summands(profile: str, new_words: Sequence[str], solr: SolrBackend)
 def idf_ratio(solr: SolrBackend, word: str) -> float:
     """Return the idf of a word divided by the sum of the idf of its characters, at most 1.
 
-    The idf of the word counts the documents that contain it as a run.
+    The idf of the word counts the documents that contain it as consecutive characters.
     """
     characters = {f"char{n}": char for n, char in enumerate(word.lower()) if not char.isspace()}
     fl = ["documents:numdocs()", *(f"{name}_df:docfreq({solr_fields.BODY_CHARS},${name})" for name in characters)]
