@@ -256,7 +256,9 @@ def sites_add(context: click.Context, hosts: tuple[str, ...]) -> None:
 def sites_remove(context: click.Context, host: str) -> None:
     """Remove an added host. Its fetched pages are kept."""
     if not remove_site(load_call_settings(context).data_dir, host):
-        raise PlumblineError(f"{host[:200]} was not added with `plumb sites add`")
+        raise PlumblineError(
+            f"{host[:200]} was not added with `plumb sites add`: to exclude a host of the settings, change crawl.scope"
+        )
     print_lines([f"{host} is no longer crawled"])
 
 

@@ -169,7 +169,9 @@ def _parse_response(status: int, body: bytes) -> SolrResponse:
     try:
         document = json.loads(body)
     except ValueError as error:
-        raise SolrUnavailableError("the response is not JSON: check that solr_url is a Solr") from error
+        raise SolrUnavailableError(
+            "the response is not JSON: check that index.solr_url is the URL of a Solr"
+        ) from error
     if not isinstance(document, dict):
-        raise SolrUnavailableError("the response is not a JSON object: check that solr_url is a Solr")
+        raise SolrUnavailableError("the response is not a JSON object: check that index.solr_url is the URL of a Solr")
     return document
