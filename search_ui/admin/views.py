@@ -56,7 +56,7 @@ def overview() -> BaseResponse:
         most=MAX_ALERTS_SHOWN,
         moment=format_timestamp,
         duration=format_duration,
-        translate_code=translate_code,
+        name_of=translate_code,
     )
 
 
@@ -139,7 +139,7 @@ def sites() -> BaseResponse:
         nights=nights,
         moment=format_timestamp,
         day=format_day,
-        translate_code=translate_code,
+        name_of=translate_code,
     )
 
 
@@ -167,7 +167,7 @@ def site_detail(host: str) -> BaseResponse:
         nights=current_site().backend.run_history(),
         moment=format_timestamp,
         day=format_day,
-        translate_code=translate_code,
+        name_of=translate_code,
     )
 
 

@@ -94,15 +94,14 @@ def search() -> Response:
             )
         )
     outcome = search_service.execute_with_correction(search_request)
-    # The log counts the results of the query as typed, which has none if it was corrected.
     _log_search(search_request, 0 if outcome.is_corrected else outcome.page.total, outcome.page.page)
     return render_page("search.html", **_search_context(search_request, outcome))
 
 
-def _log_search(request: SearchRequest, total: int, page_number: int) -> None:
+def _log_search(request: SearchRequest, total: int, number: int) -> None:
     if request.text:
         g.hits = total
-        log_search(request.raw_query, total, page_number, request.active_filter_params())
+        log_search(request.raw_query, total, number, request.active_filter_params())
 
 
 def _search_context(original_request: SearchRequest, outcome: SearchOutcome) -> dict[str, Any]:

@@ -76,7 +76,7 @@ def show_topic(name: str) -> BaseResponse:
     page_items = selected[start : start + ITEMS_PER_PAGE]
     return render_page(
         "topic.html",
-        translate_code=translate_code,
+        name_of=translate_code,
         topic=topic,
         listing=listing,
         terms=[item for item in page_items if isinstance(item, TopicTerm)],
