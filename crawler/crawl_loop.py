@@ -26,7 +26,7 @@ from docstore.errors import PlumblineError
 from docstore.frontier.frontier_table import NewUrl, Visit
 from docstore.model import FETCH_SUCCESS_REASONS, FrontierEntry, Outcome, Reason, UrlKind
 
-_MAX_POLL_SECONDS = 0.5  # maximum wait for a result
+_MAX_POLL_SECONDS = 0.5  # maximum wait for a result, if no frontier entry has a known start
 _MAX_UNEXPECTED_FAILURES = 20
 
 
@@ -144,28 +144,39 @@ class CrawlLoop:
                 self.frontier.retry(job_result.job.entry)
 
     def _seconds_until_next_start(self, wait: Wait | None) -> float | None:
-        """Return the seconds until a job may start, or None if none can before the deadline without a new result."""
-        standalone_wait_seconds, retry = (
-            self.origin_requests.seconds_until_standalone_job(),
-            self.retry_queue.seconds_until_due(self.context.clock()),
-        )
-        if wait is None and not self.retry_queue and standalone_wait_seconds == NO_KNOWN_START:
+        """Return the seconds until the next job may start.
+
+        Returns None if there is no pending job, or if it may start only after the deadline or after the result of a job
+        in flight. If no job may start before the deadline and none is in flight, adds a note, which ends the crawl.
+
+        Args:
+            wait: time until the first frontier entry may start; None if the frontier is empty.
+        """
+        standalone_seconds = self.origin_requests.seconds_until_standalone_job()  # files and probes that no page needs
+        retry_seconds = self.retry_queue.seconds_until_due(self.context.clock())
+        if wait is None and not self.retry_queue and standalone_seconds == NO_KNOWN_START:
             return None
-        seconds = min(wait.seconds if wait else _MAX_POLL_SECONDS, retry, standalone_wait_seconds)
+        seconds = min(wait.seconds if wait else _MAX_POLL_SECONDS, retry_seconds, standalone_seconds)
         if self.context.clock() + seconds < self.context.deadline:
             return seconds
         if not self.pool.in_flight:
-            self.tally.add_note("stopped early: the crawl delay of every remaining host exceeds the time left")
+            self.tally.add_note(
+                "stopped early: crawl delays or retry delays of all remaining URLs exceed the time left"
+            )
         return None
 
     def _finish_or_continue(self) -> bool:
-        """Flush pending work and check for the end of the crawl. Call it only if no job is in flight.
+        """End the crawl, or find more work for it. Call it only if no job may start now and none is in flight.
 
-        Records the remaining retries, flushes the recorder, releases held URLs and rescans the table.
+        - Time left and retries pending: does nothing; the retries continue the crawl.
+        - Stopped by the deadline, a note or the page limit: records the last results of all pending retries and saves
+          the suspected trap URLs to the frontier, so that nothing is lost.
+        - Otherwise follows suspected trap URLs that proved harmless, or looks for due URLs in the frontier again.
 
         Returns:
             True if the crawl is finished.
         """
+        # Until the end of the crawl, every note states why it stops.
         is_stopped = self.context.clock() >= self.context.deadline or bool(self.tally.notes)
         if self.retry_queue and not is_stopped:
             return False
@@ -173,9 +184,9 @@ class CrawlLoop:
             self._record_visit(self.result_handler.build_visit(job_result))
         self._flush_recorder()
         if is_stopped or not self.context.coordinator.has_page_budget():
-            self._add_new_urls(self.result_handler.take_remaining_held_urls())
+            self._add_new_urls(self.result_handler.take_remaining_suspect_urls())
             return True
-        if self._add_new_urls(self.result_handler.take_released_urls()):
+        if self._add_new_urls(self.result_handler.take_harmless_urls()):
             return False
         if self.context.coordinator.check_finished():
             return True

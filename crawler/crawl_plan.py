@@ -191,5 +191,5 @@ def _www_variants(host: str) -> tuple[str, ...]:
 def _parse_scope_setting(text: str) -> Scope:
     scope = parse_scope(text)
     if scope is None:
-        raise SettingsError(f"crawl.scope: {text[:200]!r} is not a host with an optional path prefix")
+        raise SettingsError(f"crawl.scope: {text[:200]!r} is not a host with an optional path prefix (a.com/news)")
     return scope

@@ -112,7 +112,7 @@ class LinkWords:
 
 @dataclass(frozen=True)
 class TopicWords:
-    """The description of a topic: words of its name, example pages, and terms of Wu's three classes (METHODS 3.4).
+    """The description of a topic: words of its name, example pages, and terms of Wu's three classes.
 
     `stop_words` are never terms.
     """
@@ -261,5 +261,5 @@ def deserialize_page(data: bytes) -> TokenizedPage:
         page = PageWords(payload["url"], tuple(payload["title"]), tuple(payload["description"]), blocks)
         links = tuple(LinkWords(url, tuple(anchor), tuple(context)) for url, anchor, context in payload["links"])
     except (zlib.error, ValueError, KeyError, TypeError) as error:
-        raise StoreError(f"the stored words of a page are damaged: {error}") from error
+        raise StoreError(f"the stored words of a page are damaged ({error}): run `plumb check`") from error
     return TokenizedPage(page, links)

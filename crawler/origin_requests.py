@@ -189,7 +189,7 @@ class OriginRequests:
         result, host = job_result.fetch_result, job_result.job.entry.host
         self._throttle.finish_request(host, self._clock(), result.responded_at, result.host_failed, result.retry_after)
         self.add_probes(self._result_handler.handle_probe(job_result.job.url, job_result))
-        return self._result_handler.take_released_urls()
+        return self._result_handler.take_harmless_urls()
 
     def _cancel(self, job: Job) -> None:
         """Cancel a standalone job that is forbidden, failed unexpectedly, or whose host has another crawler."""

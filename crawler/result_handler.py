@@ -16,7 +16,7 @@ from docstore.frontier.focused_decisions import FocusedDecision
 from docstore.frontier.frontier_table import NewUrl, Visit
 from docstore.model import FrontierEntry, Host, Outcome, Reason, UrlKind
 
-_MAX_HELD_URLS = 20_000  # URLs held back because their pattern may be a trap
+_MAX_SUSPECT_URLS = 20_000  # URLs that are not followed because their pattern may be a trap
 _MAX_REDIRECT_CHAINS = 10_000
 # Outcomes of a probe that show that there is no such page. Many sites redirect to the home page instead of a 404.
 _NOT_FOUND_REASONS = frozenset((Reason.GONE, Reason.REDIRECTED_TO_KNOWN_URL, Reason.REDIRECTED_OUT_OF_SCOPE))
@@ -35,7 +35,7 @@ class ResultHandler:
         self._deduplicator = Deduplicator(context.site_state.dust_rules)
         self._year = gmtime(context.due_before).tm_year
         self._trap_detectors: dict[str, TrapDetector] = {}
-        self._held_urls: dict[str, NewUrl] = {}
+        self._suspect_urls: dict[str, NewUrl] = {}
         self._probe_by_url: dict[str, FamilyProbe] = {}  # by the URL of the next probe
         self._rng = Random()  # noqa: S311 (no cryptography)
         self._redirect_chains: dict[str, tuple[str, ...]] = {}  # URL -> URLs that redirected to it in this run
@@ -118,14 +118,14 @@ class ResultHandler:
         trap = trap_detector.find_trap(entry.url) if trap_detector is not None and is_new else None
         return None if trap is None else Outcome(Reason.CRAWLER_TRAP, trap)
 
-    def take_released_urls(self) -> list[NewUrl]:
-        """Return URLs that were held as possible traps and whose patterns proved harmless."""
-        return self._accept_held_urls(
-            [url for trap_detector in self._trap_detectors.values() for url in trap_detector.take_released()]
+    def take_harmless_urls(self) -> list[NewUrl]:
+        """Return URLs that were suspected of being traps and whose patterns proved harmless."""
+        return self._accept_suspect_urls(
+            [url for trap_detector in self._trap_detectors.values() for url in trap_detector.take_harmless()]
         )
 
-    def _accept_held_urls(self, released_urls: Sequence[str]) -> list[NewUrl]:
-        candidates = [self._held_urls.pop(url) for url in released_urls if url in self._held_urls]
+    def _accept_suspect_urls(self, harmless_urls: Sequence[str]) -> list[NewUrl]:
+        candidates = [self._suspect_urls.pop(url) for url in harmless_urls if url in self._suspect_urls]
         new_urls = set(self._url_seen.filter_unseen([new_url.url for new_url in candidates]))
         candidates = [new_url for new_url in candidates if new_url.url in new_urls]
         self._register_new_urls(candidates)
@@ -166,10 +166,10 @@ class ResultHandler:
             trap_detector.postpone_probe(probe.family)
         return []
 
-    def take_remaining_held_urls(self) -> list[NewUrl]:
-        """Return the URLs that are still held at the end of a run, so that they are not lost."""
-        return self._accept_held_urls(
-            [url for trap_detector in self._trap_detectors.values() for url in trap_detector.remaining_held()]
+    def take_remaining_suspect_urls(self) -> list[NewUrl]:
+        """Return the URLs that are still suspects at the end of a run, so that they are not lost."""
+        return self._accept_suspect_urls(
+            [url for trap_detector in self._trap_detectors.values() for url in trap_detector.remaining_suspects()]
         )
 
     def _canonical_link(self, entry: FrontierEntry, url: str) -> tuple[NewUrl, ...]:
@@ -234,8 +234,8 @@ class ResultHandler:
         if trap is None:
             return True
         self._tally.rejected_links[f"trap ({trap})"] += 1
-        if len(self._held_urls) < _MAX_HELD_URLS:
-            self._held_urls[new_url.url] = new_url
+        if len(self._suspect_urls) < _MAX_SUSPECT_URLS:
+            self._suspect_urls[new_url.url] = new_url
         return False
 
     def _trap_detector(self, host: Host) -> TrapDetector:

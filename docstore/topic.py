@@ -1,4 +1,4 @@
-"""The topic of a focused crawl, with suggestions that wait for the administrator's decision (METHODS 3.4 and 3.6).
+"""The topic of a focused crawl, with suggestions that wait for the administrator's decision.
 
 Topic        name, words, example pages, terms, seeds     data folder -> crawler, review page
 TopicTerm    a term of one of Wu's three classes          proposed -> confirmed or refused
@@ -11,7 +11,7 @@ from enum import StrEnum
 
 
 class TopicTermClass(StrEnum):
-    """Classes of topic terms (METHODS 3.4).
+    """Classes of topic terms.
 
     PROFESSIONAL terms define the field, SUBJECT terms name the parties concerned, JUDGEMENT terms make a page worth
     storing.

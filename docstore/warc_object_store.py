@@ -114,7 +114,9 @@ class WarcObjectStore:
         except Exception as error:
             raise self._to_store_error(error) from error
         if uploaded_size != file.stat().st_size:
-            raise StoreError(f"{self.url}/{file.name} has {uploaded_size} bytes, {file} has {file.stat().st_size}")
+            raise StoreError(
+                f"the upload of {file} is incomplete: {uploaded_size} of {file.stat().st_size} bytes are at {self.url}"
+            )
 
     def _read_range(self, name: str, start: int, end: int) -> bytes:
         try:
@@ -135,7 +137,7 @@ class WarcObjectStore:
 
     def _to_store_error(self, error: Exception) -> StoreError:
         if isinstance(error, ImportError):
-            return StoreError(f"{self.url} needs more packages: pip install 'plumbline[cluster]'")
+            return StoreError(f"{self.url} needs more packages: pip install 'plumbline[s3]'")
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
         return StoreError(
             f"the object store {self.url} is not responding ({reason}): check that it runs and that AWS_ENDPOINT_URL "

@@ -353,7 +353,7 @@ class TopicPolicy:
     def _collect_terms(self, page: PageWords, relevance: RelevanceScore) -> None:
         """Add the terms of a retained page to the shared terms.
 
-        Shared terms are evaluated every 50 retained pages (METHODS 3.6). Words of other pages count as off topic.
+        Shared terms are evaluated every 50 retained pages. Words of other pages count as off topic.
         """
         if not relevance.is_relevant:
             self.state.off_topic_statistics.add(page.word_counts)

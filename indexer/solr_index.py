@@ -202,20 +202,22 @@ class SolrIndex:
     def iter_ids_containing(
         self, phrases: Sequence[str], query_fields: Sequence[str] = (solr_fields.TITLE_CHARS, solr_fields.BODY_CHARS)
     ) -> Iterator[str]:
-        """Yield the ids of documents whose title or body contains one of `phrases` as a run of characters.
+        """Yield the ids of documents whose title or body contains one of `phrases`. Each id is yielded once.
 
-        Commits first, so all written documents are found. Each id is yielded once. Runs of Chinese characters are
-        always found.
-        False positives are possible: punctuation is ignored, and a text with a sign attached to a Chinese character
-        always
-        matches. Latin phrases are found only if Solr creates the same tokens for them in the text, which depends on
-        adjacent
-        characters (`indexer.affected_articles`).
+        Commits first, so that all written documents are found.
+
+        - Chinese phrases are always found.
+        - Latin phrases are found only if Solr splits them into the same tokens in the text, which depends on the
+          characters before and after them. `indexer.affected_articles.find_url_ids_containing` finds the others.
+        - Other documents may be yielded too: Solr ignores punctuation, and every text with a combined character
+          matches (`combined_character_query`).
         """
         self.commit(soft=True)
         yielded_ids: set[str] = set()
         for batch in batched(phrases, PHRASES_PER_QUERY):
-            for doc_id in self._iter_ids(f"{any_phrase_query(batch, query_fields)} {odd_token_query(query_fields)}"):
+            for doc_id in self._iter_ids(
+                f"{any_phrase_query(batch, query_fields)} {combined_character_query(query_fields)}"
+            ):
                 if doc_id not in yielded_ids:
                     yielded_ids.add(doc_id)
                     yield doc_id
@@ -440,12 +442,12 @@ def any_phrase_query(phrases: Sequence[str], query_fields: Sequence[str]) -> str
     return " ".join(f"{field}:{phrase}" for phrase in quoted_phrases for field in query_fields)
 
 
-def odd_token_query(query_fields: Sequence[str]) -> str:
-    """Return a query for the few texts in which a Chinese character is not a token of its own.
+def combined_character_query(query_fields: Sequence[str]) -> str:
+    """Return a query for texts in which a Chinese character forms one token with the mark that follows it.
 
-    A soft hyphen, a variation selector or an accent follows the character.
+    Such a mark is a soft hyphen, a variation selector or a combining accent. Phrases do not find these few texts.
 
-    >>> odd_token_query(["body_chars"])
+    >>> combined_character_query(["body_chars"])
     'body_chars:/[一-鿿].+/'
     """
     return " ".join(f"{field}:/[\u4e00-\u9fff].+/" for field in query_fields)

@@ -29,7 +29,7 @@ from lexicon.counting.corpus import Corpus, CorpusDocument
 from lexicon.counting.counts_store import CountsStore, delete_counts
 from lexicon.counting.incremental_count import (
     DOCUMENTS_PER_READ,
-    OrderedMap,
+    MapFunction,
     ProgressTask,
     no_progress,
     update_and_select,
@@ -70,7 +70,7 @@ def mine_terms(
     counts_dir: Path | None = None,
     known_terms: Collection[str] = (),
     review_state: ReviewState = EMPTY_REVIEW_STATE,
-    map_ordered: OrderedMap | None = None,
+    map_ordered: MapFunction | None = None,
 ) -> list[Term]:
     """Return the candidate terms of a corpus, best first, with counts and example sentences.
 
@@ -116,7 +116,7 @@ def mine_with_model(
     counts_dir: Path | None = None,
     known_terms: Collection[str] = (),
     review_state: ReviewState = EMPTY_REVIEW_STATE,
-    map_ordered: OrderedMap | None = None,
+    map_ordered: MapFunction | None = None,
 ) -> list[Term]:
     """Return the terms whose probability exceeds `settings.probability`. Scores are probabilities.
 
@@ -144,7 +144,7 @@ def _mine_with_model(
     counts_dir: Path,
     known_terms: Collection[str],
     review_state: ReviewState,
-    map_ordered: OrderedMap | None,
+    map_ordered: MapFunction | None,
 ) -> list[Term]:
     models = load_shipped_models()
     with closing(CountsStore(counts_dir, counting_digest(models))) as counts_store:
@@ -203,9 +203,20 @@ def mine_with_rules(
     settings: LexiconSettings,
     progress_task: ProgressTask,
     segmenter: Segmenter | None = None,
-    map_ordered: OrderedMap | None = None,
+    map_ordered: MapFunction | None = None,
 ) -> ScoredCandidates:
-    """Return scored candidates by the paper's algorithm (WD-A5). Batches are counted separately and added in order."""
+    """Return scored candidates by the algorithm of Wang Du (WD-A5 in docs/background/papers.md).
+
+    Candidates are word sequences whose part-of-speech tags match a rule. Workers count batches of documents. The
+    counts are added in the order of the documents, so that the result does not depend on the number of workers.
+
+    Args:
+        corpus: the documents.
+        settings: rules, scorer and threshold.
+        progress_task: reports the number of counted documents.
+        segmenter: segments and tags the text; by default the plain dictionary.
+        map_ordered: distributes the batches to workers and returns the results in order; by default `map`.
+    """
     scorer = make_scorer(settings)
     rules = TagRules(load_rules(settings.rules), settings.tag_matching)
     counts = CandidateCounts(settings.max_contexts)

@@ -8,7 +8,7 @@ SCORER_NAMES = (LEARNED_SCORER, "c_value")
 
 @dataclass(frozen=True)
 class LexiconSettings:
-    """Settings of term mining. Defaults of `c_value` are the paper's if it gives one (Wang Du 2019, METHODS 1.7)."""
+    """Settings of term mining. Defaults of `c_value` are the paper's if it gives one (Wang Du 2019)."""
 
     scorer: str = field(
         default=LEARNED_SCORER,

@@ -49,11 +49,14 @@ def configure_logging(path: Path, log_format: str = LOG_FORMATS[0]) -> None:
 
 
 def configure_access_log(path: Path, log_format: str) -> None:
-    """Send the requests of the search site (`search_ui.admin.access_log`) to the file at `path`."""
-    access = logging.getLogger("search_ui.admin.access_log")
-    access.handlers[:] = [create_file_handler(path, log_format)]
-    access.setLevel(logging.INFO)
-    access.propagate = False
+    """Write one line per response of the whole search site to the file at `path`, and to no other log.
+
+    `search_ui.admin.access_log` creates the lines. Raises PlumblineError if the file cannot be opened.
+    """
+    access_logger = logging.getLogger("search_ui.admin.access_log")
+    access_logger.handlers[:] = [create_file_handler(path, log_format)]
+    access_logger.setLevel(logging.INFO)
+    access_logger.propagate = False
 
 
 def create_file_handler(path: Path, log_format: str) -> logging.Handler:

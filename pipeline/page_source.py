@@ -142,23 +142,27 @@ class PoliteFetcher:
         rules = self.robots_rules(url_origin(url))
         refusal = rules.rejection_outcome(url)
         if refusal is not None:
-            raise no_page_error(url, refusal)
+            raise unreadable_url_error(url, refusal)
         self.sleep(max(self.delay_seconds, rules.crawl_delay))
         result = self.fetcher.fetch(FrontierEntry(0, url, host_of(url), 0, 0, UrlKind.UNKNOWN, 0.0))
         if result.page is None and not result.redirect_url:
-            raise no_page_error(url, result.outcome)
+            raise unreadable_url_error(url, result.outcome)
         return result.page or result.redirect_url
 
     def robots_rules(self, origin: Origin) -> RobotsRules:
-        """Return the robots.txt rules of an origin; fetches the file once. Raises PlumblineError if that fails."""
+        """Return the robots.txt rules of an origin, from memory or fetched now.
+
+        Redirects of robots.txt are followed after the crawl delay. Raises PlumblineError if the fetch fails; the next
+        call then tries again.
+        """
         if origin not in self.rules_by_origin:
             robots = fetch_robots(self.fetcher, origin, time.time, lambda: self.sleep(self.delay_seconds))
             if robots.failure is not None:
-                raise no_page_error(origin, robots.failure)
+                raise unreadable_url_error(origin, robots.failure)
             self.rules_by_origin[origin] = parse_stored_robots(robots.robots_file, self.robots_agent)
         return self.rules_by_origin[origin]
 
 
-def no_page_error(url: str, outcome: Outcome) -> PlumblineError:
-    """Create an error with URL, reason and detail in one line."""
+def unreadable_url_error(url: str, outcome: Outcome) -> PlumblineError:
+    """Create the error for a URL that could not be read: URL, reason and detail in one line."""
     return PlumblineError(": ".join(part for part in (url, str(outcome.reason), outcome.detail) if part))

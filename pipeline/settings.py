@@ -69,7 +69,7 @@ class StoreSettings:
         default="",
         metadata={
             "help": "object store for WARC files, for example s3://bucket/prefix (pip install "
-            "'plumbline[cluster]'; credentials and endpoint: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, "
+            "'plumbline[s3]'; credentials and endpoint: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, "
             "AWS_ENDPOINT_URL). Files are written in data_dir and uploaded when they are closed. Empty: "
             "they stay in data_dir"
         },
@@ -221,7 +221,7 @@ def build_settings(raw: Mapping[str, Any], folder: Path) -> Settings:
     """Build settings from parsed TOML sections; has no side effects. Raises SettingsError if they are invalid."""
     for name in raw:
         if name not in SECTIONS:
-            raise SettingsError(f"unknown section [{name}]{suggest_name(name, SECTIONS)}")
+            raise SettingsError(f"unknown settings section [{name}]{suggest_name(name, SECTIONS)}")
     sections = {name: build_section(expected_type, raw.get(name, {}), name) for name, expected_type in SECTIONS.items()}
     settings = Settings(folder=folder, **sections)
     check_combination(settings)
@@ -266,7 +266,7 @@ def parse_override(setting_path: str, text: str) -> Any:
     """
     section, _, key = setting_path.partition(".")
     if section not in SECTIONS:
-        raise SettingsError(f"unknown section [{section}]{suggest_name(section, SECTIONS)}")
+        raise SettingsError(f"unknown settings section [{section}]{suggest_name(section, SECTIONS)}")
     expected_type = typing.get_type_hints(SECTIONS[section]).get(key, str)
     if expected_type is str:
         return text

@@ -184,7 +184,10 @@ class PendingForm:
 
     @classmethod
     def from_login_page(cls) -> "PendingForm | None":
-        """Return the form that the login page kept; None if there is none or it must not be submitted."""
+        """Return the form that was sent without a session and is resubmitted after the login.
+
+        Returns None if there is none, or if it must not be resubmitted.
+        """
         try:
             pairs = json.loads(request.form.get("held_fields", "[]"))
             form = cls(request.form.get("held_action", ""), tuple((str(name), str(value)) for name, value in pairs))
@@ -202,7 +205,7 @@ class PendingForm:
         return [value for field, value in self.fields if field == name]
 
     def is_resubmittable(self) -> bool:
-        """Return True if the target is a form of the signed-in pages. Forms with passwords are never kept."""
+        """Return True if the target is a form of the signed-in pages. Forms with passwords are never sent again."""
         adapter = current_app.url_map.bind_to_environ(request.environ)
         try:
             endpoint = str(adapter.match(self.action, method="POST")[0])

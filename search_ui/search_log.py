@@ -53,9 +53,8 @@ class SearchLogWriter:
 
     Args:
         save: Saves searches and clicks. Its third argument is the number of entries dropped since its last success. It
-            can
-            block and fail.
-        max_pending: Maximum length of the queue.
+            may block or fail.
+        max_pending: Maximum length of the queue. Further entries are dropped; 0 drops every entry.
     """
 
     def __init__(

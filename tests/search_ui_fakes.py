@@ -120,7 +120,7 @@ def _matches(doc: dict[str, Any], named: dict[str, str]) -> bool:
 
 def _parts(named: dict[str, str], prefix: str) -> str:
     """Return the query parts by which documents are counted."""
-    texts = [value for name, value in named.items() if re.fullmatch(prefix + r"(held\d+_text|word\d+)", name)]
+    texts = [value for name, value in named.items() if re.fullmatch(prefix + r"(part\d+_text|word\d+)", name)]
     return " ".join(texts).replace('"', " ")
 
 

@@ -35,13 +35,16 @@ class RobotsTable(Protocol):
 
 @dataclass(frozen=True)
 class RobotsRules:
-    """The rules of one origin for this crawler. A `failure` forbids everything."""
+    """The rules of one origin for this crawler.
+
+    `failure` is set if robots.txt could not be fetched. Then every URL of the origin is forbidden.
+    """
 
     robots_txt: RobotsTxt = field(default_factory=RobotsTxt)
     failure: Outcome | None = None
 
     def rejection_outcome(self, url: str) -> Outcome | None:
-        """Return why the URL must not be fetched, or None if it may be."""
+        """Return why the URL must not be fetched, or None if it may be: robots.txt forbids it or is unavailable."""
         if self.failure is not None:
             return self.failure
         return None if self.robots_txt.allows(url) else Outcome(Reason.ROBOTS_FORBIDDEN)

@@ -1,8 +1,8 @@
 """Compute when a page is due again. Pure: reads no clock and no store.
 
-Taken literally, WD-A1 fetches no URL twice. Following METHODS 1.3 e and f, seeds and list pages are fetched in every
-run. Articles are fetched again when a change is expected. Changes are modelled as a Poisson process whose rate is
-estimated from the visits.
+Taken literally, WD-A1 fetches no URL twice. Here seeds and list pages are fetched in every run (docs/decisions/0006).
+Articles are fetched again when a change is expected. Changes are modelled as a Poisson process whose rate is estimated
+from the visits.
 
 With rate r, an interval of t = 1/r contains one change on average. If a visit finds a change, the expected number of
 changes in the interval is rt/(1-e^-rt) = 1.58, otherwise 0. Averaged with the prior (one change per interval), the new

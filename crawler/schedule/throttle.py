@@ -1,4 +1,4 @@
-"""Rate limits per host and per IP address, across queues (METHODS 1.2, Notes).
+"""Rate limits per host and per IP address, across queues.
 
 No method waits or reads a clock. The caller passes the time in monotonic seconds.
 

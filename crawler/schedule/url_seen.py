@@ -41,7 +41,7 @@ class KnownUrls(Protocol):
 
 
 def url_fingerprint(url: str) -> str:
-    """The first 64 bits of the MD5 of a canonical URL, as 16 hex digits (METHODS 1.3 a)."""
+    """The first 64 bits of the MD5 of a canonical URL, as 16 hex digits."""
     digest = hashlib.md5(url.encode("utf-8", "surrogatepass"), usedforsecurity=False)
     return digest.hexdigest()[:16]
 

@@ -22,6 +22,7 @@ _MAX_INPUT_CHARS = 20_000  # upper bound before any work; `rejection_reason` has
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _HTTP_URL = re.compile(r"(https?)://([^/?#]*)([^?#]*)(?:\?([^#]*))?")
 _AUTHORITY = re.compile(r"((?!-)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*|\[[0-9a-f:]+\])\.?((?::[0-9]+)?)")
+# A percent escape, or a character that RFC 3986 does not allow in a URL and that therefore needs an escape.
 _ESCAPE_OR_UNSAFE = re.compile(r"%([0-9A-Fa-f]{2})?|[^A-Za-z0-9!$&'()*+,;=:@/?\-._~%]")
 _SLASHES = re.compile("//+")
 _DOT_SEGMENT = re.compile(r"/\.\.?(?=/|\Z)")
@@ -324,20 +325,24 @@ def _canonical_authority(authority: str) -> str:
 
 
 def _query_forms(query: str) -> tuple[str, str]:
-    """Return a query without ignored parameters: as requested, and sorted by name without duplicates."""
+    """Return the query string of a URL in both forms, without the ignored parameters (tracking, session ids).
+
+    The request form is otherwise unchanged. An ignored parameter whose name contains an escape stays in it. The
+    canonical form also has normalized escapes, no `=` before an empty value, and each parameter once, sorted by name.
+    """
     request_query = strip_ignored_parameters(query)
-    query = (
-        strip_ignored_parameters(normalize_escapes(request_query))
-        if _ESCAPE_OR_UNSAFE.search(request_query)
-        else request_query
-    )  # an escape may hide the parameter's name
-    if "&" not in query:
-        return request_query, _drop_empty_value(query)
-    pairs = dict.fromkeys(short for pair in query.split("&") if (short := _drop_empty_value(pair)))
+    canonical_query = request_query
+    if _ESCAPE_OR_UNSAFE.search(request_query):
+        # Strip again, because an escape may have hidden the name of an ignored parameter.
+        canonical_query = strip_ignored_parameters(normalize_escapes(request_query))
+    if "&" not in canonical_query:
+        return request_query, _drop_empty_equals(canonical_query)
+    pairs = dict.fromkeys(filter(None, map(_drop_empty_equals, canonical_query.split("&"))))
     return request_query, "&".join(sorted(pairs, key=_parameter_name))
 
 
-def _drop_empty_value(pair: str) -> str:
+def _drop_empty_equals(pair: str) -> str:
+    """Return `a` for `a=`, and any other parameter unchanged."""
     return pair[:-1] if pair.endswith("=") and pair.count("=") == 1 else pair
 
 

@@ -9,12 +9,12 @@ MIN_SAMPLE_SIZE = 20  # minimum pages or links for a decision
 MIN_FRESH_SHARE = 0.1
 MAX_NEW_SHARE = 0.3
 _DECAY_AFTER_LINKS = 2000  # self links before older ones are discounted
-_MAX_HELD_URLS = 2000
+_MAX_SUSPECT_URLS = 2000
 _EXTRA_LINKS_PER_ARTICLE = 10
 _MIN_STALE_PAGES, _MIN_STALE_SHARE = 20, 0.2  # minimum count and share of pages without new content
 _MIN_ONWARD_SHARE = 0.1  # minimum share of pages that link to many new pages of the family
-_FIRST_RELEASE_SIZE = 20  # oldest held URLs, tried at once
-_PAGES_BEFORE_PROBE_IF_HELD = 5  # enough pages to know their usual novelty
+_FIRST_RELEASE_SIZE = 20  # oldest suspect URLs, tried at once
+_PAGES_BEFORE_PROBE_IF_SUSPECT = 5  # enough pages to know their usual novelty
 _PAGES_BEFORE_PROBE_IF_STALE = 8  # pages without new content before a probe
 _PAGES_BEFORE_PROBE = 40  # pages of any family before a probe
 
@@ -46,12 +46,12 @@ class FamilyStats:
         pages_linking_elsewhere: pages with new links to other hosts or to further families.
         pages_by_target_family: family of the host -> pages with new links to it, for the first few families.
         pages_linking_to_new_own: pages that link mostly to unknown URLs of the family.
-        next_release_at_pages: value of `pages_read` at which the next held URLs are released.
-        release_size: number of held URLs in the next release. Grows with each release.
+        next_release_at_pages: value of `pages_read` at which the next suspect URLs are released.
+        release_size: number of suspect URLs in the next release. Grows with each release.
         example_folders: some folders of its pages.
         promised_urls: URLs linked from pages with new content.
         entry_pages: some pages outside the family that link to it.
-        held_urls: URL not followed so far -> pages that link to it.
+        suspect_urls: URL not followed so far -> pages that link to it.
         verdict: result of the probes.
         postponed_probes: probes without a result.
     """
@@ -73,7 +73,7 @@ class FamilyStats:
     example_folders: set[str] = field(default_factory=set)
     promised_urls: dict[str, None] = field(default_factory=dict)
     entry_pages: set[str] = field(default_factory=set)
-    held_urls: OrderedDict[str, tuple[str, ...]] = field(default_factory=OrderedDict)
+    suspect_urls: OrderedDict[str, tuple[str, ...]] = field(default_factory=OrderedDict)
     verdict: FamilyVerdict = FamilyVerdict.UNKNOWN
     postponed_probes: int = 0
 
@@ -122,8 +122,8 @@ class FamilyStats:
     def needs_probe(self) -> bool:
         """True if the family should be probed now."""
         pages_needed = (
-            _PAGES_BEFORE_PROBE_IF_HELD
-            if self.held_urls
+            _PAGES_BEFORE_PROBE_IF_SUSPECT
+            if self.suspect_urls
             else _PAGES_BEFORE_PROBE_IF_STALE
             if not self.has_fresh_content
             else _PAGES_BEFORE_PROBE
@@ -145,24 +145,26 @@ class FamilyStats:
 
     @property
     def releasable_count(self) -> int:
-        """Number of held URLs that may be followed now."""
+        """Number of suspect URLs that may be followed now."""
         if self.seems_finite and (self.is_confirmed_finite or not self.is_partly_stale):
-            return min(self.release_size, len(self.held_urls)) if self.pages_read >= self.next_release_at_pages else 0
-        return max(min(self.remaining_self_links, len(self.held_urls)), 0)
+            return (
+                min(self.release_size, len(self.suspect_urls)) if self.pages_read >= self.next_release_at_pages else 0
+            )
+        return max(min(self.remaining_self_links, len(self.suspect_urls)), 0)
 
     def release(self, count: int) -> list[str]:
-        """Release `count` held URLs, oldest first."""
+        """Release `count` suspect URLs, oldest first."""
         self.followed_links += count
         if count and self.seems_finite:
             self.next_release_at_pages, self.release_size = (
                 self.pages_read + count,
                 self.release_size * (1 if self.is_partly_stale else 2),
             )
-        return [self.held_urls.popitem(last=False)[0] for _ in range(count)]
+        return [self.suspect_urls.popitem(last=False)[0] for _ in range(count)]
 
     def add_promised(self, url: str) -> None:
         """Record a URL of the family that is linked from a page with new content, or from several pages."""
-        if len(self.promised_urls) < _MAX_HELD_URLS:
+        if len(self.promised_urls) < _MAX_SUSPECT_URLS:
             self.promised_urls[url] = None
 
     def count_self_links(self, is_new: bool, count: int = 1) -> None:
@@ -174,5 +176,5 @@ class FamilyStats:
 
     def hold_url(self, url: str, parent: str) -> None:
         """Hold a URL back for a later release."""
-        if len(self.held_urls) < _MAX_HELD_URLS:
-            self.held_urls.setdefault(url, (parent,))
+        if len(self.suspect_urls) < _MAX_SUSPECT_URLS:
+            self.suspect_urls.setdefault(url, (parent,))

@@ -11,10 +11,10 @@ its links, so a list without text is not a trap.
     own link, most own links lead to known pages            follow: the site is finite
     own link to the next number (paging)                    follow, up to a thousand
     other own link                                          hold back after the first fifty
-    held link, found again on another page                  follow
+    suspect link, found again on another page               follow
     any link, if most pages of the family repeat others     do not follow, unless it is found again
 
-A family with held URLs or very many pages is probed with nonexistent URLs (`probe_urls.py`). If their pages have new
+A family with suspect URLs or very many pages is probed with nonexistent URLs (`probe_urls.py`). If their pages have new
 content, the family is infinite, otherwise it is not.
 
 Nothing here reads a clock, a page or a table. One `TrapDetector` serves one host.
@@ -129,7 +129,9 @@ class TrapDetector:
     folder_stats: FolderStats = field(default_factory=FolderStats)
 
     def __post_init__(self) -> None:
-        self._families_with_held = {pattern for pattern, stats in self.stats_by_family.items() if stats.held_urls}
+        self._families_with_suspects = {
+            pattern for pattern, stats in self.stats_by_family.items() if stats.suspect_urls
+        }
         self._probe_candidates: dict[str, list[str]] = {}  # family -> some of its URLs
         self._stale_page = ""  # URL of the last page if it had no new content
         self._current_page = ""  # URL of the last page
@@ -142,7 +144,7 @@ class TrapDetector:
         Args:
             is_known: whether the URL was known before.
 
-        URLs of an ENDLESS trap are held and may be released later: see `take_released`.
+        URLs of an ENDLESS trap are suspects: not followed, but stored. They may be released later: see `take_harmless`.
         """
         families = self._families(url)
         self_families = self._self_linking_families(url, parent)
@@ -156,7 +158,7 @@ class TrapDetector:
         if not self_families:
             return self._check_entry_link(families, url, parent, is_known or seen_again)
         for family in self_families:
-            is_new = not is_known and not seen_again and url not in self._stats_for(family).held_urls
+            is_new = not is_known and not seen_again and url not in self._stats_for(family).suspect_urls
             self._stats_for(family).count_self_links(is_new)
             if parent == self._current_page:
                 self._count_self_links(family, not is_new, is_new)
@@ -191,7 +193,7 @@ class TrapDetector:
         return [family for family in families if family]
 
     def _release_if_seen_again(self, families: Sequence[str], url: str, parent: str) -> bool:
-        """Release a held URL that was found on another page. Returns True if it was released.
+        """Release a suspect URL that was found on another page. Returns True if it was released.
 
         URLs with a query are not released: the same combination of facets may recur by chance.
         """
@@ -199,14 +201,14 @@ class TrapDetector:
             return False
         for family in families:
             stats = self.stats_by_family.get(family)
-            parents = stats.held_urls.get(url, ()) if stats is not None else ()
+            parents = stats.suspect_urls.get(url, ()) if stats is not None else ()
             if stats is None or not parents or parent in parents:
                 continue
             if len(parents) + 1 >= (_SIGHTINGS_TO_RELEASE if self._worthless_trap([family]) else 2):
-                del stats.held_urls[url]
+                del stats.suspect_urls[url]
                 stats.add_promised(url)
                 return True
-            stats.held_urls[url] = (*parents, parent)
+            stats.suspect_urls[url] = (*parents, parent)
         return False
 
     def _worthless_trap(self, families: Sequence[str]) -> TrapKind | None:
@@ -261,7 +263,7 @@ class TrapDetector:
                 self._hold_back(families[-1], url, parent)
             return TrapKind.ENDLESS
         for stats in counts:
-            stats.held_urls.pop(url, None)
+            stats.suspect_urls.pop(url, None)
         if self._is_fresh_current_page(parent):
             counts[-1].add_promised(url)
         return None
@@ -272,27 +274,27 @@ class TrapDetector:
     def _hold_back(self, family: str, url: str, parent: str) -> None:
         stats = self._stats_for(family)
         stats.hold_url(url, parent)
-        self._families_with_held.add(family)
+        self._families_with_suspects.add(family)
         self._add_probe_candidate(family, stats, url)
 
-    def take_released(self) -> list[str]:
-        """Return held URLs that may be followed now, because their families proved finite or useful."""
-        released_urls: list[str] = []
-        for family in sorted(self._families_with_held):
+    def take_harmless(self) -> list[str]:
+        """Return suspect URLs that may be followed now, because their families proved finite or useful."""
+        harmless_urls: list[str] = []
+        for family in sorted(self._families_with_suspects):
             stats = self.stats_by_family.get(family) or FamilyStats()
-            released_urls += stats.release(0 if self._worthless_trap([family]) else stats.releasable_count)
-            if not stats.held_urls:
-                self._families_with_held.discard(family)
-        return released_urls
+            harmless_urls += stats.release(0 if self._worthless_trap([family]) else stats.releasable_count)
+            if not stats.suspect_urls:
+                self._families_with_suspects.discard(family)
+        return harmless_urls
 
-    def remaining_held(self) -> list[str]:
-        """Return the URLs that are still held at the end of a run, except those of worthless families."""
-        families = [family for family in sorted(self._families_with_held) if family in self.stats_by_family]
+    def remaining_suspects(self) -> list[str]:
+        """Return the URLs that are still suspects at the end of a run, except those of worthless families."""
+        families = [family for family in sorted(self._families_with_suspects) if family in self.stats_by_family]
         return [
             url
             for other_family in families
             if not self._worthless_trap([other_family])
-            for url in self.stats_by_family[other_family].held_urls
+            for url in self.stats_by_family[other_family].suspect_urls
         ]
 
     def record_page(self, url: str, novelty: float, new_urls: Sequence[str] = (), is_empty: bool = False) -> None:

@@ -266,7 +266,11 @@ def leaders_with_keys(connection: Connection, url_ids: Sequence[int]) -> dict[in
 
 
 def leaders_with_sealed_keys(connection: Connection, url_ids: Sequence[int]) -> dict[int, str]:
-    """Return the doc_ids of the articles among `url_ids` that have keys in sealed segments, by url_id."""
+    """Return the doc_ids of the articles among `url_ids` that lead a cluster and have keys in segments, by url_id.
+
+    Segments contain the near-duplicate keys of past months (docstore/near_duplicates/key_segments.py). The leader of a
+    cluster is the article that search shows for all its near-duplicates; only leaders have keys.
+    """
     leader_ids = select(sealed_leaders.c.url_id).where(sealed_leaders.c.url_id.in_(url_ids))
     query = select(articles.c.url_id, articles.c.doc_id).where(articles.c.url_id.in_(leader_ids))
     return {row.url_id: row.doc_id for row in connection.execute(query)}

@@ -6,8 +6,8 @@
     can_reference      can a URL be the next or canonical page of another?
     is_same_content    has a page the same content as its canonical page?
 
-Pages are identified by `url_id`. A page has at most one next page and one previous page, so a walk along previous pages
-that repeats a page is a ring.
+Pages are identified by `url_id`. A page has at most one next page, and its previous page is one whose next page it is.
+So a walk along previous pages can only return to its start; then all pages of the walk are a cycle.
 """
 
 import re
@@ -28,17 +28,22 @@ PageLookup = Callable[[int], int | None]
 
 
 def find_first_page(page: int, previous_page: PageLookup) -> int | None:
-    """Return the first page of the pagination chain of `page`; in a ring of pages, the page with the lowest id.
+    """Return the first page of the pagination chain that contains `page`, to join the chain to one article.
 
-    Returns None if `page` is more than MAX_CHAIN_PAGES pages from the first page. Such a page remains a separate
-    article.
+    Args:
+        page: url_id of the page.
+        previous_page: returns the page whose next page is its argument, or None.
+
+    Returns:
+        The url_id of the first page; in a cycle, the lowest url_id of the cycle. None if `page` is not among the first
+        MAX_CHAIN_PAGES pages of its chain, or if the cycle is longer. Such a page remains a separate article.
     """
     visited_pages = [page]
     while len(visited_pages) <= MAX_CHAIN_PAGES:
         previous = previous_page(visited_pages[-1])
         if previous is None:
             return visited_pages[-1]
-        if previous in visited_pages:
+        if previous == page:
             return min(visited_pages)
         visited_pages.append(previous)
     return None

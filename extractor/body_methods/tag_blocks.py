@@ -1,4 +1,4 @@
-"""A page as weighted tag blocks: WY-F1 to WY-F6 of Wu Yueting 2015 (METHODS 3.2 and 3.3).
+"""A page as weighted tag blocks: WY-F1 to WY-F6 of Wu Yueting 2015.
 
     <h1>标题</h1><div><p>正文 <a href="/1">链接</a></p></div>
 
@@ -37,7 +37,7 @@ MIN_NAVIGATION_LINK_SHARE = 0.5  # a list or container with a larger share of li
 
 
 class TagBlockType(StrEnum):
-    """Relation of a block to the topic of the page (METHODS 3.2)."""
+    """Relation of a block to the topic of the page."""
 
     TITLE = "title"
     CONTENT = "content"
@@ -74,7 +74,7 @@ class TagBlock:
 class ImpactSettings:
     """Constants of WY-F3, WY-F4 and the propagation of impact.
 
-    The paper states none. The defaults are those of METHODS [D].
+    The paper states none. The defaults were chosen for this project.
     """
 
     key_tag_weight: float = 0.5  # weight of the key tags

@@ -1,4 +1,4 @@
-"""Body method `two_pass`: WD-F3 and WD-A2 of Wang Du 2019 (METHODS 1.4)."""
+"""Body method `two_pass`: WD-F3 and WD-A2 of Wang Du 2019."""
 
 import math
 from collections.abc import Sequence

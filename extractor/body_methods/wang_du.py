@@ -1,4 +1,4 @@
-"""Title and date by Wang Du 2019 (WD-A3 and WD-A4, METHODS 1.5 and 1.6), shared by its body methods."""
+"""Title and date by Wang Du 2019 (WD-A3 and WD-A4), shared by its body methods."""
 
 from collections.abc import Iterator, Sequence
 from typing import ClassVar

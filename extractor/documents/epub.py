@@ -36,7 +36,8 @@ def read(data: bytes) -> DocumentContent:
             collector.add(block)
         if collector.is_full:
             break
-    opening = opening_lines(collector.blocks, "heading")  # a heading of level 1 is the title of a chapter
+    # Role "heading": a heading of level 1 is the title of a chapter, so it is no candidate for the title of the book.
+    opening = opening_lines(collector.blocks, "heading")
     return DocumentContent(tuple(collector.blocks), opening, read_properties(root), truncation=collector.truncation)
 
 

@@ -1,4 +1,4 @@
-"""Finds the title of an article as the page shows it: WD-A3 of Wang Du 2019 (METHODS 1.5), extended.
+"""Finds the title of an article as the page shows it: WD-A3 of Wang Du 2019, extended.
 
     1 declared  the texts of <title>, og:title, JSON-LD headline and twitter:title, without site names
     2 heading   the h1 most similar to one of them; else the h1 near the body that shares words with them or the URL;

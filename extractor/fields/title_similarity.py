@@ -1,4 +1,4 @@
-"""Similarity of two titles (WD-A3, METHODS 1.5)."""
+"""Similarity of two titles (WD-A3)."""
 
 MAX_COMPARED_CHARS = 200  # beginning of each text that is compared
 

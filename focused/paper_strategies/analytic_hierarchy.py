@@ -1,4 +1,4 @@
-"""Analytic hierarchy process: weights from pairwise comparisons of importance (Zhou 2019, METHODS 2.5)."""
+"""Analytic hierarchy process: weights from pairwise comparisons of importance (Zhou 2019)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -63,7 +63,7 @@ class Sense:
 
 
 class LiuLiConcepts:
-    """Similarity of Liu Qun and Li Sujian 2002 (METHODS 2.2).
+    """Similarity of Liu Qun and Li Sujian 2002.
 
     `parents` maps each sememe to its parent, None for a root.
     """

@@ -1,4 +1,4 @@
-"""Semantic relevance of description, anchor and URL (Zhou Kun 2019, METHODS 2).
+"""Semantic relevance of description, anchor and URL (Zhou Kun 2019).
 
 score_page       description of the page against the topic's words (ZK-F3). A page that only contains a topic term
                  is retained, but its links are not followed

@@ -1,4 +1,4 @@
-"""Semantic tree combined with the vector space model (Zhang Jin 2017, METHODS 4), and the plain model as baseline.
+"""Semantic tree combined with the vector space model (Zhang Jin 2017), and the plain model as baseline.
 
 score_page       Sim(T, W) = (cos(T, W) + SemanticSim(T, W)) / 2 (ZJ-F9) against the threshold
 link_priorities  the page's score adjusted by its children (ZJ-F10): unchanged for a valid child, else the mean of

@@ -1,4 +1,4 @@
-"""The extended topic feature library (Wu Yueting 2015, METHODS 3.4 to 3.8).
+"""The extended topic feature library (Wu Yueting 2015).
 
 ETFL = static library (confirmed terms)  +  dynamic library (terms that retained pages share, WY-F7)
 concept of a term: the original term that it expands; pages are compared by concepts (WY-A3)

@@ -91,7 +91,7 @@ class TopicLibraryStrategy:
     def link_priorities(
         self, page: PageWords, relevance: RelevanceScore, links: Sequence[LinkWords]
     ) -> Sequence[float | None]:
-        """Return the page's score (METHODS 5) plus the weighted similarity of each link's anchor and context."""
+        """Return the page's score plus the weighted similarity of each link's anchor and context."""
         page_score = relevance.score
         return [
             page_score

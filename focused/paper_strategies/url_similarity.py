@@ -14,7 +14,7 @@ CACHE_SIZE = 100_000  # entries of each cache: split URLs, path segments, pairs 
 
 @dataclass(frozen=True)
 class UrlSimilaritySettings:
-    """Constants of ZK-A2: defaults of METHODS [D], the threshold by ZK-E2 (docs/review/topics.md).
+    """Constants of ZK-A2. The paper states only the threshold (ZK-E2); the other values were chosen for this project.
 
     If `require_proper_subdomain` is True, two hosts match only if one is a proper subdomain of the other (reading b).
     """

@@ -17,7 +17,7 @@ from focused.paper_strategies.word_vectors import WordVectors
 class SimilaritySettings:
     """Constants of ZK-A1.
 
-    The paper's values are lost; these are from METHODS [D], see `make bench-similarity_words`.
+    The paper does not state its values. These were chosen for this project: see `make bench-similarity_words`.
     """
 
     vector_only_weight: float = 0.9  # weight of the vectors if concepts give no usable similarity

@@ -1,4 +1,4 @@
-"""Word vectors trained on the project's own text: PPMI of nearby words, reduced by SVD (METHODS 2.2 e)."""
+"""Word vectors trained on the project's own text: PPMI of nearby words, reduced by SVD."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

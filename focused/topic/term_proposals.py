@@ -1,4 +1,4 @@
-"""Feature library of a topic (Wu Yueting 2015, METHODS 3.6): terms and seeds to propose to the administrator.
+"""Feature library of a topic (Wu Yueting 2015): terms and seeds to propose to the administrator.
 
     terms of the administrator -> scheme 1: related words from the concept files
                                -> scheme 2: first L result pages of a search, their terms by We (WY-F8), their URLs

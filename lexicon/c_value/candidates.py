@@ -129,7 +129,7 @@ class BatchCounts:
 def count_batch_spans(
     documents: Sequence[Sequence[WordSpan]], numbers: Sequence[int], is_noise: Callable[[WordSpan], bool]
 ) -> BatchCounts:
-    """Count the spans of `documents`, which have these numbers. Their document-by-term matrix is held meanwhile."""
+    """Count the spans of `documents`, which have these numbers. The document-by-term matrix is in memory meanwhile."""
     keys = {span: word_key(span.text) for span in set(chain(*documents)) if not is_noise(span)}
     if not keys:
         return BatchCounts(len(documents), (), {})

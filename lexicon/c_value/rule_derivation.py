@@ -2,7 +2,8 @@
 
     word list -> tagged words -> distribution of lengths, and the most frequent sequences of 2 to 5 tags
 
-The table itself is lost; METHODS 1.7 describes how it was made. The length of a rule is in words (tags).
+The available copy of the paper lacks the table. The text before it describes how the table was made. The length of a
+rule is in words (tags).
 """
 
 import unicodedata

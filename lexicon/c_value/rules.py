@@ -24,7 +24,7 @@ def load_rules(name: str) -> tuple[TagSequence, ...]:
 
     Raises:
         SettingsError: the file cannot be read.
-        LexiconError: a line is not a valid rule.
+        LexiconError: a line is not a valid rule, or there are no rules.
     """
     try:
         if name in SHIPPED_RULE_FILES:
@@ -35,13 +35,16 @@ def load_rules(name: str) -> tuple[TagSequence, ...]:
         raise SettingsError(
             f"lexicon.rules: {name!r} is neither {', '.join(SHIPPED_RULE_FILES)} nor a text file: {error}"
         ) from error
-    return parse_rules(text)
+    try:
+        return parse_rules(text)
+    except LexiconError as error:
+        raise LexiconError(f"lexicon.rules: {name}, {error}") from None
 
 
 def parse_rules(text: str) -> tuple[TagSequence, ...]:
     """Return the rules of a text in order: one sequence per line, `#` for comments, notes after a tab.
 
-    ICTCLAS uses `x` for Latin strings and jieba uses `eng` (METHODS 1.7), so `x` is read as `eng`.
+    ICTCLAS uses `x` for Latin strings and jieba uses `eng`, so `x` is read as `eng`.
 
     Raises:
         LexiconError: a line is not a valid rule, or there are no rules.
@@ -53,11 +56,11 @@ def parse_rules(text: str) -> tuple[TagSequence, ...]:
             continue
         if len(tags) > MAX_RULE_TAGS or not all(map(_TAG_PATTERN.fullmatch, tags)):
             raise LexiconError(
-                f"rule file, line {line_number}: expected 1 to {MAX_RULE_TAGS} tags such as `n` or `vn`: {line[:60]!r}"
+                f"line {line_number}: expected 1 to {MAX_RULE_TAGS} tags such as `n` or `vn`: {line[:60]!r}"
             )
         rules.append(tags)
     if not rules:
-        raise LexiconError("rule file: it has no rules")
+        raise LexiconError("no line contains a rule: write at least one")
     return tuple(rules)
 
 

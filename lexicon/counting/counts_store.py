@@ -86,15 +86,15 @@ class CountsStore:
         return int(self._scalar("SELECT count(*) FROM documents") or 0)
 
     def iter_texts(self, document_ids: Sequence[int]) -> Iterator[tuple[int, str]]:
-        """Yield id and counted text of the given documents."""
+        """Yield id and text of the given documents, as they were when their n-grams were counted."""
         for batch in batched(document_ids, MAX_SQL_VALUES):
             query = f"SELECT number, text FROM documents WHERE number IN ({_placeholders(batch)}) ORDER BY number"
-            for index, text in self._database.execute(query, batch):
-                yield index, zlib.decompress(text).decode()
+            for document_id, text in self._database.execute(query, batch):
+                yield document_id, zlib.decompress(text).decode()
 
     def save_documents(self, documents: Iterable[tuple[int, str, str]]) -> None:
-        """Save id, digest and counted text of documents."""
-        rows = ((index, digest, _compress(text)) for index, digest, text in documents)
+        """Save id, digest and text of documents whose n-grams are counted. `iter_texts` returns the texts."""
+        rows = ((document_id, digest, _compress(text)) for document_id, digest, text in documents)
         self._database.executemany("INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", rows)
 
     def delete_documents(self, document_ids: Sequence[int]) -> None:

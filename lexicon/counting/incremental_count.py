@@ -57,8 +57,8 @@ ProgressTask = Callable[[str, int | None], AbstractContextManager[AdvanceProgres
 """(name, number of steps) -> context manager whose value is called with the number of completed steps."""
 
 
-OrderedMap = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
-"""Like `map`, but distributes the work items. Results come in the order of the items."""
+MapFunction = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
+"""Like the built-in `map`, but may distribute the items to workers. Returns the results in the order of the items."""
 
 
 def no_progress(name: str, steps: int | None = None) -> AbstractContextManager[AdvanceProgress]:
@@ -80,7 +80,7 @@ def update_and_select(
     counts_store: CountsStore,
     min_frequency: int,
     progress_task: ProgressTask = no_progress,
-    map_ordered: OrderedMap | None = None,
+    map_ordered: MapFunction | None = None,
 ) -> CandidateSelection:
     """Update the stored counts and return the candidate rows. Only changed documents are counted.
 
@@ -161,7 +161,7 @@ class _IncrementalCount:
         models: ModelByLanguage,
         counts_store: CountsStore,
         progress_task: ProgressTask,
-        map_ordered: OrderedMap | None = None,
+        map_ordered: MapFunction | None = None,
     ) -> None:
         self._corpus, self._models, self._counts_store, self._progress_task = (
             corpus,

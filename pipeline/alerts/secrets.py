@@ -17,17 +17,23 @@ def alert_secrets(settings: AlertSettings) -> tuple[str, str]:
 
 
 def read_smtp_password(folder: Path, file: str) -> str:
-    """Read the password of the mail server from the variable, otherwise from `file` (relative to `folder`).
+    """Read the password of the mail server from PLUMB_SMTP_PASSWORD, otherwise from `file` (relative to `folder`).
 
-    Returns "" if neither is set. Raises SettingsError if the file cannot be read.
+    Returns "" if neither is set. Raises SettingsError if the file cannot be read or is longer than a password.
     """
     if SMTP_PASSWORD_VARIABLE in os.environ or not file:
         return os.environ.get(SMTP_PASSWORD_VARIABLE, "")
     try:
         with (folder / file).open(encoding="utf-8") as stream:
-            password = stream.read(MAX_SECRET_LENGTH).strip()
+            content = stream.read(MAX_SECRET_LENGTH + 1)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise SettingsError(f"cannot read alerts.smtp_password_file = {file!r}: {reason}") from None
+    if len(content) > MAX_SECRET_LENGTH:
+        raise SettingsError(
+            f"cannot read alerts.smtp_password_file = {file!r}: it has more than {MAX_SECRET_LENGTH} characters; "
+            "name a file that contains only the password"
+        )
+    password = content.strip()
     register_secrets(password)
     return password

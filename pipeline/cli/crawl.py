@@ -258,7 +258,9 @@ def sites_add(context: click.Context, hosts: tuple[str, ...]) -> None:
 def sites_remove(context: click.Context, host: str) -> None:
     """Remove an added host. Its fetched pages are kept."""
     if not remove_site(load_call_settings(context).data_dir, host):
-        raise PlumblineError(f"{host[:200]} was not added with `plumb sites add`")
+        raise PlumblineError(
+            f"{host[:200]} was not added with `plumb sites add`: to exclude a host of the settings, change crawl.scope"
+        )
     print_lines([f"{host} is no longer crawled"])
 
 
@@ -335,7 +337,7 @@ def add_urls(context: click.Context, urls: tuple[str, ...]) -> None:
             url = canonicalize_url(text)
             reason = url if isinstance(url, Reason) else rejection_reason(url, plan.url_rules)
             if reason is not None:
-                raise PlumblineError(f"{text[:200]}: {reason}; nothing was added")
+                raise PlumblineError(f"cannot add {text[:200]} to the frontier: {reason}; no URL was added")
             new_urls.append(NewUrl(url, host_of(url), plan.queue_of(url), 0, UrlKind.UNKNOWN, _MANUAL_PRIORITY))
         added_count = engine.store.frontier.add_urls(new_urls)
     print_lines([f"{added_count} added, {len(new_urls) - added_count} already known"])

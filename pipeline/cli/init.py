@@ -20,7 +20,7 @@ def init(context: click.Context, path: Path | None) -> None:
         with path.open("x", encoding="utf-8") as file:
             file.write(render_sample_toml())
     except FileExistsError:
-        raise PlumblineError(f"{path} already exists and was not changed") from None
+        raise PlumblineError(f"{path} already exists and was not changed: name another file") from None
     except OSError as error:
         raise PlumblineError(f"cannot write {path}: {error.strerror}") from error
     stdout_console.print(

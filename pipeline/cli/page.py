@@ -95,13 +95,13 @@ def run_extract_stage(context: click.Context, re_extract: bool, **flags: Any) ->
 
 def extract_article(page: "LoadedPage", settings: "ExtractSettings") -> Article:
     """Extract the article of a page. Raises PlumblineError with the reason if it has none."""
-    from pipeline.page_source import no_page_error, run_isolated
+    from pipeline.page_source import run_isolated, unreadable_url_error
     from pipeline.workers.page_reading import read_article
 
     article = run_isolated(page, read_article, page.body, page.url, page.content_type, page.fetched_at, settings)
     if isinstance(article, Article):
         return article
-    raise no_page_error(page.label, article)
+    raise unreadable_url_error(page.label, article)
 
 
 def format_article_text(article: Article) -> str:

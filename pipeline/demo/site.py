@@ -104,7 +104,7 @@ def _add_sentence(file: Path, design: SiteDesign, article: DemoArticle) -> str:
     original = file.read_bytes()
     head, end, tail = original.rpartition(design.body_end.encode(design.encoding))
     if not end:
-        raise ValueError(f"the file has no line {design.body_end}")
+        raise ValueError(f"the markup {design.body_end!r} after the article is missing")
     marker = _unique_word(original)
     added = design.paragraph(_ADDED_SENTENCES[article.language].format(marker=marker)) + "\n"
     modified = file.stat().st_mtime

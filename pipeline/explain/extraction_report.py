@@ -22,7 +22,7 @@ from extractor.fields.dates.date_parsing import find_date_in_text
 from extractor.page.layout import Layout, Line
 from extractor.page.parsed_page import ParsedPage, with_complete_layout
 from extractor.page.tag_info import TagInfo
-from pipeline.page_source import LoadedPage, no_page_error
+from pipeline.page_source import LoadedPage, unreadable_url_error
 from pipeline.workers.page_reading import is_document
 from text.decoding.decode import decode_page
 
@@ -74,7 +74,7 @@ def explain_extraction(page: LoadedPage, settings: ExtractSettings) -> Extractio
     is_complete = extractor.method.needs_complete_layout
     document = extractor.parse_page(page.body, page.url, page.content_type, page.site, is_complete)
     if isinstance(document, Outcome):
-        raise no_page_error(page.label, document)
+        raise unreadable_url_error(page.label, document)
     reading = extractor.analyze_page(document, page.fetched_at)
     result = reading.result
     complete_document = with_complete_layout(document)

@@ -81,16 +81,19 @@ def create_search_client(engine: Engine) -> SolrSearchClient:
 
 
 def create_search_app(engine: Engine, search_log: SearchLogWriter | None = None, opens_solr: bool = True) -> Flask:
-    """Create the WSGI application of the search site. Without `search_log` no searches are logged.
+    """Create the WSGI application of the search site.
 
-    The caller closes the log after the last request.
+    Args:
+        engine: the open vertical.
+        search_log: log of the searches; the caller closes it after the last request. Without it, no search is logged.
+        opens_solr: whether a search may start Solr, see `EngineSearchClient`.
     """
     return create_app(
         engine.settings.search,
         EngineSearchClient(engine, opens_solr),
         StoreSiteBackend(engine),
         engine.store.accounts,
-        search_log or SearchLogWriter(engine.store.search_log.save, max_pending=0),
+        search_log or SearchLogWriter(engine.store.search_log.save, max_pending=0),  # 0: drops every entry
         topic_backend=StoreTopics(engine),
         metrics=SiteMetrics(
             StoreMetrics(engine), load_or_create_metrics_token(engine.settings.data_dir / "metrics.token")

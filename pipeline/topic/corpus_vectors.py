@@ -1,4 +1,4 @@
-"""Word vectors of the vertical's own articles, for strategies that compare words semantically (METHODS 2.2 e).
+"""Word vectors of the vertical's own articles, for strategies that compare words semantically.
 
 They are trained at the start of a focused crawl, therefore also in scheduled runs, if the number of articles has grown
 by half since the last training. The file is in the folder `topics` of the data folder. With too few articles there are

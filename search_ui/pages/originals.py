@@ -53,8 +53,8 @@ def _on_original_error(error: OriginalError) -> Response:
 
 
 @blueprint.get("")
-def original(doc_id: str) -> Response:
-    """Show source and time of the fetch, with the page in a frame or a link to the file."""
+def show_original(doc_id: str) -> Response:
+    """Show a page or file as it was fetched, with URL and fetch time: HTML in a frame, a file as a download link."""
     document = _original_or_404(doc_id)
     if document.format == HTML_FORMAT:
         # raises if the page cannot be shown, so that the error is not shown inside the frame
@@ -63,7 +63,7 @@ def original(doc_id: str) -> Response:
     return render_page(
         "original.html",
         doc_id=doc_id,
-        kept=document,
+        document=document,
         url=clean_text(document.url),
         link=safe_url(document.url),
         at=fetched_at,

@@ -76,7 +76,11 @@ def _fetch_home_content() -> dict[str, Any]:
 
 @blueprint.get("/search")
 def search() -> Response:
-    """Return one results page, as HTML or JSON."""
+    """Return one results page, as HTML or JSON.
+
+    HTML shows the results of a spelling correction if the query itself has no full match. JSON
+    always contains the results of the query itself, and offers corrections as suggestions.
+    """
     search_service = current_search_service()
     search_request = search_service.resolve_exact_title(
         parse_search_request(request.args, current_site().settings, PROFILES)

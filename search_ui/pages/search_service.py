@@ -121,7 +121,7 @@ class SearchService:
         """Segment the query as the documents were: with the indexed lexicon and, if ranked by, the base dictionary.
 
         After a publication some documents are still segmented with an older version. New words are searched in them as
-        character runs.
+        consecutive characters.
         """
         text = request.parsed_query.ranking_text
         segmenter, *older_segmenters = self._segmenters

@@ -113,7 +113,7 @@ def _all_words_filter(request: SearchRequest, words: Sequence[str], synonyms_for
 
 
 def _contains_any(tag: str, name: str, texts: Sequence[str], query_fields: str) -> SolrQuery:
-    """Build a query for documents that contain one of `texts` as a character run.
+    """Build a query for documents that contain one of `texts` as consecutive characters.
 
     Character runs match independently of the lexicon that a document was segmented with.
     """

@@ -1,7 +1,8 @@
 """Builds the queries for how much of the search query a document contains.
 
-The parts of a query are its content words. A document contains a part if its text has the word, or a synonym, as a run
-of characters, whatever lexicon it was segmented with. A compound (`hp1010`) also matches if all its subwords occur.
+The parts of a query are its content words. A document contains a part if its text has the word, or a synonym, as
+consecutive characters, whatever lexicon it was segmented with. A compound (`hp1010`) also matches if all its subwords
+occur.
 """
 
 import re
@@ -32,34 +33,34 @@ def min_required_parts(part_count: int) -> int:
 
 
 def enough_parts_query(request: SearchRequest, words: QueryWords) -> QueryParam:
-    """Build the query `enough`, which matches documents with the minimum share of the query's parts.
+    """Build the query `enough_parts`, which matches documents with the minimum share of the query's parts.
 
     Counts use it: terms are OR-ed, so nearly every document matches a long query in some way. Sorted by date, every
     word is required anyway.
     """
     if request.sort is SortOrder.DATE or not request.parsed_query.ranking_text:
-        return QueryParam("enough", MATCH_ALL)
+        return QueryParam("enough_parts", MATCH_ALL)
     parts = content_parts(words)
     if not parts:  # symbols and emoji, matched one by one
         char_clause = FieldClause(QueryVariant.TEXT, ((solr_fields.TITLE_CHARS, 1.0), (solr_fields.BODY_CHARS, 1.0)))
         return QueryParam(
-            "enough",
+            "enough_parts",
             char_clause.to_query(
                 {char_clause.variant: QueryParam(char_clause.variant, request.parsed_query.ranking_text)}
             ),
         )
-    return QueryParam("enough", _holding_at_least(parts, min_required_parts(len(parts)), words))
+    return QueryParam("enough_parts", _min_parts_query(parts, min_required_parts(len(parts)), words))
 
 
 def all_parts_query(words: QueryWords) -> QueryParam:
-    """Build the query `whole`, which matches documents with every part and every residual character."""
+    """Build the query `all_parts`, which matches documents with every part and every residual character."""
     parts = all_parts(words)
-    return QueryParam("whole", _holding_at_least(parts, len(parts), words))
+    return QueryParam("all_parts", _min_parts_query(parts, len(parts), words))
 
 
 def any_part_query(words: QueryWords) -> QueryParam:
-    """Build the query `some`, which matches documents with at least one part."""
-    return QueryParam("some", _holding_at_least(content_parts(words), 1, words))
+    """Build the query `any_part`, which matches documents with at least one part."""
+    return QueryParam("any_part", _min_parts_query(content_parts(words), 1, words))
 
 
 def content_parts(words: QueryWords) -> tuple[str, ...]:
@@ -72,11 +73,11 @@ def all_parts(words: QueryWords) -> tuple[str, ...]:
     return (*content_parts(words), *words.get(QueryVariant.RESIDUAL_CHARS, ()))
 
 
-def _holding_at_least(parts: Sequence[str], min_count: int, words: QueryWords) -> SolrQuery:
-    """Build a query for documents with at least `min_count` of the parts. The parts are the parameters `held0` etc."""
+def _min_parts_query(parts: Sequence[str], min_count: int, words: QueryWords) -> SolrQuery:
+    """Build a query for documents with at least `min_count` of the parts. The parts are the parameters `part0` etc."""
     synonyms = synonym_lookup(words.get(QueryVariant.SYNONYMS, ()))
     return SolrQuery.boolean(
-        [_part_query(f"held{n}", word, synonyms(word)) for n, word in enumerate(parts)], min_should_match=min_count
+        [_part_query(f"part{n}", word, synonyms(word)) for n, word in enumerate(parts)], min_should_match=min_count
     )
 
 
@@ -87,7 +88,8 @@ def _part_query(name: str, word: str, synonyms: Sequence[str]) -> QueryParam:
     subwords = split_compounds(word)
     if len(subwords) < 2:
         return QueryParam(name, phrase_query)
-    all_subwords = SolrQuery.simple(_CHAR_FIELD, QueryParam(f"{name}_glued", " ".join(subwords)), "AND", "''")
+    all_subwords = SolrQuery.simple(_CHAR_FIELD, QueryParam(f"{name}_subword_list", " ".join(subwords)), "AND", "''")
     return QueryParam(
-        name, SolrQuery.boolean([QueryParam(f"{name}_run", phrase_query), QueryParam(f"{name}_pieces", all_subwords)])
+        name,
+        SolrQuery.boolean([QueryParam(f"{name}_phrase", phrase_query), QueryParam(f"{name}_subwords", all_subwords)]),
     )

@@ -32,19 +32,19 @@ from text.titles import extract_numbers, title_lookup_keys
 class RankingProfile:
     """The weights of one ranking profile.
 
-    The final score is the sum of all parts, multiplied by (1 + `authority_weight` * authority of the document).
+    The final score is the sum of all clauses, multiplied by (1 + `authority_weight` * authority of the document).
 
     Attributes:
         field_clauses: Fields and forms of the query that are always scored.
-        title_clauses: Title fields. Skipped for parts of a larger work: all parts of a law have the law's name as
-            title.
-        work_weight: Boost from how well the other parts of the same work match.
-        exact_title_weight: The title contains the query as one phrase.
-        synonym_weight: The body contains a synonym of a query term.
-        subword_weight: Title or body contain a subword of a compound.
-        number_weight: The title contains a number of the query.
-        all_parts_score: Score of a document with every content word.
-        exact_title_first: Documents whose title equals the query come first.
+        title_clauses: Title fields. Skipped for documents that are part of a work, such as the articles of a law: all
+            of them have the law's name as title.
+        work_weight: Weight of the mean score of the best documents of the same work (`parse_work_boosts`).
+        exact_title_weight: Weight of a title that contains the query as one phrase.
+        synonym_weight: Weight of a body that contains a synonym of a query term.
+        subword_weight: Weight of a title or body that contains a subword of a compound.
+        number_weight: Weight of a title that contains a number of the query.
+        all_parts_score: Score added to a document that contains every content word.
+        exact_title_first: Whether documents whose whole title equals the query come first.
         authority_weight: Weight of the citations by other documents (`solr_fields.AUTHORITY`).
         semantic_weight: Weight of the cosine similarity (`search_ui.query.semantic.hybrid`).
     """
@@ -103,57 +103,70 @@ PROFILES: Mapping[str, RankingProfile] = {
 
 _WORK_PARTS_QUERY = f"{solr_fields.WORK_ID}:[* TO *]"
 _TOP_SCORE = 100.0  # more than the sum of all other scores
-EXACT_TITLE_PARAM = f"titled_{QueryVariant.TITLE_KEY}"
+EXACT_TITLE_PARAM = f"equal_{QueryVariant.TITLE_KEY}"
 """The parameter with the clause that matches titles equal to the query. Only queries with a title key have it."""
 MAX_ALL_PARTS = 12  # no document contains all words of a longer query
 
 
 def build_rank_query(text: str, words: QueryWords, profile: str) -> SolrQuery:
     """Build the query that matches and ranks by `profile`, with the authority boost if the profile has one."""
-    sum_query = SolrQuery.boolean(_iter_summands(PROFILES[profile], text, words))
+    sum_query = SolrQuery.boolean(_iter_score_clauses(PROFILES[profile], text, words))
     if not (weight := PROFILES[profile].authority_weight):
         return sum_query
     boost_function = f"'sum(1,product({weight:g},{solr_fields.AUTHORITY}))'"
     return SolrQuery("boost", (("b", boost_function), ("v", QueryParam("matched", sum_query))))
 
 
-def _iter_summands(profile: RankingProfile, text: str, words: QueryWords) -> Iterator[QueryParam]:
+def _iter_score_clauses(profile: RankingProfile, text: str, words: QueryWords) -> Iterator[QueryParam]:
+    """Yield the clauses whose scores are summed. A clause without weight in the profile or without words is skipped.
+
+    Args:
+        profile: the weights.
+        text: the query as typed, without operators.
+        words: the words of the query, in each form that the caller provides.
+    """
     texts = build_query_texts(text, words)
     active_clauses = [
         clause
         for clause in profile.field_clauses
         if clause.variant is not QueryVariant.LEXICON_TERMS or _lexicon_only_words(words)
     ]
-    yield from _numbered_params("part", active_clauses, texts)
+    yield from _numbered_params("clause", active_clauses, texts)
     if profile.title_clauses:
         titles = _numbered_params("title", profile.title_clauses, texts)
+        # Parts of a work repeat its title. `must_not` is an option of {!bool ...}, so its value needs quotes.
         yield QueryParam("titles", SolrQuery.boolean(titles, must_not=[f"'{_WORK_PARTS_QUERY}'"]))
     if weight := profile.exact_title_weight:
-        yield QueryParam("exact", SolrQuery.phrases(f"{solr_fields.TITLE_CHARS}^{weight:g}", "quoted", [text]))
+        yield QueryParam("title_phrase", SolrQuery.phrases(f"{solr_fields.TITLE_CHARS}^{weight:g}", "quoted", [text]))
     if profile.exact_title_first and title_lookup_keys(text):
+        # TITLE_KEY contains both forms of each title. An exact title matches both clauses and so comes first.
         for variant in (QueryVariant.TITLE_KEY, QueryVariant.TITLE_EXACT):
             yield QueryParam(
-                f"titled_{variant}", FieldClause(variant, ((solr_fields.TITLE_KEY, _TOP_SCORE),)).to_query(texts)
+                f"equal_{variant}", FieldClause(variant, ((solr_fields.TITLE_KEY, _TOP_SCORE),)).to_query(texts)
             )
     if (weight := profile.all_parts_score) and 1 < len(all_parts(words)) <= MAX_ALL_PARTS:
+        # `{!v=$all_parts}` means: the query in the parameter `all_parts`. As `_query_:"..."^=10` it becomes a clause of
+        # the lucene parser with a constant score of 10. The single quotes delimit the value of the option `v`.
         all_parts_param = replace(all_parts_query(words), template=f"'_query_:\"{{!v=$}}\"^={weight:g}'")
-        yield QueryParam("covered", SolrQuery("lucene", (("v", all_parts_param),)))
+        yield QueryParam("all_parts_score", SolrQuery("lucene", (("v", all_parts_param),)))
     if profile.number_weight and extract_numbers(text):
         number_clause = FieldClause(QueryVariant.NUMBERS, ((solr_fields.TITLE_NUMBERS, profile.number_weight),))
-        yield QueryParam("numbered", number_clause.to_query(texts))
+        yield QueryParam("title_numbers", number_clause.to_query(texts))
     if profile.subword_weight and _significant_subwords(text):
         subword_clause = FieldClause(
             QueryVariant.SUBWORDS,
             ((solr_fields.TITLE, profile.subword_weight), (solr_fields.BODY, profile.subword_weight)),
         )
-        yield QueryParam("glued", subword_clause.to_query(texts))
+        yield QueryParam("subword_match", subword_clause.to_query(texts))
     if (weight := lexicon_term_weight(profile)) and words.get(QueryVariant.NEW_WORDS):
-        yield QueryParam("fresh", _new_words_query(weight, texts))
+        yield QueryParam("new_words_match", _new_words_query(weight, texts))
     if (weight := profile.synonym_weight) and list_synonyms(words.get(QueryVariant.SYNONYMS, ())):
-        yield QueryParam("also", SolrQuery.simple(f"{solr_fields.BODY_CHARS}^{weight:g}", texts[QueryVariant.SYNONYMS]))
+        yield QueryParam(
+            "synonym_match", SolrQuery.simple(f"{solr_fields.BODY_CHARS}^{weight:g}", texts[QueryVariant.SYNONYMS])
+        )
     if profile.work_weight and words.get(QueryVariant.WORK_BOOSTS):
         options = (("df", solr_fields.WORK_ID), ("q.op", "OR"), ("v", texts[QueryVariant.WORK_BOOSTS]))
-        yield QueryParam("work", SolrQuery("lucene", options))
+        yield QueryParam("work_boost", SolrQuery("lucene", options))
 
 
 def _numbered_params(name: str, clauses: Sequence[FieldClause], texts: QueryTexts) -> list[QueryParam]:
@@ -161,7 +174,7 @@ def _numbered_params(name: str, clauses: Sequence[FieldClause], texts: QueryText
 
 
 def _new_words_query(weight: float, texts: QueryTexts) -> SolrQuery:
-    """Match documents that contain a new lexicon word as a character run.
+    """Match documents that contain a new lexicon word as consecutive characters.
 
     Documents that are already re-segmented are excluded: they match the word itself.
     """
@@ -170,7 +183,8 @@ def _new_words_query(weight: float, texts: QueryTexts) -> SolrQuery:
         QueryVariant.NEW_WORDS_JOINED, ((solr_fields.TITLE_DOMAIN, 1.0), (solr_fields.BODY_DOMAIN, 1.0))
     )
     return SolrQuery.boolean(
-        [QueryParam("fresh_run", phrase_query)], must_not=[QueryParam("cut_anew", joined_clause.to_query(texts))]
+        [QueryParam("new_words_phrase", phrase_query)],
+        must_not=[QueryParam("new_words_segmented", joined_clause.to_query(texts))],
     )
 
 
@@ -259,7 +273,7 @@ def _significant_subwords(text: str) -> list[str]:
 
 
 def _lexicon_only_words(words: QueryWords) -> list[str]:
-    """Return the words that the lexicon has and the base dictionary does not have or cuts differently."""
+    """Return the words of the query by the lexicon that are not words of it by the base dictionary."""
     base_words = frozenset(words.get(QueryVariant.BASE, ()))
     return [word for word in words.get(QueryVariant.DOMAIN, ()) if word not in base_words]
 

@@ -161,13 +161,17 @@ def replica_routing_params(params: Params) -> Params:
 
 def _parse_response(status: int, body: bytes) -> SolrResponse:
     if status == HTTPStatus.BAD_REQUEST:
-        raise SolrError(f"Solr rejected the query: {error_message(body, 300, 200)}")
+        raise SolrError(
+            f"Solr rejected the query ({error_message(body, 300, 200)}): shorten it or remove operators and filters"
+        )
     if status != HTTPStatus.OK:
         raise SolrUnavailableError(f"Solr responded with status {status}: {error_message(body, 300, 200)}")
     try:
         document = json.loads(body)
     except ValueError as error:
-        raise SolrUnavailableError("the response is not JSON: check that solr_url is a Solr") from error
+        raise SolrUnavailableError(
+            "the response is not JSON: check that index.solr_url is the URL of a Solr"
+        ) from error
     if not isinstance(document, dict):
-        raise SolrUnavailableError("the response is not a JSON object: check that solr_url is a Solr")
+        raise SolrUnavailableError("the response is not a JSON object: check that index.solr_url is the URL of a Solr")
     return document

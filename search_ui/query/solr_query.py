@@ -4,9 +4,9 @@ Security: user input is only ever the value of a parameter (`text`, `domain_word
 as `v=$text`. These queries use Solr's `simple` parser with all operators off, or all but quotation marks, which this
 module writes itself. Macros (`${...}`) are off. So no input can name a field, a function or a parser.
 
-    query = SolrQuery.phrases("title body", "held0_text", ["页岩气"])
-    query.to_syntax()       "{!simple qf='title body' q.operators=phrase v=$held0_text}"
-    query.to_params()       [("held0_text", '"页岩气"')]
+    query = SolrQuery.phrases("title body", "part0_text", ["页岩气"])
+    query.to_syntax()       "{!simple qf='title body' q.operators=phrase v=$part0_text}"
+    query.to_params()       [("part0_text", '"页岩气"')]
 """
 
 import json
@@ -109,7 +109,7 @@ class SolrQuery:
     def phrases(
         query_fields: str, name: str, texts: Iterable[str], default_operator: str = "", tag: str = ""
     ) -> "SolrQuery":
-        """Build a query for documents with one of `texts` as a run of words. The texts are the parameter `name`."""
+        """Build a query for documents with one of `texts` as a phrase. The texts are the parameter `name`."""
         return SolrQuery.simple(query_fields, QueryParam(name, quote_phrases(texts)), default_operator, tag=tag)
 
     @staticmethod
@@ -171,20 +171,20 @@ class QueryVariant(StrEnum):
     """The forms in which a query is sent. The value is the name of the Solr parameter."""
 
     TEXT = "text"  # as typed; Solr cuts it into bigrams or characters
-    SUBWORDS = "pieces"  # subwords of compounds (`hp1010`: `hp`, `1010`); built here
+    SUBWORDS = "subwords"  # subwords of compounds (`hp1010`: `hp`, `1010`); built here
     NUMBERS = "numbers"  # its numbers, which distinguish the documents of a series; built here
     TITLE_KEY = "title_key"  # its letters and digits, as the index stores titles; built here
-    TITLE_EXACT = "title_as_is"  # the same with case and punctuation; built here
+    TITLE_EXACT = "title_exact"  # the same with case and punctuation; built here
     DOMAIN = "domain_words"  # words of the published lexicon, joined as in the documents
     CONTENT = "content_words"  # content words of DOMAIN; used for counting, not for ranking
-    RESIDUAL_CHARS = "left_over"  # residual characters between content words; they only raise the score
+    RESIDUAL_CHARS = "residual_chars"  # residual characters between content words; they only raise the score
     BASE = "base_words"  # words of the base dictionary
-    OLD_LEXICON = "older_words"  # words of older lexicon versions still in the index; sent with DOMAIN
-    NEW_WORDS = "fresh_words"  # words of DOMAIN that older versions cut differently; sent as phrases
-    NEW_WORDS_JOINED = "words_cut_anew"  # the same, joined like DOMAIN; built here
-    LEXICON_TERMS = "term_words"  # words of DOMAIN that the base dictionary does not have; built here
+    OLD_LEXICON = "old_lexicon_words"  # words of older lexicon versions still in the index; sent with DOMAIN
+    NEW_WORDS = "new_words"  # words of DOMAIN that older versions segment differently; sent as phrases
+    NEW_WORDS_JOINED = "new_words_joined"  # the same, joined like DOMAIN; built here
+    LEXICON_TERMS = "lexicon_terms"  # words of DOMAIN that the base dictionary does not have; built here
     SYNONYMS = "synonyms"  # terms of the query, each joined with its synonyms; the synonyms are sent as phrases
-    WORK_BOOSTS = "works"  # ids of works with weights (`parse_work_boosts`)
+    WORK_BOOSTS = "works"  # ids of works (documents in several parts, such as a law) with weights (`parse_work_boosts`)
 
 
 QueryWords = Mapping[QueryVariant, Sequence[str]]

@@ -1,8 +1,8 @@
 """Previews the effect of the next lexicon version before it is published.
 
-Documents are not segmented with it yet. A word that only the next version has is therefore searched as a character run.
-Its weight is scaled: the BM25 score of a run is the sum of the idf of its characters, and is reduced to the idf of the
-word.
+Documents are not segmented with it yet. A word that only the next version has is therefore searched as consecutive
+characters. The BM25 score of such a phrase is the sum of the idf of its characters. Its weight is reduced, so that the
+score is the idf of the word.
 """
 
 import math
@@ -139,14 +139,14 @@ def new_word_summands(profile: str, new_words: Sequence[str], solr: SolrBackend)
     weighted_words = [
         (word, f"{solr_fields.BODY_CHARS}^{weight * idf_ratio(solr, word):.4f}") for word in new_words if weight
     ]
-    runs = (SolrQuery.phrases(body, f"fresh{n}_text", [word]) for n, (word, body) in enumerate(weighted_words))
-    return [QueryParam(f"fresh{n}", run) for n, run in enumerate(runs)]
+    runs = (SolrQuery.phrases(body, f"new_word{n}_text", [word]) for n, (word, body) in enumerate(weighted_words))
+    return [QueryParam(f"new_word{n}", run) for n, run in enumerate(runs)]
 
 
 def idf_ratio(solr: SolrBackend, word: str) -> float:
     """Return the idf of a word divided by the sum of the idf of its characters, at most 1.
 
-    The idf of the word counts the documents that contain it as a run.
+    The idf of the word counts the documents that contain it as consecutive characters.
     """
     characters = {f"char{n}": char for n, char in enumerate(word.lower()) if not char.isspace()}
     fl = ["documents:numdocs()", *(f"{name}_df:docfreq({solr_fields.BODY_CHARS},${name})" for name in characters)]

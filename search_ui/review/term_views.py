@@ -22,7 +22,7 @@ MAX_DECISIONS_SHOWN = 20
 
 
 def articles_containing_params(text: str, rows: int) -> Params:
-    """Build the request for articles that contain `text` as a character run, newest first."""
+    """Build the request for articles that contain `text` as consecutive characters, newest first."""
     phrase_query = SolrQuery.phrases(f"{solr_fields.TITLE_CHARS} {solr_fields.BODY_CHARS}", "quoted", [text])
     field_names = (solr_fields.ID, solr_fields.TITLE, solr_fields.BODY)
     return select_params(

@@ -66,7 +66,10 @@ def _load_topic(name: str) -> tuple[Topic | None, str]:
 @blueprint.get("/<name>")
 @require_role(Role.REVIEWER)
 def show_topic(name: str) -> BaseResponse:
-    """Show terms and seed URLs of a topic with their evidence, best first."""
+    """Show a page of the terms and seed URLs of a topic: where each comes from, and buttons to accept or reject it.
+
+    All terms precede all seed URLs. Both are sorted by review state, then by descending score.
+    """
     topic, listing = _topic_or_404(name), parse_topic_listing(request.args)
     selected = [*_select_by_state(topic.terms, listing), *_select_by_state(topic.seeds, listing)]
     start = (listing.page_number - 1) * ITEMS_PER_PAGE
@@ -79,12 +82,12 @@ def show_topic(name: str) -> BaseResponse:
         terms=[item for item in page_items if isinstance(item, TopicTerm)],
         seeds=[item for item in page_items if isinstance(item, TopicSeed)],
         total=len(selected),
-        last=max(1, -(-len(selected) // ITEMS_PER_PAGE)),
+        last_page_number=max(1, -(-len(selected) // ITEMS_PER_PAGE)),
         counts={state: _count_in_state(topic, state) for state in TopicState},
         states=STATE_ORDER,
         classes=list(TopicTermClass),
         is_current=topic.name == current_site().topic_backend.active_topic(),
-        asked=current_site().topic_backend.review_questions(topic.name),
+        review=current_site().topic_backend.review_questions(topic.name),
     )
 
 

@@ -1,4 +1,4 @@
-"""The queue policies, and the claim of METHODS 1.2 as a deterministic test."""
+"""The queue policies, and the claim of Wang Du 2019 about them as a deterministic test."""
 
 import pytest
 

@@ -285,7 +285,7 @@ def test_a_process_that_ends_early_does_not_keep_the_others_waiting(
     assert all(f"LookupError: {host_of(url)}" in caplog.text for url in broken_seeds.values())
     assert report.outcome_counts[Reason.FETCHED] == 3
     assert [note for note in report.notes if note.startswith("stopped")] == [
-        "stopped early: the crawl delay of every remaining host exceeds the time left"
+        "stopped early: crawl delays or retry delays of all remaining URLs exceed the time left"
     ]
 
 

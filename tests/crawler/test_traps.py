@@ -87,7 +87,7 @@ def test_a_pattern_that_feeds_itself_is_cut() -> None:
     found = [watch.check_link(f"{H}/n/{n * 10}", f"{H}/n/{n}", is_known=False) for n in range(1, 500)]
     assert found.count(None) == MAX_SELF_LINKS
     assert found[-1] is TrapKind.ENDLESS
-    assert watch.take_released() == []
+    assert watch.take_harmless() == []
 
 
 def test_what_was_held_back_is_followed_once_the_pattern_ends_or_proves_worth_it() -> None:
@@ -96,10 +96,10 @@ def test_what_was_held_back_is_followed_once_the_pattern_ends_or_proves_worth_it
     for url in urls:
         watch.check_link(url, f"{H}/n/5", is_known=False)
     watch.record_article(f"{H}/n/10")
-    assert watch.take_released() == urls[MAX_SELF_LINKS : MAX_SELF_LINKS + 10]
+    assert watch.take_harmless() == urls[MAX_SELF_LINKS : MAX_SELF_LINKS + 10]
     for url in urls * 3:
         watch.check_link(url, f"{H}/n/5", is_known=True)
-    assert watch.take_released() == urls[MAX_SELF_LINKS + 10 :]
+    assert watch.take_harmless() == urls[MAX_SELF_LINKS + 10 :]
 
 
 def test_paging_may_go_on_for_longer() -> None:
@@ -208,7 +208,7 @@ def crawl(serve: Serve, start: str, limit: int = 6000) -> list[str]:
             if trap is None and found.url not in seen:
                 seen.add(found.url)
                 queue.append(found)
-        for url in watch.take_released():
+        for url in watch.take_harmless():
             seen.add(url)
             queue.append(UrlForms(url, url))
     return fetched

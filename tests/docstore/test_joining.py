@@ -83,6 +83,11 @@ def test_chains(following: dict[int, int], page: int, head: int | None, chain: l
         assert follow_next_pages(head, following.get, before.get) == chain
 
 
+def test_a_page_outside_a_cycle_does_not_lead_it() -> None:
+    previous_page = {1: 2, 2: 3, 3: 2}
+    assert [find_first_page(page, previous_page.get) for page in (1, 2, 3)] == [None, 2, 2]
+
+
 @pytest.mark.parametrize(
     ("one", "other", "same"),
     [

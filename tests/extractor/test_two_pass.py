@@ -21,7 +21,7 @@ from extractor.page.parsed_page import ParsedPage, parse_text
 from extractor.settings import ExtractSettings
 
 # A navigation, a side list, a heading, a source line, one picture with a caption of 21 characters and 3 marks, and a
-# footer of three paragraphs that is longer (METHODS 1.4, "tried on a made-up page").
+# footer of three paragraphs that is longer.
 CAPTION = "暴雪中，钻工们坚守井场，确保冬季生产安全。"
 PICTURE_PAGE = f"""<html><head><title>大庆油田钻井队迎战暴雪-中国石油新闻中心</title></head><body>
 <div id="nav"><a href="/a">首页</a><a href="/b">要闻</a><a href="/c">图片</a><a href="/d">专题</a></div>

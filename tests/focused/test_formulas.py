@@ -1,4 +1,4 @@
-"""The formulas of the three crawl papers, by hand-computed cases (METHODS 2.3 to 2.5, 3.3 to 3.8, 4.2, 4.3)."""
+"""The formulas of the three crawl papers, by hand-computed cases."""
 
 import math
 
@@ -308,7 +308,7 @@ def test_dynamic_library(automatic: bool) -> None:
 
 
 def test_classes_of_terms_have_weights() -> None:
-    """METHODS 3.7 [D]: Fs 1.0, Fb 0.8, Fv 0.6; a term of two classes has the larger."""
+    """Values of this project: Fs 1.0, Fb 0.8, Fv 0.6; a term of two classes has the larger."""
     topic = TopicWords(name=("税",), technical=("印花税",), subject=("国税局", "税"), evaluative=("偷漏",))
     assert topic.term_weights == {"税": 1.0, "印花税": 1.0, "国税局": 0.8, "偷漏": 0.6}
 

@@ -45,7 +45,7 @@ def test_c_value_by_hand(term: str, chars: float, tokens: float) -> None:
 @pytest.mark.parametrize(
     ("candidate", "above"),
     [
-        (("油气", 2, 3), False),  # METHODS 1.7: by characters a 2-character term needs f >= 4 at threshold 3
+        (("油气", 2, 3), False),  # by characters a 2-character term needs f >= 4 at threshold 3
         (("油气", 2, 4), True),
         (("页岩气", 2, 2), True),  # 3 to 8 characters f >= 2
         (("页岩气", 2, 1), False),

@@ -320,8 +320,11 @@ def test_a_password_is_in_no_message(
     assert "535" in str(refused.value)
     said = f"{refused.value} {caplog.text} {wanted}"
     assert "wr0ng" not in said and "s3cret" not in said
-    (tmp_path / "password").unlink()
     monkeypatch.delenv("PLUMB_SMTP_PASSWORD")
+    (tmp_path / "password").write_text("x" * 5000)
+    with pytest.raises(SettingsError, match="more than 4096 characters"):
+        MailChannel(wanted).send(AlertNotification())
+    (tmp_path / "password").unlink()
     with pytest.raises(SettingsError, match=r"cannot read alerts\.smtp_password_file = 'password'"):
         MailChannel(wanted).send(AlertNotification())
 

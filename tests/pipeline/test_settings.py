@@ -37,7 +37,7 @@ def test_file_environment_and_flags_in_this_order(tmp_path: Path, monkeypatch: p
     ("text", "message"),
     [
         ("[crawl]\nthread = 2", "unknown setting crawl.thread: did you mean threads?"),
-        ("[crwal]\nthreads = 2", "unknown section [crwal]: did you mean crawl?"),
+        ("[crwal]\nthreads = 2", "unknown settings section [crwal]: did you mean crawl?"),
         ("name = 'x'", "name is outside any section"),
         ("[crawl]\nthreads = 'many'", "crawl.threads = 'many': expected a whole number"),
         ("[crawl]\nthreads = true", "crawl.threads = True: expected a whole number"),
@@ -75,7 +75,7 @@ def test_a_bad_flag_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path, "")
     with pytest.raises(SettingsError, match=r"crawl.threads = 'x': expected a whole number"):
         load_settings(path, {"crawl.threads": "x"})
-    with pytest.raises(SettingsError, match="unknown section"):
+    with pytest.raises(SettingsError, match="unknown settings section"):
         load_settings(path, {"nothing.threads": "1"})
 
 

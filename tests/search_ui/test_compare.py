@@ -35,7 +35,7 @@ def test_each_side_is_asked_with_its_own_words() -> None:
     assert (domain.name, domain.words) == ("domain", (TERM,))
     assert domain.measures.first_rank == 1 and domain.hits[0].has_whole_term
     sent = [dict(params) for params in search.asked]
-    assert "title_base" in sent[0]["part0"] and "title_domain" in sent[1]["part0"]
+    assert "title_base" in sent[0]["clause0"] and "title_domain" in sent[1]["clause0"]
 
 
 def test_a_term_of_marks_asks_nothing() -> None:

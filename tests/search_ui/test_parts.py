@@ -30,8 +30,8 @@ def test_how_many_parts_are_enough() -> None:
 
 def test_a_word_is_one_part_whatever_its_length() -> None:
     named = sent("天然气", "价格")
-    assert named["enough"] == "{!bool mm=2 should=$held0 should=$held1}"
-    assert (named["held0_text"], named["held1_text"]) == ('"天然气"', '"价格"')
+    assert named["enough_parts"] == "{!bool mm=2 should=$part0 should=$part1}"
+    assert (named["part0_text"], named["part1_text"]) == ('"天然气"', '"价格"')
 
 
 @pytest.mark.parametrize(
@@ -39,26 +39,26 @@ def test_a_word_is_one_part_whatever_its_length() -> None:
     [("天然气", "title body"), ("税", "body_chars"), ("the", "body_chars"), ("PDC钻头", "body_chars")],
 )
 def test_pairs_are_asked_where_a_word_is_made_of_pairs(word: str, looked_in: str) -> None:
-    assert f"qf='{looked_in}'" in sent(word)["held0"]
+    assert f"qf='{looked_in}'" in sent(word)["part0"]
 
 
 def test_a_glued_word_is_held_by_all_of_its_pieces_as_well() -> None:
     named = sent("hp1010win7")
-    assert named["held0"] == "{!bool should=$held0_run should=$held0_pieces}"
-    assert named["held0_glued"] == "hp 1010 win 7" and "q.op=AND" in named["held0_pieces"]
+    assert named["part0"] == "{!bool should=$part0_phrase should=$part0_subwords}"
+    assert named["part0_subword_list"] == "hp 1010 win 7" and "q.op=AND" in named["part0_subwords"]
 
 
 def test_a_synonym_stands_for_its_word_and_for_each_word_of_its_term() -> None:
     named = sent("页岩气", "开发", synonyms=(WORD_SEPARATOR.join(("页岩气", "shale gas")),))
-    assert (named["held0_text"], named["held1_text"]) == ('"页岩气" "shale gas"', '"开发"')
+    assert (named["part0_text"], named["part1_text"]) == ('"页岩气" "shale gas"', '"开发"')
     both = sent("shale", "gas", synonyms=(WORD_SEPARATOR.join(("shale gas", "页岩气")),))
-    assert (both["held0_text"], both["held1_text"]) == ('"shale" "页岩气"', '"gas" "页岩气"')
+    assert (both["part0_text"], both["part1_text"]) == ('"shale" "页岩气"', '"gas" "页岩气"')
 
 
 def test_signs_alone_are_looked_for_one_by_one() -> None:
     asked = SearchRequest(raw_query="☃", text="☃")
     named = dict(enough_parts_query(asked, {QueryVariant.DOMAIN: ()}).to_params("o1_"))
-    assert named["o1_text"] == "☃" and "v=$o1_text" in named["o1_enough"]
+    assert named["o1_text"] == "☃" and "v=$o1_text" in named["o1_enough_parts"]
 
 
 # -- in a real Solr
@@ -142,7 +142,7 @@ def test_a_character_left_over_between_words_is_no_part_of_its_own(client: Flask
 
 
 def test_no_part_is_left_to_a_parser() -> None:
-    named = sent('a" OR *:*', "{!func}x", "$held1")
-    fixed = [value for name, value in named.items() if not re.fullmatch(r"held\d+_(text|glued)", name)]
+    named = sent('a" OR *:*', "{!func}x", "$part1")
+    fixed = [value for name, value in named.items() if not re.fullmatch(r"part\d+_(text|subword_list)", name)]
     assert not any("func" in value or "*" in value for value in fixed)
     assert all(value.count('"') == 2 for name, value in named.items() if name.endswith("_text"))

@@ -129,12 +129,12 @@ def test_a_readers_text_stays_in_the_parameters_that_carry_it(profile: str) -> N
     questions = (hits_params(asked, words, 10), highlight_params(asked, words, ["d1"]), count_params(asked, words))
     sent = [pair for params in (*questions, hit_details_params(asked, words, ["d1"], ["d1"])) for pair in params]
     carriers = {*QueryVariant, "quoted", "sites"}
-    of_readers = re.compile(r"(typed|word)\d+|held\d+_(text|glued)")
+    of_readers = re.compile(r"(typed|word)\d+|part\d+_(text|subword_list)")
     fixed = [value for name, value in sent if name not in carriers and not of_readers.fullmatch(name)]
     assert fixed and not any("func" in value or "_query_:b" in value or "${" in value for value in fixed)
     assert ("expandMacros", "false") in sent
     assert all(
-        value.count('"') == 2 for name, value in sent if re.fullmatch(r"(typed|word)\d+|held\d+_text|quoted", name)
+        value.count('"') == 2 for name, value in sent if re.fullmatch(r"(typed|word)\d+|part\d+_text|quoted", name)
     )
 
 
@@ -166,7 +166,7 @@ def test_near_duplicates_count_once_unless_they_are_opened_out() -> None:
 
 @pytest.mark.parametrize("pairs", [[("q", "a"), ("sort", "date")], [("q", "site:a.example")]])
 def test_where_all_is_required_all_that_is_found_is_counted(pairs: list[tuple[str, str]]) -> None:
-    assert dict(count_params(ask(*pairs), WORDS))["enough"] == "*:*"
+    assert dict(count_params(ask(*pairs), WORDS))["enough_parts"] == "*:*"
 
 
 def test_only_named_fields_come_back() -> None:

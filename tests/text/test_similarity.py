@@ -234,7 +234,7 @@ def test_the_first_provider_that_knows_both_words_decides() -> None:
 
 
 def test_ahp_weights() -> None:
-    """METHODS 2.5 [C]: 0.297, 0.540, 0.163."""
+    """The example of the literature: 0.297, 0.540, 0.163."""
     found = compute_ahp_weights(((1, 1 / 2, 2), (2, 1, 3), (1 / 2, 1 / 3, 1)))
     assert found.values == pytest.approx((0.297, 0.540, 0.163), abs=5e-4)
     assert found.consistency_ratio < 0.1

@@ -73,10 +73,10 @@ class OnnxEmbedder:
             [vector] = self._compute_vectors([self._token_ids("1")])
         except Exception as error:  # onnxruntime has no base class for its errors
             raise ModelFileError(
-                f"{self.spec.path}: {self.spec.weights} is not an embedding model ({_one_line(error)})"
+                f"{self.spec.path}: its file {self.spec.weights} is not an embedding model ({_one_line(error)})"
             ) from error
         if not np.isfinite(vector).all() or not vector.any():
-            raise ModelFileError(f"{self.spec.path}: {self.spec.weights} computes no vector for a text")
+            raise ModelFileError(f"{self.spec.path}: its file {self.spec.weights} computes no vector for a text")
         return len(vector)
 
 
@@ -124,7 +124,9 @@ def _load_tokenizer(spec: ModelSpec) -> Any:
     except Exception as error:  # tokenizers raises the class Exception itself
         if isinstance(error, ModelFileError):
             raise
-        raise ModelFileError(f"{spec.path}: {spec.tokenizer} is not a tokenizer ({_one_line(error)})") from error
+        raise ModelFileError(
+            f"{spec.path}: its file {spec.tokenizer} is not a tokenizer ({_one_line(error)})"
+        ) from error
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer
@@ -154,7 +156,7 @@ def _create_session(spec: ModelSpec) -> Any:
     except ModelFileError:
         raise
     except Exception as error:
-        raise ModelFileError(f"{spec.path}: {spec.weights} cannot be read ({_one_line(error)})") from error
+        raise ModelFileError(f"{spec.path}: its file {spec.weights} cannot be read ({_one_line(error)})") from error
 
 
 def _read_model_file(spec: ModelSpec, name: str) -> bytes:
@@ -165,7 +167,7 @@ def _read_model_file(spec: ModelSpec, name: str) -> bytes:
         with zipfile.ZipFile(spec.path) as archive:
             return archive.read(name)
     except (OSError, KeyError, zipfile.BadZipFile) as error:
-        raise ModelFileError(f"{spec.path}: {name} cannot be read ({_one_line(error)})") from error
+        raise ModelFileError(f"{spec.path}: its file {name} cannot be read ({_one_line(error)})") from error
 
 
 def _unavailable_error(error: ImportError) -> EmbeddingUnavailableError:

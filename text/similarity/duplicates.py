@@ -349,7 +349,11 @@ def is_cjk_token(token: str) -> bool:
 
 
 def are_spelling_variants(left_tokens: Sequence[str], right_tokens: Sequence[str]) -> bool:
-    """True for the same letters with other word boundaries (to day, today), or for words one typing error apart."""
+    """True if both sides have the same letters (to day, today) or differ by one typing error.
+
+    One typing error is a changed, missing, added or transposed letter. It does not count in texts with digits, with
+    Chinese characters, or with fewer than MIN_SPELLING_LETTERS letters, where it may change the meaning.
+    """
     left_text, right_text = "".join(left_tokens), "".join(right_tokens)
     if left_text == right_text:
         return True
@@ -360,7 +364,7 @@ def are_spelling_variants(left_tokens: Sequence[str], right_tokens: Sequence[str
         or any(map(is_cjk_token, (*left_tokens, *right_tokens)))
     ):
         return False
-    return OSA.distance(left_text, right_text, score_cutoff=1) <= 1
+    return OSA.distance(left_text, right_text, score_cutoff=1) <= 1  # optimal string alignment
 
 
 def is_date_line(words: TokenizedText, start: int, end: int) -> bool:

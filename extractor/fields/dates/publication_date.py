@@ -1,4 +1,4 @@
-"""Determines the date of publication: WD-A4 of Wang Du 2019 (METHODS 1.6) from the URL, else from the page.
+"""Determines the date of publication: WD-A4 of Wang Du 2019 from the URL, else from the page.
 
     url      http://news.cnpc.com.cn/system/2016/05/09/001591599.shtml   -> 2016-05-09
     text     the visible line between title and text
