@@ -3,6 +3,7 @@
 import datetime
 from dataclasses import replace
 
+from docstore.coded_message import CodedMessage
 from docstore.model import (
     Article,
     Block,
@@ -28,7 +29,7 @@ from extractor.page_types.classifier import ClassifiedPage, classify_page, with_
 from extractor.page_types.content import refine_type_by_content
 from extractor.page_types.javascript_page import is_only_javascript_notice, javascript_outcome
 from extractor.page_types.list_page import is_declared_article
-from extractor.page_types.rejection import body_size, find_rejection
+from extractor.page_types.rejection import NO_TEXT_MESSAGE, body_size, find_rejection
 from extractor.page_types.suspect import find_suspicion
 from extractor.page_types.teaser import find_teaser
 from extractor.settings import ExtractSettings
@@ -100,10 +101,12 @@ class ArticleExtractor:
         """
         page_source = decode_page(html, content_type)
         if page_source is None:
-            return Outcome(Reason.UNDECODABLE, "cannot decode: unknown encoding")
+            return Outcome(Reason.UNDECODABLE, CodedMessage("cannot decode: unknown encoding", "unknown_encoding"))
         page = parse_page(page_source, url, site_template, complete)
         if page is None:
-            return Outcome(Reason.UNPARSABLE if html.strip() else Reason.EMPTY_BODY, "no element found")
+            return Outcome(
+                Reason.UNPARSABLE if html.strip() else Reason.EMPTY_BODY, CodedMessage("no element found", "no_element")
+            )
         return page
 
     def extract_from_page(self, page: ParsedPage, fetched_at: float) -> Article | Outcome:
@@ -128,7 +131,7 @@ class ArticleExtractor:
         teaser = find_teaser(page, body)
         rejection = find_rejection(page, body, teaser, self.settings, classified_page.page_type)
         if rejection is not None or body is None or is_only_javascript_notice(page, body):
-            rejection = javascript_outcome(page) or rejection or Outcome(Reason.NO_BODY, "no text found")
+            rejection = javascript_outcome(page) or rejection or Outcome(Reason.NO_BODY, NO_TEXT_MESSAGE)
             return ExtractionResult(
                 replace(
                     rejection, published_date=find_publication_date(page, body.span_index if body else 0, latest).date

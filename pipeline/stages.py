@@ -25,6 +25,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from crawler.settings import FOCUSED_STRATEGIES, CrawlSettings, resolve_strategy
+from docstore.coded_message import CodedMessage
 from docstore.errors import BusyError, EmbeddingError, IndexOwnershipError, PlumblineError
 from docstore.model import Reason, Stage, StageReport, TermStatus
 from extractor.settings import EXTRACTOR_VERSION
@@ -409,9 +410,12 @@ def abort_on_many_failures(stage: Stage, counts: Counter[Reason]) -> None:
     """Raise PlumblineError if so many pages failed unexpectedly that the program or the machine must be the cause."""
     failed = counts[Reason.UNEXPECTED_ERROR]
     if failed > MAX_FAILURES and failed * 5 > counts.total():
-        raise PlumblineError(
+        message = (
             f"{failed} of {counts.total()} pages failed in {stage}: "
             "see logs/plumb.log, fix the cause and run the command again"
+        )
+        raise PlumblineError(
+            CodedMessage(message, "stage_failures", failed=failed, total=counts.total(), stage=str(stage))
         )
 
 

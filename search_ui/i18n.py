@@ -127,13 +127,19 @@ def translate_error(error: Exception) -> str:
 
 def translate_message(message: str) -> str:
     """Return a `CodedMessage` in the reader's language. Other texts are returned without unprintable characters."""
+    return translate_message_to(g.language, message)
+
+
+def translate_message_to(language: str, message: str) -> str:
+    """Return a message in one of `LANGUAGES`. Works without a request. Otherwise like `translate_message`."""
     if not isinstance(message, CodedMessage) or not has_message(f"error.{message.code}"):
         return clean_text(message)
-    return translate(f"error.{message.code}", **{name: _message_value(value) for name, value in message.values.items()})
+    values = {name: _message_value(language, value) for name, value in message.values.items()}
+    return translate_to(language, f"error.{message.code}", **values)
 
 
-def _message_value(value: object) -> object:
+def _message_value(language: str, value: object) -> object:
     if isinstance(value, tuple):
         separator = "list.clauses" if any(isinstance(item, CodedMessage) for item in value) else "list.separator"
-        return translate(separator).join(str(_message_value(item)) for item in value)
-    return translate_message(value) if isinstance(value, str) else value
+        return translate_to(language, separator).join(str(_message_value(language, item)) for item in value)
+    return translate_message_to(language, value) if isinstance(value, str) else value

@@ -8,6 +8,7 @@ Such a page has almost no text, has scripts, and shows one of these signals:
 
 import re
 
+from docstore.coded_message import CodedMessage
 from docstore.model import Outcome, Reason
 from extractor.body_methods.base import Body
 from extractor.page.layout import Layout
@@ -43,11 +44,11 @@ def needs_javascript_reason(page: ParsedPage) -> str:
     ):
         return ""
     if page.asks_for_javascript or any(ENABLE_JAVASCRIPT_RE.search(line.text) for line in page.layout.lines):
-        return "the page asks for JavaScript"
+        return CodedMessage("the page asks for JavaScript", "asks_for_javascript")
     if root := find_empty_app_root(page.layout):
-        return f"application root without text ({root})"
+        return CodedMessage(f"application root without text ({root})", "empty_app_root", root=root)
     if any(JS_FRAMEWORK_RE.search(span.tag_info.attribute_text) for span in page.layout.spans):
-        return "page of a JavaScript framework without text"
+        return CodedMessage("page of a JavaScript framework without text", "empty_framework_page")
     return ""
 
 
@@ -74,4 +75,5 @@ def is_only_javascript_notice(page: ParsedPage, body: Body) -> bool:
 def javascript_outcome(page: ParsedPage) -> Outcome | None:
     """Return the outcome NEEDS_JAVASCRIPT for a page that is empty without JavaScript, None for any other page."""
     reason = needs_javascript_reason(page)
-    return Outcome(Reason.NEEDS_JAVASCRIPT, f"{reason}: {RENDER_SETTING_HINT}") if reason else None
+    message = CodedMessage(f"{reason}: {RENDER_SETTING_HINT}", "needs_javascript", reason=reason)
+    return Outcome(Reason.NEEDS_JAVASCRIPT, message) if reason else None

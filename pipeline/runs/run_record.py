@@ -8,6 +8,7 @@ from types import TracebackType
 
 from structlog.contextvars import bind_contextvars, unbind_contextvars
 
+from docstore.coded_message import CodedMessage, coded_message, truncate_message
 from docstore.errors import PlumblineError
 from docstore.model import Stage, StageReport
 from docstore.reports.runs import MAX_ERROR_CHARS, RunState, StageRun, stage_run_from_report
@@ -57,7 +58,9 @@ class RunRecord:
             return
         state, text = classify_error(exc)
         seconds = round(time.monotonic() - self._stage_started, 3)
-        failed_stage = replace(self._current_stage, seconds=seconds, state=state, error=text[:MAX_ERROR_CHARS])
+        failed_stage = replace(
+            self._current_stage, seconds=seconds, state=state, error=truncate_message(text, MAX_ERROR_CHARS)
+        )
         with suppress(PlumblineError):  # if the store fails too, the first error is the one to report
             self._runs.finish(self._run_id, [*self._finished_stages(), failed_stage])
             self._site_runs.record_run(self._run_id)
@@ -68,5 +71,6 @@ def classify_error(exc: BaseException) -> tuple[RunState, str]:
     if isinstance(exc, KeyboardInterrupt | SystemExit):
         return RunState.STOPPED, ""
     if isinstance(exc, PlumblineError):
-        return RunState.FAILED, str(exc)
-    return RunState.FAILED, f"unexpected {type(exc).__name__}: {exc}"
+        return RunState.FAILED, coded_message(exc)
+    kind, detail = type(exc).__name__, truncate_message(str(exc), MAX_ERROR_CHARS // 2)
+    return RunState.FAILED, CodedMessage(f"unexpected {kind}: {detail}", "unexpected", kind=kind, detail=detail)
