@@ -279,7 +279,13 @@ def embed_if_possible(engine: "Engine", seconds: float | None = None) -> StageRe
         return StageReport(Stage.EMBED, {}, 0.0, (f"keyword search only, no embeddings: {error}",))
 
 
-def run(engine: "Engine", last_stage: str = "index", command: str = "run", only_stage: str = "") -> list[StageReport]:
+def run(
+    engine: "Engine",
+    last_stage: str = "index",
+    command: str = "run",
+    only_stage: str = "",
+    on_report: "Callable[[StageReport], None]" = lambda report: None,
+) -> list[StageReport]:
     """Run all stages once, in order, as one run. Solr starts while the crawl and the extraction run.
 
     Args:
@@ -287,11 +293,12 @@ def run(engine: "Engine", last_stage: str = "index", command: str = "run", only_
         last_stage: Key of STAGES after which the run ends.
         command: Name of the command that the run record contains.
         only_stage: Key of the only stage to run; "" for all.
+        on_report: Called with the report of each stage when it ends.
 
     Returns the reports of the stages. Raises BusyError if another run is active, and PlumblineError if the store is
     damaged.
     """
-    with engine.lock("run"), record_run(engine, command) as record:
+    with engine.lock("run"), record_run(engine, command, on_report) as record:
         engine.store.search_log.purge(
             engine.settings.search.log_days
         )  # first, so that a failed stage does not delay it
@@ -316,13 +323,15 @@ def run(engine: "Engine", last_stage: str = "index", command: str = "run", only_
 
 
 @contextmanager
-def record_run(engine: "Engine", command: str) -> "Iterator[RunRecord]":
+def record_run(
+    engine: "Engine", command: str, on_report: "Callable[[StageReport], None]" = lambda report: None
+) -> "Iterator[RunRecord]":
     """Yield the record of a run after a check of the store. A damaged store ends the run before its first stage."""
     from pipeline.maintenance.preflight import check_before_run, raise_if_damaged
     from pipeline.runs.run_record import RunRecord
 
     faults = check_before_run(engine)
-    with RunRecord(engine.store, command) as record:
+    with RunRecord(engine.store, command, on_report) as record:
         raise_if_damaged(faults)
         yield record
 

@@ -8,7 +8,7 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, requires, version
@@ -142,7 +142,7 @@ def check_search_port(settings: Settings) -> Iterator[CheckResult]:
         is_taken = probe.connect_ex((host if host not in ("", "0.0.0.0") else "127.0.0.1", port)) == 0  # noqa: S104 (compared, not bound)
     text = f"{host}:{port} {'is in use' if is_taken else 'is free'}"
     is_ours = is_taken and is_our_search_site(host, port)
-    advice = "stop that program, or choose another search.port"
+    advice = "stop that program, or choose another port with --port or search.port"
     yield CheckResult("port", is_ours or not is_taken, f"{text}{' by this search site' if is_ours else ''}", advice)
 
 
@@ -235,7 +235,13 @@ def check_schedule_and_backup(settings: Settings) -> Iterator[CheckResult]:
 
 
 def check_seed_hosts(settings: Settings) -> Iterator[CheckResult]:
-    """Check that the hosts of the seed URLs accept TCP connections; no request is sent."""
+    """Check that the hosts of the seed URLs accept TCP connections; no request is sent.
+
+    Names are resolved as in the crawl, which needs no DNS for names below localhost and rejects private addresses.
+    """
+    from crawler.http.ip_policy import PublicOnlyPolicy
+
+    policy = PublicOnlyPolicy(settings.crawl.inside_hosts)
     hosts = dict.fromkeys(urlsplit(seed).netloc for seed in settings.crawl.seeds)
     if not hosts:
         yield CheckResult("seeds", False, "no seed URLs", "add seed URLs to crawl.seeds")
@@ -243,15 +249,25 @@ def check_seed_hosts(settings: Settings) -> Iterator[CheckResult]:
     for host in list(hosts)[:MAX_PROBED_SEEDS]:
         name, _, port = host.partition(":")
         try:
-            socket.create_connection(
-                (name, int(port or (443 if schemes[host] == "https" else 80))), CONNECT_TIMEOUT_SECONDS
-            ).close()
-        except (OSError, ValueError) as error:
+            addresses = policy.resolve_allowed(name, int(port or (443 if schemes[host] == "https" else 80)))
+            connect_to_any(addresses)
+        except (OSError, ValueError, PlumblineError) as error:
             yield CheckResult(
                 "seed", False, f"{host}: {error}", "check network, DNS and firewall, or correct crawl.seeds"
             )
         else:
             yield CheckResult("seed", True, f"{host} accepts connections")
+
+
+def connect_to_any(addresses: Sequence[tuple[str, int]]) -> None:
+    """Open a connection to the first address that accepts one, and close it. Raises the last OSError if none does."""
+    for index, address in enumerate(addresses):
+        try:
+            socket.create_connection(address, CONNECT_TIMEOUT_SECONDS).close()
+            return
+        except OSError:
+            if index == len(addresses) - 1:
+                raise
 
 
 def nearest_existing_parent(folder: Path) -> Path:

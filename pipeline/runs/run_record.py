@@ -24,11 +24,14 @@ class RunRecord:
         reports: Reports of the finished stages.
     """
 
-    def __init__(self, store: Store, command: str) -> None:
+    def __init__(
+        self, store: Store, command: str, on_report: Callable[[StageReport], None] = lambda report: None
+    ) -> None:
         self.reports: list[StageReport] = []
         self._runs = store.runs
         self._site_runs = store.site_runs
         self._command = command
+        self._on_report = on_report
         self._run_id = 0
         self._current_stage = StageRun("", state=RunState.RUNNING)  # before the first stage
         self._stage_started = time.monotonic()
@@ -39,11 +42,12 @@ class RunRecord:
         return self
 
     def run_stage(self, stage: Stage, stage_function: Callable[[], StageReport]) -> None:
-        """Run one stage and append its report to `reports`."""
+        """Run one stage, append its report to `reports` and pass it on."""
         bind_contextvars(stage=stage.value)
         self._current_stage, self._stage_started = StageRun(stage, state=RunState.RUNNING), time.monotonic()
         self._runs.save_progress(self._run_id, [*self._finished_stages(), self._current_stage])
         self.reports.append(stage_function())
+        self._on_report(self.reports[-1])
 
     def _finished_stages(self) -> list[StageRun]:
         return [stage_run_from_report(report) for report in self.reports]

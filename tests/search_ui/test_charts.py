@@ -60,7 +60,9 @@ def test_nothing_can_be_drawn_too() -> None:
 
 def test_every_kind_of_bar_has_a_colour_on_every_page() -> None:
     templates = (files("search_ui") / "templates").iterdir()
-    kinds = {kind for file in templates for kind in re.findall(r'charts\.bars\(.*?"(part|good)"', file.read_text("utf-8"))}
+    kinds = {
+        kind for file in templates for kind in re.findall(r'charts\.bars\(.*?"(part|good)"', file.read_text("utf-8"))
+    }
     style = (files("search_ui") / "static" / "style.css").read_text("utf-8")
     for kind in ("whole", *kinds):
         assert re.search(rf"\.chart \.{kind}\b[^{{]*{{ fill: ", style), kind
