@@ -4,6 +4,7 @@ A message is identified by a key such as `results.total`, not by its English tex
 need different translations. The catalogs are read at start. There is no compiled file that could be out of date.
 """
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
@@ -23,6 +24,7 @@ from search_ui.query.display_text import clean_text
 
 LANGUAGES = ("zh", "en")  # the first is the default
 HTML_LANGUAGES: Mapping[str, str] = {"zh": "zh-Hans", "en": "en"}
+_HAN_RE = re.compile("[\u3400-\u9fff]")
 _LOCALES: Mapping[str, str] = {"zh": "zh_Hans_CN", "en": "en"}
 
 
@@ -112,6 +114,12 @@ def _format_values(language: str, values: Mapping[str, object]) -> dict[str, obj
 def has_message(key: str) -> bool:
     """Return True if the catalogs have a message with this key."""
     return load_catalog(LANGUAGES[0]).get(key) is not None
+
+
+def lang_attribute(text: str) -> Markup:
+    """Return ` lang="zh-Hans"` for a text with Chinese characters on a page in another language; "" otherwise."""
+    is_foreign = g.language != "zh" and _HAN_RE.search(text) is not None
+    return Markup(' lang="{}"').format(HTML_LANGUAGES["zh"]) if is_foreign else Markup()
 
 
 def translate_code(kind: str, code: str) -> str:

@@ -31,7 +31,7 @@ def load_articles() -> tuple[DemoArticle, ...]:
             section=row["section"],
             title=row["title"],
             date=row["date"],
-            source=row["author"],
+            source=row["source"],
             author=row["author"],
             paragraphs=tuple(row["paragraphs"]),
             has_picture=False,

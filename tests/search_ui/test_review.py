@@ -67,6 +67,13 @@ def test_candidates_stand_by_score_with_their_evidence() -> None:
     assert near == [[("页岩", "candidate")], [("页岩气水平井", "candidate")], [("页岩油", "accepted")], [], []]
 
 
+def test_chinese_words_on_english_pages_are_marked_as_chinese() -> None:
+    client, _ = reviewing(FakeActions([term("页岩气", 9.0), term("shale gas", 8.0)]))
+    names = [one.h2.bdi for one in get(client, "/admin/lexicon?lang=en").select(".term")]
+    assert [name.get("lang") for name in names] == ["zh-Hans", None]
+    assert not get(client, "/admin/lexicon?lang=zh").select(".term bdi[lang]")
+
+
 def test_filters_and_pages() -> None:
     held = actions(45)
     held.decide("词3", TermStatus.ACCEPTED)
