@@ -47,7 +47,7 @@ def find_rejection(
     if body is not None and is_only_breadcrumb(body.text, page.title):
         return Outcome(
             Reason.NO_BODY,
-            CodedMessage(f"only a breadcrumb trail: {body.text[:40]}", "only_breadcrumb", text=body.text[:40]),
+            CodedMessage(f"only a breadcrumb trail: {body.text[:40]}", "only_breadcrumb", words=body.text[:40]),
         )
     if (
         body is not None
@@ -60,7 +60,7 @@ def find_rejection(
     if body is not None and size >= settings.shortest_body:
         if has_words(body.text):
             return None
-        return Outcome(Reason.NO_BODY, CodedMessage(f"no words: {body.text[:40]}", "no_words", text=body.text[:40]))
+        return Outcome(Reason.NO_BODY, CodedMessage(f"no words: {body.text[:40]}", "no_words", words=body.text[:40]))
     if has_only_copyright(page.layout, settings.copyright_longest):
         return Outcome(Reason.COPYRIGHT_ONLY, CodedMessage("copyright notice without an article", "copyright_notice"))
     if size:

@@ -178,8 +178,8 @@ def _separate_templates(plan: Sequence[tuple[StoryTemplate, str]], days: Sequenc
     separated: list[date] = []
     last_day_by_story: dict[str, dict[str, date]] = {}
     for (story, site), day in zip(plan, days, strict=True):
-        others = [other for key, other in last_day_by_story.get(story.name, {}).items() if key != site]
-        earliest = max((other + timedelta(MIN_DAYS_BETWEEN_SITES) for other in others), default=day)
+        last_days = [last_day for key, last_day in last_day_by_story.get(story.name, {}).items() if key != site]
+        earliest = max((last_day + timedelta(MIN_DAYS_BETWEEN_SITES) for last_day in last_days), default=day)
         separated.append(max(day, earliest, *separated[-1:]))
         last_day_by_story.setdefault(story.name, {})[site] = separated[-1]
     return separated

@@ -48,7 +48,12 @@ def load_documents() -> Sequence[DemoDocument]:
     """Return the documents of all sites."""
     return [
         DemoDocument(
-            *(row[name] for name in ("site", "path", "title", "author", "date", "language")),
+            site=row["site"],
+            path=row["path"],
+            title=row["title"],
+            author=row["author"],
+            date=row["date"],
+            language=row["language"],
             pages=tuple(PdfPage(page["heading"], tuple(page["paragraphs"])) for page in row["page"]),
         )
         for row in load_toml("featured.toml")["document"]
