@@ -12,7 +12,7 @@ TEST_STAMP := $(VENV)/.installed-test
 SERVERS := solr or browser or postgres or process
 DEMO_FLAGS = $(if $(CHECK),--check) $(if $(PORT),--port $(PORT)) $(if $(SITE_PORT),--site-port $(SITE_PORT))
 
-.PHONY: install demo demo-change check quick-tests test release-check test-shards cluster faults lint docs-site format clean browser debian-python compiler compiled docs
+.PHONY: install demo demo-change check quick-tests test release-check test-shards cluster faults lint docs-site format clean browser chinese-font pictures debian-python compiler compiled docs
 
 demo: $(STAMP)  ## crawl, extract, mine, index and search three bundled news sites; CHECK=1 does not wait for you
 	$(BIN)/plumb demo $(DEMO_FLAGS)
@@ -62,6 +62,9 @@ docs: $(STAMP)  ## the generated reference pages: settings, commands, outcomes
 	$(BIN)/python -m pipeline.cli.reference commands > docs/reference/commands.md
 	$(BIN)/python -m pipeline.cli.reference outcomes > docs/reference/outcomes.md
 
+pictures: $(TEST_STAMP) browser chinese-font  ## screenshots of all pages of the demo, in docs/pictures
+	$(BIN)/python deploy/pictures.py
+
 docs-site: $(TEST_STAMP)  ## the documentation as a site, in build/site; fails on a broken link
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt mkdocs mkdocs-material
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
@@ -106,6 +109,9 @@ endef
 browser:  ## Debian's chromium for the browser tests
 	$(call apt,command -v chromium >/dev/null,chromium)
 	$(call apt,command -v chromium-headless-shell >/dev/null,chromium-headless-shell)
+
+chinese-font:  ## a Chinese font for the screenshots
+	$(call apt,fc-list :lang=zh 2>/dev/null | grep -q .,fontconfig fonts-noto-cjk)
 
 debian-python:  ## Debian's own Python with its venv: a test installs with it, it is the oldest that is promised
 	$(call apt,/usr/bin/python3 -c 'import ensurepip' 2>/dev/null,python3-venv)

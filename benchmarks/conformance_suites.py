@@ -13,7 +13,8 @@ from lxml import etree
 from crawler.http.content_type import parse_content_type
 from crawler.parsing.links import parse_page
 from crawler.parsing.meta_refresh import parse_meta_refresh
-from crawler.robots.robots_cache import MAX_CRAWL_DELAY_SECONDS, parse_stored_robots, product_token
+from crawler.robots.robots_cache import MAX_CRAWL_DELAY_SECONDS, parse_stored_robots
+from crawler.robots.robots_txt import product_token
 from crawler.sitemaps.sitemap_parser import parse_sitemap
 from crawler.sitemaps.timestamps import parse_timestamp
 from crawler.urls.canonical import canonicalize_url, parse_url_forms, resolve_url

@@ -22,6 +22,7 @@ from crawler.schedule.retry_queue import RetryQueue, is_transient_failure
 from crawler.schedule.throttle import NO_KNOWN_START, HostThrottle
 from crawler.workers.fetch_pool import FetchPool, Job, JobKind, JobResult, JobRunner, PageResult
 from crawler.workers.visit_recorder import MAX_BATCH_AGE_SECONDS, VisitRecorder
+from docstore.coded_message import CodedMessage
 from docstore.errors import PlumblineError
 from docstore.frontier.frontier_table import NewUrl, Visit
 from docstore.model import FETCH_SUCCESS_REASONS, FrontierEntry, Outcome, Reason, UrlKind
@@ -209,7 +210,10 @@ class CrawlLoop:
         outcome = self.result_handler.rejection_outcome(entry)
         if outcome is None and self.throttle.is_suspended(entry.host):
             self.tally.suspended_hosts.add(entry.host)
-            outcome = Outcome(Reason.UNREACHABLE, "the host failed repeatedly in this run")
+            outcome = Outcome(
+                Reason.UNREACHABLE,
+                CodedMessage("the host failed repeatedly in this run", "host_failed_repeatedly"),
+            )
         return outcome or self.origin_requests.rejection_outcome(entry)
 
     def _submit_fetch(self, entry: FrontierEntry) -> None:
@@ -254,9 +258,8 @@ class CrawlLoop:
         self._record_visit(visit)
         self.origin_requests.add_probes(self.result_handler.start_probes(entry.host))
         if self.tally.visits_by_reason[Reason.UNEXPECTED_ERROR] >= _MAX_UNEXPECTED_FAILURES:
-            raise PlumblineError(
-                f"{_MAX_UNEXPECTED_FAILURES} pages failed unexpectedly. See the log for the tracebacks."
-            )
+            message = f"{_MAX_UNEXPECTED_FAILURES} pages failed unexpectedly. See the log for the tracebacks."
+            raise PlumblineError(CodedMessage(message, "crawl_failures", n=_MAX_UNEXPECTED_FAILURES))
 
     def _update_throttle(self, job_result: PageResult) -> None:
         host, result, now = job_result.job.entry.host, job_result.fetch_result, self.context.clock()

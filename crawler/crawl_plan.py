@@ -1,11 +1,12 @@
 """The checked and parsed settings of a crawl, built once per run."""
 
 from dataclasses import dataclass, fields
+from urllib.parse import urlsplit
 
 from crawler.http.document_types import parse_document_rules
 from crawler.http.ip_policy import AllowedPrivateHosts
 from crawler.http.site_options import parse_site_options
-from crawler.robots.robots_cache import product_token
+from crawler.robots.robots_txt import product_token
 from crawler.schedule.queues import QUEUE_POLICIES, QueueOf, make_sharded_queue_function
 from crawler.schedule.quiet_hours import parse_quiet_hours
 from crawler.schedule.revisit_policy import RevisitPolicy, build_revisit_policy
@@ -89,13 +90,23 @@ def build_crawl_plan(settings: CrawlSettings) -> CrawlPlan:
 
 
 def require_contact(plan: CrawlPlan) -> None:
-    """Raise SettingsError if a seed is on a public site and `crawl.contact` is empty."""
-    if plan.contact:
+    """Raise SettingsError if a seed is on a public site and `crawl.contact` is empty or an example."""
+    if plan.contact and not is_example_contact(plan.contact):
         return
+    problem = f"{plan.contact} is an example" if plan.contact else "is empty"
     for host in dict.fromkeys(host_of(seed) for seed in plan.seeds):
         name, port = split_host_port(host)
         if not plan.allowed_private_hosts.allows_host(name, port) and not _is_ip_address(name):
-            raise SettingsError(f"crawl.contact is empty: set a URL or e-mail address, so that {host} can reach you")
+            raise SettingsError(
+                f"crawl.contact {problem}: write your own e-mail address or the URL of a page about your crawler, so "
+                f"that {host} can reach you"
+            )
+
+
+def is_example_contact(contact: str) -> bool:
+    """Return True if the contact is on a host of documentation (RFC 2606): me@example.org, https://www.example.com/."""
+    host = (urlsplit(contact).hostname or "") if "://" in contact else contact.rpartition("@")[2]
+    return "example" in host.lower().split(".")
 
 
 def _check_values(settings: CrawlSettings) -> None:

@@ -5,13 +5,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from crawler.schedule.throttle import HostThrottle
+from docstore.coded_message import CodedMessage
 from docstore.errors import PlumblineError
 from docstore.model import FETCH_SUCCESS_REASONS, Host, Outcome, Reason, Stage, StageReport
 
 _SEED_SUCCESS_REASONS = FETCH_SUCCESS_REASONS | {Reason.REDIRECTED_TO_KNOWN_URL}
+_SEED_ADVICE = CodedMessage("check crawl.seeds and that the sites respond, then run again", "seeds_failed")
 _SEED_ADVICE_BY_REASON = {
-    Reason.ROBOTS_FORBIDDEN: "robots.txt forbids these pages; set other URLs in crawl.seeds",
-    Reason.PRIVATE_ADDRESS: "add the host to crawl.inside_hosts, then run again",
+    Reason.ROBOTS_FORBIDDEN: CodedMessage(
+        "robots.txt forbids these pages; set other URLs in crawl.seeds", "seeds_forbidden"
+    ),
+    Reason.PRIVATE_ADDRESS: CodedMessage("add the host to crawl.inside_hosts, then run again", "seeds_inside"),
 }
 
 
@@ -167,8 +171,9 @@ class Tally:
             first = next(
                 outcome.reason for outcome in self.seed_outcomes.values() if outcome.reason not in _SEED_SUCCESS_REASONS
             )
-            advice = _SEED_ADVICE_BY_REASON.get(first, "check crawl.seeds and that the sites respond, then run again")
-            raise PlumblineError(f"none of the seeds could be fetched ({'; '.join(failed_seeds[:3])}): {advice}")
+            advice = _SEED_ADVICE_BY_REASON.get(first, _SEED_ADVICE)
+            message = f"none of the seeds could be fetched ({'; '.join(failed_seeds[:3])}): {advice}"
+            raise PlumblineError(CodedMessage(message, "no_seed_fetched", seeds=tuple(failed_seeds[:3]), advice=advice))
         notes = [f"seed not fetched: {line}" for line in failed_seeds]
         notes += [f"host suspended after repeated failures: {host}" for host in sorted(self.suspended_hosts)]
         notes += self.notes

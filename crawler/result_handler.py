@@ -12,6 +12,7 @@ from crawler.urls.deduplicator import Deduplicator
 from crawler.urls.probe_urls import FamilyProbe, make_probe_urls
 from crawler.urls.trap_detector import TrapDetector, detect_shape_trap
 from crawler.workers.fetch_pool import PageResult
+from docstore.coded_message import CodedMessage
 from docstore.frontier.focused_decisions import FocusedDecision
 from docstore.frontier.frontier_table import NewUrl, Visit
 from docstore.model import FrontierEntry, Host, Outcome, Reason, UrlKind
@@ -248,7 +249,9 @@ class ResultHandler:
         reason = rejection_reason(target, self._plan.url_rules, entry.depth)
         if reason is not None:
             reason = Reason.REDIRECTED_OUT_OF_SCOPE if reason is Reason.OUT_OF_SCOPE else reason
-            return self.visit_without_page(entry, Outcome(reason, f"redirected to {target}"[:300]))
+            return self.visit_without_page(
+                entry, Outcome(reason, CodedMessage(f"redirected to {target[:280]}", "redirected_to", url=target[:280]))
+            )
         visited_chain = (*redirect_chain, entry.url)
         if target in visited_chain or len(visited_chain) > self._plan.max_redirects:
             return self.visit_without_page(entry, Outcome(Reason.TOO_MANY_REDIRECTS, target[:300]))

@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from sqlalchemy import Connection, select
 
+from docstore.coded_message import truncate_message
 from docstore.database import Database
 from docstore.model import Outcome, Stage
 from docstore.schema.article_tables import index_changes
@@ -18,6 +19,7 @@ EXTRACTOR_VERSION_KEY = "extractor_version"  # version of the extractor; pages o
 GROUPING_VERSION_KEY = "grouping_version"  # version of the rules that assigned near-duplicate clusters
 GROUPING_CURSOR_KEY = "grouped_to"  # resume cursor of regrouping: last url_id processed; 0 after the last article
 MINED_TEXT_VERSION_KEY = "mined_version"  # the text version of the last term mining
+MAX_DETAIL_CHARS = 500  # of an outcome; longer details are cut
 # PostgreSQL rejects NUL in text, and neither database can encode a lone surrogate.
 UNSTORABLE_CHARS = re.compile("[\x00\ud800-\udfff]")
 
@@ -49,6 +51,12 @@ def sanitize_text(text: str) -> str:
     return UNSTORABLE_CHARS.sub("\ufffd", text)
 
 
+def sanitize_message(message: str, max_chars: int) -> str:
+    """Return a message that the databases can store. A message that must be changed loses its code."""
+    text = sanitize_text(message)
+    return truncate_message(message if text == message else text, max_chars)
+
+
 def write_outcomes(database: Database, connection: Connection, rows: Iterable[OutcomeRow]) -> None:
     """Save outcomes. An outcome replaces the earlier one of the same URL and stage."""
     values = [
@@ -56,7 +64,7 @@ def write_outcomes(database: Database, connection: Connection, rows: Iterable[Ou
             "url_id": row.url_id,
             "stage": row.stage,
             "reason": row.outcome.reason,
-            "detail": sanitize_text(row.outcome.detail)[:500],
+            "detail": sanitize_message(row.outcome.detail, MAX_DETAIL_CHARS),
             "input": row.input_digest,
             "at": row.recorded_at,
         }

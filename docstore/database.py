@@ -18,6 +18,7 @@ from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
+from docstore.coded_message import CodedMessage
 from docstore.errors import StoreError, StoreFullError, StoreTooNewError
 from docstore.integrity import page_checksums
 from docstore.schema import SCHEMA_VERSION, metadata
@@ -258,11 +259,13 @@ def translate_errors() -> Iterator[None]:
             raise StoreFullError(DISK_FULL_MESSAGE) from error
         if error.errno in FILE_LIMIT_ERRNOS:
             raise file_limit_error(str(error.strerror)) from error
-        raise StoreError(f"the store failed ({error}): check that its folder is writable, then run again") from error
+        message = f"the store failed ({error}): check that its folder is writable, then run again"
+        raise StoreError(CodedMessage(message, "store_failed", detail=str(error))) from error
 
 
-DISK_FULL_MESSAGE = (
-    "the disk that holds the store is full: free some space, then run the same command again; nothing was lost"
+DISK_FULL_MESSAGE = CodedMessage(
+    "the disk that holds the store is full: free some space, then run the same command again; nothing was lost",
+    "store_disk_full",
 )
 FILE_LIMIT_ERRNOS = (errno.EDQUOT, errno.EFBIG)
 # SQLite reports a full disk separately. All other write errors of the system share these names.
@@ -271,10 +274,11 @@ SQLITE_WRITE_ERROR_NAMES = ("SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE")
 
 def file_limit_error(text: str) -> StoreFullError:
     """Return the error for a quota or file size limit; `text` is the message of the system."""
-    return StoreFullError(
+    message = (
         f"the store's files may not grow ({text}): check the free space and the health of the disk, the disk quota "
         "and the file size limit (ulimit -f), then run the same command again; nothing was lost"
     )
+    return StoreFullError(CodedMessage(message, "store_file_limit", detail=text))
 
 
 def to_store_error(error: SQLAlchemyError) -> StoreError:
@@ -286,7 +290,10 @@ def to_store_error(error: SQLAlchemyError) -> StoreError:
     if getattr(cause, "sqlite_errorname", "") in SQLITE_WRITE_ERROR_NAMES:
         return file_limit_error(text)
     if "database is locked" in text:
-        return StoreError("the store is locked by another program: close that program, then try again")
+        message = "the store is locked by another program: close that program, then try again"
+        return StoreError(CodedMessage(message, "store_locked"))
     if "not a database" in text or "malformed" in text:
-        return StoreError(f"the store is damaged ({text}): restore it from a backup, or start with a fresh data_dir")
-    return StoreError(f"the store failed ({text}): check that it exists and is writable, then run again")
+        message = f"the store is damaged ({text}): restore it from a backup, or start with a fresh data_dir"
+        return StoreError(CodedMessage(message, "store_damaged", detail=text))
+    message = f"the store failed ({text}): check that it exists and is writable, then run again"
+    return StoreError(CodedMessage(message, "store_failed", detail=text))

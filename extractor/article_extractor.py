@@ -3,6 +3,7 @@
 import datetime
 from dataclasses import replace
 
+from docstore.coded_message import CodedMessage
 from docstore.model import (
     Article,
     Block,
@@ -100,10 +101,12 @@ class ArticleExtractor:
         """
         page_source = decode_page(html, content_type)
         if page_source is None:
-            return Outcome(Reason.UNDECODABLE, "cannot decode: unknown encoding")
+            return Outcome(Reason.UNDECODABLE, CodedMessage("cannot decode: unknown encoding", "unknown_encoding"))
         page = parse_page(page_source, url, site_template, complete)
         if page is None:
-            return Outcome(Reason.UNPARSABLE if html.strip() else Reason.EMPTY_BODY, "no element found")
+            return Outcome(
+                Reason.UNPARSABLE if html.strip() else Reason.EMPTY_BODY, CodedMessage("no element found", "no_element")
+            )
         return page
 
     def extract_from_page(self, page: ParsedPage, fetched_at: float) -> Article | Outcome:

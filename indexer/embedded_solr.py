@@ -29,6 +29,7 @@ from typing import IO, Self
 
 import requests
 
+from docstore.coded_message import CodedMessage
 from docstore.errors import PortInUseError, SettingsError, SolrError, SolrUnavailableError
 from docstore.solr_session import SolrSession, collection_replicas, redact_credentials
 from indexer.class_data_sharing import JAVA_PATH, cds_java_options
@@ -85,10 +86,9 @@ def check_solr_cloud(url: str, timeout: float) -> None:
         with SolrSession(url, timeout) as session:
             mode = session.request_json("admin/info/system").get("mode")
     except (requests.RequestException, ValueError, AttributeError) as err:
-        raise SolrUnavailableError(
-            f"Solr at {redact_credentials(url)} is not responding ({type(err).__name__}): "
-            "start it, or correct index.solr_url"
-        ) from err
+        address, cause = redact_credentials(url), type(err).__name__
+        message = f"Solr at {address} is not responding ({cause}): start it, or correct index.solr_url"
+        raise SolrUnavailableError(CodedMessage(message, "solr_silent", url=address, cause=cause)) from err
     if mode != "solrcloud":
         raise SolrError(
             f"the Solr at {redact_credentials(url)} runs in mode {mode!r}: start it in cloud mode (SolrCloud)"
@@ -173,7 +173,8 @@ class EmbeddedSolr:
             with (self.home / "guard.lock").open("a") as supervisor_lock_file:
                 if _try_flock(supervisor_lock_file, fcntl.LOCK_EX):
                     if start_count == 2:
-                        raise SolrError(f"Solr ended while it was starting: see {self.home / 'logs'}")
+                        message = f"Solr ended while it was starting: see {self.home / 'logs'}"
+                        raise SolrError(CodedMessage(message, "solr_ended", logs=str(self.home / "logs")))
                     self._start_supervisor(jars, options, supervisor_lock_file)
                     start_count += 1
             if _is_ready(self._read_address(), self._settings.collection, read_secret(self.home)):

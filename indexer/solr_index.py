@@ -28,6 +28,7 @@ import requests
 
 from docstore import solr_fields
 from docstore.batches import batched
+from docstore.coded_message import CodedMessage
 from docstore.errors import SolrError, SolrUnavailableError
 from docstore.solr_session import SolrSession, collection_replicas, node_urls, redact_credentials
 from indexer.configset import configset_digest, configset_zip
@@ -411,11 +412,12 @@ class SolrIndex:
                         f"Solr refused: {text}{SERVER_ERROR_HINT if is_server_error else ''}", status
                     ) from err
                 if pause is None:
-                    raise SolrUnavailableError(
-                        f"Solr at {redact_credentials(self.base_url)} is not responding: check that it runs (the "
-                        f"embedded Solr starts automatically), then run the same command again; acknowledged documents "
-                        f"are saved ({text})"
-                    ) from err
+                    address = redact_credentials(self.base_url)
+                    message = (
+                        f"Solr at {address} is not responding: check that it runs (the embedded Solr starts "
+                        f"automatically), then run the same command again; acknowledged documents are saved ({text})"
+                    )
+                    raise SolrUnavailableError(CodedMessage(message, "solr_lost", url=address, detail=text)) from err
                 self._sleep(pause)
         raise AssertionError("the last pause is None")
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from crawler.http.fetch import Fetcher
 from crawler.http.ip_policy import PublicOnlyPolicy
-from crawler.robots.robots_cache import RobotsRules, fetch_robots, parse_stored_robots, product_token
+from crawler.robots.robots_cache import RobotsRules, fetch_robots, parse_stored_robots
+from crawler.robots.robots_txt import product_token
 from crawler.settings import CrawlSettings
 from crawler.urls.canonical import canonicalize_url, host_of, url_origin
 from docstore.articles.article_table import PendingPage

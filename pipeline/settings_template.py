@@ -10,13 +10,17 @@ from pipeline.settings import ALLOWED_VALUES, SECTIONS
 TEMPLATE_HEADER = """\
 # Config file of a vertical: one search engine for one domain.
 # `plumb run THIS.toml` runs all stages, `plumb serve THIS.toml` starts the search site.
-# Commented lines show the defaults. Set crawl.contact before you crawl public sites.
+# Edit two lines below: crawl.seeds and crawl.contact. Commented lines show the defaults.
+# Sections and settings that you may need first come first.
 """
 SAMPLE_VALUES = {
     "vertical.name": "My domain",
     "crawl.seeds": ["https://www.example.org/"],
-    "crawl.contact": "me@example.org",
+    "crawl.contact": "",
 }
+SECTION_ORDER = ("vertical", "crawl", "search", "schedule", "alerts")  # the other sections follow
+FIRST_SETTINGS = ("scope", "max_pages", "minutes", "delay", "title", "host", "port", "base_url")
+"""Settings that come first in their section, after those of SAMPLE_VALUES."""
 
 
 def render_sample_toml() -> str:
@@ -24,7 +28,7 @@ def render_sample_toml() -> str:
     return "\n".join(
         [
             TEMPLATE_HEADER,
-            *(line for name, settings_class in SECTIONS.items() for line in iter_section_lines(name, settings_class)),
+            *(line for name in sorted(SECTIONS, key=section_rank) for line in iter_section_lines(name, SECTIONS[name])),
         ]
     )
 
@@ -32,12 +36,24 @@ def render_sample_toml() -> str:
 def iter_section_lines(name: str, settings_class: type[Any]) -> Iterator[str]:
     """Yield the lines of one section; settings without a sample value are commented out."""
     yield f"[{name}]"
-    for setting in dataclasses.fields(settings_class):
+    for setting in sorted(dataclasses.fields(settings_class), key=lambda setting: setting_rank(name, setting.name)):
         setting_path = f"{name}.{setting.name}"
         yield f"# {setting.metadata['help']}"
         comment_prefix = "" if setting_path in SAMPLE_VALUES else "# "
         yield f"{comment_prefix}{setting.name} = {toml_value(SAMPLE_VALUES.get(setting_path, default_value(setting)))}"
     yield ""
+
+
+def section_rank(name: str) -> int:
+    """Return the position of a section in the sample file; sections of equal rank keep their order."""
+    return SECTION_ORDER.index(name) if name in SECTION_ORDER else len(SECTION_ORDER)
+
+
+def setting_rank(section: str, name: str) -> int:
+    """Return the position of a setting in its section; settings of equal rank keep their order."""
+    if f"{section}.{name}" in SAMPLE_VALUES:
+        return 0
+    return 1 + (FIRST_SETTINGS.index(name) if name in FIRST_SETTINGS else len(FIRST_SETTINGS))
 
 
 def default_value(setting: "dataclasses.Field[Any]") -> Any:

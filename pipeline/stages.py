@@ -25,6 +25,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from crawler.settings import FOCUSED_STRATEGIES, CrawlSettings, resolve_strategy
+from docstore.coded_message import CodedMessage
 from docstore.errors import BusyError, EmbeddingError, IndexOwnershipError, PlumblineError
 from docstore.model import Reason, Stage, StageReport, TermStatus
 from extractor.settings import EXTRACTOR_VERSION
@@ -278,7 +279,13 @@ def embed_if_possible(engine: "Engine", seconds: float | None = None) -> StageRe
         return StageReport(Stage.EMBED, {}, 0.0, (f"keyword search only, no embeddings: {error}",))
 
 
-def run(engine: "Engine", last_stage: str = "index", command: str = "run", only_stage: str = "") -> list[StageReport]:
+def run(
+    engine: "Engine",
+    last_stage: str = "index",
+    command: str = "run",
+    only_stage: str = "",
+    on_report: "Callable[[StageReport], None]" = lambda report: None,
+) -> list[StageReport]:
     """Run all stages once, in order, as one run. Solr starts while the crawl and the extraction run.
 
     A single stage `embed` has no time limit. In a complete run, articles that exceed its limit are embedded at the end.
@@ -288,11 +295,12 @@ def run(engine: "Engine", last_stage: str = "index", command: str = "run", only_
         last_stage: Key of STAGES after which the run ends.
         command: Name of the command that the run record contains.
         only_stage: Key of the only stage to run; "" for all.
+        on_report: Called with the report of each stage when it ends.
 
     Returns the reports of the stages. Raises BusyError if another run is active, and PlumblineError if the store is
     damaged.
     """
-    with engine.lock("run"), record_run(engine, command) as record:
+    with engine.lock("run"), record_run(engine, command, on_report) as record:
         engine.store.search_log.purge(
             engine.settings.search.log_days
         )  # first, so that a failed stage does not delay it
@@ -329,13 +337,15 @@ def crawl_with_index_opening(engine: "Engine", with_index: bool) -> StageReport:
 
 
 @contextmanager
-def record_run(engine: "Engine", command: str) -> "Iterator[RunRecord]":
+def record_run(
+    engine: "Engine", command: str, on_report: "Callable[[StageReport], None]" = lambda report: None
+) -> "Iterator[RunRecord]":
     """Yield the record of a run after a check of the store. A damaged store ends the run before its first stage."""
     from pipeline.maintenance.preflight import check_before_run, raise_if_damaged
     from pipeline.runs.run_record import RunRecord
 
     faults = check_before_run(engine)
-    with RunRecord(engine.store, command) as record:
+    with RunRecord(engine.store, command, on_report) as record:
         raise_if_damaged(faults)
         yield record
 
@@ -423,9 +433,12 @@ def abort_on_many_failures(stage: Stage, counts: Counter[Reason]) -> None:
     """Raise PlumblineError if so many pages failed unexpectedly that the program or the machine must be the cause."""
     failed = counts[Reason.UNEXPECTED_ERROR]
     if failed > MAX_FAILURES and failed * 5 > counts.total():
-        raise PlumblineError(
+        message = (
             f"{failed} of {counts.total()} pages failed in {stage}: "
             "see logs/plumb.log, fix the cause and run the command again"
+        )
+        raise PlumblineError(
+            CodedMessage(message, "stage_failures", failed=failed, total=counts.total(), stage=str(stage))
         )
 
 

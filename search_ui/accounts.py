@@ -9,15 +9,15 @@ import hashlib
 import hmac
 import json
 import logging
+import math
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, ParamSpec
+from typing import ParamSpec
 from urllib.parse import urlsplit
 
 from flask import Blueprint, Flask, Response, abort, current_app, flash, redirect, request, session, url_for
-from flask_limiter import RequestLimit
 from flask_login import LoginManager, current_user, login_user
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response as BaseResponse
@@ -26,18 +26,9 @@ from docstore.accounts import Account, normalize_account_name
 from docstore.roles import Role
 from search_ui.context import current_account, current_site, error_response, render_page, wants_json
 from search_ui.i18n import translate
+from search_ui.login_throttle import ACCOUNT_RULE, ADDRESS_RULE, LoginThrottle, ThrottleKey
 from search_ui.passwords import MIN_PASSWORD_CHARS, hash_password, is_acceptable_length, verify_password
-from search_ui.security import (
-    CSRF_FIELD,
-    LOGIN_LIMIT_PER_ACCOUNT,
-    LOGIN_LIMIT_PER_IP,
-    client_network,
-    create_login_limiter,
-    get_known_device,
-    is_wrong_password,
-    remember_device,
-    retry_after_seconds,
-)
+from search_ui.security import CSRF_FIELD, client_network, get_known_device, remember_device
 
 blueprint = Blueprint("accounts", __name__, url_prefix="/admin")
 
@@ -45,6 +36,8 @@ SESSION_SECONDS = 8 * 3600
 RESUBMITTABLE_BLUEPRINTS = frozenset(
     {"review", "admin"}
 )  # forms of these blueprints can be submitted again after signing in
+
+_THROTTLE_KEY = "plumbline_login_throttle"
 
 _log = logging.getLogger(__name__)
 
@@ -67,19 +60,12 @@ class LoginUser:
 
 
 def init_accounts(app: Flask) -> None:
-    """Register sign-in, with rate limits for wrong passwords."""
+    """Register sign-in, with delays after wrong passwords."""
     manager = LoginManager(app, add_context_processor=False)
     manager.session_protection = None  # it would bind a session to the browser's IP address
     manager.user_loader(_load_user)
     app.register_blueprint(blueprint)
-    limiter = create_login_limiter(app, _rate_limit_response)
-    for endpoint in ("accounts.sign_in", "accounts.change_password"):
-        limit_by_ip = limiter.limit(LOGIN_LIMIT_PER_IP, deduct_when=is_wrong_password)
-        limit_by_account = limiter.limit(
-            LOGIN_LIMIT_PER_ACCOUNT, key_func=_rate_limit_account_key, deduct_when=is_wrong_password
-        )
-        view: Callable[..., Any] = app.view_functions[endpoint]
-        app.view_functions[endpoint] = limit_by_account(limit_by_ip(view))
+    app.extensions[_THROTTLE_KEY] = LoginThrottle(lambda: current_site().clock())
 
 
 def _load_user(user_id: str) -> LoginUser | None:
@@ -114,14 +100,33 @@ def _start_session(account: Account) -> None:
     login_user(LoginUser(account))
 
 
-def _rate_limit_account_key() -> str:
-    """Return the rate limit key: account name and device cookie.
+def _check_password(name: str, password: str, password_hash: str | None) -> bool | Response:
+    """Check a password; `password_hash` is None if there is no such account. Wrong passwords are counted and delayed.
 
-    An attacker on unknown devices therefore cannot lock the owner out of a known device.
+    Returns:
+        True or False; the response to send if the attempt came too early.
     """
-    current = current_account()
-    name = current.name if current else normalize_account_name(request.form.get("name", ""))[:64]
-    return f"{name}\n{get_known_device(name)}"
+    throttle: LoginThrottle = current_app.extensions[_THROTTLE_KEY]
+    keys = _throttle_keys(name)
+    if wait_seconds := math.ceil(throttle.begin_attempt(keys)):
+        return _throttled_response(wait_seconds)
+    if not verify_password(password, password_hash):
+        return False
+    throttle.accept_attempt(keys)
+    return True
+
+
+def _throttle_keys(name: str) -> list[ThrottleKey]:
+    """Return what wrong passwords for an account are counted by.
+
+    A device on which the account has signed in before has its own count, so that strangers at the same IP address do
+    not delay the owner.
+    """
+    account_name = normalize_account_name(name)[:64]
+    if device := get_known_device(account_name):
+        return [ThrottleKey(ACCOUNT_RULE, f"{account_name}\n{device}")]
+    network = client_network()
+    return [ThrottleKey(ACCOUNT_RULE, f"{account_name}\n{network}"), ThrottleKey(ADDRESS_RULE, network)]
 
 
 # -- access control
@@ -239,8 +244,7 @@ def _render_login_page(status: int = 200, **values: object) -> Response:
     return render_page("login.html", status, **{**context, **values})
 
 
-def _rate_limit_response(limit: RequestLimit) -> Response:
-    wait_seconds = retry_after_seconds(limit)
+def _throttled_response(wait_seconds: int) -> Response:
     _log.warning("too many wrong passwords for %r from %s", request.form.get("name", "")[:64], client_network())
     problem = translate("login.wait", n=wait_seconds)
     response = (
@@ -254,14 +258,18 @@ def _rate_limit_response(limit: RequestLimit) -> Response:
 
 @blueprint.post("/login")
 def sign_in() -> BaseResponse:
-    """Check name and password. Wrong passwords are counted and rate-limited."""
+    """Check name and password."""
     pending_form = PendingForm.from_login_page()
     account = current_site().accounts.find(request.form.get("name", ""))
     active_account = account if account and account.disabled_at is None else None
-    if (
-        not verify_password(request.form.get("password", ""), active_account.password_hash if active_account else None)
-        or active_account is None
-    ):
+    is_right = _check_password(
+        request.form.get("name", ""),
+        request.form.get("password", ""),
+        active_account.password_hash if active_account else None,
+    )
+    if isinstance(is_right, Response):
+        return is_right
+    if not is_right or active_account is None:
         return _render_login_page(403, problem=translate("login.wrong"), held=pending_form)
     _start_session(active_account)
     if pending_form:
@@ -312,7 +320,10 @@ def change_password() -> BaseResponse:
     """Change the password of the account. All other sessions of the account end."""
     current: Account = current_user.account
     new = request.form.get("new", "")
-    if not verify_password(request.form.get("old", ""), current.password_hash):
+    is_right = _check_password(current.name, request.form.get("old", ""), current.password_hash)
+    if isinstance(is_right, Response):
+        return is_right
+    if not is_right:
         return _render_account_page(403, translate("account.wrong"))
     if not is_acceptable_length(new):
         return _render_account_page(422, translate("account.short", n=MIN_PASSWORD_CHARS))

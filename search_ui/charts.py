@@ -7,6 +7,7 @@ CHART_WIDTH, CHART_HEIGHT = 720, 200  # SVG units; the chart scales with the pag
 MARGIN_LEFT, MARGIN_RIGHT, MARGIN_TOP, MARGIN_BOTTOM = 62, 4, 12, 26  # room for the labels
 GRID_STEPS = 4  # horizontal lines
 MAX_LABELS = 7
+MAX_BAR_WIDTH = 48.0
 
 
 @dataclass(frozen=True)
@@ -67,10 +68,16 @@ def round_axis_maximum(largest: int) -> int:
 
 
 def _layout_bar(point: ChartPoint, x: float, room: float, axis_maximum: int) -> Bar:
-    gap = min(4.0, room / 5)
+    width = min(room - min(4.0, room / 5), MAX_BAR_WIDTH)
     y, part_y, base_y = _to_y(point.value, axis_maximum), _to_y(point.part_value, axis_maximum), _to_y(0, axis_maximum)
     return Bar(
-        point, round(x + gap / 2, 1), round(room - gap, 1), y, round(base_y - y, 1), part_y, round(base_y - part_y, 1)
+        point,
+        round(x + (room - width) / 2, 1),
+        round(width, 1),
+        y,
+        round(base_y - y, 1),
+        part_y,
+        round(base_y - part_y, 1),
     )
 
 

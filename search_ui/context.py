@@ -10,7 +10,7 @@ from flask_login import current_user
 
 from docstore.accounts import Account
 from docstore.roles import Role
-from search_ui.i18n import HTML_LANGUAGES, LANGUAGES, translate, translate_markup
+from search_ui.i18n import HTML_LANGUAGES, LANGUAGES, lang_attribute, translate, translate_markup, translate_message
 from search_ui.interfaces import AccountStore, SiteBackend
 from search_ui.query.semantic.hybrid import NO_QUERY_VECTORS, QueryVectors
 from search_ui.query.solr_client import SolrBackend
@@ -121,6 +121,8 @@ def _template_context() -> dict[str, Any]:
     return {
         "t": translate,
         "t_html": translate_markup,
+        "t_message": translate_message,
+        "lang_of": lang_attribute,
         "html_language": HTML_LANGUAGES[g.language],
         "other_language": other_language,
         "other_html_language": HTML_LANGUAGES[other_language],

@@ -4,6 +4,7 @@ A message is identified by a key such as `results.total`, not by its English tex
 need different translations. The catalogs are read at start. There is no compiled file that could be out of date.
 """
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
@@ -23,6 +24,7 @@ from search_ui.query.display_text import clean_text
 
 LANGUAGES = ("zh", "en")  # the first is the default
 HTML_LANGUAGES: Mapping[str, str] = {"zh": "zh-Hans", "en": "en"}
+_HAN_RE = re.compile("[\u3400-\u9fff]")
 _LOCALES: Mapping[str, str] = {"zh": "zh_Hans_CN", "en": "en"}
 
 
@@ -114,6 +116,12 @@ def has_message(key: str) -> bool:
     return load_catalog(LANGUAGES[0]).get(key) is not None
 
 
+def lang_attribute(text: str) -> Markup:
+    """Return ` lang="zh-Hans"` for a text with Chinese characters on a page in another language; "" otherwise."""
+    is_foreign = g.language != "zh" and _HAN_RE.search(text) is not None
+    return Markup(' lang="{}"').format(HTML_LANGUAGES["zh"]) if is_foreign else Markup()
+
+
 def translate_code(kind: str, code: str) -> str:
     """Return the name of a code (`reason`, `timed_out`) in the reader's language; the code itself if it has no name."""
     key = f"{kind}.{code}"
@@ -127,13 +135,19 @@ def translate_error(error: Exception) -> str:
 
 def translate_message(message: str) -> str:
     """Return a `CodedMessage` in the reader's language. Other texts are returned without unprintable characters."""
+    return translate_message_to(g.language, message)
+
+
+def translate_message_to(language: str, message: str) -> str:
+    """Return a message in one of `LANGUAGES`. Works without a request. Otherwise like `translate_message`."""
     if not isinstance(message, CodedMessage) or not has_message(f"error.{message.code}"):
         return clean_text(message)
-    return translate(f"error.{message.code}", **{name: _message_value(value) for name, value in message.values.items()})
+    values = {name: _message_value(language, value) for name, value in message.values.items()}
+    return translate_to(language, f"error.{message.code}", **values)
 
 
-def _message_value(value: object) -> object:
+def _message_value(language: str, value: object) -> object:
     if isinstance(value, tuple):
         separator = "list.clauses" if any(isinstance(item, CodedMessage) for item in value) else "list.separator"
-        return translate(separator).join(str(_message_value(item)) for item in value)
-    return translate_message(value) if isinstance(value, str) else value
+        return translate_to(language, separator).join(str(_message_value(language, item)) for item in value)
+    return translate_message_to(language, value) if isinstance(value, str) else value

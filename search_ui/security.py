@@ -1,14 +1,12 @@
-"""Security headers, sessions, form tokens and rate limits for passwords."""
+"""Security headers, sessions, form tokens and known devices."""
 
 import ipaddress
 import secrets
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
 
 from flask import Flask, Response, current_app, request
 from flask.sessions import SecureCookieSessionInterface
-from flask_limiter import Limiter, RequestLimit
 from flask_wtf.csrf import CSRFProtect
 from itsdangerous import BadData, URLSafeTimedSerializer
 from werkzeug.middleware.proxy_fix import ProxyFix
@@ -31,8 +29,6 @@ MAX_LIST_BYTES = 8 * 1024 * 1024  # of an uploaded term list
 LIST_UPLOAD_ENDPOINT = "review.pages.import_list"  # the view of the upload
 CSRF_FIELD = "token"  # name of the form field
 CSRF_HEADER = "X-Form-Token"
-LOGIN_LIMIT_PER_IP = "5 per 5 minutes"
-LOGIN_LIMIT_PER_ACCOUNT = "20 per 15 minutes"  # on one known device, or on all unknown devices together
 TRUSTED_PROXIES_KEY = "PLUMBLINE_TRUSTED_PROXIES"
 DEVICE_COOKIE = "plumbline_device"
 DEVICE_DAYS = 365
@@ -88,16 +84,6 @@ def _add_security_headers(response: Response) -> Response:
     return response
 
 
-def create_login_limiter(app: Flask, on_breach: Callable[[RequestLimit], Response]) -> Limiter:
-    """Create the rate limiter for wrong passwords, per process. `on_breach` returns the response if it applies."""
-    return Limiter(client_network, app=app, storage_uri="memory://", strategy="moving-window", on_breach=on_breach)
-
-
-def retry_after_seconds(limit: RequestLimit) -> int:
-    """Return the seconds until the rate limit resets, at least 1."""
-    return max(1, limit.reset_at - int(time.time()))  # the clock of flask-limiter
-
-
 def client_network() -> str:
     """Return the client's IP address; for IPv6 its /64 network, which usually belongs to one customer."""
     text = request.remote_addr or ""
@@ -149,8 +135,3 @@ def get_known_device(name: str) -> str:
 
 def _device_signer() -> URLSafeTimedSerializer:
     return URLSafeTimedSerializer(current_app.secret_key or b"", salt="device")
-
-
-def is_wrong_password(response: Response) -> bool:
-    """Return True if the password was wrong. Only these attempts count."""
-    return response.status_code == 403

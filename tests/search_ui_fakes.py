@@ -334,8 +334,8 @@ class FakeDesk(StoreReview):
     def undo(self, actor: str, act_id: int | None) -> ReviewDecision:
         return self._told(super().undo(actor, act_id))
 
-    def publish(self, actor: str) -> Lexicon:
-        self._held.published = super().publish(actor)
+    def publish(self, actor: str, note: str = "") -> Lexicon:
+        self._held.published = super().publish(actor, note)
         return self._held.published
 
     def _told(self, act: ReviewDecision) -> ReviewDecision:

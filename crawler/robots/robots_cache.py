@@ -70,12 +70,6 @@ class RobotsFetch:
     responded_at: float | None = None
 
 
-def product_token(user_agent: str) -> str:
-    """Return the name that selects a robots.txt group: `Plumbline` of `Plumbline/0.1`."""
-    match = re.match(r"[\w-]+", user_agent)
-    return match[0] if match else user_agent
-
-
 def parse_stored_robots(robots: StoredRobots, agent: str) -> RobotsRules:
     """Parse a stored robots.txt for the product token `agent`."""
     if robots.status in _SUCCESS_STATUSES:

@@ -207,3 +207,9 @@ def _parse_delay(text: str) -> float | None:
     except ValueError:
         return None
     return value if 0 <= value < float("inf") else None
+
+
+def product_token(user_agent: str) -> str:
+    """Return the name that selects a robots.txt group: `Plumbline` of `Plumbline/0.1`."""
+    match = re.match(r"[\w-]+", user_agent)
+    return match[0] if match else user_agent

@@ -24,6 +24,7 @@ from crawler.robots.robots_cache import RobotsFetch, fetch_robots
 from crawler.sitemaps.feed_parser import parse_feed
 from crawler.sitemaps.sitemap_parser import MAX_SITEMAP_BYTES, Sitemap, SitemapEntry, parse_sitemap
 from crawler.urls.canonical import host_of, rejection_reason
+from docstore.coded_message import CodedMessage
 from docstore.file_formats import HTML_FORMAT
 from docstore.model import FrontierEntry, Link, Origin, Outcome, Reason
 
@@ -107,7 +108,9 @@ JobResult = PageResult | RobotsResult | SitemapResult
 RequestSlot = Callable[[FrontierEntry], AbstractContextManager[bool]]
 """Returns a context manager around a request. It yields False if the request must not be sent."""
 # Never recorded, because the other crawler has the lease.
-LEASE_LOST_OUTCOME = Outcome(Reason.UNEXPECTED_ERROR, "another crawler has taken over the host")
+LEASE_LOST_OUTCOME = Outcome(
+    Reason.UNEXPECTED_ERROR, CodedMessage("another crawler has taken over the host", "host_taken_over")
+)
 
 
 def unrestricted_slot(entry: FrontierEntry) -> AbstractContextManager[bool]:
@@ -170,7 +173,8 @@ class JobRunner:
             return PageResult(job, fetch_result)
         if page.format == HTML_FORMAT and is_soft_404(page.body):
             soft_404_result = FetchResult(
-                Outcome(Reason.GONE, '"not found" page with HTTP status 200'), responded_at=fetch_result.responded_at
+                Outcome(Reason.GONE, CodedMessage('"not found" page with HTTP status 200', "soft_404")),
+                responded_at=fetch_result.responded_at,
             )
             return PageResult(job, soft_404_result)
         parsed_page = parse_page(page, self._product_token)

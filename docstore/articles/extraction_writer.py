@@ -14,6 +14,7 @@ from sqlalchemy import Connection, Row, and_, case, delete, func, select, update
 from docstore.articles.row_mapping import article_row, article_to_json
 from docstore.articles.site_templates import learn_pages
 from docstore.bookkeeping import (
+    MAX_DETAIL_CHARS,
     TEXT_VERSION_KEY,
     IndexOperation,
     OutcomeRow,
@@ -307,7 +308,7 @@ def is_outcome_changed(outcome: Outcome, stored_outcome: Row[Any] | None) -> boo
         return outcome.reason is Reason.EXTRACTED
     return stored_outcome is None or (stored_outcome.reason, stored_outcome.detail) != (
         outcome.reason,
-        outcome.detail[:500],
+        outcome.detail[:MAX_DETAIL_CHARS],
     )
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from docstore.coded_message import CodedMessage
 from docstore.errors import BusyError, StoreError
 
 POLL_SECONDS = 0.2
@@ -74,7 +75,8 @@ def acquire_lock(
     while not try_lock(descriptor):
         held_by = f"another process (pid {path.read_text().strip() or 'unknown'}) is in the {stage} stage"
         if time.monotonic() >= deadline:
-            raise BusyError(f"{held_by} of this vertical: wait for it, or stop it")
+            message = f"{held_by} of this vertical: wait for it, or stop it"
+            raise BusyError(CodedMessage(message, "stage_busy", stage=stage))
         if not has_reported and wait_seconds > POLL_SECONDS:
             report_wait(f"{held_by}: waiting for it")
         has_reported = True

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import delete, select
 
+from docstore.coded_message import parse_message, serialize_message
 from docstore.database import Database
 from docstore.schema.operation_tables import alert_notices, alerts
 
@@ -30,6 +31,18 @@ class Alert:
     firing_since: float = 0.0
 
 
+def values_to_json(values: Mapping[str, str | int]) -> str:
+    """Serialize the values of a message."""
+    texts = {name: serialize_message(value) if isinstance(value, str) else value for name, value in values.items()}
+    return json.dumps(texts, ensure_ascii=False)
+
+
+def values_from_json(text: str) -> dict[str, str | int]:
+    """Parse what `values_to_json` returned."""
+    values: dict[str, str | int] = json.loads(text)
+    return {name: parse_message(value) if isinstance(value, str) else value for name, value in values.items()}
+
+
 class AlertTable:
     """Load and save firing alerts and sent notifications (`store.alerts`)."""
 
@@ -42,7 +55,7 @@ class AlertTable:
         query = select(alerts).order_by(alerts.c.since, alerts.c.kind, alerts.c.subject)
         with self._database.read() as connection:
             rows = connection.execute(query).all()
-        return [Alert(AlertKey(row.kind, row.subject), json.loads(row.details), row.since) for row in rows]
+        return [Alert(AlertKey(row.kind, row.subject), values_from_json(row.details), row.since) for row in rows]
 
     def replace_firing(self, firing_alerts: Iterable[Alert]) -> None:
         """Replace the firing alerts. An alert that was already firing retains its start time."""
@@ -51,7 +64,7 @@ class AlertTable:
             {
                 "kind": alert.key.kind,
                 "subject": alert.key.subject,
-                "details": json.dumps(dict(alert.message_values), ensure_ascii=False),
+                "details": values_to_json(alert.message_values),
                 "since": firing_since.get(alert.key, self._clock()),
             }
             for alert in firing_alerts
@@ -68,7 +81,7 @@ class AlertTable:
         """
         query = select(alert_notices).where(alert_notices.c.channel == channel)
         with self._database.read() as connection:
-            return {AlertKey(row.kind, row.subject): json.loads(row.details) for row in connection.execute(query)}
+            return {AlertKey(row.kind, row.subject): values_from_json(row.details) for row in connection.execute(query)}
 
     def record_notified(
         self, channel: str, started_alerts: Collection[Alert], resolved_keys: Collection[AlertKey]
@@ -79,7 +92,7 @@ class AlertTable:
                 "channel": channel,
                 "kind": alert.key.kind,
                 "subject": alert.key.subject,
-                "details": json.dumps(dict(alert.message_values), ensure_ascii=False),
+                "details": values_to_json(alert.message_values),
             }
             for alert in started_alerts
         ]

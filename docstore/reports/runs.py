@@ -14,6 +14,7 @@ from typing import Any
 
 from sqlalchemy import Row, select
 
+from docstore.coded_message import parse_message, serialize_message
 from docstore.database import Database
 from docstore.model import StageReport
 from docstore.schema.operation_tables import runs
@@ -141,7 +142,8 @@ def stage_run_from_report(report: StageReport) -> StageRun:
 
 def stages_to_json(stages: Sequence[StageRun]) -> str:
     """Serialize stages for the `runs` table."""
-    return json.dumps([asdict(stage) for stage in stages], ensure_ascii=False)
+    rows = [{**asdict(stage), "error": serialize_message(stage.error)} for stage in stages]
+    return json.dumps(rows, ensure_ascii=False)
 
 
 def run_from_row(row: Row[Any]) -> PipelineRun:
@@ -153,4 +155,5 @@ def stages_from_json(text: str) -> Iterator[StageRun]:
     """Parse the stages of a `runs` row. Older programs stored only finished stages, without a state."""
     for row in json.loads(text or "[]"):
         state = RunState(row.get("state", RunState.DONE))
-        yield StageRun(row["stage"], row["counts"], row["seconds"], tuple(row["notes"]), state, row.get("error", ""))
+        error = parse_message(row.get("error", ""))
+        yield StageRun(row["stage"], row["counts"], row["seconds"], tuple(row["notes"]), state, error)

@@ -21,6 +21,7 @@ MIN_POPULAR_DAYS = 3  # number of days with a query before it is suggested to ot
 MAX_QUERY_CHARS = 160
 MAX_REPORTED_QUERIES = 20  # per list of a report
 MINUTES_PER_DAY = 24 * 60
+CORRECTED_MARK = "corrected"  # word in the column `filters` of a corrected search; no filter has this name
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class LoggedSearch:
         page: Number of the results page, from 1.
         filters: Names of the filters used, separated by spaces (`site from`).
         is_masked: True if personal data was masked in the query.
+        is_corrected: True if the query had no results and the page shows those of its corrected spelling.
         searched_at: Epoch seconds.
     """
 
@@ -44,6 +46,7 @@ class LoggedSearch:
     filters: str = ""
     is_masked: bool = False
     searched_at: float = 0.0
+    is_corrected: bool = False
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,10 @@ class Click:
 
 @dataclass(frozen=True)
 class DayCount:
-    """Number of searches, and of searches without results, on one day (`2016-05-09`)."""
+    """Number of searches, and of searches without results, on one day (`2016-05-09`).
+
+    A search whose spelling was corrected had results.
+    """
 
     day: str
     search_count: int
@@ -174,7 +180,7 @@ class SearchLog:
                 p95_ms=latency_percentile(connection, is_recent, 0.95),
                 top_queries=query_counts(connection, query_counts_statement(is_first_page)),
                 top_queries_without_hits=query_counts(
-                    connection, query_counts_statement(is_first_page).having(func.max(searches.c.hits) == 0)
+                    connection, query_counts_statement(is_first_page).having(func.min(is_without_hits()) == 1)
                 ),
                 slowest_searches=slowest_searches(connection, is_recent),
                 dropped_count=read_meta_int(connection, DROPPED_SEARCHES_KEY),
@@ -201,6 +207,11 @@ def has_click() -> ColumnElement[bool]:
     return searches.c.search_id.in_(select(clicks.c.search_id))
 
 
+def is_without_hits() -> ColumnElement[int]:
+    """SQL expression: 1 for a search without results, 0 for one with results, also after a corrected spelling."""
+    return case(((searches.c.hits == 0) & searches.c.filters.not_like(f"%{CORRECTED_MARK}%"), 1), else_=0)
+
+
 def search_row(search: LoggedSearch) -> dict[str, Any]:
     """Return the `searches` row of a search."""
     return {
@@ -210,7 +221,7 @@ def search_row(search: LoggedSearch) -> dict[str, Any]:
         "masked": int(search.is_masked),
         "hits": search.hit_count,
         "page": search.page,
-        "filters": search.filters,
+        "filters": " ".join(filter(None, (search.filters, CORRECTED_MARK * search.is_corrected))),
         "latency_ms": search.latency_ms,
     }
 
@@ -218,7 +229,7 @@ def search_row(search: LoggedSearch) -> dict[str, Any]:
 def day_counts(connection: Connection, is_recent: ColumnElement[bool], utc_offset: int) -> dict[int, tuple[int, int]]:
     """Return (number of searches, number of searches without results) by day number."""
     day = day_expression(utc_offset).label("day")
-    without_hits = func.sum(case((searches.c.hits == 0, 1), else_=0))
+    without_hits = func.sum(is_without_hits())
     query = select(day, func.count(), without_hits).where(is_recent, searches.c.page == 1).group_by(day)
     return {int(row[0]): (int(row[1]), int(row[2])) for row in connection.execute(query)}
 

@@ -13,6 +13,7 @@ learned          learned state of sites, shared by several machines
 from sqlalchemy import BigInteger, Column, Float, ForeignKey, Index, Integer, LargeBinary, String, Table, Text
 
 from docstore.schema.base import BigIntegerId, metadata
+from docstore.schema.coded_text import CodedText
 
 urls = Table(
     "urls",
@@ -58,7 +59,7 @@ outcomes = Table(
     Column("url_id", BigInteger, ForeignKey("urls.url_id"), primary_key=True, autoincrement=False),
     Column("stage", String(16), primary_key=True),
     Column("reason", String(32), nullable=False),
-    Column("detail", Text, nullable=False, default=""),
+    Column("detail", CodedText, nullable=False, default=""),
     Column("input", String(64), nullable=False, default=""),  # digest of the data that the stage processed
     Column("at", Float, nullable=False),
     Index("outcomes_by_reason", "stage", "reason"),

@@ -80,7 +80,7 @@ searches = Table(
     Column("masked", Integer, nullable=False),  # 1: personal data was masked
     Column("hits", BigInteger, nullable=False),
     Column("page", Integer, nullable=False),
-    Column("filters", String(200), nullable=False),  # names separated by spaces
+    Column("filters", String(200), nullable=False),  # names separated by spaces; "corrected": spelling
     Column("latency_ms", Integer, nullable=False),
     Index("searches_by_minute", "minute"),
 )

@@ -4,6 +4,7 @@ import re
 import unicodedata
 from dataclasses import dataclass, field, replace
 
+from docstore.coded_message import CodedMessage
 from docstore.model import Block, BlockKind, Reason
 
 MAX_CHARACTERS = 2_000_000  # text of one document, about 1,500 pages
@@ -17,6 +18,9 @@ CONTROL_CHARS_RE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u2060\ufeff\uf
 # Characters that replace others in fonts: ligatures, radicals, compatibility ideographs, Arabic forms.
 COMPATIBILITY_CHARS_RE = re.compile("[\ufb00-\ufdff\ufe70-\ufefc\u2e80-\u2fdf\uf900-\ufaff]+")
 SPACES = re.compile(r"[^\S\n]+")
+
+
+PASSWORD_PROTECTED_MESSAGE = CodedMessage("encrypted: password-protected", "password_protected")
 
 
 class UnreadableError(Exception):

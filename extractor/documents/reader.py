@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from importlib import import_module
 
+from docstore.coded_message import CodedMessage
 from docstore.model import Article, Outcome, PageType, Reason
 from extractor.article_extractor import max_published_date
 from extractor.documents.content import DocumentContent, UnreadableError
@@ -54,9 +55,14 @@ def read_document(data: bytes, url: str, content_type: str = "", fetched_at: flo
     """
     format_name = detect_format(data, url, content_type)
     if not format_name:
-        return Outcome(Reason.UNPARSABLE if data.strip() else Reason.EMPTY_BODY, "unsupported document format")
+        return Outcome(
+            Reason.UNPARSABLE if data.strip() else Reason.EMPTY_BODY,
+            CodedMessage("unsupported document format", "unsupported_format"),
+        )
     if len(data) > MAX_BYTES:
-        return Outcome(Reason.TOO_LARGE, f"file is larger than the limit of {MAX_BYTES // 1_000_000} MB")
+        megabytes = MAX_BYTES // 1_000_000
+        message = f"file is larger than the limit of {megabytes} MB"
+        return Outcome(Reason.TOO_LARGE, CodedMessage(message, "file_too_large", n=megabytes))
     read = load_reader(format_name)
     try:
         if format_name in OOXML_FORMATS and data.startswith(OLE_MAGIC):
@@ -65,17 +71,21 @@ def read_document(data: bytes, url: str, content_type: str = "", fetched_at: flo
     except UnreadableError as error:
         return Outcome(error.reason, error.detail)
     except RecursionError:
-        return Outcome(Reason.TOO_LARGE, "nested too deep")
+        return Outcome(Reason.TOO_LARGE, CodedMessage("nested too deep", "nested_too_deep"))
     except MemoryError:
         raise
     except Exception as error:  # noqa: BLE001 (libraries raise any exception on damaged files)
-        return Outcome(Reason.UNPARSABLE, f"damaged: {type(error).__name__}: {error}"[:200])
+        detail = f"{type(error).__name__}: {error}"[:180]
+        return Outcome(Reason.UNPARSABLE, CodedMessage(f"damaged: {detail}", "damaged_file", detail=detail))
     return build_article(content, format_name, url, max_published_date(fetched_at))
 
 
 def encrypted_error() -> UnreadableError:
     """Return the error for an encrypted OOXML file, which is wrapped in an OLE file."""
-    return UnreadableError(Reason.PASSWORD_PROTECTED, "encrypted: password-protected or rights-managed (DRM)")
+    return UnreadableError(
+        Reason.PASSWORD_PROTECTED,
+        CodedMessage("encrypted: password-protected or rights-managed (DRM)", "password_or_drm"),
+    )
 
 
 def load_reader(format_name: str) -> Callable[[bytes], DocumentContent]:
@@ -89,7 +99,7 @@ def build_article(content: DocumentContent, format_name: str, url: str, latest_d
     """Build the article from the content of a document; returns an Outcome if it has no words."""
     body = to_text(content.blocks)
     if not has_words(body[:WORD_SEARCH_CHARS]):
-        return Outcome(Reason.NO_BODY, "0 words of text")
+        return Outcome(Reason.NO_BODY, CodedMessage("0 words of text", "no_document_text"))
     language = detect_language(body, content.properties.language)
     date, source = find_document_date(content, language, latest_date)
     return Article(

@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
+from docstore.coded_message import CodedMessage
 from extractor.page.layout import CODE_TAG, Line
 from extractor.page.parsed_page import ParsedPage
 from extractor.page.urls import path_segments
@@ -85,7 +86,8 @@ def code_only_reason(page: ParsedPage, body_lines: Sequence[int], title_line: in
     if len(code_lines) < MIN_LISTING_LINES or any(line.has_punctuation for line in lines if line.tag != CODE_TAG):
         return ""
     is_listing = is_documentation_page(page) or (title_line < 0 and has_line_numbers(code_lines))
-    return f"{len(code_lines)} lines of source code and no text" if is_listing else ""
+    message = f"{len(code_lines)} lines of source code and no text"
+    return CodedMessage(message, "code_only", n=len(code_lines)) if is_listing else ""
 
 
 def has_line_numbers(lines: Sequence[Line]) -> bool:

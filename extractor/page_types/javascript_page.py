@@ -8,6 +8,7 @@ Such a page has almost no text, has scripts, and shows one of these signals:
 
 import re
 
+from docstore.coded_message import CodedMessage
 from docstore.model import Outcome, Reason
 from extractor.body_methods.base import Body
 from extractor.page.layout import Layout
@@ -31,7 +32,7 @@ ENABLE_JAVASCRIPT_RE = re.compile(
     r"javascript.{0,20}(?:被禁用|未启用|已禁用|停用)|(?:aktivier|activer|habilit)\w*.{0,20}javascript",
     re.I,
 )
-NOTICE_REASON = "the page asks for JavaScript"
+NOTICE_REASON = CodedMessage("the page asks for JavaScript", "asks_for_javascript")
 RENDER_SETTING_HINT = "add the site to crawl.rendered to render its pages in a browser"
 
 
@@ -46,9 +47,9 @@ def needs_javascript_reason(page: ParsedPage) -> str:
     if page.asks_for_javascript or any(ENABLE_JAVASCRIPT_RE.search(line.text) for line in page.layout.lines):
         return NOTICE_REASON
     if root := find_empty_app_root(page.layout):
-        return f"application root without text ({root})"
+        return CodedMessage(f"application root without text ({root})", "empty_app_root", root=root)
     if any(JS_FRAMEWORK_RE.search(span.tag_info.attribute_text) for span in page.layout.spans):
-        return "page of a JavaScript framework without text"
+        return CodedMessage("page of a JavaScript framework without text", "empty_framework_page")
     return ""
 
 
@@ -80,4 +81,5 @@ def javascript_outcome(page: ParsedPage) -> Outcome | None:
 
 def javascript_rejection(reason: str = NOTICE_REASON) -> Outcome:
     """Return the outcome NEEDS_JAVASCRIPT with its reason and the advice."""
-    return Outcome(Reason.NEEDS_JAVASCRIPT, f"{reason}: {RENDER_SETTING_HINT}")
+    message = CodedMessage(f"{reason}: {RENDER_SETTING_HINT}", "needs_javascript", reason=reason)
+    return Outcome(Reason.NEEDS_JAVASCRIPT, message)

@@ -2,6 +2,7 @@
 
 import re
 
+from docstore.coded_message import CodedMessage
 from docstore.model import Outcome, PageType, Reason, Teaser, text_hash64
 from extractor.body_methods.base import Body
 from extractor.fields.person_names import normalize_name
@@ -17,6 +18,8 @@ MAX_CHARS_PER_SIZE_UNIT = 7  # upper bound: 7 characters of any text have a size
 MAX_BREADCRUMB_CHARS = 200
 ARROW_RE = re.compile("[>＞»›→]+")
 NON_LIST_TYPES = (PageType.PRODUCT, PageType.SERVICE, PageType.REFERENCE)
+NO_TEXT_MESSAGE = CodedMessage("no text found", "no_text")
+ONLY_TITLE_MESSAGE = CodedMessage("only the title", "only_title")
 WORD_SEARCH_CHARS = 10_000  # length of the beginning of a body that is searched for words
 
 
@@ -42,7 +45,10 @@ def find_rejection(
     if is_documentation_index(page):
         return Outcome(Reason.LIST_PAGE, "generated index of a manual")
     if body is not None and is_only_breadcrumb(body.text, page.title):
-        return Outcome(Reason.NO_BODY, f"only a breadcrumb trail: {body.text[:40]}")
+        return Outcome(
+            Reason.NO_BODY,
+            CodedMessage(f"only a breadcrumb trail: {body.text[:40]}", "only_breadcrumb", words=body.text[:40]),
+        )
     if (
         body is not None
         and body.line_indices
@@ -52,16 +58,17 @@ def find_rejection(
     if reason := list_reason_by_type(page, body, size, settings, page_type) or find_teaser_reason(page, body, teaser):
         return Outcome(Reason.LIST_PAGE, reason)
     if body is not None and size >= settings.shortest_body:
-        return None if has_words(body.text) else Outcome(Reason.NO_BODY, f"no words: {body.text[:40]}")
+        if has_words(body.text):
+            return None
+        return Outcome(Reason.NO_BODY, CodedMessage(f"no words: {body.text[:40]}", "no_words", words=body.text[:40]))
     if has_only_copyright(page.layout, settings.copyright_longest):
-        return Outcome(Reason.COPYRIGHT_ONLY, "copyright notice without an article")
+        return Outcome(Reason.COPYRIGHT_ONLY, CodedMessage("copyright notice without an article", "copyright_notice"))
     if size:
-        return Outcome(Reason.NO_BODY, f"{size:.0f} characters of text")
-    detail = "only the title" if body is not None else "no text found"
-    return Outcome(
-        Reason.NO_BODY,
-        detail + ("; other text is shown on many pages of the site" if has_site_template_line(page) else ""),
-    )
+        return Outcome(Reason.NO_BODY, CodedMessage(f"{size:.0f} characters of text", "short_text", n=round(size)))
+    detail = ONLY_TITLE_MESSAGE if body is not None else NO_TEXT_MESSAGE
+    if has_site_template_line(page):
+        detail = CodedMessage(f"{detail}; other text is shown on many pages of the site", "site_text", reason=detail)
+    return Outcome(Reason.NO_BODY, detail)
 
 
 def list_reason_by_type(

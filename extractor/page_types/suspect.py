@@ -5,6 +5,7 @@ links       links outside the body are larger than it, and the page does not dec
 nothing     the page shows no text: the body comes from JSON-LD or meta tags
 """
 
+from docstore.coded_message import CodedMessage
 from docstore.model import Outcome, PageType, Reason
 from extractor.body_methods.base import Body
 from extractor.page.parsed_page import ParsedPage, with_complete_layout
@@ -52,18 +53,21 @@ def is_confirmed_article(classified_page: ClassifiedPage, body: Body) -> bool:
 
 def suspicion_reason(coverage: BodyCoverage, body: Body, is_confirmed: bool) -> str:
     """Return why a body may be incomplete, with the measured sizes, or an empty string."""
-    coverage_text = (
-        f"{coverage.covered_share:.0%} of the readable text is in the body of {coverage.body_size:.0f} characters"
-    )
+    share, size = f"{coverage.covered_share:.0%}", f"{coverage.body_size:.0f}"
+    coverage_text = f"{share} of the readable text is in the body of {size} characters"
     if not body.line_indices and coverage.readable_size < MIN_VISIBLE_SIZE:
-        return "no visible text: the body comes from JSON-LD or meta tags"
+        return CodedMessage("no visible text: the body comes from JSON-LD or meta tags", "no_visible_text")
     if (
         coverage.missed_sentence_size >= max(MIN_MISSED_SIZE, MIN_MISSED_TO_BODY_RATIO * coverage.body_size)
         and coverage.covered_share < MAX_SUSPECT_COVERAGE
     ):
-        return f"{coverage_text}; {coverage.missed_sentence_size:.0f} of sentences outside the body"
+        missed_size = f"{coverage.missed_sentence_size:.0f}"
+        message = f"{coverage_text}; {missed_size} of sentences outside the body"
+        return CodedMessage(message, "missed_sentences", share=share, size=size, missed=missed_size)
     if not is_confirmed and coverage.missed_link_size >= max(
         MIN_LINK_SIZE, MIN_LINK_TO_BODY_RATIO * coverage.body_size
     ):
-        return f"{coverage_text}; {coverage.missed_link_size:.0f} of link text outside the body"
+        missed_size = f"{coverage.missed_link_size:.0f}"
+        message = f"{coverage_text}; {missed_size} of link text outside the body"
+        return CodedMessage(message, "missed_links", share=share, size=size, missed=missed_size)
     return ""

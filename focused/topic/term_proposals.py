@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from crawler.focused_policy import PageWords, WordTokenizer
+from docstore.coded_message import CodedMessage
 from docstore.topic import ExamplePage, TopicSeed, TopicTerm
 from focused.paper_strategies.concept_source import ConceptSource
 from focused.topic.tokenizing import tokenize_example
@@ -93,7 +94,8 @@ def propose_from_search(
         )
         tfidf_by_word = {word: scores[word] * idf(word) for word in candidates}
         ranked_words = sorted(tfidf_by_word.items(), key=lambda item: (-item[1], item[0]))
-        evidence = f"{len(term_pages)} pages found by {term}"
+        message = f"{len(term_pages)} pages found by {term}"
+        evidence = CodedMessage(message, "found_by_term", n=len(term_pages), term=term)
         proposed_terms += [
             TopicTerm(word, origin=origin, score=score, evidence=evidence) for word, score in ranked_words[:top]
         ]

@@ -15,6 +15,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar
 
+from docstore.coded_message import parse_message, serialize_message
 from docstore.errors import TopicError
 from docstore.locking.file_locks import stage_lock
 from docstore.topic import ExamplePage, Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
@@ -126,7 +127,12 @@ def topic_to_json(topic: Topic) -> dict[str, Any]:
 
 
 def _common_fields(item: TopicTerm | TopicSeed) -> dict[str, Any]:
-    return {"state": item.state, "origin": item.origin, "score": round(item.score, 6), "evidence": item.evidence}
+    return {
+        "state": item.state,
+        "origin": item.origin,
+        "score": round(item.score, 6),
+        "evidence": serialize_message(item.evidence),
+    }
 
 
 def parse_topic(text: str, file_name: str, name: str) -> Topic:
@@ -171,12 +177,14 @@ def _parse_term(row: "JsonObject") -> TopicTerm:
     if not 0 < len(text.strip()) <= MAX_TERM_CHARS:
         raise row.field_error("text", f"a term of 1 to {MAX_TERM_CHARS} characters")
     kind, state = row.enum_value("class", TopicTermClass), row.enum_value("state", TopicState)
-    return TopicTerm(text, kind, state, row.text("origin"), row.number("score"), row.text("evidence"))
+    return TopicTerm(text, kind, state, row.text("origin"), row.number("score"), parse_message(row.text("evidence")))
 
 
 def _parse_seed(row: "JsonObject") -> TopicSeed:
     state = row.enum_value("state", TopicState)
-    return TopicSeed(row.text("url"), state, row.text("origin"), row.number("score"), row.text("evidence"))
+    return TopicSeed(
+        row.text("url"), state, row.text("origin"), row.number("score"), parse_message(row.text("evidence"))
+    )
 
 
 def _parse_example(row: "JsonObject") -> ExamplePage:

@@ -20,7 +20,7 @@ from docstore.model import FrontierEntry, Reason, UrlKind
 from pipeline import stages
 from pipeline.cli.config_argument import VerticalCommand, VerticalGroup
 from pipeline.cli.console import json_option, print_lines, print_lines_or_json, print_table_or_json, stderr_console
-from pipeline.cli.session import load_call_settings, open_engine, print_reports
+from pipeline.cli.session import check_crawl_settings, load_call_settings, open_engine, print_reports
 from pipeline.crawl_progress import format_progress, line_reporter
 from pipeline.progress import TerminalProgress
 
@@ -47,7 +47,9 @@ _DUE_LABEL = "due"
 @click.option("--topic", "crawl__topic", help="Crawl for this topic (see plumb topic init).")
 def crawl_command(context: click.Context, /, **flags: Any) -> None:
     """Crawl new URLs and URLs that are due for a revisit."""
-    with open_engine(load_call_settings(context, **flags)) as engine, crawl_view() as on_progress:
+    settings = load_call_settings(context, **flags)
+    check_crawl_settings(settings)
+    with open_engine(settings) as engine, crawl_view() as on_progress:
         report = stages.crawl(engine, on_progress)
     print_reports([report])
 

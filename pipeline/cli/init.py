@@ -24,5 +24,7 @@ def init(context: click.Context, path: Path | None) -> None:
     except OSError as error:
         raise PlumblineError(f"cannot write {path}: {error.strerror}") from error
     stdout_console.print(
-        f"created {path}: add your seed URLs, then run `plumb run {path}`", markup=False, highlight=False
+        f"created {path}: set crawl.seeds and crawl.contact in it, then run `plumb run {path}`",
+        markup=False,
+        highlight=False,
     )

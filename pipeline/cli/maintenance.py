@@ -157,6 +157,6 @@ def doctor(context: click.Context, as_json: bool) -> None:
 
 
 def format_check_result(result: "CheckResult") -> str:
-    """Format a check as one line: ok or PROBLEM, name, text, and advice if it failed."""
-    line = f"{'ok' if result.is_well else 'PROBLEM':<7}  {result.name:<12} {result.text}"
+    """Format a check as one line: OK or PROBLEM, name, text, and advice if it failed."""
+    line = f"{'OK' if result.is_well else 'PROBLEM':<7}  {result.name:<12} {result.text}"
     return line if result.is_well else f"{line}: {result.advice}"

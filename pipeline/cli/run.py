@@ -10,7 +10,7 @@ import click
 from pipeline import stages
 from pipeline.cli.config_argument import VerticalCommand
 from pipeline.cli.console import print_lines, stderr_console, stdout_console
-from pipeline.cli.session import create_progress, load_call_settings, open_engine, print_reports
+from pipeline.cli.session import check_crawl_settings, create_progress, load_call_settings, open_engine, print_reports
 from pipeline.logs import configure_logging
 from pipeline.progress import TerminalProgress
 from pipeline.warc_sources import COMMON_CRAWL_URL
@@ -23,16 +23,17 @@ PORT_RANGE = click.IntRange(1, 65535)
 @click.option("--until", type=click.Choice(list(stages.STAGES)), default="index", help="Last stage to run.")
 def run(context: click.Context, until: str) -> None:
     """Run all stages once, in order: crawl, extract, embed, lexicon, index."""
-    with open_engine(load_call_settings(context)) as engine:
+    settings = load_call_settings(context)
+    check_crawl_settings(settings)
+    with open_engine(settings) as engine:
         from pipeline.alerts.service import notify_operator
 
         try:
-            reports = stages.run(engine, until)
+            stages.run(engine, until, on_report=lambda report: print_reports([report]))
         except Exception:
             notify_operator(engine)
             raise
         notify_operator(engine)
-        print_reports(reports)
 
 
 @click.command("embed", cls=VerticalCommand)

@@ -56,6 +56,18 @@ def load_with_overrides(context: click.Context, path: Path, flags: Mapping[str, 
     return load_settings(path, overrides)
 
 
+def check_crawl_settings(settings: Settings) -> None:
+    """Raise SettingsError if a crawl with these settings would fail, before store and Solr are opened.
+
+    The seeds of a topic are in the data folder, so a focused crawl is checked when it starts.
+    """
+    from crawler.crawl_plan import build_crawl_plan, require_contact
+    from crawler.host_suggestions import with_added_sites
+
+    if not settings.crawl.topic:
+        require_contact(build_crawl_plan(with_added_sites(settings.crawl, settings.data_dir)))
+
+
 @contextmanager
 def open_engine(settings: Settings) -> "Iterator[Engine]":
     """Open the log file and the engine of a vertical; closes the engine at the end."""

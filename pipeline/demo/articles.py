@@ -32,6 +32,7 @@ ARTICLES_PER_SITE = {"cangyuan": 95, "lanwan": 50, "yuanshan": 85}
 ENGLISH_SITE = "lanwan"
 COMPARISON_TERM = "世界石油大会"  # query of the comparison search, Wang Du 2019, WD-S3
 
+MIN_DAYS_BETWEEN_SITES = 4  # more than the maximum between two articles on one event (docstore/articles/stories.py)
 _SLOT = re.compile(r"\{([a-z]*)(\d?)(?::([\d.]+)-([\d.]+))?\}")
 _BRIEF_SHARE = 0.2  # share of short articles: a lead, one or two details, a closing sentence
 _JOIN_PROBABILITY = 0.2  # probability that a detail continues the previous paragraph
@@ -41,7 +42,8 @@ _JOIN_PROBABILITY = 0.2  # probability that a detail continues the previous para
 class DemoArticle:
     """One article.
 
-    `number` counts all articles by date, from 1; `site` and `section` are keys, `story` is the template name.
+    `number` counts all articles by date, from 1; `site` and `section` are keys, `story` is the template name. A file at
+    the path `attachment` ("": none) is linked below the text as `attachment_title`.
     """
 
     site: str
@@ -55,6 +57,8 @@ class DemoArticle:
     has_picture: bool
     language: str
     story: str
+    attachment: str = ""
+    attachment_title: str = ""
 
     @property
     def text(self) -> str:
@@ -124,9 +128,10 @@ def generate_articles(seed: int = SEED) -> tuple[DemoArticle, ...]:
     plan = [(story, site) for story, site in _assign_stories(load_stories(), rng)]
     rng.shuffle(plan)
     used_titles: set[str] = set()
+    days = _separate_templates(plan, _random_dates(len(plan), rng))
     return tuple(
         _build_article(number, story, site, day, rng, words, used_titles)
-        for number, ((story, site), day) in enumerate(zip(plan, _random_dates(len(plan), rng), strict=True), start=1)
+        for number, ((story, site), day) in enumerate(zip(plan, days, strict=True), start=1)
     )
 
 
@@ -162,6 +167,22 @@ def _random_dates(count: int, rng: random.Random) -> list[date]:
     """Return `count` sorted random dates of the demo period."""
     span = (LAST_DAY - FIRST_DAY).days
     return sorted(FIRST_DAY + timedelta(rng.randint(0, span)) for _ in range(count))
+
+
+def _separate_templates(plan: Sequence[tuple[StoryTemplate, str]], days: Sequence[date]) -> list[date]:
+    """Return the dates with some of them moved forward, in the same order.
+
+    Two sites then never have articles of one template within MIN_DAYS_BETWEEN_SITES, because their shared sentences
+    would look like reports of one event.
+    """
+    separated: list[date] = []
+    last_day_by_story: dict[str, dict[str, date]] = {}
+    for (story, site), day in zip(plan, days, strict=True):
+        last_days = [last_day for key, last_day in last_day_by_story.get(story.name, {}).items() if key != site]
+        earliest = max((last_day + timedelta(MIN_DAYS_BETWEEN_SITES) for last_day in last_days), default=day)
+        separated.append(max(day, earliest, *separated[-1:]))
+        last_day_by_story.setdefault(story.name, {})[site] = separated[-1]
+    return separated
 
 
 def _build_article(

@@ -13,6 +13,8 @@ from string import Template
 
 from pipeline.demo import picture
 from pipeline.demo.articles import DemoArticle, load_toml
+from pipeline.demo.featured import DemoDocument
+from pipeline.demo.pdf import render_pdf
 
 SITES = {  # (host, name) by site key
     "cangyuan": ("news.cangyuan-oil.localhost", "苍原石油新闻中心"),
@@ -104,13 +106,20 @@ def load_design(key: str) -> SiteDesign:
     return SiteDesign(key=key, host=host, name=name, **raw)
 
 
-def render_site(design: SiteDesign, articles: Sequence[DemoArticle]) -> RenderedSite:
-    """Render the site of `design` with its articles from `articles`; lists show the newest first."""
+def render_site(
+    design: SiteDesign, articles: Sequence[DemoArticle], documents: Sequence[DemoDocument] = ()
+) -> RenderedSite:
+    """Render the site of `design` with its articles and documents; lists show the newest first."""
     site_articles = sorted((a for a in articles if a.site == design.key), key=lambda a: a.number, reverse=True)
     pages = dict(_SiteRenderer(design, site_articles).iter_pages())
     texts = {**pages, **design.file}
     files = {path: text.encode(design.encoding) for path, text in texts.items()}
     files |= {_picture_path(a): picture.draw_scene(a.number) for a in site_articles if a.has_picture}
+    files |= {
+        document.path: render_pdf(document.title, document.author, document.date, document.language, document.pages)
+        for document in documents
+        if document.site == design.key
+    }
     files["favicon.ico"] = picture.draw_icon()
     newest = next(a for a in site_articles if not a.has_picture)
     target = "/" + design.page_path(newest)
@@ -190,10 +199,15 @@ class _SiteRenderer:
             section_url=design.list_url(section),
             byline=self._render_byline(article),
             picture=self._render_picture(article),
-            body="\n".join(design.paragraph(text) for text in article.paragraphs),
+            body="\n".join([*map(design.paragraph, article.paragraphs), *self._iter_attachments(article)]),
             related=self._render_links(self._related_articles(article, section)),
         )
         return self._wrap_page(title_template.substitute(title=title, section=section.name, site=design.name), main)
+
+    def _iter_attachments(self, article: DemoArticle) -> Iterator[str]:
+        if article.attachment:
+            link = f'<a href="/{_escape(article.attachment)}">{_escape(article.attachment_title)} (PDF)</a>'
+            yield self.design.fill_template("paragraph", text=link)
 
     def _render_byline(self, article: DemoArticle) -> str:
         clock = f"{8 + article.number % 11:02d}:{article.number * 7 % 60:02d}"

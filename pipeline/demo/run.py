@@ -147,18 +147,25 @@ def is_demo_site(port: int) -> bool:
 
 
 def run_demo_stages(engine: Engine, console: Console) -> list[StageReport]:
-    """Run all stages. The first run also publishes a lexicon with the best candidates, accepted without a reviewer."""
-    reports = stages.run(engine)
+    """Run all stages, and print the report of each stage when it ends.
+
+    The first run also publishes a lexicon with the best candidates, accepted without a reviewer.
+    """
+
+    def print_report(report: StageReport) -> None:
+        for line in format_reports([report]):
+            console.print(line, markup=False, highlight=False)
+
+    reports = stages.run(engine, on_report=print_report)
     if engine.store.lexicons.latest_version() == 0:
         best = [
             term.text for term in engine.store.lexicons.find_terms(TermStatus.CANDIDATE, limit=ACCEPTED_TERM_COUNT)[1]
         ]
         StoreReview(engine.store).decide(best, TermStatus.ACCEPTED, "demo")
         lexicon = stages.publish(engine)
-        reports.append(stages.index(engine))
         console.print(f"lexicon: version {lexicon.version} with the {len(lexicon.entries)} best terms published")
-    for line in format_reports(reports):
-        console.print(line, markup=False, highlight=False)
+        reports.append(stages.index(engine))
+        print_report(reports[-1])
     return reports
 
 

@@ -14,7 +14,7 @@ import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import format_datetime, parsedate_to_datetime
@@ -30,6 +30,7 @@ from urllib.parse import unquote
 
 from docstore.errors import PlumblineError, PortInUseError
 from pipeline.demo.articles import DemoArticle, generate_articles
+from pipeline.demo.featured import DemoDocument, load_articles, load_documents
 from pipeline.demo.render import SITES, SiteDesign, load_design, render_site
 
 SITE_NAMES: Mapping[str, str] = dict(SITES.values())  # host -> name of the site
@@ -40,6 +41,7 @@ _CONTENT_TYPES = {
     ".txt": "text/plain; charset=utf-8",
     ".css": "text/css; charset=utf-8",
     ".png": "image/png",
+    ".pdf": "application/pdf",
     ".ico": "image/x-icon",
 }
 _ADDED_SENTENCES = {
@@ -50,7 +52,11 @@ _ADDED_SENTENCES = {
 
 @dataclass(frozen=True)
 class WrittenSites:
-    """Result of `write_sites`: the number of articles of all sites, and the number of files that this call wrote."""
+    """Result of `write_sites`.
+
+    `article_count` is the number of articles and documents of all sites, `written_count` the number of files that this
+    call wrote.
+    """
 
     folder: Path
     article_count: int
@@ -63,11 +69,12 @@ def write_sites(folder: Path) -> WrittenSites:
     Files with the right content are not touched, so their dates do not change. Raises PlumblineError if the folder
     cannot be written.
     """
-    articles = generate_articles()
-    files, stamp = _render_all_files(articles)
+    articles, documents = load_articles(), load_documents()
+    files, stamp = _render_all_files(articles, documents)
+    count = len(articles) + len(documents)
     try:
         if _read_stamp(folder) == stamp:
-            return WrittenSites(folder, len(articles), 0)
+            return WrittenSites(folder, count, 0)
         written_count = sum(_write_if_changed(folder / path, content) for path, content in files.items())
         # Written last: an incomplete folder has no stamp, so the next call completes it.
         _write_if_changed(folder / _STAMP_FILE, json.dumps(stamp, indent=1).encode())
@@ -75,7 +82,7 @@ def write_sites(folder: Path) -> WrittenSites:
         raise PlumblineError(
             f"cannot write the demo sites to {folder} ({error.strerror}): choose another folder"
         ) from error
-    return WrittenSites(folder, len(articles), written_count)
+    return WrittenSites(folder, count, written_count)
 
 
 def demo_urls(port: int) -> list[str]:
@@ -121,12 +128,14 @@ def _unique_word(content: bytes) -> str:
     return "zq" + "".join(chr(ord("a") + int(digit, 16)) for digit in hashlib.sha256(content).hexdigest()[:14])
 
 
-def _render_all_files(articles: tuple[DemoArticle, ...]) -> tuple[dict[str, bytes], dict[str, Any]]:
+def _render_all_files(
+    articles: Sequence[DemoArticle], documents: Sequence[DemoDocument]
+) -> tuple[dict[str, bytes], dict[str, Any]]:
     """Render all files by path below the folder, and the stamp: a digest of the files and the data for the server."""
     files: dict[str, bytes] = {}
     sites: dict[str, Any] = {}
     for design in map(load_design, SITES):
-        site = render_site(design, articles)
+        site = render_site(design, articles, documents)
         files |= {f"{design.host}/{path}": content for path, content in site.files.items()}
         redirect = site.redirect
         sites[design.host] = {

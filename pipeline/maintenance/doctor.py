@@ -8,7 +8,7 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, requires, version
@@ -148,7 +148,7 @@ def check_search_port(settings: Settings) -> Iterator[CheckResult]:
         is_taken = False
     text = f"{format_address(host, port)} {'is in use' if is_taken else 'is free'}"
     is_ours = is_taken and is_our_search_site(format_address(probed_host, port))
-    advice = "stop that program, or choose another search.port"
+    advice = "stop that program, or choose another port with --port or search.port"
     yield CheckResult("port", is_ours or not is_taken, f"{text}{' by this search site' if is_ours else ''}", advice)
 
 
@@ -246,7 +246,13 @@ def check_schedule_and_backup(settings: Settings) -> Iterator[CheckResult]:
 
 
 def check_seed_hosts(settings: Settings) -> Iterator[CheckResult]:
-    """Check that the hosts of the seed URLs accept TCP connections; no request is sent."""
+    """Check that the hosts of the seed URLs accept TCP connections; no request is sent.
+
+    Names are resolved as in the crawl, which needs no DNS for names below localhost and rejects private addresses.
+    """
+    from crawler.http.ip_policy import PublicOnlyPolicy
+
+    policy = PublicOnlyPolicy(settings.crawl.inside_hosts)
     if not settings.crawl.seeds:
         yield CheckResult("seeds", False, "no seed URLs", "add seed URLs to crawl.seeds")
     origins = dict.fromkeys("/".join(seed.split("/")[:3]) for seed in settings.crawl.seeds)
@@ -257,13 +263,24 @@ def check_seed_hosts(settings: Settings) -> Iterator[CheckResult]:
             if not parts.hostname:
                 raise ValueError("not a URL with a host")
             port = parts.port or (443 if parts.scheme == "https" else 80)
-            socket.create_connection((parts.hostname, port), CONNECT_TIMEOUT_SECONDS).close()
-        except (OSError, ValueError) as error:
+            connect_to_any(policy.resolve_allowed(parts.hostname, port))
+        except (OSError, ValueError, PlumblineError) as error:
             yield CheckResult(
                 "seed", False, f"{name}: {error}", "check network, DNS and firewall, or correct crawl.seeds"
             )
         else:
             yield CheckResult("seed", True, f"{name} accepts connections")
+
+
+def connect_to_any(addresses: Sequence[tuple[str, int]]) -> None:
+    """Open a connection to the first address that accepts one, and close it. Raises the last OSError if none does."""
+    for index, address in enumerate(addresses):
+        try:
+            socket.create_connection(address, CONNECT_TIMEOUT_SECONDS).close()
+            return
+        except OSError:
+            if index == len(addresses) - 1:
+                raise
 
 
 def nearest_existing_parent(folder: Path) -> Path:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+from docstore.coded_message import CodedMessage
 from docstore.errors import StoreError
 from docstore.integrity.page_checksums import ChecksumStatus, checksum_file, read_checksums
 from pipeline.engine import Engine
@@ -94,4 +95,5 @@ def verify_page_sums_in_subprocess(file: Path) -> ChecksumStatus:
 def raise_if_damaged(faults: Sequence[Fault]) -> None:
     """Raise StoreError if a blocking component is damaged; faults that the stages recreate are ignored."""
     if blocking := [fault for fault in faults if fault.component in BLOCKING_COMPONENTS]:
-        raise StoreError(f"{blocking[0].description}: stop `plumb serve`, then run `plumb check --repair`")
+        message = f"{blocking[0].description}: stop `plumb serve`, then run `plumb check --repair`"
+        raise StoreError(CodedMessage(message, "run_needs_repair", fault=blocking[0].description))

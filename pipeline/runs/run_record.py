@@ -8,6 +8,7 @@ from types import TracebackType
 
 from structlog.contextvars import bind_contextvars, unbind_contextvars
 
+from docstore.coded_message import CodedMessage, coded_message, truncate_message
 from docstore.errors import PlumblineError
 from docstore.model import Stage, StageReport
 from docstore.reports.runs import MAX_ERROR_CHARS, RunState, StageRun, stage_run_from_report
@@ -23,11 +24,14 @@ class RunRecord:
         reports: Reports of the finished stages.
     """
 
-    def __init__(self, store: Store, command: str) -> None:
+    def __init__(
+        self, store: Store, command: str, on_report: Callable[[StageReport], None] = lambda report: None
+    ) -> None:
         self.reports: list[StageReport] = []
         self._runs = store.runs
         self._site_runs = store.site_runs
         self._command = command
+        self._on_report = on_report
         self._run_id = 0
         self._current_stage = StageRun("", state=RunState.RUNNING)  # before the first stage
         self._stage_started = time.monotonic()
@@ -38,11 +42,12 @@ class RunRecord:
         return self
 
     def run_stage(self, stage: Stage, stage_function: Callable[[], StageReport]) -> None:
-        """Run one stage and append its report to `reports`."""
+        """Run one stage, append its report to `reports` and pass it on."""
         bind_contextvars(stage=stage.value)
         self._current_stage, self._stage_started = StageRun(stage, state=RunState.RUNNING), time.monotonic()
         self._runs.save_progress(self._run_id, [*self._finished_stages(), self._current_stage])
         self.reports.append(stage_function())
+        self._on_report(self.reports[-1])
 
     def _finished_stages(self) -> list[StageRun]:
         return [stage_run_from_report(report) for report in self.reports]
@@ -57,7 +62,9 @@ class RunRecord:
             return
         state, text = classify_error(exc)
         seconds = round(time.monotonic() - self._stage_started, 3)
-        failed_stage = replace(self._current_stage, seconds=seconds, state=state, error=text[:MAX_ERROR_CHARS])
+        failed_stage = replace(
+            self._current_stage, seconds=seconds, state=state, error=truncate_message(text, MAX_ERROR_CHARS)
+        )
         with suppress(PlumblineError):  # if the store fails too, the first error is the one to report
             self._runs.finish(self._run_id, [*self._finished_stages(), failed_stage])
             self._site_runs.record_run(self._run_id)
@@ -68,5 +75,6 @@ def classify_error(exc: BaseException) -> tuple[RunState, str]:
     if isinstance(exc, KeyboardInterrupt | SystemExit):
         return RunState.STOPPED, ""
     if isinstance(exc, PlumblineError):
-        return RunState.FAILED, str(exc)
-    return RunState.FAILED, f"unexpected {type(exc).__name__}: {exc}"
+        return RunState.FAILED, coded_message(exc)
+    kind, detail = type(exc).__name__, truncate_message(str(exc), MAX_ERROR_CHARS // 2)
+    return RunState.FAILED, CodedMessage(f"unexpected {kind}: {detail}", "unexpected", kind=kind, detail=detail)

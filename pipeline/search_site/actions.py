@@ -3,7 +3,8 @@
 import time
 from collections.abc import Sequence
 
-from crawler.robots.robots_cache import parse_stored_robots, product_token
+from crawler.robots.robots_cache import parse_stored_robots
+from crawler.robots.robots_txt import product_token
 from crawler.schedule.forecast import HostPaces, forecast_host
 from crawler.urls.canonical import url_origin
 from docstore.model import Lexicon, Term, TermStatus

@@ -14,7 +14,7 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from crawler.robots.robots_cache import product_token
+from crawler.robots.robots_txt import product_token
 from docstore.articles.source_pages import ArchivedPage, SourcePageTable
 from docstore.file_formats import HTML_FORMAT, format_for_content_type
 from docstore.model import Page

@@ -119,13 +119,13 @@ class StoreReview:
     def history(self, text: str, actor: str, offset: int, limit: int) -> tuple[int, list[ReviewDecision]]:
         return self._store.review_history.list_decisions(text, actor, offset, limit)
 
-    def publish(self, actor: str) -> Lexicon:
+    def publish(self, actor: str, note: str = "") -> Lexicon:
         latest = self._store.lexicons.load_latest()
         new = build_next_version(self._store.lexicons.accepted_terms(), latest)
         if new.version == latest.version:
             message = "nothing to publish: no decision since the last version changes it"
             raise NothingToPublishError(CodedMessage(message, "nothing_to_publish"))
-        return self._store.lexicons.publish(replace(new, published_by=actor))
+        return self._store.lexicons.publish(replace(new, published_by=actor, note=note))
 
     def revert(self, version: int, actor: str) -> Lexicon:
         table = self._store.lexicons

@@ -271,8 +271,8 @@ def open_listening_socket(host: str, port: int) -> socket.socket:
         return socket.create_server(address[:2], family=family, backlog=LISTEN_BACKLOG)
     except (OSError, ValueError, OverflowError) as error:  # ValueError: a name that cannot be a host's
         raise PortInUseError(
-            f"cannot listen on {host}:{port} ({error}): stop the program that uses it, or set search.host and "
-            "search.port"
+            f"cannot listen on {host}:{port} ({error}): stop the program that uses it, or choose another port "
+            "with --port or search.port"
         ) from error
 
 

@@ -24,7 +24,8 @@ from PIL import Image, ImageOps
 
 from crawler.http.fetch import Fetcher, FetchError
 from crawler.http.ip_policy import IpPolicy
-from crawler.robots.robots_cache import RobotsCache, RobotsTable, fetch_robots, product_token
+from crawler.robots.robots_cache import RobotsCache, RobotsTable, fetch_robots
+from crawler.robots.robots_txt import product_token
 from crawler.settings import CrawlSettings
 from crawler.urls.canonical import canonicalize_url, host_of, url_origin
 from crawler.urls.registrable_domains import registrable_domain

@@ -20,6 +20,7 @@ from crawler.urls.canonical import canonicalize_url, host_of, rejection_reason
 from docstore.articles.article_table import WarcRecordLostError
 from docstore.articles.extraction_writer import PendingPage
 from docstore.batches import batched
+from docstore.coded_message import CodedMessage
 from docstore.file_formats import format_for_content_type
 from docstore.frontier.focused_decisions import ALL_DECISIONS, FocusedDecision
 from docstore.model import Page, Reason
@@ -230,7 +231,7 @@ def add_proposals(files: TopicFileStore, name: str, words: Sequence[str]) -> Non
 
     def add_terms(topic: Topic) -> Topic:
         state = TopicState.CONFIRMED if topic.counts_unconfirmed_terms else TopicState.PROPOSED
-        evidence = "shared by recently retained pages"
+        evidence = CodedMessage("shared by recently retained pages", "shared_by_pages")
         return topic.with_terms(TopicTerm(word, state=state, origin=CRAWL_ORIGIN, evidence=evidence) for word in words)
 
     files.update(name, add_terms)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 
 from docstore.articles.article_table import PageExtraction, PendingPage, WarcRecordLostError
+from docstore.coded_message import CodedMessage, coded_message
 from docstore.model import ExtractionResult, Outcome, Reason, SiteTemplate
 from docstore.warc_archive import WarcRecordNotUploadedError
 from extractor.settings import ExtractSettings
@@ -179,9 +180,9 @@ def outcome_for_error(exc: WorkerError, url: str, is_document: bool = False) -> 
     A possible defect of the program is logged and counts as a failure. A document that crashes its parser does not.
     """
     if isinstance(exc, WorkerTimeoutError):
-        return Outcome(Reason.TIMED_OUT, f"extraction: {exc}")
+        return Outcome(Reason.TIMED_OUT, _extraction_message(exc))
     if isinstance(exc, WorkerMemoryError):
-        return Outcome(Reason.TOO_LARGE, f"extraction: {exc}")
+        return Outcome(Reason.TOO_LARGE, _extraction_message(exc))
     if is_document and isinstance(exc, WorkerDiedError) and exc.cause_name in CRASH_SIGNALS:
         return Outcome(
             Reason.UNPARSABLE, f"extraction: {exc}: the document is damaged, or needs more memory than the limit"
@@ -190,3 +191,7 @@ def outcome_for_error(exc: WorkerError, url: str, is_document: bool = False) -> 
         "extraction failed on %s: %s\n%s", url, exc, exc.traceback if isinstance(exc, WorkerExceptionError) else ""
     )
     return Outcome(Reason.UNEXPECTED_ERROR, str(exc))
+
+
+def _extraction_message(exc: WorkerError) -> CodedMessage:
+    return CodedMessage(f"extraction: {exc}", "extraction_limit", reason=coded_message(exc))

@@ -21,6 +21,7 @@ from multiprocessing.connection import Connection
 from queue import LifoQueue
 from typing import Any, ParamSpec, TypeVar
 
+from docstore.coded_message import CodedMessage
 from docstore.errors import PlumblineError
 from pipeline.workers.worker_main import STATUS_ERROR, STATUS_OUT_OF_MEMORY, STATUS_RAISED
 
@@ -82,7 +83,9 @@ class WorkerChild:
         """
         self.connection.send(request)
         if not self.connection.poll(seconds):
-            raise WorkerTimeoutError(f"it took more than {seconds:g} s")
+            raise WorkerTimeoutError(
+                CodedMessage(f"it took more than {seconds:g} s", "worker_timeout", seconds=f"{seconds:g}")
+            )
         return self.connection.recv()
 
     def kill(self) -> str:
@@ -139,7 +142,11 @@ class WorkerProcess:
             raise
         if status == STATUS_OUT_OF_MEMORY:
             self._end(child)
-            raise WorkerMemoryError(f"it needs more than {self.limits.megabytes} MB of memory")
+            raise WorkerMemoryError(
+                CodedMessage(
+                    f"it needs more than {self.limits.megabytes} MB of memory", "worker_memory", n=self.limits.megabytes
+                )
+            )
         if status == STATUS_ERROR:
             raise value
         if status == STATUS_RAISED:

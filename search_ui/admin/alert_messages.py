@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 
+from docstore.coded_message import CodedMessage
 from docstore.reports.alerts import Alert
-from search_ui.i18n import has_message, translate_to
+from search_ui.i18n import has_message, translate_message_to, translate_to
 
 CODE_VALUE_KINDS: Mapping[str, str] = {
     "stage": "stage",
@@ -21,5 +22,7 @@ def alert_message(alert: Alert, language: str) -> str:
 
 
 def _translate_value(name: str, value: str | int, language: str) -> str | int:
+    if isinstance(value, CodedMessage):
+        return translate_message_to(language, value)
     key = f"{CODE_VALUE_KINDS.get(name)}.{value}"
     return translate_to(language, key) if name in CODE_VALUE_KINDS and has_message(key) else value

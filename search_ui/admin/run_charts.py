@@ -10,19 +10,14 @@ from search_ui.charts import ChartPoint
 from search_ui.interfaces import RunSummary
 
 FAILED_STATES = (RunState.FAILED, RunState.KILLED)
-OK_CRAWL_REASONS = frozenset({Reason.FETCHED, Reason.UNCHANGED, Reason.OFF_TOPIC, Reason.REDIRECTED_TO_KNOWN_URL})
-"""Crawl outcomes that are no failures."""
-OK_EXTRACT_REASONS = frozenset(
+SUCCESS_REASONS = frozenset(
     {
-        Reason.EXTRACTED,
-        Reason.ARTICLE_UNCHANGED,
-        Reason.LIST_PAGE,
-        Reason.CONTINUATION,
-        Reason.ALTERNATE_VERSION,
-        Reason.INDEXED,
+        *(Reason.FETCHED, Reason.UNCHANGED, Reason.OFF_TOPIC, Reason.REDIRECTED_TO_KNOWN_URL),
+        *(Reason.EXTRACTED, Reason.ARTICLE_UNCHANGED, Reason.LIST_PAGE, Reason.CONTINUATION, Reason.ALTERNATE_VERSION),
+        *(Reason.EMBEDDED, Reason.NOTHING_TO_EMBED, Reason.INDEXED, Reason.DELETED),
     }
 )
-"""Extraction outcomes that are no failures."""
+"""Outcomes of all stages that are no failures."""
 
 
 def run_duration_points(runs: Iterable[RunSummary]) -> list[ChartPoint]:
@@ -65,7 +60,7 @@ def site_visit_points(runs: Sequence[SiteRun]) -> list[ChartPoint]:
 
 def failure_counts(counts: Mapping[str, int]) -> dict[str, int]:
     """Return the counts of the outcomes that are failures."""
-    return {code: count for code, count in counts.items() if code not in OK_CRAWL_REASONS}
+    return {code: count for code, count in counts.items() if code not in SUCCESS_REASONS}
 
 
 def sort_by_start(runs: Iterable[RunSummary]) -> list[RunSummary]:

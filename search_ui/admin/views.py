@@ -152,9 +152,7 @@ def site_detail(host: str) -> BaseResponse:
         abort(404)
     by_reason: dict[tuple[Stage, Reason], list[OutcomeSample]] = {}
     for sample in detail.samples:
-        if sample.reason not in (
-            run_charts.OK_CRAWL_REASONS if sample.stage is Stage.CRAWL else run_charts.OK_EXTRACT_REASONS
-        ):
+        if sample.reason not in run_charts.SUCCESS_REASONS:
             by_reason.setdefault((sample.stage, sample.reason), []).append(sample)
     return render_page(
         "admin_site.html",
@@ -180,7 +178,7 @@ def _failure_counts(report: SiteReport) -> list[tuple[Reason, int]]:
     failures = [
         (reason, count)
         for reason, count in report.totals.outcome_counts.items()
-        if reason not in run_charts.OK_CRAWL_REASONS
+        if reason not in run_charts.SUCCESS_REASONS
     ]
     return sorted(failures, key=lambda pair: (-pair[1], pair[0]))
 

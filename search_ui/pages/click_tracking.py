@@ -18,8 +18,18 @@ blueprint = Blueprint("clicks", __name__)
 CLICK_MAX_AGE_SECONDS = 24 * 3600  # age of a results page from which clicks are ignored
 
 
-def log_search(raw_query: str, hits: int, page: int = 1, filters: tuple[str, ...] = ()) -> None:
-    """Log a search and enable `click_url` for its results. `filters` are names of filters, never values."""
+def log_search(
+    raw_query: str, hits: int, page: int = 1, filters: tuple[str, ...] = (), is_corrected: bool = False
+) -> None:
+    """Log a search and enable `click_url` for its results.
+
+    Args:
+        raw_query: The query as typed.
+        hits: Number of its own results.
+        page: Number of the results page, from 1.
+        filters: Names of filters, never values.
+        is_corrected: True if the page shows the results of the corrected spelling.
+    """
     site = current_site()
     if not site.settings.log_days:
         return
@@ -27,7 +37,9 @@ def log_search(raw_query: str, hits: int, page: int = 1, filters: tuple[str, ...
     g.search_id = secrets.token_urlsafe(12)
     now = site.clock()
     latency_ms = max(0, round(1000 * (site.stopwatch() - g.started)))
-    site.search_log.enqueue(LoggedSearch(g.search_id, query, hits, latency_ms, page, " ".join(filters), is_masked, now))
+    site.search_log.enqueue(
+        LoggedSearch(g.search_id, query, hits, latency_ms, page, " ".join(filters), is_masked, now, is_corrected)
+    )
 
 
 def click_url(doc_id: str, rank: int) -> str:

@@ -94,14 +94,15 @@ def search() -> Response:
             )
         )
     outcome = search_service.execute_with_correction(search_request)
-    _log_search(search_request, 0 if outcome.is_corrected else outcome.page.total, outcome.page.page)
+    _log_search(search_request, outcome.page.total, outcome.page.page, outcome.is_corrected)
     return render_page("search.html", **_search_context(search_request, outcome))
 
 
-def _log_search(request: SearchRequest, total: int, number: int) -> None:
+def _log_search(request: SearchRequest, total: int, number: int, is_corrected: bool = False) -> None:
     if request.text:
         g.hits = total
-        log_search(request.raw_query, total, number, request.active_filter_params())
+        own_hits = 0 if is_corrected else total  # a misspelling with results would be suggested to other readers
+        log_search(request.raw_query, own_hits, number, request.active_filter_params(), is_corrected)
 
 
 def _search_context(original_request: SearchRequest, outcome: SearchOutcome) -> dict[str, Any]:

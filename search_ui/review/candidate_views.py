@@ -25,6 +25,7 @@ from search_ui.review import lexicon_views as review_pages
 from search_ui.review import term_views as review_term
 from search_ui.review.interfaces import ReviewService
 from search_ui.review.term_display import (
+    MAX_NOTE_CHARS,
     MAX_TERM_CHARS,
     build_term_row,
     current_account_name,
@@ -124,6 +125,7 @@ def review_list() -> BaseResponse:
         lag=site.backend.count_pending_documents(),
         state=review_state(),
         most_at_once=MAX_BULK_TERMS,
+        longest=MAX_TERM_CHARS,
     )
     if "language" in request.args:
         response.set_cookie(
@@ -158,6 +160,18 @@ def decide() -> BaseResponse:
     return apply_and_respond(
         lambda review_service: review_service.apply(ReviewDecisionKind.DECIDE, [term_edit], current_account_name()),
         translate(f"review.now_{status.value}", text=clean_text(text)),
+    )
+
+
+@blueprint.post("/add")
+@require_role(Role.REVIEWER)
+def add_term() -> BaseResponse:
+    """Accept the term `term`, which need not be a candidate."""
+    text = request.form.get("term", "").strip()[:MAX_TERM_CHARS]
+    edit = TermEdit(text, TermStatus.ACCEPTED, create_if_missing=True)
+    return apply_and_respond(
+        lambda review_service: review_service.apply(ReviewDecisionKind.ADD, [edit], current_account_name()),
+        translate("review.now_accepted", text=clean_text(text)),
     )
 
 
@@ -263,10 +277,12 @@ def _bulk_edits(status: TermStatus, review_service: ReviewService) -> list[TermE
 @blueprint.post("/publish")
 @require_role(Role.REVIEWER)
 def publish() -> BaseResponse:
-    """Publish the accepted terms as a new version. Documents with a changed term are reindexed."""
+    """Publish the accepted terms as a new version with a `note`. Documents with a changed term are reindexed."""
     review_service = current_site().backend.review_service
     try:
-        new_version = review_service.publish(current_account_name())
+        new_version = review_service.publish(
+            current_account_name(), request.form.get("note", "").strip()[:MAX_NOTE_CHARS]
+        )
     except LexiconError as error:
         return _rejected_response(review_service, error)
     flash(translate("review.published", version=new_version.version, n=len(new_version.entries)))

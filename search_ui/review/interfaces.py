@@ -105,8 +105,8 @@ class ReviewService(Protocol):
     def history(self, text: str, actor: str, offset: int, limit: int) -> tuple[int, list[ReviewDecision]]:
         """Return the number of decisions and a page of them, newest first; of a term or an account if given."""
 
-    def publish(self, actor: str) -> Lexicon:
-        """Publish all accepted terms as a new version."""
+    def publish(self, actor: str, note: str = "") -> Lexicon:
+        """Publish all accepted terms as a new version, with a note for its readers."""
 
     def revert(self, version: int, actor: str) -> Lexicon:
         """Publish the terms of an older version as a new version. The status of terms is reset to that version."""

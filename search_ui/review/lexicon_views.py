@@ -16,8 +16,9 @@ from search_ui.charts import Chart, ChartPoint, bar_chart
 from search_ui.context import current_site, render_page
 from search_ui.i18n import translate, translate_error, translate_message
 from search_ui.query.display_text import clean_text
+from search_ui.review.interfaces import VersionProposal
 from search_ui.review.preview import compare_rankings, segment_changed_sentences
-from search_ui.review.term_display import MAX_TERM_CHARS, current_account_name
+from search_ui.review.term_display import MAX_NOTE_CHARS, MAX_TERM_CHARS, current_account_name
 
 blueprint = Blueprint("pages", __name__)
 
@@ -142,9 +143,18 @@ def preview() -> BaseResponse:
         proposal=proposal,
         cuts=segment_changed_sentences(proposal, site.backend.base_segmenter(), MAX_CHANGES_SHOWN),
         more=len(proposal.word_changes) - MAX_CHANGES_SHOWN,
+        counts=count_changes(proposal),
+        longest_note=MAX_NOTE_CHARS,
         query=query,
         results=compare_rankings(proposal, query) if query else None,
     )
+
+
+def count_changes(proposal: VersionProposal) -> dict[str, int]:
+    """Return the number of entries that a version adds, removes and changes."""
+    changes = [*(change for change, _ in proposal.word_changes), *proposal.other_changes]
+    added, removed = sum(not change.before for change in changes), sum(not change.after for change in changes)
+    return {"added": added, "removed": removed, "changed": len(changes) - added - removed}
 
 
 @blueprint.get("/report")

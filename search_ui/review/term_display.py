@@ -13,6 +13,7 @@ from search_ui.query.display_text import Segments, clean_text, mark_occurrences,
 from search_ui.review.interfaces import RelatedTerms
 
 MAX_TERM_CHARS = 200  # all lexicon terms are much shorter
+MAX_NOTE_CHARS = 300  # of a published version
 MAX_CONTEXT_CHARS = 120
 KWIC_CONTEXT_CHARS = 24  # on each side
 

@@ -8,7 +8,8 @@ const terms = list ? Array.from(list.querySelectorAll(".term")) : [];
 const loadedTexts = new Set(terms.map((term) => term.dataset.term));
 const actionIds = []; // ids of the actions of this page, newest last
 const PREFETCH_TERMS = 6; // more terms are requested when fewer than this remain
-let current = -1;
+const deciding = new Set(); // indexes of the terms whose decision is being saved
+let current = 0;
 let queue = Promise.resolve(); // actions run one at a time, in the order of the keys
 let loading = null; // the pending request for more terms
 
@@ -147,9 +148,17 @@ async function decide(index, decision) {
   if (index === current) goTo(index + 1);
 }
 
-async function classify(value) {
-  const term = terms[current];
-  if (term) await act(current, term.querySelector("form.classes"), { value });
+// A decision belongs to the term that is current when the key is pressed. Until it is saved, more decisions on the same
+// term are ignored, so that a second press never decides the next term before it is shown.
+function queueDecision(index, decision) {
+  if (deciding.has(index)) return;
+  deciding.add(index);
+  queue = queue.then(() => decide(index, decision)).finally(() => deciding.delete(index));
+}
+
+async function classify(index, value) {
+  const term = terms[index];
+  if (term) await act(index, term.querySelector("form.classes"), { value });
 }
 
 async function undo() {
@@ -164,8 +173,8 @@ async function undo() {
   if (index >= 0) goTo(index);
 }
 
-function edit(what) {
-  const term = terms[current];
+function edit(index, what) {
+  const term = terms[index];
   if (!term) return;
   term.querySelector("details.more").open = true;
   const field = term.querySelector(`form[data-what="${what}"] [name=value]`);
@@ -178,22 +187,21 @@ function follow(selector) {
   if (link) link.click();
 }
 
+const DECISIONS = { a: "accepted", r: "rejected", l: "later" };
+// `index` is the term that was current when the key was pressed.
 const KEYS = {
   j: async () => { await prefetch(); goTo(current + 1); },
   k: () => goTo(current - 1),
-  a: () => decide(current, "accepted"),
-  r: () => decide(current, "rejected"),
-  l: () => decide(current, "later"),
   u: undo,
-  m: () => edit("merge"),
-  e: () => edit("rename"),
-  b: () => edit("broader"),
-  s: () => edit("synonyms"),
-  0: () => classify(""),
-  1: () => classify("subject"),
-  2: () => classify("professional"),
-  3: () => classify("judgement"),
-  o: () => terms[current] && terms[current].querySelector("a.open").click(),
+  m: (index) => edit(index, "merge"),
+  e: (index) => edit(index, "rename"),
+  b: (index) => edit(index, "broader"),
+  s: (index) => edit(index, "synonyms"),
+  0: (index) => classify(index, ""),
+  1: (index) => classify(index, "subject"),
+  2: (index) => classify(index, "professional"),
+  3: (index) => classify(index, "judgement"),
+  o: (index) => terms[index] && terms[index].querySelector("a.open").click(),
   n: () => follow("nav.pages [rel=next]"),
   p: () => follow("#to-preview"),
 };
@@ -205,19 +213,20 @@ document.addEventListener("keydown", (event) => {
     return goTo(current);
   }
   if (event.target.closest("input:not([type=hidden]), textarea, select")) return;
-  const action = KEYS[event.key.toLowerCase()];
-  if (!action || !list) return;
+  const key = event.key.toLowerCase();
+  if (!list || !(key in DECISIONS || key in KEYS)) return;
   event.preventDefault();
-  if (event.repeat && !"jk".includes(event.key.toLowerCase())) return; // a key that is held down acts once
-  queue = queue.then(action);
+  if (event.repeat && !"jk".includes(key)) return; // a key that is held down acts once
+  const index = current;
+  if (key in DECISIONS) queueDecision(index, DECISIONS[key]);
+  else queue = queue.then(() => KEYS[key](index));
 });
 
 function addListeners(term, index) {
   term.addEventListener("focusin", () => { current = index; });
   term.querySelector("form.decide").addEventListener("submit", (event) => {
     event.preventDefault();
-    const decision = event.submitter.value;
-    queue = queue.then(() => decide(index, decision));
+    queueDecision(index, event.submitter.value);
   });
   for (const form of term.querySelectorAll("form.change")) {
     form.addEventListener("submit", (event) => {
@@ -231,3 +240,4 @@ function addListeners(term, index) {
 }
 
 terms.forEach(addListeners);
+if (terms.length > 0 && document.activeElement === document.body) terms[0].focus({ preventScroll: true });

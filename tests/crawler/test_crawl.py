@@ -409,7 +409,11 @@ def test_settings_that_cannot_be_followed(changes: dict[str, object], complaint:
     ("seed", "inside", "contact", "is_refused"),
     [
         ("http://news.test/", (), "", True),
-        ("http://news.test/", (), "me@example.org", False),
+        ("http://news.test/", (), "anna@oil.test", False),
+        ("http://news.test/", (), "https://oil.test/example/", False),
+        ("http://news.test/", (), "me@example.org", True),
+        ("http://news.test/", (), "https://www.example.com/bot", True),
+        ("http://127.0.0.1/", (), "me@example.org", False),
         ("http://news.test:8080/", ("news.test",), "", False),
         ("http://127.0.0.1:8080/", (), "", False),  # refused for what it is, if it is not named
         ("http://[::1]/", (), "", False),
@@ -417,7 +421,11 @@ def test_settings_that_cannot_be_followed(changes: dict[str, object], complaint:
 )
 def test_real_sites_are_told_who_asks(seed: str, inside: tuple[str, ...], contact: str, is_refused: bool) -> None:
     made = CrawlSettings(seeds=(seed,), inside_hosts=inside, contact=contact)
-    with pytest.raises(SettingsError, match="contact is empty") if is_refused else nullcontext():
+    with (
+        pytest.raises(SettingsError, match=r"crawl.contact (is empty|.* is an example): write your own e-mail address")
+        if is_refused
+        else nullcontext()
+    ):
         require_contact(build_crawl_plan(made))
 
 

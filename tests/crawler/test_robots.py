@@ -14,8 +14,8 @@ from crawler.robots.robots_cache import (
     RobotsFetch,
     fetch_robots,
     parse_stored_robots,
-    product_token,
 )
+from crawler.robots.robots_txt import product_token
 from docstore.frontier.frontier_table import StoredRobots
 from docstore.model import Outcome, Reason
 from tests.crawler_fakes import MemoryTable, settings

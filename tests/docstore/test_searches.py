@@ -87,6 +87,14 @@ def test_the_report_counts_days_queries_and_clicks(opened: Open) -> None:
     assert (report.median_ms, report.p95_ms) == (10, 900)
 
 
+def test_a_corrected_search_is_not_one_without_results(opened: Open) -> None:
+    table = opened(NOW)
+    table.save([search(1, "页严气", 0, filters="site", is_corrected=True), search(2, "没有", 0)], [])
+    report = table.report(7)
+    assert (report.search_count, report.searches_without_hits, report.by_day[-1].without_hits) == (2, 1, 1)
+    assert [one.query for one in report.top_queries_without_hits] == ["没有"]
+
+
 def test_days_begin_where_the_clock_on_the_wall_says(opened: Open) -> None:
     table = opened(NOW)
     table.save([search(1, searched_at=20_000 * DAY - 3600)], [])  # 23:00 UTC on the day before is 07:00 in Peking

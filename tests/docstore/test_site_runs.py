@@ -6,6 +6,7 @@ import pytest
 from sqlalchemy import func, select
 
 from docstore.articles.article_table import PageExtraction
+from docstore.coded_message import CodedMessage
 from docstore.frontier.frontier_table import NewUrl, Visit
 from docstore.model import Article, Outcome, Reason, Stage, UrlKind
 from docstore.reports.alerts import Alert, AlertKey
@@ -80,7 +81,7 @@ def test_a_site_and_samples_of_its_ends(store: Store) -> None:
     keep_page(store, "http://a.test/fine")
     for n in range(5):
         visit(store, f"http://a.test/{n}", Outcome(Reason.GONE, f"404 {n}"), 2_000.0 + n)
-    extract_all(store, Outcome(Reason.NO_BODY, "nothing"))
+    extract_all(store, Outcome(Reason.NO_BODY, CodedMessage("nothing", "short_text", n=0)))
     found = store.status.outcome_samples("a.test", per_reason=2)
     told = [(one.stage, one.reason, one.url, one.detail) for one in found]
     assert told == [
@@ -89,6 +90,8 @@ def test_a_site_and_samples_of_its_ends(store: Store) -> None:
         (Stage.CRAWL, Reason.GONE, "http://a.test/3", "404 3"),
         (Stage.EXTRACT, Reason.NO_BODY, "http://a.test/fine", "nothing"),
     ]
+    detail = found[-1].detail  # what the catalogs need to say it in another language
+    assert isinstance(detail, CodedMessage) and (detail.code, detail.values) == ("short_text", {"n": 0})
     site = store.status.find_site_totals("a.test")
     assert site is not None and site == store.status.site_totals()[0] and site.outcome_counts[Reason.GONE] == 5
     assert store.status.find_site_totals("nowhere.test") is None and store.status.outcome_samples("nowhere.test") == []

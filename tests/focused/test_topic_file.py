@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from docstore.coded_message import CodedMessage
 from docstore.errors import TopicError
 from docstore.topic import ExamplePage, Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
 from focused.topic.term_decisions import add_topic_terms, decide_terms
@@ -37,6 +38,15 @@ def test_a_topic_is_read_as_it_was_written(tmp_path: Path) -> None:
     with pytest.raises(TopicError, match="already"):
         files.create(replace(TOPIC, words=()))
     assert files.read("页岩气 2.0") == TOPIC
+
+
+def test_the_evidence_of_a_term_keeps_its_translation(tmp_path: Path) -> None:
+    evidence = CodedMessage("10 pages found by 油", "found_by_term", n=10, term="油")
+    files = TopicFileStore(tmp_path)
+    files.create(replace(TOPIC, terms=(TopicTerm("压裂", evidence=evidence),)))
+    stored = files.read(TOPIC.name).terms[0].evidence
+    assert isinstance(stored, CodedMessage)
+    assert (stored, stored.code, stored.values) == (evidence, evidence.code, evidence.values)
 
 
 @pytest.mark.parametrize(

@@ -434,7 +434,7 @@ def test_the_command_tells_of_a_run_that_failed(tmp_path: Path, mail_server: Any
         for _ in range(2):
             assert vertical.plumb("run", "--until", "crawl", environment=secret).status == 1
         assert (len(mailbox.mails), len(hook.posted)) == (mails + 1, posts + 1)
-        assert "在“抓取”阶段失败：none of the seeds" in mailbox.mails[-1].get_content()
+        assert "在“抓取”阶段失败：所有起始网址" in mailbox.mails[-1].get_content()
         shown = vertical.plumb("alerts", "--json", environment=secret)
         assert [one["kind"] for one in json.loads(shown.out)] == ["run_failed"]
         tested = vertical.plumb("alerts", "--test", environment=secret)

@@ -170,7 +170,7 @@ class TestSeeds:
             ({"seeds": ["http://a.test/photo.jpg"]}, ["is not a page"]),
             ({"inside_hosts": []}, ["none of the seeds", "private or reserved", "crawl.inside_hosts"]),
             (
-                {"seeds": ["http://nowhere.invalid/"], "contact": "me@example.org"},
+                {"seeds": ["http://nowhere.invalid/"], "contact": "me@oil.test"},
                 ["none of the seeds", "nowhere.invalid", "crawl.seeds"],
             ),
             ({"seeds": ["http://nowhere.invalid/"]}, ["crawl.contact is empty", "nowhere.invalid can reach you"]),

@@ -13,7 +13,7 @@ from warcio.warcwriter import WARCWriter
 
 from docstore import solr_fields
 from docstore.errors import LexiconError, PlumblineError, StoreError
-from docstore.model import Reason, Stage, TermStatus, document_id
+from docstore.model import Reason, Stage, StageReport, TermStatus, document_id
 from indexer.settings import IndexSettings
 from pipeline import stages
 from pipeline.cli.compare import comparison_json
@@ -86,7 +86,9 @@ def test_a_run_is_recorded_with_its_reports(chain: Chain) -> None:
 
 
 def test_until_stops_after_the_stage(chain: Chain) -> None:
-    reports = stages.run(chain.engine, last_stage="extract")
+    told: list[StageReport] = []
+    reports = stages.run(chain.engine, last_stage="extract", on_report=told.append)
+    assert told == reports
     assert [r.stage for r in reports] == [Stage.CRAWL, Stage.EXTRACT]
 
 

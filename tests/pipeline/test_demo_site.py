@@ -1,6 +1,7 @@
 """The bundled demo vertical: its articles, its files, and its server over real HTTP."""
 
 import http.client
+import itertools
 import math
 import os
 import re
@@ -23,8 +24,12 @@ from lxml import html
 from protego import Protego
 from werkzeug.serving import make_server
 
+from docstore.articles.stories import MAX_DAYS_APART
 from docstore.errors import PlumblineError, PortInUseError
+from docstore.model import Article
+from extractor.documents.reader import read_document
 from pipeline.demo.articles import COMPARISON_TERM, DemoArticle, generate_articles
+from pipeline.demo.featured import load_articles, load_documents
 from pipeline.demo.render import SITES, load_design, render_site
 from pipeline.demo.run import review_page_status
 from pipeline.demo.site import SITE_NAMES, DemoServer, change_article, demo_urls, write_sites
@@ -143,6 +148,29 @@ def test_the_day_in_the_text_is_the_day_of_the_article() -> None:
     assert all(said == day for said, day in found)
 
 
+def test_articles_of_one_template_on_two_sites_are_far_apart() -> None:
+    """Their shared sentences would look like reports of one event."""
+    for one, other in itertools.combinations(articles_of(has_picture=False), 2):
+        if one.story == other.story and one.site != other.site:
+            assert abs((one.date - other.date).days) > MAX_DAYS_APART, (one.title, other.title)
+
+
+def test_featured_articles_are_the_newest_and_link_to_their_files(server: DemoServer) -> None:
+    featured = load_articles()[300:]
+    assert [a.number for a in featured] == list(range(301, 301 + len(featured)))
+    assert all(a.date > generate_articles()[-1].date for a in featured)
+    linked = {(a.site, a.attachment) for a in featured if a.attachment}
+    assert linked == {(document.site, document.path) for document in load_documents()}
+    for document in load_documents():
+        reply = ask(server.port, SITES[document.site][0], f"/{document.path}")
+        assert (reply.status, reply.headers["Content-Type"]) == (200, "application/pdf")
+        article = read_document(reply.body, document.path, "application/pdf")
+        assert isinstance(article, Article)
+        assert (article.title, article.language.partition("-")[0]) == (document.title, document.language)
+        text = article.body.replace("\n", "").replace(" ", "")
+        assert all(part.replace(" ", "") in text for page in document.pages for part in page.paragraphs)
+
+
 def test_picture_news_is_a_short_caption() -> None:
     captions = [a.paragraphs for a in articles_of(has_picture=True)]
     assert all(len(paragraphs) == 1 for paragraphs in captions)
@@ -226,7 +254,7 @@ def test_the_third_site_is_gbk_said_by_its_meta_alone(folder: Path, server: Demo
 
 def test_writing_twice_changes_nothing(tmp_path: Path) -> None:
     first = write_sites(tmp_path)
-    assert first.article_count == 300
+    assert first.article_count == len(load_articles()) + len(load_documents())
     edited = tmp_path / LANWAN / "index.html"
     edited.write_text("mine", "utf-8")
     assert write_sites(tmp_path).written_count == 0
@@ -373,7 +401,7 @@ def test_the_redirect_leads_to_an_article(key: str, server: DemoServer) -> None:
     design = load_design(key)
     reply = ask(server.port, design.host, design.redirect_from)
     assert reply.status == design.redirect_status
-    assert reply.headers["Location"] in {path_of(a) for a in articles_of(site=key)}
+    assert reply.headers["Location"] in {path_of(a) for a in load_articles() if a.site == key}
     assert ask(server.port, design.host, reply.headers["Location"]).status == 200
 
 

@@ -81,7 +81,9 @@ def test_a_bad_flag_is_refused(tmp_path: Path) -> None:
 
 def test_the_sample_file_is_valid_and_changes_no_default(tmp_path: Path) -> None:
     sample = render_sample_toml()
-    load_settings(write(tmp_path, sample))
+    assert load_settings(write(tmp_path, sample)).crawl.contact == ""
+    parts = [line for line in sample.splitlines() if line.startswith(("[", "seeds", "contact"))]
+    assert parts[:4] == ["[vertical]", "[crawl]", 'seeds = ["https://www.example.org/"]', 'contact = ""']
     opened = "\n".join(
         line.removeprefix("# ") if " = " in line and line.startswith("# ") and line.split()[1].isidentifier() else line
         for line in sample.splitlines()

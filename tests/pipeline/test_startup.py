@@ -65,7 +65,12 @@ def test_help_and_settings_errors_of_every_verb_load_no_package_of_a_stage(tmp_p
         for path, verb in VERBS.items()
     ]
     helps = [["--help"], *([*path, "--help"] for path in (*VERBS, ("demo",), ("init",), ("lexicon", "rules")))]
-    reports = run_in_turn(tmp_path, helps + mistakes, packages)
+    (tmp_path / "nobody.toml").write_text('[crawl]\nseeds = ["https://news.test/"]\n')
+    early = [["-c", "nobody.toml", "run"], ["-c", "nobody.toml", "crawl"]]
+    *reports, run, crawl = run_in_turn(tmp_path, helps + mistakes + early, packages)
+    for error, loaded in (run, crawl):
+        assert error.startswith("crawl.contact is empty") and set(loaded) <= {"urllib3"}
+    assert not (tmp_path / "data").exists()
     loads = {" ".join(line): loaded for line, (_, loaded) in zip(helps + mistakes, reports, strict=True) if loaded}
     assert loads == {}
     errors = {" ".join(line): error for line, (error, _) in zip(mistakes, reports[len(helps) :], strict=True)}

@@ -7,6 +7,7 @@ from bs4 import BeautifulSoup, Tag
 from flask.testing import FlaskClient
 
 from docstore.accounts import Role
+from docstore.coded_message import CodedMessage
 from docstore.errors import SolrUnavailableError
 from docstore.model import Reason, Stage, TermStatus
 from docstore.reports.alerts import Alert, AlertKey
@@ -242,9 +243,11 @@ def test_a_site_has_a_page_with_its_runs_and_samples_of_each_trouble_that_are_li
         OutcomeSample(Stage.CRAWL, Reason.GONE, "https://news.example/a.html", "404", 60.0),
         OutcomeSample(Stage.EXTRACT, Reason.NO_BODY, "https://news.example/b.html", "<b>nothing</b>", 60.0),
     ]
+    for stage, reason in ((Stage.EMBED, Reason.EMBEDDED), (Stage.INDEX, Reason.INDEXED), (Stage.INDEX, Reason.DELETED)):
+        samples.insert(0, OutcomeSample(stage, reason, "https://news.example/fine.html", "", 60.0))
     client, _ = signed_in(reports(samples=samples))
     found = page(client, "/admin/sites/news.example?lang=en")
-    assert [link["href"] for link in found.select("#samples a")] == [one.url for one in samples[1:]]
+    assert [link["href"] for link in found.select("#samples a")] == [one.url for one in samples[4:]]
     assert "Crawl: not found (404 or 410) 2" in text(found, "#samples") and "Extract: no article found" in text(
         found, "#samples"
     )
@@ -281,6 +284,25 @@ def test_runs_are_charts_and_a_bad_one_is_seen_in_them() -> None:
         [format_month_day(86_400.0), "10", "0"],
         [format_month_day(0.0), "2", "2"],
     ]
+
+
+def test_a_single_run_is_no_chart() -> None:
+    found = overview_of(ONE_GOOD_RUN)
+    assert found.select("#runs") and not found.select("figure")
+
+
+def test_sentences_of_runs_pages_and_alerts_are_in_the_language_of_the_reader() -> None:
+    error = CodedMessage("the store is locked by another program", "store_locked")
+    detail = CodedMessage("9 characters of text", "short_text", n=9)
+    failed = RunSummary(0.0, 60.0, RunState.FAILED, (), "crawl", error)
+    firing = [Alert(AlertKey("run_failed"), {"time": "now", "stage": "crawl", "error": error}, 60.0)]
+    samples = [OutcomeSample(Stage.EXTRACT, Reason.NO_BODY, "https://news.example/b.html", detail, 60.0)]
+    runs = RunHistory((failed,), None, 0.0, None)
+    client, _ = signed_in(reports(samples=samples, runs=runs, alerts=firing))
+    overview = page(client, "/admin/?lang=zh")
+    for place in ("#failing", "#runs", "#alerts"):
+        assert "数据库被其他程序锁定" in text(overview, place) and "locked" not in text(overview, place)
+    assert "正文只有 9 个字" in text(page(client, "/admin/sites/news.example"), "#samples")
 
 
 def test_a_run_that_goes_on_tells_when_it_should_be_done() -> None:

@@ -1,5 +1,7 @@
 """The layout of bar charts."""
 
+import re
+from importlib.resources import files
 from itertools import pairwise
 
 import pytest
@@ -10,6 +12,7 @@ from search_ui.charts import (
     MARGIN_BOTTOM,
     MARGIN_LEFT,
     MARGIN_TOP,
+    MAX_BAR_WIDTH,
     MAX_LABELS,
     ChartPoint,
     bar_chart,
@@ -42,7 +45,7 @@ def test_bars_fit_side_by_side_and_labels_stay_few(count: int) -> None:
     assert chart.bars[0].x >= MARGIN_LEFT and chart.bars[-1].x + chart.bars[-1].width <= CHART_WIDTH
     ends = [(bar.x, bar.x + bar.width) for bar in chart.bars]
     assert all(end <= start + 0.2 for (_, end), (start, _) in pairwise(ends))
-    assert all(bar.width > 0 for bar in chart.bars)
+    assert all(0 < bar.width <= MAX_BAR_WIDTH for bar in chart.bars)
 
 
 def test_lines_say_the_value_at_which_they_stand() -> None:
@@ -53,3 +56,14 @@ def test_lines_say_the_value_at_which_they_stand() -> None:
 def test_nothing_can_be_drawn_too() -> None:
     chart = bar_chart([])
     assert (chart.bars, chart.labels, len(chart.grid_lines)) == ((), (), 5)
+
+
+def test_every_kind_of_bar_has_a_colour_on_every_page() -> None:
+    templates = (files("search_ui") / "templates").iterdir()
+    kinds = {
+        kind for file in templates for kind in re.findall(r'charts\.bars\(.*?"(part|good)"', file.read_text("utf-8"))
+    }
+    style = (files("search_ui") / "static" / "style.css").read_text("utf-8")
+    for kind in ("whole", *kinds):
+        assert re.search(rf"\.chart \.{kind}\b[^{{]*{{ fill: ", style), kind
+    assert kinds == {"part", "good"}

@@ -29,6 +29,7 @@ def test_where_and_when_it_was_fetched_stands_above_a_locked_frame() -> None:
     assert link["href"] == PAGE.url and set(link["rel"]) >= {"noopener", "noreferrer"}
     [frame] = page.select("iframe")
     assert (list(frame["sandbox"]), frame["src"]) == ([], "/article/doc1/original/page")
+    assert page.body is not None and not {*page.body["class"]} & {*frame["class"]}  # the style of the frame is its own
     assert "noindex" in answer.headers["X-Robots-Tag"]
     assert "words of old" not in answer.text  # of the page nothing is in ours
 

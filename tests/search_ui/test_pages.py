@@ -436,10 +436,10 @@ def test_an_error_is_shown_in_the_language_of_the_reader() -> None:
 
 def test_every_code_of_an_error_has_a_message() -> None:
     root = Path(search_ui.__file__).parents[1]
-    folders = ("docstore", "focused", "lexicon", "pipeline", "search_ui")
+    folders = ("crawler", "docstore", "extractor", "focused", "indexer", "lexicon", "pipeline", "search_ui")
     trees = [ast.parse(file.read_text()) for folder in folders for file in (root / folder).rglob("*.py")]
     calls = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)]
     messages = [call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "CodedMessage"]
-    codes = {str(call.args[1].value) for call in messages if len(call.args) > 1}  # type: ignore[attr-defined]
+    codes = {str(code.value) for call in messages for code in call.args[1:] if isinstance(code, ast.Constant)}
     assert len(codes) > 30
     assert not [code for code in codes if not has_message(f"error.{code}")]

@@ -67,6 +67,13 @@ def test_candidates_stand_by_score_with_their_evidence() -> None:
     assert near == [[("页岩", "candidate")], [("页岩气水平井", "candidate")], [("页岩油", "accepted")], [], []]
 
 
+def test_chinese_words_on_english_pages_are_marked_as_chinese() -> None:
+    client, _ = reviewing(FakeActions([term("页岩气", 9.0), term("shale gas", 8.0)]))
+    names = [one.h2.bdi for one in get(client, "/admin/lexicon?lang=en").select(".term")]
+    assert [name.get("lang") for name in names] == ["zh-Hans", None]
+    assert not get(client, "/admin/lexicon?lang=zh").select(".term bdi[lang]")
+
+
 def test_filters_and_pages() -> None:
     held = actions(45)
     held.decide("词3", TermStatus.ACCEPTED)
@@ -249,12 +256,30 @@ def test_publishing_tells_version_words_and_lag() -> None:
     client, token = reviewing(held)
     page = get(client, "/admin/lexicon")
     assert (page.select_one("#pending-added").text, page.select_one("#pending-removed").text) == ("2", "1")
-    said = client.post("/admin/lexicon/publish", data={"token": token}, follow_redirects=True).text
+    preview = get(client, "/admin/lexicon/preview")
+    assert preview.select_one("#summary").text == "第 2 版：新增 2 个术语，删除 1 个，修改 0 个"
+    form = preview.select_one("#publish")
+    sent = {field["name"]: field.get("value", "") for field in form.select("input")} | {"note": " 首批 "}
+    said = client.post(form["action"], data=sent, follow_redirects=True).text
+    assert "首批" in get(client, "/admin/lexicon/versions").select_one("#versions").text
     assert "7 篇文档待索引" in page.select_one("#published").text
     assert "已发布第 2 版，共 2 个术语。" in said
     assert "没有待发布的改动" in client.post(
         "/admin/lexicon/publish", data={"token": token}, follow_redirects=True
     ).text  # fmt: skip
+
+
+def test_a_term_is_added_in_place() -> None:
+    held = actions(1)
+    client, _ = reviewing(held)
+    form = get(client, "/admin/lexicon?text=页岩气藏").select_one("#add-term")
+    sent = {field["name"]: field["value"] for field in form.select("input")}
+    assert sent["term"] == "页岩气藏"  # nothing was found, so this is what is missing
+    said = client.post(form["action"], data=sent, follow_redirects=True).text
+    assert "已采纳“页岩气藏”" in said
+    assert {one.text: one.status.value for one in held.all_terms} == {"词0": "candidate", "页岩气藏": "accepted"}
+    client.post(form["action"], data=sent | {"term": " "})
+    assert len(held.all_terms) == 2
 
 
 def test_too_large_a_form_is_refused() -> None:

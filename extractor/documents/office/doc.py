@@ -11,6 +11,7 @@ from docstore.model import Block, BlockKind, Reason
 from extractor.documents.content import (
     MAX_CHARACTERS,
     MAX_OPENING_LINES,
+    PASSWORD_PROTECTED_MESSAGE,
     BlockCollector,
     DocumentContent,
     OpeningLine,
@@ -63,7 +64,7 @@ def read_word(container: olefile.OleFileIO) -> DocumentContent:
     if magic not in WORD_MAGICS:
         raise UnreadableError(Reason.UNPARSABLE, "damaged: the main stream is not a Word stream")
     if flags & FLAG_ENCRYPTED:
-        raise UnreadableError(Reason.PASSWORD_PROTECTED, "encrypted: password-protected")
+        raise UnreadableError(Reason.PASSWORD_PROTECTED, PASSWORD_PROTECTED_MESSAGE)
     if version >= WORD_97_VERSION:
         table = read_stream(container, "1Table" if flags & FLAG_TABLE_1 else "0Table")
         pieces = list(iter_pieces(main, table))

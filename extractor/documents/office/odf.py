@@ -7,6 +7,7 @@ from lxml.etree import _Element as Element
 from docstore.model import Block, BlockKind, Reason
 from extractor.documents.content import (
     MAX_OPENING_LINES,
+    PASSWORD_PROTECTED_MESSAGE,
     BlockCollector,
     DocumentContent,
     OpeningLine,
@@ -142,7 +143,7 @@ def read(data: bytes) -> DocumentContent:
     package = ZipPackage(data)
     manifest = package.parse_part("META-INF/manifest.xml")
     if manifest is not None and next(manifest.iter(ENCRYPTION_DATA_TAG), None) is not None:
-        raise UnreadableError(Reason.PASSWORD_PROTECTED, "encrypted: password-protected")
+        raise UnreadableError(Reason.PASSWORD_PROTECTED, PASSWORD_PROTECTED_MESSAGE)
     root = package.require_part("content.xml")
     body = root.find(f"{OFFICE_NS}body")
     sizes = read_font_sizes(package.parse_part("styles.xml")) | read_font_sizes(root)

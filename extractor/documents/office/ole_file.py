@@ -8,7 +8,13 @@ from dataclasses import replace
 import olefile
 
 from docstore.model import Reason
-from extractor.documents.content import DocumentContent, FileProperties, UnreadableError, to_one_line
+from extractor.documents.content import (
+    PASSWORD_PROTECTED_MESSAGE,
+    DocumentContent,
+    FileProperties,
+    UnreadableError,
+    to_one_line,
+)
 from extractor.documents.format_detection import ENCRYPTED_PACKAGE_MARK
 
 MAX_STREAM_BYTES = 100_000_000
@@ -49,7 +55,7 @@ def read_stream(container: olefile.OleFileIO, name: str) -> bytes:
 def read_workbook_stream(data: bytes) -> bytes:
     """Return the workbook stream of an XLS file. Raises UnreadableError for an encrypted OOXML file."""
     if ENCRYPTED_PACKAGE_MARK in data:
-        raise UnreadableError(Reason.PASSWORD_PROTECTED, "encrypted: password-protected")
+        raise UnreadableError(Reason.PASSWORD_PROTECTED, PASSWORD_PROTECTED_MESSAGE)
     with open_ole(data) as container:
         return read_stream(container, "Workbook") or read_stream(container, "Book")
 

@@ -9,6 +9,7 @@ import olefile
 from docstore.model import Block, BlockKind, Reason
 from extractor.documents.content import (
     MAX_OPENING_LINES,
+    PASSWORD_PROTECTED_MESSAGE,
     BlockCollector,
     DocumentContent,
     OpeningLine,
@@ -53,7 +54,7 @@ def read_slides(container: olefile.OleFileIO) -> DocumentContent:
     data = read_stream(container, "PowerPoint Document")
     token, edit = struct.unpack_from("<II", user, 12)
     if token == ENCRYPTED_USER_TOKEN:
-        raise UnreadableError(Reason.PASSWORD_PROTECTED, "encrypted: password-protected")
+        raise UnreadableError(Reason.PASSWORD_PROTECTED, PASSWORD_PROTECTED_MESSAGE)
     offsets, document = read_persist_directory(data, edit)
     collector, opening = BlockCollector(), list[OpeningLine]()
     for number, (reference, outline) in enumerate(iter_slides(data, offsets[document]), 1):

@@ -16,6 +16,7 @@ from python_calamine import CalamineWorkbook, SheetTypeEnum
 from docstore.model import Block, BlockKind, Reason
 from extractor.documents.content import (
     MAX_OPENING_LINES,
+    PASSWORD_PROTECTED_MESSAGE,
     BlockCollector,
     DocumentContent,
     FileProperties,
@@ -50,10 +51,10 @@ def read(data: bytes) -> DocumentContent:
     try:
         return read_workbook(CalamineWorkbook.from_filelike(io.BytesIO(data)), properties)
     except python_calamine.PasswordError:
-        raise UnreadableError(Reason.PASSWORD_PROTECTED, "encrypted: password-protected") from None
+        raise UnreadableError(Reason.PASSWORD_PROTECTED, PASSWORD_PROTECTED_MESSAGE) from None
     except python_calamine.CalamineError as error:
         if "password" in str(error).lower() or "encrypt" in str(error).lower():
-            raise UnreadableError(Reason.PASSWORD_PROTECTED, "encrypted: password-protected") from None
+            raise UnreadableError(Reason.PASSWORD_PROTECTED, PASSWORD_PROTECTED_MESSAGE) from None
         raise UnreadableError(Reason.UNPARSABLE, f"damaged: {error}"[:200]) from None
     except BaseException as error:
         if type(error).__name__ != "PanicException":  # a Rust panic in calamine is not a subclass of Exception
@@ -81,7 +82,7 @@ def reject_oversized_or_locked(workbook: bytes) -> None:
     while position + 8 <= len(workbook):
         kind, size = struct.unpack_from("<HH", workbook, position)
         if kind == RECORD_FILEPASS:
-            raise UnreadableError(Reason.PASSWORD_PROTECTED, "encrypted: password-protected")
+            raise UnreadableError(Reason.PASSWORD_PROTECTED, PASSWORD_PROTECTED_MESSAGE)
         if kind in RECORDS_BOF:
             row_count = column_count = 0
         elif kind in RECORDS_CELL:
