@@ -292,11 +292,11 @@ class _ReportHandler(QueueHandler):
 
     def __init__(self, shard_index: int, report_queue: Any) -> None:
         super().__init__(report_queue)
-        self._shard_index = shard_index
+        self._shard_index, self._report_queue = shard_index, report_queue
 
     def enqueue(self, record: logging.LogRecord) -> None:
         """Put the record on the report queue."""
-        self.queue.put((self._shard_index, record))
+        self._report_queue.put((self._shard_index, record))
 
 
 def _run_shard(

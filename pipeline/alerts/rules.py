@@ -10,7 +10,7 @@
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -253,7 +253,7 @@ def _merge_counts(counts: Sequence[ReasonCounts]) -> "Counter[str]":
     return total
 
 
-def _count_reasons(counts: ReasonCounts, reasons: Sequence[str]) -> int:
+def _count_reasons(counts: ReasonCounts, reasons: Collection[str]) -> int:
     return sum(counts.get(code, 0) for code in reasons)
 
 
