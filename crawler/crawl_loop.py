@@ -20,7 +20,7 @@ from crawler.schedule.frontier import Frontier, Wait
 from crawler.schedule.quiet_hours import quiet_seconds_left
 from crawler.schedule.retry_queue import RetryQueue, is_transient_failure
 from crawler.schedule.throttle import NO_KNOWN_START, HostThrottle
-from crawler.workers.fetch_pool import FetchPool, Job, JobKind, JobResult, JobRunner, PageResult
+from crawler.workers.fetch_pool import FetchPool, Job, JobKind, JobResult, JobRunner, PageResult, SkippedResult
 from crawler.workers.visit_recorder import MAX_BATCH_AGE_SECONDS, VisitRecorder
 from docstore.errors import PlumblineError
 from docstore.frontier.frontier_table import NewUrl, Visit
@@ -108,6 +108,8 @@ class CrawlLoop:
         Returns the seconds until the next job may start, or None if a result must arrive first.
         """
         while self.pool.free_threads and self._may_start_more():
+            for queue in self.context.coordinator.take_lost_queues():
+                self.frontier.release_queue(queue)
             self._requeue_due_retries()
             if self.context.focused_policy and not self.pool.in_flight:
                 self._flush_recorder()  # decisions about the last pages affect the next choice
@@ -210,6 +212,9 @@ class CrawlLoop:
 
     def _handle_result(self, job_result: JobResult) -> None:
         """Handle the result of any kind of job."""
+        if isinstance(job_result, SkippedResult):
+            self._handle_skipped(job_result.job)
+            return
         if isinstance(job_result, PageResult) and job_result.job.kind is JobKind.PAGE:
             self._handle_page_result(job_result)
             return
@@ -217,6 +222,15 @@ class CrawlLoop:
         self._add_new_urls(new_urls)
         if outcome is not None:
             self._record_without_fetch(job_result.job.entry, outcome)
+
+    def _handle_skipped(self, job: Job) -> None:
+        """Forget a job that was not sent. The crawler that has the host now fetches its URLs."""
+        self.throttle.cancel_request(job.entry.host)
+        if job.kind is JobKind.PAGE:
+            self.context.coordinator.finish_page(is_success=False)
+            self.frontier.abandon(job.entry)
+        else:
+            self.origin_requests.handle_skipped(job)
 
     def _handle_page_result(self, job_result: PageResult) -> None:
         entry, result = job_result.job.entry, job_result.fetch_result

@@ -5,7 +5,7 @@ the origin. Files on other hosts and probes are standalone jobs of their hosts.
 """
 
 import itertools
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from crawler.crawl_context import CrawlContext
@@ -24,13 +24,15 @@ from docstore.model import FrontierEntry, Outcome, UrlKind
 class StandaloneJobs:
     """Pending jobs that no page triggers. Their entries have negative ids, because they are not in the table."""
 
+    queue_of: Callable[[str], int]
     pending: dict[int, Job] = field(default_factory=dict)
     _ids: Iterator[int] = field(default_factory=lambda: itertools.count(-1, -1))
 
     def add(self, kind: JobKind, url: str) -> int:
         """Add a job for a URL. Returns the id of its entry."""
         job_id = next(self._ids)
-        self.pending[job_id] = Job(FrontierEntry(job_id, url, host_of(url), 0, 0, UrlKind.UNKNOWN, 0.0), kind, url)
+        entry = FrontierEntry(job_id, url, host_of(url), self.queue_of(url), 0, UrlKind.UNKNOWN, 0.0)
+        self.pending[job_id] = Job(entry, kind, url)
         return job_id
 
     def pop_ready(self, throttle: HostThrottle, now: float, blocked_origins: Container[str]) -> Job | None:
@@ -64,7 +66,7 @@ class OriginRequests:
         self._clock = context.clock
         self._frontier, self._throttle, self._pool, self._result_handler = frontier, throttle, pool, result_handler
         self._robots = RobotsCache(context.table, context.plan.product_token, context.now)
-        self._standalone_jobs = StandaloneJobs()
+        self._standalone_jobs = StandaloneJobs(context.plan.queue_of)
         self._sitemaps = SitemapScheduler(context, result_handler, self._standalone_jobs.add)
         # Origin with a file in flight -> entries that wait for it.
         self._waiting_entries_by_origin: dict[str, list[FrontierEntry]] = {}
@@ -164,6 +166,17 @@ class OriginRequests:
             self._frontier.put_back(entry)
         self._release_waiting_entries(url_origin(entry.url))
         return outcome, new_urls
+
+    def handle_skipped(self, job: Job) -> None:
+        """Handle a job that was not sent, because another crawler has the host."""
+        if job.entry.url_id < 0:
+            # A robots.txt was requested for a standalone job that is still pending.
+            self._cancel(self._standalone_jobs.pending.pop(job.entry.url_id, job))
+            self._frontier.wake_host(job.entry.host)
+        else:
+            self._frontier.abandon(job.entry)
+        if job.kind is not JobKind.PROBE:
+            self._release_waiting_entries(url_origin(job.entry.url))
 
     def _handle_robots(self, job_result: RobotsResult) -> Outcome | None:
         robots_fetch, entry = job_result.robots_fetch, job_result.job.entry

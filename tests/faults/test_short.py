@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.faults import hostile, processes
+from tests.faults.fencing import fence_faults
 from tests.faults.restoring import restore_faults
 from tests.faults.servers import Recipe
 from tests.faults.tally import Tally
@@ -51,6 +52,14 @@ def test_killed_when_it_makes_a_backup(made: Undisturbed, tmp_path: Path) -> Non
 @pytest.mark.exhaustive
 def test_killed_when_the_index_is_made_anew(made: Undisturbed, tmp_path: Path) -> None:
     survived(processes.kill9_faults(made, tmp_path, {"swap_dictionary": (0.75,)}))
+
+
+@pytest.mark.postgres
+@pytest.mark.process
+def test_a_crawl_that_lost_its_lease_commits_and_requests_nothing(postgres_store: str, tmp_path: Path) -> None:
+    tally = fence_faults(postgres_store, tmp_path, process_count=2)
+    survived(tally)
+    assert tally.figures == {"commits_after_loss": 0, "requests_after_loss": 0}
 
 
 @pytest.mark.process
