@@ -210,7 +210,7 @@ class CrawlLoop:
         self.throttle.cancel_request(entry.host)
         self.frontier.put_back(entry)
 
-    def _handle_result(self, job_result: JobResult) -> None:
+    def _handle_result(self, job_result: JobResult | SkippedResult) -> None:
         """Handle the result of any kind of job."""
         if isinstance(job_result, SkippedResult):
             self._handle_skipped(job_result.job)

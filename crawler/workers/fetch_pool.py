@@ -113,7 +113,7 @@ class SkippedResult:
     job: Job
 
 
-JobResult = PageResult | RobotsResult | SitemapResult | SkippedResult
+JobResult = PageResult | RobotsResult | SitemapResult
 RequestSlot = Callable[[FrontierEntry], AbstractContextManager[bool]]
 """Returns a context manager around a request. It yields False if the request must not be sent, and suppresses the
 LeaseLostError of a host's lease.
@@ -147,7 +147,7 @@ class JobRunner:
         # Cached, because most links of a site are on every page.
         self._cached_rejection_reason = lru_cache(maxsize=50_000)(lambda url: rejection_reason(url, rules))
 
-    def run(self, job: Job) -> JobResult:
+    def run(self, job: Job) -> JobResult | SkippedResult:
         """Run one job. An unexpected error is logged and becomes an outcome.
 
         Raises StoreError if the store failed, and LeaseLostError if the crawl has lost its lease.
@@ -296,7 +296,7 @@ class FetchPool:
 
     def __init__(self, count: int, runner: JobRunner) -> None:
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
-        self._results: queue.SimpleQueue[JobResult | StoreError] = queue.SimpleQueue()
+        self._results: queue.SimpleQueue[JobResult | SkippedResult | StoreError] = queue.SimpleQueue()
         self._runner = runner
         self._thread_count = count
         self.in_flight = 0
@@ -313,7 +313,7 @@ class FetchPool:
         self.in_flight += 1
         self._jobs.put(job)
 
-    def next_result(self, timeout_seconds: float) -> JobResult | None:
+    def next_result(self, timeout_seconds: float) -> JobResult | SkippedResult | None:
         """Return the next result, or None if none arrives within `timeout_seconds`. Raises the StoreError of a job."""
         if self.in_flight == 0:
             time.sleep(timeout_seconds)
