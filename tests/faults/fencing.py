@@ -63,8 +63,8 @@ def fence_faults(postgres_url: str, folder: Path, process_count: int) -> Tally:
         assert ended.status == 1, ended
         assert "taken over" in ended.complaint, ended
         assert successor.finished(running).status == 0
-        urls = {url for (url,) in rows(postgres_url, "SELECT url FROM urls JOIN pages USING (url_id)")}
-        tally.account(web.urls, list(urls), "crawl")
+        urls = [str(url) for (url,) in rows(postgres_url, "SELECT url FROM urls JOIN pages USING (url_id)")]
+        tally.account(web.urls, urls, "crawl")
     return tally
 
 

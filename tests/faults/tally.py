@@ -40,6 +40,17 @@ class Tally:
             self.survived += 1
         self.worst_s = max(self.worst_s, time.monotonic() - began)
 
+    def add(self, other: "Tally") -> None:
+        """Add the counts, figures and complaints of another tally of this class."""
+        self.tried += other.tried
+        self.survived += other.survived
+        self.lost += other.lost
+        self.duplicates += other.duplicates
+        self.worst_s = max(self.worst_s, other.worst_s)
+        self.complaints += other.complaints
+        for metric, value in other.figures.items():
+            self.figures[metric] = self.figures.get(metric, 0.0) + value
+
     def account(self, wanted: set[str], found: list[str], what: str) -> None:
         """Compare ids or URLs with the expected ones."""
         lost, more = len(wanted - set(found)), len(found) - len(set(found))
