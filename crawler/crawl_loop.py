@@ -20,7 +20,7 @@ from crawler.schedule.frontier import Frontier, Wait
 from crawler.schedule.quiet_hours import quiet_seconds_left
 from crawler.schedule.retry_queue import RetryQueue, is_transient_failure
 from crawler.schedule.throttle import NO_KNOWN_START, HostThrottle
-from crawler.workers.fetch_pool import FetchPool, Job, JobKind, JobResult, JobRunner, PageResult
+from crawler.workers.fetch_pool import FetchPool, Job, JobKind, JobResult, JobRunner, PageResult, SkippedResult
 from crawler.workers.visit_recorder import MAX_BATCH_AGE_SECONDS, VisitRecorder
 from docstore.coded_message import CodedMessage
 from docstore.errors import PlumblineError
@@ -109,6 +109,8 @@ class CrawlLoop:
         Returns the seconds until the next job may start, or None if a result must arrive first.
         """
         while self.pool.free_threads and self._may_start_more():
+            for queue in self.context.coordinator.take_lost_queues():
+                self.frontier.release_queue(queue)
             self._requeue_due_retries()
             if self.context.focused_policy and not self.pool.in_flight:
                 self._flush_recorder()  # decisions about the last pages affect the next choice
@@ -223,8 +225,11 @@ class CrawlLoop:
         self.throttle.cancel_request(entry.host)
         self.frontier.put_back(entry)
 
-    def _handle_result(self, job_result: JobResult) -> None:
+    def _handle_result(self, job_result: JobResult | SkippedResult) -> None:
         """Handle the result of any kind of job."""
+        if isinstance(job_result, SkippedResult):
+            self._handle_skipped(job_result.job)
+            return
         host = job_result.job.entry.host
         self.throttle.set_ip(host, self.context.fetcher.last_ip(host))
         if isinstance(job_result, PageResult) and job_result.job.kind is JobKind.PAGE:
@@ -234,6 +239,15 @@ class CrawlLoop:
         self._add_new_urls(new_urls)
         if outcome is not None:
             self._record_without_fetch(job_result.job.entry, outcome)
+
+    def _handle_skipped(self, job: Job) -> None:
+        """Forget a job that was not sent. The crawler that has the host now fetches its URLs."""
+        self.throttle.release_slot(job.entry.host)
+        if job.kind is JobKind.PAGE:
+            self.context.coordinator.finish_page(is_success=False)
+            self.frontier.abandon(job.entry)
+        else:
+            self.origin_requests.handle_skipped(job)
 
     def _handle_page_result(self, job_result: PageResult) -> None:
         entry, result = job_result.job.entry, job_result.fetch_result

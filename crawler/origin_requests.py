@@ -178,6 +178,17 @@ class OriginRequests:
         self._release_waiting_entries(url_origin(entry.url))
         return outcome, new_urls
 
+    def handle_skipped(self, job: Job) -> None:
+        """Handle a job that was not sent, because another crawler has the host."""
+        if job.entry.url_id < 0:
+            # A robots.txt was requested for a standalone job that is still pending.
+            self._cancel(self._standalone_jobs.pending.pop(job.entry.url_id, job))
+            self._frontier.wake_host(job.entry.host)
+        else:
+            self._frontier.abandon(job.entry)
+        if job.kind is not JobKind.PROBE:
+            self._release_waiting_entries(url_origin(job.entry.url))
+
     def _handle_robots(self, job_result: RobotsResult) -> Outcome | None:
         robots_fetch, entry = job_result.robots_fetch, job_result.job.entry
         rules = self._robots.store(robots_fetch)

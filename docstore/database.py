@@ -7,9 +7,8 @@ transaction. A transaction that starts as a reader and then writes fails immedia
 import errno
 import sqlite3
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -21,28 +20,13 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlch
 from docstore.coded_message import CodedMessage
 from docstore.errors import StoreError, StoreFullError, StoreTooNewError
 from docstore.integrity import page_checksums
+from docstore.locking.fences import check_commit
 from docstore.schema import SCHEMA_VERSION, metadata
 from docstore.schema.base import store_meta
 from docstore.schema.migrations import upgrade_schema
 
 BUSY_TIMEOUT_MS = 60_000
 SCHEMA_ADVISORY_LOCK_ID = 0x506C756D  # serializes processes that create or upgrade the tables of a PostgreSQL store
-
-CommitCheck = Callable[[Connection], None]
-COMMIT_CHECKS: ContextVar[tuple[CommitCheck, ...]] = ContextVar("commit_checks", default=())
-
-
-@contextmanager
-def commit_check(check: CommitCheck) -> Iterator[None]:
-    """Run `check` before every commit of a write transaction of this thread, inside the `with` block.
-
-    If the check raises, the transaction is rolled back and the error propagates.
-    """
-    token = COMMIT_CHECKS.set((*COMMIT_CHECKS.get(), check))
-    try:
-        yield
-    finally:
-        COMMIT_CHECKS.reset(token)
 
 
 class Database:
@@ -112,15 +96,15 @@ class Database:
     def write(self) -> Iterator[Connection]:
         """Open a write transaction.
 
-        It commits completely at the end of the block, or rolls back if the block raises.
+        It commits completely at the end of the block, or rolls back if the block raises. Raises LeaseLostError instead
+        of committing if the work of this context has lost its lease (docstore/locking/fences.py).
         """
         with translate_errors(), self._engine.connect() as connection:
             connection.execution_options(plumb_write=True)
             with connection.begin():
                 changes_before = total_changes(connection)
                 yield connection
-                for check in COMMIT_CHECKS.get():
-                    check(connection)
+                check_commit(connection)
                 is_changed = self.sqlite_path is not None and total_changes(connection) != changes_before
                 self._invalidate_checksums(is_changed)
         self._invalidate_checksums(is_changed)  # again: another process may have created them before the commit

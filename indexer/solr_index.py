@@ -30,6 +30,7 @@ from docstore import solr_fields
 from docstore.batches import batched
 from docstore.coded_message import CodedMessage
 from docstore.errors import SolrError, SolrUnavailableError
+from docstore.locking.fences import check_request
 from docstore.solr_session import SolrSession, collection_replicas, node_urls, redact_credentials
 from indexer.configset import configset_digest, configset_zip
 from indexer.schema_compat import add_missing_fields
@@ -93,6 +94,8 @@ class SolrIndex:
         sleep: Waits between retries; replaceable for tests.
         shards, replicas: Number of shards and replicas of new collections.
 
+    `add`, `delete` and `switch_alias` also raise LeaseLostError if the index stage has lost its lease.
+
     Raises (every method):
         SolrUnavailableError: Solr is not responding, after retries for some seconds.
         SolrError: Solr rejected the request.
@@ -133,6 +136,7 @@ class SolrIndex:
         """
         try:
             self._delete_from_old_clusters(docs)
+            check_request()
             self._with_retries(
                 lambda: self._solr.add([dict(doc) for doc in docs], commitWithin=str(commit_within.value))
             )
@@ -161,6 +165,7 @@ class SolrIndex:
     def delete(self, ids: Sequence[str]) -> None:
         """Delete documents; unknown ids are ignored."""
         if ids:
+            check_request()
             self._with_retries(lambda: self._solr.delete(id=list(ids)))
 
     def commit(self, soft: bool = True) -> None:
@@ -289,6 +294,7 @@ class SolrIndex:
     def switch_alias(self) -> None:
         """Point the alias to the current collection and delete the collection it pointed to."""
         old_collection = self._fetch_cluster_state().get("aliases", {}).get(self.collection)
+        check_request()
         self._set_alias()
         if old_collection not in (None, self.current_collection):
             if len(node_urls(self.base_url)) > 1:

@@ -20,6 +20,7 @@ from typing import Protocol
 
 from docstore.batches import batched
 from docstore.change_log import IndexChange, IndexResult
+from docstore.locking.fences import in_this_context
 from docstore.model import Outcome, Reason, StoredArticle, document_id
 from docstore.store import Store
 from indexer.affected_articles import find_url_ids_containing
@@ -132,9 +133,8 @@ def _iter_flushed_batches(
             ):
                 yield finish_oldest()
             prepared_batch = prepare_batch(batch, store, analysis)
-            in_flight.append(
-                _BatchInFlight(batch, url_ids, pool.submit(send_batch, prepared_batch, index, commit_within))
-            )
+            result_future = pool.submit(in_this_context(send_batch), prepared_batch, index, commit_within)
+            in_flight.append(_BatchInFlight(batch, url_ids, result_future))
         while in_flight:
             yield finish_oldest()
 

@@ -51,6 +51,7 @@ class Vertical:
         self.folder = folder
         self.config = folder / "vertical.toml"
         self.data = folder / "data"
+        self.program: tuple[str, ...] = (PLUMB,)
         self._started: list[subprocess.Popen[str]] = []
 
     def write(self, sections: Mapping[str, Mapping[str, Any]]) -> "Vertical":
@@ -102,7 +103,7 @@ class Vertical:
         are
         ignored from the start, as with `nohup` or `&` in a shell.
         """
-        command = [PLUMB, "-c", str(self.config), *arguments]
+        command = [*self.program, "-c", str(self.config), *arguments]
         limited = ["sh", "-c", f'ulimit -f {largest_file // 512} && exec "$@"', "sh"] if largest_file else []
         ignoring = ["sh", "-c", f'trap "" {ignored_signals} && exec "$@"', "sh"] if ignored_signals else []
         running = subprocess.Popen(

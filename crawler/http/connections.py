@@ -27,6 +27,7 @@ from urllib3.util.ssl_ import create_urllib3_context
 from urllib3.util.url import parse_url
 
 from crawler.http.ip_policy import IpPolicy, UnrestrictedPolicy
+from docstore.locking.fences import check_request
 
 _MAX_POOLED_HOSTS = 256
 _NO_RETRY = Retry(False, redirect=False)
@@ -204,7 +205,14 @@ class _PolicyConnectionMixin:
         return sock
 
     def request(self, *args: Any, **keywords: Any) -> None:
-        """Like urllib3's method. Also records whether the connection was reused."""
+        """Like urllib3's method. Also checks the fences, and records whether the connection was reused.
+
+        Connects first, so that nothing that may take long is between the check and the request.
+        """
+        connection: Any = self
+        if connection.is_closed:
+            connection.connect()
+        check_request()
         try:
             super().request(*args, **keywords)  # type: ignore[misc]
         finally:

@@ -23,6 +23,7 @@ from crawler.http.fetch import Fetcher, FetchError, HttpResponse
 from crawler.robots.robots_cache import RobotsRules, fetch_robots, parse_stored_robots
 from crawler.urls.canonical import canonicalize_url, host_of, url_origin
 from docstore.errors import SettingsError
+from docstore.locking.fences import in_this_context
 from docstore.model import Origin, Page, Reason
 
 logger = logging.getLogger(__name__)
@@ -69,7 +70,7 @@ class Renderer:
 
     def render(self, page: Page) -> Page:
         """Return the page after its scripts ran, or the original page if they fail or take too long."""
-        html = self._executor.submit(self._render_html, page).result()
+        html = self._executor.submit(in_this_context(self._render_html), page).result()
         body = html.encode("utf-8", "replace")
         if not body or len(body) > self._max_bytes:
             return page

@@ -132,6 +132,19 @@ class Frontier:
         self.retry(entry)
         self.finish(entry)
 
+    def abandon(self, entry: FrontierEntry) -> None:
+        """Release an entry that is not fetched, because another crawler has its queue. It stays due in the table."""
+        self._claimed_ids_by_queue.get(entry.queue, set()).discard(entry.url_id)
+        self.finish(entry)
+
+    def release_queue(self, queue: int) -> None:
+        """Forget the waiting entries of a queue that this crawler no longer owns. They stay due in the table."""
+        for host in [host for host, queues in self._windows_by_host.items() if queue in queues]:
+            self._drop_window(host, queue)
+        if queue in self._queues_with_more:
+            self._queues_with_more.remove(queue)
+            self._refill_order.remove(queue)
+
     def retry(self, entry: FrontierEntry) -> None:
         """Add an entry to the front of its queue for another fetch."""
         self._window_for(entry).appendleft(entry)

@@ -3,6 +3,7 @@
 `SingleProcessCoordinator` is the usual case. `process_shards` coordinates processes, `host_leases` machines.
 """
 
+from collections.abc import Collection
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Protocol
@@ -46,6 +47,9 @@ class Coordinator(Protocol):
 
         `waiting_hosts` hosts have pending URLs. Returns True if there were any.
         """
+
+    def take_lost_queues(self) -> Collection[int]:
+        """Return the queues that this crawler has lost to others since the last call."""
 
     def check_finished(self) -> bool:
         """Return True if no crawler has work. Call it only without work of its own. May wait briefly."""
@@ -92,6 +96,10 @@ class SingleProcessCoordinator:
     def acquire_more_queues(self, waiting_hosts: int) -> bool:
         """Return False: this process already owns every queue."""
         return False
+
+    def take_lost_queues(self) -> Collection[int]:
+        """Return nothing: queues stay with this process."""
+        return ()
 
     def check_finished(self) -> bool:
         """Return True: no other crawler has work."""

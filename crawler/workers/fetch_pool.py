@@ -2,7 +2,6 @@
 
 import logging
 import queue
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -25,7 +24,9 @@ from crawler.sitemaps.feed_parser import parse_feed
 from crawler.sitemaps.sitemap_parser import MAX_SITEMAP_BYTES, Sitemap, SitemapEntry, parse_sitemap
 from crawler.urls.canonical import host_of, rejection_reason
 from docstore.coded_message import CodedMessage
+from docstore.errors import StoreError
 from docstore.file_formats import HTML_FORMAT
+from docstore.locking.fences import start_thread
 from docstore.model import FrontierEntry, Link, Origin, Outcome, Reason
 
 logger = logging.getLogger(__name__)
@@ -104,13 +105,18 @@ class SitemapResult:
     redirect_url: str = ""
 
 
+@dataclass(frozen=True)
+class SkippedResult:
+    """A job whose request was not sent, because another crawler has the lease of the host."""
+
+    job: Job
+
+
 JobResult = PageResult | RobotsResult | SitemapResult
 RequestSlot = Callable[[FrontierEntry], AbstractContextManager[bool]]
-"""Returns a context manager around a request. It yields False if the request must not be sent."""
-# Never recorded, because the other crawler has the lease.
-LEASE_LOST_OUTCOME = Outcome(
-    Reason.UNEXPECTED_ERROR, CodedMessage("another crawler has taken over the host", "host_taken_over")
-)
+"""Returns a context manager around a request. It yields False if the request must not be sent, and suppresses the
+LeaseLostError of a host's lease.
+"""
 
 
 def unrestricted_slot(entry: FrontierEntry) -> AbstractContextManager[bool]:
@@ -140,11 +146,18 @@ class JobRunner:
         # Cached, because most links of a site are on every page.
         self._cached_rejection_reason = lru_cache(maxsize=50_000)(lambda url: rejection_reason(url, rules))
 
-    def run(self, job: Job) -> JobResult:
-        """Run one job. Never raises: an unexpected error is logged and becomes an outcome."""
+    def run(self, job: Job) -> JobResult | SkippedResult:
+        """Run one job. An unexpected error is logged and becomes an outcome.
+
+        Raises StoreError if the store failed, and LeaseLostError if the crawl has lost its lease.
+        """
         try:
             with self._request_slot(job.entry) as may_send:
-                return self._run_job(job) if may_send else PageResult(job, FetchResult(LEASE_LOST_OUTCOME))
+                if may_send:
+                    return self._run_job(job)
+            return SkippedResult(job)
+        except StoreError:
+            raise
         except Exception as error:
             logger.exception("unexpected failure at %s", job.url or job.entry.url)
             return PageResult(
@@ -283,16 +296,12 @@ class FetchPool:
 
     def __init__(self, count: int, runner: JobRunner) -> None:
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
-        self._results: queue.SimpleQueue[JobResult] = queue.SimpleQueue()
+        self._results: queue.SimpleQueue[JobResult | SkippedResult | StoreError] = queue.SimpleQueue()
         self._runner = runner
         self._thread_count = count
         self.in_flight = 0
-        self._threads = [
-            threading.Thread(target=self._worker_loop, name=f"crawl-{thread_index}", daemon=True)
-            for thread_index in range(count)
-        ]
-        for thread in self._threads:
-            thread.start()
+        for thread_index in range(count):
+            start_thread(self._worker_loop, f"crawl-{thread_index}")
 
     @property
     def free_threads(self) -> int:
@@ -304,8 +313,8 @@ class FetchPool:
         self.in_flight += 1
         self._jobs.put(job)
 
-    def next_result(self, timeout_seconds: float) -> JobResult | None:
-        """Return the next result, or None if none arrives within `timeout_seconds`."""
+    def next_result(self, timeout_seconds: float) -> JobResult | SkippedResult | None:
+        """Return the next result, or None if none arrives within `timeout_seconds`. Raises the StoreError of a job."""
         if self.in_flight == 0:
             time.sleep(timeout_seconds)
             return None
@@ -316,14 +325,19 @@ class FetchPool:
         except queue.Empty:
             return None
         self.in_flight -= 1
+        if isinstance(job_result, StoreError):
+            raise job_result
         return job_result
 
     def close(self) -> None:
         """Stop all threads after their current job, without waiting for it, and close the browser."""
-        for _ in self._threads:
+        for _ in range(self._thread_count):
             self._jobs.put(None)
         self._runner.close()
 
     def _worker_loop(self) -> None:
         while (job := self._jobs.get()) is not None:
-            self._results.put(self._runner.run(job))
+            try:
+                self._results.put(self._runner.run(job))
+            except StoreError as error:
+                self._results.put(error)

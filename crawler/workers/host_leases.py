@@ -17,14 +17,16 @@ import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from queue import SimpleQueue
 from typing import Protocol
 
 from crawler.http.ip_policy import IpPolicy
 from crawler.schedule.queues import fold_hash
 from crawler.schedule.throttle import HostThrottle
 from crawler.urls.canonical import split_host_port
-from docstore.errors import PlumblineError
-from docstore.locking.leases import Lease, LeaseHeartbeat
+from docstore.errors import LeaseLostError, PlumblineError
+from docstore.locking.fences import fenced
+from docstore.locking.leases import Lease, LeaseFence, LeaseHeartbeat
 from docstore.model import FrontierEntry
 
 HOST_LEASE_KIND, IP_LEASE_KIND = "host", "ip"  # kinds of leases
@@ -74,6 +76,7 @@ class LeaseCoordinator:
 
     def __post_init__(self) -> None:
         self._ip_slots = IpSlots(self.heartbeat, self.per_ip, self.max_request_seconds)
+        self._lost_queues: SimpleQueue[int] = SimpleQueue()
 
     def attach_throttle(self, throttle: HostThrottle) -> None:
         """Store the throttle, which knows the remaining delay of each host."""
@@ -120,6 +123,10 @@ class LeaseCoordinator:
         self._release_queues(self._idle_queues(due))
         return bool(self._acquire_leases(self.max_hosts - waiting_hosts, due))
 
+    def take_lost_queues(self) -> Collection[int]:
+        """Return the queues whose lease has expired since the last call."""
+        return {self._lost_queues.get() for _ in range(self._lost_queues.qsize())}
+
     def check_finished(self) -> bool:
         """Release all hosts and lease others with due URLs. Call it with no job in flight and all visits recorded.
 
@@ -140,22 +147,30 @@ class LeaseCoordinator:
     def request_slot(self, entry: FrontierEntry) -> Iterator[bool]:
         """Yield True if a request to the entry's host may start.
 
-        Waits for lease renewal and for a lease of the IP address.
+        Waits for lease renewal and for a lease of the IP address. Ends the block early, without an error, if the lease
+        is lost before a request in it is sent.
         """
         lease = self.lease_by_queue.get(entry.queue)
         if lease is None or not wait_until_held(self.heartbeat, lease, self.max_request_seconds):
-            self._drop_lease(entry)
+            self._drop_lease(entry.queue, lease)
             yield False
             return
         with self._ip_slots.reserve(self._lowest_ip(entry), lease) as has_slot:
-            may_send = has_slot and wait_until_held(self.heartbeat, lease, self.max_request_seconds)
-            if not may_send:
-                self._drop_lease(entry)
-            yield may_send
+            if not (has_slot and wait_until_held(self.heartbeat, lease, self.max_request_seconds)):
+                self._drop_lease(entry.queue, lease)
+                yield False
+                return
+            try:
+                with fenced(LeaseFence(self.heartbeat, [lease])):
+                    yield True
+            except LeaseLostError:
+                self._drop_lease(entry.queue, lease)
 
-    def _drop_lease(self, entry: FrontierEntry) -> None:
-        """Drop the lost lease. The store rejects the result; the URL stays due."""
-        self.lease_by_queue.pop(entry.queue, None)
+    def _drop_lease(self, queue_number: int, lost_lease: Lease | None) -> None:
+        """Drop a lost lease, unless the queue has a new one. The store rejects its results; the URLs stay due."""
+        if self.lease_by_queue.get(queue_number) is lost_lease:
+            self.lease_by_queue.pop(queue_number, None)
+        self._lost_queues.put(queue_number)
 
     def _lowest_ip(self, entry: FrontierEntry) -> str:
         if not self.per_ip:
@@ -168,11 +183,9 @@ class LeaseCoordinator:
         return min(ip for ip, _ in addresses) if addresses else ""
 
     def _acquire_leases(self, max_leases: int, due: Collection[int]) -> Sequence[Lease]:
-        expired_queues = [
-            queue for queue, lease in list(self.lease_by_queue.items()) if self.heartbeat.seconds_left(lease) <= 0
-        ]
-        for queue in expired_queues:
-            self.lease_by_queue.pop(queue, None)
+        for queue_number, lease in list(self.lease_by_queue.items()):
+            if self.heartbeat.seconds_left(lease) <= 0:
+                self._drop_lease(queue_number, lease)
         unleased_queues = [str(queue) for queue in due if queue not in self.lease_by_queue]
         fair_share = -(-len(due) // self.crawler_count)  # leaves hosts to crawlers that start later
         max_leases = min(max_leases, fair_share - sum(queue in self.lease_by_queue for queue in due))

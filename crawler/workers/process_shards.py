@@ -12,7 +12,7 @@ import logging
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, replace
 from logging.handlers import QueueHandler
@@ -115,6 +115,10 @@ class ShardCoordinator:
     def acquire_more_queues(self, waiting_hosts: int) -> bool:
         """Return False: the queues of a process are fixed."""
         return False
+
+    def take_lost_queues(self) -> Collection[int]:
+        """Return nothing: the queues of a process are fixed."""
+        return ()
 
     def check_finished(self) -> bool:
         """Report that this process has no work and wait briefly. Returns True if the crawl has ended for all."""

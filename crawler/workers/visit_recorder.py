@@ -6,11 +6,11 @@ call `close`.
 """
 
 import queue
-import threading
 import time
 from collections.abc import Callable, Sequence
 
 from docstore.frontier.frontier_table import Visit
+from docstore.locking.fences import start_thread
 
 BATCH_SIZE = 64  # visits recorded at once
 MAX_BATCH_AGE_SECONDS = 0.25  # maximum wait of a visit
@@ -33,8 +33,7 @@ class VisitRecorder:
         self.batches_in_flight = 0
         self._pending: list[Visit] = []
         self._pending_since = 0.0
-        self._thread = threading.Thread(target=self._worker_loop, name="crawl-recorder", daemon=True)
-        self._thread.start()
+        self._thread = start_thread(self._worker_loop, "crawl-recorder")
 
     @property
     def has_unrecorded(self) -> bool:

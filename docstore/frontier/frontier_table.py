@@ -7,7 +7,7 @@ Visit          all results of one fetch                crawler -> frontier, save
 
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -29,6 +29,7 @@ from docstore.frontier.focused_decisions import FocusedDecision, write_focused_d
 from docstore.frontier.frontier_admin import FrontierAdmin
 from docstore.frontier.queue_reassignment import reassign_queues
 from docstore.frontier.spurious_changes import discount_spurious_changes
+from docstore.locking.fences import SharedFence, shared_fences
 from docstore.locking.leases import Lease, lock_held_leases
 from docstore.model import FrontierEntry, Host, Origin, Outcome, Page, Stage, UrlKind, WarcPointer
 from docstore.schema.crawl_tables import pages, robots_files, urls
@@ -137,12 +138,19 @@ class FrontierTable:
         return FrontierAdmin(self._database)
 
     def make_opener(self) -> Callable[[], AbstractContextManager["FrontierTable"]]:
-        """Return a picklable function that opens this frontier in another process, with separate WARC files."""
-        with self._database.read() as connection:
-            url = connection.engine.url.render_as_string(hide_password=False)
+        """Return a picklable function that opens this frontier in another process, with separate WARC files.
+
+        The thread that opens it gets the fences of the calling thread.
+        """
         object_store_url = self._archive.object_store.url if self._archive.object_store else ""
         return partial(
-            open_frontier, url, self._archive.folder, self._hosts, object_store_url, self._archive.rotate_bytes
+            open_frontier,
+            self._database.url,
+            self._archive.folder,
+            self._hosts,
+            object_store_url,
+            self._archive.rotate_bytes,
+            shared_fences(),
         )
 
     def add_urls(self, new_urls: Sequence[NewUrl]) -> int:
@@ -387,15 +395,20 @@ def open_frontier(
     hosts: Sequence[str] = (),
     object_store_url: str = "",
     rotate_bytes: int = ROTATE_BYTES,
+    fences: Sequence[SharedFence] = (),
 ) -> Iterator[FrontierTable]:
     """Open the frontier of a store that other processes have open too.
 
-    `hosts` restricts due URLs, see `FrontierTable.restrict_to_hosts`. The other arguments are those of `WarcArchive`.
+    `hosts` restricts due URLs, see `FrontierTable.restrict_to_hosts`. `fences` are those of the work, for this thread.
+    The other arguments are those of `WarcArchive`.
     """
     with (
         closing(Database(url)) as database,
         WarcArchive(warc_folder, rotate_bytes, object_store_url=object_store_url) as archive,
+        ExitStack() as stack,
     ):
+        for fence in fences:
+            stack.enter_context(fence.opened(database))
         table = FrontierTable(database, archive)
         table.restrict_to_hosts(hosts)
         yield table

@@ -2,7 +2,7 @@
 
 The file lock (docstore/locking/file_locks.py) guarantees that no other process of this machine runs the stage. A lease
 left by a killed process of this machine is therefore taken over immediately. A lease left by another machine expires.
-Every write transaction of the thread is fenced by the lease.
+The lease fences the commits and the requests of all threads and processes of the stage (docstore/locking/fences.py).
 """
 
 import os
@@ -11,13 +11,12 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from functools import partial
 from pathlib import Path
 
-from docstore.database import commit_check
 from docstore.errors import BusyError, StoreError
+from docstore.locking.fences import fenced
 from docstore.locking.file_locks import stage_lock
-from docstore.locking.leases import Lease, LeaseHeartbeat, LeaseTable, fence
+from docstore.locking.leases import Lease, LeaseFence, LeaseHeartbeat, LeaseTable
 
 STAGE_LEASE_KIND = "stage"
 POLL_SECONDS = 0.2
@@ -80,7 +79,7 @@ def cluster_stage_lock(
 
     Raises:
         BusyError: Another process runs the stage.
-        LeaseLostError: At a commit after the lease was lost.
+        LeaseLostError: At a commit or a request after the lease was lost.
     """
     process_leases = leases.with_holder(holder_name(folder))
     with (
@@ -88,7 +87,7 @@ def cluster_stage_lock(
         closing(LeaseHeartbeat(process_leases, ALLOWED_MISSED_BEATS * interval_seconds, interval_seconds)) as heartbeat,
     ):
         lease = _acquire_stage_lease(heartbeat, stage, wait_seconds, report_wait, machine_id(folder))
-        with commit_check(partial(fence, leases_held=[lease])):
+        with fenced(LeaseFence(heartbeat, [lease])):
             yield
 
 

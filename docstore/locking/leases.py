@@ -2,7 +2,7 @@
 
     acquire   a free or expired lease gets a holder, an expiry time, and a token one higher than any before
     renew     the current holder extends the expiry time; `LeaseHeartbeat` does so in a thread
-    fence     a write transaction checks the token: a process that lost its lease cannot commit
+    fence     commits check the token, requests the remaining time: work that lost its lease does neither
     release   the lease expires immediately, or after a cooldown
 
 Crawl work is leased by host, all other work by block of ids, never by URL. A lease only decides who does the work; the
@@ -14,7 +14,8 @@ tokens).
 
 import threading
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, Connection, Float, and_, cast, extract, func, select, tuple_, update
@@ -23,6 +24,7 @@ from sqlalchemy.sql.dml import ReturningUpdate
 from docstore.batches import batched
 from docstore.database import Database
 from docstore.errors import LeaseLostError, StoreError
+from docstore.locking.fences import fenced
 from docstore.schema.operation_tables import leases
 
 MAX_KEYS_PER_STATEMENT = 1_000
@@ -148,17 +150,6 @@ def lock_held_leases(connection: Connection, leases_held: Collection[Lease]) -> 
     return {lease for lease in leases_held if (lease.kind, lease.key, lease.token) in held_rows}
 
 
-def fence(connection: Connection, leases_held: Collection[Lease]) -> None:
-    """Raise LeaseLostError if another process acquired one of these leases."""
-    lost_leases = set(leases_held) - lock_held_leases(connection, leases_held)
-    if lost_leases:
-        kind, key = min(lease.identity for lease in lost_leases)
-        raise LeaseLostError(
-            f"another process has taken over this work ({kind} {key}), because this process missed its heartbeats: no "
-            "data was lost; check the network between this machine and the database"
-        )
-
-
 class LeaseHeartbeat:
     """Renews leases in a thread every `interval_seconds` until closed. Each renewal is for `lease_seconds`.
 
@@ -200,28 +191,95 @@ class LeaseHeartbeat:
         except StoreError:
             return
 
-    def close(self) -> None:
-        """Stop the thread and release all leases."""
+    def renew(self) -> None:
+        """Renew all leases now, and stop to renew those that another process has acquired. Raises StoreError."""
+        with self._lock:
+            tracked_leases = list(self._expires_at)
+        requested_at = time.monotonic()
+        renewed_leases = set(self.lease_table.renew(tracked_leases, self.lease_seconds)) if tracked_leases else set()
+        with self._lock:
+            for lease in tracked_leases:
+                if lease not in self._expires_at:
+                    continue
+                if lease in renewed_leases:
+                    self._expires_at[lease] = requested_at + self.lease_seconds
+                else:
+                    del self._expires_at[lease]
+
+    def stop(self) -> None:
+        """Stop the thread. The leases stay acquired until they expire."""
         self._stop_event.set()
         self._thread.join()
+
+    def close(self) -> None:
+        """Stop the thread and release all leases."""
+        self.stop()
         self.release(list(self._expires_at))
 
     def _run(self) -> None:
         while not self._stop_event.wait(self.interval_seconds):
-            with self._lock:
-                tracked_leases = list(self._expires_at)
-            requested_at = time.monotonic()
             try:
-                renewed_leases = (
-                    set(self.lease_table.renew(tracked_leases, self.lease_seconds)) if tracked_leases else set()
-                )
+                self.renew()
             except StoreError:
                 continue  # database unavailable: the leases expire unless it recovers in time
-            with self._lock:
-                for lease in tracked_leases:
-                    if lease not in self._expires_at:
-                        continue
-                    if lease in renewed_leases:
-                        self._expires_at[lease] = requested_at + self.lease_seconds
-                    else:
-                        del self._expires_at[lease]
+
+
+class LeaseFence:
+    """A fence (`docstore.locking.fences.Fence`) of leases that `heartbeat` renews.
+
+    A commit is allowed while the tokens of all leases are the newest. A request is allowed while no lease has expired.
+    An expired lease is renewed first, which succeeds only if no other process has acquired it.
+    """
+
+    def __init__(self, heartbeat: LeaseHeartbeat, leases_held: Collection[Lease]) -> None:
+        self._heartbeat, self._leases_held = heartbeat, tuple(leases_held)
+
+    def check_commit(self, connection: Connection) -> None:
+        """Raise LeaseLostError if another process has acquired one of the leases. Locks their rows."""
+        self._raise_if_lost(set(self._leases_held) - lock_held_leases(connection, self._leases_held))
+
+    def check_request(self) -> None:
+        """Raise LeaseLostError if another process has acquired one of the leases.
+
+        Raises StoreError if a lease has expired and the database is not responding.
+        """
+        if self._expired_leases():
+            self._heartbeat.renew()
+            self._raise_if_lost(self._expired_leases())
+
+    def share(self) -> "SharedLeaseFence":
+        """Return this fence for another process of the same work."""
+        return SharedLeaseFence(self._leases_held, self._heartbeat.lease_seconds, self._heartbeat.interval_seconds)
+
+    def _expired_leases(self) -> set[Lease]:
+        return {lease for lease in self._leases_held if self._heartbeat.seconds_left(lease) <= 0}
+
+    @staticmethod
+    def _raise_if_lost(lost_leases: Collection[Lease]) -> None:
+        if lost_leases:
+            kind, key = min(lease.identity for lease in lost_leases)
+            raise LeaseLostError(
+                f"another process has taken over this work ({kind} {key}), because this process did not renew its "
+                "lease in time: nothing recorded was lost; let the other process finish, and check that this machine "
+                "is not suspended or overloaded and that it reaches the database"
+            )
+
+
+@dataclass(frozen=True)
+class SharedLeaseFence:
+    """A `LeaseFence` for another process of the same work, which renews the leases too. Can be pickled."""
+
+    leases_held: tuple[Lease, ...]
+    lease_seconds: float
+    interval_seconds: float
+
+    @contextmanager
+    def opened(self, database: Database) -> Iterator[None]:
+        """Fence the calling thread during the `with` block. Renews the leases and does not release them."""
+        heartbeat = LeaseHeartbeat(LeaseTable(database), self.lease_seconds, self.interval_seconds)
+        heartbeat.track(self.leases_held, time.monotonic() - self.lease_seconds)  # expired: the first request renews
+        try:
+            with fenced(LeaseFence(heartbeat, self.leases_held)):
+                yield
+        finally:
+            heartbeat.stop()

@@ -7,13 +7,12 @@ import logging
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import TYPE_CHECKING
 
-from docstore.database import commit_check
 from docstore.errors import EmbeddingError
 from docstore.locking.cluster_locks import ALLOWED_MISSED_BEATS, holder_name
-from docstore.locking.leases import Lease, LeaseHeartbeat, fence
+from docstore.locking.fences import fenced
+from docstore.locking.leases import Lease, LeaseFence, LeaseHeartbeat
 from docstore.store import Store
 from pipeline.engine import open_store
 from pipeline.settings import Settings
@@ -91,7 +90,7 @@ class ClusterWorker:
             yield None
             return
         try:
-            with commit_check(partial(fence, leases_held=leases)):
+            with fenced(LeaseFence(self.heartbeat, leases)):
                 yield leases[0]
         finally:
             self.heartbeat.release(leases)

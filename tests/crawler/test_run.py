@@ -7,13 +7,14 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
 
 from crawler.crawl import crawl
-from crawler.crawl_context import CrawlContext
+from crawler.crawl_context import CrawlContext, add_seeds
+from crawler.crawl_loop import CrawlLoop
 from crawler.crawl_plan import build_crawl_plan
 from crawler.http.fetch import Fetcher, FetchResult
 from crawler.http.ip_policy import PublicOnlyPolicy, resolve_by_dns
@@ -32,13 +33,15 @@ from crawler.state_files import state_path_factory
 from crawler.urls.canonical import host_of
 from crawler.workers.coordinator import SingleProcessCoordinator
 from crawler.workers.fetch_pool import Job, JobKind, PageResult, RobotsResult
+from crawler.workers.host_leases import LeaseCoordinator
 from crawler.workers.visit_recorder import BATCH_SIZE, MAX_QUEUED_BATCHES, VisitRecorder
 from docstore.errors import StoreError
 from docstore.frontier.frontier_table import LastVisit, StoredRobots
+from docstore.locking.leases import Lease, LeaseHeartbeat
 from docstore.model import Outcome, Reason, StageReport
 from docstore.store import open_sqlite_store
 from tests.crawler_fakes import MemoryTable, entry, settings
-from tests.web_fixture import Answer, Request, Site, page
+from tests.web_fixture import PATIENCE, Answer, Request, Site, page
 
 
 def run(table: object, made: CrawlSettings, folder: Path, **options: object) -> StageReport:
@@ -287,6 +290,52 @@ def test_a_process_that_ends_early_does_not_keep_the_others_waiting(
     assert [note for note in report.notes if note.startswith("stopped")] == [
         "stopped early: crawl delays or retry delays of all remaining URLs exceed the time left"
     ]
+
+
+# -- several machines
+
+
+def test_a_crawler_leaves_a_host_to_the_crawler_that_has_taken_it_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crawler.workers.host_leases.HOST_POLL_SECONDS", 0.01)
+    with Site({}) as site, open_sqlite_store(tmp_path) as store, ExitStack() as stack:
+        made = settings(site.url(), queue_policy="host", per_host=1, sitemaps=False)
+        plan, policy = build_crawl_plan(made), PublicOnlyPolicy(made.inside_hosts)
+        other, seconds = store.leases.with_holder("other"), PATIENCE
+        heartbeat = stack.enter_context(closing(LeaseHeartbeat(store.leases.with_holder("one"), seconds, 0.005)))
+
+        class Coordinator(LeaseCoordinator):
+            def check_finished(self) -> bool:
+                other.release(taken_leases)
+                return super().check_finished()
+
+        coordinator = stack.enter_context(closing(Coordinator(heartbeat, store.frontier, time.time(), 0.0, policy)))
+        taken_leases: list[Lease] = []
+
+        def take_over(_request: Request) -> Answer:
+            (lease,) = coordinator.lease_by_queue.values()
+            if not taken_leases:
+                taken_leases.extend(filter(None, [other.take_over(lease.kind, lease.key, seconds, "one")]))
+                while heartbeat.seconds_left(lease) > 0:
+                    time.sleep(0.001)
+            return page()
+
+        later_paths = [f"/{n}" for n in range(30)]
+        site.pages.update({"/": page("/first"), "/first": page("/taken", *later_paths), "/taken": take_over})
+        site.pages.update(dict.fromkeys(later_paths, page()))
+        store.frontier.use_leases(coordinator.lease_for_queue)
+        fetcher = stack.enter_context(closing(Fetcher(made, policy)))
+        url_seen = UrlSeenTest.load(tmp_path / "seen", store.frontier, plan.seen_filter)
+        state_path = state_path_factory(tmp_path / "seen")
+        context = CrawlContext(store.frontier, fetcher, plan, url_seen, coordinator, state_path)
+        add_seeds(context)
+        CrawlLoop.from_context(context).run()
+        assert context.tally.visits_by_reason[Reason.UNEXPECTED_ERROR] == 0
+        assert store.frontier.due_counts_by_queue(context.due_before) == {}
+        asked = site.asked()
+        assert [asked.count(path) for path in later_paths] == [1] * 30
+        assert asked.count("/taken") == 2  # its first visit was rejected
 
 
 # -- the recorder

@@ -1,14 +1,17 @@
-"""Leases: exclusive work across machines. A process that lost a lease cannot commit."""
+"""Leases: exclusive work across machines. Work that lost a lease commits and requests nothing."""
 
 import errno
+import pickle
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
 from sqlalchemy import func, select
 
-from docstore.database import Database, commit_check
+from docstore.database import Database
 from docstore.errors import BusyError, LeaseLostError, StoreError
 from docstore.locking.cluster_locks import (
     STAGE_LEASE_KIND,
@@ -17,7 +20,8 @@ from docstore.locking.cluster_locks import (
     holder_name,
     machine_id,
 )
-from docstore.locking.leases import LeaseHeartbeat, LeaseTable, fence
+from docstore.locking.fences import check_request, fenced, in_this_context, shared_fences
+from docstore.locking.leases import LeaseFence, LeaseHeartbeat, LeaseTable
 from docstore.schema.base import store_meta
 from docstore.store import Store
 from tests.web_fixture import PATIENCE
@@ -57,18 +61,24 @@ def test_what_is_given_back_may_rest(store: Store) -> None:
     assert store.leases.holders_by_key("host") == {}
 
 
-def test_who_lost_a_lease_cannot_write(store_url: str) -> None:
-    with closing(Database(store_url)) as database:
-        leases = LeaseTable(database)
-        (stale,) = leases.acquire("block", ["1"], 0.0)  # its end is past at once
-        with commit_check(lambda connection: fence(connection, [stale])):
-            write(database, "kept")  # nobody has begun yet
-        leases.acquire("block", ["1"], LONG)
-        with (
-            pytest.raises(LeaseLostError, match="block 1"),
-            commit_check(lambda connection: fence(connection, [stale])),
-        ):
-            write(database, "lost")
+def test_a_lost_lease_stops_commits_and_requests_in_every_thread_and_process(store_url: str) -> None:
+    with (
+        closing(Database(store_url)) as database,
+        closing(LeaseHeartbeat(LeaseTable(database), 0.0, LONG)) as heartbeat,  # a lease expires at once
+        ThreadPoolExecutor(1) as other_thread,
+    ):
+        with fenced(LeaseFence(heartbeat, heartbeat.acquire("block", ["1"]))):
+            write(database, "kept")  # no other process has acquired it yet
+            tasks = [in_this_context(check_request), in_this_context(partial(write, database, "lost"))]
+            (shared_fence,) = pickle.loads(pickle.dumps(shared_fences()))
+        LeaseTable(database).acquire("block", ["1"], LONG)
+        for task in tasks:
+            with pytest.raises(LeaseLostError, match="block 1"):
+                other_thread.submit(task).result(PATIENCE)
+        with shared_fence.opened(database):
+            for task in (check_request, partial(write, database, "lost")):
+                with pytest.raises(LeaseLostError, match="block 1"):
+                    task()
         with database.read() as connection:
             keys = set(connection.scalars(store_meta.select().with_only_columns(store_meta.c.key)))
     assert "kept" in keys
@@ -77,11 +87,14 @@ def test_who_lost_a_lease_cannot_write(store_url: str) -> None:
 
 @pytest.mark.postgres
 def test_nobody_begins_while_a_fenced_transaction_is_open(postgres_store: str) -> None:
-    with closing(Database(postgres_store)) as database:
+    with (
+        closing(Database(postgres_store)) as database,
+        closing(LeaseHeartbeat(LeaseTable(database), 0.0, LONG)) as heartbeat,
+    ):
         leases = LeaseTable(database)
-        held = leases.acquire("block", ["1"], 0.0)
+        fence = LeaseFence(heartbeat, heartbeat.acquire("block", ["1"]))
         with database.write() as connection:
-            fence(connection, held)
+            fence.check_commit(connection)
             assert leases.acquire("block", ["1"], LONG) == []
         assert len(leases.acquire("block", ["1"], LONG)) == 1
 

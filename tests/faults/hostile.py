@@ -63,7 +63,7 @@ def crawled(tally: Tally, recipes: Sequence[Recipe], folder: Path) -> float:
     hosts = {f"127.1.{number // 250}.{number % 250 + 1}": recipe for number, recipe in enumerate(recipes)}
     server = HostileServer(hosts)
     with serving(server):
-        seeds = {f"http://{host}:{server.port}/": recipe for host, recipe in hosts.items()}
+        seeds = {server.url(host): host for host in hosts}
         crawl = {
             "seeds": list(seeds),
             "inside_hosts": [f"{host}:{server.port}" for host in hosts],
@@ -85,8 +85,9 @@ def crawled(tally: Tally, recipes: Sequence[Recipe], folder: Path) -> float:
     ends = dict(
         vertical.ask("SELECT u.url, o.reason FROM outcomes o JOIN urls u USING (url_id) WHERE o.stage = 'crawl'")
     )
-    for url, recipe in seeds.items():
-        with tally.trying(json.dumps(dict(recipe))):
+    for url, host in seeds.items():
+        with tally.trying(json.dumps(dict(hosts[host]))):
+            assert host not in server.errors, server.errors[host]
             found = [reason for one, reason in ends.items() if one == url]
             assert found, "no outcome"
     tally.connections = 0  # to internal addresses; they have no server, so outcomes show attempts

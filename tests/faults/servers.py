@@ -5,6 +5,7 @@ Each recipe has its own host (an address of 127.0.0.0/8), so that failures of on
 
 import gzip
 import socket
+import struct
 import time
 import zlib
 from collections.abc import Callable, Mapping
@@ -20,7 +21,10 @@ Recipe = Mapping[str, Any]
 
 
 class HostileServer(ThreadingTCPServer):
-    """Serves `recipes` by host address; counts its connections."""
+    """Serves `recipes` by host address; counts its connections.
+
+    `errors` contains, by host, what prevented the server from following its recipe.
+    """
 
     daemon_threads = True
     allow_reuse_address = True
@@ -31,27 +35,38 @@ class HostileServer(ThreadingTCPServer):
         self.port = int(self.server_address[1])
         self.recipes = recipes
         self.connections = 0
+        self.errors: dict[str, str] = {}
 
     def finish_request(self, request: Any, client_address: Any) -> None:
         """Send one response per connection."""
         self.connections += 1
         with request:
+            name = request.getsockname()[0]
+            recipe = self.recipes.get(name, {})
             try:
                 request.settimeout(120)
+                if uses_tls(recipe):
+                    never_handshake(request)
+                    return
                 head = b""
                 while b"\r\n\r\n" not in head and (part := request.recv(65536)):
                     head += part
                 path = head.split(b" ", 2)[1].decode("latin-1") if head.count(b" ") > 1 else "/"
-                name = request.getsockname()[0]
-                answer(request, self.recipes.get(name, {}), path, f"http://{name}:{self.port}")
+                answer(request, recipe, path, f"http://{name}:{self.port}")
             except OSError:
                 return  # the client has left: what many recipes are about
+            except Exception as error:  # noqa: BLE001 (fails the row of this recipe)
+                self.errors[name] = f"{type(error).__name__} {error}"
+
+    def url(self, host: str) -> str:
+        """Return the home page of a host."""
+        return f"{'https' if uses_tls(self.recipes[host]) else 'http'}://{host}:{self.port}/"
 
 
 def answer(to: socket.socket, recipe: Recipe, path: str, base: str) -> None:
-    """Respond to one request by its recipe."""
+    """Respond to one request by its recipe. Raises KeyError if the recipe is unknown."""
     if path == "/robots.txt":
-        ROBOTS.get(str(recipe.get("robots")), no_robots)(to, base)
+        (ROBOTS[recipe["robots"]] if "robots" in recipe else no_robots)(to, base)
     elif "body" in recipe:
         send_body(to, recipe)
     elif "slow" in recipe:
@@ -60,8 +75,25 @@ def answer(to: socket.socket, recipe: Recipe, path: str, base: str) -> None:
         REDIRECTS[recipe["redirect"]](to, base, path)
     elif "proto" in recipe:
         to.sendall(PROTOCOL[recipe["proto"]])
-    else:
+        if recipe["proto"] in RESET:
+            to.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # closing sends RST
+    elif recipe.keys() <= {"robots"}:
         plain(to, PAGE)
+    else:
+        raise KeyError(*recipe)
+
+
+def uses_tls(recipe: Recipe) -> bool:
+    """True if the client must connect by https."""
+    return recipe.get("slow") == "tls_never_handshake"
+
+
+def never_handshake(to: socket.socket) -> None:
+    """Read the first message of a TLS handshake and never answer. Raises ValueError if the client sends another one."""
+    if to.recv(1) != TLS_HANDSHAKE:
+        raise ValueError("the client did not begin a TLS handshake")
+    while to.recv(65536):
+        continue  # until the client leaves
 
 
 def plain(to: socket.socket, body: bytes, status: str = "200 OK", **headers: str) -> None:
@@ -160,7 +192,6 @@ SLOW: Mapping[str, Callable[[socket.socket], None]] = {
     "never_body": silent(FRAMED),
     "never_close": silent(OK + b"\r\n" + PAGE),
     "never_header": silent(b""),
-    "tls_never_handshake": silent(b""),
 }
 
 
@@ -199,6 +230,8 @@ REDIRECTS: Mapping[str, Callable[[socket.socket, str, str], None]] = {
     "meta_refresh_loop": meta_refresh,
 }
 
+TLS_HANDSHAKE = b"\x16"  # type of the first record
+RESET = frozenset({"rst_mid_body"})  # end with RST instead of FIN
 PROTOCOL: Mapping[str, bytes] = {
     "gzip_truncated": OK + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(PAGE)[:-20],
     "gzip_not_gzip": OK + b"Content-Encoding: gzip\r\n\r\n" + PAGE,

@@ -12,14 +12,31 @@ from pathlib import Path
 import click
 
 from benchmarks.results import SHARED, Figure, publish
+from tests.conftest import new_database
 from tests.faults import hostile, processes, serving, stores
+from tests.faults.fencing import PROCESS_COUNTS, fence_faults
 from tests.faults.restoring import restore_faults
+from tests.faults.sabotage import sabotage_faults
 from tests.faults.tally import Tally
 from tests.faults.traps import trap_faults
 from tests.faults.verticals import undisturbed_run
+from tests.shared_server import EMPTY_STORE, shared_server
 
 STORES, FEW_STORES = 200, 10
-NEEDS_RUN = ("kill9", "solr", "disk", "clock", "sqlite", "bloom", "dictionary", "import", "restore", "soak", "slow")
+NEEDS_RUN = (
+    "sabotage",
+    "kill9",
+    "solr",
+    "disk",
+    "clock",
+    "sqlite",
+    "bloom",
+    "dictionary",
+    "import",
+    "restore",
+    "soak",
+    "slow",
+)
 ROUNDS, FEW_ROUNDS = 10, 1
 
 
@@ -29,6 +46,9 @@ def tallies(data: Path | None, only: frozenset[str], is_short: bool, folder: Pat
     if not only or only & {"slow_servers", "bomb", "redirects", "nesting"}:
         recipes = hostile.http_recipes(data)
         yield from hostile.hostile_servers(recipes[:: 8 if is_short else 1], folder / "hostile")
+    if not only or "fence" in only:
+        (folder / "fence").mkdir()
+        yield fence_faults_of_all(folder / "fence")
     if only and not only & frozenset(NEEDS_RUN):
         return
     (folder / "run").mkdir()
@@ -42,6 +62,7 @@ def tallies(data: Path | None, only: frozenset[str], is_short: bool, folder: Pat
             "import": lambda at: processes.import_faults(made, at),
             "clock": lambda at: processes.clock_faults(made, at),
             "disk": lambda at: processes.disk_faults(made, at),
+            "sabotage": lambda at: sabotage_faults(made, at),
             "kill9": lambda at: processes.kill9_faults(made, at, dict.fromkeys(processes.STAGES, points)),
             "solr": lambda at: processes.solr_faults(made, at, few),
             "restore": lambda at: restore_faults(made.indexed, at),
@@ -52,6 +73,16 @@ def tallies(data: Path | None, only: frozenset[str], is_short: bool, folder: Pat
             if not only or name in only:
                 (folder / name).mkdir()
                 yield tried(folder / name)
+
+
+def fence_faults_of_all(folder: Path) -> Tally:
+    """Run the faults of fencing with one and with several processes, each on a new PostgreSQL store."""
+    tally = Tally("fence")
+    with shared_server("postgres", folder / "postgres") as server:
+        for process_count in PROCESS_COUNTS:
+            with new_database(server, EMPTY_STORE) as url:
+                tally.add(fence_faults(url, folder / str(process_count), process_count))
+    return tally
 
 
 def pages(data: Path | None, only: frozenset[str]) -> Iterator[Tally]:

@@ -11,8 +11,7 @@ class Tally:
     """Counts of one class.
 
     `survived`: faults after which all checks passed. `lost`, `duplicates`: rows or documents. `detected`: faults that
-    were
-    reported. A value is None if the class does not measure it.
+    were reported. A value is None if the class does not measure it.
     """
 
     name: str
@@ -25,6 +24,7 @@ class Tally:
     p95_ratio: float | None = None
     peak_mb: float | None = None
     worst_s: float = 0.0
+    figures: dict[str, float] = field(default_factory=dict)  # metrics of this class only
     complaints: list[str] = field(default_factory=list)
 
     @contextmanager
@@ -39,6 +39,17 @@ class Tally:
         else:
             self.survived += 1
         self.worst_s = max(self.worst_s, time.monotonic() - began)
+
+    def add(self, other: "Tally") -> None:
+        """Add the counts, figures and complaints of another tally of this class."""
+        self.tried += other.tried
+        self.survived += other.survived
+        self.lost += other.lost
+        self.duplicates += other.duplicates
+        self.worst_s = max(self.worst_s, other.worst_s)
+        self.complaints += other.complaints
+        for metric, value in other.figures.items():
+            self.figures[metric] = self.figures.get(metric, 0.0) + value
 
     def account(self, wanted: set[str], found: list[str], what: str) -> None:
         """Compare ids or URLs with the expected ones."""
@@ -57,4 +68,5 @@ class Tally:
             value = getattr(self, name)
             if value is not None:
                 yield name, float(value)
+        yield from self.figures.items()
         yield "worst_s", round(self.worst_s, 3)

@@ -1,16 +1,22 @@
 """A few faults of each class with real processes; `make faults` runs all."""
 
+import socket
+from collections import deque
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests.faults import hostile, processes
+from tests.faults.fencing import fence_faults
 from tests.faults.restoring import restore_faults
-from tests.faults.servers import Recipe
+from tests.faults.sabotage import sabotage_faults
+from tests.faults.servers import HostileServer, Recipe
 from tests.faults.tally import Tally
 from tests.faults.verticals import Undisturbed, undisturbed_run
 from tests.solr_fixture import RunningSolr
+from tests.web_fixture import serving
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds processes in /proc")]
 
@@ -21,6 +27,8 @@ FEW: tuple[Recipe, ...] = (
     {"redirect": "to_metadata"},
     {"redirect": "endless"},
     {"proto": "chunk_overflow"},
+    {"proto": "rst_mid_body"},
+    {"slow": "tls_never_handshake"},
     {"robots": "never_ends"},
 )
 
@@ -53,6 +61,14 @@ def test_killed_when_the_index_is_made_anew(made: Undisturbed, tmp_path: Path) -
     survived(processes.kill9_faults(made, tmp_path, {"swap_dictionary": (0.75,)}))
 
 
+@pytest.mark.postgres
+@pytest.mark.process
+def test_a_crawl_that_lost_its_lease_commits_and_requests_nothing(postgres_store: str, tmp_path: Path) -> None:
+    tally = fence_faults(postgres_store, tmp_path, process_count=2)
+    survived(tally)
+    assert tally.figures == {"commits_after_loss": 0, "requests_after_loss": 0}
+
+
 @pytest.mark.process
 def test_hostile_servers_end_in_outcomes(tmp_path: Path) -> None:
     """All servers in one crawl; `make faults` measures the memory for each class of servers."""
@@ -61,6 +77,28 @@ def test_hostile_servers_end_in_outcomes(tmp_path: Path) -> None:
     peak_mb = hostile.crawled(tally, FEW, tmp_path / "hostile")
     survived(tally)
     assert peak_mb - idle_mb < hostile.MAX_ABOVE_IDLE
+
+
+def test_the_server_resets_a_connection_and_rejects_unknown_recipes() -> None:
+    recipes = {"127.1.0.1": {"proto": "rst_mid_body"}, "127.1.0.2": {"proto": "none"}, "127.1.0.3": {"none": 1}}
+    server = HostileServer(recipes)
+    with serving(server):
+        for host in recipes:
+            with socket.create_connection((host, server.port)) as client:
+                client.sendall(b"GET / HTTP/1.1\r\n\r\n")
+                if host == "127.1.0.1":
+                    with pytest.raises(ConnectionResetError):
+                        deque(iter(partial(client.recv, 65536), b""), maxlen=0)
+                else:
+                    assert client.recv(1) == b""
+    assert server.errors == {"127.1.0.2": "KeyError 'none'", "127.1.0.3": "KeyError 'none'"}
+
+
+@pytest.mark.process
+def test_the_comparison_notices_lost_and_doubled_records(made: Undisturbed, tmp_path: Path) -> None:
+    tally = sabotage_faults(made, tmp_path, ("delayed_commit", "doubled_record"))
+    survived(tally)
+    assert tally.figures["noticed"] == 1
 
 
 def test_warc_files_that_are_damaged(made: Undisturbed, tmp_path: Path) -> None:

@@ -1,0 +1,83 @@
+"""Fences: work that has lost its lease commits nothing and sends no request.
+
+`fenced` adds a fence to the context (contextvars) of the calling thread. Every write transaction calls `check_commit`,
+every request `check_request`. The other threads of the work have the same fences if they start with `start_thread` or
+run a function of `in_this_context`. Processes of the work get `shared_fences` and enter `SharedFence.opened`.
+"""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar, copy_context
+from functools import partial
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from docstore.database import Database
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class SharedFence(Protocol):
+    """A fence for another process of the same work. Can be pickled."""
+
+    def opened(self, database: "Database", /) -> AbstractContextManager[None]:
+        """Return a context manager with the fence for the calling thread. `database` belongs to this process."""
+
+
+class Fence(Protocol):
+    """The exclusive right to the work of a context."""
+
+    def check_commit(self, connection: "Connection", /) -> None:
+        """Raise LeaseLostError if the right is lost. Otherwise it lasts until the transaction ends."""
+
+    def check_request(self) -> None:
+        """Raise LeaseLostError if the right is lost."""
+
+    def share(self) -> SharedFence:
+        """Return this fence for another process of the same work."""
+
+
+_FENCES: ContextVar[tuple[Fence, ...]] = ContextVar("fences", default=())
+
+
+@contextmanager
+def fenced(fence: Fence) -> Iterator[None]:
+    """Check `fence` at every commit and every request of this context during the `with` block."""
+    token = _FENCES.set((*_FENCES.get(), fence))
+    try:
+        yield
+    finally:
+        _FENCES.reset(token)
+
+
+def check_commit(connection: "Connection") -> None:
+    """Check all fences before a commit. Raises LeaseLostError; the transaction must then be rolled back."""
+    for fence in _FENCES.get():
+        fence.check_commit(connection)
+
+
+def check_request() -> None:
+    """Check all fences immediately before a request. Raises LeaseLostError; the request must then not be sent."""
+    for fence in _FENCES.get():
+        fence.check_request()
+
+
+def shared_fences() -> tuple[SharedFence, ...]:
+    """Return the fences of this context for another process."""
+    return tuple(fence.share() for fence in _FENCES.get())
+
+
+def in_this_context(function: Callable[P, R]) -> Callable[P, R]:
+    """Return `function` with the fences of this context, to run in another thread, once at a time."""
+    return partial(copy_context().run, function)
+
+
+def start_thread(target: Callable[[], Any], name: str) -> threading.Thread:
+    """Start a daemon thread with the fences of this context."""
+    thread = threading.Thread(target=in_this_context(target), name=name, daemon=True)
+    thread.start()
+    return thread
