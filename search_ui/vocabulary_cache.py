@@ -92,8 +92,8 @@ class VocabularyCache:
 
 
 def current_vocabulary_cache() -> VocabularyCache:
-    """Return the cache of the current site. It is created on first use."""
-    return cast(VocabularyCache, current_app.extensions.setdefault(EXTENSION_KEY, VocabularyCache()))
+    """Return the cache of the current site."""
+    return cast(VocabularyCache, current_app.extensions[EXTENSION_KEY])
 
 
 def current_vocabulary() -> Vocabulary:

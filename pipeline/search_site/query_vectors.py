@@ -94,7 +94,9 @@ class StoreQueryVectors:
         if (spec := next(specs_with_vector, None)) is None:
             return None
         values = tuple(array("b", vectors_by_model[spec.model_id]))
-        return QueryVector(spec.model_id, vector_field_name(spec.model_id, len(values)), values, spec.min_cosine)
+        return QueryVector(
+            spec.model_id, vector_field_name(spec.model_id, len(values)), values, spec.min_cosine, spec.languages
+        )
 
     def best_passages(self, query_vector: QueryVector, digests: Iterable[str]) -> Mapping[str, tuple[int, int]]:
         """Return by digest the offsets (start, end) of the passage that is most similar to the query.
@@ -122,4 +124,6 @@ def compute_query_vector(embedder: "Embedder", spec: "ModelSpec", text: str) -> 
     from text.embedding.embedder import quantize
 
     values = tuple(quantize(embedder.encode_queries([text]))[0].tolist())
-    return QueryVector(spec.model_id, vector_field_name(spec.model_id, len(values)), values, spec.min_cosine)
+    return QueryVector(
+        spec.model_id, vector_field_name(spec.model_id, len(values)), values, spec.min_cosine, spec.languages
+    )

@@ -46,6 +46,7 @@ from search_ui.query.results import (
     digest_by_id,
     distinct_pictures,
     distinct_series,
+    first_hits,
     ids_and_clusters,
     ids_with_page_passage,
     parse_total,
@@ -189,17 +190,25 @@ class SearchService:
         page_request = replace(request, page=cursor_position.page)
         count_future = select_in_background(self.solr, count_params(page_request, words))
         vector_search = self._start_vector_search(page_request, words)
-        words = self._add_work_boosts(request, words)
+        words = self.add_work_boosts(request, words)
         candidates = self._fetch_candidates(page_request, words, vector_search)
-        hits_response = self._fetch_hits(page_request, words, cursor_position.solr_mark, candidates)
+        lexical_response = (
+            self._fetch_lexical_hits(page_request, words) if candidates is None and not request.cursor else None
+        )
         count_response = count_future.result()
-        if (
-            is_related := request.sort is SortOrder.RELEVANCE
-            and bool(content_parts(words))
-            and not parse_total(count_response)
-        ):
-            candidates = self._fetch_candidates(page_request, words, vector_search, is_related)
-            hits_response = self._fetch_hits(page_request, words, cursor_position.solr_mark, candidates, is_related)
+        total = parse_total(count_response)
+        is_related = request.sort is SortOrder.RELEVANCE and bool(content_parts(words)) and not total
+        if is_related:
+            candidates = self._fetch_candidates(page_request, words, vector_search, match_any=True)
+            lexical_response = None
+        if candidates is not None and not request.cursor:
+            size = self.settings.page_size
+            hits_response = candidates.page_response((page_request.page - 1) * size, 2 * size)
+        else:
+            hits_response = lexical_response or self._fetch_lexical_hits(
+                page_request, words, cursor_position.solr_mark, candidates, total, match_any=is_related
+            )
+        hits_response = first_hits(hits_response, self._count_listed(page_request, total))
         responses = self._fetch_details(page_request, words, hits_response, count_response, candidates)
         page = build_search_page(responses, page_request, self.settings, words[QueryVariant.DOMAIN])
         quotations = (
@@ -207,7 +216,7 @@ class SearchService:
             if candidates and page_request.page == 1
             else ()
         )
-        cursor = self._next_cursor(page_request, words, page.match_count, hits_response, is_related, candidates)
+        cursor = self._next_cursor(page_request, words, page.listed_count, hits_response, is_related, candidates)
         return replace(page, quotations=quotations, cursor=cursor)
 
     def _fetch_related(self, article: ArticleDetails) -> SolrResponse:
@@ -250,7 +259,7 @@ class SearchService:
         except SolrError:  # the collection has no such field, or Solr timed out
             return None
         limit, first_page_request = max_fused_candidates(self.settings), replace(request, page=1)
-        field_names = lexical_fields(request, HIT_FIELDS)
+        field_names = lexical_fields(request, words, vector_search.query_vector, HIT_FIELDS)
         lexical_response = None
         if not match_any:
             lexical_response = collapse_first_page(
@@ -291,10 +300,10 @@ class SearchService:
             self.solr, hit_details_params(request, words, ids, clusters, distinct_series(hits), pictures)
         )
         highlight_response = self.solr.select(highlight_params(request, words, ids))
-        semantic_only_ids = candidates.semantic_only_ids(ids) if candidates else []
-        body_ids = list(dict.fromkeys([*ids_with_page_passage(highlight_response), *semantic_only_ids]))
+        semantic_ids = candidates.semantic_match_ids(ids) if candidates else []
+        body_ids = list(dict.fromkeys([*ids_with_page_passage(highlight_response), *semantic_ids]))
         body_response = self.solr.select(body_params(body_ids)) if body_ids else {}
-        passages = self._best_passages(candidates, semantic_only_ids, body_response)
+        passages = self._best_passages(candidates, semantic_ids, body_response)
         return SearchResponses(
             hits, count_response, highlight_response, details_future.result(), body_response, passages
         )
@@ -309,45 +318,53 @@ class SearchService:
         best = self.query_vectors.best_passages(candidates.vector, digests.values())
         return {doc_id: best.get(digest, (0, 0)) for doc_id, digest in digests.items()}
 
-    def _fetch_hits(
+    def _count_listed(self, request: SearchRequest, total: int) -> int:
+        """Return the number of hits on a page. On the last page of the full matches, a page of related results follows.
+
+        Without full matches, and sorted by date, pages are equally long.
+        """
+        size = self.settings.page_size
+        if not total or request.sort is not SortOrder.RELEVANCE or not request.parsed_query.ranking_text:
+            return size
+        full_count = max(0, total - (request.page - 1) * size)  # on this page and later ones
+        return full_count + size if 0 < full_count <= size else min(full_count, size)
+
+    def _fetch_lexical_hits(
         self,
         request: SearchRequest,
         words: QueryWords,
-        cursor_mark: str,
-        candidates: FusedCandidates | None,
+        cursor_mark: str = "",
+        candidates: FusedCandidates | None = None,
+        total: int = 0,
         match_any: bool = False,
     ) -> SolrResponse:
-        """Fetch the hits of a page, near-duplicates once.
+        """Fetch the hits of a page from the lexical ranking, near-duplicates once.
 
-        Numbered pages come from the fused list. Pages reached by cursor come from the lexical ranking, without the
-        clusters that were listed before.
+        A numbered page is twice as long as needed without related results. A page reached by cursor has the hits of
+        `_count_listed`, because the next page continues after them, without the clusters of `candidates`, which were
+        listed before.
         """
-        page_size = self.settings.page_size
-        if candidates is not None and not cursor_mark:
-            return candidates.page_response(request.page, page_size)
-        if match_any:
-            return self.solr.select(
-                hits_params(
-                    request,
-                    words,
-                    page_size,
-                    cursor_mark,
-                    match_any=True,
-                    excluded_clusters=_listed_clusters(candidates),
-                )
-            )
-        if request.page == 1 and not request.cluster:
-            response = collapse_first_page(
-                self.solr.select(hits_params(request, words, page_size, spare_hits=SPARE_HITS)), page_size
-            )
+        rows = self._count_listed(request, total) if cursor_mark else 2 * self.settings.page_size
+        extra_hits = rows - self.settings.page_size
+        if request.page == 1 and not request.cluster and not match_any:
+            params = hits_params(request, words, self.settings.page_size, spare_hits=SPARE_HITS, extra_hits=extra_hits)
+            response = collapse_first_page(self.solr.select(params), rows)
             if response is not None:
                 return response
         response = self.solr.select(
-            hits_params(request, words, page_size, cursor_mark, excluded_clusters=_listed_clusters(candidates))
+            hits_params(
+                request,
+                words,
+                self.settings.page_size,
+                cursor_mark,
+                extra_hits=extra_hits,
+                match_any=match_any,
+                excluded_clusters=candidates.clusters if candidates else (),
+            )
         )
         return response if candidates is None else with_match_count(response, candidates.match_count)
 
-    def _add_work_boosts(self, request: SearchRequest, words: QueryWords) -> QueryWords:
+    def add_work_boosts(self, request: SearchRequest, words: QueryWords) -> QueryWords:
         """Add the works whose parts match the query to `words`, if the ranking uses works."""
         params = (
             works_params(request.parsed_query.ranking_text, request.profile)
@@ -374,7 +391,7 @@ class SearchService:
         self,
         request: SearchRequest,
         words: QueryWords,
-        match_count: int,
+        listed_count: int,
         response: SolrResponse,
         match_any: bool,
         candidates: FusedCandidates | None,
@@ -384,7 +401,7 @@ class SearchService:
         if (
             request.page < last_numbered_page(self.settings)
             or request.page >= last_page(self.settings)
-            or last_rank >= match_count
+            or last_rank >= listed_count
         ):
             return ""
         if not request.cursor and candidates is not None:
@@ -399,7 +416,7 @@ class SearchService:
 
     def get_article(self, doc_id: str, request: SearchRequest) -> ArticleView | None:
         """Return an article with its neighbours, and its explanation if there is a query; None if it does not exist."""
-        words = self._add_work_boosts(request, self.segment_query(request))
+        words = self.add_work_boosts(request, self.segment_query(request))
         article = parse_article(self.solr.select(article_params(doc_id, request, words)), self.settings)
         if article is None:
             return None
@@ -429,11 +446,6 @@ class _VectorSearch:
 
     query_vector: QueryVector
     response_future: "Future[SolrResponse]"
-
-
-def _listed_clusters(candidates: FusedCandidates | None) -> Sequence[str]:
-    """Return the clusters that earlier pages listed."""
-    return candidates.clusters if candidates else ()
 
 
 def current_search_service() -> SearchService:

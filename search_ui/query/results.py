@@ -100,7 +100,7 @@ class SearchPage:
     Attributes:
         total: Number of full matches (`min_should_match`), near-duplicates counted once.
         documents: Number of full matches including near-duplicates.
-        match_count: Number of hits that can be paged through, including partial matches.
+        match_count: Number of documents that match in some way: full matches and related results.
         partial: Solr timed out and returned partial results.
         numbered_pages: Number of pages that can be requested by number.
         cursor: Signed start of the next page if that has no number; "" if there is none.
@@ -125,6 +125,21 @@ class SearchPage:
     formats: tuple[Facet, ...] = ()
     terms: tuple[Facet, ...] = ()
     dates: tuple[Facet, ...] = ()
+
+    @property
+    def listed_count(self) -> int:
+        """The number of hits that can be paged through: the full matches; the related results if there are none."""
+        return self.total or self.match_count
+
+    @property
+    def full_matches(self) -> tuple[Hit, ...]:
+        """The full matches of this page."""
+        return tuple(hit for hit in self.hits if not hit.is_partial)
+
+    @property
+    def related_hits(self) -> tuple[Hit, ...]:
+        """The related results of this page. They follow the full matches."""
+        return tuple(hit for hit in self.hits if hit.is_partial)
 
 
 @dataclass(frozen=True)
@@ -153,16 +168,17 @@ def build_search_page(
     are highlighted as a whole.
     """
     count_response, match_count = answers.count, int(answers.hits.get("response", {}).get("numFound", 0))
+    total = parse_total(count_response)
     responses = (answers.hits, answers.count, answers.highlights, answers.details, answers.bodies)
     headers = [each.get("responseHeader", {}) for each in responses]
     return SearchPage(
-        total=parse_total(count_response),
+        total=total,
         documents=int(count_response.get("response", {}).get("numFound", 0)),
         match_count=match_count,
         took_ms=sum(int(header.get("QTime", 0)) for header in headers),
         partial=any(header.get("partialResults", False) for header in headers),
         page=request.page,
-        numbered_pages=min(last_numbered_page(settings), max(1, -(-match_count // settings.page_size))),
+        numbered_pages=min(last_numbered_page(settings), max(1, -(-(total or match_count) // settings.page_size))),
         hits=tuple(_iter_hits(answers, settings, build_mark_refiner(request.parsed_query.ranking_text, words))),
         **{name: _build_facet(count_response, name, request, settings) for name in PARAM_BY_FILTER},  # type: ignore[arg-type]
         dates=_date_facets(count_response, request),
@@ -266,6 +282,11 @@ def paragraph_number(body: str, offset: int) -> int:
 def with_match_count(response: SolrResponse, match_count: int) -> SolrResponse:
     """Return a response with another `numFound`."""
     return {**response, "response": {**response["response"], "numFound": match_count}}
+
+
+def first_hits(response: SolrResponse, count: int) -> SolrResponse:
+    """Return a response with at most `count` documents."""
+    return {**response, "response": {**response.get("response", {}), "docs": _docs(response)[:count]}}
 
 
 def digest_by_id(response: SolrResponse) -> dict[str, str]:

@@ -4,6 +4,7 @@ The order of documents is defined in `ranking`. No I/O and no clock.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 from docstore import solr_fields
@@ -47,6 +48,7 @@ def hits_params(
     page_size: int,
     cursor_mark: str = "",
     spare_hits: int = 0,
+    extra_hits: int = 0,
     field_names: Sequence[str] = HIT_FIELDS,
     match_any: bool = False,
     summands: Sequence[QueryParam] = (),
@@ -61,6 +63,7 @@ def hits_params(
         page_size: Number of hits on a page.
         cursor_mark: Continue after this Solr cursor mark (`*`: from the start). If empty, start at the page number.
         spare_hits: Request this many extra hits, and do not collapse near-duplicates.
+        extra_hits: Request this many hits after those of the page.
         field_names: Fields to return.
         match_any: Require at least one word of the query.
         summands: Queries whose scores are added to the ranking.
@@ -70,14 +73,18 @@ def hits_params(
     is_short = len(words.get(QueryVariant.BASE, words[QueryVariant.DOMAIN])) <= MAX_WORDS_FOR_EARLY_EXIT
     extra_params = [("cursorMark", cursor_mark) if cursor_mark else ("start", str((request.page - 1) * page_size))]
     extra_params += [("minExactCount", str(MIN_EXACT_COUNT))] if spare_hits and is_short else []
-    q = ranking_query(request, words)
-    q = SolrQuery.boolean([QueryParam("known", q), *summands]) if summands else q
+    q = results_query(request, words, summands)
     filters = [
         *_hit_filters(request, words, not (spare_hits or request.cluster), match_any),
         *_exclude_clusters(excluded_clusters),
     ]
     return select_params(
-        q, filters, page_size + spare_hits, field_names, _SORT_CLAUSES[request.sort], extra_params=extra_params
+        q,
+        filters,
+        page_size + extra_hits + spare_hits,
+        field_names,
+        _SORT_CLAUSES[request.sort],
+        extra_params=extra_params,
     )
 
 
@@ -190,6 +197,19 @@ def ranking_query(request: SearchRequest, words: QueryWords) -> SolrQuery:
         if request.parsed_query.ranking_text
         else MATCH_ALL
     )
+
+
+FULL_MATCH_SCORE = 1024.0  # more than all other scores together; a power of two keeps the precision of their sum
+
+
+def results_query(request: SearchRequest, words: QueryWords, summands: Sequence[QueryParam] = ()) -> SolrQuery:
+    """Return the ranking query of the results page: `ranking_query` and `summands`, full matches first by relevance."""
+    q = ranking_query(request, words)
+    q = SolrQuery.boolean([QueryParam("known", q), *summands]) if summands else q
+    if request.sort is not SortOrder.RELEVANCE or not request.parsed_query.ranking_text:
+        return q
+    full = replace(enough_parts_query(request, words), template=f"'_query_:\"{{!v=$}}\"^={FULL_MATCH_SCORE:g}'")
+    return SolrQuery.boolean([QueryParam("full", SolrQuery("lucene", (("v", full),)))], must=[QueryParam("ranked", q)])
 
 
 def _enough_filters(request: SearchRequest, words: QueryWords) -> list[SolrQuery]:

@@ -125,6 +125,7 @@ def _search_titles(
     search_service: SearchService, request: SearchRequest, words: QueryWords, new_words: Sequence[str]
 ) -> list[tuple[str, str]]:
     """Return ids and titles of the results, best first."""
+    words = search_service.add_work_boosts(request, words)
     summands = new_word_summands(request.profile, new_words, search_service.solr)
     params = hits_params(
         request, words, COMPARED_RESULTS, field_names=(solr_fields.ID, solr_fields.TITLE), summands=summands

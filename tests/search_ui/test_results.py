@@ -15,6 +15,7 @@ from search_ui.query.results import (
 from search_ui.query.search_request import SearchRequest
 from search_ui.query.solr_requests import HIGHLIGHT_END, HIGHLIGHT_START
 from search_ui.settings import SearchSettings
+from tests.search_ui_fakes import FakeSearch, OneVector, document, site_app
 
 SETTINGS = SearchSettings(site_names={"news.example": "石油新闻"})
 ASKED = SearchRequest(raw_query="页岩气", text="页岩气")
@@ -227,3 +228,9 @@ def test_a_file_without_title_is_called_by_its_name() -> None:
     assert on_pages("首页", title="", url=url).plain_title == "年报-2024.pdf"
     assert page_of(answer({}, title="", url=url)).hits[0].plain_title == ""  # of a page only its title is one
     assert page_of(answer({}, format="of a later version")).hits[0].format == "html"
+
+
+def test_a_truncated_list_is_reported_with_semantic_search_too() -> None:
+    search = FakeSearch([document(1, "页岩气", "开发")], cosines={"doc1": 0.9}, header={"partialResults": True})
+    client = site_app(search, query_vectors=OneVector()).test_client()
+    assert client.get("/api/v1/search?q=页岩气").get_json()["partial"] is True

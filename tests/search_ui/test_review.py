@@ -360,8 +360,20 @@ def test_the_preview_shows_sentences_and_results_before_and_after() -> None:
     assert cuts == [["世界", "石油", "大会", "在", "北京", "召开"], ["世界石油大会", "在", "北京", "召开"]]
     assert [len(side.select("ol li")) for side in page.select("#results section")] == [3, 3]
     asked = [dict(params) for params in search.asked if "fresh0_text" in dict(params)]
-    assert asked[0]["fresh0_text"] == '"世界石油大会"' and "should=$fresh0" in asked[0]["q"]
+    assert asked[0]["fresh0_text"] == '"世界石油大会"' and "should=$fresh0" in asked[0]["ranked"]
     assert client.get("/admin/lexicon/preview?q=<b>").status_code == 200
+
+
+def test_the_preview_ranks_works_as_the_search_page_does() -> None:
+    held = FakeActions([term("世界石油大会", 9.0)])
+    search = FakeSearch([document(1, "题", "世界石油大会")], works=["0123456789abcdef"])
+    client = site_app(search, held).test_client()
+    token = sign_in(client)
+    post(client, token, "decide", term="世界石油大会", decision="accepted")
+    search.asked.clear()
+    get(client, "/admin/lexicon/preview?q=世界石油大会")
+    hits = [dict(params) for params in search.asked if "ranked" in dict(params)]
+    assert len(hits) == 2 and all("0123456789abcdef" in named["works"] for named in hits)
 
 
 def test_the_report_draws_its_distributions() -> None:
