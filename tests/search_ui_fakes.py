@@ -37,9 +37,9 @@ from search_ui.interfaces import (
     SiteReport,
     StageSummary,
 )
-from search_ui.query.semantic.hybrid import FULL_MATCH_FIELD, SIMILARITY_FIELD, NoQueryVectors, QueryVector
+from search_ui.query.semantic.hybrid import SIMILARITY_FIELD, NoQueryVectors, QueryVector
 from search_ui.query.solr_query import Params
-from search_ui.query.solr_requests import FULL_MATCH_SCORE, HIGHLIGHT_END, HIGHLIGHT_START
+from search_ui.query.solr_requests import FULL_MATCH_FIELD, FULL_MATCH_SCORE, HIGHLIGHT_END, HIGHLIGHT_START
 from search_ui.search_log import SearchLogWriter
 from search_ui.settings import SearchSettings
 from tests.terms import decide

@@ -32,10 +32,10 @@ from search_ui.pages.article import (
     series_params,
 )
 from search_ui.pages.question_answering import answer_from_hits
-from search_ui.query.content_words import split_content_words
+from search_ui.query.content_words import drop_question_words, split_content_words
 from search_ui.query.cursors import FIRST_CURSOR_MARK, CursorCodec, CursorPosition
 from search_ui.query.display_text import has_word
-from search_ui.query.min_should_match import content_parts
+from search_ui.query.min_should_match import content_parts, ranks_full_matches_first
 from search_ui.query.query_parser import as_plain_words
 from search_ui.query.ranking import PROFILES, parse_work_boosts, works_params
 from search_ui.query.results import (
@@ -50,6 +50,7 @@ from search_ui.query.results import (
     ids_and_clusters,
     ids_with_page_passage,
     parse_total,
+    with_full_matches_first,
     with_match_count,
 )
 from search_ui.query.score_explanation import add_semantic_part
@@ -124,8 +125,10 @@ class SearchService:
         After a publication some documents are still segmented with an older version. New words are searched in them as
         character runs.
         """
-        text = request.parsed_query.ranking_text
         segmenter, *older_segmenters = self._segmenters
+        text = request.parsed_query.ranking_text
+        if not request.parsed_query.conditions:
+            text = drop_question_words(text, segmenter.cut(text))
         segmented_words = segmenter.cut(text)
         newest = tuple(filter(has_word, segmented_words))
         old_lexicon_words = [segment_words(text, old_segmenter) for old_segmenter in older_segmenters]
@@ -134,6 +137,7 @@ class SearchService:
         new_words = tuple(word for word in newest if old_lexicon_words and word not in older)
         content, residual_chars = split_content_words(text, segmented_words)
         words = {
+            QueryVariant.TEXT: (text,),
             QueryVariant.DOMAIN: newest,
             QueryVariant.CONTENT: content,
             QueryVariant.RESIDUAL_CHARS: residual_chars,
@@ -201,16 +205,19 @@ class SearchService:
         if is_related:
             candidates = self._fetch_candidates(page_request, words, vector_search, match_any=True)
             lexical_response = None
+        full_first = self._lists_full_matches_first(page_request, words, total)
+        listed_count = self._count_listed(page_request, total if full_first else 0)
         if candidates is not None and not request.cursor:
-            size = self.settings.page_size
-            hits_response = candidates.page_response((page_request.page - 1) * size, 2 * size)
+            hits_response = candidates.page_response((page_request.page - 1) * self.settings.page_size)
         else:
             hits_response = lexical_response or self._fetch_lexical_hits(
-                page_request, words, cursor_position.solr_mark, candidates, total, match_any=is_related
+                page_request, words, cursor_position.solr_mark, listed_count, candidates, match_any=is_related
             )
-        hits_response = first_hits(hits_response, self._count_listed(page_request, total))
+        if full_first:
+            hits_response = with_full_matches_first(hits_response)
+        hits_response = first_hits(hits_response, listed_count)
         responses = self._fetch_details(page_request, words, hits_response, count_response, candidates)
-        page = build_search_page(responses, page_request, self.settings, words[QueryVariant.DOMAIN])
+        page = build_search_page(responses, page_request, self.settings, words[QueryVariant.DOMAIN], full_first)
         quotations = (
             answer_from_hits(self.solr, page_request.parsed_query.ranking_text, words, candidates, page.hits)
             if candidates and page_request.page == 1
@@ -259,7 +266,7 @@ class SearchService:
         except SolrError:  # the collection has no such field, or Solr timed out
             return None
         limit, first_page_request = max_fused_candidates(self.settings), replace(request, page=1)
-        field_names = lexical_fields(request, words, vector_search.query_vector, HIT_FIELDS)
+        field_names = lexical_fields(request, vector_search.query_vector, HIT_FIELDS)
         lexical_response = None
         if not match_any:
             lexical_response = collapse_first_page(
@@ -280,6 +287,7 @@ class SearchService:
             PROFILES[request.profile].semantic_weight,
             limit,
             match_count,
+            ranks_full_matches_first(request, words),
         )
 
     def _fetch_details(
@@ -318,36 +326,47 @@ class SearchService:
         best = self.query_vectors.best_passages(candidates.vector, digests.values())
         return {doc_id: best.get(digest, (0, 0)) for doc_id, digest in digests.items()}
 
-    def _count_listed(self, request: SearchRequest, total: int) -> int:
+    def _lists_full_matches_first(self, request: SearchRequest, words: QueryWords, total: int) -> bool:
+        """Return True if the page lists the `total` full matches before the related results.
+
+        A few full matches are moved to the front of the first page, whatever the ranking.
+        """
+        is_ranked = request.sort is SortOrder.RELEVANCE and bool(request.parsed_query.ranking_text)
+        return ranks_full_matches_first(request, words) or (is_ranked and 0 < total <= self.settings.page_size)
+
+    def _count_listed(self, request: SearchRequest, full_match_count: int) -> int:
         """Return the number of hits on a page. On the last page of the full matches, a page of related results follows.
 
-        Without full matches, and sorted by date, pages are equally long.
+        If full matches are not listed first, or there are none (0), pages are equally long.
         """
         size = self.settings.page_size
-        if not total or request.sort is not SortOrder.RELEVANCE or not request.parsed_query.ranking_text:
+        if not full_match_count:
             return size
-        full_count = max(0, total - (request.page - 1) * size)  # on this page and later ones
-        return full_count + size if 0 < full_count <= size else min(full_count, size)
+        remaining_count = max(0, full_match_count - (request.page - 1) * size)  # on this page and later ones
+        return remaining_count + size if 0 < remaining_count <= size else min(remaining_count, size)
 
     def _fetch_lexical_hits(
         self,
         request: SearchRequest,
         words: QueryWords,
         cursor_mark: str = "",
+        listed_count: int = 0,
         candidates: FusedCandidates | None = None,
-        total: int = 0,
         match_any: bool = False,
     ) -> SolrResponse:
         """Fetch the hits of a page from the lexical ranking, near-duplicates once.
 
-        A numbered page is twice as long as needed without related results. A page reached by cursor has the hits of
-        `_count_listed`, because the next page continues after them, without the clusters of `candidates`, which were
-        listed before.
+        A numbered page has more hits than needed, for the case that related results are listed after the full matches.
+        A page reached by cursor has `listed_count` hits, because the next page continues after them. It omits the
+        clusters of `candidates`, which were listed before.
         """
-        rows = self._count_listed(request, total) if cursor_mark else 2 * self.settings.page_size
-        extra_hits = rows - self.settings.page_size
+        page_size = self.settings.page_size
+        rows = listed_count if cursor_mark else max_fused_candidates(self.settings)
+        if ranks_full_matches_first(request, words) and not cursor_mark:
+            rows = 2 * page_size
+        extra_hits = rows - page_size
         if request.page == 1 and not request.cluster and not match_any:
-            params = hits_params(request, words, self.settings.page_size, spare_hits=SPARE_HITS, extra_hits=extra_hits)
+            params = hits_params(request, words, page_size, spare_hits=SPARE_HITS, extra_hits=extra_hits)
             response = collapse_first_page(self.solr.select(params), rows)
             if response is not None:
                 return response
@@ -355,7 +374,7 @@ class SearchService:
             hits_params(
                 request,
                 words,
-                self.settings.page_size,
+                page_size,
                 cursor_mark,
                 extra_hits=extra_hits,
                 match_any=match_any,
@@ -367,9 +386,7 @@ class SearchService:
     def add_work_boosts(self, request: SearchRequest, words: QueryWords) -> QueryWords:
         """Add the works whose parts match the query to `words`, if the ranking uses works."""
         params = (
-            works_params(request.parsed_query.ranking_text, request.profile)
-            if request.sort is SortOrder.RELEVANCE
-            else []
+            works_params(words[QueryVariant.TEXT][0], request.profile) if request.sort is SortOrder.RELEVANCE else []
         )
         return (
             {**words, QueryVariant.WORK_BOOSTS: parse_work_boosts(self.solr.select(params), request.profile)}

@@ -20,7 +20,7 @@ from search_ui.query.highlight import MarkRefiner, build_mark_refiner
 from search_ui.query.search_request import PARAM_BY_FILTER, SearchRequest, last_numbered_page
 from search_ui.query.semantic.answer_extraction import Quotation
 from search_ui.query.solr_client import SolrResponse
-from search_ui.query.solr_requests import EXACT_PAGING_HITS, HIGHLIGHT_END, HIGHLIGHT_START
+from search_ui.query.solr_requests import EXACT_PAGING_HITS, HIGHLIGHT_END, HIGHLIGHT_START, is_full_match
 from search_ui.settings import SearchSettings
 
 SNIPPET_CHARS = 160
@@ -101,6 +101,8 @@ class SearchPage:
         total: Number of full matches (`min_should_match`), near-duplicates counted once.
         documents: Number of full matches including near-duplicates.
         match_count: Number of documents that match in some way: full matches and related results.
+        listed_count: Number of hits that can be paged through, without the related results after the last full match.
+        full_first: The full matches come first, and pages count them only. Otherwise related results stand among them.
         partial: Solr timed out and returned partial results.
         numbered_pages: Number of pages that can be requested by number.
         cursor: Signed start of the next page if that has no number; "" if there is none.
@@ -110,6 +112,8 @@ class SearchPage:
     total: int = 0
     documents: int = 0
     match_count: int = 0
+    listed_count: int = 0
+    full_first: bool = False
     took_ms: int = 0
     partial: bool = False
     page: int = 1
@@ -125,11 +129,6 @@ class SearchPage:
     formats: tuple[Facet, ...] = ()
     terms: tuple[Facet, ...] = ()
     dates: tuple[Facet, ...] = ()
-
-    @property
-    def listed_count(self) -> int:
-        """The number of hits that can be paged through: the full matches; the related results if there are none."""
-        return self.total or self.match_count
 
     @property
     def full_matches(self) -> tuple[Hit, ...]:
@@ -160,7 +159,11 @@ class SearchResponses:
 
 
 def build_search_page(
-    answers: SearchResponses, request: SearchRequest, settings: SearchSettings, words: Sequence[str] = ()
+    answers: SearchResponses,
+    request: SearchRequest,
+    settings: SearchSettings,
+    words: Sequence[str] = (),
+    full_first: bool = False,
 ) -> SearchPage:
     """Build the results page from the responses to `request`.
 
@@ -169,16 +172,19 @@ def build_search_page(
     """
     count_response, match_count = answers.count, int(answers.hits.get("response", {}).get("numFound", 0))
     total = parse_total(count_response)
+    listed_count = total if full_first and total else match_count
     responses = (answers.hits, answers.count, answers.highlights, answers.details, answers.bodies)
     headers = [each.get("responseHeader", {}) for each in responses]
     return SearchPage(
         total=total,
+        listed_count=listed_count,
+        full_first=full_first,
         documents=int(count_response.get("response", {}).get("numFound", 0)),
         match_count=match_count,
         took_ms=sum(int(header.get("QTime", 0)) for header in headers),
         partial=any(header.get("partialResults", False) for header in headers),
         page=request.page,
-        numbered_pages=min(last_numbered_page(settings), max(1, -(-(total or match_count) // settings.page_size))),
+        numbered_pages=min(last_numbered_page(settings), max(1, -(-listed_count // settings.page_size))),
         hits=tuple(_iter_hits(answers, settings, build_mark_refiner(request.parsed_query.ranking_text, words))),
         **{name: _build_facet(count_response, name, request, settings) for name in PARAM_BY_FILTER},  # type: ignore[arg-type]
         dates=_date_facets(count_response, request),
@@ -287,6 +293,12 @@ def with_match_count(response: SolrResponse, match_count: int) -> SolrResponse:
 def first_hits(response: SolrResponse, count: int) -> SolrResponse:
     """Return a response with at most `count` documents."""
     return {**response, "response": {**response.get("response", {}), "docs": _docs(response)[:count]}}
+
+
+def with_full_matches_first(response: SolrResponse) -> SolrResponse:
+    """Return a response with its full matches first, in their order."""
+    docs = sorted(_docs(response), key=lambda doc: not is_full_match(doc))
+    return {**response, "response": {**response.get("response", {}), "docs": docs}}
 
 
 def digest_by_id(response: SolrResponse) -> dict[str, str]:

@@ -6,12 +6,13 @@ The order of documents is defined in `ranking`. No I/O and no clock.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
+from typing import Any
 
 from docstore import solr_fields
 from search_ui.query.cursors import FIRST_CURSOR_MARK
 from search_ui.query.display_text import has_word
 from search_ui.query.filters import build_filter_queries
-from search_ui.query.min_should_match import any_part_query, enough_parts_query
+from search_ui.query.min_should_match import any_part_query, enough_parts_query, ranks_full_matches_first
 from search_ui.query.ranking import BIGRAM_CLAUSE, PROFILES, build_query_texts, build_rank_query
 from search_ui.query.search_request import SearchRequest, SortOrder
 from search_ui.query.solr_query import (
@@ -78,6 +79,10 @@ def hits_params(
         *_hit_filters(request, words, not (spare_hits or request.cluster), match_any),
         *_exclude_clusters(excluded_clusters),
     ]
+    if request.sort is SortOrder.RELEVANCE and request.parsed_query.ranking_text:
+        enough = enough_parts_query(request, words)
+        field_names = [*field_names, full_match_field(enough)]
+        extra_params += enough.to_params()
     return select_params(
         q,
         filters,
@@ -203,13 +208,26 @@ FULL_MATCH_SCORE = 1024.0  # more than all other scores together; a power of two
 
 
 def results_query(request: SearchRequest, words: QueryWords, summands: Sequence[QueryParam] = ()) -> SolrQuery:
-    """Return the ranking query of the results page: `ranking_query` and `summands`, full matches first by relevance."""
+    """Return the ranking query of the results page: `ranking_query` and `summands`, possibly full matches first."""
     q = ranking_query(request, words)
     q = SolrQuery.boolean([QueryParam("known", q), *summands]) if summands else q
-    if request.sort is not SortOrder.RELEVANCE or not request.parsed_query.ranking_text:
+    if not ranks_full_matches_first(request, words):
         return q
     full = replace(enough_parts_query(request, words), template=f"'_query_:\"{{!v=$}}\"^={FULL_MATCH_SCORE:g}'")
     return SolrQuery.boolean([QueryParam("full", SolrQuery("lucene", (("v", full),)))], must=[QueryParam("ranked", q)])
+
+
+FULL_MATCH_FIELD = "full"
+
+
+def full_match_field(enough: QueryParam) -> str:
+    """Return the field to request for `is_full_match`. The request has to contain the parameters of `enough`."""
+    return f"{FULL_MATCH_FIELD}:query(${enough.name},0)"
+
+
+def is_full_match(doc: Mapping[str, Any]) -> bool:
+    """Return True if a document of a response is a full match (`min_should_match`)."""
+    return float(doc.get(FULL_MATCH_FIELD, 0.0)) > 0
 
 
 def _enough_filters(request: SearchRequest, words: QueryWords) -> list[SolrQuery]:

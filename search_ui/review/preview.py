@@ -104,7 +104,7 @@ def compare_rankings(proposal: VersionProposal, query: str) -> PreviewResults | 
 
 def next_version_words(request: SearchRequest, now: QueryWords, proposal: VersionProposal) -> QueryWords:
     """Return the words of the query in the next version, with synonyms."""
-    cut = segment_words(request.parsed_query.ranking_text, proposal.segmenter)
+    cut = segment_words(now[QueryVariant.TEXT][0], proposal.segmenter)
     synonyms = find_synonym_groups(request.parsed_query, cut, build_thesaurus(proposal.lexicon))
     return {
         **now,

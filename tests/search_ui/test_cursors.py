@@ -72,7 +72,9 @@ def test_the_last_result_is_not_followed_by_an_empty_page() -> None:
     assert eleventh.select_one("#end") is None
 
 
-@pytest.mark.parametrize("more", [pytest.param({}, id="words"), pytest.param({"query_vectors": OneVector()}, id="both")])
+@pytest.mark.parametrize(
+    "more", [pytest.param({}, id="words"), pytest.param({"query_vectors": OneVector()}, id="both")]
+)
 def test_related_results_without_a_full_match_can_be_paged_to_the_last(more: dict[str, OneVector]) -> None:
     settings = SearchSettings(page_size=2)
     search = FakeSearch([document(n, f"页岩气之{n}", "开发") for n in range(45)], cosines={"doc3": 0.9})

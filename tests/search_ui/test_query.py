@@ -171,7 +171,9 @@ def test_where_all_is_required_all_that_is_found_is_counted(pairs: list[tuple[st
 
 def test_only_named_fields_come_back() -> None:
     named = dict(params(("q", "a"), ("page", "3")))
-    assert (named["fl"], named["start"], named["rows"]) == ("id,cluster,series,picture", "20", "10")
+    assert (named["fl"], named["start"], named["rows"]) == (
+        "id,cluster,series,picture,full:query($enough,0)", "20", "10",
+    )  # fmt: skip
     shown = dict(highlight_params(ask(("q", "a")), WORDS, ["d1", "d2"]))
     assert shown["fl"] == "id,url,site,title,published_text,fetched,cluster,series,picture,format,page_starts,story"
     assert (shown["hits"], shown["rows"]) == ("d1,d2", "2")

@@ -26,14 +26,13 @@ from search_ui.query.ranking import EXACT_TITLE_PARAM, PROFILES
 from search_ui.query.search_request import SearchRequest, SortOrder, last_numbered_page
 from search_ui.query.solr_client import SolrResponse
 from search_ui.query.solr_query import Params, QueryParam, QueryWords, SolrQuery, select_params
-from search_ui.query.solr_requests import FULL_MATCH_SCORE
+from search_ui.query.solr_requests import FULL_MATCH_SCORE, full_match_field, is_full_match
 from search_ui.settings import SearchSettings
 from text.titles import title_lookup_keys
 
 VECTOR_CANDIDATES = 100
 VECTOR_AUTHORITY_WEIGHT = 0.02  # cosines differ less than scores; docs/background/ranking.md has other weights
 EXACT_TITLE_FIELD = "titled"  # in a response: above 0 if the title of a document equals the query
-FULL_MATCH_FIELD = "full"  # in a response: above 0 for a full match (`min_should_match`)
 SIMILARITY_FIELD = "similarity"  # in a response: (1 + cosine) / 2 of a document and the query; 0 without a vector
 CARRIED_SHARE = 0.5  # a hit with a higher share of the semantic score is shown as a semantic match
 SolrDocument = Mapping[str, Any]
@@ -165,9 +164,9 @@ class FusedCandidates:
             0.0,
         )
 
-    def page_response(self, start: int, rows: int) -> SolrResponse:
-        """Return `rows` documents of the list from `start`, in the form of a Solr response."""
-        docs = [candidate.doc for candidate in self.entries[start : start + rows]]
+    def page_response(self, start: int) -> SolrResponse:
+        """Return the documents of the list from `start`, in the form of a Solr response."""
+        docs = [candidate.doc for candidate in self.entries[start:]]
         return {
             "responseHeader": {"partialResults": self.is_truncated},
             "response": {"numFound": self.match_count, "docs": docs},
@@ -196,7 +195,7 @@ def vector_search_params(
         nearest,
         build_filter_queries(request, words),
         VECTOR_CANDIDATES,
-        [*field_names, solr_fields.AUTHORITY, f"{FULL_MATCH_FIELD}:query(${enough.name},0)"],
+        [*field_names, solr_fields.AUTHORITY, full_match_field(enough)],
         extra_params=enough.to_params(),
     )
 
@@ -206,10 +205,8 @@ def max_fused_candidates(settings: SearchSettings) -> int:
     return last_numbered_page(settings) * settings.page_size
 
 
-def lexical_fields(
-    request: SearchRequest, words: QueryWords, vector: QueryVector, field_names: Sequence[str]
-) -> list[str]:
-    """Return the fields that `fuse` needs from the lexical response."""
+def lexical_fields(request: SearchRequest, vector: QueryVector, field_names: Sequence[str]) -> list[str]:
+    """Return the fields that `fuse` needs from the lexical response, besides `is_full_match`."""
     exact_title_fields = (
         [f"{EXACT_TITLE_FIELD}:query(${EXACT_TITLE_PARAM},0)"]
         if title_lookup_keys(request.parsed_query.ranking_text)
@@ -219,7 +216,6 @@ def lexical_fields(
         *field_names,
         "score",
         solr_fields.LANGUAGE,
-        f"{FULL_MATCH_FIELD}:query(${enough_parts_query(request, words).name},0)",
         f"{SIMILARITY_FIELD}:vectorSimilarity({vector.field},{vector.solr_text})",
         *exact_title_fields,
     ]
@@ -232,23 +228,25 @@ def fuse(
     weight: float,
     limit: int,
     cluster_count: int,
+    full_first: bool = False,
 ) -> FusedCandidates:
-    """Fuse the lexical and the vector response into one list: full matches first, of them exact titles first.
+    """Fuse the lexical and the vector response into one list. Documents whose title equals the query come first.
 
     Args:
-        lexical_response: Lexical hits with `lexical_fields`, each cluster once.
+        lexical_response: Lexical hits with `lexical_fields` and `full_match_field`, each cluster once.
         vector_response: Nearest neighbours with `score`.
         vector: The query vector.
         weight: Weight of the semantic score.
         limit: Maximum length of the list.
         cluster_count: Total number of clusters that match lexically.
+        full_first: All full matches come before all other documents.
     """
     lexical_docs, neighbours = _first_by_cluster(lexical_response), _first_by_cluster(vector_response)
     coverage = _vector_coverage(lexical_docs.values(), vector)
     vector_docs = dict(islice(neighbours.items(), round(coverage * len(neighbours))))
     exact_titles = {cluster for cluster, doc in lexical_docs.items() if float(doc.get(EXACT_TITLE_FIELD, 0.0)) > 0}
     lexical_scores = _standardize_scores(
-        {cluster: _score_within_tier(doc) for cluster, doc in lexical_docs.items() if cluster not in exact_titles}
+        {cluster: _score_without_tier(doc) for cluster, doc in lexical_docs.items() if cluster not in exact_titles}
     )
     lexical_scores |= dict.fromkeys(exact_titles, max(lexical_scores.values(), default=1.0))
     semantic_scores = _standardize_scores(
@@ -265,7 +263,10 @@ def fuse(
         )
         for cluster, doc in (lexical_docs | {cluster: vector_docs[cluster] for cluster in semantic_only}).items()
     }
-    ranked_clusters = _rank_candidates(candidate_by_cluster, lexical_docs, exact_titles)[:limit]
+    ranked_clusters = _rank_candidates(candidate_by_cluster, lexical_docs, exact_titles)
+    if full_first:
+        ranked_clusters.sort(key=lambda cluster: not is_full_match(candidate_by_cluster[cluster].doc))
+    ranked_clusters = ranked_clusters[:limit]
     id_by_cluster = {cluster: str(doc[solr_fields.ID]) for cluster, doc in (neighbours | lexical_docs).items()}
     return FusedCandidates(
         vector,
@@ -283,22 +284,18 @@ def fuse(
 def _rank_candidates(
     candidates: Mapping[str, Candidate], lexical_docs: Mapping[str, SolrDocument], exact_titles: Collection[str]
 ) -> list[str]:
-    """Return the clusters by score, full matches first. Documents without a vector keep their lexical rank.
+    """Return the clusters by score, exact titles first. Documents without a vector keep their lexical rank.
 
     Args:
         candidates: All candidates by cluster, lexical hits first and in their order.
         lexical_docs: The lexical hits, by cluster.
         exact_titles: The clusters whose title equals the query.
     """
-    ranked = []
-    for is_full in (True, False):
-        tier = [cluster for cluster, candidate in candidates.items() if _is_full_match(candidate.doc) is is_full]
-        movable = [cluster for cluster in tier if cluster not in lexical_docs or _has_vector(lexical_docs[cluster])]
-        movable.sort(key=lambda cluster: (cluster not in exact_titles, -candidates[cluster].score, cluster))
-        by_score, fixed = iter(movable), set(tier) - set(movable)
-        ranked += [cluster if cluster in fixed else next(by_score) for cluster in tier if cluster in lexical_docs]
-        ranked += by_score
-    return ranked
+    fixed = {cluster for cluster, doc in lexical_docs.items() if not _has_vector(doc)}
+    movable = [cluster for cluster in candidates if cluster not in fixed]
+    movable.sort(key=lambda cluster: (cluster not in exact_titles, -candidates[cluster].score, cluster))
+    by_score = iter(movable)
+    return [*(cluster if cluster in fixed else next(by_score) for cluster in lexical_docs), *by_score]
 
 
 def _vector_coverage(docs: Iterable[SolrDocument], vector: QueryVector) -> float:
@@ -311,12 +308,9 @@ def _has_vector(doc: SolrDocument) -> bool:
     return float(doc.get(SIMILARITY_FIELD, 0.0)) > 0
 
 
-def _is_full_match(doc: SolrDocument) -> bool:
-    return float(doc.get(FULL_MATCH_FIELD, 0.0)) > 0
-
-
-def _score_within_tier(doc: SolrDocument) -> float:
-    return float(doc["score"]) - (FULL_MATCH_SCORE if _is_full_match(doc) else 0.0)
+def _score_without_tier(doc: SolrDocument) -> float:
+    """Return the score without that of full matches, if those rank first."""
+    return float(doc["score"]) % FULL_MATCH_SCORE
 
 
 def neighbour_cosine(doc: SolrDocument) -> float:
