@@ -120,8 +120,7 @@ class WithMeaning(Ours):
             spec.model_id,
             solr_fields.vector_field_name(spec.model_id, len(values)),
             values,
-            spec.min_cosine,
-            spec.languages,
+            spec.min_cosine,  # no languages: each document of a collection gets a vector
         )
 
 

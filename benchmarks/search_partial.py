@@ -2,7 +2,7 @@
 
 `overlap_N`: N percent of the documents have a vector. The value is the share of the first ten results that this search
 has in common with keyword search, or with search by all vectors, whichever share is larger; mean over the queries.
-The settings were chosen on one half of the queries (`--half chosen`); the other half is reported.
+`COVERAGE_EXPONENT` was chosen on one half of the queries (`is_chosen_half`); the other half is reported.
 """
 
 import hashlib

@@ -126,7 +126,8 @@ EXPLAINED = {
 
 def _matches(doc: dict[str, Any], named: dict[str, str]) -> bool:
     if "hits" in named:
-        return doc[solr_fields.ID] in named["hits"].split(",")
+        is_full = all(part in _text(doc) for part in _parts(named, "").split())
+        return doc[solr_fields.ID] in named["hits"].split(",") and (is_full or "hl" in named)
     if "doc" in named and not named["q"].startswith("{!bool must=$copies"):
         is_it = doc[solr_fields.ID] == named["doc"]
         return not is_it if named["q"].startswith("{!mlt") else is_it
@@ -138,11 +139,15 @@ def _matches(doc: dict[str, Any], named: dict[str, str]) -> bool:
         return False
     sites = named.get("sites", "").split("\x1f") if "sites" in named else [doc[solr_fields.SITE]]
     text = named.get("text", named.get("domain_words", named.get("base_words", ""))) or _parts(named, "")
-    held = f"{doc[solr_fields.TITLE]}\n{doc[solr_fields.BODY]}"
+    held = _text(doc)
     if doc[solr_fields.CLUSTER_ID] in named.get("listed", "").split(","):
         return False
     parts_needed = any if "some" in named else all
     return doc[solr_fields.SITE] in sites and parts_needed(part in held for part in text.replace("\u200b", "").split())
+
+
+def _text(doc: dict[str, Any]) -> str:
+    return f"{doc[solr_fields.TITLE]}\n{doc[solr_fields.BODY]}"
 
 
 def _parts(named: dict[str, str], prefix: str) -> str:

@@ -82,7 +82,7 @@ from search_ui.query.solr_requests import (
 )
 from search_ui.query.thesaurus import Thesaurus, find_synonym_groups
 from search_ui.settings import SearchSettings
-from search_ui.spelling.did_you_mean import MAX_HITS_FOR_SUGGESTIONS, DidYouMeanKind, SearchSuggestion, find_suggestions
+from search_ui.spelling.did_you_mean import DidYouMeanKind, SearchSuggestion, find_suggestions
 from search_ui.vocabulary_cache import current_vocabulary, current_vocabulary_cache
 from text.segment import Segmenter
 
@@ -395,8 +395,11 @@ class SearchService:
         )
 
     def suggest_alternatives(self, request: SearchRequest, page: SearchPage) -> list[SearchSuggestion]:
-        """Return searches that would find more, if there are almost no hits; none if Solr fails."""
-        if not request.text or page.page > 1 or page.total > MAX_HITS_FOR_SUGGESTIONS:
+        """Return spelling corrections, and searches that would find more if there are almost no hits.
+
+        Returns [] if Solr fails.
+        """
+        if not request.text or page.page > 1:
             return []
         base = self.lexicon_backend.base_segmenter()
         try:

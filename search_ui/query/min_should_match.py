@@ -47,7 +47,7 @@ def enough_parts_query(request: SearchRequest, words: QueryWords) -> QueryParam:
     Counts use it: terms are OR-ed, so nearly every document matches a long query in some way. Sorted by date, every
     word is required anyway.
     """
-    if request.sort is SortOrder.DATE or not request.parsed_query.ranking_text:
+    if request.sort is not SortOrder.RELEVANCE or not request.parsed_query.ranking_text:
         return QueryParam("enough", MATCH_ALL)
     parts = content_parts(words)
     if not parts:  # symbols and emoji, matched one by one

@@ -35,6 +35,9 @@ HIT_FIELDS = (solr_fields.ID, solr_fields.CLUSTER_ID, solr_fields.SERIES_ID, sol
 _SORT_CLAUSES: Mapping[SortOrder, str] = {
     SortOrder.RELEVANCE: f"score desc,{solr_fields.PUBLISHED} desc,{solr_fields.ID} asc",
     SortOrder.DATE: f"{solr_fields.PUBLISHED} desc,score desc,{solr_fields.ID} asc",
+    SortOrder.OLDEST: (  # documents without a date come last
+        f"if(exists({solr_fields.PUBLISHED}),0,1) asc,{solr_fields.PUBLISHED} asc,score desc,{solr_fields.ID} asc"
+    ),
 }
 
 
@@ -185,6 +188,7 @@ _DISPLAY_FIELDS = (
     solr_fields.FORMAT,
     solr_fields.PAGE_STARTS,
     solr_fields.STORY_ID,
+    solr_fields.LANGUAGE,
 )
 
 

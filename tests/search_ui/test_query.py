@@ -175,7 +175,10 @@ def test_only_named_fields_come_back() -> None:
         "id,cluster,series,picture,full:query($enough,0)", "20", "10",
     )  # fmt: skip
     shown = dict(highlight_params(ask(("q", "a")), WORDS, ["d1", "d2"]))
-    assert shown["fl"] == "id,url,site,title,published_text,fetched,cluster,series,picture,format,page_starts,story"
+    assert (
+        shown["fl"]
+        == "id,url,site,title,published_text,fetched,cluster,series,picture,format,page_starts,story,language"
+    )
     assert (shown["hits"], shown["rows"]) == ("d1,d2", "2")
 
 

@@ -10,7 +10,8 @@ facets are lexical only.
 
 While articles wait for their vectors, only a part of the neighbours is known. A document without a vector keeps its
 lexical rank. Of the neighbours the first N are used, where N is `VECTOR_CANDIDATES` times the share of the lexical hits
-that have a vector: about those that would be neighbours if every document had one.
+that have a vector: about those that would be neighbours if every document had one. The weight of the semantic score is
+reduced by the square of this share.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -32,6 +33,7 @@ from text.titles import title_lookup_keys
 
 VECTOR_CANDIDATES = 100
 VECTOR_AUTHORITY_WEIGHT = 0.02  # cosines differ less than scores; docs/background/ranking.md has other weights
+COVERAGE_EXPONENT = 2  # of the share of documents with a vector, in the weight of the semantic score
 EXACT_TITLE_FIELD = "titled"  # in a response: above 0 if the title of a document equals the query
 SIMILARITY_FIELD = "similarity"  # in a response: (1 + cosine) / 2 of a document and the query; 0 without a vector
 CARRIED_SHARE = 0.5  # a hit with a higher share of the semantic score is shown as a semantic match
@@ -259,7 +261,10 @@ def fuse(
     }
     candidate_by_cluster = {
         cluster: Candidate(
-            doc, lexical_scores.get(cluster, 0.0), weight * semantic_scores.get(cluster, 0.0), cluster in semantic_only
+            doc,
+            lexical_scores.get(cluster, 0.0),
+            weight * coverage**COVERAGE_EXPONENT * semantic_scores.get(cluster, 0.0),
+            cluster in semantic_only,
         )
         for cluster, doc in (lexical_docs | {cluster: vector_docs[cluster] for cluster in semantic_only}).items()
     }
