@@ -98,7 +98,8 @@ def search() -> Response:
             )
         )
     outcome = search_service.execute_with_correction(search_request)
-    _log_search(search_request, 0 if outcome.is_corrected else outcome.page.total, outcome.page.page)
+    if not errors:
+        _log_search(search_request, 0 if outcome.is_corrected else outcome.page.total, outcome.page.page)
     return render_page("search.html", **_search_context(search_request, outcome), errors=errors)
 
 

@@ -1,8 +1,12 @@
 """Spelling corrections of a query."""
 
+from typing import Any
+
 import pytest
 
 from search_ui.query.query_parser import parse_query
+from search_ui.query.search_request import SearchRequest
+from search_ui.query.solr_query import Params, QueryVariant
 from search_ui.spelling.corrections import (
     ExternalCorrections,
     QueryTiers,
@@ -12,7 +16,9 @@ from search_ui.spelling.corrections import (
     phonetic_candidates,
     spellcheck_params,
 )
+from search_ui.spelling.did_you_mean import find_suggestions
 from search_ui.spelling.vocabulary import Vocabulary
+from tests.search_ui_fakes import BASE
 
 NOTHING_FOUND = ExternalCorrections()
 KNOWN = Vocabulary(
@@ -112,11 +118,34 @@ def test_latin_words_are_offered_that_people_know(typed: str, word: str, documen
     ],
 )
 def test_what_sounds_like_it_in_titles(typed: str, sounding: dict[str, list[str]], meant: list[str]) -> None:
-    assert (
-        list(map(str, corrected(typed, ExternalCorrections(homophones=sounding))[0])) == meant
-    )
+    assert list(map(str, corrected(typed, ExternalCorrections(homophones=sounding))[0])) == meant
 
 
 def test_letters_and_unknown_words_are_looked_for_in_titles() -> None:
     heard = phonetic_candidates(parse_query("ye yan qi 波罗蜜 开发 go"), ["波罗蜜", "开发", "go"], KNOWN)
     assert heard == ["ye yan qi", "波罗蜜"]
+
+
+class Counts:
+    """Counts `typed` documents with what was typed, and three with each correction."""
+
+    def __init__(self, typed: int) -> None:
+        self.typed = typed
+
+    def select(self, params: Params) -> dict[str, Any]:
+        return {"facets": {"typed0": {"count": self.typed}, "o0": {"total": 3, "whole": {"count": 3}}}}
+
+
+@pytest.mark.parametrize("typed", ["页岩汽", "dcoker", "kubenetes", "postgersql", "pyhton"])
+def test_many_results_do_not_hide_a_correction_of_what_no_document_contains(typed: str) -> None:
+    words = {"docker": 9, "kubernetes": 9, "postgresql": 9, "python": 9}
+    known = Vocabulary(terms={"页岩气": 120}, title_words=words)
+
+    def labels(documents: int) -> list[str]:
+        request = SearchRequest(raw_query=typed, text=typed)
+        offers = find_suggestions(
+            Counts(documents), request, known, lambda asked: {QueryVariant.DOMAIN: (asked.text,)}, BASE, 40
+        )
+        return [offer.label for offer in offers]
+
+    assert labels(0)[0] in {"页岩气", *words} and labels(1) == []
