@@ -68,7 +68,8 @@ def document(
 class FakeSearch:
     """Finds documents whose title or body contains the query text; records the requests in `asked`.
 
-    `cosines` by document id are those of the documents that have a vector. `header` is added to the response header of scored hits.
+    `cosines` by document id are those of the documents that have a vector. `header` is added to the response header of
+    scored hits.
     `works` are the ids of the works that match each query.
     """
 

@@ -35,8 +35,8 @@ class ServingModels:
 class StoreQueryVectors:
     """Query and article vectors, see `search_ui.query.semantic.hybrid`.
 
-    Each process loads a model with the first query that needs it; without vectors in the store it loads none. Errors
-    are logged, and the search then uses keywords only.
+    Each process loads a model with the first query that needs it, or with `load_models`; without vectors in the store
+    it loads none. Errors are logged, and the search then uses keywords only.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -66,6 +66,11 @@ class StoreQueryVectors:
             return None
         embedder = models.embedders.for_language(language)
         return self._cached_query_vector(embedder, spec, text) if embedder else None
+
+    def load_models(self) -> None:
+        """Load the models that have vectors, so that no search has to wait for them. Errors are logged."""
+        for text in ("中文", "English"):
+            self.query_vector(text)
 
     def _current_models(self) -> ServingModels:
         """Return the serving models, at most REFRESH_SECONDS old. Models that are still in use stay loaded."""

@@ -80,7 +80,12 @@ def create_search_client(engine: Engine) -> SolrSearchClient:
     )
 
 
-def create_search_app(engine: Engine, search_log: SearchLogWriter | None = None, opens_solr: bool = True) -> Flask:
+def create_search_app(
+    engine: Engine,
+    search_log: SearchLogWriter | None = None,
+    opens_solr: bool = True,
+    query_vectors: StoreQueryVectors | None = None,
+) -> Flask:
     """Create the WSGI application of the search site. Without `search_log` no searches are logged.
 
     The caller closes the log after the last request.
@@ -95,7 +100,7 @@ def create_search_app(engine: Engine, search_log: SearchLogWriter | None = None,
         metrics=SiteMetrics(
             StoreMetrics(engine), load_or_create_metrics_token(engine.settings.data_dir / "metrics.token")
         ),
-        query_vectors=StoreQueryVectors(engine),
+        query_vectors=query_vectors or StoreQueryVectors(engine),
         secret_key=load_session_key(engine),
     )
 
