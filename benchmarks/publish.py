@@ -4,7 +4,7 @@ The vertical has 100,000 articles made of sentences of real ones. A tenth contai
 another tenth contains the words of the term far apart. The vertical is indexed and served, and the term is published.
 While the site's follower segments the affected documents again, clients search continuously. A search for the term as a
 word (profile `domain`) finds documents that are not segmented again yet by their characters
-(`search_ui.query.ranking.Form.FRESH`).
+(`search_ui.query.solr_query.QueryVariant.NEW_WORDS`).
 
     seconds          from publishing until the site treats the term as one word, finds all documents that contain it,
                      and no longer finds documents that contain only its parts

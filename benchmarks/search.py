@@ -4,8 +4,9 @@ load_collections   load the collections of DIR/ir (default: ../shared/data), wit
 run each system over all queries of each collection: quality, speed answer_figures     related articles, and answers
 that are shown or not compare_figures    the comparison search of Wang Du 2019: complete terms, base against domain
 lexicon bulk_figures       indexing speed relative to plain Solr with the same texts load_figures       a results page
-under 1, 8 and 32 clients, relative to the bare Solr query that it is built on show               print tables; the same
-figures go to benchmarks/out/search.jsonl, one per row
+under 1, 8 and 32 clients, relative to the bare Solr query that it is built on partial_figures    search while documents
+wait for their vectors typo_figures    spelling corrections show               print tables; the same figures go to
+benchmarks/out/search.jsonl, one per row
 """
 
 import statistics
@@ -26,8 +27,10 @@ from benchmarks.search_compare import accepted, compare_figures, mined
 from benchmarks.search_data import Collection, load_collections, load_scorer, sample
 from benchmarks.search_load import LOAD, load_figures
 from benchmarks.search_meaning import WithMeaning
+from benchmarks.search_partial import PARTIAL, partial_figures
 from benchmarks.search_systems import OURS, PEER_SYSTEMS, WORDS, Maker, System, ours, running_solr
 from benchmarks.search_tables import tables
+from benchmarks.search_typos import TYPOS, typo_figures
 from docstore.errors import PlumblineError
 from docstore.model import Lexicon
 
@@ -81,6 +84,10 @@ def measure(
             yield from compare_figures(url, load_collections(data, scorer), COMPARE)
         if told := [name for name in (RELATED, ANSWERS, ANSWERS_EN) if not set_names or name in set_names]:
             yield from answer_figures(url, data, load_collections(data, scorer), told)
+        if not set_names or PARTIAL in set_names:
+            yield from partial_figures(url, load_collections(data, scorer))
+        if not set_names or TYPOS in set_names:
+            yield from typo_figures(url, load_collections(data, scorer))
         yield from speed(url, data, scorer, set_names, documents)
 
 

@@ -7,6 +7,7 @@ minutes.
 from array import array
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from zlib import crc32
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from extractor.fields.language import detect_language
 from pipeline.embedding.embedding_pool import embed_in_processes
 from pipeline.embedding.models import Embedders, configured_models, fetch_models
 from pipeline.embedding.settings import EmbedSettings
+from search_ui.query.min_should_match import ranks_full_matches_first
 from search_ui.query.ranking import PROFILES
 from search_ui.query.search_request import SearchRequest
 from search_ui.query.semantic.hybrid import FusedCandidates, QueryVector, fuse, lexical_fields, vector_search_params
@@ -41,10 +43,16 @@ SAMPLE = 200  # documents that determine the language of a collection
 
 
 class WithMeaning(Ours):
-    """Our search with its defaults. See `benchmarks.search_systems.System`."""
+    """Our search with its defaults. See `benchmarks.search_systems.System`.
 
-    def __init__(self, url: str, name: str, lexicon: Lexicon, profile: str = "plumbline") -> None:
+    `embedded_percent` of the documents have a vector; those of a smaller percentage are among those of a larger one.
+    """
+
+    def __init__(
+        self, url: str, name: str, lexicon: Lexicon, profile: str = "plumbline", embedded_percent: int = 100
+    ) -> None:
         super().__init__(url, name, lexicon, profile)
+        self._embedded_percent = embedded_percent
         fetch_models(SETTINGS, print)
         self._embedders = Embedders(configured_models(SETTINGS, Path()))
         self._vectors: dict[str, bytes] = {}
@@ -63,12 +71,17 @@ class WithMeaning(Ours):
     def vectors(self, stored: StoredArticle) -> dict[str, bytes]:
         """Return the vector of a document, by model."""
         found = self._vectors.get(stored.article.digest)
-        return {self._spec.model_id: found} if found and self._spec else {}
+        is_embedded = crc32(stored.doc_id.encode()) % 100 < self._embedded_percent
+        return {self._spec.model_id: found} if found and self._spec and is_embedded else {}
+
+    def search_lexically(self, text: str) -> list[str]:
+        """Return the results of keyword search only, as `search` does."""
+        return [self._ids[doc_id] for doc_id in super().found(*self.understood(text))]
 
     def found(self, asked: SearchRequest, words: QueryWords) -> list[str]:
         """Return the Solr ids of the hybrid results."""
         both = self.both(asked, words)
-        return [str(one.doc[solr_fields.ID]) for one in both.entries] if both else super().found(asked, words)
+        return self.listed(both.page_response(0)) if both else super().found(asked, words)
 
     def both(self, asked: SearchRequest, words: QueryWords) -> FusedCandidates | None:
         """Return the hybrid results; None without semantic matches."""
@@ -78,9 +91,10 @@ class WithMeaning(Ours):
         near = self._client.select(
             vector_search_params(asked, words, vector, (solr_fields.ID, solr_fields.CLUSTER_ID, "score"))
         )
-        shown = lexical_fields(asked, (solr_fields.ID, solr_fields.CLUSTER_ID))
+        shown = lexical_fields(asked, vector, (solr_fields.ID, solr_fields.CLUSTER_ID))
         by_words = self._client.select(self.words_params(asked, words, shown))
-        return fuse(by_words, near, vector, PROFILES[asked.profile].semantic_weight, DEPTH, 0)
+        full_first = ranks_full_matches_first(asked, words)
+        return fuse(by_words, near, vector, PROFILES[asked.profile].semantic_weight, DEPTH, 0, full_first)
 
     def similar(self, name: str, with_meaning: bool) -> list[str]:
         """Return the most similar documents in the collection."""
@@ -103,7 +117,10 @@ class WithMeaning(Ours):
             return None
         values = tuple(quantize(embedder.encode_queries([text]))[0].tolist())
         return QueryVector(
-            spec.model_id, solr_fields.vector_field_name(spec.model_id, len(values)), values, spec.min_cosine
+            spec.model_id,
+            solr_fields.vector_field_name(spec.model_id, len(values)),
+            values,
+            spec.min_cosine,  # no languages: each document of a collection gets a vector
         )
 
 

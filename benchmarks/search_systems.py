@@ -24,15 +24,16 @@ from indexer.settings import IndexSettings
 from indexer.solr_index import SolrIndex
 from indexer.solr_jars import LOCK_PATH, default_jar_folder, ensure_jars
 from maven_jars.jar_cache import parse_lock
-from search_ui.query.content_words import split_content_words
+from search_ui.query.content_words import drop_question_words, split_content_words
 from search_ui.query.display_text import normalize_query
-from search_ui.query.filters import build_filter_queries
 from search_ui.query.query_parser import as_plain_words
 from search_ui.query.ranking import parse_work_boosts, works_params
+from search_ui.query.results import with_full_matches_first
 from search_ui.query.search_request import SearchRequest
-from search_ui.query.solr_client import SolrSearchClient
-from search_ui.query.solr_query import Params, QueryVariant, QueryWords, select_params
-from search_ui.query.solr_requests import ranking_query, segment_words
+from search_ui.query.solr_client import SolrResponse, SolrSearchClient
+from search_ui.query.solr_query import Params, QueryVariant, QueryWords
+from search_ui.query.solr_requests import hits_params, is_full_match, segment_words
+from search_ui.settings import SearchSettings
 from text.segment import RjiebaSegmenter, base_segmenter
 from text.solr_words import WORD_SEPARATOR
 
@@ -95,13 +96,17 @@ class Ours:
         """Parse a query as the search page does."""
         plain = normalize_query(as_plain_words(text), LONGEST)  # punctuation in these queries is not query syntax
         asked = SearchRequest(raw_query=text, text=plain, profile=self._profile)
-        cuts = {QueryVariant.DOMAIN: self._analysis.domain_segmenter, QueryVariant.BASE: self._analysis.base_segmenter}
-        words = {form: segment_words(asked.parsed_query.ranking_text, segmenter) for form, segmenter in cuts.items()}
-        cut = self._analysis.domain_segmenter.cut(asked.parsed_query.ranking_text)
+        domain_segmenter = self._analysis.domain_segmenter
+        ranked = drop_question_words(asked.parsed_query.ranking_text, domain_segmenter.cut(plain))
+        words: dict[QueryVariant, tuple[str, ...]] = {
+            QueryVariant.TEXT: (ranked,),
+            QueryVariant.DOMAIN: segment_words(ranked, domain_segmenter),
+            QueryVariant.BASE: segment_words(ranked, self._analysis.base_segmenter),
+        }
         words[QueryVariant.CONTENT], words[QueryVariant.RESIDUAL_CHARS] = split_content_words(
-            asked.parsed_query.ranking_text, cut
+            ranked, domain_segmenter.cut(ranked)
         )
-        if works := works_params(asked.parsed_query.ranking_text, self._profile):
+        if works := works_params(ranked, self._profile):
             words[QueryVariant.WORK_BOOSTS] = parse_work_boosts(self._client.select(works), self._profile)
         return asked, words
 
@@ -115,17 +120,17 @@ class Ours:
 
     def found(self, asked: SearchRequest, words: QueryWords) -> list[str]:
         """Return the Solr ids of the results, best first."""
-        answer = self._client.select(self.words_params(asked, words, [solr_fields.ID]))
+        return self.listed(self._client.select(self.words_params(asked, words, [solr_fields.ID])))
+
+    def listed(self, answer: SolrResponse) -> list[str]:
+        """Return the Solr ids of a response, in the order of the results page: a few full matches come first."""
+        if sum(map(is_full_match, answer["response"]["docs"])) <= SearchSettings().page_size:
+            answer = with_full_matches_first(answer)
         return [str(doc[solr_fields.ID]) for doc in answer["response"]["docs"]]
 
     def words_params(self, asked: SearchRequest, words: QueryWords, shown: Sequence[str]) -> Params:
         """Return the Solr parameters of the keyword query."""
-        q, filters, order = (
-            ranking_query(asked, words),
-            build_filter_queries(asked, words),
-            f"score desc,{solr_fields.ID} asc",
-        )
-        return select_params(q, filters, DEPTH, shown, order)
+        return hits_params(asked, words, DEPTH, field_names=shown)
 
     def drop(self) -> None:
         """See `System`."""

@@ -175,21 +175,22 @@ class EmbeddedSolr:
                     if start_count == 2:
                         message = f"Solr ended while it was starting: see {self.home / 'logs'}"
                         raise SolrError(CodedMessage(message, "solr_ended", logs=str(self.home / "logs")))
-                    self._start_supervisor(jars, options, supervisor_lock_file)
+                    self._start_supervisor(jars, options, supervisor_lock_file, "a" if start_count else "w")
                     start_count += 1
             if _is_ready(self._read_address(), self._settings.collection, read_secret(self.home)):
                 return
             time.sleep(POLL_SECONDS)
         raise self._start_timeout_error()
 
-    def _start_supervisor(self, jars: Path, options: Sequence[str], lock: IO[str]) -> None:
+    def _start_supervisor(self, jars: Path, options: Sequence[str], lock: IO[str], log_mode: str) -> None:
+        """Start a supervisor with its Java. `log_mode` of java.log: "w", or "a" to keep the output of the first try."""
         self._report_progress("starting Solr ...")
         ensure_secret_files(self.home)
         previous_address = self._read_address() if (self.home / "address").exists() else ""
         address = choose_address(choose_port(self._settings.solr_port), previous_address)
         (self.home / "address").write_text(address)
         command = solr_java_command(self.home, address, self._settings.solr_heap, jars, options)
-        with (self.home / "logs" / "java.log").open("w") as log:
+        with (self.home / "logs" / "java.log").open(log_mode) as log:
             subprocess.Popen(
                 [
                     sys.executable,

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 from flask import Blueprint, Response, abort, current_app, g, jsonify, request, url_for
 
-from search_ui.context import current_site
+from search_ui.context import current_site, elapsed_ms
 from search_ui.pages.article import ArticleDetails, ArticleView, RelatedArticle, is_doc_id
 from search_ui.pages.compare import LexiconResult, compare_lexicons
 from search_ui.pages.search_service import current_search_service
@@ -102,7 +102,7 @@ def search_page_to_json(page: SearchPage, offers: Sequence[SearchSuggestion], re
         "documents": page.documents,
         "matched": page.match_count,
         "partial": page.partial,
-        "took_ms": page.took_ms,
+        "took_ms": elapsed_ms(),
         "page": page.page,
         "page_size": settings.page_size,
         "next": url_for("api.search") + "?" + urlencode(next_request.to_url_params(settings)) if next_request else None,

@@ -30,6 +30,7 @@ from search_ui.review.topic_views import blueprint as topic_pages
 from search_ui.search_log import SearchLogWriter
 from search_ui.security import init_security
 from search_ui.settings import SearchSettings
+from search_ui.vocabulary_cache import EXTENSION_KEY, VocabularyCache
 
 _log = logging.getLogger(__name__)
 _STATIC_SECONDS = 3600
@@ -69,6 +70,7 @@ def create_app(
     app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
     init_babel(app)
     init_site(app, SiteContext(settings, solr, backend, account_store, search_log, topic_backend, query_vectors, clock))
+    app.extensions[EXTENSION_KEY] = VocabularyCache()
     csrf = init_security(app, secret_key, settings.trusted_proxies)
     init_accounts(app)
     init_metrics(app, metrics or SiteMetrics())

@@ -107,6 +107,11 @@ def _start_request() -> None:
     g.language = chosen_language or request.accept_languages.best_match(LANGUAGES) or LANGUAGES[0]
 
 
+def elapsed_ms() -> int:
+    """Return the milliseconds since the start of the request."""
+    return round(1000 * float(current_site().stopwatch() - g.started))
+
+
 def _remember_language(response: Response) -> Response:
     if request.args.get("lang") in LANGUAGES:
         response.set_cookie(

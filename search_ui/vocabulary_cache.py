@@ -29,6 +29,8 @@ MAX_QUERIES = 5_000
 MAX_TITLE_WORDS = 20_000
 MAX_BODY_WORDS = 100_000  # about 25 MB
 MIN_TITLE_WORD_DOCUMENTS = 2
+MAX_LATIN_WORDS = 20_000
+MIN_LATIN_WORD_DOCUMENTS = 3  # a rarer word can be an error itself
 
 
 def start_daemon_thread(work: Callable[[], None]) -> None:
@@ -92,8 +94,8 @@ class VocabularyCache:
 
 
 def current_vocabulary_cache() -> VocabularyCache:
-    """Return the cache of the current site. It is created on first use."""
-    return cast(VocabularyCache, current_app.extensions.setdefault(EXTENSION_KEY, VocabularyCache()))
+    """Return the cache of the current site."""
+    return cast(VocabularyCache, current_app.extensions[EXTENSION_KEY])
 
 
 def current_vocabulary() -> Vocabulary:
@@ -105,14 +107,9 @@ def current_vocabulary() -> Vocabulary:
 def load_vocabulary(solr: SolrBackend, lexicon_backend: LexiconBackend) -> Vocabulary:
     """Load the vocabulary.
 
-    It consists of queries of the search log, published terms with synonyms, frequent title words, and dictionary words
-    that occur in bodies. Raises what `SolrBackend.select` raises.
+    It consists of queries of the search log, published terms with synonyms, and `load_frequent_words`. Raises what
+    `SolrBackend.select` raises.
     """
-    title_words = parse_frequent_words(
-        solr.select(frequent_words_params(solr_fields.TITLE_BASE, MAX_TITLE_WORDS, MIN_TITLE_WORD_DOCUMENTS))
-    )
-    body_words = parse_frequent_words(solr.select(frequent_words_params(solr_fields.BODY_BASE, MAX_BODY_WORDS, 1)))
-    dictionary_words = {word: count for word, count in body_words.items() if is_in_dictionary(word)}
     terms: dict[str, int] = {}
     documents = {
         term.text: term.document_count for term in lexicon_backend.find_terms(TermStatus.ACCEPTED, "", 0, MAX_TERMS)[1]
@@ -120,25 +117,46 @@ def load_vocabulary(solr: SolrBackend, lexicon_backend: LexiconBackend) -> Vocab
     for entry in lexicon_backend.lexicon().entries[:MAX_TERMS]:
         for word in (entry.text, *entry.synonyms):
             terms[word] = max(terms.get(word, 0), documents.get(entry.text, 0))
-    return Vocabulary(lexicon_backend.popular_queries(MAX_QUERIES), terms, title_words, dictionary_words)
+    return Vocabulary(lexicon_backend.popular_queries(MAX_QUERIES), terms, *load_frequent_words(solr))
 
 
-def frequent_words_params(field: str, limit: int, min_documents: int) -> Params:
-    """Build the request for the most frequent Chinese words of a field that occur in `min_documents` documents."""
-    terms_params = {
-        "fl": field, "limit": str(limit), "mincount": str(min_documents), "lower": "\u3400", "upper": "\ua000",
-    }  # fmt: skip
+def load_frequent_words(solr: SolrBackend) -> tuple[dict[str, int], dict[str, int]]:
+    """Return the document counts of frequent words, and of words for corrections by sound only.
+
+    The frequent words are Chinese words of titles and Latin words, the others dictionary words of bodies. Raises what
+    `SolrBackend.select` raises.
+    """
+    title_words = parse_frequent_words(
+        solr.select(frequent_words_params(solr_fields.TITLE_BASE, MAX_TITLE_WORDS, MIN_TITLE_WORD_DOCUMENTS))
+    )
+    latin_params = frequent_words_params(solr_fields.SPELLING, MAX_LATIN_WORDS, MIN_LATIN_WORD_DOCUMENTS, ("a", ""))
+    latin_words = parse_frequent_words(solr.select(latin_params), is_wanted=str.isalpha)
+    body_words = parse_frequent_words(solr.select(frequent_words_params(solr_fields.BODY_BASE, MAX_BODY_WORDS, 1)))
+    dictionary_words = {word: count for word, count in body_words.items() if is_in_dictionary(word)}
+    return latin_words | title_words, dictionary_words
+
+
+def frequent_words_params(
+    field: str, limit: int, min_documents: int, bounds: tuple[str, str] = ("\u3400", "\ua000")
+) -> Params:
+    """Build the request for the most frequent words of a field that occur in `min_documents` documents.
+
+    `bounds` are the first word and the end of the words, exclusive ("": none); by default those of Chinese words.
+    """
+    lower, upper = bounds
+    terms_params = {"fl": field, "limit": str(limit), "mincount": str(min_documents), "lower": lower}
+    terms_params |= {"upper": upper} if upper else {}
     return select_params(
         MATCH_ALL, extra_params=[("terms", "true"), *((f"terms.{n}", v) for n, v in terms_params.items())]
     )
 
 
-def parse_frequent_words(answer: Mapping[str, object]) -> dict[str, int]:
-    """Return the words of at least two characters in a response, with their document counts."""
+def parse_frequent_words(answer: Mapping[str, object], is_wanted: Callable[[str], bool] = has_han) -> dict[str, int]:
+    """Return the wanted words of at least two characters in a response, with their document counts."""
     flat_values = [
         item
         for field_values in cast(Mapping[str, list[object]], answer.get("terms", {})).values()
         for item in field_values
     ]
     pairs = zip(flat_values[::2], flat_values[1::2], strict=True)
-    return {str(word): cast(int, count) for word, count in pairs if len(str(word)) > 1 and has_han(str(word))}
+    return {str(word): cast(int, count) for word, count in pairs if len(str(word)) > 1 and is_wanted(str(word))}

@@ -37,8 +37,9 @@ from search_ui.interfaces import (
     SiteReport,
     StageSummary,
 )
+from search_ui.query.semantic.hybrid import SIMILARITY_FIELD, NoQueryVectors, QueryVector
 from search_ui.query.solr_query import Params
-from search_ui.query.solr_requests import HIGHLIGHT_END, HIGHLIGHT_START
+from search_ui.query.solr_requests import FULL_MATCH_FIELD, FULL_MATCH_SCORE, HIGHLIGHT_END, HIGHLIGHT_START
 from search_ui.search_log import SearchLogWriter
 from search_ui.settings import SearchSettings
 from tests.terms import decide
@@ -65,31 +66,55 @@ def document(
 
 @dataclass
 class FakeSearch:
-    """Finds documents whose title or body contains the query text; records the requests in `asked`."""
+    """Finds documents whose title or body contains the query text; records the requests in `asked`.
+
+    `cosines` by document id are those of the documents that have a vector. `header` is added to the response header of
+    scored hits.
+    `works` are the ids of the works that match each query.
+    """
 
     documents: list[dict[str, Any]] = field(default_factory=list)
+    cosines: dict[str, float] = field(default_factory=dict)
+    header: dict[str, Any] = field(default_factory=dict)
+    works: Sequence[str] = ()
     asked: list[Params] = field(default_factory=list)
     error: SolrError | None = None
 
     def select(self, params: Params) -> dict[str, Any]:
         if dict(params).get("fl", "").startswith(solr_fields.WORK_ID):
-            return {}  # no document here is part of a work
+            return {"response": {"docs": [{solr_fields.WORK_ID: work, "score": 9.0} for work in self.works]}}
         self.asked.append(params)
         if self.error:
             raise self.error
         named = dict(params)
+        if "vector" in named:
+            return {"response": {"docs": self._neighbours()}}
         found = [doc for doc in self.documents if _matches(doc, named)]
+        header = {}
+        if "score" in named.get("fl", ""):
+            header = self.header
+            found = [self._scored(doc, named, len(found) - n) for n, doc in enumerate(found)]
         rows, mark = int(named["rows"]), named.get("cursorMark", "*")
         start = int(named.get("start", "0")) if mark == "*" else int(mark.removeprefix("mark"))
         docs = found[start : start + rows]
         return {
-            "responseHeader": {"status": 0, "QTime": 7},
+            "responseHeader": {"status": 0, "QTime": 7, **header},
             "response": {"numFound": len(found), "start": start, "docs": docs},
             "highlighting": {doc[solr_fields.ID]: _highlights(doc, named.get("text", "")) for doc in docs},
             "facets": _facets(found, named) | {"copies": _copies(docs, self.documents), "pictures": _pictures(found)},
             "nextCursorMark": f"mark{start + len(docs)}",
             "debug": {"explain": {doc[solr_fields.ID]: EXPLAINED for doc in docs}},
         }
+
+    def _neighbours(self) -> list[dict[str, Any]]:
+        nearest = sorted(self.cosines, key=lambda doc_id: -self.cosines[doc_id])
+        known = {doc[solr_fields.ID]: doc for doc in self.documents}
+        return [{**known[doc_id], "score": (1 + self.cosines[doc_id]) / 2} for doc_id in nearest]
+
+    def _scored(self, doc: dict[str, Any], named: dict[str, str], score: float) -> dict[str, Any]:
+        cosine, is_full = self.cosines.get(doc[solr_fields.ID]), "some" not in named
+        tier = {FULL_MATCH_FIELD: 1.0, "score": score + FULL_MATCH_SCORE} if is_full else {"score": score}
+        return {**doc, **tier, SIMILARITY_FIELD: 0.0 if cosine is None else (1 + cosine) / 2}
 
 
 EXPLAINED = {
@@ -102,7 +127,8 @@ EXPLAINED = {
 
 def _matches(doc: dict[str, Any], named: dict[str, str]) -> bool:
     if "hits" in named:
-        return doc[solr_fields.ID] in named["hits"].split(",")
+        is_full = all(part in _text(doc) for part in _parts(named, "").split())
+        return doc[solr_fields.ID] in named["hits"].split(",") and (is_full or "hl" in named)
     if "doc" in named and not named["q"].startswith("{!bool must=$copies"):
         is_it = doc[solr_fields.ID] == named["doc"]
         return not is_it if named["q"].startswith("{!mlt") else is_it
@@ -114,8 +140,15 @@ def _matches(doc: dict[str, Any], named: dict[str, str]) -> bool:
         return False
     sites = named.get("sites", "").split("\x1f") if "sites" in named else [doc[solr_fields.SITE]]
     text = named.get("text", named.get("domain_words", named.get("base_words", ""))) or _parts(named, "")
-    held = f"{doc[solr_fields.TITLE]}\n{doc[solr_fields.BODY]}"
-    return doc[solr_fields.SITE] in sites and all(part in held for part in text.replace("\u200b", "").split())
+    held = _text(doc)
+    if doc[solr_fields.CLUSTER_ID] in named.get("listed", "").split(","):
+        return False
+    parts_needed = any if "some" in named else all
+    return doc[solr_fields.SITE] in sites and parts_needed(part in held for part in text.replace("\u200b", "").split())
+
+
+def _text(doc: dict[str, Any]) -> str:
+    return f"{doc[solr_fields.TITLE]}\n{doc[solr_fields.BODY]}"
 
 
 def _parts(named: dict[str, str], prefix: str) -> str:
@@ -195,6 +228,13 @@ ONE_GOOD_RUN = RunHistory(
     None,
     None,
 )
+
+
+class OneVector(NoQueryVectors):
+    """Every query has the same vector."""
+
+    def query_vector(self, text: str) -> QueryVector:
+        return QueryVector("m", "m_v256", (1, -2), min_cosine=0.5)
 
 
 @dataclass

@@ -28,6 +28,7 @@ from pipeline.alerts.secrets import alert_secrets
 from pipeline.engine import Engine, ensure_folder
 from pipeline.logs import configure_access_log, configure_logging, register_secrets
 from pipeline.progress import NullProgress
+from pipeline.search_site.query_vectors import StoreQueryVectors
 from pipeline.search_site.serve import IndexFollower, create_search_app
 from pipeline.search_site.waitress_worker import WaitressWorker
 from pipeline.settings import Settings
@@ -81,7 +82,9 @@ class SiteApplication(BaseApplication):  # type: ignore[misc]
         )  # until Solr is open, pages show that it is starting
         if self._is_solr_open:  # the connection is fast, so no request needs to see the starting page
             wait_for_solr(engine, time.monotonic() + SOLR_OPEN_TIMEOUT_SECONDS)
-        return create_search_app(engine, search_log, opens_solr=False)
+        query_vectors = StoreQueryVectors(engine)
+        query_vectors.load_models()
+        return create_search_app(engine, search_log, opens_solr=False, query_vectors=query_vectors)
 
 
 def clean_up_worker_metrics(pid: int) -> None:

@@ -35,8 +35,8 @@ class ServingModels:
 class StoreQueryVectors:
     """Query and article vectors, see `search_ui.query.semantic.hybrid`.
 
-    Each process loads a model with the first query that needs it; without vectors in the store it loads none. Errors
-    are logged, and the search then uses keywords only.
+    Each process loads a model with the first query that needs it, or with `load_models`; without vectors in the store
+    it loads none. Errors are logged, and the search then uses keywords only.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -67,6 +67,11 @@ class StoreQueryVectors:
         embedder = models.embedders.for_language(language)
         return self._cached_query_vector(embedder, spec, text) if embedder else None
 
+    def load_models(self) -> None:
+        """Load the models that have vectors, so that no search has to wait for them. Errors are logged."""
+        for text in ("中文", "English"):
+            self.query_vector(text)
+
     def _current_models(self) -> ServingModels:
         """Return the serving models, at most REFRESH_SECONDS old. Models that are still in use stay loaded."""
         from pipeline.embedding.models import Embedders
@@ -94,7 +99,9 @@ class StoreQueryVectors:
         if (spec := next(specs_with_vector, None)) is None:
             return None
         values = tuple(array("b", vectors_by_model[spec.model_id]))
-        return QueryVector(spec.model_id, vector_field_name(spec.model_id, len(values)), values, spec.min_cosine)
+        return QueryVector(
+            spec.model_id, vector_field_name(spec.model_id, len(values)), values, spec.min_cosine, spec.languages
+        )
 
     def best_passages(self, query_vector: QueryVector, digests: Iterable[str]) -> Mapping[str, tuple[int, int]]:
         """Return by digest the offsets (start, end) of the passage that is most similar to the query.
@@ -122,4 +129,6 @@ def compute_query_vector(embedder: "Embedder", spec: "ModelSpec", text: str) -> 
     from text.embedding.embedder import quantize
 
     values = tuple(quantize(embedder.encode_queries([text]))[0].tolist())
-    return QueryVector(spec.model_id, vector_field_name(spec.model_id, len(values)), values, spec.min_cosine)
+    return QueryVector(
+        spec.model_id, vector_field_name(spec.model_id, len(values)), values, spec.min_cosine, spec.languages
+    )

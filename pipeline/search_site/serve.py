@@ -80,13 +80,19 @@ def create_search_client(engine: Engine) -> SolrSearchClient:
     )
 
 
-def create_search_app(engine: Engine, search_log: SearchLogWriter | None = None, opens_solr: bool = True) -> Flask:
+def create_search_app(
+    engine: Engine,
+    search_log: SearchLogWriter | None = None,
+    opens_solr: bool = True,
+    query_vectors: StoreQueryVectors | None = None,
+) -> Flask:
     """Create the WSGI application of the search site.
 
     Args:
         engine: the open vertical.
         search_log: log of the searches; the caller closes it after the last request. Without it, no search is logged.
         opens_solr: whether a search may start Solr, see `EngineSearchClient`.
+        query_vectors: computes the vectors of queries; default: models that are loaded when first used.
     """
     return create_app(
         engine.settings.search,
@@ -98,7 +104,7 @@ def create_search_app(engine: Engine, search_log: SearchLogWriter | None = None,
         metrics=SiteMetrics(
             StoreMetrics(engine), load_or_create_metrics_token(engine.settings.data_dir / "metrics.token")
         ),
-        query_vectors=StoreQueryVectors(engine),
+        query_vectors=query_vectors or StoreQueryVectors(engine),
         secret_key=load_session_key(engine),
     )
 

@@ -31,12 +31,12 @@ SUMMARY_FIELDS = (
     solr_fields.TITLE,
     solr_fields.PUBLISHED_TEXT,
     solr_fields.FORMAT,
+    solr_fields.LANGUAGE,
 )
 _DETAIL_FIELDS = (
     *SUMMARY_FIELDS,
     solr_fields.BODY,
     solr_fields.FETCHED,
-    solr_fields.LANGUAGE,
     solr_fields.CLUSTER_ID,
     solr_fields.SERIES_ID,
     solr_fields.SECTION,
@@ -109,6 +109,7 @@ class RelatedArticle:
     safe_url: str
     site_name: str
     published: str
+    language: str = ""
 
 
 @dataclass(frozen=True)
@@ -249,6 +250,7 @@ def _to_related_article(doc: Mapping[str, Any], settings: SearchSettings) -> Rel
         safe_url=safe_url(str(doc.get(solr_fields.URL, ""))),
         site_name=site_display_name(str(doc.get(solr_fields.SITE, "")), settings),
         published=clean_text(str(doc.get(solr_fields.PUBLISHED_TEXT, ""))),
+        language=clean_text(str(doc.get(solr_fields.LANGUAGE, ""))),
     )
 
 

@@ -55,6 +55,7 @@ class ComparedHit:
     safe_url: str
     published: str
     has_whole_term: bool
+    language: str = ""
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,13 @@ def _search_with(solr: SolrBackend, name: str, segmenter: Segmenter, term: str) 
     if not words:
         return LexiconResult(name, words, 0, measure_whole_term((), term), ())
     variant = QueryVariant.DOMAIN if name == "domain" else QueryVariant.BASE
-    shown_fields = (solr_fields.URL, solr_fields.TITLE, solr_fields.BODY, solr_fields.PUBLISHED_TEXT)
+    shown_fields = (
+        solr_fields.URL,
+        solr_fields.TITLE,
+        solr_fields.BODY,
+        solr_fields.PUBLISHED_TEXT,
+        solr_fields.LANGUAGE,
+    )
     q = build_rank_query(term, {variant: words}, name)
     result = solr.select(select_params(q, rows=COMPARED_RESULTS, fl=shown_fields)).get("response", {})
     docs = result.get("docs", ())
@@ -119,5 +126,6 @@ def _to_compared_hit(doc: Mapping[str, Any], term: str) -> ComparedHit:
         snippet=truncate_segments(mark_occurrences(str(doc.get(solr_fields.BODY, "")), term), 120),
         safe_url=safe_url(str(doc.get(solr_fields.URL, ""))),
         published=clean_text(str(doc.get(solr_fields.PUBLISHED_TEXT, ""))),
+        language=str(doc.get(solr_fields.LANGUAGE, "")),
         has_whole_term=measure_whole_term([_title_and_body(doc)], term).whole_term_count == 1,
     )

@@ -72,6 +72,7 @@ def newest_params(terms: Sequence[str]) -> Params:
         solr_fields.PUBLISHED_TEXT,
         solr_fields.PICTURE,
         solr_fields.CLUSTER_ID,
+        solr_fields.LANGUAGE,
     )
     keys = [QueryParam(f"term{n}", title_key(term)) for n, term in enumerate(terms)]
     starts = {key.name: SolrQuery("prefix", (("f", solr_fields.TITLE_KEY), ("v", key))) for key in keys}

@@ -1,7 +1,7 @@
 """The public pages: home, results, article, comparison, help, and the endpoints for programs."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
@@ -14,7 +14,7 @@ from docstore.file_formats import FORMATS_BY_NAME, HTML_FORMAT
 from docstore.model import PageType
 from search_ui import api
 from search_ui.accounts import require_role
-from search_ui.context import can_use_developer_tools, current_site, render_page, wants_json
+from search_ui.context import can_use_developer_tools, current_site, elapsed_ms, render_page, wants_json
 from search_ui.i18n import translate
 from search_ui.pages.article import is_doc_id
 from search_ui.pages.click_tracking import log_search
@@ -32,7 +32,14 @@ from search_ui.pages.story import is_story_id, parse_story, story_params
 from search_ui.query.display_text import clean_text, normalize_query, truncate_query
 from search_ui.query.ranking import PROFILES
 from search_ui.query.results import SiteCounts, parse_site_counts, site_display_name
-from search_ui.query.search_request import PARAM_BY_FILTER, SearchRequest, SortOrder, parse_search_request
+from search_ui.query.search_request import (
+    PARAM_BY_FILTER,
+    BadSearchRequestError,
+    SearchRequest,
+    SortOrder,
+    parse_search_request,
+    parse_valid_parameters,
+)
 from search_ui.query.solr_query import QueryVariant
 from search_ui.query.solr_requests import site_counts_params
 from search_ui.query.thesaurus import list_synonyms
@@ -82,9 +89,10 @@ def search() -> Response:
     always contains the results of the query itself, and offers corrections as suggestions.
     """
     search_service = current_search_service()
-    search_request = search_service.resolve_exact_title(
-        parse_search_request(request.args, current_site().settings, PROFILES)
-    )
+    search_request, errors = parse_valid_parameters(request.args, current_site().settings, PROFILES)
+    if errors and wants_json():
+        raise BadSearchRequestError(next(iter(errors.values())))
+    search_request = search_service.resolve_exact_title(search_request)
     if wants_json():
         search_page = search_service.execute(search_request, search_service.segment_query(search_request))
         _log_search(search_request, search_page.total, search_page.page)
@@ -94,8 +102,9 @@ def search() -> Response:
             )
         )
     outcome = search_service.execute_with_correction(search_request)
-    _log_search(search_request, outcome.page.total, outcome.page.page, outcome.is_corrected)
-    return render_page("search.html", **_search_context(search_request, outcome))
+    if not errors:
+        _log_search(search_request, outcome.page.total, outcome.page.page, outcome.is_corrected)
+    return render_page("search.html", **_search_context(search_request, outcome), errors=errors)
 
 
 def _log_search(request: SearchRequest, total: int, number: int, is_corrected: bool = False) -> None:
@@ -122,6 +131,8 @@ def _search_context(original_request: SearchRequest, outcome: SearchOutcome) -> 
         "chips": _active_filters(request),
         "value_label": _facet_label,
         "sorts": list(SortOrder),
+        "presets": _date_presets(request),
+        "took_ms": elapsed_ms(),
         "profiles": list(PROFILES),
         "numbers": page_number_window(search_page.page, search_page.numbered_pages),
         "feeds": {
@@ -132,6 +143,16 @@ def _search_context(original_request: SearchRequest, outcome: SearchOutcome) -> 
 
 
 FEED_KINDS = ("atom", "rss")
+_PRESET_DAYS = {"week": 7, "month": 30, "year": 365}
+
+
+def _date_presets(request: SearchRequest) -> dict[str, SearchRequest]:
+    """Return the searches for the last week, month and year, by the end of their message key."""
+    today = datetime.fromtimestamp(current_site().clock(), UTC).date()
+    return {
+        name: request.with_changes(since=(today - timedelta(days=days)).isoformat(), until="")
+        for name, days in _PRESET_DAYS.items()
+    }
 
 
 def _search_url(request: SearchRequest) -> str:

@@ -43,7 +43,9 @@ def answer_from_hits(
     ):
         return ()
     return tuple(
-        Quotation(quote.doc_id, quote.text, quote.paragraph, hit.plain_title, hit.site_name, hit.published)
+        Quotation(
+            quote.doc_id, quote.text, quote.paragraph, hit.plain_title, hit.site_name, hit.published, hit.language
+        )
         for quote in extract_quotes(word_weights, sources)
         for hit in [first_hits[quote.doc_id]]
     )

@@ -32,10 +32,10 @@ from search_ui.pages.article import (
     series_params,
 )
 from search_ui.pages.question_answering import answer_from_hits
-from search_ui.query.content_words import split_content_words
+from search_ui.query.content_words import drop_question_words, split_content_words
 from search_ui.query.cursors import FIRST_CURSOR_MARK, CursorCodec, CursorPosition
 from search_ui.query.display_text import has_word
-from search_ui.query.min_should_match import content_parts
+from search_ui.query.min_should_match import content_parts, ranks_full_matches_first
 from search_ui.query.query_parser import as_plain_words
 from search_ui.query.ranking import PROFILES, parse_work_boosts, works_params
 from search_ui.query.results import (
@@ -46,9 +46,11 @@ from search_ui.query.results import (
     digest_by_id,
     distinct_pictures,
     distinct_series,
+    first_hits,
     ids_and_clusters,
     ids_with_page_passage,
     parse_total,
+    with_full_matches_first,
     with_match_count,
 )
 from search_ui.query.score_explanation import add_semantic_part
@@ -80,7 +82,7 @@ from search_ui.query.solr_requests import (
 )
 from search_ui.query.thesaurus import Thesaurus, find_synonym_groups
 from search_ui.settings import SearchSettings
-from search_ui.spelling.did_you_mean import MAX_HITS_FOR_SUGGESTIONS, DidYouMeanKind, SearchSuggestion, find_suggestions
+from search_ui.spelling.did_you_mean import DidYouMeanKind, SearchSuggestion, find_suggestions
 from search_ui.vocabulary_cache import current_vocabulary, current_vocabulary_cache
 from text.segment import Segmenter
 
@@ -123,8 +125,10 @@ class SearchService:
         After a publication some documents are still segmented with an older version. New words are searched in them as
         consecutive characters.
         """
-        text = request.parsed_query.ranking_text
         segmenter, *older_segmenters = self._segmenters
+        text = request.parsed_query.ranking_text
+        if not request.parsed_query.conditions:
+            text = drop_question_words(text, segmenter.cut(text))
         segmented_words = segmenter.cut(text)
         newest = tuple(filter(has_word, segmented_words))
         old_lexicon_words = [segment_words(text, old_segmenter) for old_segmenter in older_segmenters]
@@ -133,6 +137,7 @@ class SearchService:
         new_words = tuple(word for word in newest if old_lexicon_words and word not in older)
         content, residual_chars = split_content_words(text, segmented_words)
         words = {
+            QueryVariant.TEXT: (text,),
             QueryVariant.DOMAIN: newest,
             QueryVariant.CONTENT: content,
             QueryVariant.RESIDUAL_CHARS: residual_chars,
@@ -189,25 +194,36 @@ class SearchService:
         page_request = replace(request, page=cursor_position.page)
         count_future = select_in_background(self.solr, count_params(page_request, words))
         vector_search = self._start_vector_search(page_request, words)
-        words = self._add_work_boosts(request, words)
+        words = self.add_work_boosts(request, words)
         candidates = self._fetch_candidates(page_request, words, vector_search)
-        hits_response = self._fetch_hits(page_request, words, cursor_position.solr_mark, candidates)
+        lexical_response = (
+            self._fetch_lexical_hits(page_request, words) if candidates is None and not request.cursor else None
+        )
         count_response = count_future.result()
-        if (
-            is_related := request.sort is SortOrder.RELEVANCE
-            and bool(content_parts(words))
-            and not parse_total(count_response)
-        ):
-            candidates = self._fetch_candidates(page_request, words, vector_search, is_related)
-            hits_response = self._fetch_hits(page_request, words, cursor_position.solr_mark, candidates, is_related)
+        total = parse_total(count_response)
+        is_related = request.sort is SortOrder.RELEVANCE and bool(content_parts(words)) and not total
+        if is_related:
+            candidates = self._fetch_candidates(page_request, words, vector_search, match_any=True)
+            lexical_response = None
+        full_first = self._lists_full_matches_first(page_request, words, total)
+        listed_count = self._count_listed(page_request, total if full_first else 0)
+        if candidates is not None and not request.cursor:
+            hits_response = candidates.page_response((page_request.page - 1) * self.settings.page_size)
+        else:
+            hits_response = lexical_response or self._fetch_lexical_hits(
+                page_request, words, cursor_position.solr_mark, listed_count, candidates, match_any=is_related
+            )
+        if full_first:
+            hits_response = with_full_matches_first(hits_response)
+        hits_response = first_hits(hits_response, listed_count)
         responses = self._fetch_details(page_request, words, hits_response, count_response, candidates)
-        page = build_search_page(responses, page_request, self.settings, words[QueryVariant.DOMAIN])
+        page = build_search_page(responses, page_request, self.settings, words[QueryVariant.DOMAIN], full_first)
         quotations = (
             answer_from_hits(self.solr, page_request.parsed_query.ranking_text, words, candidates, page.hits)
             if candidates and page_request.page == 1
             else ()
         )
-        cursor = self._next_cursor(page_request, words, page.match_count, hits_response, is_related, candidates)
+        cursor = self._next_cursor(page_request, words, page.listed_count, hits_response, is_related, candidates)
         return replace(page, quotations=quotations, cursor=cursor)
 
     def _fetch_related(self, article: ArticleDetails) -> SolrResponse:
@@ -250,7 +266,7 @@ class SearchService:
         except SolrError:  # the collection has no such field, or Solr timed out
             return None
         limit, first_page_request = max_fused_candidates(self.settings), replace(request, page=1)
-        field_names = lexical_fields(request, HIT_FIELDS)
+        field_names = lexical_fields(request, vector_search.query_vector, HIT_FIELDS)
         lexical_response = None
         if not match_any:
             lexical_response = collapse_first_page(
@@ -271,6 +287,7 @@ class SearchService:
             PROFILES[request.profile].semantic_weight,
             limit,
             match_count,
+            ranks_full_matches_first(request, words),
         )
 
     def _fetch_details(
@@ -291,10 +308,10 @@ class SearchService:
             self.solr, hit_details_params(request, words, ids, clusters, distinct_series(hits), pictures)
         )
         highlight_response = self.solr.select(highlight_params(request, words, ids))
-        semantic_only_ids = candidates.semantic_only_ids(ids) if candidates else []
-        body_ids = list(dict.fromkeys([*ids_with_page_passage(highlight_response), *semantic_only_ids]))
+        semantic_ids = candidates.semantic_match_ids(ids) if candidates else []
+        body_ids = list(dict.fromkeys([*ids_with_page_passage(highlight_response), *semantic_ids]))
         body_response = self.solr.select(body_params(body_ids)) if body_ids else {}
-        passages = self._best_passages(candidates, semantic_only_ids, body_response)
+        passages = self._best_passages(candidates, semantic_ids, body_response)
         return SearchResponses(
             hits, count_response, highlight_response, details_future.result(), body_response, passages
         )
@@ -309,50 +326,67 @@ class SearchService:
         best = self.query_vectors.best_passages(candidates.vector, digests.values())
         return {doc_id: best.get(digest, (0, 0)) for doc_id, digest in digests.items()}
 
-    def _fetch_hits(
+    def _lists_full_matches_first(self, request: SearchRequest, words: QueryWords, total: int) -> bool:
+        """Return True if the page lists the `total` full matches before the related results.
+
+        A few full matches are moved to the front of the first page, whatever the ranking.
+        """
+        is_ranked = request.sort is SortOrder.RELEVANCE and bool(request.parsed_query.ranking_text)
+        return ranks_full_matches_first(request, words) or (is_ranked and 0 < total <= self.settings.page_size)
+
+    def _count_listed(self, request: SearchRequest, full_match_count: int) -> int:
+        """Return the number of hits on a page. On the last page of the full matches, a page of related results follows.
+
+        If full matches are not listed first, or there are none (0), pages are equally long.
+        """
+        size = self.settings.page_size
+        if not full_match_count:
+            return size
+        remaining_count = max(0, full_match_count - (request.page - 1) * size)  # on this page and later ones
+        return remaining_count + size if 0 < remaining_count <= size else min(remaining_count, size)
+
+    def _fetch_lexical_hits(
         self,
         request: SearchRequest,
         words: QueryWords,
-        cursor_mark: str,
-        candidates: FusedCandidates | None,
+        cursor_mark: str = "",
+        listed_count: int = 0,
+        candidates: FusedCandidates | None = None,
         match_any: bool = False,
     ) -> SolrResponse:
-        """Fetch the hits of a page, near-duplicates once.
+        """Fetch the hits of a page from the lexical ranking, near-duplicates once.
 
-        Numbered pages come from the fused list. Pages reached by cursor come from the lexical ranking, without the
-        clusters that were listed before.
+        A numbered page has more hits than needed, for the case that related results are listed after the full matches.
+        A page reached by cursor has `listed_count` hits, because the next page continues after them. It omits the
+        clusters of `candidates`, which were listed before.
         """
         page_size = self.settings.page_size
-        if candidates is not None and not cursor_mark:
-            return candidates.page_response(request.page, page_size)
-        if match_any:
-            return self.solr.select(
-                hits_params(
-                    request,
-                    words,
-                    page_size,
-                    cursor_mark,
-                    match_any=True,
-                    excluded_clusters=_listed_clusters(candidates),
-                )
-            )
-        if request.page == 1 and not request.cluster:
-            response = collapse_first_page(
-                self.solr.select(hits_params(request, words, page_size, spare_hits=SPARE_HITS)), page_size
-            )
+        rows = listed_count if cursor_mark else max_fused_candidates(self.settings)
+        if ranks_full_matches_first(request, words) and not cursor_mark:
+            rows = 2 * page_size
+        extra_hits = rows - page_size
+        if request.page == 1 and not request.cluster and not match_any:
+            params = hits_params(request, words, page_size, spare_hits=SPARE_HITS, extra_hits=extra_hits)
+            response = collapse_first_page(self.solr.select(params), rows)
             if response is not None:
                 return response
         response = self.solr.select(
-            hits_params(request, words, page_size, cursor_mark, excluded_clusters=_listed_clusters(candidates))
+            hits_params(
+                request,
+                words,
+                page_size,
+                cursor_mark,
+                extra_hits=extra_hits,
+                match_any=match_any,
+                excluded_clusters=candidates.clusters if candidates else (),
+            )
         )
         return response if candidates is None else with_match_count(response, candidates.match_count)
 
-    def _add_work_boosts(self, request: SearchRequest, words: QueryWords) -> QueryWords:
+    def add_work_boosts(self, request: SearchRequest, words: QueryWords) -> QueryWords:
         """Add the works whose parts match the query to `words`, if the ranking uses works."""
         params = (
-            works_params(request.parsed_query.ranking_text, request.profile)
-            if request.sort is SortOrder.RELEVANCE
-            else []
+            works_params(words[QueryVariant.TEXT][0], request.profile) if request.sort is SortOrder.RELEVANCE else []
         )
         return (
             {**words, QueryVariant.WORK_BOOSTS: parse_work_boosts(self.solr.select(params), request.profile)}
@@ -361,8 +395,11 @@ class SearchService:
         )
 
     def suggest_alternatives(self, request: SearchRequest, page: SearchPage) -> list[SearchSuggestion]:
-        """Return searches that would find more, if there are almost no hits; none if Solr fails."""
-        if not request.text or page.page > 1 or page.total > MAX_HITS_FOR_SUGGESTIONS:
+        """Return spelling corrections, and searches that would find more if there are almost no hits.
+
+        Returns [] if Solr fails.
+        """
+        if not request.text or page.page > 1:
             return []
         base = self.lexicon_backend.base_segmenter()
         try:
@@ -374,7 +411,7 @@ class SearchService:
         self,
         request: SearchRequest,
         words: QueryWords,
-        match_count: int,
+        listed_count: int,
         response: SolrResponse,
         match_any: bool,
         candidates: FusedCandidates | None,
@@ -384,7 +421,7 @@ class SearchService:
         if (
             request.page < last_numbered_page(self.settings)
             or request.page >= last_page(self.settings)
-            or last_rank >= match_count
+            or last_rank >= listed_count
         ):
             return ""
         if not request.cursor and candidates is not None:
@@ -399,7 +436,7 @@ class SearchService:
 
     def get_article(self, doc_id: str, request: SearchRequest) -> ArticleView | None:
         """Return an article with its neighbours, and its explanation if there is a query; None if it does not exist."""
-        words = self._add_work_boosts(request, self.segment_query(request))
+        words = self.add_work_boosts(request, self.segment_query(request))
         article = parse_article(self.solr.select(article_params(doc_id, request, words)), self.settings)
         if article is None:
             return None
@@ -429,11 +466,6 @@ class _VectorSearch:
 
     query_vector: QueryVector
     response_future: "Future[SolrResponse]"
-
-
-def _listed_clusters(candidates: FusedCandidates | None) -> Sequence[str]:
-    """Return the clusters that earlier pages listed."""
-    return candidates.clusters if candidates else ()
 
 
 def current_search_service() -> SearchService:

@@ -26,12 +26,16 @@ class StoryDay:
 
 @dataclass(frozen=True)
 class Story:
-    """The articles of a story by day, oldest first. `title` is that of the first; `site_count` the number of sites."""
+    """The articles of a story by day, oldest first.
+
+    `title` and `language` are those of the first, `site_count` is the number of sites.
+    """
 
     story_id: str
     title: str
     days: tuple[StoryDay, ...]
     site_count: int
+    language: str = ""
 
     @property
     def article_count(self) -> int:
@@ -59,4 +63,5 @@ def parse_story(story_id: str, response: SolrResponse, settings: SearchSettings)
         return None
     days = groupby(story_articles, key=lambda article: article.published)
     by_day = tuple(StoryDay(day, tuple(articles)) for day, articles in days)
-    return Story(story_id, story_articles[0].title, by_day, len({article.site_name for article in story_articles}))
+    first, sites = story_articles[0], {article.site_name for article in story_articles}
+    return Story(story_id, first.title, by_day, len(sites), first.language)

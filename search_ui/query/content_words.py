@@ -34,6 +34,7 @@ could should would will shall may might must of in on at by for from with into o
 if then so not no nor any some each every both all such same other only own too very just please tell most least
 best highest lowest largest biggest smallest s t don
 """
+_ENGLISH_QUESTION_WORDS = frozenset(["what", "which", "who", "whom", "whose", "when", "where", "why", "how"])
 _FUNCTION_WORDS = frozenset(f"{_CHINESE_FUNCTION_WORDS}{_ENGLISH_FUNCTION_WORDS}".split())
 # A number and its measure word are one word: 第3期 does not match a 3. A year is also a year without 年.
 _COUNTED_NUMBER_RE = re.compile(
@@ -70,6 +71,23 @@ def split_content_words(text: str, tokens: Sequence[str]) -> tuple[tuple[str, ..
     )
 
 
+def drop_question_words(text: str, tokens: Sequence[str]) -> str:
+    """Return a query without its question words, for ranking: `LNG是什么` is not about 什么.
+
+    Returns `text` itself if it contains no content word.
+
+    Args:
+        text: The query.
+        tokens: `text` as a segmenter cuts it, including punctuation and spaces between the words.
+    """
+    words = list(filter(has_word, tokens))
+    is_all_caps = all(word == word.upper() for word in words)
+    if all(_is_function_word(word, words[n + 1 : n + 2], is_all_caps) for n, word in enumerate(words)):
+        return text
+    without = (" " if has_word(token) and _is_question_word(token, is_all_caps) else token for token in tokens)
+    return " ".join("".join(without).split())
+
+
 def _dedupe(words: Sequence[str]) -> tuple[str, ...]:
     return tuple({word.lower(): word for word in reversed(words)}.values())[::-1]
 
@@ -98,8 +116,18 @@ def _iter_words_with_numbers(text: str, tokens: Sequence[str]) -> Iterator[tuple
 def _is_function_word(word: str, next_words: Sequence[str], is_all_caps: bool) -> bool:
     """Return True if the word only serves the grammar of the sentence."""
     if word.isascii():
-        is_abbreviation = len(word) > 1 and word.isupper() and not is_all_caps  # `IT` and `WHO` among small letters
-        return word.lower() in _FUNCTION_WORDS and not is_abbreviation
+        return word.lower() in _FUNCTION_WORDS and not _is_abbreviation(word, is_all_caps)
     if _SUPERLATIVE_RE.fullmatch(word):  # 最高的, or at the end; 最高法院 is a court
         return not next_words or next_words[0] == "的"
     return word in _FUNCTION_WORDS or bool(_QUESTION_WORD_RE.fullmatch(word))
+
+
+def _is_question_word(word: str, is_all_caps: bool) -> bool:
+    if word.isascii():
+        return word.lower() in _ENGLISH_QUESTION_WORDS and not _is_abbreviation(word, is_all_caps)
+    return bool(_QUESTION_WORD_RE.fullmatch(word))
+
+
+def _is_abbreviation(word: str, is_all_caps: bool) -> bool:
+    """Return True for words such as `IT` and `WHO` among small letters."""
+    return len(word) > 1 and word.isupper() and not is_all_caps

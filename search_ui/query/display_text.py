@@ -178,6 +178,21 @@ def truncate_segments(segments: Segments, max_chars: int) -> Segments:
     return merge_segments((*head, *_slice_segments(segments, start, end), *tail))
 
 
+_SENTENCE_END_RE = re.compile(r"(?<=[.!?…])[\"'”’)]*\s+")
+
+
+def first_sentences(text: str, max_chars: int) -> str:
+    """Return as many whole sentences from the start of `text` as fit into `max_chars`, but at least one."""
+    ends = [match.start() for match in _SENTENCE_END_RE.finditer(text)] + [len(text)]
+    return text[: max((end for end in ends if end <= max_chars), default=ends[0])]
+
+
+def is_spaced_script(text: str) -> bool:
+    """Return True if most letters of `text` belong to a script with spaces between words."""
+    letters = [char for char in text if char.isalpha()]
+    return 2 * sum(map(_is_spaced_script_char, letters)) > len(letters)
+
+
 def _word_boundary(text: str, offset: int, step: int) -> int:
     """Return the nearest offset in direction `step` (1 or -1) that splits no word of a script with spaces."""
     for position in range(offset, offset + step * _MAX_WORD_CHARS, step):

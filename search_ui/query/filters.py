@@ -100,7 +100,7 @@ def _all_words_filter(request: SearchRequest, words: Sequence[str], synonyms_for
 
     It applies to sorting by date, where no score demotes poor matches.
     """
-    if request.sort is not SortOrder.DATE:
+    if request.sort is SortOrder.RELEVANCE:
         return []
     unquoted_words = [
         word for word in dict.fromkeys(words) if word not in request.parsed_query.required_texts(PartKind.PHRASE)

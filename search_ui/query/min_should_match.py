@@ -32,13 +32,23 @@ def min_required_parts(part_count: int) -> int:
     return part_count - part_count // 2 if part_count <= 6 else part_count - part_count * 66 // 100
 
 
+def ranks_full_matches_first(request: SearchRequest, words: QueryWords) -> bool:
+    """Return True if full matches rank before all others, whatever their scores.
+
+    That is so if a full match requires every part. With more parts it would lower the quality (docs/decisions/0125).
+    """
+    is_ranked = request.sort is SortOrder.RELEVANCE and bool(request.parsed_query.ranking_text)
+    part_count = len(content_parts(words))
+    return is_ranked and min_required_parts(part_count) == part_count
+
+
 def enough_parts_query(request: SearchRequest, words: QueryWords) -> QueryParam:
     """Build the query `enough_parts`, which matches documents with the minimum share of the query's parts.
 
     Counts use it: terms are OR-ed, so nearly every document matches a long query in some way. Sorted by date, every
     word is required anyway.
     """
-    if request.sort is SortOrder.DATE or not request.parsed_query.ranking_text:
+    if request.sort is not SortOrder.RELEVANCE or not request.parsed_query.ranking_text:
         return QueryParam("enough_parts", MATCH_ALL)
     parts = content_parts(words)
     if not parts:  # symbols and emoji, matched one by one

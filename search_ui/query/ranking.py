@@ -252,7 +252,7 @@ def build_query_texts(text: str, words: QueryWords) -> QueryTexts:
     words_by_variant = {**words, QueryVariant.DOMAIN: [*domain, *(word for word in older if word not in domain)]}
     new_words = words.get(QueryVariant.NEW_WORDS, ())
     texts = {
-        QueryVariant.TEXT: _strip_quotes(text),
+        QueryVariant.TEXT: _strip_quotes(" ".join(words.get(QueryVariant.TEXT, (text,)))),
         QueryVariant.SUBWORDS: " ".join(_significant_subwords(text)),
         QueryVariant.NUMBERS: " ".join(extract_numbers(text)),
         **dict(zip((QueryVariant.TITLE_KEY, QueryVariant.TITLE_EXACT), title_lookup_keys(text), strict=False)),

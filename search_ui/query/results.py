@@ -11,6 +11,8 @@ from search_ui.query.display_text import (
     Segment,
     Segments,
     clean_text,
+    first_sentences,
+    is_spaced_script,
     safe_url,
     split_highlights,
     truncate_segments,
@@ -20,10 +22,11 @@ from search_ui.query.highlight import MarkRefiner, build_mark_refiner
 from search_ui.query.search_request import PARAM_BY_FILTER, SearchRequest, last_numbered_page
 from search_ui.query.semantic.answer_extraction import Quotation
 from search_ui.query.solr_client import SolrResponse
-from search_ui.query.solr_requests import EXACT_PAGING_HITS, HIGHLIGHT_END, HIGHLIGHT_START
+from search_ui.query.solr_requests import EXACT_PAGING_HITS, HIGHLIGHT_END, HIGHLIGHT_START, is_full_match
 from search_ui.settings import SearchSettings
 
 SNIPPET_CHARS = 160
+SENTENCE_SNIPPET_CHARS = 320  # of a snippet of whole sentences
 PDF_FORMAT = "pdf"
 
 
@@ -44,6 +47,7 @@ class Hit:
         by_meaning: No word of the query matches; the snippet is the passage with the highest cosine.
         paragraph: Paragraph in which that passage begins, from 1; 0 if unknown.
         story: Id of the news story of the document, or "".
+        language: Language of the document (ISO 639), or "".
     """
 
     doc_id: str
@@ -66,6 +70,7 @@ class Hit:
     by_meaning: bool = False
     paragraph: int = 0
     story: str = ""
+    language: str = ""
 
     @property
     def page_url(self) -> str:
@@ -100,7 +105,9 @@ class SearchPage:
     Attributes:
         total: Number of full matches (`min_should_match`), near-duplicates counted once.
         documents: Number of full matches including near-duplicates.
-        match_count: Number of hits that can be paged through, including partial matches.
+        match_count: Number of documents that match in some way: full matches and related results.
+        listed_count: Number of hits that can be paged through, without the related results after the last full match.
+        full_first: The full matches come first, and pages count them only. Otherwise related results stand among them.
         partial: Solr timed out and returned partial results.
         numbered_pages: Number of pages that can be requested by number.
         cursor: Signed start of the next page if that has no number; "" if there is none.
@@ -110,7 +117,8 @@ class SearchPage:
     total: int = 0
     documents: int = 0
     match_count: int = 0
-    took_ms: int = 0
+    listed_count: int = 0
+    full_first: bool = False
     partial: bool = False
     page: int = 1
     numbered_pages: int = 1
@@ -125,6 +133,16 @@ class SearchPage:
     formats: tuple[Facet, ...] = ()
     terms: tuple[Facet, ...] = ()
     dates: tuple[Facet, ...] = ()
+
+    @property
+    def full_matches(self) -> tuple[Hit, ...]:
+        """The full matches of this page."""
+        return tuple(hit for hit in self.hits if not hit.is_partial)
+
+    @property
+    def related_hits(self) -> tuple[Hit, ...]:
+        """The related results of this page. They follow the full matches."""
+        return tuple(hit for hit in self.hits if hit.is_partial)
 
 
 @dataclass(frozen=True)
@@ -145,7 +163,11 @@ class SearchResponses:
 
 
 def build_search_page(
-    answers: SearchResponses, request: SearchRequest, settings: SearchSettings, words: Sequence[str] = ()
+    answers: SearchResponses,
+    request: SearchRequest,
+    settings: SearchSettings,
+    words: Sequence[str] = (),
+    full_first: bool = False,
 ) -> SearchPage:
     """Build the results page from the responses to `request`.
 
@@ -153,16 +175,19 @@ def build_search_page(
     are highlighted as a whole.
     """
     count_response, match_count = answers.count, int(answers.hits.get("response", {}).get("numFound", 0))
+    total = parse_total(count_response)
+    listed_count = total if full_first and total else match_count
     responses = (answers.hits, answers.count, answers.highlights, answers.details, answers.bodies)
     headers = [each.get("responseHeader", {}) for each in responses]
     return SearchPage(
-        total=parse_total(count_response),
+        total=total,
+        listed_count=listed_count,
+        full_first=full_first,
         documents=int(count_response.get("response", {}).get("numFound", 0)),
         match_count=match_count,
-        took_ms=sum(int(header.get("QTime", 0)) for header in headers),
         partial=any(header.get("partialResults", False) for header in headers),
         page=request.page,
-        numbered_pages=min(last_numbered_page(settings), max(1, -(-match_count // settings.page_size))),
+        numbered_pages=min(last_numbered_page(settings), max(1, -(-listed_count // settings.page_size))),
         hits=tuple(_iter_hits(answers, settings, build_mark_refiner(request.parsed_query.ranking_text, words))),
         **{name: _build_facet(count_response, name, request, settings) for name in PARAM_BY_FILTER},  # type: ignore[arg-type]
         dates=_date_facets(count_response, request),
@@ -251,7 +276,10 @@ def _as_semantic_hit(hit: Hit, doc: Mapping[str, Any], body: str, passage: tuple
     """Return a semantic match with its best passage as the snippet; with the start of its text if that is unknown."""
     start, end = passage
     text = clean_text(" ".join(body[start:end].split()))
-    snippet = truncate_segments((Segment(text),), SNIPPET_CHARS) if text else hit.snippet
+    if is_spaced_script(text):
+        snippet = truncate_segments((Segment(first_sentences(text, SENTENCE_SNIPPET_CHARS)),), SENTENCE_SNIPPET_CHARS)
+    else:
+        snippet = truncate_segments((Segment(text),), SNIPPET_CHARS) if text else hit.snippet
     paragraph = paragraph_number(body, start) if end else 0
     page = page_number_at(parse_page_offsets(_get_text(doc, solr_fields.PAGE_STARTS)), start) if end else 0
     return replace(hit, snippet=snippet, by_meaning=True, paragraph=paragraph, page=page)
@@ -266,6 +294,17 @@ def paragraph_number(body: str, offset: int) -> int:
 def with_match_count(response: SolrResponse, match_count: int) -> SolrResponse:
     """Return a response with another `numFound`."""
     return {**response, "response": {**response["response"], "numFound": match_count}}
+
+
+def first_hits(response: SolrResponse, count: int) -> SolrResponse:
+    """Return a response with at most `count` documents."""
+    return {**response, "response": {**response.get("response", {}), "docs": _docs(response)[:count]}}
+
+
+def with_full_matches_first(response: SolrResponse) -> SolrResponse:
+    """Return a response with its full matches first, in their order."""
+    docs = sorted(_docs(response), key=lambda doc: not is_full_match(doc))
+    return {**response, "response": {**response.get("response", {}), "docs": docs}}
 
 
 def digest_by_id(response: SolrResponse) -> dict[str, str]:
@@ -328,14 +367,13 @@ def _to_hit(
         site_name=site_display_name(site, settings),
         published=clean_text(_get_text(doc, solr_fields.PUBLISHED_TEXT)),
         fetched=_get_text(doc, solr_fields.FETCHED)[:19] + "Z" if solr_fields.FETCHED in doc else "",
-        snippet=truncate_segments(
-            mark_refiner.refine(_join_fragments(highlights.get(solr_fields.BODY, ()))), SNIPPET_CHARS
-        ),
+        snippet=_build_snippet(highlights.get(solr_fields.BODY, ()), mark_refiner),
         cluster=cluster,
         series=_get_text(doc, solr_fields.SERIES_ID),
         picture=_get_text(doc, solr_fields.PICTURE),
         format=display_format(doc),
         story=_get_text(doc, solr_fields.STORY_ID),
+        language=_get_text(doc, solr_fields.LANGUAGE),
     )
 
 
@@ -359,6 +397,24 @@ def site_display_name(site: str, settings: SearchSettings) -> str:
 def _get_text(doc: Mapping[str, Any], name: str) -> str:
     value = doc.get(name, "")
     return str(value[0]) if isinstance(value, list) and value else str(value)
+
+
+def _build_snippet(fragments: Sequence[str], mark_refiner: MarkRefiner) -> Segments:
+    """Return the snippet from Solr's fragments, which consist of whole sentences.
+
+    A text in a script with spaces between words is cut between two sentences; only a long sentence is cut itself.
+    """
+    if not fragments or not is_spaced_script(fragments[0]):
+        return truncate_segments(mark_refiner.refine(_join_fragments(fragments)), SNIPPET_CHARS)
+    best = _most_marked(fragments)
+    others = [fragment for fragment in fragments if fragment is not best]
+    fits = all(len(fragment) <= SENTENCE_SNIPPET_CHARS // len(fragments) for fragment in fragments)
+    joined = _join_fragments(fragments if fits or not others else [best])
+    return truncate_segments(mark_refiner.refine(joined), SENTENCE_SNIPPET_CHARS)
+
+
+def _most_marked(fragments: Sequence[str]) -> str:
+    return max(fragments, key=lambda fragment: fragment.count(HIGHLIGHT_START))
 
 
 def _join_fragments(fragments: Sequence[str]) -> Segments:

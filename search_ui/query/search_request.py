@@ -1,12 +1,12 @@
 """Parses search requests from URLs and formats them as URL parameters."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, TypeVar
 
 from docstore.errors import PlumblineError
 from search_ui.query.display_text import normalize_query, truncate_query
@@ -23,6 +23,9 @@ PARAM_BY_FILTER: Mapping[str, str] = {
 """URL parameter by the field of `SearchRequest`, for all facets."""
 
 
+T = TypeVar("T")
+
+
 class BadSearchRequestError(PlumblineError):
     """A URL parameter is invalid. The text is a message key."""
 
@@ -32,6 +35,7 @@ class SortOrder(StrEnum):
 
     RELEVANCE = "relevance"
     DATE = "date"
+    OLDEST = "oldest"
 
 
 class UrlArguments(Protocol):
@@ -141,24 +145,51 @@ def parse_search_request(
     Raises:
         BadSearchRequestError: The page, date, sort order or profile is invalid.
     """
+    request, errors = parse_valid_parameters(arguments, settings, profiles)
+    if errors:
+        raise BadSearchRequestError(next(iter(errors.values())))
+    return request
+
+
+def parse_valid_parameters(
+    arguments: UrlArguments, settings: SearchSettings, profiles: Mapping[str, object]
+) -> tuple[SearchRequest, dict[str, str]]:
+    """Parse the parameters of a URL and ignore an invalid page, date or sort order.
+
+    Returns:
+        The request, and the message key of each ignored parameter.
+
+    Raises:
+        BadSearchRequestError: The profile is invalid.
+    """
+    errors: dict[str, str] = {}
+
+    def parse(name: str, parse_value: Callable[[str], T], default: T) -> T:
+        try:
+            return parse_value(arguments.get(name, ""))
+        except BadSearchRequestError as error:
+            errors[name] = str(error)
+            return default
+
     raw_query = arguments.get("q", "")
     request = SearchRequest(
         raw_query=raw_query,
         text=normalize_query(raw_query, settings.longest_query),
-        page=_parse_page(arguments.get("page", ""), settings),
+        page=parse("page", lambda text: _parse_page(text, settings), 1),
         cursor=arguments.get("cursor", ""),
         **{name: _clean_values(arguments.getlist(parameter)) for name, parameter in PARAM_BY_FILTER.items()},
         cluster=arguments.get("cluster", "")[:MAX_VALUE_CHARS],
-        since=_parse_date_filter(arguments.get("from", "")),
-        until=_parse_date_filter(arguments.get("to", "")),
-        sort=_parse_sort(arguments.get("sort", "") or SortOrder.RELEVANCE),
+        since=parse("from", _parse_date_filter, ""),
+        until=parse("to", _parse_date_filter, ""),
+        sort=parse("sort", _parse_sort, SortOrder.RELEVANCE),
         profile=arguments.get("profile", "") or settings.profile,
     )
     if request.profile not in profiles:
         raise BadSearchRequestError("error.profile")
     if request.since and request.until and _first_day(request.since) >= _first_day_after(request.until):
-        raise BadSearchRequestError("error.dates_reversed")
-    return request
+        errors["to"] = "error.dates_reversed"
+        request = replace(request, since="", until="")
+    return request, errors
 
 
 def last_page(settings: SearchSettings) -> int:
@@ -188,7 +219,7 @@ def _parse_page(text: str, settings: SearchSettings) -> int:
 
 def _parse_sort(text: str) -> SortOrder:
     try:
-        return SortOrder(text)
+        return SortOrder(text or SortOrder.RELEVANCE)
     except ValueError as error:
         raise BadSearchRequestError("error.sort") from error
 

@@ -170,7 +170,7 @@ def select_params(
 class QueryVariant(StrEnum):
     """The forms in which a query is sent. The value is the name of the Solr parameter."""
 
-    TEXT = "text"  # as typed; Solr cuts it into bigrams or characters
+    TEXT = "text"  # as typed, without question words; Solr cuts it into bigrams or characters
     SUBWORDS = "subwords"  # subwords of compounds (`hp1010`: `hp`, `1010`); built here
     NUMBERS = "numbers"  # its numbers, which distinguish the documents of a series; built here
     TITLE_KEY = "title_key"  # its letters and digits, as the index stores titles; built here

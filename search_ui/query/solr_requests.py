@@ -4,13 +4,15 @@ The order of documents is defined in `ranking`. No I/O and no clock.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
+from typing import Any
 
 from docstore import solr_fields
 from search_ui.query.cursors import FIRST_CURSOR_MARK
 from search_ui.query.display_text import has_word
 from search_ui.query.filters import build_filter_queries
-from search_ui.query.min_should_match import any_part_query, enough_parts_query
+from search_ui.query.min_should_match import any_part_query, enough_parts_query, ranks_full_matches_first
 from search_ui.query.ranking import BIGRAM_CLAUSE, PROFILES, build_query_texts, build_rank_query
 from search_ui.query.search_request import SearchRequest, SortOrder
 from search_ui.query.solr_query import (
@@ -33,6 +35,9 @@ HIT_FIELDS = (solr_fields.ID, solr_fields.CLUSTER_ID, solr_fields.SERIES_ID, sol
 _SORT_CLAUSES: Mapping[SortOrder, str] = {
     SortOrder.RELEVANCE: f"score desc,{solr_fields.PUBLISHED} desc,{solr_fields.ID} asc",
     SortOrder.DATE: f"{solr_fields.PUBLISHED} desc,score desc,{solr_fields.ID} asc",
+    SortOrder.OLDEST: (  # documents without a date come last
+        f"if(exists({solr_fields.PUBLISHED}),0,1) asc,{solr_fields.PUBLISHED} asc,score desc,{solr_fields.ID} asc"
+    ),
 }
 
 
@@ -47,6 +52,7 @@ def hits_params(
     page_size: int,
     cursor_mark: str = "",
     spare_hits: int = 0,
+    extra_hits: int = 0,
     field_names: Sequence[str] = HIT_FIELDS,
     match_any: bool = False,
     summands: Sequence[QueryParam] = (),
@@ -61,6 +67,7 @@ def hits_params(
         page_size: Number of hits on a page.
         cursor_mark: Continue after this Solr cursor mark (`*`: from the start). If empty, start at the page number.
         spare_hits: Request this many extra hits, and do not collapse near-duplicates.
+        extra_hits: Request this many hits after those of the page.
         field_names: Fields to return.
         match_any: Require at least one word of the query.
         summands: Queries whose scores are added to the ranking.
@@ -70,14 +77,22 @@ def hits_params(
     is_short = len(words.get(QueryVariant.BASE, words[QueryVariant.DOMAIN])) <= MAX_WORDS_FOR_EARLY_EXIT
     extra_params = [("cursorMark", cursor_mark) if cursor_mark else ("start", str((request.page - 1) * page_size))]
     extra_params += [("minExactCount", str(MIN_EXACT_COUNT))] if spare_hits and is_short else []
-    q = ranking_query(request, words)
-    q = SolrQuery.boolean([QueryParam("known", q), *summands]) if summands else q
+    q = results_query(request, words, summands)
     filters = [
         *_hit_filters(request, words, not (spare_hits or request.cluster), match_any),
         *_exclude_clusters(excluded_clusters),
     ]
+    if request.sort is SortOrder.RELEVANCE and request.parsed_query.ranking_text:
+        enough = enough_parts_query(request, words)
+        field_names = [*field_names, full_match_field(enough)]
+        extra_params += enough.to_params()
     return select_params(
-        q, filters, page_size + spare_hits, field_names, _SORT_CLAUSES[request.sort], extra_params=extra_params
+        q,
+        filters,
+        page_size + extra_hits + spare_hits,
+        field_names,
+        _SORT_CLAUSES[request.sort],
+        extra_params=extra_params,
     )
 
 
@@ -173,6 +188,7 @@ _DISPLAY_FIELDS = (
     solr_fields.FORMAT,
     solr_fields.PAGE_STARTS,
     solr_fields.STORY_ID,
+    solr_fields.LANGUAGE,
 )
 
 
@@ -190,6 +206,32 @@ def ranking_query(request: SearchRequest, words: QueryWords) -> SolrQuery:
         if request.parsed_query.ranking_text
         else MATCH_ALL
     )
+
+
+FULL_MATCH_SCORE = 1024.0  # more than all other scores together; a power of two keeps the precision of their sum
+
+
+def results_query(request: SearchRequest, words: QueryWords, summands: Sequence[QueryParam] = ()) -> SolrQuery:
+    """Return the ranking query of the results page: `ranking_query` and `summands`, possibly full matches first."""
+    q = ranking_query(request, words)
+    q = SolrQuery.boolean([QueryParam("known", q), *summands]) if summands else q
+    if not ranks_full_matches_first(request, words):
+        return q
+    full = replace(enough_parts_query(request, words), template=f"'_query_:\"{{!v=$}}\"^={FULL_MATCH_SCORE:g}'")
+    return SolrQuery.boolean([QueryParam("full", SolrQuery("lucene", (("v", full),)))], must=[QueryParam("ranked", q)])
+
+
+FULL_MATCH_FIELD = "full"
+
+
+def full_match_field(enough: QueryParam) -> str:
+    """Return the field to request for `is_full_match`. The request has to contain the parameters of `enough`."""
+    return f"{FULL_MATCH_FIELD}:query(${enough.name},0)"
+
+
+def is_full_match(doc: Mapping[str, Any]) -> bool:
+    """Return True if a document of a response is a full match (`min_should_match`)."""
+    return float(doc.get(FULL_MATCH_FIELD, 0.0)) > 0
 
 
 def _enough_filters(request: SearchRequest, words: QueryWords) -> list[SolrQuery]:

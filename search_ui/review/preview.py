@@ -104,7 +104,7 @@ def compare_rankings(proposal: VersionProposal, query: str) -> PreviewResults | 
 
 def next_version_words(request: SearchRequest, now: QueryWords, proposal: VersionProposal) -> QueryWords:
     """Return the words of the query in the next version, with synonyms."""
-    cut = segment_words(request.parsed_query.ranking_text, proposal.segmenter)
+    cut = segment_words(now[QueryVariant.TEXT][0], proposal.segmenter)
     synonyms = find_synonym_groups(request.parsed_query, cut, build_thesaurus(proposal.lexicon))
     return {
         **now,
@@ -125,6 +125,7 @@ def _search_titles(
     search_service: SearchService, request: SearchRequest, words: QueryWords, new_words: Sequence[str]
 ) -> list[tuple[str, str]]:
     """Return ids and titles of the results, best first."""
+    words = search_service.add_work_boosts(request, words)
     summands = new_word_summands(request.profile, new_words, search_service.solr)
     params = hits_params(
         request, words, COMPARED_RESULTS, field_names=(solr_fields.ID, solr_fields.TITLE), summands=summands

@@ -50,16 +50,24 @@ class ExternalCorrections:
     homophones: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
-def correct_query(query: ParsedQuery, vocabulary: Vocabulary, external: ExternalCorrections) -> QueryTiers:
+def find_corrections(
+    query: ParsedQuery, vocabulary: Vocabulary, external: ExternalCorrections
+) -> list[list[Correction]]:
+    """Return the corrections of each part of the query that looks wrong, most likely first."""
+    phonetic = list(_iter_corrections(query, vocabulary, external.homophones))
+    pinyin_words = " ".join(changes[0].old for changes in phonetic).split(" ")  # they need no spelling correction
+    latin_words = dict(_iter_latin_corrections(query, vocabulary)) | dict(external.latin_words)
+    return [*([Correction(old, new)] for old, new in latin_words.items() if old not in pinyin_words), *phonetic]
+
+
+def correct_query(query: ParsedQuery, pieces: Sequence[Sequence[Correction]]) -> QueryTiers:
     """Return corrected queries in two tiers. The second tier is used only if the first has no useful query.
 
     The first tier changes all parts that look wrong at once, with alternatives for one part. The second changes one
-    part.
+    part. `pieces` are those of `find_corrections`.
     """
-    phonetic = list(_iter_corrections(query, vocabulary, external.homophones))
-    pinyin_text = " ".join(changes[0].old for changes in phonetic)  # parts that are pinyin need no spelling correction
-    latin_corrections = {old: new for old, new in external.latin_words.items() if old not in pinyin_text.split(" ")}
-    pieces = [*([Correction(old, new)] for old, new in latin_corrections.items()), *phonetic]
+    if not pieces:
+        return [[], []]
     best_corrections = [changes[0] for changes in pieces]
     combined_options = [
         best_corrections,
@@ -105,6 +113,13 @@ def _iter_corrections(
                 yield from _iter_chinese_corrections(run, vocabulary, homophones)
     for match in _LETTERS_RE.finditer(query.unquoted_text):
         yield from _iter_pinyin_corrections(match[0], vocabulary, homophones)
+
+
+def _iter_latin_corrections(query: ParsedQuery, vocabulary: Vocabulary) -> Iterator[tuple[str, str]]:
+    """Yield each unknown Latin word with the most frequent known word that is one edit away."""
+    for word in dict.fromkeys(_LATIN_WORD_RE.findall(query.unquoted_text)):
+        similar_words = [] if vocabulary.frequency(word) else vocabulary.words_one_edit_away(word)
+        yield from ((word, similar) for similar in similar_words[:1])
 
 
 def _iter_chinese_corrections(
@@ -209,7 +224,7 @@ def _correct_part(part: QueryPart, changes: list[Correction]) -> QueryPart:
     return replace(part, text=text)
 
 
-_LATIN_WORD_RE = re.compile("[A-Za-zÀ-ɏ]{4}")  # Solr's dictionary has no shorter words
+_LATIN_WORD_RE = re.compile("[A-Za-zÀ-ɏ]{4,}")  # Solr's dictionary has no shorter words
 
 
 def has_latin_word(query: ParsedQuery) -> bool:

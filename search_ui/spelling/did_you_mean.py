@@ -1,12 +1,12 @@
-"""Suggests alternative searches if a search has no or almost no hits.
+"""Suggests alternative searches: spelling corrections, and others if a search has no or almost no hits.
 
-    CORRECTED        a spelling correction (search_ui/spelling/corrections.py)
+    CORRECTED        a spelling correction (search_ui/spelling/corrections.py) of words that no document contains
     PHRASE_SPLIT     a quoted phrase searched by its words
     FILTER_REMOVED   one filter fewer
     SINGLE_WORD      one word of the query
 
-One Solr request counts the hits of all candidates, with the same queries that their searches would send. Candidates
-that do not find more than the original search are dropped.
+One Solr request counts the hits of all candidates, with the same queries that their searches would send. Corrections
+without hits, and other candidates that do not find more than the original search, are dropped.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,8 +21,10 @@ from search_ui.query.search_request import PARAM_BY_FILTER, SearchRequest, SortO
 from search_ui.query.solr_client import SolrBackend, SolrResponse
 from search_ui.query.solr_query import MATCH_ALL, Params, QueryParam, QueryVariant, QueryWords, SolrQuery, select_params
 from search_ui.spelling.corrections import (
+    Correction,
     ExternalCorrections,
     correct_query,
+    find_corrections,
     has_latin_word,
     parse_spellcheck,
     phonetic_candidates,
@@ -32,7 +34,7 @@ from search_ui.spelling.title_phonetics import find_homophones, pinyin_readings,
 from search_ui.spelling.vocabulary import Vocabulary
 from text.segment import Segmenter
 
-MAX_HITS_FOR_SUGGESTIONS = 2  # more hits than this need no suggestions
+MAX_HITS_FOR_SUGGESTIONS = 2  # more hits than this need no suggestions but corrections
 MAX_CORRECTIONS = 4  # per tier
 MAX_RELAXATIONS = 8  # phrases and filters
 MAX_SINGLE_WORDS = 8  # a query with more words gets no single-word suggestions
@@ -76,9 +78,9 @@ def find_suggestions(
     base_segmenter: Segmenter,
     total: int,
 ) -> list[SearchSuggestion]:
-    """Return searches that find more than the `total` hits of `request`.
+    """Return searches that find more than the `total` hits of `request`, or what was probably meant.
 
-    Sends at most three Solr requests. Raises what `SolrBackend.select` raises.
+    Sends at most four Solr requests. Raises what `SolrBackend.select` raises.
 
     Args:
         solr: The search server.
@@ -88,27 +90,28 @@ def find_suggestions(
         base_segmenter: Segmenter with the base dictionary.
         total: Number of hits of `request`.
     """
-    homophones = _fetch_title_homophones(
-        solr,
-        phonetic_candidates(request.parsed_query, content_parts(segment_query(request)), vocabulary),
-        base_segmenter,
+    query, words, has_few_hits = request.parsed_query, segment_query(request), total <= MAX_HITS_FOR_SUGGESTIONS
+    homophones = (
+        _fetch_title_homophones(solr, phonetic_candidates(query, content_parts(words), vocabulary), base_segmenter)
+        if has_few_hits
+        else {}
     )
-    likely_and_unlikely = correct_query(
-        request.parsed_query,
-        vocabulary,
-        ExternalCorrections(_fetch_solr_corrections(solr, request.parsed_query), homophones),
+    pieces = find_corrections(query, vocabulary, ExternalCorrections(_fetch_solr_corrections(solr, query), homophones))
+    likely, less_likely = (
+        _correction_suggestions(request, tier[:MAX_CORRECTIONS])
+        for tier in correct_query(query, _drop_existing(solr, pieces))
     )
-    likely, less_likely = (_correction_suggestions(request, tier[:MAX_CORRECTIONS]) for tier in likely_and_unlikely)
-    relaxations = [
-        *_phrase_split_suggestions(request, segment_query),
-        *_filter_removed_suggestions(request, segment_query(request)),
-    ][:MAX_RELAXATIONS]
-    useful = _keep_useful(
-        solr,
-        [*likely, *less_likely, *relaxations, *_single_word_suggestions(request, segment_query(request))],
-        segment_query,
-        total,
+    others = (
+        [
+            *[*_phrase_split_suggestions(request, segment_query), *_filter_removed_suggestions(request, words)][
+                :MAX_RELAXATIONS
+            ],
+            *_single_word_suggestions(request, words),
+        ]
+        if has_few_hits
+        else []
     )
+    useful = _keep_useful(solr, [*likely, *less_likely, *others], segment_query, total)
     if any(offer.request == other.request for offer in likely for other in useful):
         useful = [offer for offer in useful if all(offer.request != other.request for other in less_likely)]
     return useful
@@ -127,13 +130,29 @@ def _fetch_title_homophones(
     return find_homophones(solr.select(title_sound_params(readings)), readings, base_segmenter) if readings else {}
 
 
+def _drop_existing(solr: SolrBackend, pieces: Sequence[Sequence[Correction]]) -> list[Sequence[Correction]]:
+    """Return the corrections of those parts that no document contains: other parts are spelled correctly."""
+    if not pieces:
+        return []
+    clauses = [
+        SolrQuery.phrases(f"{solr_fields.TITLE_CHARS} {solr_fields.BODY_CHARS}", f"typed{n}", [piece[0].old])
+        for n, piece in enumerate(pieces)
+    ]
+    facets = {f"typed{n}": {"type": "query", "q": clause.to_syntax()} for n, clause in enumerate(clauses)}
+    params = select_params(
+        MATCH_ALL, facets=facets, extra_params=[pair for clause in clauses for pair in clause.to_params()]
+    )
+    counts = solr.select(params).get("facets", {})
+    return [piece for n, piece in enumerate(pieces) if not counts.get(f"typed{n}", {}).get("count")]
+
+
 def _keep_useful(
     solr: SolrBackend,
     candidates: Sequence[SearchSuggestion],
     segment_query: Callable[[SearchRequest], QueryWords],
     total: int,
 ) -> list[SearchSuggestion]:
-    """Return the suggestions that find more, with their counts."""
+    """Return the corrections that find anything and the other suggestions that find more, with their counts."""
     if not candidates:
         return []
     params = suggestion_count_params([(offer.request, segment_query(offer.request)) for offer in candidates])
@@ -142,15 +161,9 @@ def _keep_useful(
         replace(offer, hit_count=n, all_words_count=all_words_count)
         for offer, (n, all_words_count) in zip(candidates, counts, strict=True)
     )
-    return [offer for offer in with_counts if offer.hit_count > total or _is_equal_correction(offer, total)]
-
-
-def _is_equal_correction(offer: SearchSuggestion, total: int) -> bool:
-    """Return True for a correction with as many hits as the original query.
-
-    The original can have matched only part of its characters, the correction all of them.
-    """
-    return offer.kind is DidYouMeanKind.CORRECTED and offer.hit_count == total > 0
+    return [
+        offer for offer in with_counts if offer.hit_count > (0 if offer.kind is DidYouMeanKind.CORRECTED else total)
+    ]
 
 
 def _correction_suggestions(request: SearchRequest, queries: Sequence[ParsedQuery]) -> list[SearchSuggestion]:

@@ -76,7 +76,7 @@ class Vocabulary:
         self._words_by_blurred_sound = _PrefixIndex(
             (fuzzy_pinyin(pinyin_syllables(word)), word) for word in self._frequency_by_word if has_han(word)
         )
-        self._words_by_deletion = _build_deletion_index(word for word in correction_frequencies if has_han(word))
+        self._words_by_deletion = _build_deletion_index(correction_frequencies)
 
     # -- suggestions
 

@@ -3,7 +3,7 @@
 "use strict";
 
 const STORAGE_KEY = "plumbline-keys"; // value: "off"
-const RESULT_SELECTOR = "#hits > li, #newest > li";
+const RESULT_SELECTOR = "#hits > li, #related-hits > li, #newest > li";
 
 function areOff() {
   try {

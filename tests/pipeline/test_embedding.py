@@ -16,9 +16,11 @@ from docstore.store import Store, open_sqlite_store
 from indexer.embedded_solr import EmbeddedSolr
 from indexer.settings import IndexSettings
 from pipeline import stages
+from pipeline.embedding import models
 from pipeline.embedding.settings import EmbedSettings
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
+from pipeline.search_site.query_vectors import StoreQueryVectors
 from pipeline.search_site.serve import create_search_app
 from pipeline.settings import Settings
 from search_ui.settings import SearchSettings
@@ -167,6 +169,12 @@ class TestPage:
             reader = create_search_app(other).test_client()
             assert "刑法第二百九十二条" in found(reader, q="聚众斗殴")
             assert not any(hit["by_meaning"] for hit in found(reader, q=MEANT).values())
+
+    def test_loaded_models_need_no_loading_by_a_search(self, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+        vectors = StoreQueryVectors(engine)
+        vectors.load_models()
+        monkeypatch.setattr(models, "load_model", None)  # a call would fail
+        assert vectors.query_vector(MEANT) is not None
 
     def test_an_article_that_changes_waits_anew_and_its_old_vector_goes(self, engine: Engine) -> None:
         store, spec = engine.store, engine.configured_models[0]

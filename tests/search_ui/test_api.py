@@ -139,4 +139,5 @@ def test_a_wrong_method_is_told_as_json() -> None:
 
 def test_the_page_gives_the_same_as_json() -> None:
     reader = client()
-    assert reader.get("/search?q=页岩气&format=json").json == reader.get("/api/v1/search?q=页岩气").json
+    page, told = (reader.get(path).json for path in ("/search?q=页岩气&format=json", "/api/v1/search?q=页岩气"))
+    assert page | {"took_ms": 0} == told | {"took_ms": 0}

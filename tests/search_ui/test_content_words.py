@@ -2,7 +2,7 @@
 
 import pytest
 
-from search_ui.query.content_words import split_content_words
+from search_ui.query.content_words import drop_question_words, split_content_words
 from tests.search_ui_fakes import BASE
 from text.segment import RjiebaSegmenter
 
@@ -47,3 +47,18 @@ def test_a_word_of_the_lexicon_is_one() -> None:
 
 def test_a_number_that_goes_on_into_the_next_word_is_taken_out_of_it() -> None:
     assert split_content_words("2号井喷", ["2", "号井喷"]) == (("2号", "井喷"), ())
+
+
+@pytest.mark.parametrize(
+    ("query", "ranked"),
+    [
+        ("LNG是什么", "LNG是"),
+        ("为什么天然气价格上涨？", "天然气价格上涨？"),
+        ("What is shale gas", "is shale gas"),
+        ("WHO guidelines", "WHO guidelines"),
+        ("是什么", "是什么"),
+        ("天然气 价格", "天然气 价格"),
+    ],
+)
+def test_question_words_do_not_rank_beside_a_content_word(query: str, ranked: str) -> None:
+    assert drop_question_words(query, BASE.cut(query)) == ranked

@@ -7,7 +7,7 @@ from flask.testing import FlaskClient
 from search_ui.query.cursors import CursorCodec, CursorPosition
 from search_ui.query.search_request import BadSearchRequestError, SearchRequest
 from search_ui.settings import SearchSettings
-from tests.search_ui_fakes import FakeSearch, document, site_app
+from tests.search_ui_fakes import FakeSearch, OneVector, document, site_app
 
 SETTINGS = SearchSettings(page_size=2, deepest_result=26)
 ASKED = SearchRequest(raw_query="页岩气", text="页岩气")
@@ -70,3 +70,18 @@ def test_the_last_result_is_not_followed_by_an_empty_page() -> None:
     eleventh = shown(client, following(tenth))
     assert len(eleventh.select("#hits > li")) == 2 and following(eleventh) == ""
     assert eleventh.select_one("#end") is None
+
+
+@pytest.mark.parametrize(
+    "more", [pytest.param({}, id="words"), pytest.param({"query_vectors": OneVector()}, id="both")]
+)
+def test_related_results_without_a_full_match_can_be_paged_to_the_last(more: dict[str, OneVector]) -> None:
+    settings = SearchSettings(page_size=2)
+    search = FakeSearch([document(n, f"页岩气之{n}", "开发") for n in range(45)], cosines={"doc3": 0.9})
+    client = site_app(search, settings=settings, **more).test_client()
+    address, titles = "/search?q=页岩气 量子纠缠", list[str]()
+    while address:
+        page = shown(client, address)
+        titles += [title.text.strip() for title in page.select("#hits h2")]
+        address = following(page)
+    assert (len(titles), len(set(titles))) == (45, 45)

@@ -112,7 +112,7 @@ def test_words_are_joined_as_in_documents() -> None:
 )
 def test_a_profile_ranks_by_its_fields_alone(profile: str, searched: set[str]) -> None:
     named = dict(params(("q", "世界石油大会"), ("profile", profile)))
-    ranked = named.get("matched", named["q"])  # where authority counts, it is a factor on all else
+    ranked = named.get("matched", named["ranked"])  # where authority counts, it is a factor on all else
     parts = [name for name in re.findall(r"should=\$(\w+)", ranked) if name != "titles"]
     parts += re.findall(r"should=\$(\w+)", named.get("titles", ""))
     found = {field.split("^")[0] for part in parts for field in re.findall(r"qf='([^']*)'", named[part])[0].split()}
@@ -171,9 +171,14 @@ def test_where_all_is_required_all_that_is_found_is_counted(pairs: list[tuple[st
 
 def test_only_named_fields_come_back() -> None:
     named = dict(params(("q", "a"), ("page", "3")))
-    assert (named["fl"], named["start"], named["rows"]) == ("id,cluster,series,picture", "20", "10")
+    assert (named["fl"], named["start"], named["rows"]) == (
+        "id,cluster,series,picture,full:query($enough_parts,0)", "20", "10",
+    )  # fmt: skip
     shown = dict(highlight_params(ask(("q", "a")), WORDS, ["d1", "d2"]))
-    assert shown["fl"] == "id,url,site,title,published_text,fetched,cluster,series,picture,format,page_starts,story"
+    assert (
+        shown["fl"]
+        == "id,url,site,title,published_text,fetched,cluster,series,picture,format,page_starts,story,language"
+    )
     assert (shown["hits"], shown["rows"]) == ("d1,d2", "2")
 
 

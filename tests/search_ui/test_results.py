@@ -15,6 +15,7 @@ from search_ui.query.results import (
 from search_ui.query.search_request import SearchRequest
 from search_ui.query.solr_requests import HIGHLIGHT_END, HIGHLIGHT_START
 from search_ui.settings import SearchSettings
+from tests.search_ui_fakes import FakeSearch, OneVector, document, site_app
 
 SETTINGS = SearchSettings(site_names={"news.example": "石油新闻"})
 ASKED = SearchRequest(raw_query="页岩气", text="页岩气")
@@ -227,3 +228,20 @@ def test_a_file_without_title_is_called_by_its_name() -> None:
     assert on_pages("首页", title="", url=url).plain_title == "年报-2024.pdf"
     assert page_of(answer({}, title="", url=url)).hits[0].plain_title == ""  # of a page only its title is one
     assert page_of(answer({}, format="of a later version")).hits[0].format == "html"
+
+
+def test_a_truncated_list_is_reported_with_semantic_search_too() -> None:
+    search = FakeSearch([document(1, "页岩气", "开发")], cosines={"doc1": 0.9}, header={"partialResults": True})
+    client = site_app(search, query_vectors=OneVector()).test_client()
+    assert client.get("/api/v1/search?q=页岩气").get_json()["partial"] is True
+
+
+def test_an_english_snippet_consists_of_whole_sentences() -> None:
+    long = (
+        "The [shale] gas wells of the basin were drilled in spring, and a second group followed in the autumn of 2016."
+    )
+    other = "Further wells, which cost more than planned because of a long winter, are expected to follow in 2017."
+    hit = page_of(answer({"body": [long, other]})).hits[0]
+    assert plain_text(hit.snippet) == f"{long.replace('[', '').replace(']', '')} … {other}"
+    both = page_of(answer({"body": [f"{other} {other}", f"{long} {long}"]})).hits[0]
+    assert plain_text(both.snippet) == f"{long} {long}".replace("[", "").replace("]", "")

@@ -389,6 +389,18 @@ def test_the_preview_shows_sentences_and_results_before_and_after() -> None:
     assert client.get("/admin/lexicon/preview?q=<b>").status_code == 200
 
 
+def test_the_preview_ranks_works_as_the_search_page_does() -> None:
+    held = FakeActions([term("世界石油大会", 9.0)])
+    search = FakeSearch([document(1, "题", "世界石油大会")], works=["0123456789abcdef"])
+    client = site_app(search, held).test_client()
+    token = sign_in(client)
+    post(client, token, "decide", term="世界石油大会", decision="accepted")
+    search.asked.clear()
+    get(client, "/admin/lexicon/preview?q=世界石油大会")
+    hits = [dict(params) for params in search.asked if "ranked" in dict(params)]
+    assert len(hits) == 2 and all("0123456789abcdef" in named["works"] for named in hits)
+
+
 def test_the_report_draws_its_distributions() -> None:
     held = FakeActions([term("页岩气", 9.0), term("压裂", 1.0, pos_tags="v"), term("水力压裂", 5.0)])
     client, token = reviewing(held)

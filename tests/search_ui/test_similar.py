@@ -1,8 +1,8 @@
-"""Rank fusion of two lists of related articles."""
+"""Fusion of lexical hits and neighbours, and of two lists of related articles."""
 
 from typing import Any
 
-from search_ui.query.semantic.hybrid import QueryVector
+from search_ui.query.semantic.hybrid import SIMILARITY_FIELD, QueryVector, fuse
 from search_ui.query.semantic.related import drop_distant, fuse_by_rank, more_like_this_params, nearest_articles_params
 
 VECTOR = QueryVector("m", "m_v256", (1, -2), min_cosine=0.5)
@@ -40,3 +40,25 @@ def test_copies_and_the_series_are_left_out_of_both() -> None:
         assert named["cluster"] == "copies" and named["series"] == "series"
         assert named["copies"].startswith("{!term f=cluster") and named["members"].startswith("{!term f=series")
     assert dict(nearest_articles_params(VECTOR, "c", "s", ["id"]))["vector"] == "[1,-2]"
+
+
+def test_a_document_without_a_vector_keeps_its_lexical_rank() -> None:
+    lexical = answer("abcdefgh")
+    for doc in lexical["response"]["docs"]:
+        has_vector = doc["cluster"] in "beh"
+        doc |= {"score": 9.0 - "abcdefgh".index(doc["cluster"]), SIMILARITY_FIELD: 0.9 if has_vector else 0.0}
+    near = {"response": {"docs": [{"id": name, "cluster": name, "score": 0.95} for name in "xhe"]}}
+    fused = [candidate.doc["cluster"] for candidate in fuse(lexical, near, VECTOR, 1.0, 9, 8).entries]
+    assert [name for name in fused if name in "acdfg"] == list("acdfg")
+    assert [fused.index(name) for name in "acdfg"] == ["abcdefgh".index(name) for name in "acdfg"]
+
+
+def test_neighbours_are_used_in_the_share_of_documents_with_a_vector() -> None:
+    def added(coverage: float) -> int:
+        docs = [{"id": f"d{n}", "cluster": f"d{n}", "score": 1.0} for n in range(20)]
+        docs = [doc | {SIMILARITY_FIELD: 0.9 if n < 20 * coverage else 0.0} for n, doc in enumerate(docs)]
+        near = [{"id": f"n{n}", "cluster": f"n{n}", "score": 0.9} for n in range(100)]
+        fused = fuse({"response": {"docs": docs}}, {"response": {"docs": near}}, VECTOR, 1.0, 200, 20)
+        return sum(candidate.is_semantic_only for candidate in fused.entries)
+
+    assert [added(coverage) for coverage in (0.0, 0.05, 0.5, 1.0)] == [0, 5, 50, 100]

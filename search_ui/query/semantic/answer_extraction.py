@@ -79,7 +79,7 @@ class SourceQuote:
 
 @dataclass(frozen=True)
 class Quotation:
-    """A quotation with the title, site and publication date ("": unknown) of its article."""
+    """A quotation with the title, site, publication date and language ("": unknown) of its article."""
 
     doc_id: str
     text: str
@@ -87,6 +87,7 @@ class Quotation:
     title: str
     site_name: str
     published: str
+    language: str = ""
 
 
 def rarity_weights(words: Sequence[str]) -> dict[str, float]:

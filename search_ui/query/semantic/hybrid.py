@@ -7,25 +7,36 @@
 The scores of each list are measured in standard deviations above the last document of the list, which scores 0. A
 document gets the sum, so documents in both lists come first. docs/decisions/index.md has the alternatives. Totals and
 facets are lexical only.
+
+While articles wait for their vectors, only a part of the neighbours is known. A document without a vector keeps its
+lexical rank. Of the neighbours the first N are used, where N is `VECTOR_CANDIDATES` times the share of the lexical hits
+that have a vector: about those that would be neighbours if every document had one. The weight of the semantic score is
+reduced by the square of this share.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from statistics import pstdev
 from typing import Any, Protocol
 
 from docstore import solr_fields
 from search_ui.query.filters import build_filter_queries
+from search_ui.query.min_should_match import enough_parts_query
 from search_ui.query.ranking import EXACT_TITLE_PARAM, PROFILES
 from search_ui.query.search_request import SearchRequest, SortOrder, last_numbered_page
 from search_ui.query.solr_client import SolrResponse
 from search_ui.query.solr_query import Params, QueryParam, QueryWords, SolrQuery, select_params
+from search_ui.query.solr_requests import FULL_MATCH_SCORE, full_match_field, is_full_match
 from search_ui.settings import SearchSettings
 from text.titles import title_lookup_keys
 
 VECTOR_CANDIDATES = 100
 VECTOR_AUTHORITY_WEIGHT = 0.02  # cosines differ less than scores; docs/background/ranking.md has other weights
+COVERAGE_EXPONENT = 2  # of the share of documents with a vector, in the weight of the semantic score
 EXACT_TITLE_FIELD = "titled"  # in a response: above 0 if the title of a document equals the query
+SIMILARITY_FIELD = "similarity"  # in a response: (1 + cosine) / 2 of a document and the query; 0 without a vector
+CARRIED_SHARE = 0.5  # a hit with a higher share of the semantic score is shown as a semantic match
 SolrDocument = Mapping[str, Any]
 
 
@@ -33,13 +44,25 @@ SolrDocument = Mapping[str, Any]
 class QueryVector:
     """A query vector: id of the embedding model, Solr field of its vectors, and the values, one byte a dimension.
 
-    `min_cosine` is the minimum cosine of a document without a lexical match.
+    `min_cosine` is the minimum cosine of a document without a lexical match. `languages` are the ISO 639 codes of the
+    documents that the model embeds; empty: all.
     """
 
     model_id: str
     field: str
     values: tuple[int, ...]
     min_cosine: float
+    languages: tuple[str, ...] = ()
+
+    @property
+    def solr_text(self) -> str:
+        """The values as Solr parses them."""
+        return "[" + ",".join(map(str, self.values)) + "]"
+
+    def should_have_vector(self, doc: SolrDocument) -> bool:
+        """Return True if the model embeds documents in the language of `doc`."""
+        language = str(doc.get(solr_fields.LANGUAGE, ""))
+        return not self.languages or language.partition("-")[0] in self.languages
 
 
 class QueryVectors(Protocol):
@@ -107,6 +130,7 @@ class FusedCandidates:
         tail_count: Number of further documents, which only the lexical ranking has.
         neighbours: Ids and cosines of the nearest neighbours, nearest first.
         lexical_ids: Ids of the first lexical hits, in their order.
+        is_truncated: Solr timed out and returned only a part of one of the lists.
     """
 
     vector: QueryVector
@@ -114,6 +138,7 @@ class FusedCandidates:
     tail_count: int
     neighbours: tuple[tuple[str, float], ...] = ()
     lexical_ids: tuple[str, ...] = ()
+    is_truncated: bool = False
 
     @property
     def match_count(self) -> int:
@@ -125,10 +150,14 @@ class FusedCandidates:
         """The clusters of the list. Later pages exclude them."""
         return [get_cluster(candidate.doc) for candidate in self.entries]
 
-    def semantic_only_ids(self, ids: Sequence[str]) -> list[str]:
-        """Return those of `ids` that only the semantic search found."""
-        semantic_only = {str(candidate.doc[solr_fields.ID]) for candidate in self.entries if candidate.is_semantic_only}
-        return [doc_id for doc_id in ids if doc_id in semantic_only]
+    def semantic_match_ids(self, ids: Sequence[str]) -> list[str]:
+        """Return those of `ids` that are in the list because of their vector."""
+        carried = {
+            str(candidate.doc[solr_fields.ID])
+            for candidate in self.entries
+            if candidate.is_semantic_only or candidate.semantic_share > CARRIED_SHARE
+        }
+        return [doc_id for doc_id in ids if doc_id in carried]
 
     def get_semantic_share(self, doc_id: str) -> float:
         """Return the share of the semantic score in the score of a document, 0 to 1; 0 if it is not in the list."""
@@ -137,10 +166,13 @@ class FusedCandidates:
             0.0,
         )
 
-    def page_response(self, number: int, size: int) -> SolrResponse:
-        """Return page `number` of the list in the form of a Solr response."""
-        docs = [candidate.doc for candidate in self.entries[(number - 1) * size : number * size]]
-        return {"response": {"numFound": self.match_count, "docs": docs}}
+    def page_response(self, start: int) -> SolrResponse:
+        """Return the documents of the list from `start`, in the form of a Solr response."""
+        docs = [candidate.doc for candidate in self.entries[start:]]
+        return {
+            "responseHeader": {"partialResults": self.is_truncated},
+            "response": {"numFound": self.match_count, "docs": docs},
+        }
 
 
 def can_use_semantic_search(request: SearchRequest) -> bool:
@@ -157,12 +189,16 @@ def vector_search_params(
     request: SearchRequest, words: QueryWords, vector: QueryVector, field_names: Sequence[str]
 ) -> Params:
     """Build the kNN request for the nearest documents that pass the filters."""
-    vector_text = "[" + ",".join(map(str, vector.values)) + "]"
     nearest = SolrQuery(
-        "knn", (("f", vector.field), ("topK", str(VECTOR_CANDIDATES)), ("v", QueryParam("vector", vector_text)))
+        "knn", (("f", vector.field), ("topK", str(VECTOR_CANDIDATES)), ("v", QueryParam("vector", vector.solr_text)))
     )
+    enough = enough_parts_query(request, words)
     return select_params(
-        nearest, build_filter_queries(request, words), VECTOR_CANDIDATES, [*field_names, solr_fields.AUTHORITY]
+        nearest,
+        build_filter_queries(request, words),
+        VECTOR_CANDIDATES,
+        [*field_names, solr_fields.AUTHORITY, full_match_field(enough)],
+        extra_params=enough.to_params(),
     )
 
 
@@ -171,14 +207,20 @@ def max_fused_candidates(settings: SearchSettings) -> int:
     return last_numbered_page(settings) * settings.page_size
 
 
-def lexical_fields(request: SearchRequest, field_names: Sequence[str]) -> list[str]:
-    """Return the fields that `fuse` needs from the lexical response."""
+def lexical_fields(request: SearchRequest, vector: QueryVector, field_names: Sequence[str]) -> list[str]:
+    """Return the fields that `fuse` needs from the lexical response, besides `is_full_match`."""
     exact_title_fields = (
         [f"{EXACT_TITLE_FIELD}:query(${EXACT_TITLE_PARAM},0)"]
         if title_lookup_keys(request.parsed_query.ranking_text)
         else []
     )
-    return [*field_names, "score", *exact_title_fields]
+    return [
+        *field_names,
+        "score",
+        solr_fields.LANGUAGE,
+        f"{SIMILARITY_FIELD}:vectorSimilarity({vector.field},{vector.solr_text})",
+        *exact_title_fields,
+    ]
 
 
 def fuse(
@@ -188,27 +230,29 @@ def fuse(
     weight: float,
     limit: int,
     cluster_count: int,
+    full_first: bool = False,
 ) -> FusedCandidates:
     """Fuse the lexical and the vector response into one list. Documents whose title equals the query come first.
 
     Args:
-        lexical_response: Lexical hits with `score`, each cluster once.
+        lexical_response: Lexical hits with `lexical_fields` and `full_match_field`, each cluster once.
         vector_response: Nearest neighbours with `score`.
         vector: The query vector.
         weight: Weight of the semantic score.
         limit: Maximum length of the list.
         cluster_count: Total number of clusters that match lexically.
+        full_first: All full matches come before all other documents.
     """
-    lexical_docs, vector_docs = _first_by_cluster(lexical_response), _first_by_cluster(vector_response)
-    exact_title_clusters = [
-        cluster for cluster, doc in lexical_docs.items() if float(doc.get(EXACT_TITLE_FIELD, 0.0)) > 0
-    ]
+    lexical_docs, neighbours = _first_by_cluster(lexical_response), _first_by_cluster(vector_response)
+    coverage = _vector_coverage(lexical_docs.values(), vector)
+    vector_docs = dict(islice(neighbours.items(), round(coverage * len(neighbours))))
+    exact_titles = {cluster for cluster, doc in lexical_docs.items() if float(doc.get(EXACT_TITLE_FIELD, 0.0)) > 0}
     lexical_scores = _standardize_scores(
-        {cluster: doc for cluster, doc in lexical_docs.items() if cluster not in exact_title_clusters}
+        {cluster: _score_without_tier(doc) for cluster, doc in lexical_docs.items() if cluster not in exact_titles}
     )
-    lexical_scores |= dict.fromkeys(exact_title_clusters, max(lexical_scores.values(), default=1.0))
+    lexical_scores |= dict.fromkeys(exact_titles, max(lexical_scores.values(), default=1.0))
     semantic_scores = _standardize_scores(
-        {cluster: {**doc, "score": _cosine_with_authority(doc)} for cluster, doc in vector_docs.items()}
+        {cluster: _cosine_with_authority(doc) for cluster, doc in vector_docs.items()}
     )
     semantic_only = {
         cluster
@@ -217,23 +261,61 @@ def fuse(
     }
     candidate_by_cluster = {
         cluster: Candidate(
-            doc, lexical_scores.get(cluster, 0.0), weight * semantic_scores.get(cluster, 0.0), cluster in semantic_only
+            doc,
+            lexical_scores.get(cluster, 0.0),
+            weight * coverage**COVERAGE_EXPONENT * semantic_scores.get(cluster, 0.0),
+            cluster in semantic_only,
         )
-        for cluster, doc in (vector_docs | lexical_docs).items()
-        if cluster in lexical_docs or cluster in semantic_only
+        for cluster, doc in (lexical_docs | {cluster: vector_docs[cluster] for cluster in semantic_only}).items()
     }
-    ranked_clusters = sorted(
-        candidate_by_cluster,
-        key=lambda cluster: (cluster not in exact_title_clusters, -candidate_by_cluster[cluster].score, cluster),
-    )[:limit]
-    id_by_cluster = {cluster: str(doc[solr_fields.ID]) for cluster, doc in (vector_docs | lexical_docs).items()}
+    ranked_clusters = _rank_candidates(candidate_by_cluster, lexical_docs, exact_titles)
+    if full_first:
+        ranked_clusters.sort(key=lambda cluster: not is_full_match(candidate_by_cluster[cluster].doc))
+    ranked_clusters = ranked_clusters[:limit]
+    id_by_cluster = {cluster: str(doc[solr_fields.ID]) for cluster, doc in (neighbours | lexical_docs).items()}
     return FusedCandidates(
         vector,
         tuple(candidate_by_cluster[cluster] for cluster in ranked_clusters),
         cluster_count - sum(cluster in lexical_docs for cluster in ranked_clusters),
-        tuple((id_by_cluster[cluster], neighbour_cosine(doc)) for cluster, doc in reversed(vector_docs.items())),
-        tuple(id_by_cluster[cluster] for cluster in reversed(lexical_docs)),
+        tuple((id_by_cluster[cluster], neighbour_cosine(doc)) for cluster, doc in neighbours.items()),
+        tuple(id_by_cluster[cluster] for cluster in lexical_docs),
+        any(
+            response.get("responseHeader", {}).get("partialResults", False)
+            for response in (lexical_response, vector_response)
+        ),
     )
+
+
+def _rank_candidates(
+    candidates: Mapping[str, Candidate], lexical_docs: Mapping[str, SolrDocument], exact_titles: Collection[str]
+) -> list[str]:
+    """Return the clusters by score, exact titles first. Documents without a vector keep their lexical rank.
+
+    Args:
+        candidates: All candidates by cluster, lexical hits first and in their order.
+        lexical_docs: The lexical hits, by cluster.
+        exact_titles: The clusters whose title equals the query.
+    """
+    fixed = {cluster for cluster, doc in lexical_docs.items() if not _has_vector(doc)}
+    movable = [cluster for cluster in candidates if cluster not in fixed]
+    movable.sort(key=lambda cluster: (cluster not in exact_titles, -candidates[cluster].score, cluster))
+    by_score = iter(movable)
+    return [*(cluster if cluster in fixed else next(by_score) for cluster in lexical_docs), *by_score]
+
+
+def _vector_coverage(docs: Iterable[SolrDocument], vector: QueryVector) -> float:
+    """Return the share of the documents of the model's languages that have a vector; 1 if there are none."""
+    embeddable = [_has_vector(doc) for doc in docs if _has_vector(doc) or vector.should_have_vector(doc)]
+    return sum(embeddable) / len(embeddable) if embeddable else 1.0
+
+
+def _has_vector(doc: SolrDocument) -> bool:
+    return float(doc.get(SIMILARITY_FIELD, 0.0)) > 0
+
+
+def _score_without_tier(doc: SolrDocument) -> float:
+    """Return the score without that of full matches, if those rank first."""
+    return float(doc["score"]) % FULL_MATCH_SCORE
 
 
 def neighbour_cosine(doc: SolrDocument) -> float:
@@ -251,14 +333,15 @@ def get_cluster(doc: SolrDocument) -> str:
     return str(doc.get(solr_fields.CLUSTER_ID, doc.get(solr_fields.ID)))
 
 
-def _standardize_scores(docs: Mapping[str, SolrDocument]) -> dict[str, float]:
+def _standardize_scores(scores: Mapping[str, float]) -> dict[str, float]:
     """Return scores in standard deviations above the lowest; all 1 if they are equal."""
-    scores = {key: float(doc["score"]) for key, doc in docs.items()}
     lowest, deviation = min(scores.values(), default=0.0), pstdev(scores.values()) if scores else 0.0
     return {key: (score - lowest) / deviation if deviation else 1.0 for key, score in scores.items()}
 
 
 def _first_by_cluster(response: SolrResponse) -> dict[str, SolrDocument]:
-    """Return the first document of each cluster in a response."""
-    docs: Sequence[SolrDocument] = response.get("response", {}).get("docs", ())
-    return {get_cluster(doc): doc for doc in reversed(docs)}
+    """Return the first document of each cluster in a response, in its order."""
+    docs_by_cluster: dict[str, SolrDocument] = {}
+    for doc in response.get("response", {}).get("docs", ()):
+        docs_by_cluster.setdefault(get_cluster(doc), doc)
+    return docs_by_cluster

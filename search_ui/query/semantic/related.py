@@ -32,9 +32,8 @@ def more_like_this_params(doc_id: str, cluster: str, series: str, field_names: S
 
 def nearest_articles_params(vector: QueryVector, cluster: str, series: str, field_names: Sequence[str]) -> Params:
     """Build the kNN request for the nearest articles to `vector`, the vector of the article itself."""
-    vector_text = "[" + ",".join(map(str, vector.values)) + "]"
     nearest = SolrQuery(
-        "knn", (("f", vector.field), ("topK", str(CANDIDATES_PER_LIST)), ("v", QueryParam("vector", vector_text)))
+        "knn", (("f", vector.field), ("topK", str(CANDIDATES_PER_LIST)), ("v", QueryParam("vector", vector.solr_text)))
     )
     return select_params(nearest, [_outside_group(cluster, series)], CANDIDATES_PER_LIST, (*field_names, "score"))
 
