@@ -26,7 +26,8 @@ from lexicon.c_value.candidates import (
 from lexicon.c_value.noise_filters import filter_general_words, is_noise, is_unfit_text
 from lexicon.c_value.rules import TagRules, load_rules
 from lexicon.counting.corpus import Corpus, CorpusDocument
-from lexicon.counting.counts_store import CountsStore, delete_counts
+from lexicon.counting.count_files import delete_counts
+from lexicon.counting.counts_store import CountsStore
 from lexicon.counting.incremental_count import (
     DOCUMENTS_PER_READ,
     MapFunction,

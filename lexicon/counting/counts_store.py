@@ -19,13 +19,12 @@ from pathlib import Path
 import numpy as np
 
 from docstore.batches import batched
+from lexicon.counting.count_files import delete_counts
 from lexicon.counting.ngram_table import Int32Array, Int64Array, NgramRows, allocate_rows
 from lexicon.counting.row_serialization import read_rows, write_rows
 
 MAX_SQL_VALUES = 500  # values per statement
 DOCUMENTS_PER_QUERY = 10_000
-# Files of stored counts. The last pattern is that of older versions.
-FILE_PATTERNS = ("counts.db", "counts.db-*", "rows-*.z", f"{'[0-9a-f]' * 64}.npz")
 # Level, method, window bits, memory level. For texts of a page, larger tables cost more time than the compression.
 TEXT_ZLIB_OPTIONS = (3, zlib.DEFLATED, 13, 6)
 SCHEMA = """
@@ -252,17 +251,6 @@ class CountsStore:
         committed_paths = {self._rows_path(self._generation, index) for index in range(self.key_range_count)}
         for path in set(self.folder.glob("rows-*.z")) - committed_paths:
             path.unlink()
-
-
-def list_count_files(folder: Path) -> list[Path]:
-    """Return the files of stored counts in a folder, of any version, ordered by name. Other files are not included."""
-    return sorted(path for pattern in FILE_PATTERNS for path in folder.glob(pattern))
-
-
-def delete_counts(folder: Path) -> None:
-    """Delete the stored counts in a folder. Other files stay."""
-    for path in list_count_files(folder):
-        path.unlink(missing_ok=True)
 
 
 def _compress(text: str) -> bytes:

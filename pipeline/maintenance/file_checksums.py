@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from crawler.state_files import parse_state, write_state
-from lexicon.counting.counts_store import delete_counts, list_count_files
+from lexicon.counting.count_files import delete_counts, list_count_files
 from pipeline.maintenance.backup import file_sha256
 
 log = logging.getLogger(__name__)

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from docstore.coded_message import CodedMessage
-from docstore.errors import StoreError
+from docstore.errors import StoreError, StoreFullError, StoreTooNewError
 from docstore.integrity.page_checksums import ChecksumStatus, checksum_file, read_checksums
 from pipeline.engine import Engine
 from pipeline.maintenance.backup import DATABASE_FILE, WARC_DIR
@@ -39,6 +39,8 @@ def check_all(settings: Settings, open_engine: OpenEngine, quick: bool = False, 
         open_engine: Opens the vertical.
         quick: Compare file sizes instead of reading all records.
         with_index: Compare the index with the store; starts or contacts Solr.
+
+    Raises StoreTooNewError if a newer program created the store, and StoreFullError if its disk is full.
     """
     file = settings.data_dir / DATABASE_FILE
     is_sqlite = not settings.store.url
@@ -51,6 +53,8 @@ def check_all(settings: Settings, open_engine: OpenEngine, quick: bool = False, 
             faults += check_open_store(engine, is_verified, quick)
             if with_index and not any(fault.component in BLOCKING_COMPONENTS for fault in faults):
                 faults += iter_index_faults(engine.store, engine.index)
+    except (StoreTooNewError, StoreFullError):
+        raise  # no damage: a repair would rebuild an intact database
     except StoreError as error:
         faults.append(Fault("database", str(error)))
     return faults

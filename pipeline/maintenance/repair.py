@@ -72,11 +72,14 @@ def repair_vertical(
         backup: Backup to restore parts from, or None.
         with_index: Repair the index too if a damaged database prevented its check.
 
-    Raises BusyError while a run is active, and StoreError if another process has the store open.
+    Raises BusyError while a run is active, and StoreError if another process has the store open, or if the database of
+    a server is damaged.
     """
     data_dir, components = settings.data_dir, {fault.component for fault in faults}
     with stage_lock(data_dir, "run"):
         if components & BLOCKING_COMPONENTS:
+            if settings.store.url:
+                raise StoreError("the store is not a file in data_dir: restore its last dump, then run the check again")
             yield from repair_store(data_dir / DATABASE_FILE, open_engine, components, backup)
             if with_index:
                 components.add("index")

@@ -4,7 +4,7 @@ import sqlite3
 import sys
 from array import array
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +12,7 @@ import pytest
 
 from crawler.schedule.url_seen import UrlSeenTest
 from crawler.state_files import write_state
-from docstore.errors import StoreError
+from docstore.errors import StoreError, StoreTooNewError
 from docstore.integrity.page_checksums import (
     SQLITE_HEADER_BYTES,
     ChecksumStatus,
@@ -26,9 +26,11 @@ from docstore.integrity.wal_check import count_damaged_frames
 from docstore.model import Lexicon, LexiconEntry, TermStatus
 from pipeline import stages
 from pipeline.engine import Engine
+from pipeline.maintenance.integrity_check import Fault
 from pipeline.maintenance.preflight import check_all, check_before_run, raise_if_damaged
+from pipeline.maintenance.repair import repair_vertical
 from pipeline.progress import NullProgress
-from pipeline.settings import load_settings
+from pipeline.settings import build_settings, load_settings
 from tests.crash_harness import Vertical
 from tests.docstore.test_store import keep_page
 from tests.faults.stores import Damaged, bloom_faults, content, sqlite_faults
@@ -236,3 +238,18 @@ def test_one_repair_restores_the_database_warc_and_state_files(damaged: Damaged)
     assert not [step for step in steps if step.is_loss] and damaged.check() == []
     with damaged.opened() as engine:
         assert len(list(engine.store.integrity.iter_warc_records())) == 10
+
+
+def test_a_store_of_a_newer_program_is_not_damaged(damaged: Damaged) -> None:
+    file = change_rows(damaged, "UPDATE meta SET value = '99' WHERE key = 'schema_version'")
+    with pytest.raises(StoreTooNewError):
+        damaged.check()
+    assert content(file) == damaged.truth
+
+
+def test_the_database_of_a_server_is_not_rebuilt(tmp_path: Path) -> None:
+    settings = build_settings({"store": {"url": "postgresql+psycopg://plumb@127.0.0.1:9/plumb"}}, tmp_path)
+    (tmp_path / "data").mkdir()
+    with pytest.raises(StoreError, match="restore its last dump"):
+        list(repair_vertical(settings, nullcontext, [Fault("rows", "damaged")], None))  # type: ignore[arg-type]
+    assert not list((tmp_path / "data").glob("store.db*"))
