@@ -64,7 +64,7 @@ def chain_settings(web: GoldWeb, folder: Path) -> Settings:
     """Return settings without crawl delay, because the server is our own."""
     crawl = {
         "seeds": [SEED],
-        "contact": "https://example.org/bench",
+        "contact": "https://plumbline.test/bench",
         "scope": list(web.scope),
         "depth": 2,
         "delay": 0.001,

@@ -44,7 +44,7 @@ def main(seeds: Path, folder: Path, pages: int, seconds: float, assignments: tup
 def settings_for(seeds: list[str], **changes: Any) -> CrawlSettings:
     """Return settings for crawlbench: its hosts are on loopback and need no crawl delay."""
     hosts = sorted({host_of(seed) for seed in seeds})
-    quick = CrawlSettings(depth=1000, delay=0.0, delay_factor=0.0, per_host=4, contact="https://example.org/bench")
+    quick = CrawlSettings(depth=1000, delay=0.0, delay_factor=0.0, per_host=4, contact="https://plumbline.test/bench")
     return replace(quick, **{"seeds": tuple(seeds), "inside_hosts": tuple(hosts), **changes})
 
 

@@ -98,7 +98,7 @@ def settings_for(sites: Sequence[Site], web: RealWeb, folder: Path) -> Settings:
     """Return the default settings except for delays and time limits: all hosts have the IP address of our server."""
     crawl = {
         "seeds": [web.url(site.host, site.start) for site in sites],
-        "contact": "https://example.org/bench",
+        "contact": "https://plumbline.test/bench",
         "delay": 0.001,
         "per_host": 8,
         "per_ip": 0,

@@ -129,6 +129,6 @@ def settings(*seeds: str, **changes: object) -> CrawlSettings:
         read_timeout=60.0,
         total_timeout=60.0,
         inside_hosts=inside,
-        contact="https://example.org/crawler",
+        contact="https://plumbline.test/crawler",
     )
     return replace(made, **changes)  # type: ignore[arg-type]

@@ -278,7 +278,7 @@ def open_listening_socket(host: str, port: int) -> socket.socket:
     except (OSError, ValueError, OverflowError) as error:  # ValueError: a name that cannot be a host's
         raise PortInUseError(
             f"cannot listen on {host}:{port} ({error}): stop the program that uses it, or choose another port "
-            "with --port or search.port"
+            "(--port, search.port) or host (--host, search.host)"
         ) from error
 
 

@@ -67,7 +67,7 @@ def test_the_request_names_us_and_nothing_else_about_us(site: Site, monkeypatch:
     client.fetch(entry(site.url("/x")))
     client.fetch(entry(site.url("/x")))
     headers = site.requests[-1].headers
-    assert headers["User-Agent"] == "Plumbline/0.1 (+https://example.org/crawler)"
+    assert headers["User-Agent"] == "Plumbline/0.1 (+https://plumbline.test/crawler)"
     assert "Cookie" not in headers
     assert "If-None-Match" not in headers
 

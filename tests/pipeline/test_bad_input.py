@@ -201,7 +201,7 @@ class TestSeeds:
 class TestPorts:
     def test_of_the_search_page(self, crawled: LocalVertical) -> None:
         with taken_port() as port:
-            refused(crawled.plumb("serve", "--port", str(port)), f"127.0.0.1:{port}", "in use", "search.port")
+            refused(crawled.plumb("serve", "--port", str(port)), f"127.0.0.1:{port}", "in use", "--port", "search.port")
 
     def test_a_host_that_is_not_ours(self, crawled: LocalVertical) -> None:
         refused(crawled.plumb("serve", "--host", "nowhere.invalid"), "cannot listen", "search.host")

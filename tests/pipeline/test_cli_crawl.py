@@ -37,7 +37,7 @@ class Vertical:
         lines = ["[vertical]", 'data_dir = "data"', "[crawl]", f'seeds = ["{site.url()}"]', "delay = 0.001"]
         lines += [
             f"inside_hosts = {json.dumps([one.host for one in (site, *others)])}",
-            'contact = "https://example.org/"',
+            'contact = "https://plumbline.test/"',
         ]
         (folder / "v.toml").write_text("\n".join(lines))
 
