@@ -49,17 +49,18 @@ def upgrade_faults(source: Vertical, folder: Path, solr_url: str = "") -> Tally:
         assert NEW_FIELD not in (index.get(doc_id) or {})
         statuses: list[int] = []
 
-        def search(url: str) -> None:
+        def search(url: str) -> int:
             response = requests.get(f"{url}api/v1/search", params={"q": QUERY}, timeout=PATIENCE)
             if response.status_code != requests.codes.unavailable or "starting" not in response.text:
                 statuses.append(response.status_code if not response.ok or response.json()["hits"] else 0)
+            return len(statuses)
 
         with stage_lock(vertical.data, "index"):  # as long as another process indexes, the new index is not begun
             running = vertical.start("serve")
             assert running.stdout is not None
             url = running.stdout.readline().split()[-1]
-            until(lambda: search(url) or len(statuses) >= SEARCHES_BEFORE, running)
-        until(lambda: search(url) or NEW_FIELD in (index.get(doc_id) or {}), running)
+            until(lambda: search(url) >= SEARCHES_BEFORE, running)
+        until(lambda: search(url) and NEW_FIELD in (index.get(doc_id) or {}), running)
         tally.figures["errors"] = sum(status != requests.codes.ok for status in statuses)
         assert statuses and not tally.figures["errors"], f"statuses {sorted(set(statuses))}"
     return tally
