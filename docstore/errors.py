@@ -46,6 +46,10 @@ class SolrError(PlumblineError):
     """Solr could not be started, or rejected a request."""
 
 
+class UnknownFieldError(SolrError):
+    """A query uses a field that the collection does not have: an earlier version of the program created it."""
+
+
 class SolrUnavailableError(SolrError):
     """Solr is not responding. A later retry may succeed."""
 

@@ -259,10 +259,8 @@ class SolrIndex:
         """Create the collection of the current configset and the alias, if they are missing.
 
         Idempotent, also after a kill. A new alias points to the current collection. An existing alias that points to
-        the
-        collection of an earlier configset stays unchanged; the missing fields are added to that collection, so that
-        current
-        queries work on it.
+        the collection of an earlier configset stays unchanged. The missing fields are added to that collection first,
+        so that current queries work on it.
         """
         cluster_state = self._fetch_cluster_state()
         if self.collection in cluster_state["collections"]:
@@ -271,6 +269,7 @@ class SolrIndex:
                 "set index.collection to another name"
             )
         target = cluster_state.get("aliases", {}).get(self.collection)
+        is_outdated = self.add_missing_fields()
         if self.current_collection not in cluster_state["collections"]:
             self._create_collection()
         elif (
@@ -280,10 +279,18 @@ class SolrIndex:
             self._create_collection()
         if target is None:
             self._set_alias()
+        return ConfigsetState.OUTDATED if is_outdated else ConfigsetState.CURRENT
+
+    def add_missing_fields(self) -> bool:
+        """Add the fields of this version to the collection of the alias, if an earlier version created it.
+
+        Returns True if the collection is that of an earlier version. Idempotent; several processes may call it.
+        """
+        target = self._fetch_cluster_state().get("aliases", {}).get(self.collection)
         if target in (None, self.current_collection):
-            return ConfigsetState.CURRENT
+            return False
         self._add_missing_fields(target)
-        return ConfigsetState.OUTDATED
+        return True
 
     def open_current_collection(self) -> "SolrIndex":
         """Return the index of the current collection, to fill it while the alias still points to the old one."""

@@ -7,6 +7,7 @@ import os
 import socket
 import stat
 import threading
+from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, closing, suppress
 from pathlib import Path
 from types import TracebackType
@@ -241,7 +242,7 @@ class Engine:
         with self._lock:
             if self._compute_backend is None:
                 self._compute_backend = self._stack.enter_context(
-                    closing(create_compute_backend(self.settings.cluster))
+                    closing(create_compute_backend(self.settings.cluster, self.progress.note))
                 )
             return self._compute_backend
 
@@ -272,12 +273,12 @@ def refuses_connection(url: str) -> bool:
     return False
 
 
-def create_compute_backend(settings: ClusterSettings) -> "ComputeBackend":
-    """Create the backend that `cluster.engine` names."""
+def create_compute_backend(settings: ClusterSettings, report_wait: Callable[[str], None]) -> "ComputeBackend":
+    """Create the backend that `cluster.engine` names. `report_wait` gets a message when it waits for workers."""
     if settings.engine == DASK:
         from pipeline.compute.dask_backend import DaskBackend
 
-        return DaskBackend(settings.scheduler)
+        return DaskBackend(settings.scheduler, report_wait=report_wait)
     from pipeline.compute.local_backend import LocalBackend
 
     return LocalBackend()

@@ -6,6 +6,7 @@ are still pending in the store.
 """
 
 import logging
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
@@ -19,21 +20,35 @@ log = logging.getLogger(__name__)
 
 CONNECT_SECONDS = 20.0
 TASKS_PER_THREAD = 2  # tasks per worker thread, queued or running
-WAIT_TIMEOUT_SECONDS = 5.0  # interval of the check that the scheduler is alive
+WAIT_TIMEOUT_SECONDS = 5.0  # interval of the check that scheduler and workers are alive
+NO_WORKER_SECONDS = 60.0  # maximum wait for a worker, for example after a restart of the scheduler
 
 
 class ClusterUnavailableError(PlumblineError):
-    """The Dask scheduler is not responding."""
+    """The Dask scheduler is not responding, or has no worker."""
 
 
 class DaskBackend:
-    """Implements `pipeline.compute.backend.ComputeBackend` with Dask. Connects on first use."""
+    """Implements `pipeline.compute.backend.ComputeBackend` with Dask. Connects on first use.
+
+    Args:
+        scheduler: Address of the scheduler.
+        connect_timeout: Maximum seconds to connect to it.
+        report_wait: Called with a message when waiting for workers begins.
+    """
 
     is_distributed = True
 
-    def __init__(self, scheduler: str, connect_timeout: float = CONNECT_SECONDS) -> None:
-        self._scheduler, self._connect_timeout = scheduler, connect_timeout
+    def __init__(
+        self,
+        scheduler: str,
+        connect_timeout: float = CONNECT_SECONDS,
+        report_wait: Callable[[str], None] = log.warning,
+    ) -> None:
+        self._scheduler, self._connect_timeout, self._report_wait = scheduler, connect_timeout, report_wait
         self._client: Any = None
+        self._wait_message = ""  # the last reported one, "" if the workers are running our tasks
+        self._no_worker_since = 0.0  # monotonic seconds; 0 while there are workers
 
     def map_unordered(self, function: Callable[[P], R], items: Iterable[P]) -> Iterator[tuple[P, R]]:
         pending, in_flight = iter(items), dict[Any, P]()
@@ -96,19 +111,46 @@ class DaskBackend:
     def _wait_finished(self, in_flight: Iterable[Any]) -> list[Any]:
         """Return the futures that are done, an empty list on timeout.
 
-        Raises ClusterUnavailableError if the scheduler is gone.
+        Raises ClusterUnavailableError if the scheduler is gone, or has no worker for NO_WORKER_SECONDS.
         """
         wait = import_module("distributed").wait
 
         try:
             with self._get_client().as_current():
-                return list(wait(list(in_flight), timeout=WAIT_TIMEOUT_SECONDS, return_when="FIRST_COMPLETED").done)
+                done = list(wait(list(in_flight), timeout=WAIT_TIMEOUT_SECONDS, return_when="FIRST_COMPLETED").done)
+                self._wait_message, self._no_worker_since = "", 0.0
+                return done
         except TimeoutError:
             if self._get_client().status != "running":
+                raise self._scheduler_lost_error() from None
+            try:
+                self._check_workers()
+            except OSError:  # the connection was lost meanwhile
                 raise self._scheduler_lost_error() from None
             return []
         except CancelledError:
             raise self._scheduler_lost_error() from None
+
+    def _check_workers(self) -> None:
+        """Report once why no task is running. Raises ClusterUnavailableError if no worker appears in time."""
+        client = self._get_client()
+        if not client.nthreads():
+            now = time.monotonic()
+            self._no_worker_since = self._no_worker_since or now
+            problem = f"the Dask scheduler at {self._scheduler} has no worker"
+            advice = f"start workers (dask worker {self._scheduler})"
+            if now - self._no_worker_since >= NO_WORKER_SECONDS:
+                raise ClusterUnavailableError(
+                    f"{problem}: {advice}, then run the same command again; no saved work is lost"
+                )
+            message = f"{problem}: waiting up to {NO_WORKER_SECONDS:g} s for one; {advice}"
+        else:
+            self._no_worker_since = 0.0
+            are_busy = any(client.processing().values())
+            message = "" if are_busy else f"the workers of {self._scheduler} have not started yet: waiting for them"
+        if message and message != self._wait_message:
+            self._report_wait(message)
+        self._wait_message = message
 
     def _result(self, future: Any) -> Any:
         """Return the result of the task, or the exception that it raised."""

@@ -23,6 +23,7 @@ from docstore.errors import (
     SolrStartingError,
     SolrUnavailableError,
     StoreError,
+    UnknownFieldError,
 )
 from pipeline import stages
 from pipeline.engine import Engine
@@ -52,6 +53,7 @@ class EngineSearchClient:
     """Search client for the engine's current Solr, which may restart at another URL.
 
     With `opens_solr` a search opens Solr if it is not open. Without it, a search fails immediately until Solr is open.
+    After an upgrade, the collection of the earlier version gets the new fields with the first query that uses one.
     """
 
     def __init__(self, engine: Engine, opens_solr: bool = True) -> None:
@@ -59,6 +61,8 @@ class EngineSearchClient:
         self._opens_solr = opens_solr
         self._client: SolrSearchClient | None = None
         self._url = ""
+        self._fields_lock = threading.Lock()
+        self._has_added_fields = False
 
     def select(self, params: Params) -> SolrResponse:
         """Send a search request, see `search_ui.query.solr_client.SolrBackend`."""
@@ -69,7 +73,18 @@ class EngineSearchClient:
         url = self._engine.index.base_url
         if self._client is None or url != self._url:
             self._client, self._url = create_search_client(self._engine), url
-        return self._client.select(params)
+        try:
+            return self._client.select(params)
+        except UnknownFieldError:
+            self._add_missing_fields()
+            return self._client.select(params)
+
+    def _add_missing_fields(self) -> None:
+        """Add the fields of this version to an earlier collection, once. Waits while another thread adds them."""
+        with self._fields_lock:
+            if not self._has_added_fields:
+                self._engine.index.add_missing_fields()
+                self._has_added_fields = True
 
 
 def create_search_client(engine: Engine) -> SolrSearchClient:

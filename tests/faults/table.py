@@ -19,6 +19,7 @@ from tests.faults.restoring import restore_faults
 from tests.faults.sabotage import sabotage_faults
 from tests.faults.tally import Tally
 from tests.faults.traps import trap_faults
+from tests.faults.upgrading import upgrade_faults
 from tests.faults.verticals import undisturbed_run
 from tests.shared_server import EMPTY_STORE, shared_server
 
@@ -34,6 +35,7 @@ NEEDS_RUN = (
     "dictionary",
     "import",
     "restore",
+    "upgrade",
     "soak",
     "slow",
 )
@@ -65,6 +67,7 @@ def tallies(data: Path | None, only: frozenset[str], is_short: bool, folder: Pat
             "sabotage": lambda at: sabotage_faults(made, at),
             "kill9": lambda at: processes.kill9_faults(made, at, dict.fromkeys(processes.STAGES, points)),
             "solr": lambda at: processes.solr_faults(made, at, few),
+            "upgrade": lambda at: upgrade_faults(made.decided, at),
             "restore": lambda at: restore_faults(made.indexed, at),
             "slow": lambda at: serving.slow_faults(made.indexed, at, is_short),
             "soak": lambda at: serving.soak_faults(made, at, FEW_ROUNDS if is_short else ROUNDS),

@@ -14,6 +14,7 @@ from tests.faults.restoring import restore_faults
 from tests.faults.sabotage import sabotage_faults
 from tests.faults.servers import HostileServer, Recipe
 from tests.faults.tally import Tally
+from tests.faults.upgrading import upgrade_faults
 from tests.faults.verticals import Undisturbed, undisturbed_run
 from tests.solr_fixture import RunningSolr
 from tests.web_fixture import serving
@@ -47,6 +48,16 @@ def survived(tally: Tally) -> None:
 @pytest.mark.solr
 def test_restored_it_answers_every_query_as_before(made: Undisturbed, solr_node: RunningSolr, tmp_path: Path) -> None:
     survived(restore_faults(made.decided, tmp_path, count=12, solr_url=solr_node.url))
+
+
+@pytest.mark.solr
+@pytest.mark.process
+def test_searches_are_answered_while_an_upgrade_fills_the_index(
+    made: Undisturbed, solr_node: RunningSolr, tmp_path: Path
+) -> None:
+    tally = upgrade_faults(made.decided, tmp_path, solr_node.url)
+    survived(tally)
+    assert tally.figures["errors"] == 0
 
 
 @pytest.mark.process

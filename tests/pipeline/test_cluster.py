@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from benchmarks.scale_web import ScaleWeb
 from crawler.schedule.forecast import PACES_STATE
 from docstore.errors import SettingsError
 from pipeline import stages
+from pipeline.compute import dask_backend
 from pipeline.compute.dask_backend import ClusterUnavailableError, DaskBackend
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
@@ -189,6 +191,21 @@ def test_the_engine_keeps_order_and_raises(cluster: Cluster) -> None:
             list(engine.map_unordered(abs, ["x"]))
     finally:
         engine.close()
+
+
+def test_a_scheduler_without_workers_is_reported_and_not_waited_for_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dask_backend, "WAIT_TIMEOUT_SECONDS", 0.01)
+    monkeypatch.setattr(dask_backend, "NO_WORKER_SECONDS", 0.05)
+    messages: list[str] = []
+    with (
+        closing(Cluster(tmp_path, 0)) as restarted,
+        closing(DaskBackend(restarted.address, PATIENCE, messages.append)) as engine,
+        pytest.raises(ClusterUnavailableError, match="has no worker: start workers"),
+    ):
+        list(engine.map_unordered(abs, [1]))
+    assert [message.partition(": ")[2].partition(";")[0] for message in messages] == ["waiting up to 0.05 s for one"]
 
 
 def test_nobody_is_there_to_work() -> None:

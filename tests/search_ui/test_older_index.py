@@ -14,6 +14,10 @@ from indexer.document_mapping import TextAnalysis, to_solr_document
 from indexer.embedded_solr import EmbeddedSolr
 from indexer.schema_compat import add_missing_fields
 from indexer.solr_index import SCHEMA_FILE, ConfigsetState, SolrIndex
+from pipeline.engine import Engine
+from pipeline.progress import NullProgress
+from pipeline.search_site.serve import EngineSearchClient
+from pipeline.settings import build_settings
 from search_ui.query.solr_client import SolrSearchClient
 from solr_conf import CONFIGSET_DIR
 from tests.search_ui_fakes import BASE, FakeActions, site_app
@@ -103,6 +107,15 @@ def test_what_an_earlier_version_has_indexed_is_found_until_it_is_indexed_anew(
     assert index.ensure_collection() is ConfigsetState.CURRENT
     assert titles(client, "页岩气开发周报 第4期")[0] == "页岩气开发周报 第4期"
     assert titles(client, "hp1010win7") == ["Install the hp1010 driver"]
+
+
+@pytest.mark.solr
+def test_the_site_answers_from_the_earlier_index_before_the_new_one_exists(index: SolrIndex, tmp_path: Path) -> None:
+    settings = build_settings({"index": {"solr_url": index.base_url, "collection": index.collection}}, tmp_path)
+    with Engine(settings, NullProgress()) as engine:
+        client = site_app(EngineSearchClient(engine), FakeActions()).test_client()  # type: ignore[arg-type]
+        assert set(titles(client, "页岩气")) == {"页岩气开发周报 第3期", "页岩气开发周报 第4期"}
+    assert index.count() == len(ARTICLES)
 
 
 @pytest.mark.solr

@@ -1,0 +1,84 @@
+"""An index of an earlier version, opened by this version: searches are answered while the new index is filled."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+from xml.etree import ElementTree
+
+import requests
+
+from docstore.locking.file_locks import stage_lock
+from docstore.model import document_id
+from indexer import solr_index, sync
+from indexer.document_mapping import to_solr_document
+from indexer.solr_index import SCHEMA_FILE
+from solr_conf import CONFIGSET_DIR
+from tests.crash_harness import Vertical, until
+from tests.faults.restoring import use_collection
+from tests.faults.tally import Tally
+from tests.faults.verticals import call_successfully
+from tests.web_fixture import PATIENCE
+
+EARLIER_SCHEMA = Path(__file__).parents[1] / "search_ui" / "earlier_schema.xml"
+NEW_FIELD = "page_type"  # every document of this version has it
+QUERY = "油田"
+SEARCHES_BEFORE = 5  # answered before this version begins its own index
+
+
+def upgrade_faults(source: Vertical, folder: Path, solr_url: str = "") -> Tally:
+    """Index with the earlier schema, start this version's site, and search until its own index is in use.
+
+    The figure `errors` counts responses without results since Solr has started. With `solr_url` the index is a
+    collection of that Solr, otherwise the vertical has an embedded one.
+    """
+    tally = Tally("upgrade", figures={"errors": 0})
+    vertical = source.copy_to(folder / "v")
+    if solr_url:
+        use_collection(vertical, solr_url, "upgrade")
+    with tally.trying("earlier schema"), ExitStack() as stack:
+        with earlier_version(folder):
+            call_successfully(vertical, "index")
+        index = stack.enter_context(vertical.solr())
+        if solr_url:
+            stack.callback(index.delete_all)
+        stack.callback(vertical.end)  # before its collections are deleted
+        doc_id = document_id(next(iter(vertical.kept().articles)))
+        assert NEW_FIELD not in (index.get(doc_id) or {})
+        statuses: list[int] = []
+
+        def search(url: str) -> int:
+            response = requests.get(f"{url}api/v1/search", params={"q": QUERY}, timeout=PATIENCE)
+            if response.status_code != requests.codes.unavailable or "starting" not in response.text:
+                statuses.append(response.status_code if not response.ok or response.json()["hits"] else 0)
+            return len(statuses)
+
+        with stage_lock(vertical.data, "index"):  # as long as another process indexes, the new index is not begun
+            running = vertical.start("serve")
+            assert running.stdout is not None
+            url = running.stdout.readline().split()[-1]
+            until(lambda: search(url) >= SEARCHES_BEFORE, running)
+        until(lambda: search(url) and NEW_FIELD in (index.get(doc_id) or {}), running)
+        tally.figures["errors"] = sum(status != requests.codes.ok for status in statuses)
+        assert statuses and not tally.figures["errors"], f"statuses {sorted(set(statuses))}"
+    return tally
+
+
+@contextmanager
+def earlier_version(folder: Path) -> Iterator[None]:
+    """Index in this process as the earlier version did: with its schema, and without the fields that it lacks."""
+    configset = folder / "earlier"
+    shutil.copytree(CONFIGSET_DIR, configset)
+    shutil.copy(EARLIER_SCHEMA, configset / SCHEMA_FILE)
+    fields = {field.attrib["name"] for field in ElementTree.parse(EARLIER_SCHEMA).getroot().iter("field")}
+
+    def to_earlier_document(*arguments: Any) -> dict[str, object]:
+        return {name: value for name, value in to_solr_document(*arguments).items() if name in fields}
+
+    with (
+        patch.object(solr_index, "CONFIGSET_DIR", configset),
+        patch.object(sync, "to_solr_document", to_earlier_document),
+    ):
+        yield
