@@ -31,6 +31,7 @@ from search_ui.pages.article import (
     parse_related,
     series_params,
 )
+from search_ui.pages.home import is_domain_term
 from search_ui.pages.question_answering import answer_from_hits
 from search_ui.query.content_words import drop_question_words, split_content_words
 from search_ui.query.cursors import FIRST_CURSOR_MARK, CursorCodec, CursorPosition
@@ -224,7 +225,9 @@ class SearchService:
             else ()
         )
         cursor = self._next_cursor(page_request, words, page.listed_count, hits_response, is_related, candidates)
-        return replace(page, quotations=quotations, cursor=cursor)
+        segmenter = self.lexicon_backend.base_segmenter()
+        terms = tuple(term for term in page.terms if term.selected or is_domain_term(term.value, segmenter))
+        return replace(page, quotations=quotations, cursor=cursor, terms=terms)
 
     def _fetch_related(self, article: ArticleDetails) -> SolrResponse:
         """Fetch related articles by words and by vectors."""
