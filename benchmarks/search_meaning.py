@@ -81,7 +81,7 @@ class WithMeaning(Ours):
     def found(self, asked: SearchRequest, words: QueryWords) -> list[str]:
         """Return the Solr ids of the hybrid results."""
         both = self.both(asked, words)
-        return self.listed(both.page_response(0)) if both else super().found(asked, words)
+        return self.listed(asked, words, both.page_response(0)) if both else super().found(asked, words)
 
     def both(self, asked: SearchRequest, words: QueryWords) -> FusedCandidates | None:
         """Return the hybrid results; None without semantic matches."""

@@ -26,6 +26,7 @@ from indexer.solr_jars import LOCK_PATH, default_jar_folder, ensure_jars
 from maven_jars.jar_cache import parse_lock
 from search_ui.query.content_words import drop_question_words, split_content_words
 from search_ui.query.display_text import normalize_query
+from search_ui.query.min_should_match import lists_full_matches_first
 from search_ui.query.query_parser import as_plain_words
 from search_ui.query.ranking import parse_work_boosts, works_params
 from search_ui.query.results import with_full_matches_first
@@ -120,11 +121,12 @@ class Ours:
 
     def found(self, asked: SearchRequest, words: QueryWords) -> list[str]:
         """Return the Solr ids of the results, best first."""
-        return self.listed(self._client.select(self.words_params(asked, words, [solr_fields.ID])))
+        return self.listed(asked, words, self._client.select(self.words_params(asked, words, [solr_fields.ID])))
 
-    def listed(self, answer: SolrResponse) -> list[str]:
-        """Return the Solr ids of a response, in the order of the results page: a few full matches come first."""
-        if sum(map(is_full_match, answer["response"]["docs"])) <= SearchSettings().page_size:
+    def listed(self, asked: SearchRequest, words: QueryWords, answer: SolrResponse) -> list[str]:
+        """Return the Solr ids of a response, in the order of the results page."""
+        total = sum(map(is_full_match, answer["response"]["docs"]))
+        if lists_full_matches_first(asked, words, total, SearchSettings().page_size):
             answer = with_full_matches_first(answer)
         return [str(doc[solr_fields.ID]) for doc in answer["response"]["docs"]]
 

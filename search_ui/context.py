@@ -109,7 +109,8 @@ def _start_request() -> None:
 
 def elapsed_ms() -> int:
     """Return the milliseconds since the start of the request."""
-    return round(1000 * float(current_site().stopwatch() - g.started))
+    elapsed: float = current_site().stopwatch() - g.started
+    return round(1000 * elapsed)
 
 
 def _remember_language(response: Response) -> Response:

@@ -1,8 +1,10 @@
 """Caches the vocabulary of the site. It is reloaded in the background after a new lexicon version, and periodically."""
 
 import logging
+import re
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import cast
 
@@ -10,7 +12,7 @@ from flask import current_app
 
 from docstore import solr_fields
 from docstore.errors import PlumblineError
-from docstore.model import Lexicon, TermStatus
+from docstore.model import Lexicon, Term, TermStatus
 from search_ui.context import SiteContext, current_site
 from search_ui.interfaces import LexiconBackend
 from search_ui.query.solr_client import SolrBackend
@@ -111,13 +113,21 @@ def load_vocabulary(solr: SolrBackend, lexicon_backend: LexiconBackend) -> Vocab
     `SolrBackend.select` raises.
     """
     terms: dict[str, int] = {}
-    documents = {
-        term.text: term.document_count for term in lexicon_backend.find_terms(TermStatus.ACCEPTED, "", 0, MAX_TERMS)[1]
-    }
+    accepted_terms = lexicon_backend.find_terms(TermStatus.ACCEPTED, "", 0, MAX_TERMS)[1]
+    documents = {term.text: term.document_count for term in accepted_terms}
+    spellings = {term.text: find_usual_spelling(term) for term in accepted_terms}
     for entry in lexicon_backend.lexicon().entries[:MAX_TERMS]:
         for word in (entry.text, *entry.synonyms):
             terms[word] = max(terms.get(word, 0), documents.get(entry.text, 0))
-    return Vocabulary(lexicon_backend.popular_queries(MAX_QUERIES), terms, *load_frequent_words(solr))
+    queries = lexicon_backend.popular_queries(MAX_QUERIES)
+    return Vocabulary(queries, terms, *load_frequent_words(solr), spellings=spellings)
+
+
+def find_usual_spelling(term: Term) -> str:
+    """Return the most frequent spelling of a term in its contexts, which can differ in upper and lower case."""
+    pattern = re.compile(re.escape(term.text), re.IGNORECASE)
+    spellings = Counter(match[0] for context in term.contexts for match in pattern.finditer(context))
+    return max(spellings, key=lambda spelling: (spellings[spelling], spelling == term.text), default=term.text)
 
 
 def load_frequent_words(solr: SolrBackend) -> tuple[dict[str, int], dict[str, int]]:

@@ -43,6 +43,7 @@ from search_ui.query.search_request import (
 from search_ui.query.solr_query import QueryVariant
 from search_ui.query.solr_requests import site_counts_params
 from search_ui.query.thesaurus import list_synonyms
+from search_ui.vocabulary_cache import current_vocabulary
 
 blueprint = Blueprint("public", __name__)
 
@@ -205,6 +206,8 @@ def _facet_label(name: str, value: str) -> str:
     """Return the display label of a facet value."""
     if name == "sites":
         return site_display_name(value, current_site().settings)
+    if name == "terms":
+        return clean_text(current_vocabulary().display_form(value))
     if name == "types" and value in _PAGE_TYPES:
         return translate(f"type.{value}")
     if name == "formats" and value in _FORMATS:

@@ -31,11 +31,12 @@ from search_ui.pages.article import (
     parse_related,
     series_params,
 )
+from search_ui.pages.home import is_domain_term
 from search_ui.pages.question_answering import answer_from_hits
 from search_ui.query.content_words import drop_question_words, split_content_words
 from search_ui.query.cursors import FIRST_CURSOR_MARK, CursorCodec, CursorPosition
 from search_ui.query.display_text import has_word
-from search_ui.query.min_should_match import content_parts, ranks_full_matches_first
+from search_ui.query.min_should_match import content_parts, lists_full_matches_first, ranks_full_matches_first
 from search_ui.query.query_parser import as_plain_words
 from search_ui.query.ranking import PROFILES, parse_work_boosts, works_params
 from search_ui.query.results import (
@@ -205,7 +206,7 @@ class SearchService:
         if is_related:
             candidates = self._fetch_candidates(page_request, words, vector_search, match_any=True)
             lexical_response = None
-        full_first = self._lists_full_matches_first(page_request, words, total)
+        full_first = lists_full_matches_first(page_request, words, total, self.settings.page_size)
         listed_count = self._count_listed(page_request, total if full_first else 0)
         if candidates is not None and not request.cursor:
             hits_response = candidates.page_response((page_request.page - 1) * self.settings.page_size)
@@ -224,7 +225,9 @@ class SearchService:
             else ()
         )
         cursor = self._next_cursor(page_request, words, page.listed_count, hits_response, is_related, candidates)
-        return replace(page, quotations=quotations, cursor=cursor)
+        segmenter = self.lexicon_backend.base_segmenter()
+        terms = tuple(term for term in page.terms if term.selected or is_domain_term(term.value, segmenter))
+        return replace(page, quotations=quotations, cursor=cursor, terms=terms)
 
     def _fetch_related(self, article: ArticleDetails) -> SolrResponse:
         """Fetch related articles by words and by vectors."""
@@ -325,14 +328,6 @@ class SearchService:
         digests = {doc_id: digest for doc_id, digest in digest_by_id(bodies).items() if doc_id in ids}
         best = self.query_vectors.best_passages(candidates.vector, digests.values())
         return {doc_id: best.get(digest, (0, 0)) for doc_id, digest in digests.items()}
-
-    def _lists_full_matches_first(self, request: SearchRequest, words: QueryWords, total: int) -> bool:
-        """Return True if the page lists the `total` full matches before the related results.
-
-        A few full matches are moved to the front of the first page, whatever the ranking.
-        """
-        is_ranked = request.sort is SortOrder.RELEVANCE and bool(request.parsed_query.ranking_text)
-        return ranks_full_matches_first(request, words) or (is_ranked and 0 < total <= self.settings.page_size)
 
     def _count_listed(self, request: SearchRequest, full_match_count: int) -> int:
         """Return the number of hits on a page. On the last page of the full matches, a page of related results follows.

@@ -187,6 +187,12 @@ def first_sentences(text: str, max_chars: int) -> str:
     return text[: max((end for end in ends if end <= max_chars), default=ends[0])]
 
 
+def from_sentence_with(text: str, part: str) -> str:
+    """Return `text` from the start of the first sentence that contains `part`; all of it if none does."""
+    starts = [0, *(match.end() for match in _SENTENCE_END_RE.finditer(text))]
+    return text[max(start for start in starts if start <= max(0, text.find(part))) :]
+
+
 def is_spaced_script(text: str) -> bool:
     """Return True if most letters of `text` belong to a script with spaces between words."""
     letters = [char for char in text if char.isalpha()]

@@ -22,6 +22,9 @@ _CHAR_FIELD = solr_fields.BODY_CHARS  # contains the title as well, single chara
 _HAN_RUN_RE = re.compile("[\u4e00-\u9fff]{2,}")
 
 
+MAX_PARTS_OF_SHORT_QUERY = 6
+
+
 def min_required_parts(part_count: int) -> int:
     """Return the number of parts that a full match requires: both of two, half of up to six, a third of more.
 
@@ -29,7 +32,9 @@ def min_required_parts(part_count: int) -> int:
     """
     if part_count <= 2:
         return part_count
-    return part_count - part_count // 2 if part_count <= 6 else part_count - part_count * 66 // 100
+    return (
+        part_count - part_count // 2 if part_count <= MAX_PARTS_OF_SHORT_QUERY else part_count - part_count * 66 // 100
+    )
 
 
 def ranks_full_matches_first(request: SearchRequest, words: QueryWords) -> bool:
@@ -37,9 +42,21 @@ def ranks_full_matches_first(request: SearchRequest, words: QueryWords) -> bool:
 
     That is so if a full match requires every part. With more parts it would lower the quality (docs/decisions/0125).
     """
-    is_ranked = request.sort is SortOrder.RELEVANCE and bool(request.parsed_query.ranking_text)
     part_count = len(content_parts(words))
-    return is_ranked and min_required_parts(part_count) == part_count
+    return _is_ranked(request) and min_required_parts(part_count) == part_count
+
+
+def lists_full_matches_first(request: SearchRequest, words: QueryWords, total: int, page_size: int) -> bool:
+    """Return True if a page lists the `total` full matches before the related results.
+
+    That is so if they rank first, or if the query is short and they fit on the first page.
+    """
+    fits = 0 < total <= page_size and len(content_parts(words)) <= MAX_PARTS_OF_SHORT_QUERY
+    return ranks_full_matches_first(request, words) or (_is_ranked(request) and fits)
+
+
+def _is_ranked(request: SearchRequest) -> bool:
+    return request.sort is SortOrder.RELEVANCE and bool(request.parsed_query.ranking_text)
 
 
 def enough_parts_query(request: SearchRequest, words: QueryWords) -> QueryParam:

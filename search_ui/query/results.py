@@ -12,6 +12,7 @@ from search_ui.query.display_text import (
     Segments,
     clean_text,
     first_sentences,
+    from_sentence_with,
     is_spaced_script,
     safe_url,
     split_highlights,
@@ -406,15 +407,10 @@ def _build_snippet(fragments: Sequence[str], mark_refiner: MarkRefiner) -> Segme
     """
     if not fragments or not is_spaced_script(fragments[0]):
         return truncate_segments(mark_refiner.refine(_join_fragments(fragments)), SNIPPET_CHARS)
-    best = _most_marked(fragments)
-    others = [fragment for fragment in fragments if fragment is not best]
-    fits = all(len(fragment) <= SENTENCE_SNIPPET_CHARS // len(fragments) for fragment in fragments)
-    joined = _join_fragments(fragments if fits or not others else [best])
-    return truncate_segments(mark_refiner.refine(joined), SENTENCE_SNIPPET_CHARS)
-
-
-def _most_marked(fragments: Sequence[str]) -> str:
-    return max(fragments, key=lambda fragment: fragment.count(HIGHLIGHT_START))
+    if sum(map(len, fragments)) > SENTENCE_SNIPPET_CHARS:
+        best = max(fragments, key=lambda fragment: fragment.count(HIGHLIGHT_START))
+        fragments = [first_sentences(from_sentence_with(best, HIGHLIGHT_START), SENTENCE_SNIPPET_CHARS)]
+    return truncate_segments(mark_refiner.refine(_join_fragments(fragments)), SENTENCE_SNIPPET_CHARS)
 
 
 def _join_fragments(fragments: Sequence[str]) -> Segments:

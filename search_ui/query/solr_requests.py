@@ -83,9 +83,9 @@ def hits_params(
         *_exclude_clusters(excluded_clusters),
     ]
     if request.sort is SortOrder.RELEVANCE and request.parsed_query.ranking_text:
-        enough = enough_parts_query(request, words)
-        field_names = [*field_names, full_match_field(enough)]
-        extra_params += enough.to_params()
+        full_match_param = enough_parts_query(request, words)
+        field_names = [*field_names, full_match_field(full_match_param)]
+        extra_params += full_match_param.to_params()
     return select_params(
         q,
         filters,
@@ -224,9 +224,9 @@ def results_query(request: SearchRequest, words: QueryWords, summands: Sequence[
 FULL_MATCH_FIELD = "full"
 
 
-def full_match_field(enough: QueryParam) -> str:
-    """Return the field to request for `is_full_match`. The request has to contain the parameters of `enough`."""
-    return f"{FULL_MATCH_FIELD}:query(${enough.name},0)"
+def full_match_field(full_match_param: QueryParam) -> str:
+    """Return the field for `is_full_match`. The request has to contain the parameters of `full_match_param`."""
+    return f"{FULL_MATCH_FIELD}:query(${full_match_param.name},0)"
 
 
 def is_full_match(doc: Mapping[str, Any]) -> bool:

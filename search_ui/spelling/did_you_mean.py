@@ -101,7 +101,7 @@ def find_suggestions(
         _correction_suggestions(request, tier[:MAX_CORRECTIONS])
         for tier in correct_query(query, _drop_existing(solr, pieces))
     )
-    others = (
+    relaxations = (
         [
             *[*_phrase_split_suggestions(request, segment_query), *_filter_removed_suggestions(request, words)][
                 :MAX_RELAXATIONS
@@ -111,7 +111,7 @@ def find_suggestions(
         if has_few_hits
         else []
     )
-    useful = _keep_useful(solr, [*likely, *less_likely, *others], segment_query, total)
+    useful = _keep_useful(solr, [*likely, *less_likely, *relaxations], segment_query, total)
     if any(offer.request == other.request for offer in likely for other in useful):
         useful = [offer for offer in useful if all(offer.request != other.request for other in less_likely)]
     return useful

@@ -54,6 +54,7 @@ class Vocabulary:
         terms: Document count by term. Suggested, and used for corrections.
         title_words: Document count by word. Used for corrections.
         body_words: Document count by word. Used for corrections by sound only.
+        spellings: The most frequent spelling of terms that differs from their text in upper and lower case.
     """
 
     def __init__(
@@ -62,7 +63,9 @@ class Vocabulary:
         terms: Mapping[str, int] | None = None,
         title_words: Mapping[str, int] | None = None,
         body_words: Mapping[str, int] | None = None,
+        spellings: Mapping[str, str] | None = None,
     ) -> None:
+        self._spelling_by_term = dict(spellings or {})
         self._suggestions = _rank_suggestions(queries, terms or {})
         correction_frequencies = _normalize_frequencies({**(title_words or {}), **(terms or {})})
         self._frequency_by_word = {**_normalize_frequencies(body_words or {}), **correction_frequencies}
@@ -127,6 +130,10 @@ class Vocabulary:
                 return
             yield bisect_left(self._key_starts, offset + 1) - 1
             offset = self._joined_keys.find(key, self._joined_keys.index(_KEY_SEPARATOR, offset))
+
+    def display_form(self, term: str) -> str:
+        """Return the most frequent spelling of a term; the term itself if none is known."""
+        return self._spelling_by_term.get(term, term)
 
     # -- corrections
 

@@ -30,8 +30,8 @@ def test_things_of_the_domain_are_shown(term: str) -> None:
     assert is_domain_term(term, BASE)
 
 
-@pytest.mark.parametrize("term", OTHERS.split())
-def test_persons_and_qualities_are_not(term: str) -> None:
+@pytest.mark.parametrize("term", [*OTHERS.split(), "Feng Zhiyuan", "万吨", "MPa"])
+def test_persons_qualities_and_units_are_not(term: str) -> None:
     assert not is_domain_term(term, BASE)
 
 
@@ -101,3 +101,10 @@ def test_the_home_page_shows_terms_sections_and_the_newest() -> None:
 def test_without_an_index_there_is_still_the_box() -> None:
     page = BeautifulSoup(site_app(FakeSearch(error=SolrUnavailableError("down"))).test_client().get("/").text, "lxml")
     assert page.select_one("#q") is not None and page.select(".front, #terms") == []
+
+
+def test_the_terms_beside_the_results_are_no_persons_or_units() -> None:
+    terms = [["页岩气", "邓安澜"], ["页岩气", "万吨"], ["钻井液"]]
+    documents = [document(n, f"页岩气{n}", "") | {solr_fields.DOMAIN_TERMS: names} for n, names in enumerate(terms)]
+    page = BeautifulSoup(site_app(FakeSearch(documents)).test_client().get("/search?q=页岩气").text, "lxml")
+    assert [link.bdi.text for link in page.select("#terms a")] == ["页岩气", "钻井液"]  # type: ignore[union-attr]

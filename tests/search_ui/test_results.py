@@ -243,5 +243,5 @@ def test_an_english_snippet_consists_of_whole_sentences() -> None:
     other = "Further wells, which cost more than planned because of a long winter, are expected to follow in 2017."
     hit = page_of(answer({"body": [long, other]})).hits[0]
     assert plain_text(hit.snippet) == f"{long.replace('[', '').replace(']', '')} … {other}"
-    both = page_of(answer({"body": [f"{other} {other}", f"{long} {long}"]})).hits[0]
-    assert plain_text(both.snippet) == f"{long} {long}".replace("[", "").replace("]", "")
+    longer = page_of(answer({"body": [other, f"{other} {long} {other} {other}"]})).hits[0]
+    assert plain_text(longer.snippet) == f"{long} {other} {other}".replace("[", "").replace("]", "")

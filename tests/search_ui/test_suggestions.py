@@ -12,8 +12,14 @@ from docstore.errors import SolrUnavailableError
 from docstore.model import Lexicon, LexiconEntry, Term, TermStatus
 from search_ui.pages.suggestions import MAX_SUGGESTIONS, MAX_TITLE_CHARS, parse_titles, title_prefix_params
 from search_ui.query.solr_query import Params
-from search_ui.vocabulary_cache import EXTENSION_KEY, REFRESH_SECONDS, VocabularyCache, parse_frequent_words
-from tests.search_ui_fakes import FakeActions, site_app
+from search_ui.vocabulary_cache import (
+    EXTENSION_KEY,
+    REFRESH_SECONDS,
+    VocabularyCache,
+    find_usual_spelling,
+    parse_frequent_words,
+)
+from tests.search_ui_fakes import FakeActions, site_app, term
 
 
 @dataclass
@@ -156,3 +162,9 @@ def test_synonyms_are_those_of_just_this_lexicon() -> None:
     assert live.get_thesaurus(one).find_synonyms("页岩气") == ("shale gas",)
     assert live.get_thesaurus(one) is live.get_thesaurus(one)
     assert live.get_thesaurus(Lexicon(2)).find_synonyms("页岩气") == ()
+
+
+def test_a_term_is_displayed_in_its_most_frequent_spelling() -> None:
+    found = term("Starfield oil", contexts=("Starfield Oil said", "STARFIELD OIL", "by Starfield Oil"))
+    assert find_usual_spelling(found) == "Starfield Oil"
+    assert find_usual_spelling(term("页岩气", contexts=())) == "页岩气"

@@ -192,13 +192,13 @@ def vector_search_params(
     nearest = SolrQuery(
         "knn", (("f", vector.field), ("topK", str(VECTOR_CANDIDATES)), ("v", QueryParam("vector", vector.solr_text)))
     )
-    enough = enough_parts_query(request, words)
+    full_match_param = enough_parts_query(request, words)
     return select_params(
         nearest,
         build_filter_queries(request, words),
         VECTOR_CANDIDATES,
-        [*field_names, solr_fields.AUTHORITY, full_match_field(enough)],
-        extra_params=enough.to_params(),
+        [*field_names, solr_fields.AUTHORITY, full_match_field(full_match_param)],
+        extra_params=full_match_param.to_params(),
     )
 
 
