@@ -112,7 +112,7 @@ class FakeSearch:
         return [{**known[doc_id], "score": (1 + self.cosines[doc_id]) / 2} for doc_id in nearest]
 
     def _scored(self, doc: dict[str, Any], named: dict[str, str], score: float) -> dict[str, Any]:
-        cosine, is_full = self.cosines.get(doc[solr_fields.ID]), "some" not in named
+        cosine, is_full = self.cosines.get(doc[solr_fields.ID]), "any_part" not in named
         tier = {FULL_MATCH_FIELD: 1.0, "score": score + FULL_MATCH_SCORE} if is_full else {"score": score}
         return {**doc, **tier, SIMILARITY_FIELD: 0.0 if cosine is None else (1 + cosine) / 2}
 
@@ -143,7 +143,7 @@ def _matches(doc: dict[str, Any], named: dict[str, str]) -> bool:
     held = _text(doc)
     if doc[solr_fields.CLUSTER_ID] in named.get("listed", "").split(","):
         return False
-    parts_needed = any if "some" in named else all
+    parts_needed = any if "any_part" in named else all
     return doc[solr_fields.SITE] in sites and parts_needed(part in held for part in text.replace("\u200b", "").split())
 
 

@@ -163,8 +163,9 @@ def replica_routing_params(params: Params) -> Params:
 def _parse_response(status: int, body: bytes) -> SolrResponse:
     if status == HTTPStatus.BAD_REQUEST:
         message = error_message(body, 300, 200)
-        error_type = UnknownFieldError if UNKNOWN_FIELD_MESSAGE in message else SolrError
-        raise error_type(f"Solr rejected the query ({message}): shorten it or remove operators and filters")
+        if UNKNOWN_FIELD_MESSAGE in message:
+            raise UnknownFieldError(f"Solr rejected the query: {message}")
+        raise SolrError(f"Solr rejected the query ({message}): shorten it or remove operators and filters")
     if status != HTTPStatus.OK:
         raise SolrUnavailableError(f"Solr responded with status {status}: {error_message(body, 300, 200)}")
     try:

@@ -87,7 +87,7 @@ def test_damaged_keys_are_found_and_made_anew(vertical: Vertical, monkeypatch: p
     faults = check_all(settings, opened, with_index=False)
     assert [fault.component for fault in faults] == ["copies"]
     done = list(repair_vertical(settings, opened, faults, None))
-    assert any("near-duplicate keys are recomputed" in line for line in done)
+    assert any("near-duplicate keys are recomputed" in step.text for step in done)
     assert check_all(settings, opened, with_index=False) == []
     nights = nights_in(vertical.data)
     assert nights.keys() == keys
@@ -113,7 +113,7 @@ def test_keys_on_a_page_that_cannot_be_read_are_thrown_away(
     faults = check_all(settings, opened, with_index=False)
     assert {fault.component for fault in faults} & {"file", "database"}
     done = list(repair_vertical(settings, opened, faults, None))
-    assert any("detected again" in line for line in done), done
+    assert any("detected again" in step.text for step in done), done
     assert check_all(settings, opened, with_index=False) == []
     nights = nights_in(vertical.data)
     assert nights.parts() == []

@@ -397,7 +397,7 @@ def test_the_preview_ranks_works_as_the_search_page_does() -> None:
     post(client, token, "decide", term="世界石油大会", decision="accepted")
     search.asked.clear()
     get(client, "/admin/lexicon/preview?q=世界石油大会")
-    hits = [dict(params) for params in search.asked if "ranked" in dict(params)]
+    hits = [dict(params) for params in search.asked if "works" in dict(params)]
     assert len(hits) == 2 and all("0123456789abcdef" in named["works"] for named in hits)
 
 

@@ -70,7 +70,7 @@ def test_parameters_arrive_as_they_were_sent(server: _Server) -> None:
 @pytest.mark.parametrize(
     ("status", "body", "error"),
     [
-        pytest.param(400, b'{"error": {"msg": "undefined field"}}', SolrError, id="refused"),
+        pytest.param(400, b'{"error": {"msg": "too many clauses"}}', SolrError, id="refused"),
         pytest.param(404, b"<html>", SolrUnavailableError, id="no-collection"),
         pytest.param(500, b'{"error": {}}', SolrUnavailableError, id="failed"),
         pytest.param(503, b"", SolrUnavailableError, id="starting"),
