@@ -360,7 +360,7 @@ def test_the_preview_shows_sentences_and_results_before_and_after() -> None:
     assert cuts == [["世界", "石油", "大会", "在", "北京", "召开"], ["世界石油大会", "在", "北京", "召开"]]
     assert [len(side.select("ol li")) for side in page.select("#results section")] == [3, 3]
     asked = [dict(params) for params in search.asked if "fresh0_text" in dict(params)]
-    assert asked[0]["fresh0_text"] == '"世界石油大会"' and "should=$fresh0" in asked[0]["ranked"]
+    assert asked[0]["fresh0_text"] == '"世界石油大会"' and "should=$fresh0" in asked[0]["q"]
     assert client.get("/admin/lexicon/preview?q=<b>").status_code == 200
 
 
@@ -372,7 +372,7 @@ def test_the_preview_ranks_works_as_the_search_page_does() -> None:
     post(client, token, "decide", term="世界石油大会", decision="accepted")
     search.asked.clear()
     get(client, "/admin/lexicon/preview?q=世界石油大会")
-    hits = [dict(params) for params in search.asked if "ranked" in dict(params)]
+    hits = [dict(params) for params in search.asked if "works" in dict(params)]
     assert len(hits) == 2 and all("0123456789abcdef" in named["works"] for named in hits)
 
 
