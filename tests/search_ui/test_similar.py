@@ -48,7 +48,7 @@ def test_a_document_without_a_vector_keeps_its_lexical_rank() -> None:
         has_vector = doc["cluster"] in "beh"
         doc |= {"score": 9.0 - "abcdefgh".index(doc["cluster"]), SIMILARITY_FIELD: 0.9 if has_vector else 0.0}
     near = {"response": {"docs": [{"id": name, "cluster": name, "score": 0.95} for name in "xhe"]}}
-    fused = [candidate.doc["cluster"] for candidate in fuse(lexical, near, VECTOR, 1.0, 9, 8).entries]
+    fused = [candidate.doc["cluster"] for candidate in fuse(lexical, near, VECTOR, 50.0, 9, 8).entries]
     assert [name for name in fused if name in "acdfg"] == list("acdfg")
     assert [fused.index(name) for name in "acdfg"] == ["abcdefgh".index(name) for name in "acdfg"]
 
