@@ -201,7 +201,12 @@ def test_the_doctor_looks_at_everything(vertical: LocalVertical) -> None:
 def test_the_doctor_connects_to_ipv6_addresses(vertical: LocalVertical, host: str) -> None:
     with socket.create_server(("::1", 0), family=socket.AF_INET6) as server:
         port = server.getsockname()[1]
-        vertical.write({"crawl": {"seeds": [f"http://[::1]:{port}/"], "inside_hosts": ["::1"]}, "search": {"host": host, "port": port}})
+        vertical.write(
+            {
+                "crawl": {"seeds": [f"http://[::1]:{port}/"], "inside_hosts": ["::1"]},
+                "search": {"host": host, "port": port},
+            }
+        )
         found = findings(vertical)
     assert found["seed"] == [CheckResult("seed", True, f"[::1]:{port} accepts connections")]
     assert [(one.is_well, one.text) for one in found["port"]] == [(False, f"[{host}]:{port} is in use")]
