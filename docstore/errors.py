@@ -50,6 +50,10 @@ class UnknownFieldError(SolrError):
     """A query uses a field that the collection does not have: an earlier version of the program created it."""
 
 
+class CollectionReplacedError(SolrError):
+    """The collection was deleted during a query, because the alias names a new one. The repeated query succeeds."""
+
+
 class SolrUnavailableError(SolrError):
     """Solr is not responding. A later retry may succeed."""
 

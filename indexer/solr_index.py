@@ -52,6 +52,7 @@ MAX_ERROR_CHARS = 400
 ALIAS_PROPAGATION_SECONDS = 2.0
 SCHEMA_FILE = "schema.xml"
 OWNER_PROPERTY = "plumbline.store"  # property of the alias with the id of the store
+MISSING_COLLECTION_MESSAGE = "Could not find collection"  # it was deleted while the alias was moved to a new one
 SERVER_ERROR_HINT = "; check Solr's log and its free disk space, then run the same command again"
 
 _ID_AND_CLUSTER = f"{solr_fields.ID},{solr_fields.CLUSTER_ID}"
@@ -416,11 +417,8 @@ class SolrIndex:
                 match = _HTTP_STATUS_RE.search(text)
                 status = int(match[1]) if match else 0
                 is_server_error = status >= requests.codes.server_error
-                if (
-                    status
-                    and status not in RETRYABLE_STATUSES
-                    and not (has_several_nodes and is_server_error and pause is not None)
-                ):
+                is_temporary = (has_several_nodes and is_server_error) or MISSING_COLLECTION_MESSAGE in text
+                if status and status not in RETRYABLE_STATUSES and not (is_temporary and pause is not None):
                     raise _SolrRejectedError(
                         f"Solr refused: {text}{SERVER_ERROR_HINT if is_server_error else ''}", status
                     ) from err

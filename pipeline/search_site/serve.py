@@ -18,6 +18,7 @@ from flask import Flask
 
 from docstore.errors import (
     BusyError,
+    CollectionReplacedError,
     PlumblineError,
     PortInUseError,
     SolrStartingError,
@@ -77,7 +78,9 @@ class EngineSearchClient:
             return self._client.select(params)
         except UnknownFieldError:
             self._add_missing_fields()
-            return self._client.select(params)
+        except CollectionReplacedError:
+            logging.getLogger(__name__).info("the collection was replaced during a query; the query is repeated")
+        return self._client.select(params)
 
     def _add_missing_fields(self) -> None:
         """Add the fields of this version to an earlier collection, once. Waits while another thread adds them."""

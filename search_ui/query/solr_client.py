@@ -12,7 +12,7 @@ from zlib import crc32
 
 import urllib3
 
-from docstore.errors import SolrError, SolrUnavailableError, UnknownFieldError
+from docstore.errors import CollectionReplacedError, SolrError, SolrUnavailableError, UnknownFieldError
 from docstore.solr_session import CONNECT_TIMEOUT_SECONDS, SolrNodes, auth_headers, error_message, redact_credentials
 from search_ui.query.solr_query import Params
 
@@ -21,6 +21,7 @@ MAX_RESPONSE_BYTES = 32 * 1024 * 1024  # a page needs about 50 kB, a comparison 
 MIN_NODE_SECONDS = 0.1  # minimum time for a node, however many failed before it
 TIME_ALLOWED_SHARE = 0.9  # share of a node's time after which it returns partial results
 RETRY_PAUSE_SECONDS = 0.2
+MISSING_COLLECTION_MESSAGE = "Could not find collection"  # the alias named it when the query arrived
 UNKNOWN_FIELD_MESSAGE = "undefined field"  # in Solr's response to a query with a field that the schema does not have
 MAX_BACKGROUND_SELECTS = 32  # concurrent
 _PAGING_PARAMS = ("start", "rows", "cursorMark")
@@ -163,6 +164,8 @@ def replica_routing_params(params: Params) -> Params:
 def _parse_response(status: int, body: bytes) -> SolrResponse:
     if status == HTTPStatus.BAD_REQUEST:
         message = error_message(body, 300, 200)
+        if MISSING_COLLECTION_MESSAGE in message:
+            raise CollectionReplacedError(f"Solr rejected the query: {message}")
         if UNKNOWN_FIELD_MESSAGE in message:
             raise UnknownFieldError(f"Solr rejected the query: {message}")
         raise SolrError(f"Solr rejected the query ({message}): shorten it or remove operators and filters")

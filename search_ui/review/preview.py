@@ -12,12 +12,15 @@ from dataclasses import dataclass
 from docstore import solr_fields
 from docstore.model import Lexicon
 from search_ui.pages.search_service import QueryWords, SearchService, current_search_service
+from search_ui.query.content_words import split_content_words
 from search_ui.query.display_text import clean_text, normalize_query
+from search_ui.query.min_should_match import lists_full_matches_first
 from search_ui.query.ranking import PROFILES, lexicon_term_weight
+from search_ui.query.results import with_full_matches_first
 from search_ui.query.search_request import SearchRequest
 from search_ui.query.solr_client import SolrBackend
 from search_ui.query.solr_query import QueryParam, QueryVariant, SolrQuery, select_params
-from search_ui.query.solr_requests import hits_params, segment_words
+from search_ui.query.solr_requests import hits_params, is_full_match, segment_words
 from search_ui.query.thesaurus import build_thesaurus, find_synonym_groups
 from search_ui.review.interfaces import VersionChange, VersionProposal
 from text.segment import RjiebaSegmenter, Segmenter
@@ -104,11 +107,15 @@ def compare_rankings(proposal: VersionProposal, query: str) -> PreviewResults | 
 
 def next_version_words(request: SearchRequest, now: QueryWords, proposal: VersionProposal) -> QueryWords:
     """Return the words of the query in the next version, with synonyms."""
-    cut = segment_words(now[QueryVariant.TEXT][0], proposal.segmenter)
+    text = now[QueryVariant.TEXT][0]
+    cut = segment_words(text, proposal.segmenter)
+    content, residual_chars = split_content_words(text, proposal.segmenter.cut(text))
     synonyms = find_synonym_groups(request.parsed_query, cut, build_thesaurus(proposal.lexicon))
     return {
         **now,
         QueryVariant.DOMAIN: cut,
+        QueryVariant.CONTENT: content,
+        QueryVariant.RESIDUAL_CHARS: residual_chars,
         QueryVariant.OLD_LEXICON: (),
         QueryVariant.NEW_WORDS: (),
         QueryVariant.SYNONYMS: synonyms,
@@ -124,13 +131,17 @@ def select_new_words(now: QueryWords, then: QueryWords) -> list[str]:
 def _search_titles(
     search_service: SearchService, request: SearchRequest, words: QueryWords, new_words: Sequence[str]
 ) -> list[tuple[str, str]]:
-    """Return ids and titles of the results, best first."""
+    """Return ids and titles of the results, in the order of the search page."""
     words = search_service.add_work_boosts(request, words)
     summands = new_word_summands(request.profile, new_words, search_service.solr)
     params = hits_params(
         request, words, COMPARED_RESULTS, field_names=(solr_fields.ID, solr_fields.TITLE), summands=summands
     )
-    docs = search_service.solr.select(params).get("response", {}).get("docs", ())
+    response = search_service.solr.select(params)
+    full_count = sum(map(is_full_match, response.get("response", {}).get("docs", ())))
+    if lists_full_matches_first(request, words, full_count, search_service.settings.page_size):
+        response = with_full_matches_first(response)
+    docs = response.get("response", {}).get("docs", ())
     return [(str(doc[solr_fields.ID]), clean_text(str(doc.get(solr_fields.TITLE, "")))) for doc in docs]
 
 

@@ -311,7 +311,7 @@ def test_plumb_serve_says_that_a_port_is_taken(settings: Settings) -> None:
         said = call_plumb("-c", str(settings.folder / "vertical.toml"), "serve", "--port", str(port))
     assert said.status == 1
     assert said.complaint.startswith(f"plumb: cannot listen on 127.0.0.1:{port} ([Errno 98] Address already in use")
-    assert said.complaint.endswith("stop the program that uses it, or set search.host and search.port")
+    assert said.complaint.endswith("or choose another port (--port, search.port) or host (--host, search.host)")
 
 
 @pytest.mark.parametrize(("host", "port"), [("no.such.host.invalid", 0), ("192.0.2.1", 0), ("a" * 64, 0), ("\0", 0)])

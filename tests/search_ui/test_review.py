@@ -385,7 +385,7 @@ def test_the_preview_shows_sentences_and_results_before_and_after() -> None:
     assert cuts == [["世界", "石油", "大会", "在", "北京", "召开"], ["世界石油大会", "在", "北京", "召开"]]
     assert [len(side.select("ol li")) for side in page.select("#results section")] == [3, 3]
     asked = [dict(params) for params in search.asked if "new_word0_text" in dict(params)]
-    assert asked[0]["new_word0_text"] == '"世界石油大会"' and "should=$new_word0" in asked[0]["q"]
+    assert asked[0]["new_word0_text"] == '"世界石油大会"' and "should=$new_word0" in asked[0]["ranked"]
     assert client.get("/admin/lexicon/preview?q=<b>").status_code == 200
 
 

@@ -158,7 +158,7 @@ def answer_confidence(evidence: AnswerEvidence, model: AnswerModel) -> float:
 
 
 def extract_quotes(weights: Mapping[str, float], hits: Sequence[SourceText]) -> tuple[SourceQuote, ...]:
-    """Return one sentence of each of the first hits, the one that covers most of the question, without repetitions."""
+    """Return one statement of each of the first hits, the one that covers most of the question, without repetitions."""
     quote_by_text: dict[str, SourceQuote] = {}
     for hit in hits[:MAX_QUOTES]:
         if quote := _find_best_sentence(weights, hit):
@@ -168,12 +168,19 @@ def extract_quotes(weights: Mapping[str, float], hits: Sequence[SourceText]) -> 
 
 def _find_best_sentence(weights: Mapping[str, float], hit: SourceText) -> SourceQuote | None:
     body = hit.body[:MAX_BODY_CHARS]
-    scored_spans = ((_covered_share(weights, body[start:end]), -start, end) for start, end in iter_sentence_spans(body))
+    statements = (span for span in iter_sentence_spans(body) if _is_statement(body[slice(*span)], hit.title))
+    scored_spans = ((_covered_share(weights, body[start:end]), -start, end) for start, end in statements)
     best = max(scored_spans, default=None)
     if best is None:
         return None
     start, end = -best[1], best[2]
     return SourceQuote(hit.doc_id, body[start:end], start, end, _paragraph_number(body, start))
+
+
+def _is_statement(sentence: str, title: str) -> bool:
+    """Return False for a question, and for a heading that repeats the title."""
+    is_question = sentence.rstrip('”’」』）)"').endswith(("?", "？"))
+    return not is_question and list(filter(str.isalnum, sentence)) != list(filter(str.isalnum, title))
 
 
 def _paragraph_number(body: str, offset: int) -> int:
