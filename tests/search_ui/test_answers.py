@@ -87,6 +87,8 @@ def test_there_are_three_at_most_and_none_twice() -> None:
     assert [quote.doc_id for quote in found] == ["law", "other"]
     assert len(extract_quotes(weights, [LAW, LIST, OTHER, SourceText("more", "", "第四篇文章的句子。")])) == MAX_QUOTES
     assert extract_quotes(weights, [SourceText("empty", "", ""), SourceText("marks", "", "。。。！？")]) == ()
+    heading_and_question = "第四篇文章的标题\n第四篇文章是什么时候写的？"
+    assert extract_quotes(weights, [SourceText("heading", "第四篇文章的标题", heading_and_question)]) == ()
 
 
 @pytest.mark.parametrize(
