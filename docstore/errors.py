@@ -50,6 +50,9 @@ class UnknownFieldError(SolrError):
     """A query uses a field that the collection does not have: an earlier version of the program created it."""
 
 
+MISSING_COLLECTION_MESSAGE = "Could not find collection"  # in Solr's response; the alias named it just before
+
+
 class CollectionReplacedError(SolrError):
     """The collection was deleted during a query, because the alias names a new one. The repeated query succeeds."""
 

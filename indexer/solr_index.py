@@ -29,7 +29,7 @@ import requests
 from docstore import solr_fields
 from docstore.batches import batched
 from docstore.coded_message import CodedMessage
-from docstore.errors import SolrError, SolrUnavailableError
+from docstore.errors import MISSING_COLLECTION_MESSAGE, SolrError, SolrUnavailableError
 from docstore.locking.fences import check_request
 from docstore.solr_session import SolrSession, collection_replicas, node_urls, redact_credentials
 from indexer.configset import configset_digest, configset_zip
@@ -52,7 +52,6 @@ MAX_ERROR_CHARS = 400
 ALIAS_PROPAGATION_SECONDS = 2.0
 SCHEMA_FILE = "schema.xml"
 OWNER_PROPERTY = "plumbline.store"  # property of the alias with the id of the store
-MISSING_COLLECTION_MESSAGE = "Could not find collection"  # it was deleted while the alias was moved to a new one
 SERVER_ERROR_HINT = "; check Solr's log and its free disk space, then run the same command again"
 
 _ID_AND_CLUSTER = f"{solr_fields.ID},{solr_fields.CLUSTER_ID}"

@@ -25,7 +25,7 @@ from crawler.schedule.queues import fold_hash
 from crawler.schedule.throttle import HostThrottle
 from crawler.urls.canonical import split_host_port
 from docstore.errors import LeaseLostError, PlumblineError
-from docstore.locking.fences import fenced
+from docstore.locking.fences import hold_fence
 from docstore.locking.leases import Lease, LeaseFence, LeaseHeartbeat
 from docstore.model import FrontierEntry
 
@@ -161,7 +161,7 @@ class LeaseCoordinator:
                 yield False
                 return
             try:
-                with fenced(LeaseFence(self.heartbeat, [lease])):
+                with hold_fence(LeaseFence(self.heartbeat, [lease])):
                     yield True
             except LeaseLostError:
                 self._drop_lease(entry.queue, lease)

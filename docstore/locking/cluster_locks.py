@@ -14,7 +14,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from docstore.errors import BusyError, StoreError
-from docstore.locking.fences import fenced
+from docstore.locking.fences import hold_fence
 from docstore.locking.file_locks import stage_lock
 from docstore.locking.leases import Lease, LeaseFence, LeaseHeartbeat, LeaseTable
 
@@ -87,7 +87,7 @@ def cluster_stage_lock(
         closing(LeaseHeartbeat(process_leases, ALLOWED_MISSED_BEATS * interval_seconds, interval_seconds)) as heartbeat,
     ):
         lease = _acquire_stage_lease(heartbeat, stage, wait_seconds, report_wait, machine_id(folder))
-        with fenced(LeaseFence(heartbeat, [lease])):
+        with hold_fence(LeaseFence(heartbeat, [lease])):
             yield
 
 

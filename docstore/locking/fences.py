@@ -1,8 +1,9 @@
 """Fences: work that has lost its lease commits nothing and sends no request.
 
-`fenced` adds a fence to the context (contextvars) of the calling thread. Every write transaction calls `check_commit`,
-every request `check_request`. The other threads of the work have the same fences if they start with `start_thread` or
-run a function of `in_this_context`. Processes of the work get `shared_fences` and enter `SharedFence.opened`.
+`hold_fence` adds a fence to the context (contextvars) of the calling thread. Every write transaction calls
+`check_commit`, every request `check_request`. The other threads of the work have the same fences if they start with
+`start_thread` or run a function of `in_this_context`. Processes of the work get `shared_fences` and enter
+`SharedFence.opened`.
 """
 
 import threading
@@ -45,7 +46,7 @@ _FENCES: ContextVar[tuple[Fence, ...]] = ContextVar("fences", default=())
 
 
 @contextmanager
-def fenced(fence: Fence) -> Iterator[None]:
+def hold_fence(fence: Fence) -> Iterator[None]:
     """Check `fence` at every commit and every request of this context during the `with` block."""
     token = _FENCES.set((*_FENCES.get(), fence))
     try:

@@ -24,7 +24,7 @@ from sqlalchemy.sql.dml import ReturningUpdate
 from docstore.batches import batched
 from docstore.database import Database
 from docstore.errors import LeaseLostError, StoreError
-from docstore.locking.fences import fenced
+from docstore.locking.fences import hold_fence
 from docstore.schema.operation_tables import leases
 
 MAX_KEYS_PER_STATEMENT = 1_000
@@ -279,7 +279,7 @@ class SharedLeaseFence:
         heartbeat = LeaseHeartbeat(LeaseTable(database), self.lease_seconds, self.interval_seconds)
         heartbeat.track(self.leases_held, time.monotonic() - self.lease_seconds)  # expired: the first request renews
         try:
-            with fenced(LeaseFence(heartbeat, self.leases_held)):
+            with hold_fence(LeaseFence(heartbeat, self.leases_held)):
                 yield
         finally:
             heartbeat.stop()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from docstore.errors import EmbeddingError
 from docstore.locking.cluster_locks import ALLOWED_MISSED_BEATS, holder_name
-from docstore.locking.fences import fenced
+from docstore.locking.fences import hold_fence
 from docstore.locking.leases import Lease, LeaseFence, LeaseHeartbeat
 from docstore.store import Store
 from pipeline.engine import open_store
@@ -90,7 +90,7 @@ class ClusterWorker:
             yield None
             return
         try:
-            with fenced(LeaseFence(self.heartbeat, leases)):
+            with hold_fence(LeaseFence(self.heartbeat, leases)):
                 yield leases[0]
         finally:
             self.heartbeat.release(leases)

@@ -79,7 +79,7 @@ class EngineSearchClient:
         except UnknownFieldError:
             self._add_missing_fields()
         except CollectionReplacedError:
-            logging.getLogger(__name__).info("the collection was replaced during a query; the query is repeated")
+            log.info("the collection was replaced during a query; the query is repeated")
         return self._client.select(params)
 
     def _add_missing_fields(self) -> None:

@@ -12,7 +12,13 @@ from zlib import crc32
 
 import urllib3
 
-from docstore.errors import CollectionReplacedError, SolrError, SolrUnavailableError, UnknownFieldError
+from docstore.errors import (
+    MISSING_COLLECTION_MESSAGE,
+    CollectionReplacedError,
+    SolrError,
+    SolrUnavailableError,
+    UnknownFieldError,
+)
 from docstore.solr_session import CONNECT_TIMEOUT_SECONDS, SolrNodes, auth_headers, error_message, redact_credentials
 from search_ui.query.solr_query import Params
 
@@ -21,7 +27,6 @@ MAX_RESPONSE_BYTES = 32 * 1024 * 1024  # a page needs about 50 kB, a comparison 
 MIN_NODE_SECONDS = 0.1  # minimum time for a node, however many failed before it
 TIME_ALLOWED_SHARE = 0.9  # share of a node's time after which it returns partial results
 RETRY_PAUSE_SECONDS = 0.2
-MISSING_COLLECTION_MESSAGE = "Could not find collection"  # the alias named it when the query arrived
 UNKNOWN_FIELD_MESSAGE = "undefined field"  # in Solr's response to a query with a field that the schema does not have
 MAX_BACKGROUND_SELECTS = 32  # concurrent
 _PAGING_PARAMS = ("start", "rows", "cursorMark")

@@ -20,7 +20,7 @@ from docstore.locking.cluster_locks import (
     holder_name,
     machine_id,
 )
-from docstore.locking.fences import check_request, fenced, in_this_context, shared_fences
+from docstore.locking.fences import check_request, hold_fence, in_this_context, shared_fences
 from docstore.locking.leases import LeaseFence, LeaseHeartbeat, LeaseTable
 from docstore.schema.base import store_meta
 from docstore.store import Store
@@ -67,7 +67,7 @@ def test_a_lost_lease_stops_commits_and_requests_in_every_thread_and_process(sto
         closing(LeaseHeartbeat(LeaseTable(database), 0.0, LONG)) as heartbeat,  # a lease expires at once
         ThreadPoolExecutor(1) as other_thread,
     ):
-        with fenced(LeaseFence(heartbeat, heartbeat.acquire("block", ["1"]))):
+        with hold_fence(LeaseFence(heartbeat, heartbeat.acquire("block", ["1"]))):
             write(database, "kept")  # no other process has acquired it yet
             tasks = [in_this_context(check_request), in_this_context(partial(write, database, "lost"))]
             (shared_fence,) = pickle.loads(pickle.dumps(shared_fences()))
