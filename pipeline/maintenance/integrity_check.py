@@ -121,10 +121,14 @@ def iter_warc_faults(store: Store, folder: Path, quick: bool, remote: str = "") 
 
 
 def has_readable_first_record(file: Path) -> bool:
-    """True if the first record (warcinfo) is readable; other programs read a WARC file from its beginning."""
+    """True if the first record is a readable `warcinfo` record; other programs read a WARC file from its beginning.
+
+    warcio may take damaged bytes for an uncompressed ARC record.
+    """
     try:
         with file.open("rb") as stream:
-            return next(parse_warc_records(stream), None) is not None
+            first_record = next(parse_warc_records(stream), None)
+            return first_record is not None and first_record.rec_type == "warcinfo"
     except WARC_ERRORS:
         return False
 

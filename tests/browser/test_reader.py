@@ -349,8 +349,8 @@ def test_the_examples_of_the_help_page_can_be_tried(visit: Visit) -> None:
     page.goto("/")
     page.locator(".top nav a").first.click()
     examples = page.locator("#syntax a")
+    expect(examples).to_have_count(7)
     texts = examples.all_inner_texts()
-    assert len(texts) == 7
     for n, text in enumerate(texts):
         examples.nth(n).click()
         expect(page.locator("#q")).to_have_value(text)

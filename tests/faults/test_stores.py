@@ -26,7 +26,7 @@ from docstore.integrity.wal_check import count_damaged_frames
 from docstore.model import Lexicon, LexiconEntry, TermStatus
 from pipeline import stages
 from pipeline.engine import Engine
-from pipeline.maintenance.integrity_check import Fault
+from pipeline.maintenance.integrity_check import Fault, has_readable_first_record
 from pipeline.maintenance.preflight import check_all, check_before_run, raise_if_damaged
 from pipeline.maintenance.repair import repair_vertical
 from pipeline.progress import NullProgress
@@ -73,6 +73,12 @@ def test_random_bits_and_lost_pages_are_detected_and_put_right(small: Vertical, 
 def test_small_files_are_detected_and_made_anew(small: Vertical, tmp_path: Path) -> None:
     tally = bloom_faults(small, tmp_path)
     assert tally.complaints == [] and tally.lost == 0 and tally.survived == tally.tried == tally.detected
+
+
+def test_damaged_bytes_that_resemble_an_arc_record_are_no_readable_record(tmp_path: Path) -> None:
+    file = tmp_path / "damaged.warc.gz"
+    file.write_bytes(b"XXXXXXXX http://a.test/ 1 2 3 4\n" + bytes(100))
+    assert not has_readable_first_record(file)
 
 
 def test_without_a_backup_articles_come_from_their_pages(damaged: Damaged) -> None:
