@@ -16,6 +16,7 @@ All processes that use the same `home` share one Java process. It ends with the 
 """
 
 import fcntl
+import os
 import shutil
 import socket
 import subprocess
@@ -32,7 +33,7 @@ import requests
 from docstore.coded_message import CodedMessage
 from docstore.errors import PortInUseError, SettingsError, SolrError, SolrUnavailableError
 from docstore.solr_session import SolrSession, collection_replicas, redact_credentials
-from indexer.class_data_sharing import JAVA_PATH, cds_java_options
+from indexer.class_data_sharing import JAVA_OPTIONS_ENV, JAVA_PATH, cds_java_options
 from indexer.cluster.zookeeper import ZOOKEEPER_SCHEME, live_node_urls
 from indexer.settings import IndexSettings
 from indexer.solr_credentials import SOLR_USER, ensure_secret_files, read_secret, secret_java_properties
@@ -42,6 +43,10 @@ JETTY_DIR = Path(__file__).with_name("jetty")
 LOOPBACK = "127.0.0.1"
 ZOOKEEPER_OFFSET = 1000  # fixed by Solr
 MAX_PORT = 65535
+MIN_HEAP_MB, MAX_SERIAL_HEAP_MB = 48, 1024
+MEGABYTES_BY_UNIT = {"": 1 / 1024**2, "k": 1 / 1024, "m": 1, "g": 1024}
+# Free share of the heap after a collection, in percent; outside this range the heap grows or shrinks.
+HEAP_RATIO_OPTIONS = ("-XX:MinHeapFreeRatio=20", "-XX:MaxHeapFreeRatio=40")
 POLL_SECONDS = 0.2
 REQUEST_TIMEOUT_SECONDS = 5.0
 PORT_RELEASE_SECONDS = 5.0  # time for a killed Solr to release its port
@@ -278,6 +283,7 @@ def java_command(
     return [
         str(JAVA_PATH),
         f"-Xmx{heap}",
+        *heap_options(heap, os.environ.get(JAVA_OPTIONS_ENV, "")),
         *options,
         "-XX:+ExitOnOutOfMemoryError",
         "-XX:-UsePerfData",
@@ -288,6 +294,23 @@ def java_command(
         str(jars / "*"),
         *main_class_and_args,
     ]
+
+
+def heap_options(heap: str, user_options: str) -> list[str]:
+    """Return the Java options that let the heap follow the size of the index, for heaps of at most 1 GB.
+
+    Java's default collector begins with 1/64 of the machine's memory, and its heap hardly shrinks. The serial collector
+    needs half of the memory; its pauses are short because the heap is small.
+
+    Args:
+        heap: Maximum heap, for example `512m`.
+        user_options: Java options of the administrator; nothing is set if they choose a collector.
+    """
+    amount, unit = (heap[:-1], heap[-1].lower()) if heap[-1:].isalpha() else (heap, "")
+    megabytes = int(amount) * MEGABYTES_BY_UNIT[unit] if amount.isdecimal() and unit in MEGABYTES_BY_UNIT else 0
+    if not 0 < megabytes <= MAX_SERIAL_HEAP_MB or "GC" in user_options:
+        return []
+    return ["-XX:+UseSerialGC", f"-Xms{min(MIN_HEAP_MB, int(megabytes))}m", *HEAP_RATIO_OPTIONS]
 
 
 def choose_port(requested_port: int) -> int:

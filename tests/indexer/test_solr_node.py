@@ -27,6 +27,7 @@ from indexer.embedded_solr import (
     EmbeddedSolr,
     choose_address,
     choose_port,
+    heap_options,
     open_solr,
     solr_java_command,
 )
@@ -314,6 +315,15 @@ def test_a_new_life_has_a_new_name() -> None:
 def test_port_that_cannot_be(port: int) -> None:
     with pytest.raises(SettingsError, match=r"index\.solr_port"):
         choose_port(port)
+
+
+@pytest.mark.parametrize(
+    ("heap", "user_options", "follows_the_index"),
+    [("512m", "", True), ("1g", "", True), ("2g", "", False), ("512m", "-XX:+UseG1GC", False), ("much", "", False)],
+)
+def test_a_small_heap_follows_the_index(heap: str, user_options: str, follows_the_index: bool) -> None:
+    options = heap_options(heap, user_options)
+    assert ("-XX:+UseSerialGC" in options and "-Xms48m" in options) is follows_the_index
 
 
 def test_java_command_carries_heap_and_address(tmp_path: Path) -> None:
