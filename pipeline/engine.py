@@ -25,6 +25,7 @@ from pipeline.background_open import BackgroundOpener
 from pipeline.compute.settings import DASK, ClusterSettings
 from pipeline.progress import Progress
 from pipeline.settings import Settings
+from pipeline.workers.worker_main import release_memory
 
 if TYPE_CHECKING:
     from indexer.document_mapping import TextAnalysis
@@ -141,6 +142,13 @@ class Engine:
                 lexicon = self.store.lexicons.load_applied()
                 self._analysis = TextAnalysis(lexicon, create_domain_segmenter(lexicon), self._base_segmenter)
             return self._analysis
+
+    def release_analysis(self) -> None:
+        """Free the memory of the text analysis (80 MB); the next use loads it again."""
+        with self._lock:
+            if self._analysis is not None:
+                self._analysis = self._base_segmenter = self._segmenter_versions = None
+                release_memory()
 
     def query_segmenters(self) -> "tuple[Segmenter, ...]":
         """Return the segmenters for queries: that of `analysis` and those of older versions still in the index."""

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -44,9 +45,12 @@ log = logging.getLogger(__name__)
 POLL_SECONDS = 0.3
 BUSY_RETRY_SECONDS = 2.0  # while another process indexes
 ERROR_RETRY_SECONDS = 10.0
+RELEASE_AFTER_SECONDS = 5.0  # without changes
 START_TIMEOUT_SECONDS = 120.0
 HEALTH_TIMEOUT_SECONDS = 10.0  # for the response to a health check
 STOP_TIMEOUT_SECONDS = 20.0  # for requests in flight; after it the server is killed
+# glibc reserves up to 8 arenas per core for threads, which keep the memory of every request they served.
+MALLOC_ARENAS_ENV, MALLOC_ARENAS = "MALLOC_ARENA_MAX", "2"
 LISTEN_BACKLOG = 1024  # connections queued while a worker starts
 
 
@@ -163,17 +167,21 @@ def load_or_create_private_text(path: Path, create: Callable[[], str]) -> str:
 class IndexFollowStep:
     """One step of the index follower: restart a dead Solr, index changes, and rank the review candidates again.
 
-    The first step also creates the collection and refills an index that has lost documents.
+    The first step also creates the collection and refills an index that has lost documents. This process analyses texts
+    only to index them, so after a while without changes it releases the dictionaries.
     """
 
     def __init__(self) -> None:
         self._is_initialized = False
+        self._indexed_at = 0.0
 
     def __call__(self, engine: Engine) -> None:
         engine.restart_dead_solr()
         if not self._is_initialized or is_index_stale(engine):
             stages.index(engine, wait=0.0)
-            self._is_initialized = True
+            self._is_initialized, self._indexed_at = True, time.monotonic()
+        elif time.monotonic() > self._indexed_at + RELEASE_AFTER_SECONDS:
+            engine.release_analysis()
         update_review_order(engine.store)
 
 
@@ -311,7 +319,7 @@ def start_server(engine: Engine, listening_socket: socket.socket) -> "subprocess
         pass_fds=[listening_socket.fileno()],
         process_group=0,  # Ctrl-C in a terminal reaches only this process, which then stops the server gracefully
         cwd=Path(__file__).parents[2],  # makes `pipeline` importable from any working directory
-        env={**os.environ, MULTIPROCESS_DIR_ENV: str(metrics_dir)},
+        env={MALLOC_ARENAS_ENV: MALLOC_ARENAS, **os.environ, MULTIPROCESS_DIR_ENV: str(metrics_dir)},
     )
     assert server.stdin is not None  # noqa: S101 (for the type checker)
     with suppress(BrokenPipeError), server.stdin as pipe:  # `wait_for_answer` reports a server that has already ended
