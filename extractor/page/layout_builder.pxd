@@ -17,9 +17,8 @@ cdef class _LayoutBuilder:
     cdef public Py_ssize_t open_pre_span
 
     cpdef run(self, list tokens, bint complete)
-    @cython.locals(parts=list, next_position=Py_ssize_t, tag_text=str, text=str, name=str, attributes=str)
+    @cython.locals(parts=list, open_spans=list, spans=list, lines=list, end_position=Py_ssize_t, tag_text=str, text=str, name=str, attributes=str)
     cpdef read_tokens(self, list tokens, Py_ssize_t position, Py_ssize_t end)
-    cpdef Py_ssize_t start_block(self, str tag, str attribute_text, list tokens, Py_ssize_t position) except -2
     @cython.locals(is_empty=bint)
     cpdef start_element(self, str tag, str attribute_text)
     cpdef end_element(self, str tag)

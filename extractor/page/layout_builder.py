@@ -14,11 +14,11 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from extractor.page.boilerplate_skip import may_skip, scan_element, should_skip
+from extractor.page.boilerplate_skip import LIST_TAGS, scan_element, should_skip
 from extractor.page.layout import CODE_TAG, InlineElement, Layout, Line, Picture, SkippedElement, Span, text_size
 from extractor.page.permalinks import is_permalink
 from extractor.page.tag_info import TagInfo, attribute_value, parse_tag, unescape_markup
-from extractor.page.tokenizer import BLOCK_END_TAGS, BLOCK_TAGS, parse_odd_start_tag, tokenize_markup
+from extractor.page.tokenizer import BLOCK_TAGS, parse_odd_start_tag, tokenize_markup
 from text.scripts import HAN
 
 STRONG_TAGS = frozenset(("b", "strong"))
@@ -234,18 +234,30 @@ class _LayoutBuilder:
         return self.layout if is_closed else None
 
     def read_tokens(self, tokens: list[str], position: int, end: int) -> None:
-        """Read the tokens from `position` to `end` (exclusive)."""
-        parts = self.text_pieces
+        """Read the tokens from `position` to `end` (exclusive). Contains the frequent cases, without further calls."""
+        parts, open_spans, layout = self.text_pieces, self.open_spans, self.layout
+        spans, lines = layout.spans, layout.lines
         while position < end:
             tag_text, _, text = tokens[position].partition(">")
             position += 1
             if tag_text[:1] == "/":
-                if tag_text in BLOCK_END_TAGS:
+                name = tag_text[1:]
+                if name in BLOCK_TAGS:
                     if parts:
                         self.flush_line()
-                    self.close_span(tag_text[1:])
-                else:
-                    self.end_element(tag_text[1:])
+                    if open_spans:
+                        span = spans[open_spans[-1]]
+                        if span.tag_info.tag == name:
+                            if name == "tr" or name == "pre":
+                                self.close_span(name)
+                            else:
+                                del open_spans[-1]
+                                span.end_line = len(lines)
+                elif name == "a":
+                    if self.open_link is not None:
+                        self.end_link()
+                elif self.open_inline or name in STRONG_TAGS or "-" in name:
+                    self.end_element(name)
             else:
                 name, _, attributes = tag_text.partition(" ")
                 if not name.isalnum():
@@ -253,9 +265,23 @@ class _LayoutBuilder:
                 if name in BLOCK_TAGS:
                     if parts:
                         self.flush_line()
-                    if next_position := self.start_block(name, attributes, tokens, position):
-                        position = next_position
-                        continue
+                    self.element_index += 1
+                    if attributes[-1:] == "/":
+                        self.open_span(name, attributes[:-1])
+                        self.close_span(name)
+                    else:
+                        tag_info = self.open_span(name, attributes)
+                        if (tag_info.is_boilerplate or name in LIST_TAGS) and self.scan_budget > 0:
+                            end_position = self.skip_boilerplate(tokens, position, tag_info)
+                            if end_position:
+                                position = end_position
+                                continue
+                elif name == "a":
+                    self.element_index += 1
+                    if self.open_link is not None:
+                        self.end_link()
+                    if "href=" in attributes and attributes[-1:] != "/":
+                        self.open_link = len(parts), attributes
                 elif name == "title":
                     self.element_index += 1
                     self.read_title(text)
@@ -280,20 +306,6 @@ class _LayoutBuilder:
             self.flush_line()
         while self.open_spans:
             self.layout.spans[self.open_spans.pop()].end_line = len(self.layout.lines)
-
-    def start_block(self, tag: str, attribute_text: str, tokens: list[str], position: int) -> int:
-        """Start a block element whose first token is `position`.
-
-        Returns:
-            Index of the token of its end tag if the element was skipped, otherwise 0.
-        """
-        self.element_index += 1
-        if attribute_text[-1:] == "/":
-            self.open_span(tag, attribute_text[:-1])
-            self.close_span(tag)
-            return 0
-        tag_info = self.open_span(tag, attribute_text)
-        return self.skip_boilerplate(tokens, position, tag_info) if self.scan_budget > 0 and may_skip(tag_info) else 0
 
     def skip_boilerplate(self, tokens: list[str], position: int, tag_info: TagInfo) -> int:
         """Skip the element opened just before token `position` if it contains nothing to lay out.
@@ -332,16 +344,12 @@ class _LayoutBuilder:
         )
 
     def start_element(self, tag: str, attribute_text: str) -> None:
-        """Start an element that is not a block element of HTML. Custom elements count as blocks."""
+        """Start an element that is neither a block element of HTML nor a link. Custom elements count as blocks."""
         self.element_index += 1
         is_empty = attribute_text[-1:] == "/"
         if is_empty:
             attribute_text = attribute_text[:-1]
-        if tag == "a":
-            self.end_link()
-            if "href=" in attribute_text:
-                self.open_link = len(self.text_pieces), attribute_text
-        elif tag == "br":
+        if tag == "br":
             if self.text_pieces:
                 self.flush_line()
         elif tag == "img":
@@ -362,10 +370,8 @@ class _LayoutBuilder:
             self.end_element(tag)
 
     def end_element(self, tag: str) -> None:
-        """End an element that is not a block element of HTML."""
-        if tag == "a":
-            self.end_link()
-        elif tag in STRONG_TAGS:
+        """End an element that is neither a block element of HTML nor a link."""
+        if tag in STRONG_TAGS:
             if 0 <= self.strong_start < len(self.text_pieces):
                 self.strong_ranges.append((self.strong_start, len(self.text_pieces)))
             self.strong_start = -1
@@ -380,7 +386,7 @@ class _LayoutBuilder:
         """Append the span of a block element; returns the data of its start tag."""
         layout, open_spans = self.layout, self.open_spans
         spans, start, tag_info = layout.spans, len(layout.lines), parse_tag(tag, attribute_text)
-        if self.open_pre_span < 0 and tag == "pre":
+        if tag == "pre" and self.open_pre_span < 0:
             self.open_pre_span = len(spans)
         parent = open_spans[-1] if open_spans else -1
         open_spans.append(len(spans))
@@ -508,9 +514,9 @@ class _LayoutBuilder:
         if link is not None:
             self.end_link()
             self.open_link = (0, link[1])
-        raw = parts[0] if len(parts) == 1 else "".join(parts)
         if strong_open and self.strong_start < len(parts):
             self.strong_ranges.append((self.strong_start, len(parts)))
+        raw = parts[0] if len(parts) == 1 else "".join(parts)
         if "\n" in raw and not raw.isascii():
             raw = CJK_LINE_BREAK_RE.sub("", raw.strip())
         text = " ".join(raw.split())
