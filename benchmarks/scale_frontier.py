@@ -35,8 +35,9 @@ from typing import Protocol
 import click
 
 from benchmarks.command import benchmark
+from benchmarks.postgres_server import PostgresServer
 from benchmarks.results import Figure, publish
-from benchmarks.scale_cluster import Postgres, end
+from benchmarks.scale_cluster import end
 from docstore.errors import PlumblineError
 from indexer.embedded_solr import find_free_port
 
@@ -129,7 +130,7 @@ class InPostgres:
     last: list[str] = []  # noqa: RUF012 (nobody changes it)
 
     def __init__(self, folder: Path) -> None:
-        self._postgres = Postgres(folder / "postgres")
+        self._postgres = PostgresServer(folder / "postgres")
         self.command = crawler(sys.executable, "plumbline", self._postgres.database("frontier"))
 
     def crash(self) -> None:
