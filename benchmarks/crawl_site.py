@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from docstore.errors import PlumblineError
+from domain.errors import PlumblineError
 from indexer.embedded_solr import find_free_port
 
 _PATIENCE = 120.0

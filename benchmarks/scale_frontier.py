@@ -38,7 +38,7 @@ from benchmarks.command import benchmark
 from benchmarks.postgres_server import PostgresServer
 from benchmarks.results import Figure, publish
 from benchmarks.scale_cluster import end
-from docstore.errors import PlumblineError
+from domain.errors import PlumblineError
 from indexer.embedded_solr import find_free_port
 
 ROOT = Path(__file__).resolve().parents[1]
