@@ -13,6 +13,7 @@ import pytest
 from crawler.schedule.url_seen import UrlSeenTest
 from crawler.state_files import write_state
 from docstore.errors import StoreError, StoreTooNewError
+from docstore.frontier.frontier_table import Visit
 from docstore.integrity.page_checksums import (
     SQLITE_HEADER_BYTES,
     ChecksumStatus,
@@ -22,7 +23,6 @@ from docstore.integrity.page_checksums import (
     verify_checksums,
     write_checksums,
 )
-from docstore.frontier.frontier_table import Visit
 from docstore.integrity.wal_check import count_damaged_frames
 from docstore.model import Lexicon, LexiconEntry, Outcome, Reason, TermStatus
 from pipeline import stages
