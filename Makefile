@@ -125,7 +125,7 @@ compiler:  ## a C compiler and Python's headers, for the compiled form of the ex
 
 compiled: $(COMPILED)/.installed  ## the program with the hot modules of the extractor in C, as a folder for PYTHONPATH
 
-$(COMPILED)/.installed: setup.py setup.cfg $(shell find docstore text extractor -name '*.py' -o -name '*.pxd') | $(TEST_STAMP) compiler
+$(COMPILED)/.installed: setup.py setup.cfg $(shell find domain text extractor -name '*.py' -o -name '*.pxd') | $(TEST_STAMP) compiler
 	@rm -rf $(COMPILED) build
 	PLUMBLINE_COMPILED=1 $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target $(COMPILED) .
 	@rm -rf build && touch $@
