@@ -14,6 +14,7 @@ import numpy as np
 from domain.batches import batched
 from domain.errors import LexiconError, SettingsError
 from domain.term import Term
+from lexicon.arrays import Float32Array
 from lexicon.c_value.c_value import CValue
 from lexicon.c_value.candidates import (
     BatchCounts,
@@ -42,7 +43,6 @@ from lexicon.example_sentences import find_example_sentences
 from lexicon.model.feature_report import score_components
 from lexicon.model.term_model import (
     CandidateSelection,
-    Float32Array,
     counting_digest,
     iter_spellings,
     iter_tag_sequences,
@@ -96,17 +96,17 @@ def mine_terms(
         raise SettingsError(f"lexicon.scorer: {settings.scorer!r} is not {' or '.join(SCORER_NAMES)}")
     if settings.scorer == LEARNED_SCORER:
         with nullcontext(counts_dir) if counts_dir else tempfile.TemporaryDirectory() as folder:
-            mine = partial(
+            mine_with_counts = partial(
                 mine_with_model, corpus, settings, progress_task, Path(folder), known_terms, review_state, map_ordered
             )
             try:
-                return mine()
+                return mine_with_counts()
             except sqlite3.OperationalError as error:  # disk full, no permission, locked
                 raise LexiconError(f"{folder}: {error}") from error
             except (DamagedCountsError, sqlite3.DatabaseError) as error:
                 logger.warning("stored n-gram counts are unreadable (%s); recounting the whole corpus", error)
             delete_counts(Path(folder))
-            return mine()
+            return mine_with_counts()
     review_selector = ReviewSelector(review_state, settings.depth)
     scored_candidates = [
         (candidate, score)

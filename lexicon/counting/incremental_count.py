@@ -18,6 +18,7 @@ import numpy as np
 
 from domain.article import text_hash64
 from domain.batches import batched
+from lexicon.arrays import Int64Array
 from lexicon.c_value.candidates import normalize_text
 from lexicon.counting.candidate_selection import CandidateSelector, should_retain
 from lexicon.counting.corpus import Corpus
@@ -31,7 +32,6 @@ from lexicon.counting.distributed_count import (
 from lexicon.counting.ngram_table import (
     COLUMN_INDEX,
     NO_DOCUMENT,
-    Int64Array,
     NgramRows,
     merge_rows,
     negate_rows,
