@@ -33,8 +33,10 @@ from crawler.http.ip_policy import IpPolicy, PrivateAddressError
 from crawler.http.site_options import parse_site_options
 from crawler.settings import CrawlSettings
 from crawler.urls.canonical import UrlForms, host_of, parse_url_forms, split_host_port
-from docstore.file_formats import HTML_FORMAT
-from docstore.model import FrontierEntry, Outcome, Page, Reason
+from domain.file_formats import HTML_FORMAT
+from domain.frontier import FrontierEntry
+from domain.outcome import Outcome, Reason
+from domain.page import Page
 
 _CHUNK_BYTES = 1 << 16
 _REDIRECT_STATUSES = frozenset((301, 302, 303, 307, 308))

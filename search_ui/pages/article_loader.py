@@ -3,7 +3,7 @@
 from concurrent.futures import Future
 from contextlib import suppress
 
-from docstore.errors import SolrError
+from domain.errors import SolrError
 from search_ui.pages.article import (
     MAX_SIMILAR,
     SUMMARY_FIELDS,

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 
-from docstore.errors import SolrError
-from docstore.file_formats import HTML_FORMAT
+from domain.errors import SolrError
+from domain.file_formats import HTML_FORMAT
 from search_ui.interfaces import LexiconBackend
 from search_ui.query.content_words import drop_question_words, split_content_words
 from search_ui.query.cursors import FIRST_CURSOR_MARK, CursorCodec, CursorPosition
