@@ -25,8 +25,8 @@ from pipeline.workers.worker_process import (
     WorkerProcess,
     WorkerTimeoutError,
 )
+from tests.web_fixture import PATIENCE
 
-PATIENCE = 60.0
 HOURS = range(10**12)  # to sum: in C, with the interpreter's lock held, asking for no signal
 
 
