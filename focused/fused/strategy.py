@@ -191,7 +191,7 @@ class FusedFeatureStrategy:
             refit_result = None if self._is_refit_requested else self._last_refit
             is_complete = refit_result is not None and refit_result.assessment.page_count == len(self._graph.page_nodes)
             self._cached_assessment = (
-                refit_result.assessment if refit_result is not None and is_complete else self._assess_all_pages()
+                refit_result.assessment if refit_result and is_complete else self._assess_all_pages()
             )
         return self._cached_assessment
 
@@ -201,11 +201,10 @@ class FusedFeatureStrategy:
         Before the first refit every page without a label is relevant with DEFAULT_RELEVANCE.
         """
         self._current_bag = self._graph.bag_of_words(page)
-        self._current_features = (
-            None
-            if self._last_refit is None
-            else self._last_refit.assessment.classifier.initial_features(page, self._current_bag)
-        )
+        self._current_features = None
+        if self._last_refit is not None:
+            classifier = self._last_refit.assessment.classifier
+            self._current_features = classifier.initial_features(page, self._current_bag)
         label = 1.0 if page.url in self._example_urls else self._instructions.labels_by_url.get(page.url)
         if label is not None:
             self._current_initial_relevance = float(label)
@@ -213,13 +212,10 @@ class FusedFeatureStrategy:
         if self._last_refit is None or self._current_features is None:
             self._current_initial_relevance = DEFAULT_RELEVANCE
             return RelevanceScore(is_relevant=True, score=DEFAULT_RELEVANCE)
-        rows = self._initial_retention_features(self._last_refit.assessment, self._current_features)
-        score = float(
-            self._last_refit.assessment.correction(predict_probability(self._models.initial_retention, rows))[0]
-        )
-        return RelevanceScore(
-            is_relevant=score >= PROVISIONAL_THRESHOLD_FACTOR * self._last_refit.assessment.threshold, score=score
-        )
+        assessment = self._last_refit.assessment
+        rows = self._initial_retention_features(assessment, self._current_features)
+        score = float(assessment.correction(predict_probability(self._models.initial_retention, rows))[0])
+        return RelevanceScore(is_relevant=score >= PROVISIONAL_THRESHOLD_FACTOR * assessment.threshold, score=score)
 
     def _initial_retention_features(self, assessment: PageAssessment, page_features: Float64Array) -> Float64Array:
         """Return the retention features of a page whose links are unknown, (1, RETENTION_FEATURES) float64."""
@@ -250,13 +246,12 @@ class FusedFeatureStrategy:
             texts = score_link_texts(link_text_matrices(graph, link_ids, len(words)), words)
             self._link_text_scores.set_rows(link_ids, texts)
             row = self._initial_yield_features(self._last_refit, page_id, texts)
-            self._expected_yield.values[page_id] = self._models.initial_yield(row, self._last_refit.yield_scaler(row))[
-                0
-            ]
+            expected_yield = self._models.initial_yield(row, self._last_refit.yield_scaler(row))
+            self._expected_yield.values[page_id] = expected_yield[0]
             targets = dict.fromkeys(graph.link_target_node.values[link_ids].tolist())
-            self._score_nodes(
-                self._last_refit, [node for node in targets if graph.node_page_id.values[node] == NOT_FETCHED]
-            )
+            nodes = [node for node in targets if graph.node_page_id.values[node] == NOT_FETCHED]
+            if nodes and (scaler := self._last_refit.frontier_scaler) is not None:
+                self._set_priorities(nodes, scaler(self._link_features(self._last_refit, nodes)))
         return [self._changed_priorities.get(link.url, 0.0) for link in links]
 
     def observe_page(self, page: PageWords, relevance: RelevanceScore) -> None:
@@ -328,12 +323,8 @@ class FusedFeatureStrategy:
         evicted_pages = np.setdiff1d(np.arange(assessment.page_count), retained_pages)
         urls = (old_graph.node_urls[old_graph.page_nodes[page]] for page in evicted_pages.tolist())
         self._evicted_scores.update(zip(urls, assessment.probabilities[evicted_pages].tolist(), strict=True))
-        self._graph, self._link_text_scores, self._last_refit, self._cached_assessment = (
-            extract_subgraph(old_graph, retained_pages),
-            LinkTextScores(),
-            None,
-            None,
-        )
+        self._graph, self._link_text_scores = extract_subgraph(old_graph, retained_pages), LinkTextScores()
+        self._last_refit = self._cached_assessment = None
         for column in (self._relevance, self._expected_yield, self._is_example):
             column.retain_rows(retained_pages)
         self._evicted_urls += [
@@ -344,11 +335,9 @@ class FusedFeatureStrategy:
 
     def _initial_yield_features(self, refit_result: RefitResult, page: int, texts: Float64Array) -> Float64Array:
         """Return the yield features of a page that was just fetched. `texts` are the text scores of its links."""
-        page_features = (
-            refit_result.assessment.classifier.features[:1]
-            if self._current_features is None
-            else self._current_features
-        )
+        page_features = self._current_features
+        if page_features is None:
+            page_features = refit_result.assessment.classifier.features[:1]
         return initial_yield_features(page_features, float(self._graph.anchor_word_share.values[page]), texts)
 
     def _assess_all_pages(self) -> PageAssessment:
@@ -360,12 +349,9 @@ class FusedFeatureStrategy:
         pages = PageClassifier(graph, reference, self._models, labels)
         crawl_mean_logit = mean_logit(pages.predicted_relevance)
         excess_anchor_share = graph.anchor_word_share.values - np.median(graph.anchor_word_share.values)
+        standardized = pages.scaler(pages.features)
         rows = retention_features(
-            PAGE_FEATURES,
-            pages.predicted_relevance,
-            crawl_mean_logit,
-            pages.scaler(pages.features),
-            excess_anchor_share,
+            PAGE_FEATURES, pages.predicted_relevance, crawl_mean_logit, standardized, excess_anchor_share
         )
         probabilities = predict_probability(self._models.retention, rows)
         labelled_pages = [page for page in labels if not self._is_example.values[page]]
@@ -374,9 +360,8 @@ class FusedFeatureStrategy:
         )
         probabilities = correction(probabilities)
         probabilities[list(labels)] = list(labels.values())
-        threshold = threshold_for_precision(
-            self._non_example_probabilities(probabilities), self._instructions.target_precision
-        )
+        non_examples = self._non_example_probabilities(probabilities)
+        threshold = threshold_for_precision(non_examples, self._instructions.target_precision)
         return PageAssessment(
             len(graph.page_nodes), pages, crawl_mean_logit, rows, correction, probabilities, threshold
         )
@@ -425,10 +410,6 @@ class FusedFeatureStrategy:
             self._is_example.values,
         )
         return compute_link_features(inputs, nodes)
-
-    def _score_nodes(self, refit_result: RefitResult, nodes: list[int]) -> None:
-        if nodes and refit_result.frontier_scaler is not None:
-            self._set_priorities(nodes, refit_result.frontier_scaler(self._link_features(refit_result, nodes)))
 
     def _set_priorities(self, nodes: list[int], rows: Float64Array) -> None:
         """Set the priorities of nodes from their standardized features."""

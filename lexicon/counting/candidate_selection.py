@@ -64,21 +64,17 @@ class CandidateSelector:
             self._rows = [top_rows(concatenate_rows(self._rows))]
         for language_index, sample in enumerate(self._samples):
             is_own_language = likely_mask & (rows.is_english == bool(language_index))
-            sample.add(
-                rows.take(
-                    is_own_language & is_in_hash_sample(rows, SAMPLE_KEY_BITS) if has_evicted_rows else is_own_language
-                )
-            )
+            if has_evicted_rows:
+                is_own_language &= is_in_hash_sample(rows, SAMPLE_KEY_BITS)
+            sample.add(rows.take(is_own_language))
 
     def build_selection(self, counts_store: CountsStore) -> CandidateSelection:
         """Return the selected rows and the sample, with their words."""
-        rows, sample = (
-            top_rows(concatenate_rows(self._rows)),
-            concatenate_rows([sample.rows for sample in self._samples]),
-        )
+        rows = top_rows(concatenate_rows(self._rows))
+        sample = concatenate_rows([sample.rows for sample in self._samples])
         stored_word_ids = np.unique(np.concatenate([rows.word_ids.ravel(), sample.word_ids.ravel()]))
         stored_word_ids = stored_word_ids[stored_word_ids >= 0]
-        words = counts_store.words_by_id(stored_word_ids.tolist())
+        words = list(counts_store.iter_words_by_id(stored_word_ids.tolist()))
         vocabulary = Vocabulary()
         local_word_ids = np.array([vocabulary.get_or_add(word) for _, word, _ in words] + [-1], dtype=np.int32)
         occurrences = np.zeros(len(vocabulary), dtype=np.int64)
@@ -133,7 +129,7 @@ def usual_spellings(words: Sequence[str], counts_store: CountsStore) -> list[str
     """Return the most frequent spelling of each word, as `CountedCorpus.usual_spellings`."""
     words_by_folded_form: dict[str, list[tuple[int, str]]] = defaultdict(list)
     forms = {form(word) for word in words if not is_han(word) for form in CASE_VARIANTS}
-    for _, word, occurrences in counts_store.words_by_spelling(sorted(forms.union(words))):
+    for _, word, occurrences in counts_store.iter_words_by_spelling(sorted(forms.union(words))):
         words_by_folded_form[word.lower()].append((occurrences, word))
     return [
         word if is_single_letter(word) else max(words_by_folded_form[word.lower()], default=(0, word))[1]

@@ -132,12 +132,6 @@ class NgramTable:
         """Vocabulary that the word ids of the rows refer to."""
         return self._vocabulary
 
-    def reset_counts(self) -> None:
-        """Reset all counts. Vocabulary and allocated memory stay."""
-        self.document_count = 0
-        self._word_occurrences = np.zeros(0, dtype=np.int64)
-        self._key_index = HashIndex()
-
     def add(self, parts: Sequence[tuple[Tokens, Occurrences]]) -> None:
         """Count the spans of tokens, which use this table's vocabulary. All parts of a document must be in one call."""
         spans = []
@@ -207,9 +201,7 @@ class NgramTable:
 
     def _add_occurrences(self, row_ids: Int32Array, occurrences: Occurrences, language: str) -> None:
         counts, capacity = self._columns.counts, len(self._columns)
-        increments = np.ones(
-            len(row_ids), dtype=np.int32
-        )  # an array, because `add.at` with a scalar is 20 times slower
+        increments = np.ones(len(row_ids), dtype=np.int32)  # `add.at` with a scalar is 20 times slower
         np.add.at(counts[COLUMN_INDEX["frequency"]], row_ids, increments)
         if language == "en":
             np.add.at(counts[COLUMN_INDEX["in English"]], row_ids, increments)
@@ -255,10 +247,8 @@ def is_single_letter(word: str) -> bool:
 
 def negate_rows(rows: NgramRows) -> NgramRows:
     """Return rows that subtract the given rows when merged. They have no likelihood and no documents."""
-    likeliest, seen_in = (
-        np.full_like(rows.best_log_probability, MIN_LOG_PROBABILITY),
-        np.full_like(rows.first_documents, NO_DOCUMENT),
-    )
+    likeliest = np.full_like(rows.best_log_probability, MIN_LOG_PROBABILITY)
+    seen_in = np.full_like(rows.first_documents, NO_DOCUMENT)
     return replace(rows, counts=-rows.counts, sums=-rows.sums, best_log_probability=likeliest, first_documents=seen_in)
 
 

@@ -140,12 +140,8 @@ def _iter_spans_by_size(
         passing = np.flatnonzero(spans.start_score + word_scores.end_score[spans.starts + (size - 1)] >= min_steps)
         yield spans.keys[passing] ^ np.uint64(size), spans.starts[passing], spans.weakest_gap[passing]
         # Drop spans that even the best last word would not raise above the minimum: no longer span can pass either.
-        spans = spans.take(
-            np.flatnonzero(
-                spans.start_score + word_scores.continuation_after[spans.starts + size]
-                >= min_steps - word_scores.max_end_score
-            )
-        )
+        reachable = spans.start_score + word_scores.continuation_after[spans.starts + size]
+        spans = spans.take(np.flatnonzero(reachable >= min_steps - word_scores.max_end_score))
         next_word = spans.starts + size
         keys = spans.keys + later_hashes[ids[next_word]] * _MULTIPLIERS[size % MAX_SPAN_WORDS]
         spans = replace(spans, keys=keys, weakest_gap=np.minimum(spans.weakest_gap, continue_steps[next_word]))
@@ -162,16 +158,9 @@ def _score_spans(
     cumulative = _prefix_sums(log_probabilities[2])
     inner_log_probability = (cumulative[end_gaps] - cumulative[starts + 1]).astype(np.int32)
     total_log_probability = log_probabilities[0][starts] + log_probabilities[1][end_gaps] + inner_log_probability
+    at_start, at_end = continues[starts], continues[end_gaps]
     return np.stack(
-        [
-            begins[starts],
-            ends[end_gaps],
-            weakest,
-            inner_log_probability,
-            continues[starts],
-            continues[end_gaps],
-            total_log_probability,
-        ]
+        [begins[starts], ends[end_gaps], weakest, inner_log_probability, at_start, at_end, total_log_probability]
     )
 
 
@@ -206,14 +195,8 @@ def _neighbour_buckets(
 
 def log_sigmoid_steps(log_odds: Float32Array) -> Int32Array:
     """Return the log-probabilities of log-odds, in steps."""
-    return _to_steps(
-        -np.log(
-            1
-            + np.exp(
-                -np.clip(log_odds, -MAX_LOG_ODDS_STEPS // STEPS_PER_LOG_ODDS, MAX_LOG_ODDS_STEPS // STEPS_PER_LOG_ODDS)
-            )
-        )
-    )
+    max_log_odds = MAX_LOG_ODDS_STEPS // STEPS_PER_LOG_ODDS
+    return _to_steps(-np.log(1 + np.exp(-np.clip(log_odds, -max_log_odds, max_log_odds))))
 
 
 def _to_steps(log_odds: NDArray[np.floating]) -> Int32Array:

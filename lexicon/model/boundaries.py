@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexicon.counting.tokens import Vocabulary
-from lexicon.model.word_features import TAGS_BY_LANGUAGE, WORD_FEATURES
+from lexicon.model.word_features import TAGS_BY_LANGUAGE
 
 Float32Array = NDArray[np.float32]
 Int32Array = NDArray[np.int32]
@@ -140,17 +140,3 @@ class BoundaryScorer:
             + self._model.pairs[1, :, 2][pair]
         )
         return begins, ends, inside
-
-
-def zero_model(language: str) -> BoundaryModel:
-    """Return a model with zero weights, for training and tests."""
-    tags = len(TAGS_BY_LANGUAGE[language])
-    return BoundaryModel(
-        language,
-        (),
-        np.zeros((WINDOW_WORDS, len(WORD_FEATURES), 3), np.float32),
-        np.zeros((WINDOW_WORDS, tags, 3), np.float32),
-        np.zeros((WINDOW_WORDS, 0, 3), np.float32),
-        np.zeros((len(TAG_PAIR_POSITIONS), tags * tags, 3), np.float32),
-        np.zeros(3, np.float32),
-    )

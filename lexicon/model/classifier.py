@@ -76,27 +76,16 @@ class CandidateModel:
     intercept: float
 
 
-def expand_features(columns: Float32Array, language: str, scaler: Standardizer) -> Float32Array:
-    """Return standardized columns followed by the products of each two INTERACTION_FEATURES, including squares."""
-    names = feature_names(language)
-    standardized_columns = np.clip((columns - scaler.mean) / scaler.scale, -MAX_STANDARD_SCORE, MAX_STANDARD_SCORE)
-    interacting = standardized_columns[:, [names.index(name) for name in INTERACTION_FEATURES]]
-    first, second = np.triu_indices(len(INTERACTION_FEATURES))
-    return np.hstack([standardized_columns, interacting[:, first] * interacting[:, second]])
-
-
 class CandidateClassifier:
     """Applies a CandidateModel to rows of one corpus. `corpus_scaler` has the statistics of this corpus."""
 
     def __init__(
         self, model: CandidateModel, corpus_scaler: Standardizer, word_features: WordFeatureArrays, words_read: int
     ) -> None:
-        self._model, self._corpus_scaler, self._word_features, self._total_words = (
-            model,
-            corpus_scaler,
-            word_features,
-            words_read,
-        )
+        self._model = model
+        self._corpus_scaler = corpus_scaler
+        self._word_features = word_features
+        self._total_words = words_read
         names = feature_names(model.language)
         numbers, tags = len(WORD_FEATURES), len(TAGS_BY_LANGUAGE[model.language])
         sizes = (len(names) - 3 * (numbers + tags), numbers, numbers, numbers, tags, tags, tags)

@@ -68,7 +68,9 @@ def chain(solr_node: RunningSolr, tmp_path_factory: pytest.TempPathFactory) -> I
             "revisit_shortest": 0.0,
         }
         settings = build_settings({"vertical": {"data_dir": "data"}, "crawl": crawl}, folder)
-        settings = replace(settings, index=IndexSettings(solr_url=solr_node.url, collection="chain"))
+        settings = replace(
+            settings, index=IndexSettings(solr_url=solr_node.url, collection="chain", request_timeout=PATIENCE)
+        )
         with Engine(settings, NullProgress()) as engine:
             stages.run(engine)
             yield Chain(engine, folder / "sites", server.port)

@@ -27,6 +27,7 @@ from pipeline.settings import Settings
 from search_ui.settings import SearchSettings
 from tests.crash_harness import Vertical, until
 from tests.docstore.test_store import keep_page
+from tests.web_fixture import PATIENCE
 from text.embedding.model_spec import ModelSpec
 
 MEANT = "打架要坐牢吗"
@@ -73,7 +74,7 @@ def settings(folder: Path, **embed: object) -> Settings:
 @pytest.fixture(scope="module")
 def engine(solr_node: EmbeddedSolr, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     """A vertical that was embedded and indexed."""
-    index = IndexSettings(solr_url=solr_node.url, collection="meaning")
+    index = IndexSettings(solr_url=solr_node.url, collection="meaning", request_timeout=PATIENCE)
     made = replace(
         settings(tmp_path_factory.mktemp("meaning"), processes=1),
         index=index,
