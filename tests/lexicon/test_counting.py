@@ -81,19 +81,20 @@ def shown(terms: Sequence[Term]) -> list[tuple[object, ...]]:
 
 
 _SMALL_LIMITS = {
-    "MAX_RUN_ROWS": 300,
-    "MAX_RUN_WORDS": 200,
-    "ROWS_PER_KEY_RANGE": 100,
-    "DOCUMENTS_PER_GENERATION": 11,
-    "CHUNK_CHARACTERS": 500,
-    "DOCUMENTS_PER_READ": 3,
+    "distributed_count.MAX_RUN_ROWS": 300,
+    "distributed_count.MAX_RUN_WORDS": 200,
+    "distributed_count.CHUNK_CHARACTERS": 500,
+    "incremental_count.PIECE_CHARACTERS": 3000,
+    "incremental_count.ROWS_PER_KEY_RANGE": 100,
+    "incremental_count.DOCUMENTS_PER_GENERATION": 11,
+    "incremental_count.DOCUMENTS_PER_READ": 3,
 }
 
 
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lower the limits, so that a small corpus takes all code paths of a large corpus."""
     for name, value in _SMALL_LIMITS.items():
-        monkeypatch.setattr(counting, name, value)
+        monkeypatch.setattr(f"lexicon.counting.{name}", value)
 
 
 def test_what_has_changed_between_two_days() -> None:
