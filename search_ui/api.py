@@ -12,6 +12,7 @@ from flask import Blueprint, Response, abort, current_app, g, jsonify, request, 
 
 from search_ui.context import current_site, elapsed_ms
 from search_ui.pages.article import ArticleDetails, ArticleView, RelatedArticle, is_doc_id
+from search_ui.pages.article_loader import load_article
 from search_ui.pages.compare import LexiconResult, compare_lexicons
 from search_ui.pages.search_service import current_search_service
 from search_ui.pages.suggestions import suggest_completions
@@ -43,7 +44,7 @@ def search() -> Response:
     search_request = search_service.resolve_exact_title(
         parse_search_request(request.args, current_site().settings, PROFILES)
     )
-    search_page = search_service.execute(search_request, search_service.segment_query(search_request))
+    search_page = search_service.execute(search_request)
     if search_request.text:
         g.hits = search_page.total
     return jsonify(
@@ -57,7 +58,7 @@ def search() -> Response:
 def article(doc_id: str) -> Response:
     """Return one article; with `q`, its highlighted text and the explanation of its rank."""
     search_request = parse_search_request(request.args, current_site().settings, PROFILES)
-    article_page = current_search_service().get_article(doc_id, search_request) if is_doc_id(doc_id) else None
+    article_page = load_article(current_search_service(), doc_id, search_request) if is_doc_id(doc_id) else None
     return jsonify(_article_to_json(article_page)) if article_page else abort(404)
 
 

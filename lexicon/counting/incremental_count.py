@@ -18,16 +18,13 @@ import numpy as np
 
 from domain.article import text_hash64
 from domain.batches import batched
+from lexicon.arrays import Int64Array
 from lexicon.c_value.candidates import normalize_text
 from lexicon.counting.candidate_selection import CandidateSelector, should_retain
 from lexicon.counting.corpus import Corpus
 from lexicon.counting.counts_store import CountsStore
 from lexicon.counting.distributed_count import (
-    CHUNK_CHARACTERS,
-    MAX_RUN_ROWS,
-    MAX_RUN_WORDS,
     PIECE_CHARACTERS,
-    CountedPiece,
     WordIdCache,
     count_piece,
     iter_chunks,
@@ -35,16 +32,13 @@ from lexicon.counting.distributed_count import (
 from lexicon.counting.ngram_table import (
     COLUMN_INDEX,
     NO_DOCUMENT,
-    Int64Array,
     NgramRows,
-    NgramTable,
     merge_rows,
     negate_rows,
 )
 from lexicon.counting.prose_filter import prose_text
 from lexicon.counting.sorted_runs import SortedRuns, range_ends
-from lexicon.counting.tokens import Vocabulary
-from lexicon.model.term_model import CandidateSelection, ModelByLanguage, SpanCounter, counting_digest
+from lexicon.model.term_model import CandidateSelection, ModelByLanguage, counting_digest
 
 ROWS_PER_KEY_RANGE = 200_000  # target size of a key range
 EXPECTED_ROWS_PER_DOCUMENT = 250  # estimate for new documents, to choose the number of key ranges
@@ -64,14 +58,6 @@ MapFunction = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 def no_progress(name: str, steps: int | None = None) -> AbstractContextManager[AdvanceProgress]:
     """Return a progress task that reports nothing."""
     return nullcontext(lambda steps: None)
-
-
-def count_in_memory(texts: Iterable[str], models: ModelByLanguage) -> NgramTable:
-    """Count the spans of all texts in memory. Returns the table of spans."""
-    counter = SpanCounter(models)
-    for chunk in iter_chunks(enumerate(texts), CHUNK_CHARACTERS):
-        counter.add([normalize_text(text) for _, text in chunk])
-    return counter.table
 
 
 def update_and_select(
@@ -97,7 +83,7 @@ def update_and_select(
         LexiconError: stored rows cannot be read, or a worker has other models.
         sqlite3.DatabaseError: the database is damaged.
     """
-    return _IncrementalCount(corpus, models, counts_store, progress_task, map_ordered).run(min_frequency)
+    return _IncrementalCount(corpus, models, counts_store, progress_task, map_ordered or map).run(min_frequency)
 
 
 @dataclass(frozen=True)
@@ -129,29 +115,6 @@ def diff_digests(
             old_item, new_item = next(old_items, None), next(new_items, None)
 
 
-class StoredWordIds:
-    """Maps the words of a growing vocabulary to stored ids, and sums up their occurrences."""
-
-    def __init__(self, vocabulary: Vocabulary, counts_store: CountsStore) -> None:
-        self._vocabulary, self._counts_store = vocabulary, counts_store
-        self._stored_ids = np.zeros(0, dtype=np.int32)
-        self._occurrences = np.zeros(0, dtype=np.int64)
-
-    def remap_rows(self, table: NgramTable, sign: int) -> NgramRows:
-        """Return the rows of a table with stored word ids, negated if `sign` is -1."""
-        new_words = self._vocabulary.words[len(self._stored_ids) :]
-        self._stored_ids = np.append(self._stored_ids, self._counts_store.get_or_add_word_ids(new_words))
-        self._occurrences = np.pad(self._occurrences, (0, len(new_words))) + table.word_occurrences
-        rows = table.rows()
-        rows = replace(rows, word_ids=np.append(self._stored_ids, np.int32(-1))[rows.word_ids])
-        return rows if sign > 0 else negate_rows(rows)
-
-    def flush_occurrences(self, sign: int) -> None:
-        """Add the occurrences of the words to the counts store, or subtract them if `sign` is -1."""
-        nonzero = np.flatnonzero(self._occurrences)
-        self._counts_store.add_occurrences(self._stored_ids[nonzero], sign * self._occurrences[nonzero])
-
-
 class _IncrementalCount:
     """One update of the counts store and selection of candidates."""
 
@@ -161,14 +124,12 @@ class _IncrementalCount:
         models: ModelByLanguage,
         counts_store: CountsStore,
         progress_task: ProgressTask,
-        map_ordered: MapFunction | None = None,
+        map_ordered: MapFunction,
     ) -> None:
-        self._corpus, self._models, self._counts_store, self._progress_task = (
-            corpus,
-            models,
-            counts_store,
-            progress_task,
-        )
+        self._corpus = corpus
+        self._models = models
+        self._counts_store = counts_store
+        self._progress_task = progress_task
         self._map_ordered = map_ordered
 
     def run(self, min_frequency: int) -> CandidateSelection:
@@ -243,42 +204,15 @@ class _IncrementalCount:
 
     def _count_into_runs(self, texts: Iterable[tuple[int, str]], runs: SortedRuns, sign: int) -> None:
         """Count texts into runs within the memory limits. `sign` is -1 to subtract them."""
-        if self._map_ordered:
-            count, word_id_cache = (
-                partial(count_piece, expected_digest=counting_digest(self._models)),
-                WordIdCache(self._counts_store),
-            )
-            for counted_pieces in self._map_ordered(count, iter_chunks(texts, PIECE_CHARACTERS)):
-                self._add_counted_pieces(counted_pieces, runs, sign, word_id_cache)
-            return
-        counter = SpanCounter(self._models)
-        words = StoredWordIds(counter.table.vocabulary, self._counts_store)
-        for chunk in iter_chunks(texts, CHUNK_CHARACTERS):
-            counter.add(
-                [text for _, text in chunk], np.array([document_id for document_id, _ in chunk], dtype=np.int64)
-            )
-            if len(counter.table) > MAX_RUN_ROWS:
-                runs.add_run(words.remap_rows(counter.table, sign))
-                counter.table.reset_counts()
-            if counter.table.distinct_words > MAX_RUN_WORDS:
-                runs.add_run(words.remap_rows(counter.table, sign))
-                words.flush_occurrences(sign)
-                counter = SpanCounter(self._models)
-                words = StoredWordIds(counter.table.vocabulary, self._counts_store)
-        runs.add_run(words.remap_rows(counter.table, sign))
-        words.flush_occurrences(sign)
-
-    def _add_counted_pieces(
-        self, counted_pieces: Sequence[CountedPiece], runs: SortedRuns, sign: int, word_id_cache: WordIdCache
-    ) -> None:
-        """Add tables that were counted elsewhere, with their local vocabularies."""
-        for piece in counted_pieces:
-            word_ids = np.append(word_id_cache.ids_for(piece.words), np.int32(-1))
-            self._counts_store.add_occurrences(
-                word_ids[:-1][piece.occurrences > 0], sign * piece.occurrences[piece.occurrences > 0]
-            )
-            rows = replace(piece.rows, word_ids=word_ids[piece.rows.word_ids])
-            runs.add_run(rows if sign > 0 else negate_rows(rows))
+        count = partial(count_piece, expected_digest=counting_digest(self._models))
+        word_id_cache = WordIdCache(self._counts_store)
+        for counted_pieces in self._map_ordered(count, iter_chunks(texts, PIECE_CHARACTERS)):
+            for piece in counted_pieces:
+                word_ids = np.append(word_id_cache.ids_for(piece.words), np.int32(-1))
+                has_occurred = piece.occurrences > 0
+                self._counts_store.add_occurrences(word_ids[:-1][has_occurred], sign * piece.occurrences[has_occurred])
+                rows = replace(piece.rows, word_ids=word_ids[piece.rows.word_ids])
+                runs.add_run(rows if sign > 0 else negate_rows(rows))
 
     def _merge_runs(self, runs: SortedRuns, removed_ids: Int64Array, selector: CandidateSelector | None) -> None:
         """Write the next generation of rows. With a selector, also select candidate rows."""

@@ -202,6 +202,11 @@ def last_numbered_page(settings: SearchSettings) -> int:
     return min(MAX_NUMBERED_PAGES, last_page(settings))
 
 
+def max_numbered_hits(settings: SearchSettings) -> int:
+    """Return the number of hits on all pages that can be requested by number."""
+    return last_numbered_page(settings) * settings.page_size
+
+
 def _clean_values(values: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(value[:MAX_VALUE_CHARS] for value in values if value))[:MAX_FILTER_VALUES]
 

@@ -35,7 +35,7 @@ from search_ui.query.solr_client import SolrSearchClient
 from tests.document_files import docx, pdf, pdf_bomb
 from tests.search_ui_fakes import site_app
 from tests.solr_fixture import RunningSolr
-from tests.web_fixture import Answer, Site, page
+from tests.web_fixture import PATIENCE, Answer, Site, page
 
 REPORT = [
     ["Annual report on rivers", "The ministry measured the water of nineteen rivers last year."],
@@ -79,7 +79,9 @@ def chain(solr_node: RunningSolr, tmp_path_factory: pytest.TempPathFactory) -> I
     folder = tmp_path_factory.mktemp("documents")
     with Site(site_pages()) as site:
         settings = settings_for(folder, site)
-        settings = replace(settings, index=IndexSettings(solr_url=solr_node.url, collection="documents"))
+        settings = replace(
+            settings, index=IndexSettings(solr_url=solr_node.url, collection="documents", request_timeout=PATIENCE)
+        )
         with Engine(settings, NullProgress()) as engine:
             stages.run(engine)
             index = engine.index
