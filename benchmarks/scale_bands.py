@@ -19,8 +19,8 @@ from rbloom import Bloom
 from sqlalchemy import create_engine, event, insert, text
 
 from benchmarks.gold_web import GoldPage
+from benchmarks.postgres_server import PostgresServer
 from benchmarks.results import Figure
-from benchmarks.scale_cluster import Postgres
 from docstore.batches import batched
 from docstore.database import Database
 from docstore.near_duplicates.clusters import leaders_by_shared_keys, signature_bands
@@ -46,7 +46,7 @@ def bands(folder: Path, pages: Sequence[GoldPage], articles: int = MADE) -> Iter
     keys = [keys_of(page) for page in pages if page.is_scored]
     keys = [own for own in keys if own]
     today = [bool(found) for found in sharing(keys)]
-    postgres = Postgres(folder / "postgres")
+    postgres = PostgresServer(folder / "postgres")
     try:
         yield from stored(postgres, "gold", keys, today)
         blooms, seen = bloomed(keys)
@@ -66,7 +66,9 @@ def made(count: int, articles: int) -> list[list[int]]:
     return [[chance.randrange(-(2**63), 2**63) for _ in range(count)] for _ in range(articles)]
 
 
-def stored(postgres: Postgres, name: str, keys: Sequence[Sequence[int]], today: Sequence[bool]) -> Iterator[Figure]:
+def stored(
+    postgres: PostgresServer, name: str, keys: Sequence[Sequence[int]], today: Sequence[bool]
+) -> Iterator[Figure]:
     """Store the keys as rows, then sealed, in a separate store.
 
     `today` says which articles have candidates; with [] the recall is not measured.

@@ -16,8 +16,9 @@ from typing import Any
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import SQLAlchemyError
 
+from benchmarks.postgres_server import PostgresServer
 from benchmarks.results import Figure
-from benchmarks.scale_cluster import Cluster, Postgres
+from benchmarks.scale_cluster import Cluster
 from benchmarks.scale_web import ScaleWeb
 from docstore.errors import PlumblineError
 from pipeline.settings_template import toml_value
@@ -101,7 +102,7 @@ def chaos(folder: Path, hosts: int, pages: int, stages: Collection[str] = tuple(
     """Crawl, extract, embed and mine a web with the given number of sites and pages, and kill one process after
     another.
     """
-    postgres = Postgres(folder / "postgres")
+    postgres = PostgresServer(folder / "postgres")
     cluster = Cluster(folder / "dask", 2)
     try:
         with ScaleWeb(hosts, pages, pause=0.02) as web:
@@ -124,7 +125,7 @@ def chaos(folder: Path, hosts: int, pages: int, stages: Collection[str] = tuple(
 
 
 def disturbed(
-    stage: str, calm: Vertical, wild: Vertical, cluster: Cluster, postgres: Postgres, web: ScaleWeb
+    stage: str, calm: Vertical, wild: Vertical, cluster: Cluster, postgres: PostgresServer, web: ScaleWeb
 ) -> Iterator[Figure]:
     """Run one stage and kill every process once. Returns lost and repeated work."""
     kills: list[tuple[str, Callable[[], None]]] = [

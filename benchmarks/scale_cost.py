@@ -18,8 +18,9 @@ import distributed
 from sqlalchemy import create_engine, text
 
 from benchmarks.gold_web import GoldPage
+from benchmarks.postgres_server import PostgresServer
 from benchmarks.results import Figure
-from benchmarks.scale_cluster import Cluster, Postgres, cpu_seconds
+from benchmarks.scale_cluster import Cluster, cpu_seconds
 from crawler.urls.canonical import host_of
 from docstore.database import Database
 from docstore.frontier.frontier_table import NewUrl, Visit
@@ -64,7 +65,7 @@ def costs(folder: Path, pages: Sequence[GoldPage], turns: int = 3) -> Iterator[F
     Returns medians of alternating runs of one machine and a cluster, because other load on the cores affects CPU time.
     Each run has a new cluster with a warm-up: workers cache words, which must not carry over between runs.
     """
-    postgres = Postgres(folder / "postgres")
+    postgres = PostgresServer(folder / "postgres")
     few = pages[:: max(1, len(pages) // FEW)]
     spent: dict[tuple[str, str], list[Spent]] = {}
     begun: list[float] = []
@@ -91,7 +92,7 @@ def costs(folder: Path, pages: Sequence[GoldPage], turns: int = 3) -> Iterator[F
 
 
 def of_cluster(
-    folder: Path, postgres: Postgres, pages: Sequence[GoldPage], warm: Sequence[GoldPage]
+    folder: Path, postgres: PostgresServer, pages: Sequence[GoldPage], warm: Sequence[GoldPage]
 ) -> tuple[dict[str, float], float]:
     """Measure `of_stages` on a cluster with warm workers, from the end of the warm-up.
 
@@ -128,7 +129,7 @@ def figures(stage: str, local: Sequence[Spent], dask: Sequence[Spent], pages: in
 
 
 def of_stages(
-    folder: Path, postgres: Postgres, pages: Sequence[GoldPage], shares: Mapping[str, object]
+    folder: Path, postgres: PostgresServer, pages: Sequence[GoldPage], shares: Mapping[str, object]
 ) -> dict[str, float]:
     """Measure CPU seconds of extraction and mining in an empty store: stage -> seconds."""
     settings = build_settings({"store": {"url": postgres.database(folder.name)}, "cluster": dict(shares)}, folder)
@@ -163,7 +164,7 @@ def fill(store: Store, pages: Sequence[GoldPage]) -> None:
 
 def leases(folder: Path, seconds: float) -> Iterator[Figure]:
     """Measure 64 workers that take a block, sleep and release it: leases per second, longest wait, dead rows."""
-    postgres = Postgres(folder / "postgres")
+    postgres = PostgresServer(folder / "postgres")
     try:
         url = postgres.database("leases")
         with closing(Database(url)):

@@ -35,8 +35,9 @@ from typing import Protocol
 import click
 
 from benchmarks.command import benchmark
+from benchmarks.postgres_server import PostgresServer
 from benchmarks.results import Figure, publish
-from benchmarks.scale_cluster import Postgres, end, free_port
+from benchmarks.scale_cluster import end, free_port
 from docstore.errors import PlumblineError
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -128,7 +129,7 @@ class InPostgres:
     last: list[str] = []  # noqa: RUF012 (nobody changes it)
 
     def __init__(self, folder: Path) -> None:
-        self._postgres = Postgres(folder / "postgres")
+        self._postgres = PostgresServer(folder / "postgres")
         self.command = crawler(sys.executable, "plumbline", self._postgres.database("frontier"))
 
     def crash(self) -> None:

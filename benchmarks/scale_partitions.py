@@ -16,8 +16,9 @@ from pathlib import Path
 
 from sqlalchemy import create_engine, text
 
+from benchmarks.postgres_server import PostgresServer
 from benchmarks.results import Figure
-from benchmarks.scale_cluster import Postgres, cpu_seconds
+from benchmarks.scale_cluster import cpu_seconds
 from docstore.batches import batched
 from docstore.database import Database
 from docstore.frontier.frontier_table import FrontierTable, NewUrl, Visit
@@ -51,7 +52,7 @@ Times = tuple[list[float], list[float]]  # seconds of each lease, of each record
 
 def partitions(folder: Path, seconds: float) -> Iterator[Figure]:
     """Measure both forms, each ROUNDS times for `seconds` seconds."""
-    postgres = Postgres(folder / "postgres")
+    postgres = PostgresServer(folder / "postgres")
     try:
         stores = {"whole": postgres.database("whole"), "partitioned": postgres.database("partitioned")}
         for name, url in stores.items():

@@ -12,8 +12,9 @@ from statistics import median
 from urllib.parse import urlsplit
 
 from benchmarks.gold_web import GoldPage
+from benchmarks.postgres_server import PostgresServer
 from benchmarks.results import Figure
-from benchmarks.scale_cluster import TICKS, Cluster, Postgres, cpu_seconds
+from benchmarks.scale_cluster import TICKS, Cluster, cpu_seconds
 from benchmarks.scale_cost import fill
 from crawler.urls.canonical import host_of
 from docstore.frontier.frontier_table import NewUrl
@@ -112,7 +113,7 @@ def placed(place: str) -> Iterator[None]:
 
 def by_workers(folder: Path, warm: Sequence[GoldPage], pages: Sequence[GoldPage], workers: int, own_core: bool) -> Took:
     """Measure extraction by a cluster with warm workers, in the same store."""
-    postgres, cluster = Postgres(folder / "postgres"), Cluster(folder / "cluster", 0)
+    postgres, cluster = PostgresServer(folder / "postgres"), Cluster(folder / "cluster", 0)
     try:
         cores = range(os.cpu_count() or 1)
         for number in range(workers):
@@ -133,7 +134,7 @@ def by_workers(folder: Path, warm: Sequence[GoldPage], pages: Sequence[GoldPage]
 
 def by_itself(folder: Path, warm: Sequence[GoldPage], pages: Sequence[GoldPage]) -> Took:
     """Measure extraction by processes of this machine."""
-    postgres = Postgres(folder / "postgres")
+    postgres = PostgresServer(folder / "postgres")
     try:
         return extraction(folder, postgres, {}, {"postgresql": [postgres.pid]}, warm, pages)
     finally:
@@ -142,7 +143,7 @@ def by_itself(folder: Path, warm: Sequence[GoldPage], pages: Sequence[GoldPage])
 
 def extraction(
     folder: Path,
-    postgres: Postgres,
+    postgres: PostgresServer,
     shares: Mapping[str, object],
     roots: Mapping[str, Sequence[int]],
     warm: Sequence[GoldPage],

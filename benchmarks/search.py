@@ -1,12 +1,14 @@
 """Benchmark of search: `make bench-search [DATA=DIR]`. Figures: `docs/background/benchmarks.md`.
 
-load_collections   load the collections of DIR/ir (default: ../shared/data), with queries and judgments measure
-run each system over all queries of each collection: quality, speed answer_figures     related articles, and answers
-that are shown or not compare_figures    the comparison search of Wang Du 2019: complete terms, base against domain
-lexicon bulk_figures       indexing speed relative to plain Solr with the same texts load_figures       a results page
-under 1, 8 and 32 clients, relative to the bare Solr query that it is built on partial_figures    search while documents
-wait for their vectors typo_figures    spelling corrections show               print tables; the same figures go to
-benchmarks/out/search.jsonl, one per row
+load_collections   load the collections of DIR/ir (default: ../shared/data), with queries and judgments
+run                each system over all queries of each collection: quality, speed
+answer_figures     related articles, and answers that are shown or not
+compare_figures    the comparison search of Wang Du 2019: complete terms, base against domain lexicon
+partial_figures    search while documents wait for their vectors
+typo_figures       spelling corrections
+bulk_figures       indexing speed relative to plain Solr with the same texts
+load_figures       a results page under 1, 8 and 32 clients, relative to the bare Solr query that it is built on
+tables             print tables; the same figures go to benchmarks/out/search.jsonl, one per row
 """
 
 import statistics

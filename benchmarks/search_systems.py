@@ -22,8 +22,8 @@ from indexer.document_mapping import TextAnalysis, to_solr_document
 from indexer.embedded_solr import EmbeddedSolr
 from indexer.settings import IndexSettings
 from indexer.solr_index import SolrIndex
-from indexer.solr_jars import LOCK_PATH, default_jar_folder, ensure_jars
-from maven_jars.jar_cache import parse_lock
+from indexer.solr_jars import ensure_jars
+from maven_jars.jar_cache import default_cache_folder, parse_lock
 from search_ui.query.content_words import drop_question_words, split_content_words
 from search_ui.query.display_text import normalize_query
 from search_ui.query.min_should_match import lists_full_matches_first
@@ -61,10 +61,16 @@ class System(Protocol):
 
 @contextmanager
 def running_solr(folder: Path) -> Iterator[str]:
-    """Run a Solr of our version with the peers' analyses; yields its base URL. Its data are in `folder`."""
-    jars = [*parse_lock(LOCK_PATH.read_text("utf-8")), *parse_lock((PEERS / "solr_jars.lock").read_text("utf-8"))]
-    lib = ensure_jars(default_jar_folder().with_name(default_jar_folder().name + "-peers"), print, jars)
-    with EmbeddedSolr(folder, IndexSettings(solr_jars=str(lib), solr_heap="1g")) as node:
+    """Run a Solr of our version with the peers' analyses; yields its base URL. Its data are in `folder`.
+
+    The jars of the peers are in Solr's folder for additional jars, because the folder of Solr's own jars contains
+    exactly those of its lock file.
+    """
+    lock = PEERS / "solr_jars.lock"
+    peer_jars = ensure_jars(default_cache_folder("solr-peers", lock), print, parse_lock(lock.read_text("utf-8")))
+    (folder / "solr").mkdir(parents=True)
+    (folder / "solr" / "lib").symlink_to(peer_jars, target_is_directory=True)
+    with EmbeddedSolr(folder, IndexSettings(solr_heap="1g")) as node:
         yield node.url
 
 

@@ -5,14 +5,16 @@ transaction. A transaction that starts as a reader and then writes fails immedia
 """
 
 import errno
+import hashlib
 import sqlite3
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Table, create_engine, event, func, select
+from sqlalchemy import Connection, Engine, Table, create_engine, event, func, inspect, select
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
@@ -57,12 +59,22 @@ class Database:
             raise
 
     def _initialize_schema(self) -> None:
+        """Create or upgrade the tables unless the store says that it has those of this program."""
+        with self.read() as connection:
+            meta_values = read_store_meta(connection)
+        stored_schema = (meta_values.get("schema_version"), meta_values.get("tables"))
+        if stored_schema == (str(SCHEMA_VERSION), tables_digest()) and "store_id" in meta_values:
+            self.is_new, self.store_id = False, meta_values["store_id"]
+            return
         with self.write() as connection:
             if connection.dialect.name == "postgresql":  # SQLite has a single writer
                 connection.execute(select(func.pg_advisory_xact_lock(SCHEMA_ADVISORY_LOCK_ID)))
             metadata.create_all(connection)
             self.is_new = ensure_schema_version(connection, self)
             self.store_id = ensure_store_id(connection, self)
+            self.upsert(
+                connection, store_meta, [{"key": "tables", "value": tables_digest()}], update_columns=("value",)
+            )
 
     @property
     def is_shared(self) -> bool:
@@ -200,6 +212,19 @@ def begin_sqlite_transaction(connection: Connection) -> None:
     """Begin a transaction, with the write lock if it is a write transaction (see the module docstring)."""
     is_write = connection.get_execution_options().get("plumb_write", False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if is_write else "BEGIN")
+
+
+def read_store_meta(connection: Connection) -> dict[str, str]:
+    """Return the single values of a store by key; empty if it has no tables yet."""
+    if not inspect(connection).has_table(store_meta.name):
+        return {}
+    return {row.key: row.value for row in connection.execute(select(store_meta))}
+
+
+@cache
+def tables_digest() -> str:
+    """Return a digest of the names of all tables. New tables do not change the schema version."""
+    return hashlib.sha256(" ".join(sorted(metadata.tables)).encode()).hexdigest()[:16]
 
 
 def ensure_schema_version(connection: Connection, database: Database) -> bool:

@@ -2,8 +2,9 @@
 
     gzip member -> header lines (BoundedWarcReader) -> body without transfer coding -> content codings (`decode`)
 
-A record that exceeds a limit becomes an Outcome, and reading continues with the next record. warcio splits the records
-but has no limits. `BoundedWarcReader`, the stream from which it reads, enforces them.
+A record that exceeds a limit becomes an Outcome, and reading continues with the next record. After a damaged record of
+a compressed file, it continues with the next intact gzip member. warcio splits the records but has no limits.
+`BoundedWarcReader`, the stream from which it reads, enforces them.
 """
 
 import calendar
@@ -11,6 +12,7 @@ import hashlib
 import time
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any, BinaryIO, ParamSpec, Protocol, TypeVar
 
 from warcio.archiveiterator import ArchiveIterator
@@ -26,6 +28,7 @@ WARC_ERRORS = (ArchiveLoadFailed, AttributeError, EOFError, ValueError, zlib.err
 MAGIC_CHECK_BYTES = 1024
 _COMPRESSED_BLOCK_BYTES = 8192  # compressed bytes per step: they expand to at most 8 MB
 _READ_CHUNK_BYTES = 1 << 16
+_GZIP_MAGIC = b"\x1f\x8b\x08"
 _MAX_HEADER_LINE_BYTES = 1 << 16  # as in http.client
 _MAX_HEADERS_BYTES = 1 << 18  # all headers of a record
 _MAX_HEADER_COUNT = 100  # as in http.client
@@ -99,9 +102,13 @@ def parse_warc_records(file: BinaryIO) -> Iterator[Any]:
 
     Read their bodies only with `read_record_body`.
     """
+    return iter(_open_archive(file))
+
+
+def _open_archive(file: BinaryIO) -> Any:
     records = ArchiveIterator(file, arc2warc=True)
     records.reader = BoundedWarcReader(file)
-    return iter(records)
+    return records
 
 
 def read_record_body(record: Any, max_bytes: int) -> bytes:
@@ -178,22 +185,35 @@ def read_warc(
         Pages with `url_id` 0 (the importer assigns ids), and outcomes.
 
     Raises:
-        StoreError: The file cannot be read, is not a WARC file, or is damaged.
+        StoreError: The file cannot be read, is not a WARC file, or is damaged; raised after its readable records.
         Exception: Any exception of `decode` and `accept_url`, unchanged.
     """
     decode, accept_url = _wrap_callback(decode), _wrap_callback(accept_url)
     try:
         with path.open("rb") as file:
             check_warc_magic(file)
-            for record in parse_warc_records(file):
-                if record.rec_type != "response" or record.http_headers is None:
-                    continue
-                url = record.rec_headers.get_header("WARC-Target-URI") or ""
-                yield (
-                    page_from_record(record, max_bytes, decode)
-                    if accept_url(url)
-                    else Outcome(Reason.OUT_OF_SCOPE, url[:200])
-                )
+            damage: Exception | None = None
+            while True:
+                records = _open_archive(file)
+                try:
+                    for record in records:
+                        if record.rec_type != "response" or record.http_headers is None:
+                            continue
+                        url = record.rec_headers.get_header("WARC-Target-URI") or ""
+                        yield (
+                            page_from_record(record, max_bytes, decode)
+                            if accept_url(url)
+                            else Outcome(Reason.OUT_OF_SCOPE, url[:200])
+                        )
+                    break
+                except WARC_ERRORS as error:
+                    damage = damage or error
+                    record_start = records.offset or 0
+                if (next_start := find_gzip_record(file, record_start + 1)) is None:
+                    break
+                file.seek(next_start)
+            if damage is not None:
+                raise damage
     except _CallbackError as error:
         raise error.cause from None
     except OSError as error:
@@ -202,8 +222,8 @@ def read_warc(
         problem = "a record without a URL" if isinstance(error, AttributeError) else str(error)
         detail = " ".join(problem.split())[:100]
         raise StoreError(
-            f"{path} is not a complete WARC file ({detail}): download it again and import it again; the records before "
-            "the error were imported"
+            f"{path} is not a complete WARC file ({detail}): download it again and import it again; its readable "
+            "records were imported"
         ) from error
 
 
@@ -235,6 +255,31 @@ def check_warc_magic(file: BinaryIO) -> None:
         first_bytes = zlib.decompressobj(wbits=31).decompress(first_bytes, MAGIC_CHECK_BYTES)
     if not first_bytes.startswith((b"WARC/", b"filedesc:")):
         raise ValueError("invalid first bytes")
+
+
+def find_gzip_record(file: BinaryIO, start: int) -> int | None:
+    """Return the offset of the first gzip member at or after `start` that begins with a WARC record; None at the end.
+
+    An uncompressed file has no such members.
+    """
+    file.seek(start)
+    offset, block = start, file.read(_READ_CHUNK_BYTES)
+    while len(block) >= len(_GZIP_MAGIC):
+        position = block.find(_GZIP_MAGIC)
+        if position < 0:
+            step = len(block) - len(_GZIP_MAGIC) + 1  # the magic may begin in this block
+        else:
+            step = position
+            file.seek(offset + position)
+            with suppress(zlib.error):
+                member_start = zlib.decompressobj(wbits=31).decompress(file.read(MAGIC_CHECK_BYTES), MAGIC_CHECK_BYTES)
+                if member_start.startswith(b"WARC/"):
+                    return offset + position
+            step += 1
+        offset += step
+        file.seek(offset)
+        block = file.read(_READ_CHUNK_BYTES)
+    return None
 
 
 def page_from_record(record: Any, max_bytes: int, decode: BodyDecoder) -> Page | Outcome:

@@ -4,6 +4,7 @@
     if index.ensure_collection() is ConfigsetState.OUTDATED:   # the configset changed; searches use the old collection
         new_index = index.open_current_collection()            # the new, empty collection: write everything to it ...
         index.switch_alias()                                   # ... then use it for searches
+    index.delete_unused_collections()                          # in the next run, when no search uses the old collection
     rejected = index.add(documents, CommitWithin.SOON)         # durable on return, searchable within 500 ms
 
 Searches use the alias `collection`. It points to `<collection>_<digest>`, created from the configset with that digest.
@@ -48,8 +49,6 @@ IDS_PER_PAGE = 10_000
 ACTIVE_POLLS, ACTIVE_POLL_SECONDS = 120, 0.25  # polling of a new collection
 RETRYABLE_STATUSES = (429, 502, 503, 504)
 MAX_ERROR_CHARS = 400
-# Time until every node knows the new target of an alias and has finished earlier requests.
-ALIAS_PROPAGATION_SECONDS = 2.0
 SCHEMA_FILE = "schema.xml"
 OWNER_PROPERTY = "plumbline.store"  # property of the alias with the id of the store
 SERVER_ERROR_HINT = "; check Solr's log and its free disk space, then run the same command again"
@@ -94,7 +93,8 @@ class SolrIndex:
         sleep: Waits between retries; replaceable for tests.
         shards, replicas: Number of shards and replicas of new collections.
 
-    `add`, `delete` and `switch_alias` also raise LeaseLostError if the index stage has lost its lease.
+    The methods that change documents, the alias or collections also raise LeaseLostError if the index stage has lost
+    its lease.
 
     Raises (every method):
         SolrUnavailableError: Solr is not responding, after retries for some seconds.
@@ -255,6 +255,10 @@ class SolrIndex:
         """Name of the collection for the current configset."""
         return f"{self.collection}_{configset_digest(CONFIGSET_DIR, self._shards)[:8]}"
 
+    def has_collection(self) -> bool:
+        """True if the alias exists, so that documents can be searched and written."""
+        return self.collection in self._fetch_cluster_state().get("aliases", {})
+
     def ensure_collection(self) -> ConfigsetState:
         """Create the collection of the current configset and the alias, if they are missing.
 
@@ -299,14 +303,21 @@ class SolrIndex:
         )
 
     def switch_alias(self) -> None:
-        """Point the alias to the current collection and delete the collection it pointed to."""
-        old_collection = self._fetch_cluster_state().get("aliases", {}).get(self.collection)
+        """Point the alias to the current collection.
+
+        Requests may still use the collection it pointed to, so `delete_unused_collections` deletes it in a later run.
+        """
         check_request()
         self._set_alias()
-        if old_collection not in (None, self.current_collection):
-            if len(node_urls(self.base_url)) > 1:
-                self._sleep(ALIAS_PROPAGATION_SECONDS)  # the other nodes learn of it with a delay
-            self._delete_collection(old_collection)
+
+    def delete_unused_collections(self) -> None:
+        """Delete the collections of earlier configsets that the alias no longer points to."""
+        cluster_state = self._fetch_cluster_state()
+        used_collections = (self.current_collection, cluster_state.get("aliases", {}).get(self.collection))
+        for name in self._own_collections(cluster_state):
+            if name not in used_collections:
+                check_request()
+                self._delete_collection(name)
 
     def get_owner(self) -> str:
         """Return the id of the store that filled the index, or an empty string if none is recorded."""
@@ -322,9 +333,13 @@ class SolrIndex:
         cluster_state = self._fetch_cluster_state()
         if self.collection in cluster_state.get("aliases", {}):
             self._collections_api("DELETEALIAS", name=self.collection)
-        for name in cluster_state["collections"]:
-            if re.fullmatch(re.escape(self.collection) + "_[0-9a-f]{8}", name):
-                self._delete_collection(name)
+        for name in self._own_collections(cluster_state):
+            self._delete_collection(name)
+
+    def _own_collections(self, cluster_state: Mapping[str, Any]) -> list[str]:
+        """Return the names of all collections created for the alias."""
+        pattern = re.compile(re.escape(self.collection) + "_[0-9a-f]{8}")
+        return [name for name in cluster_state["collections"] if pattern.fullmatch(name)]
 
     def _create_collection(self) -> None:
         files = configset_zip(CONFIGSET_DIR, self._shards)

@@ -395,7 +395,9 @@ def prepare_target_collection(engine: "Engine", adopt: bool = False) -> "tuple[S
     is_outdated = index.ensure_collection() is ConfigsetState.OUTDATED
     index.commit(soft=True)
     target = index.open_current_collection() if is_outdated else index
-    if notes := claim_index(engine, index, adopt):
+    notes = claim_index(engine, index, adopt)
+    index.delete_unused_collections()
+    if notes:
         return target, notes
     if is_outdated:
         return target, (f"the schema has changed: {changes.enqueue_all()} articles are written to a new collection",)

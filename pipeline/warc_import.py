@@ -31,12 +31,19 @@ class IncompleteImportError(StoreError):
 
 
 def import_warc_files(
-    engine: Engine, sources: Sequence[WarcSource], url_filter: ImportFilter = NO_FILTER, processes: int = 1
+    engine: Engine,
+    sources: Sequence[WarcSource],
+    url_filter: ImportFilter = NO_FILTER,
+    processes: int = 1,
+    is_restore: bool = False,
 ) -> StageReport:
     """Import files, reading `processes` of them in parallel.
 
     The import is idempotent; of two versions of a page the newer one is stored. The size limits of the crawl apply: a
     larger or truncated response becomes an outcome and uses no more memory than the limit.
+
+    `is_restore` says that the files are those of this vertical and that rows of the store were lost. Pages that were
+    removed since are then skipped, and a URL without a row is due, because its due time was lost.
 
     Raises IncompleteImportError after all files are processed if some could not be read to their end, and BusyError if
     another process crawls.
@@ -54,7 +61,7 @@ def import_warc_files(
             if isinstance(result, SourceFailure):
                 failures.append(result)
                 continue
-            counts[result.reason if isinstance(result, Outcome) else import_page(engine, result)] += 1
+            counts[result.reason if isinstance(result, Outcome) else import_page(engine, result, is_restore)] += 1
             advance(1)
         engine.store.upload_warc_files()
     if failures:
@@ -62,8 +69,8 @@ def import_warc_files(
     return StageReport(Stage.CRAWL, counts, time.monotonic() - started, (f"imported from {label}",))
 
 
-def import_page(engine: Engine, page: Page) -> Reason:
-    """Store a page if it is valid and new; returns the outcome."""
+def import_page(engine: Engine, page: Page, is_restore: bool = False) -> Reason:
+    """Store a page if it is valid and new; returns the outcome. `is_restore`: see `import_warc_files`."""
     url = canonicalize_url(page.url)
     if isinstance(url, Reason):
         return url
@@ -79,7 +86,8 @@ def import_page(engine: Engine, page: Page) -> Reason:
     if len(page.body) > max_bytes_for(engine.settings.crawl, format_name):
         return Reason.TOO_LARGE
     media_type = stored_content_type(format_name, page.content_type)
-    return store_page(engine, replace(page, url=url, final_url=url, content_type=media_type, format=format_name))
+    page = replace(page, url=url, final_url=url, content_type=media_type, format=format_name)
+    return store_page(engine, page, is_restore)
 
 
 def detect_response_format(page: Page, rules: DocumentRules) -> str:
@@ -102,20 +110,26 @@ def max_bytes_for(crawl: CrawlSettings, format_name: str) -> int:
     )
 
 
-def store_page(engine: Engine, page: Page) -> Reason:
+def store_page(engine: Engine, page: Page, is_restore: bool = False) -> Reason:
     """Store the page and add its URL to the frontier.
 
-    A new URL has no due time: the crawl never fetches it. A URL that the crawl has visited retains its due time.
+    A new URL has no due time: the crawl never fetches it. If `is_restore`, it is due at once. A URL that the crawl has
+    visited retains its due time.
 
-    Returns FETCHED, or UNCHANGED if the stored version is equal or newer.
+    Returns FETCHED, or UNCHANGED if the stored version is equal or newer, or was removed (only if `is_restore`).
     """
     frontier, crawl = engine.store.frontier, engine.settings.crawl
     host = host_of(page.url)
     last_visit = frontier.last_visits([page.url]).get(page.url)
-    due_at = last_visit.due_at if last_visit and last_visit.visited_at is not None else None
     queue = QUEUE_POLICIES[crawl.queue_policy](crawl.queues)(page.url)
     frontier.add_urls([NewUrl(page.url, host, queue, crawl.depth, UrlKind.UNKNOWN, 0.0)])
     entry = frontier.find_entries([page.url])[page.url]
+    if last_visit is not None and last_visit.visited_at is not None:
+        due_at = last_visit.due_at
+        if is_restore and not entry.digest and last_visit.visited_at >= page.fetched_at:
+            return Reason.UNCHANGED  # a later visit found that the page is gone, or the crawl removed it
+    else:
+        due_at = page.fetched_at if is_restore else None
     report = engine.store.status.url_report(page.url)
     stored_page = report.page if report else None
     if stored_page and (stored_page.digest == page.digest or stored_page.fetched_at > page.fetched_at):

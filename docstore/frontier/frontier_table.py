@@ -248,9 +248,8 @@ class FrontierTable:
 
         The minimum age is one eighth of the revisit interval; for a new article that is less than a day.
         """
-        is_at_origin = (urls.c.url >= f"{origin}/") & (
-            urls.c.url < f"{origin}0"
-        )  # "0" follows "/" in ASCII; a range condition uses the index
+        # "0" follows "/" in ASCII. The collation of the column is bytewise, and a range condition uses its index.
+        is_at_origin = (urls.c.url >= f"{origin}/") & (urls.c.url < f"{origin}0")
         is_revisitable = (urls.c.due_at > now) & (urls.c.digest != "") & (urls.c.visited_at + urls.c.gap / 8 <= now)
         with self._database.read() as connection:
             return list(connection.scalars(select(urls.c.url).where(is_at_origin, is_revisitable)))

@@ -12,14 +12,14 @@ learned          learned state of sites, shared by several machines
 
 from sqlalchemy import BigInteger, Column, Float, ForeignKey, Index, Integer, LargeBinary, String, Table, Text
 
-from docstore.schema.base import BigIntegerId, metadata
+from docstore.schema.base import BigIntegerId, BytewiseText, metadata
 from docstore.schema.coded_text import CodedText
 
 urls = Table(
     "urls",
     metadata,
     Column("url_id", BigIntegerId, primary_key=True, autoincrement=True),
-    Column("url", Text, nullable=False, unique=True),  # canonical; at most 2,000 characters
+    Column("url", BytewiseText, nullable=False, unique=True),  # canonical; at most 2,000 characters
     Column("host", String(300), nullable=False),
     Column("queue", Integer, nullable=False),
     Column("depth", Integer, nullable=False),

@@ -64,6 +64,9 @@ TO_VERSION_7 = (
 TO_VERSION_8: tuple[str, ...] = ()
 # Only new tables (key_parts, sealed_keys, sealed_leaders). Older programs would miss copies of articles in segments.
 TO_VERSION_9: tuple[str, ...] = ()
+TO_VERSION_10: tuple[str, ...] = ()
+# SQLite compares bytes by default.
+TO_VERSION_10_ON_POSTGRESQL = ('ALTER TABLE urls ALTER COLUMN url TYPE TEXT COLLATE "C"',)
 MIGRATIONS_BY_VERSION = {
     1: TO_VERSION_2,
     2: TO_VERSION_3,
@@ -73,12 +76,18 @@ MIGRATIONS_BY_VERSION = {
     6: TO_VERSION_7,
     7: TO_VERSION_8,
     8: TO_VERSION_9,
+    9: TO_VERSION_10,
 }
+POSTGRESQL_MIGRATIONS_BY_VERSION = {9: TO_VERSION_10_ON_POSTGRESQL}
 
 
 def upgrade_schema(connection: Connection, from_version: int) -> None:
     """Upgrade the tables of a store from `from_version` to SCHEMA_VERSION."""
-    types = {"bytes": "BYTEA" if connection.dialect.name == "postgresql" else "BLOB"}
-    for step in (MIGRATIONS_BY_VERSION[n] for n in sorted(MIGRATIONS_BY_VERSION) if n >= from_version):
-        for statement in step:
+    is_postgresql = connection.dialect.name == "postgresql"
+    types = {"bytes": "BYTEA" if is_postgresql else "BLOB"}
+    for version in sorted(MIGRATIONS_BY_VERSION):
+        if version < from_version:
+            continue
+        extra_statements = POSTGRESQL_MIGRATIONS_BY_VERSION.get(version, ()) if is_postgresql else ()
+        for statement in (*MIGRATIONS_BY_VERSION[version], *extra_statements):
             connection.exec_driver_sql(statement.format_map(types))

@@ -21,6 +21,8 @@ SPACES = re.compile(r"[^\S\n]+")
 
 
 PASSWORD_PROTECTED_MESSAGE = CodedMessage("encrypted: password-protected", "password_protected")
+NESTED_TOO_DEEP_MESSAGE = CodedMessage("nested too deep", "nested_too_deep")
+MAX_ERROR_CHARS = 180  # text of a library's error in the message of an outcome
 
 
 class UnreadableError(Exception):
@@ -30,6 +32,24 @@ class UnreadableError(Exception):
         super().__init__(detail)
         self.reason = reason
         self.detail = detail
+
+
+def damaged_error(detail: object) -> UnreadableError:
+    """Return the error for a damaged file. `detail` is a message or an exception of a library."""
+    reason = detail if isinstance(detail, CodedMessage) else to_one_line(str(detail))[:MAX_ERROR_CHARS]
+    return UnreadableError(Reason.UNPARSABLE, CodedMessage(f"damaged: {reason}", "damaged_file", detail=reason))
+
+
+def rights_managed_error(mechanism: str) -> UnreadableError:
+    """Return the error for a rights-managed file, with the mechanism in English."""
+    message = CodedMessage(f"encrypted: rights-managed ({mechanism})", "rights_managed")
+    return UnreadableError(Reason.PASSWORD_PROTECTED, message)
+
+
+def no_text_error(page_count: int) -> UnreadableError:
+    """Return the error for a file whose pages have no text."""
+    message = CodedMessage(f"no text on {page_count:,} pages", "no_text_on_pages", n=page_count)
+    return UnreadableError(Reason.NO_TEXT_LAYER if page_count else Reason.UNPARSABLE, message)
 
 
 @dataclass(frozen=True)
@@ -55,7 +75,8 @@ class OpeningLine:
 class FileProperties:
     """Metadata of the file. Programs fill most of it, unless `is_authored` (for example the publisher of a book).
 
-    `created` is a date, `YYYY-MM-DD`, or an empty string.
+    `created` is a date, `YYYY-MM-DD`, or an empty string. `fallback_author` and `fallback_date` are used if the text
+    states none; the reader of the format has checked that they are plausible.
     """
 
     title: str = ""
@@ -63,6 +84,8 @@ class FileProperties:
     created: str = ""
     language: str = ""
     is_authored: bool = False
+    fallback_author: str = ""
+    fallback_date: str = ""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@
     a preprint                                      its stamp: arXiv:2103.15348v2 [cs.CV] 21 Jun 2021
 
 The date in the file properties is usually the date of an export. It is used only if an author wrote it (a book, the
-front matter of Markdown), or if the text mentions its month.
+front matter of Markdown), or if the text mentions its month. A PDF without any date in its text gets the date of the
+file, unless its first page mentions other years only.
 """
 
 import re
@@ -48,6 +49,7 @@ PREPRINT_STAMP_RE = re.compile(r"^arxiv:\d{4}\.\d{4,5}", re.I)
 YEAR_MONTH_RE = re.compile(
     r"\b([a-z\u00c0-\u024f]{3,10})\.?,?\s(19[5-9]\d|20\d\d)\b|((?:19|20)\d\d)\s?年\s?(\d{1,2})\s?月(?!\s?\d)", re.I
 )
+YEAR_RE = re.compile(r"(?<!\d)(?:1[5-9]\d\d|20\d\d)(?!\d)")
 WORD_CHAR_RE = re.compile(r"\w")
 
 
@@ -73,7 +75,12 @@ def find_document_date(content: DocumentContent, language: str, latest_date: str
     months = [month for month in mentioned_months(first_page_texts) if month <= latest_date[:7]]
     if created and created <= latest_date and (content.properties.is_authored or created[:7] in months):
         return created, "metadata"
-    return (months[0], "text") if months else ("", "")
+    if months:
+        return months[0], "text"
+    fallback_date = content.properties.fallback_date
+    years = {match[0] for text in first_page_texts for match in YEAR_RE.finditer(text)}
+    is_plausible = fallback_date and fallback_date <= latest_date and (not years or fallback_date[:4] in years)
+    return (fallback_date, "metadata") if is_plausible else ("", "")
 
 
 def iter_first_page_texts(content: DocumentContent) -> Iterator[str]:

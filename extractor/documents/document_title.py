@@ -222,10 +222,13 @@ def paragraph_text(group: Sequence[OpeningLine]) -> str:
 
 
 def find_document_author(content: DocumentContent) -> str:
-    """Return the author property, limited to names that the opening contains unless an author wrote it."""
+    """Return the author property, limited to names that the opening contains unless an author wrote it.
+
+    Without such a name, return the fallback author of the file.
+    """
     names = split_names(content.properties.author, frozenset())
     opening_letters = normalize_name("".join(line.text for line in content.opening))
     confirmed_names = [
         name for name in names if content.properties.is_authored or normalize_name(name) in opening_letters
     ]
-    return ", ".join(confirmed_names)
+    return ", ".join(confirmed_names) or content.properties.fallback_author

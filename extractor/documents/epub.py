@@ -4,10 +4,16 @@ from dataclasses import replace
 
 from lxml.etree import _Element as Element
 
-from docstore.model import Block, BlockKind, Reason
+from docstore.model import Block, BlockKind
 from extractor.article_blocks import build_blocks
 from extractor.body_methods.base import Body
-from extractor.documents.content import BlockCollector, DocumentContent, FileProperties, UnreadableError, opening_lines
+from extractor.documents.content import (
+    BlockCollector,
+    DocumentContent,
+    FileProperties,
+    opening_lines,
+    rights_managed_error,
+)
 from extractor.documents.office_properties import DC_NAMESPACE, first_element_text
 from extractor.documents.zip_package import ZipPackage, resolve_part_name
 from extractor.fields.dates.date_parsing import find_date_in_text
@@ -45,7 +51,7 @@ def reject_encrypted(root: Element | None) -> None:
     """Raise UnreadableError if more than fonts is encrypted."""
     for method in root.iter(ENCRYPTION_METHOD_TAG) if root is not None else ():
         if method.get("Algorithm", "") not in FONT_ALGORITHMS:
-            raise UnreadableError(Reason.PASSWORD_PROTECTED, "encrypted: rights-managed (DRM)")
+            raise rights_managed_error("DRM")
 
 
 def chapter_names(root: Element, folder: str) -> list[str]:

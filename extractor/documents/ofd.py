@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from lxml.etree import _Element as Element
 
+from docstore.coded_message import CodedMessage
 from docstore.model import Reason
-from extractor.documents.content import MAX_PAGES, DocumentContent, FileProperties, UnreadableError
+from extractor.documents.content import MAX_PAGES, DocumentContent, FileProperties, UnreadableError, no_text_error
 from extractor.documents.office_properties import first_element_text
 from extractor.documents.printed_layout import PrintedLine, PrintedPage, build_content, has_same_font_size
 from extractor.documents.zip_package import ZipPackage, resolve_part_name
@@ -24,7 +25,9 @@ def read(data: bytes) -> DocumentContent:
     package = ZipPackage(data)
     root_document = package.require_part("OFD.xml")
     if any(name.lower().endswith("encryptions.xml") for name in package.part_names):
-        raise UnreadableError(Reason.PASSWORD_PROTECTED, "encrypted: requires a password or key")
+        raise UnreadableError(
+            Reason.PASSWORD_PROTECTED, CodedMessage("encrypted: requires a password or key", "password_or_key")
+        )
     root_name = first_element_text(root_document, f"{OFD_NAMESPACE}DocRoot").lstrip("/")
     root = package.require_part(root_name)
     folder = root_name.rpartition("/")[0]
@@ -38,7 +41,7 @@ def read(data: bytes) -> DocumentContent:
         read_page(package, name, templates, number, default_box) for number, name in enumerate(names[:MAX_PAGES], 1)
     ]
     if not any(page.lines for page in pages):
-        raise UnreadableError(Reason.NO_TEXT_LAYER, f"no text on {len(names):,} pages")
+        raise no_text_error(len(names))
     properties = FileProperties(
         first_element_text(root_document, f"{OFD_NAMESPACE}Title"),
         first_element_text(root_document, f"{OFD_NAMESPACE}Author"),

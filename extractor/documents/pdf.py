@@ -10,20 +10,25 @@ import math
 import re
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from typing import Any
 
 import pypdfium2
 import pypdfium2.raw as pdfium
 
+from docstore.coded_message import CodedMessage
 from docstore.model import Reason
 from extractor.documents.content import (
     MAX_CHARACTERS,
     MAX_PAGES,
+    PASSWORD_PROTECTED_MESSAGE,
     DocumentContent,
     FileProperties,
     UnreadableError,
+    damaged_error,
+    no_text_error,
+    rights_managed_error,
     to_one_line,
 )
 from extractor.documents.printed_layout import PrintedLine, PrintedPage, build_content, rotate_page
@@ -39,7 +44,16 @@ FILTER_ARRAY_RE = re.compile(rb"/(?:Filter|F)\s{0,9}\[([^\]]{0,400})\]")
 FLATE_RE = re.compile(rb"/(?:FlateDecode|Fl)(?![A-Za-z])")
 DECOMPRESS_FILTER_RE = re.compile(rb"/(?:FlateDecode|Fl|LZWDecode|LZW|RunLengthDecode|RL)(?![A-Za-z])")
 STREAM_START_RE = re.compile(rb"stream\r?\n")
-CREATION_DATE_RE = re.compile(r"D?:?(\d{4})(\d\d)(\d\d)")
+PDF_DATE_RE = re.compile(r"D?:?(\d{4})(\d\d)(\d\d)")
+FIRST_PDF_DATE = "1993-01-01"  # PDF 1.0 was published in 1993
+HAN_NAMES_RE = re.compile("[\u3400-\u9fff·]{2,40}(?:[,，、;； ][\u3400-\u9fff·]{2,40})*")
+LATIN_NAMES_RE = re.compile(r"[^\W\d_][^\d_:/\\@<>{}\[\]]* [^\d_:/\\@<>{}\[\]]+")
+PLACEHOLDER_AUTHOR_RE = re.compile(
+    r"\b(?:admin\w*|users?|owner|guest|default|unknown|unspecified|anonymous|author|untitled|microsoft|windows|adobe|"
+    r"acrobat|preview|print(?:er)?|scan(?:ner)?|lenovo|dell|hp|pc|test|sample|none|null)\b"
+    "|用户|管理员|匿名|作者|未知|默认|测试",
+    re.IGNORECASE,
+)
 HYPHEN = re.compile("[\x02\ufffe](?:\r\n)?")
 BLANKS_RE = re.compile(r"(?<=\S)[ \t]+(?=\S)")
 MIN_SIZE_DIFFERENCE = 0.1  # relative difference of two font sizes
@@ -56,7 +70,7 @@ def read(data: bytes) -> DocumentContent:
         count = len(document)
         pages, truncation = read_pages(document, count)
         if not any(page.lines for page in pages):
-            raise no_text_error(document, count)
+            raise scan_error(document, count)
         first = next(page.number for page in pages if page.lines)
         return build_content(
             pages, read_properties(document), truncation, read_page(document, first - 1, in_pieces=True)
@@ -69,10 +83,11 @@ def open_pdf(data: bytes) -> pypdfium2.PdfDocument:
         return pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:
         code = getattr(error, "err_code", 0)
-        if code in (ERR_PASSWORD, ERR_SECURITY):
-            protection = "password-protected" if code == ERR_PASSWORD else "rights-managed (security handler)"
-            raise UnreadableError(Reason.PASSWORD_PROTECTED, f"encrypted: {protection}") from None
-        raise UnreadableError(Reason.UNPARSABLE, f"damaged: {to_one_line(str(error))}"[:200]) from None
+        if code == ERR_PASSWORD:
+            raise UnreadableError(Reason.PASSWORD_PROTECTED, PASSWORD_PROTECTED_MESSAGE) from None
+        if code == ERR_SECURITY:
+            raise rights_managed_error("security handler") from None
+        raise damaged_error(error) from None
 
 
 def reject_stacked_filters(data: bytes) -> None:
@@ -84,7 +99,9 @@ def reject_stacked_filters(data: bytes) -> None:
             continue  # PDFium limits the other filters by their input
         begin = STREAM_START_RE.search(data, match.end(), match.end() + 4_096)
         if begin and decompressed_size(data, begin.end(), len(FLATE_RE.findall(match[1]))) > MAX_UNPACKED_BYTES:
-            raise UnreadableError(Reason.TOO_LARGE, f"a stream unpacks to more than {MAX_UNPACKED_BYTES >> 20} MB")
+            megabytes = MAX_UNPACKED_BYTES >> 20
+            message = f"a stream unpacks to more than {megabytes} MB"
+            raise UnreadableError(Reason.TOO_LARGE, CodedMessage(message, "stream_unpacks_too_large", n=megabytes))
 
 
 def decompressed_size(data: bytes, start: int, times: int) -> int:
@@ -234,12 +251,12 @@ def char_box(text_page: Any, index: int) -> tuple[float, float, float, float]:
     return box.left, box.right, box.top, box.bottom
 
 
-def no_text_error(document: pypdfium2.PdfDocument, count: int) -> UnreadableError:
+def scan_error(document: pypdfium2.PdfDocument, count: int) -> UnreadableError:
     """Return the error for a document without text: a scan, or an empty document."""
-    pictures = any(page_has_image(document, index) for index in range(min(count, 5)))
-    if pictures:
-        return UnreadableError(Reason.NO_TEXT_LAYER, f"{count:,} pages of images: a scan, apply OCR first")
-    return UnreadableError(Reason.NO_TEXT_LAYER if count else Reason.UNPARSABLE, f"no text on {count:,} pages")
+    if not any(page_has_image(document, index) for index in range(min(count, 5))):
+        return no_text_error(count)
+    message = CodedMessage(f"{count:,} pages of images: a scan, apply OCR first", "scanned_pages", n=count)
+    return UnreadableError(Reason.NO_TEXT_LAYER, message)
 
 
 def page_has_image(document: pypdfium2.PdfDocument, index: int) -> bool:
@@ -262,8 +279,30 @@ def read_properties(document: pypdfium2.PdfDocument) -> FileProperties:
     metadata: dict[str, str] = {}
     with suppress(pypdfium2.PdfiumError, UnicodeError, ValueError):
         metadata = document.get_metadata_dict()
-    match = CREATION_DATE_RE.match(metadata.get("CreationDate", ""))
-    created = to_iso_date(*match.groups()) if match else ""
-    return FileProperties(
-        to_one_line(metadata.get("Title", "")[:500]), to_one_line(metadata.get("Author", "")[:200]), created
+    created, modified = (
+        to_iso_date(*match.groups()) if (match := PDF_DATE_RE.match(metadata.get(key, ""))) else ""
+        for key in ("CreationDate", "ModDate")
     )
+    author = to_one_line(metadata.get("Author", "")[:200])
+    programs = [to_one_line(metadata.get(key, "")[:200]) for key in ("Creator", "Producer")]
+    return FileProperties(
+        to_one_line(metadata.get("Title", "")[:500]),
+        author,
+        created,
+        fallback_author=author if is_plausible_author(author, programs) else "",
+        fallback_date=next((date for date in (created, modified) if date >= FIRST_PDF_DATE), ""),
+    )
+
+
+def is_plausible_author(author: str, programs: Sequence[str]) -> bool:
+    """Return True if the author property can be the name of a person or an organisation.
+
+    Rejects account names (`admin`, `jenki300`, `mary`), placeholders (`anonymous`) and names of programs. `programs`
+    are the properties Creator and Producer.
+    """
+    if not (HAN_NAMES_RE.fullmatch(author) or (LATIN_NAMES_RE.fullmatch(author) and not author.islower())):
+        return False
+    if PLACEHOLDER_AUTHOR_RE.search(author):
+        return False
+    name = author.casefold()
+    return not any(program and (name in program.casefold() or program.casefold() in name) for program in programs)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from docstore.coded_message import CodedMessage
 from docstore.model import Block, BlockKind, Reason
 from extractor.documents.content import BlockCollector, DocumentContent, FileProperties, UnreadableError, opening_lines
 from extractor.fields.dates.date_parsing import find_date_in_text
@@ -30,7 +31,7 @@ def read(data: bytes, is_markdown: bool = False) -> DocumentContent:
     """Read a text or Markdown file. Raises UnreadableError."""
     decoding = decode_page(data[:MAX_BYTES])
     if decoding is None:
-        raise UnreadableError(Reason.UNDECODABLE, "cannot decode: unknown encoding")
+        raise UnreadableError(Reason.UNDECODABLE, CodedMessage("cannot decode: unknown encoding", "unknown_encoding"))
     text = decoding.text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n")
     collector = BlockCollector()
     properties, text = split_front_matter(text) if is_markdown else (FileProperties(), text)

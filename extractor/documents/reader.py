@@ -6,7 +6,12 @@ from importlib import import_module
 from docstore.coded_message import CodedMessage
 from docstore.model import Article, Outcome, PageType, Reason
 from extractor.article_extractor import max_published_date
-from extractor.documents.content import DocumentContent, UnreadableError
+from extractor.documents.content import (
+    NESTED_TOO_DEEP_MESSAGE,
+    DocumentContent,
+    UnreadableError,
+    damaged_error,
+)
 from extractor.documents.document_date import find_document_date
 from extractor.documents.document_title import find_document_author, find_document_title
 from extractor.documents.format_detection import OLE_MAGIC, detect_format
@@ -71,12 +76,12 @@ def read_document(data: bytes, url: str, content_type: str = "", fetched_at: flo
     except UnreadableError as error:
         return Outcome(error.reason, error.detail)
     except RecursionError:
-        return Outcome(Reason.TOO_LARGE, CodedMessage("nested too deep", "nested_too_deep"))
+        return Outcome(Reason.TOO_LARGE, NESTED_TOO_DEEP_MESSAGE)
     except MemoryError:
         raise
     except Exception as error:  # noqa: BLE001 (libraries raise any exception on damaged files)
-        detail = f"{type(error).__name__}: {error}"[:180]
-        return Outcome(Reason.UNPARSABLE, CodedMessage(f"damaged: {detail}", "damaged_file", detail=detail))
+        damage = damaged_error(f"{type(error).__name__}: {error}")
+        return Outcome(damage.reason, damage.detail)
     return build_article(content, format_name, url, max_published_date(fetched_at))
 
 

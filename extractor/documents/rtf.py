@@ -4,8 +4,16 @@ import re
 
 from striprtf.striprtf import rtf_to_text
 
+from docstore.coded_message import CodedMessage
 from docstore.model import Block, BlockKind, Reason
-from extractor.documents.content import BlockCollector, DocumentContent, FileProperties, UnreadableError, opening_lines
+from extractor.documents.content import (
+    NESTED_TOO_DEEP_MESSAGE,
+    BlockCollector,
+    DocumentContent,
+    FileProperties,
+    UnreadableError,
+    opening_lines,
+)
 from extractor.fields.dates.date_parsing import to_iso_date
 
 MAX_BYTES = 20_000_000  # size without pictures
@@ -22,7 +30,9 @@ def read(data: bytes) -> DocumentContent:
     source = data.decode("latin-1")
     source = HEX_LINES_RE.sub("", EMBEDDED_DATA_RE.sub("{", source))
     if len(source) > MAX_BYTES:
-        raise UnreadableError(Reason.TOO_LARGE, f"RTF text is larger than the limit of {MAX_BYTES // 1_000_000} MB")
+        megabytes = MAX_BYTES // 1_000_000
+        message = CodedMessage(f"RTF text is larger than the limit of {megabytes} MB", "file_too_large", n=megabytes)
+        raise UnreadableError(Reason.TOO_LARGE, message)
     reject_deep_nesting(source)
     code_page = CODE_PAGE_RE.search(source[:5_000])
     encoding = f"cp{code_page[1]}" if code_page and code_page[1] != "0" else "cp1252"
@@ -51,7 +61,7 @@ def reject_deep_nesting(source: str) -> None:
     for match in BRACES_RE.finditer(source):
         depth += 1 if match[0] == "{" else -1
         if depth > MAX_DEPTH:
-            raise UnreadableError(Reason.TOO_LARGE, "nested too deep")
+            raise UnreadableError(Reason.TOO_LARGE, NESTED_TOO_DEEP_MESSAGE)
 
 
 def read_properties(source: str, encoding: str) -> FileProperties:

@@ -12,8 +12,9 @@ from posixpath import join, normpath
 from lxml import etree
 from lxml.etree import _Element as Element
 
+from docstore.coded_message import CodedMessage
 from docstore.model import Reason
-from extractor.documents.content import UnreadableError
+from extractor.documents.content import UnreadableError, damaged_error
 
 MAX_ENTRIES = 20_000
 MAX_PART_BYTES = 48 * 1024 * 1024  # one part; its tree takes about eight times as much memory
@@ -32,9 +33,10 @@ class ZipPackage:
             self._zip = zipfile.ZipFile(io.BytesIO(data))
             entries = self._zip.infolist()
         except DAMAGE_ERRORS as error:
-            raise UnreadableError(Reason.UNPARSABLE, f"damaged: {error}"[:200]) from None
+            raise damaged_error(error) from None
         if len(entries) > MAX_ENTRIES:
-            raise UnreadableError(Reason.TOO_LARGE, f"{len(entries):,} parts in one file")
+            message = CodedMessage(f"{len(entries):,} parts in one file", "too_many_parts", n=len(entries))
+            raise UnreadableError(Reason.TOO_LARGE, message)
         self._entries = {entry.filename.replace("\\", "/").lstrip("/"): entry for entry in entries}
         self._unpacked_bytes = 0
 
@@ -52,7 +54,9 @@ class ZipPackage:
         if entry is None:
             return b""
         if entry.flag_bits & 1:
-            raise UnreadableError(Reason.PASSWORD_PROTECTED, "encrypted: password-protected zip file")
+            raise UnreadableError(
+                Reason.PASSWORD_PROTECTED, CodedMessage("encrypted: password-protected zip file", "password_protected")
+            )
         chunks = []
         try:
             with self._zip.open(entry) as part:
@@ -60,14 +64,16 @@ class ZipPackage:
                     chunks.append(chunk)
                     self._check_size(len(chunk), len(chunks) * CHUNK_BYTES, name)
         except DAMAGE_ERRORS as error:
-            raise UnreadableError(Reason.UNPARSABLE, f"{name} is damaged: {error}"[:200]) from None
+            raise damaged_error(f"{name}: {error}") from None
         return b"".join(chunks)
 
     def _check_size(self, chunk_size: int, size: int, name: str) -> None:
         """Raise UnreadableError if a part, or all parts together, exceed their limit."""
         self._unpacked_bytes += chunk_size
         if size > MAX_PART_BYTES or self._unpacked_bytes > MAX_UNPACKED_BYTES:
-            raise UnreadableError(Reason.TOO_LARGE, f"{name} unpacks to more than {min(size, MAX_PART_BYTES) >> 20} MB")
+            megabytes = min(size, MAX_PART_BYTES) >> 20
+            message = f"{name} unpacks to more than {megabytes} MB"
+            raise UnreadableError(Reason.TOO_LARGE, CodedMessage(message, "unpacks_too_large", name=name, n=megabytes))
 
     def parse_part(self, name: str) -> Element | None:
         """Return the root element of a part, or None if it does not exist. Damaged XML is read up to the damage."""
@@ -77,7 +83,7 @@ class ZipPackage:
         """Return the root element of a required part."""
         root = self.parse_part(name)
         if root is None:
-            raise UnreadableError(Reason.UNPARSABLE, f"damaged: {name} is missing")
+            raise damaged_error(CodedMessage(f"{name} is missing", "part_missing", name=name))
         return root
 
     def main_part_name(self, default: str) -> str:
@@ -121,7 +127,9 @@ def parse_xml(data: bytes, name: str) -> Element | None:
     if not data.strip():
         return None
     if b"<!ENTITY" in data[:DTD_SEARCH_BYTES].replace(b"\x00", b""):
-        raise UnreadableError(Reason.UNPARSABLE, f"{name} declares XML entities")
+        raise UnreadableError(
+            Reason.UNPARSABLE, CodedMessage(f"{name} declares XML entities", "xml_entities", name=name)
+        )
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, recover=True, remove_comments=True, remove_pis=True
     )
@@ -130,5 +138,7 @@ def parse_xml(data: bytes, name: str) -> Element | None:
     except etree.XMLSyntaxError:
         root = None
     if any(error.type_name == "ERR_RESOURCE_LIMIT" or "depth" in error.message for error in parser.error_log):
-        raise UnreadableError(Reason.TOO_LARGE, f"{name} is nested too deep")
+        raise UnreadableError(
+            Reason.TOO_LARGE, CodedMessage(f"{name} is nested too deep", "part_nested_too_deep", name=name)
+        )
     return root

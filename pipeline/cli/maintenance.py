@@ -81,6 +81,10 @@ def format_faults(faults: "list[Fault]", steps: "list[RepairStep]") -> list[str]
 
 def next_step_advice(remaining: "list[Fault]", is_repair: bool) -> str:
     """Return the advice for faults that remain after a check or a repair."""
+    from pipeline.maintenance.integrity_check import UNBUILT_INDEX_MESSAGE
+
+    if [fault.description for fault in remaining] == [UNBUILT_INDEX_MESSAGE]:
+        return UNBUILT_INDEX_MESSAGE
     if not is_repair:
         return "stop `plumb serve` and `plumb schedule`, then run `plumb check --repair`"
     if {fault.component for fault in remaining} == {"warc"}:

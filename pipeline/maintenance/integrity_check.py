@@ -34,6 +34,7 @@ from pipeline.settings import Settings
 if TYPE_CHECKING:
     from indexer.solr_index import SolrIndex
 
+UNBUILT_INDEX_MESSAGE = "the index has not been built yet: run `plumb index`"
 MAX_KEYS_IN_MESSAGE = 5  # keys or files listed in the text of a fault
 
 
@@ -150,8 +151,12 @@ def iter_state_file_faults(settings: Settings) -> Iterator[Fault]:
 
 def iter_index_faults(store: Store, index: "SolrIndex") -> Iterator[Fault]:
     """Yield faults for documents missing from the index or unknown to the ledger; pending documents are ignored."""
-    index.commit(soft=True)
     ledger_ids, pending_ids = store.integrity.indexed_and_pending_doc_ids()
+    if not index.has_collection():
+        if ledger_ids:  # after a restore, or if Solr lost its data
+            yield Fault("index", UNBUILT_INDEX_MESSAGE, tuple(sorted(ledger_ids)))
+        return
+    index.commit(soft=True)
     solr_ids = set(index.iter_ids())
     if missing := sorted(ledger_ids - solr_ids - pending_ids):
         yield Fault("index", f"{len(missing)} documents are not in the index ({format_keys(missing)})", tuple(missing))

@@ -128,13 +128,13 @@ def import_stored_warc_files(engine: Engine, backup: Path | None) -> Iterator[Re
         yield from restored
         damaged_names = import_files(engine, [folder / name for name in damaged_names])
     for name in damaged_names:
-        yield RepairStep(f"{name} is damaged: the pages after the damage were not imported", is_loss=True)
+        yield RepairStep(f"{name} is damaged: its unreadable pages were not imported", is_loss=True)
 
 
 def import_files(engine: Engine, files: Sequence[Path]) -> list[str]:
     """Import WARC files of the vertical; returns the names of those that cannot be read to their end."""
     try:
-        import_warc_files(engine, [WarcSource(str(file)) for file in files])
+        import_warc_files(engine, [WarcSource(str(file)) for file in files], is_restore=True)
     except IncompleteImportError as error:
         return [failure.source.name for failure in error.failures]
     return []
@@ -256,11 +256,12 @@ def repair_open_store(engine: Engine, components: set[str], backup: Path | None)
 def repair_index(engine: Engine) -> Iterator[RepairStep]:
     """Index missing documents again and delete documents that the store does not know; yields one step."""
     index = engine.index
-    index.commit(soft=True)
-    ledger_ids, pending_ids = engine.store.integrity.indexed_and_pending_doc_ids()
-    solr_ids = set(index.iter_ids())
-    for batch in batched(sorted(solr_ids - ledger_ids - pending_ids), DELETE_BATCH_SIZE):
-        index.delete(batch)
-    engine.store.integrity.enqueue_documents(sorted(ledger_ids - solr_ids - pending_ids))
+    if index.has_collection():  # otherwise the stage `index` creates it and writes all documents
+        index.commit(soft=True)
+        ledger_ids, pending_ids = engine.store.integrity.indexed_and_pending_doc_ids()
+        solr_ids = set(index.iter_ids())
+        for batch in batched(sorted(solr_ids - ledger_ids - pending_ids), DELETE_BATCH_SIZE):
+            index.delete(batch)
+        engine.store.integrity.enqueue_documents(sorted(ledger_ids - solr_ids - pending_ids))
     report = stages.index(engine)
     yield RepairStep(f"index: {report.total} documents written or deleted")

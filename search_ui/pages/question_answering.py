@@ -1,7 +1,6 @@
 """Selects the quotations shown above the hits. Fetches the bodies of the first hits from Solr."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from docstore import solr_fields
 from search_ui.query.results import Hit
@@ -43,12 +42,11 @@ def answer_from_hits(
         < model.shown_from
     ):
         return ()
-    titled_sources = [replace(source, title=first_hits[source.doc_id].plain_title) for source in sources]
     return tuple(
         Quotation(
             quote.doc_id, quote.text, quote.paragraph, hit.plain_title, hit.site_name, hit.published, hit.language
         )
-        for quote in extract_quotes(word_weights, titled_sources)
+        for quote in extract_quotes(word_weights, sources)
         for hit in [first_hits[quote.doc_id]]
     )
 

@@ -193,10 +193,9 @@ _DISPLAY_FIELDS = (
 
 
 def body_params(ids: Sequence[str]) -> Params:
-    """Build the request for the bodies of `ids`, to locate passages in them."""
-    return select_params(
-        _ids_query(ids), rows=len(ids), fl=[solr_fields.ID, solr_fields.BODY, solr_fields.ARTICLE_DIGEST]
-    )
+    """Build the request for the titles and bodies of `ids`, to locate passages in them."""
+    field_names = [solr_fields.ID, solr_fields.TITLE, solr_fields.BODY, solr_fields.ARTICLE_DIGEST]
+    return select_params(_ids_query(ids), rows=len(ids), fl=field_names)
 
 
 def ranking_query(request: SearchRequest, words: QueryWords) -> SolrQuery:

@@ -13,7 +13,7 @@ from benchmarks.results import Figure, output_to, read_floors
 from benchmarks.sample_floors import search_figures
 from benchmarks.search_compare import articles, compare_figures, looked_for
 from benchmarks.search_data import Collection, Document, load_collections, load_scorer, sample
-from benchmarks.search_systems import OURS, PEER_SYSTEMS, WORDS, Ours, escaped, joined_words
+from benchmarks.search_systems import OURS, PEER_SYSTEMS, WORDS, Ours, escaped, joined_words, running_solr
 from benchmarks.search_tables import tables
 from docstore.errors import PlumblineError
 from docstore.model import Lexicon, Term
@@ -121,6 +121,15 @@ def test_a_full_query_is_searched_whatever_its_signs(tiny: Collection, solr_node
         assert system.search("x" * 300 + " 膨润土")[0] == "d1"
     finally:
         system.drop()
+
+
+@pytest.mark.shared
+@pytest.mark.solr
+def test_the_benchmark_starts_a_solr_with_the_analyses_of_the_peers(tiny: Collection, tmp_path: Path) -> None:
+    with running_solr(tmp_path) as url:
+        peer = PEER_SYSTEMS["solr-icu"](url, "icu")
+        peer.load(tiny.documents)
+        assert peer.search("膨润土") == ["d1"]
 
 
 @pytest.mark.shared

@@ -15,7 +15,8 @@ from benchmarks.results import Figure, output_to, publish
 from docstore.errors import PlumblineError
 
 FOLDER = Path(results.__file__).parent
-CHEAP = ("conformance", "documents", "extract", "focus", "focus_memory", "focus_webs", "similarity_urls", "terms")
+CHEAP = ("conformance", "documents", "extract", "focus", "focus_memory", "focus_webs", "similarity_urls", "structure")
+CHEAP += ("terms",)
 LONG = ("chain", "crawl", "faults", "publish", "real", "scale", "scale_model", "scale_search", "search", "slow_clients")
 LONG += ("scale_frontier", "similarity_words")
 

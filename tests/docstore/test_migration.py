@@ -10,7 +10,7 @@ from sqlalchemy import create_engine, inspect, text
 
 from docstore.articles.article_table import PageExtraction
 from docstore.errors import StoreError
-from docstore.model import Article, Block, BlockKind, Reason
+from docstore.model import Article, Block, BlockKind, Origin, Reason
 from docstore.schema import base, metadata, migrations
 from docstore.store import Store
 from tests.docstore.test_store import ARTICLE, keep_page
@@ -150,6 +150,45 @@ def test_two_programs_open_an_old_store_at_once(old_url: str, tmp_path: Path) ->
     for thread in threads:
         thread.join()
     assert counts == [1] * 4
+
+
+def test_tables_are_created_only_when_they_are_missing(
+    store_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A store of an earlier program with this schema version may lack the newest tables."""
+    Store(store_url, tmp_path / "warc").close()
+    engine = create_engine(store_url)
+    with engine.begin() as connection:
+        connection.execute(text("DROP TABLE glosses"))
+        connection.execute(text("DELETE FROM meta WHERE key = 'tables'"))
+    Store(store_url, tmp_path / "warc").close()
+    assert "glosses" in inspect(engine).get_table_names()
+    engine.dispose()
+    monkeypatch.setattr(metadata, "create_all", None)
+    Store(store_url, tmp_path / "warc").close()
+
+
+URL_COLLATION = text(
+    "SELECT collname FROM pg_attribute JOIN pg_collation c ON c.oid = attcollation "
+    "WHERE attrelid = 'urls'::regclass AND attname = 'url'"
+)
+
+
+@pytest.mark.postgres
+def test_urls_are_compared_by_bytes_whatever_the_locale(postgres_store: str, tmp_path: Path) -> None:
+    """Also in a store that an earlier program created: most locales ignore punctuation."""
+    origin, urls = Origin("http://a.test"), [f"http://a.test{path}" for path in ("/", "/-b", "/Z", "/z")]
+    engine = create_engine(postgres_store)
+    with Store(postgres_store, tmp_path / "warc") as store:
+        for address in (*urls, "http://a.test.b.test/", "http://a.test:81/x", "http://a-test/"):
+            keep_page(store, address)
+    for _ in ("new", "upgraded"):
+        with Store(postgres_store, tmp_path / "warc") as store, engine.begin() as connection:
+            assert sorted(store.frontier.archived_urls_not_due(origin, 4_000.0)) == urls
+            assert connection.scalar(URL_COLLATION) == "C"
+            connection.execute(text('ALTER TABLE urls ALTER COLUMN url TYPE TEXT COLLATE "default"'))
+            connection.execute(text("UPDATE meta SET value = '9' WHERE key = 'schema_version'"))
+    engine.dispose()
 
 
 def test_every_step_is_there() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from docstore.coded_message import CodedMessage
 from docstore.file_formats import FORMATS_BY_NAME
 from docstore.model import Article, BlockKind, Outcome, PageType, Reason
 from extractor.documents import plain_text, reader
@@ -351,6 +352,38 @@ def test_the_day_of_an_export_is_not_the_day_of_the_document() -> None:
     assert (found.published, found.date_source) == ("2019-04-05", "metadata")
 
 
+@pytest.mark.parametrize(
+    ("text", "info", "author", "date"),
+    [
+        ("Storms on the coast", "/Author(Ada Byron)/CreationDate(D:20190405100000Z)", "Ada Byron", "2019-04-05"),
+        ("Storms on the coast", f"/Author<feff{'严威'.encode('utf-16-be').hex()}>", "严威", ""),
+        (
+            "Storms on the coast",
+            "/Author(Ada Byron)/CreationDate(D:00000101)/ModDate(D:20190406)",
+            "Ada Byron",
+            "2019-04-06",
+        ),
+        ("Published 2 May 2018", "/Author(Ada Byron)/CreationDate(D:20190405)", "Ada Byron", "2018-05-02"),
+        ("The siege of 1863", "/CreationDate(D:20100802)", "", ""),
+        ("A report of 2010", "/CreationDate(D:20100802)", "", "2010-08-02"),
+        ("Storms on the coast", "/CreationDate(D:20310405)", "", ""),
+        ("Storms on the coast", "/CreationDate(D:19700101)", "", ""),
+        ("Storms on the coast", "/Author(Administrator)", "", ""),
+        ("Storms on the coast", "/Author(Windows User)", "", ""),
+        ("Storms on the coast", "/Author(jenki300)", "", ""),
+        ("Storms on the coast", "/Author(a a)", "", ""),
+        ("Storms on the coast", "/Author(Doc Press)/Producer(Doc Press 2.4)", "", ""),
+    ],
+)
+def test_a_pdf_whose_text_states_no_author_or_date_has_those_of_the_file(
+    text: str, info: str, author: str, date: str
+) -> None:
+    data = files.pdf([[(72, 760, 17, text), (72, 690, 10, ENGLISH)]], info)
+    found = read_document(data, f"{URL}.pdf", fetched_at=1_700_000_000.0)
+    assert isinstance(found, Article)
+    assert (found.author, found.published) == (author, date)
+
+
 def test_no_day_after_the_fetch() -> None:
     data = f"Report\n2031-05-06\n{ENGLISH}".encode()
     assert isinstance(found := read_document(data, f"{URL}.txt", fetched_at=1_700_000_000.0), Article)
@@ -378,7 +411,30 @@ def test_a_password_is_said_and_an_empty_one_opens() -> None:
 def test_a_scan_has_no_text_layer() -> None:
     found = outcome(files.picture_pdf(), "pdf")
     assert found.reason is Reason.NO_TEXT_LAYER
-    assert "OCR" in found.detail
+    assert found.detail == CodedMessage("1 pages of images: a scan, apply OCR first", "scanned_pages", n=1)
+
+
+def test_the_reason_why_a_file_has_no_article_has_a_code() -> None:
+    """The site translates the code; the text of a library stays as a value of the message."""
+    word = files.docx(files.paragraph("x"))
+    found = {
+        "encrypted": outcome(files.pdf([[(72, 700, 12, ENGLISH)]], password="secret"), "pdf"),
+        "pdf": outcome(b"%PDF-1.5\n", "pdf"),
+        "zip": outcome(word[: len(word) // 2], "docx"),
+        "missing": outcome(files.zipped({"OFD.xml": "<x/>"}), "ofd"),
+        "empty": outcome(files.ofd([]), "ofd"),
+        "depth": outcome(b"{\\rtf1" + b"{" * 2_000, "rtf"),
+        "entities": outcome(files.zipped({"content.xml": '<!DOCTYPE a [<!ENTITY b "c">]><a/>'}), "odt"),
+    }
+    details = {name: result.detail for name, result in found.items()}
+    assert all(isinstance(detail, CodedMessage) for detail in details.values())
+    assert {name: detail.code for name, detail in details.items() if isinstance(detail, CodedMessage)} == {
+        "encrypted": "password_protected", "pdf": "damaged_file", "zip": "damaged_file", "missing": "damaged_file",
+        "empty": "no_text_on_pages", "depth": "nested_too_deep", "entities": "xml_entities",
+    }  # fmt: skip
+    damage, part = details["pdf"], details["missing"]
+    assert isinstance(damage, CodedMessage) and damage == f"damaged: {damage.values['detail']}"
+    assert isinstance(part, CodedMessage) and isinstance(part.values["detail"], CodedMessage)
 
 
 @pytest.mark.parametrize("name", ["pdf", "docx", "pptx", "xlsx", "odt", "epub", "ofd", "doc", "ppt", "xls"])

@@ -13,6 +13,7 @@ import pytest
 from crawler.schedule.url_seen import UrlSeenTest
 from crawler.state_files import write_state
 from docstore.errors import StoreError, StoreTooNewError
+from docstore.frontier.frontier_table import Visit
 from docstore.integrity.page_checksums import (
     SQLITE_HEADER_BYTES,
     ChecksumStatus,
@@ -23,7 +24,7 @@ from docstore.integrity.page_checksums import (
     write_checksums,
 )
 from docstore.integrity.wal_check import count_damaged_frames
-from docstore.model import Lexicon, LexiconEntry, TermStatus
+from docstore.model import Lexicon, LexiconEntry, Outcome, Reason, TermStatus
 from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.maintenance.integrity_check import Fault, has_readable_first_record
@@ -216,6 +217,44 @@ def damage_rows_and_a_warc_file(damaged: Damaged) -> str:
     middle = first.stat().st_size // 2
     first.write_bytes(first.read_bytes()[:middle] + bytes(100) + first.read_bytes()[middle + 100 :])
     return first.name
+
+
+def test_the_records_behind_a_damaged_one_are_imported(damaged: Damaged) -> None:
+    data = damaged.fresh()
+    [file] = (data / "warc").iterdir()
+    with damaged.opened() as engine:
+        offsets = [pointer.offset for _, pointer, _ in engine.store.integrity.iter_warc_records()]
+    lose_page_rows(data)
+    whole, middle = file.read_bytes(), (offsets[3] + offsets[4]) // 2
+    file.write_bytes(whole[:middle] + bytes(40) + whole[middle + 40 :])
+    losses = [step.text for step in damaged.repair(damaged.check(), with_backup=False) if step.is_loss]
+    assert losses[0].startswith(f"{file.name} is damaged") and losses[1].startswith("1 stored pages are lost")
+    with damaged.opened() as engine:
+        assert engine.store.status.url_report("http://a.test/2024/4.html").page is None  # type: ignore[union-attr]
+        assert len(list(engine.store.integrity.iter_warc_records())) == 7
+
+
+def test_a_repair_does_not_bring_back_pages_that_are_gone(damaged: Damaged) -> None:
+    data = damaged.fresh()
+    with damaged.opened() as engine:
+        frontier, url = engine.store.frontier, "http://a.test/2024/5.html"
+        visit = Visit(frontier.find_entries([url])[url], Outcome(Reason.GONE), 2_000.0, None, 4_000.0, is_gone=True)
+        frontier.record_visits([visit])
+    lose_page_rows(data)
+    damaged.repair(damaged.check(), with_backup=False)
+    with damaged.opened() as engine:
+        assert engine.store.status.url_report(url).page is None  # type: ignore[union-attr]
+        assert len(list(engine.store.integrity.iter_warc_records())) == 7
+
+
+def test_urls_restored_from_warc_files_are_due(damaged: Damaged) -> None:
+    lose_page_rows(damaged.fresh())
+    with closing(sqlite3.connect(damaged.settings.data_dir / "store.db")) as connection, connection:
+        connection.execute("DELETE FROM urls WHERE url LIKE '%/6.html'")
+    damaged.repair(damaged.check(), with_backup=False)
+    with damaged.opened() as engine:
+        visits = engine.store.frontier.last_visits([f"http://a.test/2024/{n}.html" for n in (5, 6)])
+    assert [visit.due_at for _, visit in sorted(visits.items())] == [5_000.0, 1_000.0]
 
 
 def test_a_damaged_warc_file_does_not_stop_the_import_of_the_others(damaged: Damaged) -> None:

@@ -191,7 +191,16 @@ class TestCollections:
         solr_index.switch_alias()
         assert solr_index.count() == 2
         assert solr_index.ensure_collection() is ConfigsetState.CURRENT
+        assert SolrIndex(solr_index.base_url, old, 120.0).count() == 1  # a search may still use it
+        solr_index.delete_unused_collections()
         assert collections(solr_index) == configsets(solr_index) == {solr_index.current_collection}
+
+    def test_an_unfinished_collection_is_in_use(self, solr_index: SolrIndex, request: pytest.FixtureRequest) -> None:
+        old = solr_index.current_collection
+        request.getfixturevalue("changed_configset")
+        assert solr_index.ensure_collection() is ConfigsetState.OUTDATED
+        solr_index.delete_unused_collections()
+        assert collections(solr_index) == {old, solr_index.current_collection}
 
     def test_switch_alias_again_changes_nothing(self, solr_index: SolrIndex) -> None:
         solr_index.switch_alias()

@@ -17,11 +17,14 @@ from docstore.model import Reason, Stage, StageReport, TermStatus, document_id
 from indexer.settings import IndexSettings
 from pipeline import stages
 from pipeline.cli.compare import comparison_json
+from pipeline.cli.maintenance import next_step_advice
 from pipeline.cli.page import explain_url
 from pipeline.cli.status import collect_status, format_status
 from pipeline.demo.site import DemoServer, change_article, demo_urls, write_sites
 from pipeline.engine import Engine
 from pipeline.explain.url_report_text import iter_sentences
+from pipeline.maintenance.integrity_check import iter_index_faults
+from pipeline.maintenance.repair import repair_index
 from pipeline.progress import NullProgress
 from pipeline.refresh import format_refresh_times, refresh_page
 from pipeline.search_site.actions import StoreSiteBackend
@@ -175,6 +178,17 @@ def test_a_solr_that_lost_documents_is_filled_again(chain: Chain) -> None:
     told = stages.index(chain.engine)
     assert "Solr has lost documents" in told.notes[0]
     assert chain.engine.index.count() == count
+
+
+def test_a_missing_index_is_a_fault_that_a_repair_mends(chain: Chain) -> None:
+    """As after `plumb restore`: the store says that the documents are indexed, but Solr has no collection."""
+    index, count = chain.engine.index, chain.engine.index.count()
+    index.delete_all()
+    [fault] = iter_index_faults(chain.engine.store, index)
+    assert fault.component == "index" and "has not been built yet: run `plumb index`" in fault.description
+    assert next_step_advice([fault], is_repair=False) == fault.description
+    list(repair_index(chain.engine))
+    assert index.count() == count and not list(iter_index_faults(chain.engine.store, index))
 
 
 def warc(path: Path, pages: list[tuple[str, int, str, bytes]]) -> Path:

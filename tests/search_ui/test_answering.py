@@ -1,7 +1,7 @@
 """Quotations above the hits and related articles by vectors, with a real Solr and the real Chinese model over HTTP."""
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,8 @@ from indexer.document_mapping import TextAnalysis, to_solr_document
 from indexer.embedded_solr import EmbeddedSolr
 from pipeline.embedding.models import configured_models, fetch_models, load_model
 from pipeline.embedding.settings import EmbedSettings
+from search_ui.pages import question_answering
+from search_ui.query.semantic.answer_extraction import SourceQuote, SourceText, extract_quotes
 from search_ui.query.semantic.hybrid import QueryVector
 from search_ui.query.solr_client import SolrSearchClient
 from tests.search_ui_fakes import BASE, FakeActions, site_app
@@ -104,6 +106,20 @@ def test_a_question_is_answered_in_the_words_of_the_articles(sites: tuple[FlaskC
         assert item.blockquote.text in article.select_one(f"#{place}").text  # type: ignore[union-attr]
     told = sites[0].get("/search", query_string={"q": QUESTION, "format": "json"}).json
     assert [quote["text"] for quote in told["answer"]] == quotes
+
+
+def test_the_title_of_an_article_counts_as_its_text(sites: tuple[FlaskClient, FlaskClient]) -> None:
+    sources = []
+
+    def collect(weights: Mapping[str, float], hits: Sequence[SourceText]) -> tuple[SourceQuote, ...]:
+        sources.extend(hits)
+        return extract_quotes(weights, hits)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(question_answering, "extract_quotes", collect)
+        assert answer(sites[0], QUESTION) is not None
+    titles = {body: title for title, body in ARTICLES}
+    assert sources and all(source.title == titles[source.body] for source in sources)
 
 
 @pytest.mark.parametrize(

@@ -92,6 +92,26 @@ def test_there_are_three_at_most_and_none_twice() -> None:
 
 
 @pytest.mark.parametrize(
+    ("body", "quote"),
+    [
+        pytest.param("第二章 压裂液的回收\n\n压裂液返排后处理。", "压裂液返排后处理。", id="chapter"),
+        pytest.param(
+            "第二章 压裂液的回收\n第三条\n处理压裂液的规定。", "处理压裂液的规定。", id="chapter before article"
+        ),
+        pytest.param("压裂液回收方法\n压裂液返排后处理。", "压裂液返排后处理。", id="section"),
+        pytest.param("2.1 压裂液回收\n图一\n处理压裂液的设备。", "处理压裂液的设备。", id="number"),
+        pytest.param("设备清单：\n压裂液回收装置\n压裂液泵\n运输车", "设备清单：\n压裂液回收装置", id="list"),
+        pytest.param("前言。\n压裂液回收装置", "压裂液回收装置", id="last line"),
+        pytest.param("第二条 压裂液应当回收。\n其他规定。", "第二条 压裂液应当回收。", id="article"),
+        pytest.param("第二章 压裂液的回收\n第一节 压裂液", "", id="headings only"),
+    ],
+)
+def test_a_heading_is_no_answer(body: str, quote: str) -> None:
+    quotes = extract_quotes(rarity_weights(["压裂液", "回收"]), [SourceText("doc", "手册", body)])
+    assert [one.text for one in quotes] == ([quote] if quote else [])
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("It is 3.5 bar. It flows on!", ["It is 3.5 bar.", "It flows on!"]),

@@ -17,8 +17,9 @@ from docstore.coded_message import CodedMessage
 from docstore.errors import LexiconError, SolrError, SolrStartingError, SolrUnavailableError
 from docstore.model import Lexicon, LexiconEntry
 from docstore.reports.runs import RunState
+from extractor.documents.content import damaged_error, no_text_error
 from lexicon.jieba_dictionary import find_term_error
-from search_ui.i18n import LANGUAGES, has_message, load_catalog, translate, translate_error
+from search_ui.i18n import LANGUAGES, has_message, load_catalog, translate, translate_error, translate_message_to
 from search_ui.interfaces import RunHistory, RunSummary
 from search_ui.pages.public_views import page_number_window
 from search_ui.settings import SearchSettings
@@ -469,6 +470,15 @@ def test_an_error_is_shown_in_the_language_of_the_reader() -> None:
         g.language = "zh"
         assert translate_error(error) == "无法采纳。“<”：包含符号“<”；“”：没有术语。"
         assert translate_error(LexiconError("a plain text")) == "a plain text"
+
+
+def test_why_a_file_has_no_article_is_shown_in_the_language_of_the_reader() -> None:
+    damaged = damaged_error(CodedMessage("OFD.xml is missing", "part_missing", name="OFD.xml")).detail
+    unknown = damaged_error(ValueError("Data format error")).detail
+    assert (str(damaged), str(unknown)) == ("damaged: OFD.xml is missing", "damaged: Data format error")
+    assert translate_message_to("zh", damaged) == "文件已损坏：缺少 OFD.xml"
+    assert translate_message_to("zh", unknown) == "文件已损坏：Data format error"
+    assert translate_message_to("en", no_text_error(1200).detail) == "There is no text on the 1,200 pages"
 
 
 def test_every_code_of_an_error_has_a_message() -> None:

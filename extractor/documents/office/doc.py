@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import olefile
 
+from docstore.coded_message import CodedMessage
 from docstore.model import Block, BlockKind, Reason
 from extractor.documents.content import (
     MAX_CHARACTERS,
@@ -16,6 +17,7 @@ from extractor.documents.content import (
     DocumentContent,
     OpeningLine,
     UnreadableError,
+    damaged_error,
     to_one_line,
 )
 from extractor.documents.office.ole_file import MALFORMED_ERRORS, read_compound, read_stream
@@ -62,7 +64,7 @@ def read_word(container: olefile.OleFileIO) -> DocumentContent:
     magic, version = struct.unpack_from("<HH", main)
     flags = struct.unpack_from("<H", main, 0x0A)[0]
     if magic not in WORD_MAGICS:
-        raise UnreadableError(Reason.UNPARSABLE, "damaged: the main stream is not a Word stream")
+        raise damaged_error(CodedMessage("the main stream is not a Word stream", "no_word_stream"))
     if flags & FLAG_ENCRYPTED:
         raise UnreadableError(Reason.PASSWORD_PROTECTED, PASSWORD_PROTECTED_MESSAGE)
     if version >= WORD_97_VERSION:
@@ -106,7 +108,9 @@ def iter_pieces(main: bytes, table: bytes) -> Iterator[TextPiece]:
     count = (struct.unpack_from("<I", table, position + 1)[0] - 4) // 12
     position += 5
     if count > MAX_PIECES:
-        raise UnreadableError(Reason.TOO_LARGE, f"its text is in {count:,} pieces")
+        raise UnreadableError(
+            Reason.TOO_LARGE, CodedMessage(f"its text is in {count:,} pieces", "too_many_pieces", n=count)
+        )
     char_positions = struct.unpack_from(f"<{count + 1}I", table, position)
     chars_read = 0
     for number in range(count):

@@ -6,6 +6,7 @@ from itertools import islice
 
 from lxml.etree import _Element as Element
 
+from docstore.coded_message import CodedMessage
 from docstore.model import Block, BlockKind, Reason
 from extractor.documents.content import (
     MAX_OPENING_LINES,
@@ -144,7 +145,8 @@ def read(data: bytes) -> DocumentContent:
     main_part = package.main_part_name("word/document.xml")
     root = package.require_part(main_part)
     if not root.tag.startswith(WORD_NS):
-        raise UnreadableError(Reason.UNPARSABLE, "unsupported: the main part is not a transitional Word document")
+        message = "unsupported: the main part is not a transitional Word document"
+        raise UnreadableError(Reason.UNPARSABLE, CodedMessage(message, "no_transitional_word"))
     parts = dict(package.relationships(main_part).values())
     styles, default = read_styles(package.parse_part(parts.get("styles", "")))
     reader = DocxReader(styles, default, next(root.iter(f"{WORD_NS}lastRenderedPageBreak"), None) is not None)

@@ -7,12 +7,14 @@ from dataclasses import replace
 
 import olefile
 
+from docstore.coded_message import CodedMessage
 from docstore.model import Reason
 from extractor.documents.content import (
     PASSWORD_PROTECTED_MESSAGE,
     DocumentContent,
     FileProperties,
     UnreadableError,
+    damaged_error,
     to_one_line,
 )
 from extractor.documents.format_detection import ENCRYPTED_PACKAGE_MARK
@@ -27,17 +29,17 @@ def read_compound(data: bytes, read: Callable[[olefile.OleFileIO], DocumentConte
         try:
             return replace(read(container), properties=read_properties(container))
         except MALFORMED_ERRORS as error:
-            raise UnreadableError(Reason.UNPARSABLE, f"damaged: {error}"[:200]) from None
+            raise damaged_error(error) from None
 
 
 def open_ole(data: bytes) -> olefile.OleFileIO:
     """Open an OLE file. Raises UnreadableError if it is damaged or not an OLE file."""
     if not olefile.isOleFile(data=data):
-        raise UnreadableError(Reason.UNPARSABLE, "unsupported: not an OLE file")
+        raise UnreadableError(Reason.UNPARSABLE, CodedMessage("unsupported: not an OLE file", "no_ole_file"))
     try:
         return olefile.OleFileIO(io.BytesIO(data))
     except (OSError, *MALFORMED_ERRORS) as error:
-        raise UnreadableError(Reason.UNPARSABLE, f"damaged: {error}"[:200]) from None
+        raise damaged_error(error) from None
 
 
 def read_stream(container: olefile.OleFileIO, name: str) -> bytes:
@@ -45,9 +47,9 @@ def read_stream(container: olefile.OleFileIO, name: str) -> bytes:
     if not container.exists(name):
         return b""
     if container.get_size(name) > MAX_STREAM_BYTES:
-        raise UnreadableError(
-            Reason.TOO_LARGE, f"{name} is larger than the limit of {MAX_STREAM_BYTES // 1_000_000} MB"
-        )
+        megabytes = MAX_STREAM_BYTES // 1_000_000
+        message = f"{name} is larger than the limit of {megabytes} MB"
+        raise UnreadableError(Reason.TOO_LARGE, CodedMessage(message, "part_too_large", name=name, n=megabytes))
     content: bytes = container.openstream(name).read()
     return content
 

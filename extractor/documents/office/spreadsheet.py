@@ -13,6 +13,7 @@ from collections.abc import Iterable
 import python_calamine
 from python_calamine import CalamineWorkbook, SheetTypeEnum
 
+from docstore.coded_message import CodedMessage
 from docstore.model import Block, BlockKind, Reason
 from extractor.documents.content import (
     MAX_OPENING_LINES,
@@ -22,6 +23,7 @@ from extractor.documents.content import (
     FileProperties,
     OpeningLine,
     UnreadableError,
+    damaged_error,
     to_one_line,
 )
 from extractor.documents.office.ole_file import read_workbook_stream
@@ -55,11 +57,11 @@ def read(data: bytes) -> DocumentContent:
     except python_calamine.CalamineError as error:
         if "password" in str(error).lower() or "encrypt" in str(error).lower():
             raise UnreadableError(Reason.PASSWORD_PROTECTED, PASSWORD_PROTECTED_MESSAGE) from None
-        raise UnreadableError(Reason.UNPARSABLE, f"damaged: {error}"[:200]) from None
+        raise damaged_error(error) from None
     except BaseException as error:
         if type(error).__name__ != "PanicException":  # a Rust panic in calamine is not a subclass of Exception
             raise
-        raise UnreadableError(Reason.UNPARSABLE, f"damaged: the spreadsheet reader failed: {error}"[:200]) from None
+        raise damaged_error(f"the spreadsheet reader failed: {error}") from None
 
 
 def reject_oversized_sheets(package: ZipPackage) -> None:
@@ -73,7 +75,8 @@ def reject_oversized_sheets(package: ZipPackage) -> None:
             columns.add(match[1])
             row = max(row, int(match[2]))
         if row * max(map(column_number, columns), default=0) > MAX_CELLS:
-            raise UnreadableError(Reason.TOO_LARGE, f"{name} has cells {row:,} rows below the first")
+            message = f"{name} has cells {row:,} rows below the first"
+            raise UnreadableError(Reason.TOO_LARGE, CodedMessage(message, "sheet_too_large", n=row))
 
 
 def reject_oversized_or_locked(workbook: bytes) -> None:
@@ -89,7 +92,8 @@ def reject_oversized_or_locked(workbook: bytes) -> None:
             cell = struct.unpack_from("<HH", workbook, position + 4)
             row_count, column_count = max(row_count, cell[0] + 1), max(column_count, cell[1] + 1)
         if row_count * column_count > MAX_CELLS:
-            raise UnreadableError(Reason.TOO_LARGE, f"a sheet has cells {row_count:,} rows below the first")
+            message = f"a sheet has cells {row_count:,} rows below the first"
+            raise UnreadableError(Reason.TOO_LARGE, CodedMessage(message, "sheet_too_large", n=row_count))
         position += 4 + size
 
 

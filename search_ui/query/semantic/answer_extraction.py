@@ -25,6 +25,7 @@ NEAREST_EXAMINED = 10  # of each list
 MAX_QUOTE_CHARS = 240  # longer sentences are cut after their first clauses
 MIN_SENTENCE_CHARS = 6  # letters and digits; shorter sentences are skipped
 MAX_BODY_CHARS = 60_000  # only this part of a body is searched
+MAX_HEADING_CHARS = 60
 MIN_PAGE_SHARE = 1e-3  # share of pages below which words have the same weight
 
 # A line break ends a sentence, except after a colon or semicolon, as between the items of a list.
@@ -32,6 +33,12 @@ _SENTENCE_RE = re.compile(
     r"(?:[^。！？!?.\n]|[.](?!\s|$)|(?<=[:：;；])[ \t\u3000]*\n)*(?:[。！？!?.]+[”’」』）)\"]*|(?=\n)|\Z)"
 )
 _CLAUSE_END_RE = re.compile(r"[；;，,、：:]\s*|\s")
+_SENTENCE_END_RE = re.compile(r"[。！？!?；;：:.…][”’」』）)\"]*$")
+_NUMBERED_HEADING_RE = re.compile(
+    r"第[零〇一二三四五六七八九十百千万\d]+[编章节条款部篇卷]|[一二三四五六七八九十]+、|\d+(?:\.\d+)+\s"
+    r"|(?:chapter|section|part|appendix)\s+[\divxlc]+\b",
+    re.IGNORECASE,
+)
 _MODELS_FILE = "answer_models.json"
 
 
@@ -168,7 +175,11 @@ def extract_quotes(weights: Mapping[str, float], hits: Sequence[SourceText]) -> 
 
 def _find_best_sentence(weights: Mapping[str, float], hit: SourceText) -> SourceQuote | None:
     body = hit.body[:MAX_BODY_CHARS]
-    statements = (span for span in iter_sentence_spans(body) if _is_statement(body[slice(*span)], hit.title))
+    statements = (
+        (start, end)
+        for start, end in iter_sentence_spans(body)
+        if _is_statement(body[start:end], hit.title) and not _is_heading(body, start, end)
+    )
     scored_spans = ((_covered_share(weights, body[start:end]), -start, end) for start, end in statements)
     best = max(scored_spans, default=None)
     if best is None:
@@ -181,6 +192,20 @@ def _is_statement(sentence: str, title: str) -> bool:
     """Return False for a question, and for a heading that repeats the title."""
     is_question = sentence.rstrip('”’」』）)"').endswith(("?", "？"))
     return not is_question and list(filter(str.isalnum, sentence)) != list(filter(str.isalnum, title))
+
+
+def _is_heading(body: str, start: int, end: int) -> bool:
+    """Return True if the sentence is the heading of a chapter or section.
+
+    A heading is a short line without a punctuation mark at its end. It has a number (`第三章`, `2.1`), or a line with
+    such a mark follows. Lines of a list are no headings.
+    """
+    sentence, line_start = body[start:end], body.rfind("\n", 0, start) + 1
+    line, _, further_text = body[line_start:].partition("\n")
+    if line.strip() != sentence or len(sentence) > MAX_HEADING_CHARS or _SENTENCE_END_RE.search(sentence):
+        return False
+    next_line = further_text.lstrip().partition("\n")[0].rstrip()
+    return bool(_NUMBERED_HEADING_RE.match(sentence) or _SENTENCE_END_RE.search(next_line))
 
 
 def _paragraph_number(body: str, offset: int) -> int:
